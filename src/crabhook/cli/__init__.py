@@ -1,0 +1,63 @@
+"""The subcommands: one file each, imported only when its name is called.
+
+A file `cli/NAME.py` offers `add_arguments(parser)` and `run(arguments) -> int`;
+its module docstring's first line is its help.  This floor is the composition
+root: it alone may import every other one.
+"""
+
+import argparse
+import importlib
+import sys
+from collections.abc import Sequence
+from typing import Protocol, cast
+
+from crabhook import __version__
+
+COMMANDS = {
+    "serve": "open the operator's terminal and listen for requests",
+    "install": "write crabhook's hooks into an agent's settings",
+    "uninstall": "take crabhook's hooks out of an agent's settings again",
+}
+
+
+class Command(Protocol):
+    """What a subcommand's module offers."""
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        """Declare the subcommand's own arguments."""
+
+    def run(self, arguments: argparse.Namespace) -> int:
+        """Do it; return the process's exit code."""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the subcommand named by the first argument; return the exit code."""
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    name = arguments[0] if arguments else ""
+    parser = argparse.ArgumentParser(
+        prog="crabhook",
+        description=__doc__ if name in COMMANDS else HELP,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        usage="crabhook [hook options]  |  crabhook COMMAND [options]",
+        add_help=name not in COMMANDS,
+    )
+    if name not in COMMANDS:
+        parser.add_argument("--version", action="version", version=f"crabhook {__version__}")
+        if arguments in ([], ["help"]):
+            parser.print_help()
+            return 0
+        parser.parse_args([a for a in arguments if a.startswith("-")][:1])
+        parser.error(f"there is no command {name!r}; the commands are: {', '.join(COMMANDS)}")
+    command = cast("Command", importlib.import_module(f"crabhook.cli.{name}"))
+    parser = argparse.ArgumentParser(prog=f"crabhook {name}", description=COMMANDS[name])
+    command.add_arguments(parser)
+    return command.run(parser.parse_args(arguments[1:]))
+
+
+HELP = """crabhook takes coding agents' questions to one operator.
+
+With no command it is the hook itself: a coding agent starts it, it reads the
+hook's input from standard input, asks the operator's server, and prints the
+answer.  People use the commands:
+
+""" + "\n".join(f"  crabhook {name:<12}{what}" for name, what in COMMANDS.items())
