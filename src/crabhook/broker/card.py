@@ -1,0 +1,55 @@
+"""What the operator sees of one call: a card, with one request for each leg it arrived on."""
+
+from dataclasses import dataclass
+
+from crabhook.broker.states import State
+from crabhook.model.decision import Decision
+from crabhook.model.event import Event
+from crabhook.model.request import Request
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """One call that an operator decides once, however many hooks ask about it.
+
+    `number` is what the operator calls it; `requests` are the legs that wait
+    (of an ended card, those it ended with), the first to come first.  Times
+    are seconds on the broker's clock.  `why` says how an undecided card
+    ended.  `delivered` is None until the reply's fate is known.
+    """
+
+    number: int
+    requests: tuple[Request, ...]
+    asked_at: float
+    state: State = State.WAITING
+    decision: Decision | None = None
+    why: str = ""
+    ended_at: float = 0.0
+    delivered: bool | None = None
+
+    @property
+    def event(self) -> Event:
+        """The event the call first arrived with."""
+        return self.requests[0].event
+
+    @property
+    def wait_until(self) -> float:
+        """When the last of its hooks stops waiting."""
+        return max(request.wait_until for request in self.requests)
+
+    @property
+    def outcome(self) -> str:
+        """How it ended, in the words of the screen and the record; empty while it waits."""
+        if self.decision is not None and self.state is State.DECIDED:
+            return self.decision.verdict.done
+        return "" if self.state is State.WAITING else self.state.name
+
+
+@dataclass(frozen=True, slots=True)
+class FeedEntry:
+    """One line of what went by: an event that was only observed, or a card's news."""
+
+    at: float
+    event: Event
+    text: str
+    number: int | None = None

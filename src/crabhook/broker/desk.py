@@ -1,0 +1,42 @@
+"""What any operator's screen may see and do: the only door between a screen and the broker."""
+
+from collections.abc import Callable, Sequence
+from typing import Protocol, TypeAlias
+
+from crabhook.broker.card import Card, FeedEntry
+from crabhook.model.decision import Decision
+
+News: TypeAlias = Card | FeedEntry
+
+
+class Desk(Protocol):
+    """The desk of one broker.
+
+    Everything it hands out is frozen: a screen may keep it as long as it
+    likes and can change nothing by it.
+    """
+
+    def now(self) -> float:
+        """Return the broker's clock, seconds; `asked_at` and `wait_until` are on it."""
+
+    def waiting(self) -> Sequence[Card]:
+        """Return the cards that wait, the oldest first."""
+
+    def card(self, number: int) -> Card | None:
+        """Return a card that waits or ended not long ago."""
+
+    def feed(self) -> Sequence[FeedEntry]:
+        """Return what went by, the newest last; bounded."""
+
+    def sessions(self) -> int:
+        """Return how many sessions were heard of and have not ended."""
+
+    def answer(self, number: int, decision: Decision) -> Card:
+        """Decide a card; return it as it is now.
+
+        Raises TooLateError when it had already ended, DecisionError when its
+        event cannot carry the decision; either way nothing changed.
+        """
+
+    def subscribe(self, listener: Callable[[News], None]) -> Callable[[], None]:
+        """Call `listener` with every new or changed card and feed entry; return how to stop."""

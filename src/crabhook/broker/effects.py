@@ -1,0 +1,58 @@
+"""What the broker asks of the outside, to be carried out in order."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TypeAlias
+
+from crabhook.broker.card import Card, FeedEntry
+from crabhook.model.reply import Reply
+
+
+class Refusal(StrEnum):
+    """Why a request was not taken in; the hook then does as when nobody listens."""
+
+    NOT_YOURS = "this request id belongs to another secret"
+    SUPERSEDED = "the same request came back on another connection"
+    FULL = "too many requests wait already"
+
+
+@dataclass(frozen=True, slots=True)
+class Resolve:
+    """Give this reply to the hook on that connection."""
+
+    request_id: str
+    attempt: int
+    reply: Reply
+
+
+@dataclass(frozen=True, slots=True)
+class Refuse:
+    """Turn the hook on that connection away."""
+
+    request_id: str
+    attempt: int
+    refusal: Refusal
+
+
+@dataclass(frozen=True, slots=True)
+class Show:
+    """A card is new or has changed."""
+
+    card: Card
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """Something went by."""
+
+    entry: FeedEntry
+
+
+@dataclass(frozen=True, slots=True)
+class WakeAt:
+    """Tell me TimePassed at this time, or sooner."""
+
+    at: float
+
+
+Effect: TypeAlias = Resolve | Refuse | Show | Note | WakeAt

@@ -1,0 +1,60 @@
+"""What the broker is told.  Every fact carries `now`, seconds on the broker's clock."""
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from crabhook.model.decision import Decision
+from crabhook.model.request import Request
+
+
+@dataclass(frozen=True, slots=True)
+class Arrived:
+    """A hook asks.  `attempt` tells its connections apart: a ticket may come back on a new one."""
+
+    request: Request
+    attempt: int
+    now: float
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """The operator decided the card with this number."""
+
+    number: int
+    decision: Decision
+    now: float
+
+
+@dataclass(frozen=True, slots=True)
+class Left:
+    """A hook's connection ended before it had its reply."""
+
+    request_id: str
+    attempt: int
+    now: float
+
+
+@dataclass(frozen=True, slots=True)
+class Delivered:
+    """A reply's connection ended: `whole` says whether the client took all of it."""
+
+    request_id: str
+    whole: bool
+    now: float
+
+
+@dataclass(frozen=True, slots=True)
+class TimePassed:
+    """The clock moved; some wait may be over."""
+
+    now: float
+
+
+@dataclass(frozen=True, slots=True)
+class Closing:
+    """The operator leaves: nobody will decide what still waits."""
+
+    now: float
+
+
+Fact: TypeAlias = Arrived | Answered | Left | Delivered | TimePassed | Closing

@@ -1,0 +1,80 @@
+"""Where cards stand: those that wait, by request and by session, and the last ones that ended."""
+
+from collections import OrderedDict
+from collections.abc import Sequence
+
+from crabhook.broker.card import Card
+from crabhook.broker.states import State
+from crabhook.model.event import Event
+from crabhook.model.request import Request
+
+ENDED_KEPT = 200  # ended cards a screen may still want to read; the oldest go first
+
+
+class Shelf:
+    """Every card the broker knows of; looking one up costs the same among many as among few."""
+
+    def __init__(self) -> None:
+        self._waiting: dict[int, Card] = {}
+        self._ended: OrderedDict[int, Card] = OrderedDict()
+        self._by_request: dict[str, int] = {}
+        self._by_session: dict[tuple[str, str], dict[int, None]] = {}
+        self._last_number = 0
+
+    def __repr__(self) -> str:
+        return f"<Shelf waiting={len(self._waiting)} ended={len(self._ended)}>"
+
+    def next_number(self) -> int:
+        """Return a number no card has had."""
+        self._last_number += 1
+        return self._last_number
+
+    def waiting(self) -> Sequence[Card]:
+        """Return the cards that wait, the oldest first."""
+        return tuple(self._waiting.values())
+
+    def card(self, number: int) -> Card | None:
+        """Return the card with this number, if it is still known."""
+        return self._waiting.get(number) or self._ended.get(number)
+
+    def of_request(self, request_id: str) -> Card | None:
+        """Return the card a request is, or was last, a leg of."""
+        number = self._by_request.get(request_id)
+        return None if number is None else self.card(number)
+
+    def of_leg(self, leg: Request) -> Card:
+        """Return the card that `leg` waits on."""
+        return self._waiting[self._by_request[leg.id]]
+
+    def of_session(self, event: Event) -> list[Card]:
+        """Return the cards that wait in the event's session, the oldest first."""
+        numbers = self._by_session.get((event.platform, event.session), {})
+        return [self._waiting[number] for number in numbers]
+
+    def put(self, card: Card) -> None:
+        """Put a new card on the shelf, or a changed one in its own place."""
+        before = self.card(card.number)
+        if before:
+            self._unlist(before)
+        for request in card.requests:
+            self._by_request[request.id] = card.number
+        session = (card.event.platform, card.event.session)
+        if card.state is State.WAITING:
+            self._waiting[card.number] = card
+            self._by_session.setdefault(session, {})[card.number] = None
+            return
+        if self._waiting.pop(card.number, None) is not None:
+            numbers = self._by_session[session]
+            del numbers[card.number]
+            if not numbers:
+                del self._by_session[session]
+        self._ended[card.number] = card
+        if len(self._ended) > ENDED_KEPT:
+            _, forgotten = self._ended.popitem(last=False)
+            self._unlist(forgotten)
+
+    def _unlist(self, card: Card) -> None:
+        """Forget which requests the card has, save those that have moved on to another."""
+        for request in card.requests:
+            if self._by_request.get(request.id) == card.number:
+                del self._by_request[request.id]

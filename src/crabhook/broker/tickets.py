@@ -1,0 +1,52 @@
+"""Clients' tickets: who may take up a request again, and answers given but perhaps not received."""
+
+from collections import OrderedDict
+from dataclasses import dataclass
+from hmac import compare_digest
+
+from crabhook.model.reply import Reply
+from crabhook.model.request import Request
+
+ANSWERS_KEPT = 4096  # the oldest are forgotten first
+ANSWER_KEPT_FOR = 900.0  # seconds; longer than a client tries to come back
+
+
+@dataclass(frozen=True, slots=True)
+class _Given:
+    secret: str
+    reply: Reply
+    at: float
+
+
+class Tickets:
+    """Replies already given, by request id, for clients that lost the connection before theirs."""
+
+    def __init__(self) -> None:
+        self._given: OrderedDict[str, _Given] = OrderedDict()
+
+    def __repr__(self) -> str:
+        return f"<Tickets given={len(self._given)}>"
+
+    def give(self, request: Request, reply: Reply, now: float) -> None:
+        """Keep the reply to `request`."""
+        self._given[request.id] = _Given(request.secret, reply, now)
+        while self._given:
+            oldest = next(iter(self._given.values()))
+            if len(self._given) <= ANSWERS_KEPT and now - oldest.at <= ANSWER_KEPT_FOR:
+                return
+            self._given.popitem(last=False)
+
+    def given(self, request: Request) -> Reply | None:
+        """Return the reply kept for this very ticket, if there is one."""
+        kept = self._given.get(request.id)
+        return kept.reply if kept and same_secret(kept.secret, request.secret) else None
+
+    def belongs_to_another(self, request: Request) -> bool:
+        """Whether the id was answered under another secret."""
+        kept = self._given.get(request.id)
+        return kept is not None and not same_secret(kept.secret, request.secret)
+
+
+def same_secret(one: str, other: str) -> bool:
+    """Compare two secrets in a time that tells nothing about them."""
+    return compare_digest(one.encode("utf-8", "replace"), other.encode("utf-8", "replace"))

@@ -1,0 +1,17 @@
+"""What can be wrong with what we are given; every message is written to be shown to a person."""
+
+
+class CrabhookError(Exception):
+    """The root of every error crabhook raises on purpose."""
+
+
+class PayloadError(CrabhookError):
+    """A hook's input that cannot be read as its platform's protocol says."""
+
+
+class QuestionError(CrabhookError):
+    """A question, or an answer to one, that has not the shape it must have."""
+
+
+class DecisionError(CrabhookError):
+    """A decision that its event cannot carry, refused when it is made."""

@@ -1,0 +1,177 @@
+"""AskUserQuestion: questions read from a tool's input, answers merged back into it.
+
+Source: the hook protocol's section 6.  The merge starts from the original
+input and adds to it, so whatever we do not know stays as it was; an input we
+cannot read is an error for the caller to show, never something to guess at.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from crabhook.model.errors import QuestionError
+from crabhook.model.jsontext import Value, literal
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """One thing to choose."""
+
+    label: str
+    description: str = ""
+    preview: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """One question; no options, or a kind nobody has heard of, asks for own words."""
+
+    text: str
+    header: str = ""
+    options: tuple[Option, ...] = ()
+    several: bool = False
+    kind: str = "choice"
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """An operator's answer to one question.
+
+    `chosen` are indexes into the question's options; `words` are the
+    operator's own; `note` goes to the model beside the answer.
+    """
+
+    chosen: tuple[int, ...] = ()
+    words: str = ""
+    note: str = ""
+
+    @property
+    def empty(self) -> bool:
+        """Whether nothing was answered; a note alone is not an answer."""
+        return not self.chosen and not self.words
+
+
+def read_questions(tool_input: Value) -> tuple[Question, ...]:
+    """Return the questions in an AskUserQuestion input.
+
+    Raises QuestionError where the input has none, or where two ask in the
+    same words (answers are keyed by the words, so they could not be told
+    apart).
+    """
+    if not isinstance(tool_input, dict):
+        raise QuestionError("the tool's input is not an object")
+    listed = tool_input.get("questions")
+    if not isinstance(listed, list) or not listed:
+        raise QuestionError('the tool\'s input has no list "questions"')
+    questions = tuple(_read_question(number, item) for number, item in enumerate(listed, 1))
+    if len({question.text for question in questions}) < len(questions):
+        raise QuestionError("two questions ask in the same words")
+    return questions
+
+
+def _read_question(number: int, item: Value) -> Question:
+    if not isinstance(item, dict):
+        raise QuestionError(f"question {number} is not an object")
+    text = item.get("question")
+    if not isinstance(text, str) or not text:
+        raise QuestionError(f'question {number} has no text "question"')
+    listed = item.get("options", [])
+    if listed is None:
+        listed = []
+    if not isinstance(listed, list):
+        raise QuestionError(f'the "options" of question {number} are not a list')
+    options = tuple(_read_option(number, place, one) for place, one in enumerate(listed, 1))
+    return Question(
+        text=text,
+        header=_text(item, "header"),
+        options=options,
+        several=item.get("multiSelect") is True,
+        kind=_text(item, "kind") or "choice",
+    )
+
+
+def _read_option(number: int, place: int, item: Value) -> Option:
+    if not isinstance(item, dict) or not isinstance(item.get("label"), str):
+        raise QuestionError(f'option {place} of question {number} has no text "label"')
+    return Option(_text(item, "label"), _text(item, "description"), _text(item, "preview"))
+
+
+def _text(item: Mapping[str, Value], key: str) -> str:
+    value = item.get(key)
+    return value if isinstance(value, str) else ""
+
+
+def merge_answers(tool_input: Value, answers: Mapping[int, Answer]) -> dict[str, Value] | None:
+    """Return the tool's whole input with the answers set, or None where there is none to set.
+
+    `answers` maps a question's place (from 0) to its answer.  Every other
+    field of the input, known or not, stays as it was.  Raises QuestionError
+    for an input without questions, a place without a question, a choice
+    without an option, or several choices where one is asked for.
+    """
+    questions = read_questions(tool_input)
+    texts: dict[str, Value] = {}
+    remarks: dict[str, Value] = {}
+    for place in sorted(answers):
+        if not 0 <= place < len(questions):
+            raise QuestionError(f"there is no question {place + 1}")
+        question, answer = questions[place], answers[place]
+        _check(place, question, answer)
+        if not answer.empty:
+            texts[question.text] = _answer_text(question, answer)
+        if remark := _remark(question, answer):
+            remarks[question.text] = remark
+    if not texts and not remarks:
+        return None
+    assert isinstance(tool_input, dict)  # noqa: S101 - read_questions raised otherwise
+    merged = dict(tool_input)
+    merged["answers"] = {**_object(tool_input, "answers"), **texts}
+    if remarks:
+        merged["annotations"] = {**_object(tool_input, "annotations"), **remarks}
+    return merged
+
+
+def _check(place: int, question: Question, answer: Answer) -> None:
+    for index in answer.chosen:
+        if not 0 <= index < len(question.options):
+            raise QuestionError(f"question {place + 1} has no option {index + 1}")
+    if len(answer.chosen) + bool(answer.words) > 1 and not question.several:
+        raise QuestionError(f"question {place + 1} takes one answer")
+
+
+def _answer_text(question: Question, answer: Answer) -> str:
+    labels = [question.options[index].label for index in answer.chosen]
+    if not labels:
+        return answer.words
+    if not question.several:
+        return labels[0]
+    return ", ".join(map(quote_label, [*labels, *([answer.words] if answer.words else [])]))
+
+
+def quote_label(label: str) -> str:
+    """Return a label as the agent's own terminal writes it into a list of several.
+
+    One that holds the separator or a quote becomes a JSON string, so that the
+    list can be read back (section 6, "Multi-select").
+    """
+    return literal(label) if ", " in label or '"' in label else label
+
+
+def _remark(question: Question, answer: Answer) -> dict[str, Value]:
+    remark: dict[str, Value] = {}
+    previews = [question.options[i].preview for i in answer.chosen if question.options[i].preview]
+    if previews and not question.several:
+        remark["preview"] = previews[0]
+    if answer.note:
+        remark["notes"] = answer.note
+    return remark
+
+
+def _object(tool_input: Mapping[str, Value], key: str) -> Mapping[str, Value]:
+    value = tool_input.get(key)
+    return value if isinstance(value, dict) else {}
+
+
+def describe(questions: Sequence[Question]) -> str:
+    """Return the questions in one line for a list: the first one's header or text, and how many."""
+    first = questions[0].header or questions[0].text
+    return first if len(questions) == 1 else f"{first} +{len(questions) - 1}"

@@ -1,0 +1,27 @@
+"""What the agent's process is given: the JSON it will read, and how the hook ends."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from crabhook.model.jsontext import Value, compact
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """A hook's whole output.
+
+    `output` is the JSON object for standard output; None prints nothing,
+    which is how a hook says that it has no opinion.
+    """
+
+    output: Mapping[str, Value] | None = None
+    stderr: str = ""
+    exit_code: int = 0
+
+    @property
+    def stdout(self) -> bytes:
+        """The bytes for standard output, one line, or none at all."""
+        return b"" if self.output is None else compact(self.output).encode("ascii") + b"\n"
+
+
+SILENCE = Reply()

@@ -1,0 +1,42 @@
+"""An event that waits for a decision, and who sent it."""
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from crabhook.model.event import Event
+
+
+class Stance(StrEnum):
+    """Whether the agent's own dialog stands beside the hook that asks.
+
+    GATE holds every call before the agent's own rules see it; COMPANION
+    leaves the agent's dialog usable and lets the first answer win.
+    """
+
+    GATE = "gate"
+    COMPANION = "companion"
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Who asks, as the client says it: shown to the operator, trusted for nothing."""
+
+    host: str = ""
+    pid: int = 0
+    user: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One invocation of a hook.
+
+    `id` and `secret` are the client's ticket; `wait_until` is on the broker's
+    clock (monotonic seconds).
+    """
+
+    id: str
+    secret: str = field(repr=False)
+    event: Event
+    wait_until: float
+    stance: Stance = Stance.GATE
+    origin: Origin = Origin()

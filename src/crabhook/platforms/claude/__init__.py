@@ -1,0 +1,37 @@
+"""Claude Code's dialect (hook protocol 2.1.330): see `events` for the table of all events."""
+
+from crabhook.model.decision import Decision
+from crabhook.model.event import Event, Scope
+from crabhook.model.reply import Reply
+from crabhook.model.request import Stance
+from crabhook.platforms.claude import events, read, write
+
+
+class Claude:
+    """The platform "claude"."""
+
+    name = "claude"
+
+    def read(self, payload: bytes) -> Event:
+        """Return the event in `payload`; see `read.read_event`."""
+        return read.read_event(payload)
+
+    def holds(self, event: Event, stance: Stance) -> bool:
+        """Whether the event waits for the operator; see `events.holds`."""
+        return events.holds(event, stance)
+
+    def closes(self, event: Event) -> Scope:
+        """What the event tells to be over; see `events.EventRule`."""
+        return events.rule_of(event).closes
+
+    def check(self, event: Event, decision: Decision) -> None:
+        """Refuse what the event cannot carry; see `events.check`."""
+        events.check(event, decision)
+
+    def write(self, event: Event, decision: Decision) -> Reply:
+        """Return the decision in the event's own words; see `write.write`."""
+        return write.write(event, decision)
+
+    def remark(self, event: Event, note: str) -> Reply | None:
+        """Return `note` as context for the model, on an event that takes it; see `write.remark`."""
+        return write.remark(event, note)

@@ -1,0 +1,37 @@
+"""What every dialect of hook protocol offers to the rest of the house."""
+
+from typing import Protocol
+
+from crabhook.model.decision import Decision
+from crabhook.model.event import Event, Scope
+from crabhook.model.reply import Reply
+from crabhook.model.request import Stance
+
+
+class Platform(Protocol):
+    """One agent's hook protocol."""
+
+    @property
+    def name(self) -> str:
+        """The name a client gives with `--platform`."""
+
+    def read(self, payload: bytes) -> Event:
+        """Return the event in a hook's standard input.
+
+        Raises PayloadError, in words for a person.
+        """
+
+    def holds(self, event: Event, stance: Stance) -> bool:
+        """Whether this event waits for the operator; all others get silence at once."""
+
+    def closes(self, event: Event) -> Scope:
+        """What the event tells to be over."""
+
+    def check(self, event: Event, decision: Decision) -> None:
+        """Raise DecisionError, saying why, if the event cannot carry the decision."""
+
+    def write(self, event: Event, decision: Decision) -> Reply:
+        """Return the decision in the words this event is answered with."""
+
+    def remark(self, event: Event, note: str) -> Reply | None:
+        """Return a reply that tells the model `note` on an observed event, if it can."""
