@@ -19,7 +19,7 @@ from crabhook.broker.settled import SettledCalls
 from crabhook.broker.shelf import Shelf
 from crabhook.broker.states import Happening, TooLateError, after
 from crabhook.broker.tickets import Tickets, same_secret
-from crabhook.model.decision import Decision, Verdict, no_opinion
+from crabhook.model.decision import OPERATOR, Decision, Verdict, no_opinion
 from crabhook.model.event import Event, Scope
 from crabhook.model.reply import SILENCE, Reply
 from crabhook.model.request import Request
@@ -86,7 +86,7 @@ class Broker:
         if self._tickets.belongs_to_another(request):
             return [Refuse(request.id, fact.attempt, Refusal.NOT_YOURS)]
         if (reply := self._tickets.given(request)) is not None:
-            return [Resolve(request.id, fact.attempt, reply)]
+            return [Resolve(request.id, fact.attempt, reply, confirm=True)]
         if (decided := self._settled.answer_again(request.event, now)) is not None:
             return self._answer_again(fact, decided)
         if len(self._attempts) >= MAX_WAITING:
@@ -238,7 +238,7 @@ class Broker:
             return []
         reply = self._write(leg.event, decision)
         self._tickets.give(leg, reply, now)
-        return [Resolve(leg.id, attempt, reply)]
+        return [Resolve(leg.id, attempt, reply, confirm=decision.by == OPERATOR)]
 
     def _write(self, event: Event, decision: Decision) -> Reply:
         return self._platforms[event.platform].write(event, decision)

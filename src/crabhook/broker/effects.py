@@ -18,11 +18,15 @@ class Refusal(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Resolve:
-    """Give this reply to the hook on that connection."""
+    """Give this reply to the hook on that connection.
+
+    `confirm`: tell me Delivered, whether the hook has printed it or not.
+    """
 
     request_id: str
     attempt: int
     reply: Reply
+    confirm: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,8 +3,9 @@
 isort:skip_file
 The wire between a hook and the operator's server.
 
-One call, one question, one answer.  Nothing on this port can list, decide
-or change anything: whoever may ask cannot answer (docs/decisions/0003).
+One call, one question, one answer; and a receipt for it.  Nothing on this
+port can list, decide or change a decision: whoever may ask cannot answer
+(docs/decisions/0003).
 """
 
 from google.protobuf import descriptor as _descriptor
@@ -170,6 +171,7 @@ class PermissionResponse(_message.Message):
     REASON_FIELD_NUMBER: _builtins.int
     HOOK_SPECIFIC_OUTPUT_JSON_FIELD_NUMBER: _builtins.int
     REPLY_FIELD_NUMBER: _builtins.int
+    CONFIRM_FIELD_NUMBER: _builtins.int
     permission_decision: _builtins.str
     """hookSpecificOutput.permissionDecision: allow, deny, ask or defer."""
     permission_decision_reason: _builtins.str
@@ -194,6 +196,10 @@ class PermissionResponse(_message.Message):
     """Top-level reason."""
     hook_specific_output_json: _builtins.str
     """The complete hookSpecificOutput, as JSON."""
+    confirm: _builtins.bool
+    """Whether somebody waits to hear that the reply arrived: then the client
+    calls ConfirmReply, once it has printed it.
+    """
     @_builtins.property
     def reply(self) -> Global___Reply:
         """What the hook's process is to print and how to exit."""
@@ -213,10 +219,11 @@ class PermissionResponse(_message.Message):
         reason: _builtins.str | None = ...,
         hook_specific_output_json: _builtins.str | None = ...,
         reply: Global___Reply | None = ...,
+        confirm: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_additional_context", b"_additional_context", "_continue", b"_continue", "_decision", b"_decision", "_hook_event_name", b"_hook_event_name", "_hook_specific_output_json", b"_hook_specific_output_json", "_permission_decision", b"_permission_decision", "_permission_decision_reason", b"_permission_decision_reason", "_reason", b"_reason", "_stop_reason", b"_stop_reason", "_suppress_output", b"_suppress_output", "_system_message", b"_system_message", "_updated_input_json", b"_updated_input_json", "additional_context", b"additional_context", "continue", b"continue", "decision", b"decision", "hook_event_name", b"hook_event_name", "hook_specific_output_json", b"hook_specific_output_json", "permission_decision", b"permission_decision", "permission_decision_reason", b"permission_decision_reason", "reason", b"reason", "reply", b"reply", "stop_reason", b"stop_reason", "suppress_output", b"suppress_output", "system_message", b"system_message", "updated_input_json", b"updated_input_json"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_additional_context", b"_additional_context", "_continue", b"_continue", "_decision", b"_decision", "_hook_event_name", b"_hook_event_name", "_hook_specific_output_json", b"_hook_specific_output_json", "_permission_decision", b"_permission_decision", "_permission_decision_reason", b"_permission_decision_reason", "_reason", b"_reason", "_stop_reason", b"_stop_reason", "_suppress_output", b"_suppress_output", "_system_message", b"_system_message", "_updated_input_json", b"_updated_input_json", "additional_context", b"additional_context", "continue", b"continue", "decision", b"decision", "hook_event_name", b"hook_event_name", "hook_specific_output_json", b"hook_specific_output_json", "permission_decision", b"permission_decision", "permission_decision_reason", b"permission_decision_reason", "reason", b"reason", "reply", b"reply", "stop_reason", b"stop_reason", "suppress_output", b"suppress_output", "system_message", b"system_message", "updated_input_json", b"updated_input_json"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_additional_context", b"_additional_context", "_continue", b"_continue", "_decision", b"_decision", "_hook_event_name", b"_hook_event_name", "_hook_specific_output_json", b"_hook_specific_output_json", "_permission_decision", b"_permission_decision", "_permission_decision_reason", b"_permission_decision_reason", "_reason", b"_reason", "_stop_reason", b"_stop_reason", "_suppress_output", b"_suppress_output", "_system_message", b"_system_message", "_updated_input_json", b"_updated_input_json", "additional_context", b"additional_context", "confirm", b"confirm", "continue", b"continue", "decision", b"decision", "hook_event_name", b"hook_event_name", "hook_specific_output_json", b"hook_specific_output_json", "permission_decision", b"permission_decision", "permission_decision_reason", b"permission_decision_reason", "reason", b"reason", "reply", b"reply", "stop_reason", b"stop_reason", "suppress_output", b"suppress_output", "system_message", b"system_message", "updated_input_json", b"updated_input_json"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__additional_context: _TypeAlias = _typing.Literal["additional_context"]  # noqa: Y015
     _WhichOneofArgType__additional_context: _TypeAlias = _typing.Literal["_additional_context", b"_additional_context"]  # noqa: Y015
@@ -268,6 +275,49 @@ class PermissionResponse(_message.Message):
     def WhichOneof(self, oneof_group: _WhichOneofArgType__updated_input_json) -> _WhichOneofReturnType__updated_input_json | None: ...
 
 Global___PermissionResponse: _TypeAlias = PermissionResponse  # noqa: Y015
+
+@_typing.final
+class ConfirmReplyRequest(_message.Message):
+    """ConfirmReplyRequest names the request whose reply was printed."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    REQUEST_ID_FIELD_NUMBER: _builtins.int
+    SECRET_FIELD_NUMBER: _builtins.int
+    request_id: _builtins.str
+    """The request's id."""
+    secret: _builtins.str
+    """The secret it was made with."""
+    def __init__(
+        self,
+        *,
+        request_id: _builtins.str = ...,
+        secret: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["request_id", b"request_id", "secret", b"secret"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ConfirmReplyRequest: _TypeAlias = ConfirmReplyRequest  # noqa: Y015
+
+@_typing.final
+class ConfirmReplyResponse(_message.Message):
+    """ConfirmReplyResponse says that the receipt was noted."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    def __init__(
+        self,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ConfirmReplyResponse: _TypeAlias = ConfirmReplyResponse  # noqa: Y015
 
 @_typing.final
 class Reply(_message.Message):

@@ -40,6 +40,11 @@ class PermissionServiceStub:
                 request_serializer=crabhook_dot_v1_dot_permission__pb2.PermissionRequest.SerializeToString,
                 response_deserializer=crabhook_dot_v1_dot_permission__pb2.PermissionResponse.FromString,
                 _registered_method=True)
+        self.ConfirmReply = channel.unary_unary(
+                '/crabhook.v1.PermissionService/ConfirmReply',
+                request_serializer=crabhook_dot_v1_dot_permission__pb2.ConfirmReplyRequest.SerializeToString,
+                response_deserializer=crabhook_dot_v1_dot_permission__pb2.ConfirmReplyResponse.FromString,
+                _registered_method=True)
 
 
 class PermissionServiceServicer:
@@ -63,6 +68,17 @@ class PermissionServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def ConfirmReply(self, request, context):
+        """ConfirmReply says that the hook has printed the reply to its request, so
+        that the operator is shown "delivered" when it is true and not before.  It
+        is asked for by PermissionResponse.confirm, and changes nothing else.
+
+        Errors: UNAUTHENTICATED; PERMISSION_DENIED (no such id, or another secret).
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_PermissionServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -70,6 +86,11 @@ def add_PermissionServiceServicer_to_server(servicer, server):
                     servicer.RequestPermission,
                     request_deserializer=crabhook_dot_v1_dot_permission__pb2.PermissionRequest.FromString,
                     response_serializer=crabhook_dot_v1_dot_permission__pb2.PermissionResponse.SerializeToString,
+            ),
+            'ConfirmReply': grpc.unary_unary_rpc_method_handler(
+                    servicer.ConfirmReply,
+                    request_deserializer=crabhook_dot_v1_dot_permission__pb2.ConfirmReplyRequest.FromString,
+                    response_serializer=crabhook_dot_v1_dot_permission__pb2.ConfirmReplyResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -100,6 +121,33 @@ class PermissionService:
             '/crabhook.v1.PermissionService/RequestPermission',
             crabhook_dot_v1_dot_permission__pb2.PermissionRequest.SerializeToString,
             crabhook_dot_v1_dot_permission__pb2.PermissionResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ConfirmReply(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/crabhook.v1.PermissionService/ConfirmReply',
+            crabhook_dot_v1_dot_permission__pb2.ConfirmReplyRequest.SerializeToString,
+            crabhook_dot_v1_dot_permission__pb2.ConfirmReplyResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -3,8 +3,9 @@
 isort:skip_file
 The wire between a hook and the operator's server.
 
-One call, one question, one answer.  Nothing on this port can list, decide
-or change anything: whoever may ask cannot answer (docs/decisions/0003).
+One call, one question, one answer; and a receipt for it.  Nothing on this
+port can list, decide or change a decision: whoever may ask cannot answer
+(docs/decisions/0003).
 """
 
 from collections import abc as _abc
@@ -50,6 +51,13 @@ class PermissionServiceStub:
     UNAUTHENTICATED (no token, or a wrong one), PERMISSION_DENIED (the id
     belongs to another secret), RESOURCE_EXHAUSTED (too many requests wait).
     """
+    ConfirmReply: _grpc.UnaryUnaryMultiCallable[_permission_pb2.ConfirmReplyRequest, _permission_pb2.ConfirmReplyResponse]
+    """ConfirmReply says that the hook has printed the reply to its request, so
+    that the operator is shown "delivered" when it is true and not before.  It
+    is asked for by PermissionResponse.confirm, and changes nothing else.
+
+    Errors: UNAUTHENTICATED; PERMISSION_DENIED (no such id, or another secret).
+    """
 
 @_typing.type_check_only
 class PermissionServiceAsyncStub(PermissionServiceStub):
@@ -68,6 +76,13 @@ class PermissionServiceAsyncStub(PermissionServiceStub):
     Errors: INVALID_ARGUMENT (an id, a secret or a platform nobody knows),
     UNAUTHENTICATED (no token, or a wrong one), PERMISSION_DENIED (the id
     belongs to another secret), RESOURCE_EXHAUSTED (too many requests wait).
+    """
+    ConfirmReply: _aio.UnaryUnaryMultiCallable[_permission_pb2.ConfirmReplyRequest, _permission_pb2.ConfirmReplyResponse]  # type: ignore[assignment]
+    """ConfirmReply says that the hook has printed the reply to its request, so
+    that the operator is shown "delivered" when it is true and not before.  It
+    is asked for by PermissionResponse.confirm, and changes nothing else.
+
+    Errors: UNAUTHENTICATED; PERMISSION_DENIED (no such id, or another secret).
     """
 
 class PermissionServiceServicer(metaclass=_abc_1.ABCMeta):
@@ -90,6 +105,19 @@ class PermissionServiceServicer(metaclass=_abc_1.ABCMeta):
         Errors: INVALID_ARGUMENT (an id, a secret or a platform nobody knows),
         UNAUTHENTICATED (no token, or a wrong one), PERMISSION_DENIED (the id
         belongs to another secret), RESOURCE_EXHAUSTED (too many requests wait).
+        """
+
+    @_abc_1.abstractmethod
+    def ConfirmReply(
+        self,
+        request: _permission_pb2.ConfirmReplyRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_permission_pb2.ConfirmReplyResponse, _abc.Awaitable[_permission_pb2.ConfirmReplyResponse]]:
+        """ConfirmReply says that the hook has printed the reply to its request, so
+        that the operator is shown "delivered" when it is true and not before.  It
+        is asked for by PermissionResponse.confirm, and changes nothing else.
+
+        Errors: UNAUTHENTICATED; PERMISSION_DENIED (no such id, or another secret).
         """
 
 def add_PermissionServiceServicer_to_server(servicer: PermissionServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

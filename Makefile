@@ -1,0 +1,58 @@
+# Everything runs in .venv, made at the first call; the agents' programs that
+# the end-to-end tests drive are installed by tests/agents/install.
+PYTHON ?= python3
+VENV := .venv
+export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+.PHONY: run demo test check proto e2e bench agents clean
+.DEFAULT_GOAL := help
+
+help: ## show this
+	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
+
+run: $(VENV)/installed ## open the operator's terminal on the default address
+	@crabhook serve
+
+demo: $(VENV)/installed ## see the main job: a scripted agent asks, you decide
+	@python -m demo
+
+test: $(VENV)/developed agents ## run all tests
+	@pytest
+
+e2e: $(VENV)/developed agents ## run only the tests with the real agents
+	@pytest tests/e2e
+
+check: $(VENV)/developed ## lint, types, generated code, import contracts
+	@ruff check .
+	@ruff format --check .
+	@mypy
+	@lint-imports --no-cache
+	@buf lint
+	@sh proto/check-generated
+
+proto: $(VENV)/developed ## write the generated code anew
+	@buf generate
+
+bench: $(VENV)/developed ## time a hook call against its floors, paired and interleaved
+	@python -m bench
+
+agents:
+	@sh tests/agents/install
+
+clean: ## remove what make has made
+	rm -rf $(VENV) tests/agents/node_modules
+
+# A new pip first: the one that comes with older Pythons knows no groups.
+$(VENV)/bin/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "crabhook needs Python 3.11 or newer: make PYTHON=python3.12")'
+	@$(PYTHON) -m venv $(VENV)
+	@python -m pip install --quiet --upgrade pip
+
+$(VENV)/installed: pyproject.toml | $(VENV)/bin/python
+	@python -m pip install --quiet --editable .
+	@touch $@
+
+$(VENV)/developed: pyproject.toml | $(VENV)/bin/python
+	@python -m pip install --quiet --editable . --group dev
+	@touch $@ $(VENV)/installed

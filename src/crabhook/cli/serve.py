@@ -1,0 +1,119 @@
+"""`crabhook serve`: the operator's terminal and the port that agents' hooks ask on."""
+
+import argparse
+import asyncio
+import logging
+import os
+import signal
+import sys
+from pathlib import Path
+
+from crabhook import config
+from crabhook.config import Settings
+from crabhook.model.errors import CrabhookError
+from crabhook.platforms import PLATFORMS
+from crabhook.server.address import Address, TcpAddress, default_address, parse_address
+from crabhook.server.port import PortError, Tls, open_port
+from crabhook.server.rpc import PermissionPort
+from crabhook.server.runner import Runner
+from crabhook.server.token import load_or_make
+from crabhook.ui import app, plain
+from crabhook.ui.options import DeskOptions
+
+TAKE_BACK_MS = 600  # on the full screen, where a key decides; typed lines need none
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options; each has the setting of the same name behind it."""
+    add = parser.add_argument
+    add("--listen", action="append", metavar="ADDRESS", help="unix:PATH or HOST:PORT; repeatable")
+    add("--plain", action="store_true", default=None, help="lines instead of a full screen")
+    add("--ascii", action="store_true", default=None, help="draw with ASCII alone")
+    add("--wait", type=float, metavar="SECONDS", help="how long a request waits (3600)")
+    add("--token-file", type=Path, metavar="FILE", help="the token TCP clients must show")
+    add("--tls-cert", type=Path, metavar="FILE", help="certificate chain (PEM), for TCP")
+    add("--tls-key", type=Path, metavar="FILE", help="its private key (PEM)")
+    add("--arming-ms", type=int, metavar="MS", help="a new card ignores keys that long (400)")
+    add("--take-back-ms", type=int, metavar="MS", help="an allow can be undone that long (600)")
+    add("--settings", type=Path, metavar="FILE", help="read this settings file instead")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Serve until the operator quits; return 0, or 2 when it could not begin."""
+    try:
+        settings = _settings(arguments)
+        _begin_log(settings)
+        asyncio.run(_serve(settings))
+    except CrabhookError as error:
+        print(f"crabhook: {error}", file=sys.stderr)  # noqa: T201 - the command's own output
+        return 2
+    return 0
+
+
+def _settings(arguments: argparse.Namespace) -> Settings:
+    flags = vars(arguments) | {"listen": arguments.listen and tuple(arguments.listen)}
+    settings = config.override(config.load(arguments.settings), flags)
+    if not settings.wait > 0:
+        raise config.SettingsError("--wait must be a number of seconds above 0")
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        settings = config.override(settings, {"plain": True})  # no screen to draw on
+    return settings
+
+
+async def _serve(settings: Settings) -> None:
+    addresses: list[Address] = [parse_address(text) for text in settings.listen] or [
+        default_address()
+    ]
+    token = _token(settings) if any(isinstance(one, TcpAddress) for one in addresses) else None
+    runner = Runner(PLATFORMS)
+    service = PermissionPort(runner, wait=settings.wait, token=token)
+    async with open_port(service, addresses, _tls(settings)) as bound:
+        desk = asyncio.ensure_future(_desk(runner, settings, ", ".join(map(str, bound))))
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
+            loop.add_signal_handler(number, desk.cancel)
+        try:
+            await asyncio.wait([desk])
+        finally:
+            runner.close()
+    if not desk.cancelled() and (error := desk.exception()):
+        raise error
+
+
+async def _desk(runner: Runner, settings: Settings, where: str) -> None:
+    """Open the operator's desk; return when the operator leaves it."""
+    take_back = settings.take_back_ms
+    if settings.plain:
+        await plain.run(runner, where=where, take_back_ms=take_back or 0)
+        return
+    options = DeskOptions(
+        arming_ms=settings.arming_ms,
+        take_back_ms=TAKE_BACK_MS if take_back is None else take_back,
+        colour="NO_COLOR" not in os.environ,
+        ascii=settings.ascii,
+    )
+    await app.run(runner, options=options, title=where)
+
+
+def _token(settings: Settings) -> str:
+    return load_or_make(settings.token_file or config.state_folder() / "token")
+
+
+def _tls(settings: Settings) -> Tls | None:
+    if settings.tls_cert is None and settings.tls_key is None:
+        return None
+    if settings.tls_cert is None or settings.tls_key is None:
+        raise PortError("TLS needs both --tls-cert and --tls-key")
+    return Tls(settings.tls_cert, settings.tls_key)
+
+
+def _begin_log(settings: Settings) -> None:
+    """Write faults to standard error, or beside the full screen, which they would tear."""
+    if settings.plain:
+        logging.basicConfig(level=logging.WARNING, format="crabhook: %(message)s")
+        return
+    folder = config.state_folder()
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    logging.basicConfig(
+        filename=folder / "serve.log", level=logging.WARNING, format="%(asctime)s %(message)s"
+    )

@@ -1,0 +1,175 @@
+"""Settings: from the file, then the environment, then the flags, resolved once.
+
+The file is TOML, `$XDG_CONFIG_HOME/crabhook/settings.toml` unless told
+otherwise; docs/operating.md lists every setting.  A setting that is wrong is
+an error that names its line: a broker that runs with other settings than its
+owner wrote is worse than one that does not start.
+"""
+
+import os
+import re
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import Any
+
+from crabhook.model.errors import CrabhookError
+
+
+class SettingsError(CrabhookError):
+    """A setting that cannot be used."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Everything that can be set.  Times are in the unit the name ends with, else seconds."""
+
+    listen: tuple[str, ...] = ()
+    wait: float = 3600.0
+    token_file: Path | None = None
+    tls_cert: Path | None = None
+    tls_key: Path | None = None
+    plain: bool = False
+    ascii: bool = False
+    arming_ms: int = 400
+    take_back_ms: int | None = None
+
+
+def config_folder() -> Path:
+    """Return where people write settings."""
+    return _base("XDG_CONFIG_HOME", ".config") / "crabhook"
+
+
+def state_folder() -> Path:
+    """Return where crabhook keeps what must outlive it."""
+    return _base("XDG_STATE_HOME", ".local/state") / "crabhook"
+
+
+def _base(variable: str, otherwise: str) -> Path:
+    chosen = os.environ.get(variable, "")
+    return Path(chosen) if chosen.startswith("/") else Path.home() / otherwise
+
+
+def load(path: Path | None = None) -> Settings:
+    """Return the settings in `path`, or in the usual place, or the defaults where there is no file.
+
+    Raises SettingsError for a file that cannot be read, and for the first
+    setting in it that is unknown or wrong.
+    """
+    file = path or config_folder() / "settings.toml"
+    try:
+        text = file.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        if path is None:
+            return Settings()
+        raise SettingsError(f"there is no settings file {file}") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise SettingsError(f"the settings file {file} cannot be read: {error}") from error
+    return parse(text, str(file))
+
+
+def parse(text: str, name: str) -> Settings:
+    """Return the settings in a file's text; `name` is what errors call the file."""
+    try:
+        tables = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise SettingsError(f"{name}: not TOML: {error}") from error
+    changes: dict[str, Any] = {}
+    for table, values in tables.items():
+        known = _TABLES.get(table)
+        if known is None or not isinstance(values, dict):
+            raise _wrong(name, text, table, "", f"there is no setting {table!r}{_known(_TABLES)}")
+        for key, value in values.items():
+            read = known.get(key)
+            if read is None:
+                what = f"there is no setting {key!r} in [{table}]{_known(known)}"
+                raise _wrong(name, text, table, key, what)
+            try:
+                changes[key] = read(value)
+            except ValueError as error:
+                raise _wrong(name, text, table, key, f"{key} {error}") from None
+    return Settings(**changes)
+
+
+def override(settings: Settings, flags: Mapping[str, Any]) -> Settings:
+    """Return the settings with those flags that were given in their place."""
+    names = {field.name for field in fields(Settings)}
+    given = {key: value for key, value in flags.items() if key in names and value is not None}
+    return replace(settings, **given)
+
+
+def _wrong(name: str, text: str, table: str, key: str, what: str) -> SettingsError:
+    return SettingsError(f"{name}, line {_line_of(text, table, key)}: {what}")
+
+
+def _known(names: Mapping[str, object]) -> str:
+    return f"; known are: {', '.join(names)}"
+
+
+def _line_of(text: str, table: str, key: str) -> int:
+    """Return the line a setting stands on; TOML's own reader does not tell."""
+    inside, found = "", 1
+    for number, line in enumerate(text.splitlines(), 1):
+        if header := re.match(r"\s*\[\s*([^]]+?)\s*\]", line):
+            inside = header[1].strip("\"'")
+            if inside == table:
+                found = number
+        name = re.match(r"\s*([\w.\"'-]+)\s*=", line)
+        written = name[1].replace('"', "").replace("'", "") if name else ""
+        if (inside == table and key and written == key) or (
+            not inside and written in (f"{table}.{key}", table)
+        ):
+            return number
+    return found
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str) or not value:
+        raise ValueError("must be a text")
+    return value
+
+
+def _path(value: object) -> Path:
+    return Path(_text(value)).expanduser()
+
+
+def _texts(value: object) -> tuple[str, ...]:
+    if not isinstance(value, list) or not value:
+        raise ValueError('must be a list of texts, as in ["127.0.0.1:7777"]')
+    return tuple(map(_text, value))
+
+
+def _flag(value: object) -> bool:
+    if not isinstance(value, bool):
+        raise ValueError("must be true or false")  # noqa: TRY004 - as above
+    return value
+
+
+def _seconds(value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < 1e9:
+        raise ValueError("must be a number of seconds above 0")
+    return float(value)
+
+
+def _milliseconds(value: object) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= 60_000:
+        raise ValueError("must be a whole number of milliseconds, 0 to 60000")
+    return value
+
+
+_TABLES: Mapping[str, Mapping[str, Callable[[object], Any]]] = {
+    "server": {
+        "listen": _texts,
+        "wait": _seconds,
+        "token_file": _path,
+        "tls_cert": _path,
+        "tls_key": _path,
+    },
+    "desk": {
+        "plain": _flag,
+        "ascii": _flag,
+        "arming_ms": _milliseconds,
+        "take_back_ms": _milliseconds,
+    },
+}

@@ -1,0 +1,79 @@
+"""Where a server listens: `unix:PATH` or `HOST:PORT`, and whether others can reach it there."""
+
+import os
+from dataclasses import dataclass
+from ipaddress import ip_address
+from pathlib import Path
+from typing import TypeAlias
+
+from crabhook.model.errors import CrabhookError
+
+MAX_SOCKET_PATH = 103  # bytes; the smallest bound of the systems we run on (macOS)
+
+
+class AddressError(CrabhookError):
+    """An address nobody could listen on."""
+
+
+@dataclass(frozen=True, slots=True)
+class UnixAddress:
+    """A socket file."""
+
+    path: Path
+
+    def __str__(self) -> str:
+        return f"unix:{self.path}"
+
+
+@dataclass(frozen=True, slots=True)
+class TcpAddress:
+    """A host, by name or number, and a port; port 0 lets the system choose one."""
+
+    host: str
+    port: int
+
+    def __str__(self) -> str:
+        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
+
+    @property
+    def loopback(self) -> bool:
+        """Whether only this machine can reach it."""
+        if self.host == "localhost":
+            return True
+        try:
+            return ip_address(self.host).is_loopback
+        except ValueError:
+            return False  # a name may lead anywhere
+
+
+Address: TypeAlias = UnixAddress | TcpAddress
+
+
+def default_address() -> UnixAddress:
+    """Return the socket in the user's runtime folder, where the client looks without being told."""
+    folder = os.environ.get("XDG_RUNTIME_DIR")
+    root = Path(folder, "crabhook") if folder else Path(f"/tmp/crabhook-{os.getuid()}")  # noqa: S108 - made 0700, owner checked
+    return UnixAddress(root / "crabhook.sock")
+
+
+def parse_address(text: str) -> Address:
+    """Return the address `text` names; raise AddressError, saying how to write one."""
+    if text.startswith("unix:"):
+        return _unix(text.removeprefix("unix:"))
+    host, colon, port = text.rpartition(":")
+    if host.startswith("[") and host.endswith("]"):
+        host = host[1:-1]
+    elif ":" in host:
+        raise AddressError(f"{text!r}: write an IPv6 address in brackets, as in [::1]:7777")
+    if not colon or not host or not port.isdecimal() or int(port) > 65535:
+        raise AddressError(f"{text!r} is no address: write unix:PATH or HOST:PORT")
+    return TcpAddress(host, int(port))
+
+
+def _unix(text: str) -> UnixAddress:
+    if not text:
+        raise AddressError("'unix:' needs the path of a socket, as in unix:/run/user/1000/x.sock")
+    path = Path(text).expanduser().absolute()
+    if len(os.fsencode(path)) > MAX_SOCKET_PATH:
+        raise AddressError(f"{path} is longer than the {MAX_SOCKET_PATH} bytes a socket may have")
+    return UnixAddress(path)

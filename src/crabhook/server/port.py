@@ -1,0 +1,107 @@
+"""Opens the permission port: gRPC's options, the addresses, and what each of them demands."""
+
+import os
+import resource
+from collections.abc import AsyncIterator, Sequence
+from contextlib import ExitStack, asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import grpc
+
+from crabhook.model.errors import CrabhookError
+from crabhook.server.address import Address, TcpAddress, UnixAddress
+from crabhook.server.rpc import PermissionPort
+from crabhook.server.socketfile import SocketFile
+from crabhook.v1.permission_pb2_grpc import add_PermissionServiceServicer_to_server
+
+MAX_REQUEST = 33 << 20  # bytes: the client's bound of 32 MiB, and the envelope
+MAX_REPLY = 64 << 20
+
+_OPTIONS = (
+    # Ten thousand hooks may wait at once; gRPC's own bound is near a thousand.
+    ("grpc.server.max_pending_requests", 100_000),
+    ("grpc.server.max_pending_requests_hard_limit", 100_000),
+    ("grpc.max_receive_message_length", MAX_REQUEST),
+    ("grpc.max_send_message_length", MAX_REPLY),
+    # A client's machine that went silent is noticed after 30 + 20 seconds; the
+    # third option is needed, or gRPC waits a minute more.
+    ("grpc.keepalive_time_ms", 30_000),
+    ("grpc.keepalive_timeout_ms", 20_000),
+    ("grpc.http2.ping_timeout_ms", 20_000),
+    ("grpc.keepalive_permit_without_calls", 1),
+    # Two servers must never share a port: half of the questions would go astray.
+    ("grpc.so_reuseport", 0),
+)
+
+GRACE = 2.0  # seconds for replies under way when the port closes
+
+
+class PortError(CrabhookError):
+    """A port that cannot be opened as it was asked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tls:
+    """The server's certificate chain and key, as PEM files."""
+
+    certificate: Path
+    key: Path
+
+
+@asynccontextmanager
+async def open_port(
+    service: PermissionPort, addresses: Sequence[Address], tls: Tls | None = None
+) -> AsyncIterator[Sequence[Address]]:
+    """Serve on all the addresses while the context lasts; yields them as bound.
+
+    Raises PortError or SocketTakenError, and then listens nowhere.
+    """
+    _raise_file_limit()
+    server = grpc.aio.server(options=_OPTIONS)
+    add_PermissionServiceServicer_to_server(service, server)
+    with ExitStack() as claims:
+        bound = [_bind(server, address, tls, claims) for address in addresses]
+        await server.start()
+        try:
+            yield bound
+        finally:
+            await server.stop(GRACE)
+
+
+def _bind(server: grpc.aio.Server, address: Address, tls: Tls | None, claims: ExitStack) -> Address:
+    if isinstance(address, UnixAddress):
+        claims.enter_context(SocketFile(address.path))
+        before = os.umask(0o177)  # the socket is the owner's alone from its first moment
+        try:
+            _add(server, address, None)
+        finally:
+            os.umask(before)
+        return address
+    if not address.loopback and tls is None:
+        raise PortError(
+            f"{address} can be reached from other machines, so it needs TLS: "
+            "give --tls-cert and --tls-key, or listen on 127.0.0.1"
+        )
+    port = _add(server, address, tls)
+    return TcpAddress(address.host, port)
+
+
+def _add(server: grpc.aio.Server, address: Address, tls: Tls | None) -> int:
+    target = str(address)
+    try:
+        if tls is None:
+            return server.add_insecure_port(target)
+        pair = (tls.key.read_bytes(), tls.certificate.read_bytes())
+        return server.add_secure_port(target, grpc.ssl_server_credentials([pair]))
+    except OSError as error:
+        raise PortError(f"the TLS files cannot be read: {error}") from error
+    except RuntimeError as error:
+        raise PortError(f"cannot listen on {address}: {error}") from error
+
+
+def _raise_file_limit() -> None:
+    """Let this process hold as many connections as the system lets it."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft != hard:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))

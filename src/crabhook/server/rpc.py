@@ -1,0 +1,106 @@
+"""PermissionService: the port a hook asks on; it takes requests in and gives replies."""
+
+from typing import Any, TypeAlias
+
+import grpc
+
+from crabhook.broker.effects import Refusal
+from crabhook.model.errors import PayloadError
+from crabhook.model.event import Event
+from crabhook.model.reply import Reply
+from crabhook.platforms import PLATFORMS
+from crabhook.server import codec
+from crabhook.server.runner import Place, RefusedError, Runner
+from crabhook.server.token import shows
+from crabhook.v1 import permission_pb2 as pb
+from crabhook.v1.permission_pb2_grpc import PermissionServiceServicer
+
+_Context: TypeAlias = "grpc.aio.ServicerContext[Any, Any]"
+
+_STATUS = {
+    Refusal.NOT_YOURS: grpc.StatusCode.PERMISSION_DENIED,
+    Refusal.SUPERSEDED: grpc.StatusCode.ABORTED,
+    Refusal.FULL: grpc.StatusCode.RESOURCE_EXHAUSTED,
+}
+
+
+class PermissionPort(PermissionServiceServicer):
+    """Answers hooks from one runner.
+
+    `wait` is how long a request may wait for the operator, seconds; `token`
+    is what clients beyond the Unix socket must show.
+    """
+
+    def __init__(self, runner: Runner, *, wait: float, token: str | None) -> None:
+        self._runner = runner
+        self._wait = wait
+        self._token = token
+
+    async def RequestPermission(  # noqa: N802 - the wire's name
+        self,
+        request: pb.PermissionRequest,
+        context: _Context,
+    ) -> pb.PermissionResponse:
+        """Take a hook's input to the operator; return what the hook is to print."""
+        await self._admit(context)
+        if fault := codec.fault(request, PLATFORMS):
+            await context.abort(grpc.StatusCode.INVALID_ARGUMENT, fault)
+        try:
+            event = PLATFORMS[request.platform].read(request.payload)
+        except PayloadError as error:
+            return self._unreadable(request, error)
+        try:
+            place = self._runner.enter(codec.request(request, event, self._wait_until(request)))
+            reply = await self._wait_in(place, context)
+        except RefusedError as error:
+            await context.abort(_STATUS[error.refusal], str(error))
+        return codec.response(reply, confirm=place.confirm)
+
+    async def ConfirmReply(  # noqa: N802 - the wire's name
+        self,
+        request: pb.ConfirmReplyRequest,
+        context: _Context,
+    ) -> pb.ConfirmReplyResponse:
+        """Note that a hook has printed its reply."""
+        await self._admit(context)
+        if not self._runner.confirm(request.request_id, request.secret):
+            await context.abort(grpc.StatusCode.PERMISSION_DENIED, "nobody waits for this receipt")
+        return pb.ConfirmReplyResponse()
+
+    async def _wait_in(self, place: Place, context: _Context) -> Reply:
+        if not place.reply.done():
+            try:
+                await context.send_initial_metadata(())  # "accepted": see the service's comment
+            except BaseException:
+                place.leave()
+                raise
+        return await place.wait()
+
+    async def _admit(self, context: _Context) -> None:
+        """Turn away whoever comes over TCP without the token."""
+        if context.peer().startswith("unix:"):
+            return  # the socket's folder let nobody else in
+        headers = dict(context.invocation_metadata() or ())
+        shown = headers.get("authorization", "")
+        if self._token is None or not isinstance(shown, str) or not shows(self._token, shown):
+            await context.abort(
+                grpc.StatusCode.UNAUTHENTICATED,
+                "no token, or a wrong one: give the server's token with --token-file",
+            )
+
+    def _wait_until(self, request: pb.PermissionRequest) -> float:
+        """Return when to give up: a little before the hook does, so that it hears of it."""
+        wait = self._wait
+        if request.wait_ms:
+            theirs = request.wait_ms / 1000
+            wait = min(wait, theirs - min(1.0, theirs / 10))
+        return self._runner.now() + wait
+
+    def _unreadable(
+        self, request: pb.PermissionRequest, error: PayloadError
+    ) -> pb.PermissionResponse:
+        """Answer an input nobody can read: no opinion, and the reason where people look for it."""
+        text = f"unreadable input of {len(request.payload)} bytes: {error}"
+        self._runner.observe(Event(request.platform, "?"), text)
+        note = f"crabhook: no opinion: the hook's input could not be read: {error}\n"
+        return codec.response(Reply(stderr=note), confirm=False)

@@ -1,0 +1,49 @@
+"""The token that a client beyond the Unix socket shows, and the file it is kept in."""
+
+import os
+import secrets
+import stat
+from hmac import compare_digest
+from pathlib import Path
+
+from crabhook.model.errors import CrabhookError
+
+
+class TokenError(CrabhookError):
+    """A token file that cannot be used."""
+
+
+def load_or_make(path: Path) -> str:
+    """Return the token kept at `path`, made at the first start.
+
+    Raises TokenError where the file is empty, or readable by others.
+    """
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    try:
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    except FileExistsError:
+        return _load(path)
+    except OSError as error:
+        raise TokenError(f"the token file {path} cannot be made: {error.strerror}") from error
+    token = secrets.token_urlsafe(32)
+    with os.fdopen(handle, "w", encoding="ascii") as file:
+        file.write(token + "\n")
+    return token
+
+
+def _load(path: Path) -> str:
+    try:
+        mode = stat.S_IMODE(path.stat().st_mode)
+        token = path.read_text(encoding="ascii").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise TokenError(f"the token file {path} cannot be read: {error}") from error
+    if mode & 0o077:
+        raise TokenError(f"others can read the token file {path} (mode {mode:o}): chmod 600 {path}")
+    if not token:
+        raise TokenError(f"the token file {path} is empty: remove it, and a new one is made")
+    return token
+
+
+def shows(token: str, authorization: str) -> bool:
+    """Whether an `authorization` header shows the token, in a time that tells nothing about it."""
+    return compare_digest(authorization.encode("utf-8"), f"Bearer {token}".encode())
