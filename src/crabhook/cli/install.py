@@ -1,0 +1,222 @@
+"""Write crabhook's hooks into an agent's settings."""
+
+import argparse
+import os
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from crabhook.install import agents, program
+from crabhook.install.change import Change, plan
+from crabhook.install.claude import count, switches, with_hooks
+from crabhook.install.errors import InstallError
+from crabhook.install.hooks import MAX_WAIT, Installation, groups
+from crabhook.install.places import Scope, settings_path
+from crabhook.install.settings_file import read
+from crabhook.model.request import Stance
+
+_STANCES = {
+    Stance.COMPANION: "Companion: Claude Code asks its own user as always, the operator may answer "
+    "too, and the first answer wins.",
+    Stance.GATE: "Gate: every tool call is held for the operator before Claude Code's own rules "
+    "see it.",
+}
+
+_FAILING = {
+    False: "If no server can be reached, Claude Code goes on by its own rules.",
+    True: "Fail-closed: if the server cannot be reached, or is lost, the call it was to decide "
+    "is denied.",
+}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare what decides where the hooks go, how they ask, and whom."""
+    add_place_arguments(parser)
+    _add_stance_arguments(parser)
+    parser.add_argument(
+        "--fail-closed", action="store_true", help="deny what the operator cannot be asked about"
+    )
+    parser.add_argument(
+        "--server",
+        metavar="ADDRESS",
+        type=_address,
+        help="the server the hooks ask, as unix:PATH or HOST:PORT",
+    )
+    parser.add_argument(
+        "--token-file", metavar="FILE", type=_path, help="the file with the server's token"
+    )
+    parser.add_argument(
+        "--tls-ca", metavar="FILE", type=_path, help="the certificate to know the server by"
+    )
+    parser.add_argument(
+        "--wait",
+        metavar="SECONDS",
+        type=_seconds,
+        default=3600,
+        help="how long the server lets a question stand (default: %(default)s)",
+    )
+
+
+def _add_stance_arguments(parser: argparse.ArgumentParser) -> None:
+    stance = parser.add_mutually_exclusive_group()
+    stance.add_argument(
+        "--companion",
+        dest="stance",
+        action="store_const",
+        const=Stance.COMPANION,
+        default=Stance.COMPANION,
+        help="leave the agent's own dialogs usable; the first answer wins (default)",
+    )
+    stance.add_argument(
+        "--gate",
+        dest="stance",
+        action="store_const",
+        const=Stance.GATE,
+        help="hold every tool call for the operator",
+    )
+
+
+def add_place_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare which agent's settings are meant, and which file; `uninstall` has them too."""
+    parser.add_argument("agent", nargs="?", help=f"one of: {', '.join(agents.AGENTS)}")
+    parser.add_argument(
+        "--scope",
+        choices=[scope.value for scope in Scope],
+        default=Scope.USER.value,
+        help="your own settings, the project's, or yours for the project (default: user)",
+    )
+    parser.add_argument(
+        "--project",
+        metavar="DIR",
+        type=Path,
+        default=Path(),
+        help="the project's folder (default: where you are)",
+    )
+    parser.add_argument(
+        "--dry-run", action="store_true", help="show the difference and write nothing"
+    )
+
+
+def chosen_path(arguments: argparse.Namespace) -> Path:
+    """Return the settings file that the arguments name."""
+    return settings_path(Scope(arguments.scope), arguments.project, os.environ)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Install; return 0, or 1 with the reason on standard error and nothing changed."""
+    return refusing("install", lambda: _install(arguments))
+
+
+def refusing(command: str, act: Callable[[], None]) -> int:
+    """Return 0 when `act` has run, or 1 after saying why it was refused."""
+    try:
+        act()
+    except InstallError as error:
+        sys.stderr.write(
+            f"crabhook {command}: {error}.\n"
+            "Nothing was changed: the agent runs as before.  Put this right and run it again.\n"
+        )
+        return 1
+    return 0
+
+
+def _install(arguments: argparse.Namespace) -> None:
+    title = agents.known(arguments.agent)
+    installation = _installation(arguments)
+    entries = groups(installation)
+    change = plan(chosen_path(arguments), lambda text: with_hooks(text, entries))
+    if arguments.dry_run:
+        sys.stdout.write(change.difference())
+    else:
+        report(change, f"{title}'s hooks for crabhook, {len(entries)} events")
+        compiled = program.compile_hook()
+        say(_STANCES[installation.stance], _FAILING[installation.fail_closed])
+        say(
+            "Next: run `crabhook serve` in a terminal of its own, then start `claude`.  A session "
+            "that runs already may not see the change before it is started anew.",
+        )
+        if not compiled:
+            warn("the hook could not be byte-compiled here, so each call starts a little slower")
+    for trouble in _troubles(arguments, installation, change):
+        warn(trouble)
+
+
+def report(change: Change, what: str) -> None:
+    """Carry out `change` and say what was done, to which file, and where the old one is kept."""
+    path, target = change.settings.path, change.settings.target
+    place = f"{path}" if path == target else f"{path} (a link to {target})"
+    if change.is_none:
+        say(f"{what}: already so in {place}; nothing was written.")
+        return
+    backup = change.carry_out()
+    say(f"{what}: written to {place}.")
+    if backup:
+        say(f"The file as it was: {backup}")
+
+
+def say(*sentences: str) -> None:
+    """Tell the person, a line each."""
+    sys.stdout.writelines(f"{sentence}\n" for sentence in sentences)
+
+
+def warn(sentence: str) -> None:
+    """Tell the person what may surprise them."""
+    sys.stderr.write(f"Note: {sentence}.\n")
+
+
+def _installation(arguments: argparse.Namespace) -> Installation:
+    return Installation(
+        interpreter=program.interpreter(),
+        stub=program.stub(),
+        stance=arguments.stance,
+        fail_closed=arguments.fail_closed,
+        wait=arguments.wait,
+        server=arguments.server,
+        token_file=arguments.token_file,
+        tls_ca=arguments.tls_ca,
+    )
+
+
+def _troubles(
+    arguments: argparse.Namespace, installation: Installation, change: Change
+) -> Iterator[str]:
+    """Say what keeps the hooks from running, or from doing what one would expect."""
+    yield from switches(change.text)
+    yield from program.misgivings(installation.interpreter)
+    for file in (installation.token_file, installation.tls_ca):
+        if file and not Path(file).exists():
+            yield f"there is no {file} yet, and without it no hook reaches the server"
+    if arguments.scope == Scope.PROJECT:
+        yield "these paths are this machine's; others who share the project's settings lack them"
+    for scope in Scope:
+        path = settings_path(scope, arguments.project, os.environ)
+        if path != change.settings.path and _has_hooks(path):
+            yield f"crabhook is in {path} too (--scope {scope}), and where the two differ both ask"
+
+
+def _has_hooks(path: Path) -> bool:
+    """Say whether other settings hold hooks of ours; what cannot be read holds none that run."""
+    try:
+        return count(read(path).text) > 0
+    except InstallError:
+        return False
+
+
+def _address(text: str) -> str:
+    """Return the address, with the path of a socket made absolute."""
+    scheme, colon, path = text.partition(":")
+    if not text:
+        raise argparse.ArgumentTypeError("an address is unix:PATH or HOST:PORT")
+    return f"unix:{_path(path)}" if (scheme, colon) == ("unix", ":") and path[:1] != "/" else text
+
+
+def _path(text: str) -> str:
+    """Return an absolute path, since a hook runs wherever its session happens to be."""
+    return str(Path(text).expanduser().absolute())
+
+
+def _seconds(text: str) -> int:
+    seconds = int(text)
+    if not 0 < seconds <= MAX_WAIT:
+        raise argparse.ArgumentTypeError(f"{text} is not between 1 and {MAX_WAIT} seconds")
+    return seconds

@@ -1,0 +1,162 @@
+"""JSON and its place in the text: what a settings file says, and where it says it.
+
+`json` forgets the text: writing back what it read turns 1.0 into 1, 1e400 into
+Infinity and drops the first of two equal keys.  Here every value remembers its
+place, so an edit can replace that place and leave the rest alone.  Read
+strictly (RFC 8259), as Claude Code's own JSON parser does.
+"""
+
+import json
+import re
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from crabhook.install.errors import InstallError
+
+Json: TypeAlias = "bool | Number | str | list[Json] | dict[str, Json] | None"
+
+MAX_DEPTH = 200  # deeper than any settings; keeps the reading within Python's stack
+
+_BLANK = re.compile(r"[ \t\n\r]*")
+_STRING = re.compile(r'"(?:[^"\\\x00-\x1f]++|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*+"')
+_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
+_WORD = re.compile(r"(?:true|false|null)\b")
+_WORDS: dict[str, bool | None] = {"true": True, "false": False, "null": None}
+_CLOSING = {"{": "}", "[": "]"}
+
+
+class DocumentError(InstallError):
+    """The text is not the JSON it should be; says where."""
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A number as it is written: 1.0 and 1 are not the same text."""
+
+    literal: str
+
+
+@dataclass(frozen=True, slots=True)
+class Element:
+    """One member of an object, or one item of a list (whose `key` is empty).
+
+    `start` is where its key begins, or in a list its value.
+    """
+
+    start: int
+    key: str
+    node: "Node"
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A value and the half-open range of the text it takes, in characters."""
+
+    start: int
+    end: int
+    value: Json
+    elements: tuple[Element, ...] = ()
+
+    def member(self, key: str) -> "Node | None":
+        """Return the value of this object's member `key`, if it has one."""
+        return next((e.node for e in self.elements if e.key == key), None)
+
+
+def parse(text: str) -> Node:
+    """Return the one JSON value that `text` holds; a leading byte order mark is passed over.
+
+    Raises DocumentError, with line and column, for anything else.  Two equal
+    keys in one object are refused: it is not said which of them counts.
+    """
+    reader = _Reader(text)
+    node = reader.value(reader.blank(1 if text.startswith("\ufeff") else 0), 0)
+    end = reader.blank(node.end)
+    if end != len(text):
+        raise reader.error(end, "there is something after the end of the settings")
+    return node
+
+
+def as_json(value: object) -> Json:
+    """Return `value`, made of plain Python, as `parse` would have read it."""
+    return parse(json.dumps(value)).value
+
+
+class _Reader:
+    """A recursive descent over one text; every method takes a place and returns a node there."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    def error(self, at: int, what: str) -> DocumentError:
+        line = self._text.count("\n", 0, at) + 1
+        column = at - (self._text.rfind("\n", 0, at) + 1) + 1
+        return DocumentError(f"line {line}, column {column}: {what}")
+
+    def blank(self, at: int) -> int:
+        """Return the first place from `at` on that is not blank."""
+        found = _BLANK.match(self._text, at)
+        return found.end() if found else at
+
+    def value(self, at: int, depth: int) -> Node:
+        if depth > MAX_DEPTH:
+            raise self.error(at, f"nested deeper than {MAX_DEPTH} levels")
+        first = self._text[at : at + 1]
+        if first in _CLOSING:
+            return self._container(at, depth)
+        if first == '"':
+            return self._string(at)
+        if found := _NUMBER.match(self._text, at):
+            return Node(at, found.end(), Number(found[0]))
+        if found := _WORD.match(self._text, at):
+            return Node(at, found.end(), _WORDS[found[0]])
+        raise self._unexpected(at, "a value")
+
+    def _string(self, at: int) -> Node:
+        if found := _STRING.match(self._text, at):
+            return Node(at, found.end(), json.loads(found[0]))
+        raise self.error(at, "a string that is not closed, or holds what JSON strings cannot")
+
+    def _container(self, start: int, depth: int) -> Node:
+        """Return the object or the list that opens at `start`."""
+        opening = self._text[start]
+        elements: list[Element] = []
+        at = self.blank(start + 1)
+        while self._text[at : at + 1] != _CLOSING[opening]:
+            if elements:
+                if self._text[at : at + 1] != ",":
+                    raise self._unexpected(at, f"a comma or {_CLOSING[opening]}")
+                at = self.blank(at + 1)
+            elements.append(self._element(at, opening, depth))
+            at = self.blank(elements[-1].node.end)
+        plain: dict[str, Json] = {element.key: element.node.value for element in elements}
+        if opening == "[":
+            return Node(start, at + 1, [e.node.value for e in elements], tuple(elements))
+        if len(plain) != len(elements):
+            raise self._twice(elements)
+        return Node(start, at + 1, plain, tuple(elements))
+
+    def _element(self, at: int, opening: str, depth: int) -> Element:
+        if opening == "[":
+            return Element(at, "", self.value(at, depth + 1))
+        if self._text[at : at + 1] != '"':
+            raise self._unexpected(at, "a key in double quotes")
+        key = self._string(at)
+        colon = self.blank(key.end)
+        if self._text[colon : colon + 1] != ":":
+            raise self._unexpected(colon, "a colon")
+        return Element(at, str(key.value), self.value(self.blank(colon + 1), depth + 1))
+
+    def _twice(self, elements: list[Element]) -> DocumentError:
+        first = {element.key: element for element in reversed(elements)}
+        second = next(element for element in elements if first[element.key] is not element)
+        return self.error(second.start, f"the key {second.key!r} is there twice")
+
+    def _unexpected(self, at: int, wanted: str) -> DocumentError:
+        found = self._text[at : at + 1]
+        if not found:
+            return self.error(at, f"the file ends where {wanted} should be")
+        if found in "/#":
+            return self.error(at, "a comment, which JSON does not have")
+        if found in "}]" and self._text[:at].rstrip(" \t\r\n").endswith(","):
+            return self.error(at, "a comma with nothing after it, which JSON does not have")
+        return self.error(at, f"{found!r} where {wanted} should be")

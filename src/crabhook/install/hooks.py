@@ -1,0 +1,133 @@
+"""Our entries in Claude Code's settings: how they are written, and how they are known again."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from crabhook.install.document import Json
+from crabhook.install.errors import InstallError
+from crabhook.install.events import DECIDED, OBSERVED, Patience
+from crabhook.model.request import Stance
+
+# Claude Code's timers end here: 2**31 milliseconds, near 24.8 days.
+MAX_TIMEOUT = 2_147_483
+CLIENT_GRACE = 30  # seconds the client waits longer than the server
+AGENT_GRACE = 60  # seconds the agent waits longer than the server
+MAX_WAIT = MAX_TIMEOUT - AGENT_GRACE
+
+# Runs the stub, the next argument, as if Python had been given it as its script.
+# Not done by Python itself, because that exits with 2 where the script is
+# missing, and 2 is how a hook blocks: with crabhook removed and its entries
+# left behind, every prompt would be refused.  This way it exits with 1, which
+# is a notice, or what `onFailure` makes of it.
+START = "import sys;del sys.argv[0];__file__=sys.argv[0];exec(open(__file__).read())"
+
+# Of the hook's own folder in any installation, within a shell's line as well.
+_STUB = re.compile(r"""(?:^|[/\\\s"'=])crabhook[/\\]hook[/\\]run\.py(?=$|[\s"';&|)])""")
+_FIRST_WORD = re.compile(r"""\s*(?:"([^"]*)"|'([^']*)'|(\S+))""")
+
+Group = dict[str, object]
+
+
+@dataclass(frozen=True, slots=True)
+class Installation:
+    """Everything that decides how the entries look.
+
+    `wait` is how long the server lets a question stand, in seconds.
+    """
+
+    interpreter: str
+    stub: str
+    stance: Stance = Stance.COMPANION
+    fail_closed: bool = False
+    wait: int = 3600
+    server: str | None = None
+    token_file: str | None = None
+    tls_ca: str | None = None
+
+
+def groups(installation: Installation) -> dict[str, Group]:
+    """Return the one matcher group that each event shall hold, in the order to be written.
+
+    Raises InstallError if a value cannot stand in a settings file as it is.
+    """
+    _refuse_placeholders(installation)
+    patience = Patience(installation.wait + AGENT_GRACE, installation.wait + CLIENT_GRACE)
+    entries: dict[str, Group] = {}
+    for event, matcher in DECIDED[installation.stance].items():
+        handler = _handler(installation, patience, decides=True)
+        entries[event] = {"matcher": matcher} if matcher else {}
+        entries[event]["hooks"] = [handler]
+    for event, limits in OBSERVED.items():
+        entries[event] = {"hooks": [_handler(installation, limits, decides=False)]}
+    return entries
+
+
+def is_ours(handler: Json) -> bool:
+    """Say whether a handler runs crabhook's client, wherever that lies and however it is called."""
+    if not isinstance(handler, dict) or handler.get("type") != "command":
+        return False
+    command, args = handler.get("command"), handler.get("args")
+    words = [command, *(args if isinstance(args, list) else [])]
+    if any(isinstance(word, str) and _STUB.search(word) for word in words):
+        return True
+    if not isinstance(command, str):
+        return False
+    program = _program(command, exec_form=isinstance(args, list))
+    return program.rpartition("/")[2] == "crabhook"
+
+
+def _program(command: str, *, exec_form: bool) -> str:
+    """Return the program that `command` starts: all of it, or the first word of a shell's line."""
+    found = None if exec_form else _FIRST_WORD.match(command)
+    return next(word for word in found.groups() if word is not None) if found else command
+
+
+def _handler(installation: Installation, patience: Patience, *, decides: bool) -> Group:
+    """Return one handler in exec form: no shell, no search of PATH, no `site`.
+
+    `-I -S` halve the interpreter's start; the stub finds its package by its
+    own path, so it needs neither.
+    """
+    args = ["-I", "-S", "-c", START, installation.stub]
+    if installation.stance is Stance.COMPANION:
+        args.append("--companion")
+    for option, value in _passed_on(installation).items():
+        args += [option, value]
+    args += ["--wait", str(patience.client)]
+    closed = decides and installation.fail_closed
+    if closed:
+        args += ["--when-unreachable", "deny", "--when-lost", "deny"]
+    handler: Group = {
+        "type": "command",
+        "command": installation.interpreter,
+        "args": args,
+        "timeout": patience.timeout,
+    }
+    if decides:
+        handler["statusMessage"] = "waiting for the crabhook operator"
+    if closed:
+        handler["onFailure"] = "block"
+    return handler
+
+
+def _passed_on(installation: Installation) -> Mapping[str, str]:
+    """Return the client's options that were given."""
+    given = {
+        "--server": installation.server,
+        "--token-file": installation.token_file,
+        "--tls-ca": installation.tls_ca,
+    }
+    return {option: value for option, value in given.items() if value is not None}
+
+
+def _refuse_placeholders(installation: Installation) -> None:
+    """Refuse `${...}`, which Claude Code would fill in, and text that UTF-8 cannot hold."""
+    values = [installation.interpreter, installation.stub, *_passed_on(installation).values()]
+    for value in values:
+        if "${" in value:
+            raise InstallError(f"{value!r} holds ${{, which Claude Code would replace")
+        try:
+            value.encode()
+        except UnicodeEncodeError as error:
+            raise InstallError(f"{value!r} is not UTF-8, as a settings file must be") from error

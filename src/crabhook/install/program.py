@@ -1,0 +1,61 @@
+"""The program the agent will start: this interpreter, and the hook's stub in this package."""
+
+import compileall
+import importlib.util
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from crabhook.install.errors import InstallError
+
+# A folder in the interpreter's path -> what is wrong with writing it into settings.
+_FRAGILE = {
+    "shims": "is a version manager's shim, which costs ten starts of Python at every call",
+    "archive-v0": "lies in uv's cache and may be cleared away; install crabhook for good",
+}
+
+
+def interpreter() -> str:
+    """Return the absolute path of the running interpreter, links not followed.
+
+    A virtual environment's interpreter is a link out of it; followed, it
+    would name the system's Python, which may be upgraded away.
+    """
+    if not sys.executable:
+        raise InstallError("Python does not know its own path, so no hook can name it")
+    return str(Path(sys.executable).absolute())
+
+
+def stub() -> str:
+    """Return the absolute path of the hook's stub, `crabhook/hook/run.py`; imports none of it."""
+    path = _hook_folder() / "run.py"
+    if not path.is_file():
+        raise InstallError(f"crabhook's installation is not complete: there is no {path}")
+    return str(path)
+
+
+def compile_hook() -> bool:
+    """Byte-compile what a hook imports, since some installers do not; say whether it is done.
+
+    In a folder that may not be written it is not done, and every hook call
+    compiles anew: slower, and nothing else.
+    """
+    folder = _hook_folder()
+    package = folder.parent / "__init__.py"
+    done = compileall.compile_file(package, quiet=2)
+    return bool(compileall.compile_dir(folder, quiet=2) and done)
+
+
+def misgivings(path: str) -> Iterator[str]:
+    """Say what speaks against writing the interpreter `path` into settings."""
+    for folder, trouble in _FRAGILE.items():
+        if folder in Path(path).parts:
+            yield f"{path} {trouble}"
+
+
+def _hook_folder() -> Path:
+    spec = importlib.util.find_spec("crabhook.hook")
+    folders = list(spec.submodule_search_locations or []) if spec else []
+    if not folders:
+        raise InstallError("crabhook's installation is not complete: its hook client is missing")
+    return Path(folders[0]).absolute()

@@ -1,0 +1,143 @@
+"""A settings file on disk: read once, kept as a backup, replaced in one step.
+
+A file that is a symbolic link, as people's dotfiles are, stays one: what it
+points to is replaced.
+"""
+
+import contextlib
+import os
+import secrets
+import stat
+from dataclasses import dataclass
+from pathlib import Path
+
+from crabhook.install.errors import InstallError
+
+_NEW = 0o666  # less the process's umask, like any file a person makes
+_EXCLUSIVE = os.O_WRONLY | os.O_CREAT | os.O_EXCL
+
+
+@dataclass(frozen=True, slots=True)
+class SettingsFile:
+    """A settings file as it was when it was read.
+
+    `path` is where the agent looks for it, `target` where it lies, links
+    followed.  `content` is None, and so is `status`, if there is no such file.
+    """
+
+    path: Path
+    target: Path
+    content: bytes | None
+    status: os.stat_result | None
+
+    @property
+    def text(self) -> str:
+        """The content as text, empty for no file.  Raises InstallError if it is not UTF-8."""
+        try:
+            return (self.content or b"").decode()
+        except UnicodeDecodeError as error:
+            raise InstallError(f"it is not UTF-8 (byte {error.start})") from error
+
+
+def read(path: Path) -> SettingsFile:
+    """Read the settings at `path`, which need not exist.
+
+    Raises InstallError if something is there that cannot be read as a file.
+    """
+    target = Path(os.path.realpath(path))
+    try:
+        status = target.stat()
+        if not stat.S_ISREG(status.st_mode):
+            raise InstallError("it is not a file")
+        return SettingsFile(path, target, target.read_bytes(), status)
+    except FileNotFoundError:
+        return SettingsFile(path, target, None, None)
+    except OSError as error:
+        raise InstallError(f"it cannot be read: {error.strerror}") from error
+
+
+def write(settings: SettingsFile, content: bytes) -> Path | None:
+    """Replace the file's content; return the path of the backup, or None if there was nothing.
+
+    The new content is complete on disk before it takes the old one's place,
+    with the old one's mode and owner.  Raises InstallError, the file being as
+    it was, if it cannot be written or has changed since it was read.
+    """
+    try:
+        _refuse_changed(settings)
+        settings.target.parent.mkdir(parents=True, exist_ok=True)
+        backup = _back_up(settings)
+        _replace(settings, content)
+    except OSError as error:
+        raise InstallError(f"it cannot be written: {error.strerror}") from error
+    return backup
+
+
+def _refuse_changed(settings: SettingsFile) -> None:
+    """Refuse if someone else, most likely the agent itself, wrote the file in between."""
+    now = read(settings.path)
+    if (now.content, now.target) != (settings.content, settings.target):
+        raise InstallError("it was changed by another program meanwhile; run this again")
+
+
+def _back_up(settings: SettingsFile) -> Path | None:
+    """Keep the content as it is under a name no older backup has, unless one holds the same."""
+    if not settings.content or settings.status is None:
+        return None
+    stem = settings.path.name + ".crabhook-backup"
+    number = 1
+    backup = settings.path.with_name(stem)
+    while os.path.lexists(backup):
+        if backup.is_file() and backup.read_bytes() == settings.content:
+            return backup
+        number += 1
+        backup = settings.path.with_name(f"{stem}.{number}")
+    _create(backup, settings.content, settings.status)
+    return backup
+
+
+def _replace(settings: SettingsFile, content: bytes) -> None:
+    name = f".{settings.target.name}.crabhook-{secrets.token_hex(4)}"
+    temporary = settings.target.with_name(name)
+    _create(temporary, content, settings.status)
+    try:
+        _refuse_changed(settings)
+        temporary.replace(settings.target)
+    finally:
+        temporary.unlink(missing_ok=True)
+    _sync(settings.target.parent)
+
+
+def _create(path: Path, content: bytes, like: os.stat_result | None) -> None:
+    """Write a new file through to the disk, with the mode and owner of `like`.
+
+    Nobody else may look into it before it has them.
+    """
+    descriptor = os.open(path, _EXCLUSIVE, _NEW if like is None else 0o600)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            if like is not None:
+                _resemble(descriptor, like)
+            file.write(content)
+            file.flush()
+            os.fsync(descriptor)
+    except BaseException:
+        path.unlink()
+        raise
+
+
+def _resemble(descriptor: int, like: os.stat_result) -> None:
+    mine = os.fstat(descriptor)
+    if (mine.st_uid, mine.st_gid) != (like.st_uid, like.st_gid):
+        os.fchown(descriptor, like.st_uid, like.st_gid)
+    os.fchmod(descriptor, stat.S_IMODE(like.st_mode))
+
+
+def _sync(folder: Path) -> None:
+    """Make a rename in `folder` survive a loss of power, on file systems that can."""
+    with contextlib.suppress(OSError):
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)

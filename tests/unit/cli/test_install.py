@@ -1,0 +1,264 @@
+"""`crabhook install` and `crabhook uninstall`, as a person runs them."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from crabhook.cli import main
+from crabhook.install.events import OBSERVED
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A person's home, and a project to stand in."""
+    folder = tmp_path / "home"
+    folder.mkdir()
+    (tmp_path / "project").mkdir()
+    monkeypatch.setenv("HOME", str(folder))
+    monkeypatch.delenv("CLAUDE_CONFIG_DIR", raising=False)
+    monkeypatch.chdir(tmp_path / "project")
+    return folder
+
+
+@pytest.fixture
+def path(home: Path) -> Path:
+    return home / ".claude" / "settings.json"
+
+
+def entry(path: Path, event: str) -> dict[str, Any]:
+    handler: dict[str, Any] = json.loads(path.read_text())["hooks"][event][-1]["hooks"][-1]
+    return handler
+
+
+def test_install_writes_the_companion_for_the_user(
+    path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["install", "claude"]) == 0
+    hooks = json.loads(path.read_text())["hooks"]
+    assert set(hooks) == {"PreToolUse", "PermissionRequest", *OBSERVED}
+    found = entry(path, "PermissionRequest")
+    assert found["command"] == sys.executable
+    assert found["args"][5:] == ["--companion", "--wait", "3630"]
+    assert found["timeout"] == 3660
+    said = capsys.readouterr()
+    for word in (str(path), f"{len(hooks)} events", "first answer wins", "crabhook serve"):
+        assert word in said.out
+    assert said.err == ""
+
+
+def test_what_is_written_can_be_run(path: Path, tmp_path: Path) -> None:
+    main(["install", "claude", "--server", f"unix:{tmp_path}/nobody"])
+    for event in ("PermissionRequest", "SessionEnd"):
+        found = entry(path, event)
+        payload = json.dumps({"session_id": "s", "hook_event_name": event, "cwd": "/"}).encode()
+        ran = subprocess.run(
+            [found["command"], *found["args"]],
+            input=payload,
+            capture_output=True,
+            env={},
+            timeout=30,
+            check=False,
+        )
+        assert (ran.returncode, ran.stdout) == (0, b"")
+        assert b"nobody" in ran.stderr
+
+
+def test_a_hook_that_fails_closed_denies_where_no_server_is(path: Path, tmp_path: Path) -> None:
+    main(["install", "claude", "--fail-closed", "--server", f"unix:{tmp_path}/nobody"])
+    found = entry(path, "PermissionRequest")
+    payload = {
+        "session_id": "s",
+        "hook_event_name": "PermissionRequest",
+        "cwd": "/",
+        "tool_name": "Bash",
+        "tool_input": {},
+    }
+    ran = subprocess.run(
+        [found["command"], *found["args"]],
+        input=json.dumps(payload).encode(),
+        capture_output=True,
+        env={},
+        timeout=30,
+        check=False,
+    )
+    assert json.loads(ran.stdout)["hookSpecificOutput"]["decision"]["behavior"] == "deny"
+
+
+def test_options_reach_the_entries(path: Path, tmp_path: Path) -> None:
+    for name in ("t", "ca"):
+        Path(name).touch()
+    arguments = [
+        "--gate",
+        "--fail-closed",
+        "--wait",
+        "60",
+        "--server",
+        "unix:s",
+        "--token-file",
+        "t",
+        "--tls-ca",
+        "ca",
+    ]
+    assert main(["install", "claude", *arguments]) == 0
+    project = tmp_path / "project"
+    passed = [
+        "--server",
+        f"unix:{project}/s",
+        "--token-file",
+        f"{project}/t",
+        "--tls-ca",
+        f"{project}/ca",
+    ]
+    found = entry(path, "PreToolUse")
+    assert found["args"][5:] == [
+        *passed,
+        "--wait",
+        "90",
+        "--when-unreachable",
+        "deny",
+        "--when-lost",
+        "deny",
+    ]
+    assert (found["timeout"], found["onFailure"]) == (120, "block")
+    observed = entry(path, "Stop")
+    assert observed["args"][5:] == [*passed, "--wait", "5"]
+    assert "onFailure" not in observed
+
+
+@pytest.mark.parametrize(
+    ("arguments", "file"),
+    [
+        (["--scope", "project"], "project/.claude/settings.json"),
+        (["--scope", "local"], "project/.claude/settings.local.json"),
+        (["--scope", "local", "--project", "../other"], "other/.claude/settings.local.json"),
+        ([], "home/.claude/settings.json"),
+    ],
+)
+def test_the_scope_chooses_the_file_for_both_commands(
+    arguments: list[str], file: str, tmp_path: Path
+) -> None:
+    assert main(["install", "claude", *arguments]) == 0
+    assert [p.resolve() for p in tmp_path.rglob("settings*.json")] == [tmp_path / file]
+    assert main(["uninstall", "claude", *arguments]) == 0
+    assert json.loads((tmp_path / file).read_text()) == {}
+
+
+def test_installing_again_writes_nothing_and_says_so(
+    path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    main(["install", "claude"])
+    before = (path.read_bytes(), path.stat().st_mtime_ns)
+    capsys.readouterr()
+    assert main(["install", "claude"]) == 0
+    assert (path.read_bytes(), path.stat().st_mtime_ns) == before
+    assert "nothing was written" in capsys.readouterr().out
+    assert [p.name for p in path.parent.iterdir()] == ["settings.json"]
+
+
+@pytest.mark.parametrize("command", ["install", "uninstall"])
+@pytest.mark.parametrize(
+    ("content", "complaint"),
+    [
+        (b'{\n  "a": 1,\n}\n', "line 3, column 1"),
+        (b'{"a": 1, "a": 2}', "twice"),
+        (b'{"hooks": {"Stop": {}}}', "hooks.Stop is not a list"),
+        (b'"\xff"', "not UTF-8"),
+    ],
+)
+def test_a_file_that_cannot_be_understood_is_left_alone(
+    path: Path, command: str, content: bytes, complaint: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path.parent.mkdir()
+    path.write_bytes(content)
+    assert main([command, "claude"]) == 1
+    assert path.read_bytes() == content
+    assert [p.name for p in path.parent.iterdir()] == ["settings.json"]
+    said = capsys.readouterr().err
+    assert str(path) in said
+    assert complaint in said
+    assert "Nothing was changed" in said
+
+
+@pytest.mark.parametrize("command", ["install", "uninstall"])
+def test_a_dry_run_shows_the_difference_and_writes_nothing(
+    path: Path, command: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    if command == "uninstall":
+        main(["install", "claude"])
+        capsys.readouterr()
+    before = path.read_bytes() if path.exists() else None
+    assert main([command, "claude", "--dry-run"]) == 0
+    assert (path.read_bytes() if path.exists() else None) == before
+    out = capsys.readouterr().out
+    assert out.startswith(f"--- {path}\n+++ {path}\n@@ ")
+    assert "hook/run.py" in out
+
+
+@pytest.mark.parametrize("command", ["install", "uninstall"])
+@pytest.mark.parametrize("agent", [["emacs"], []])
+def test_an_unknown_agent_is_told_which_exist(
+    command: str, agent: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([command, *agent]) == 1
+    assert "claude (Claude Code)" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        ["--wait", "0"],
+        ["--wait", "2147424"],
+        ["--wait", "soon"],
+        ["--companion", "--gate"],
+        ["--scope", "world"],
+        ["--server", ""],
+    ],
+)
+def test_a_wrong_option_is_refused_before_anything_is_written(
+    wrong: list[str], path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as caught:
+        main(["install", "claude", *wrong])
+    assert caught.value.code == 2
+    assert wrong[0] in capsys.readouterr().err
+    assert not path.exists()
+
+
+def test_what_keeps_the_hooks_from_working_is_said(
+    path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path.parent.mkdir()
+    path.write_text('{"disableAllHooks": true}')
+    assert main(["install", "claude", "--token-file", "missing"]) == 0
+    said = capsys.readouterr().err
+    assert "disableAllHooks is true" in said
+    assert "there is no" in said
+
+
+def test_a_second_scope_is_warned_of_the_first(
+    path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    main(["install", "claude"])
+    capsys.readouterr()
+    main(["install", "claude", "--scope", "local"])
+    assert f"crabhook is in {path} too" in capsys.readouterr().err
+
+
+def test_broken_settings_of_another_scope_are_nobodys_business(
+    path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path.parent.mkdir()
+    path.write_text("{")
+    assert main(["install", "claude", "--scope", "local"]) == 0
+    assert capsys.readouterr().err == ""
+
+
+def test_shared_settings_are_said_to_hold_this_machines_paths(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    main(["install", "claude", "--scope", "project"])
+    assert "this machine's" in capsys.readouterr().err

@@ -1,0 +1,161 @@
+"""How our entries are written, and known again."""
+
+import subprocess
+import sys
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+
+from crabhook.install.document import Json
+from crabhook.install.errors import InstallError
+from crabhook.install.events import OBSERVED
+from crabhook.install.hooks import START, Group, Installation, groups, is_ours
+from crabhook.model.request import Stance
+
+PYTHON, STUB = "/opt/venv/bin/python", "/opt/venv/lib/crabhook/hook/run.py"
+DECIDING = {"PreToolUse", "PermissionRequest"}
+
+
+def entries(**options: object) -> dict[str, Group]:
+    return groups(Installation(PYTHON, STUB, **options))  # type: ignore[arg-type]
+
+
+def handler(group: Group) -> dict[str, Any]:
+    (only,) = cast("list[dict[str, Any]]", group["hooks"])
+    return only
+
+
+def option(entry: dict[str, Any], name: str) -> str | None:
+    return dict(pairwise(entry["args"])).get(name)
+
+
+def test_the_companion_asks_where_claude_code_asks_and_at_the_two_asking_tools() -> None:
+    found = entries(stance=Stance.COMPANION)
+    assert found["PreToolUse"]["matcher"] == "AskUserQuestion|ExitPlanMode"
+    assert "matcher" not in found["PermissionRequest"]
+    assert set(found) == DECIDING | set(OBSERVED)
+
+
+def test_the_gate_holds_every_tool() -> None:
+    found = entries(stance=Stance.GATE)
+    assert "matcher" not in found["PreToolUse"]
+    assert set(found) == {"PreToolUse"} | set(OBSERVED)
+
+
+@pytest.mark.parametrize("stance", Stance)
+def test_every_hook_says_its_stance(stance: Stance) -> None:
+    said = {"--companion" in handler(group)["args"] for group in entries(stance=stance).values()}
+    assert said == {stance is Stance.COMPANION}
+
+
+def test_the_command_is_absolute_isolated_and_started_without_a_shell() -> None:
+    for group in entries().values():
+        entry = handler(group)
+        assert (entry["type"], entry["command"]) == ("command", PYTHON)
+        assert entry["args"][:5] == ["-I", "-S", "-c", START, STUB]
+
+
+def run_the_start(stub: Path) -> subprocess.CompletedProcess[bytes]:
+    command = [sys.executable, "-I", "-S", "-c", START, str(stub), "--wait", "5"]
+    return subprocess.run(command, capture_output=True, timeout=30, check=False)
+
+
+def test_the_stub_runs_as_a_script_does(tmp_path: Path) -> None:
+    stub = tmp_path / "run.py"
+    stub.write_text("import sys\nprint(__name__, __file__, sys.argv, sep='|')\n")
+    assert run_the_start(stub).stdout.decode() == f"__main__|{stub}|['{stub}', '--wait', '5']\n"
+
+
+def test_a_stub_that_is_gone_is_a_failure_and_does_not_block(tmp_path: Path) -> None:
+    assert run_the_start(tmp_path / "run.py").returncode not in (0, 2)
+
+
+@pytest.mark.parametrize("wait", [1, 3600, 2_147_423])
+def test_the_agent_waits_longer_than_the_client_and_the_client_longer_than_the_server(
+    wait: int,
+) -> None:
+    for event in DECIDING:
+        entry = handler(entries(wait=wait)[event])
+        assert wait < int(option(entry, "--wait") or 0) < entry["timeout"] <= 2_147_483
+
+
+@pytest.mark.parametrize("stance", Stance)
+def test_failing_closed_concerns_the_deciding_events_alone(stance: Stance) -> None:
+    for event, group in entries(stance=stance, fail_closed=True).items():
+        entry = handler(group)
+        answers = (
+            entry.get("onFailure"),
+            option(entry, "--when-unreachable"),
+            option(entry, "--when-lost"),
+        )
+        assert answers == (("block", "deny", "deny") if event in DECIDING else (None, None, None))
+
+
+@pytest.mark.parametrize("stance", Stance)
+def test_nothing_fails_closed_unasked(stance: Stance) -> None:
+    for group in entries(stance=stance).values():
+        assert "onFailure" not in handler(group)
+        assert not {"--when-unreachable", "--when-lost"} & set(handler(group)["args"])
+
+
+def test_what_was_given_is_passed_on_by_every_hook() -> None:
+    for group in entries(server="host:1", token_file="/t", tls_ca="/ca").values():
+        entry = handler(group)
+        given = [option(entry, name) for name in ("--server", "--token-file", "--tls-ca")]
+        assert given == ["host:1", "/t", "/ca"]
+
+
+def test_what_was_not_given_is_not_passed_on() -> None:
+    for group in entries().values():
+        assert not {"--server", "--token-file", "--tls-ca"} & set(handler(group)["args"])
+
+
+@pytest.mark.parametrize("field", ["server", "token_file", "tls_ca"])
+@pytest.mark.parametrize("value", ["/a/${HOME}", "/a/\udcff"])
+def test_a_value_the_settings_would_not_keep_is_refused(field: str, value: str) -> None:
+    with pytest.raises(InstallError):
+        entries(**{field: value})
+
+
+def test_every_entry_of_ours_is_known_again() -> None:
+    assert all(is_ours(handler(group)) for group in entries(fail_closed=True).values())
+
+
+OURS: list[Json] = [
+    {"type": "command", "command": "/elsewhere/python3", "args": ["/old/crabhook/hook/run.py"]},
+    {"type": "command", "command": "/elsewhere/python3 -I -S /old/crabhook/hook/run.py --gate"},
+    {"type": "command", "command": '"/a b/python" "/a b/crabhook/hook/run.py"'},
+    {"type": "command", "command": "crabhook"},
+    {"type": "command", "command": "/usr/local/bin/crabhook --companion"},
+    {"type": "command", "command": '"/a b/crabhook" --companion'},
+    {"type": "command", "command": "/a b/crabhook", "args": []},
+]
+
+NOT_OURS: list[Json] = [
+    {"type": "command", "command": "python", "args": ["/x/notcrabhook/hook/run.py"]},
+    {"type": "command", "command": "python", "args": ["/x/crabhook/hook/run.pyc"]},
+    {"type": "command", "command": "python", "args": ["/x/crabhook/hook/run.py/other"]},
+    {"type": "command", "command": "/bin/echo crabhook"},
+    {"type": "command", "command": "/opt/crabhook/other"},
+    {"type": "command", "command": "crabhooks"},
+    {"type": "command", "command": "/a b/crabhook x", "args": []},
+    {"type": "command", "command": ""},
+    {"type": "command", "command": None, "args": [None, True]},
+    {"type": "command"},
+    {"type": "http", "url": "http://localhost/crabhook/hook/run.py", "command": "crabhook"},
+    {"type": "prompt", "prompt": "crabhook"},
+    "crabhook",
+    None,
+]
+
+
+@pytest.mark.parametrize("entry", OURS)
+def test_an_entry_of_any_installation_is_ours(entry: Json) -> None:
+    assert is_ours(entry)
+
+
+@pytest.mark.parametrize("entry", NOT_OURS)
+def test_an_entry_of_somebody_else_is_not_ours(entry: Json) -> None:
+    assert not is_ours(entry)

@@ -1,0 +1,36 @@
+"""Each scope has its file."""
+
+from pathlib import Path
+
+import pytest
+
+from crabhook.install.errors import InstallError
+from crabhook.install.places import Scope, settings_path
+
+PROJECT = Path("/src/app")
+
+
+@pytest.mark.parametrize(
+    ("scope", "environment", "expected"),
+    [
+        (Scope.USER, {"HOME": "/home/u"}, "/home/u/.claude/settings.json"),
+        (Scope.USER, {"HOME": "/home/u", "CLAUDE_CONFIG_DIR": "/conf"}, "/conf/settings.json"),
+        (Scope.USER, {"HOME": "/home/u", "CLAUDE_CONFIG_DIR": ""}, "/home/u/.claude/settings.json"),
+        (Scope.PROJECT, {"CLAUDE_CONFIG_DIR": "/conf"}, "/src/app/.claude/settings.json"),
+        (Scope.LOCAL, {}, "/src/app/.claude/settings.local.json"),
+    ],
+)
+def test_a_scope_names_its_file(scope: Scope, environment: dict[str, str], expected: str) -> None:
+    assert settings_path(scope, PROJECT, environment) == Path(expected)
+
+
+def test_a_relative_project_starts_where_we_are(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert settings_path(Scope.PROJECT, Path("app"), {}) == tmp_path / "app/.claude/settings.json"
+
+
+def test_without_a_home_there_are_no_user_settings() -> None:
+    with pytest.raises(InstallError, match="HOME"):
+        settings_path(Scope.USER, PROJECT, {})

@@ -1,0 +1,71 @@
+"""The program a hook starts is found and made ready."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from crabhook.install import program
+from crabhook.install.errors import InstallError
+
+
+def test_the_interpreter_is_this_one_and_no_link_of_it_is_followed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    link = tmp_path / "python"
+    link.symlink_to(sys.executable)
+    monkeypatch.setattr(sys, "executable", str(link))
+    assert program.interpreter() == str(link)
+
+
+def test_an_interpreter_without_a_path_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "executable", "")
+    with pytest.raises(InstallError):
+        program.interpreter()
+
+
+def test_the_stub_is_a_file_of_the_hooks_folder_and_absolute() -> None:
+    stub = Path(program.stub())
+    assert stub.is_absolute()
+    assert stub.is_file()
+    assert stub.parts[-3:] == ("crabhook", "hook", "run.py")
+
+
+@pytest.fixture
+def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = tmp_path / "crabhook" / "hook"
+    folder.mkdir(parents=True)
+    (folder.parent / "__init__.py").write_text("")
+    (folder / "client.py").write_text("ANSWER = 42\n")
+    monkeypatch.setattr(program, "_hook_folder", lambda: folder)
+    return folder
+
+
+def test_an_installation_without_its_stub_is_refused(package: Path) -> None:
+    with pytest.raises(InstallError, match="not complete"):
+        program.stub()
+
+
+def test_compiling_leaves_what_the_interpreter_will_load(package: Path) -> None:
+    assert program.compile_hook()
+    tag = sys.implementation.cache_tag
+    assert (package / "__pycache__" / f"client.{tag}.pyc").is_file()
+    assert (package.parent / "__pycache__" / f"__init__.{tag}.pyc").is_file()
+
+
+@pytest.mark.parametrize("place", [".", ".."])
+def test_a_folder_that_cannot_be_written_is_no_failure(package: Path, place: str) -> None:
+    (package / place / "__pycache__").write_text("in the way")
+    assert not program.compile_hook()
+
+
+@pytest.mark.parametrize(
+    ("path", "said"),
+    [
+        ("/home/u/.pyenv/shims/python", 1),
+        ("/home/u/.cache/uv/archive-v0/x/bin/python", 1),
+        ("/home/u/.venv/bin/python", 0),
+    ],
+)
+def test_an_interpreter_that_would_disappoint_is_spoken_of(path: str, said: int) -> None:
+    assert len(list(program.misgivings(path))) == said
