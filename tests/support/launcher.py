@@ -1,0 +1,55 @@
+"""The first process of an isolated run: the scripted model in a thread, the agent as a child.
+
+Run as `python -m tests.support.launcher PLAN` under `isolation.isolated`.  The plan is a JSON file:
+command, folder, environment, script, record, seconds.  When this process ends, by itself or by
+any signal, nothing of the run is left.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any, NoReturn
+
+from tests.support.isolation import raise_loopback
+from tests.support.scripted_model import ModelServer, Playback
+from tests.support.turns import Script
+
+OUT_OF_TIME = 124
+"""The exit code of a run that took too long, as timeout(1) has it."""
+
+
+def out_of_time(*_: object) -> NoReturn:
+    """End the whole run at once."""
+    os._exit(OUT_OF_TIME)
+
+
+def run_agent(plan: dict[str, Any], address: str) -> int:
+    """Start the agent and wait for it, burying the orphans that come to us meanwhile."""
+    environment = plan["environment"] | {"ANTHROPIC_BASE_URL": address}
+    agent = subprocess.Popen(plan["command"], cwd=plan["folder"], env=environment)
+    while True:
+        gone, status = os.wait()
+        if gone == agent.pid:
+            agent.returncode = os.waitstatus_to_exitcode(status)
+            return agent.returncode if agent.returncode >= 0 else 128 - agent.returncode
+
+
+def main() -> int:
+    """Carry out the plan named on the command line; exit as the agent did."""
+    signal.signal(signal.SIGALRM, out_of_time)
+    signal.signal(signal.SIGINT, lambda *_: None)  # Ctrl-C in the terminal is the agent's to take
+    plan = json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))
+    signal.alarm(plan["seconds"])
+    raise_loopback()
+    playback = Playback(Script.from_json(json.dumps(plan["script"])), Path(plan["record"]))
+    with ModelServer(playback) as model:
+        return run_agent(plan, model.address)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
