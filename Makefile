@@ -15,7 +15,7 @@ run: $(VENV)/installed ## open the operator's terminal on the default address
 	@crabhook serve
 
 demo: $(VENV)/installed ## see the main job: a scripted agent asks, you decide
-	@python -m demo
+	@crabhook demo
 
 test: $(VENV)/developed agents ## run all tests
 	@pytest

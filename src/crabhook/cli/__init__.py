@@ -17,6 +17,7 @@ COMMANDS = {
     "serve": "open the operator's terminal and listen for requests",
     "install": "write crabhook's hooks into an agent's settings",
     "uninstall": "take crabhook's hooks out of an agent's settings again",
+    "demo": "see it work: a scripted agent asks, you decide",
 }
 
 

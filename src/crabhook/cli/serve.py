@@ -6,6 +6,7 @@ import logging
 import os
 import signal
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 from crabhook import config
@@ -17,7 +18,8 @@ from crabhook.server.port import PortError, Tls, open_port
 from crabhook.server.rpc import PermissionPort
 from crabhook.server.runner import Runner
 from crabhook.server.token import load_or_make
-from crabhook.ui import app, plain
+from crabhook.ui import plain
+from crabhook.ui.lines import standard_lines, standard_writer
 from crabhook.ui.options import DeskOptions
 
 TAKE_BACK_MS = 600  # on the full screen, where a key decides; typed lines need none
@@ -84,7 +86,10 @@ async def _desk(runner: Runner, settings: Settings, where: str) -> None:
     """Open the operator's desk; return when the operator leaves it."""
     take_back = settings.take_back_ms
     if settings.plain:
-        await plain.run(runner, where=where, take_back_ms=take_back or 0)
+        write = standard_writer()
+        with suppress(OSError):  # nobody reads: the desk finds out as well
+            await write(f"· listening on {where}")
+        await plain.run(runner, standard_lines(), write, take_back_ms=take_back or 0)
         return
     options = DeskOptions(
         arming_ms=settings.arming_ms,
@@ -92,6 +97,8 @@ async def _desk(runner: Runner, settings: Settings, where: str) -> None:
         colour="NO_COLOR" not in os.environ,
         ascii=settings.ascii,
     )
+    from crabhook.ui import app  # noqa: PLC0415 - the plain desk needs none of it
+
     await app.run(runner, options=options, title=where)
 
 
