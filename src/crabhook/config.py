@@ -10,7 +10,7 @@ import os
 import re
 import tomllib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -78,8 +78,10 @@ def parse(text: str, name: str) -> Settings:
     changes: dict[str, Any] = {}
     for table, values in tables.items():
         known = _TABLES.get(table)
-        if known is None or not isinstance(values, dict):
-            raise _wrong(name, text, table, "", f"there is no setting {table!r}{_known(_TABLES)}")
+        if known is None:
+            raise _wrong(name, text, table, "", f"there is no table {table!r}{_known(_TABLES)}")
+        if not isinstance(values, dict):
+            raise _wrong(name, text, table, "", f"{table} must be a table, as in [{table}]")
         for key, value in values.items():
             read = known.get(key)
             if read is None:
@@ -93,10 +95,21 @@ def parse(text: str, name: str) -> Settings:
 
 
 def override(settings: Settings, flags: Mapping[str, Any]) -> Settings:
-    """Return the settings with those flags that were given in their place."""
-    names = {field.name for field in fields(Settings)}
-    given = {key: value for key, value in flags.items() if key in names and value is not None}
-    return replace(settings, **given)
+    """Return the settings with those flags that were given in their place.
+
+    A flag has its setting's name and takes the same values; raises
+    SettingsError for one that does not.
+    """
+    changes: dict[str, Any] = {}
+    for known in _TABLES.values():
+        for key, read in known.items():
+            if flags.get(key) is None:
+                continue
+            try:
+                changes[key] = read(flags[key])
+            except ValueError as error:
+                raise SettingsError(f"--{key.replace('_', '-')} {error}") from None
+    return replace(settings, **changes)
 
 
 def _wrong(name: str, text: str, table: str, key: str, what: str) -> SettingsError:
@@ -131,7 +144,10 @@ def _text(value: object) -> str:
 
 
 def _path(value: object) -> Path:
-    return Path(_text(value)).expanduser()
+    try:
+        return Path(_text(value)).expanduser()
+    except RuntimeError as error:  # a home nobody has
+        raise ValueError(f"is no path: {error}") from None
 
 
 def _texts(value: object) -> tuple[str, ...]:

@@ -32,9 +32,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--plain", action="store_true", default=None, help="lines instead of a full screen")
     add("--ascii", action="store_true", default=None, help="draw with ASCII alone")
     add("--wait", type=float, metavar="SECONDS", help="how long a request waits (3600)")
-    add("--token-file", type=Path, metavar="FILE", help="the token TCP clients must show")
-    add("--tls-cert", type=Path, metavar="FILE", help="certificate chain (PEM), for TCP")
-    add("--tls-key", type=Path, metavar="FILE", help="its private key (PEM)")
+    add("--token-file", metavar="FILE", help="the token TCP clients must show")
+    add("--tls-cert", metavar="FILE", help="certificate chain (PEM), for TCP")
+    add("--tls-key", metavar="FILE", help="its private key (PEM)")
     add("--arming-ms", type=int, metavar="MS", help="a new card ignores keys that long (400)")
     add("--take-back-ms", type=int, metavar="MS", help="an allow can be undone that long (600)")
     add("--settings", type=Path, metavar="FILE", help="read this settings file instead")
@@ -53,10 +53,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _settings(arguments: argparse.Namespace) -> Settings:
-    flags = vars(arguments) | {"listen": arguments.listen and tuple(arguments.listen)}
-    settings = config.override(config.load(arguments.settings), flags)
-    if not settings.wait > 0:
-        raise config.SettingsError("--wait must be a number of seconds above 0")
+    settings = config.override(config.load(arguments.settings), vars(arguments))
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         settings = config.override(settings, {"plain": True})  # no screen to draw on
     return settings

@@ -1,0 +1,126 @@
+"""`crabhook serve`: how it starts, and why it does not."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.support.client import Client, sample
+from tests.support.plain_desk import CRABHOOK, PlainDesk
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+def serve(home: Path, *options: str) -> subprocess.CompletedProcess[str]:
+    """Run the command with an empty home; its lines end at once."""
+    return subprocess.run(
+        [CRABHOOK, "serve", *options],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=20,
+        env={"PATH": os.environ["PATH"], "HOME": str(home)},
+        check=False,
+    )
+
+
+def test_the_default_address_is_where_the_client_asks_without_being_told(tmp_path: Path) -> None:
+    with PlainDesk() as desk:
+        runtime = {"XDG_RUNTIME_DIR": str(desk.folder), "HOME": str(tmp_path)}
+        server = subprocess.Popen(
+            [CRABHOOK, "serve"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            env={"PATH": os.environ["PATH"], "LANG": "C.UTF-8", **runtime},
+        )
+        assert server.stdout is not None
+        assert server.stdin is not None
+        assert "listening" in server.stdout.readline()
+        client = subprocess.Popen(
+            [CRABHOOK],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env={"PATH": os.environ["PATH"], **runtime},
+        )
+        assert client.stdin is not None
+        client.stdin.write(sample("PreToolUse-Bash"))
+        client.stdin.close()
+        client.stdin = None
+        while not server.stdout.readline().startswith("#1 PreToolUse Bash"):
+            pass
+        server.stdin.write("allow\n")
+        server.stdin.flush()
+        assert b'"allow"' in client.communicate(timeout=10)[0]
+        server.communicate(timeout=10)
+        assert os.stat(desk.folder / "crabhook").st_mode & 0o777 == 0o700  # noqa: PTH116
+
+
+@pytest.mark.parametrize(
+    ("options", "complaint"),
+    [
+        (["--listen", "nowhere"], "write unix:PATH or HOST:PORT"),
+        (["--listen", "0.0.0.0:0"], "needs TLS"),
+        (["--listen", "127.0.0.1:0", "--tls-cert", "c"], "both --tls-cert and --tls-key"),
+        (["--wait", "0"], "--wait must be"),
+        (["--arming-ms", "-1"], "--arming-ms must be"),
+        (["--settings", "/nowhere/at/all"], "there is no settings file"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_what_cannot_be_served_is_said_and_nothing_is_opened(
+    tmp_path: Path, options: Sequence[str], complaint: str
+) -> None:
+    done = serve(tmp_path, *options)
+    assert done.returncode == 2
+    assert complaint in done.stderr
+    assert done.stdout == ""
+
+
+def test_a_wrong_setting_is_named_with_its_line(tmp_path: Path) -> None:
+    settings = tmp_path / ".config" / "crabhook" / "settings.toml"
+    settings.parent.mkdir(parents=True)
+    settings.write_text("[server]\n\nwait = 'long'\n", encoding="utf-8")
+    done = serve(tmp_path)
+    assert done.returncode == 2
+    assert "settings.toml, line 3: wait must be a number" in done.stderr
+
+
+def test_tcp_wants_the_token_made_at_the_first_start(tmp_path: Path) -> None:
+    token = tmp_path / "token"
+    with PlainDesk("--listen", "127.0.0.1:0", "--token-file", str(token)) as desk:
+        where = desk.wait_for(r"listening on .*127\.0\.0\.1:(\d+)", again=True)
+        address = f"127.0.0.1:{where[1]}"
+        assert token.stat().st_mode & 0o777 == 0o600
+        refused = Client(address, sample("PreToolUse-Bash")).finish()
+        assert refused.silent
+        assert "token" in refused.stderr
+        client = Client(address, sample("PreToolUse-Bash"), "--token-file", str(token))
+        desk.say(f"{desk.card('Bash')} allow")
+        assert client.finish().output["hookSpecificOutput"]["permissionDecision"] == "allow"
+
+
+def test_a_second_server_on_the_same_socket_is_refused(tmp_path: Path) -> None:
+    with PlainDesk() as desk:
+        done = serve(tmp_path, "--listen", desk.address)
+        assert done.returncode == 2
+        assert f"process {desk.process.pid}" in done.stderr
+        client = Client(desk.address, sample("PreToolUse-Bash"))
+        desk.say(f"{desk.card('Bash')} allow")
+        assert not client.finish().silent
+
+
+def test_the_help_names_every_option_the_page_names() -> None:
+    page = (Path(__file__).parents[3] / "docs" / "operating.md").read_text(encoding="utf-8")
+    text = subprocess.run(
+        [CRABHOOK, "serve", "--help"], capture_output=True, text=True, timeout=20, check=True
+    ).stdout
+    section = page.split("## The server")[1].split("\n## ")[0]
+    options = re.compile(r"--[a-z][a-z-]+")
+    assert set(options.findall(section)) == set(options.findall(text)) - {"--help"}

@@ -1,0 +1,36 @@
+import asyncio
+import json
+
+import pytest
+
+from crabhook.demo.agent import calls
+from crabhook.demo.operator import LINES, typed_lines
+from crabhook.ui.words import parse
+from tests.support.desk import BrokerDesk
+
+
+def test_the_operator_has_a_line_for_every_call_of_the_agent() -> None:
+    assert [call.tool for call in calls()] == list(LINES)
+
+
+@pytest.mark.parametrize("line", LINES.values())
+def test_every_line_is_one_the_plain_desk_understands(line: str) -> None:
+    command = parse(f"7 {line}")
+    assert command is not None
+    assert command.number == 7
+
+
+async def test_a_line_is_typed_for_each_card_and_shown() -> None:
+    desk, shown = BrokerDesk(), list[str]()
+
+    async def write(text: str) -> None:
+        shown.append(text)
+
+    lines = typed_lines(desk, write)
+    first = anext(lines)
+    waiting = asyncio.ensure_future(first)
+    await asyncio.sleep(0)
+    desk.ask(json.loads(next(calls()).payload))
+    assert await waiting == f"1 {LINES['Bash']}"
+    assert shown == [f"> 1 {LINES['Bash']}"]
+    await lines.aclose()
