@@ -1,0 +1,110 @@
+"""The processes that are compared, each as it would be started in earnest."""
+
+import json
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from venv import EnvBuilder
+
+from bench import goals
+from bench.errors import BenchError
+from bench.events import DECIDED_EVENT, OBSERVED_EVENT, new_call
+from bench.process import Run
+from bench.serving import TOP, Server
+from crabhook.install import hooks, program
+from crabhook.model.request import Stance
+
+Command = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A command, what it is given anew at every run, and the verdict it has to print."""
+
+    name: str
+    command: Command
+    event: Callable[[], bytes] = bytes
+    verdict: str | None = None
+
+    def judge(self, run: Run) -> None:
+        """Raise BenchError unless the process did its work."""
+        if run.exit_code == 0 and not run.stderr and _verdict(run.stdout) == self.verdict:
+            return
+        raise BenchError(
+            f"{self.name}: exit code {run.exit_code}, output {run.stdout!r}, errors {run.stderr!r}"
+        )
+
+
+def candidates(server: Server) -> list[Candidate]:
+    """Return all of them, yardsticks among them; the names are those of bench.goals."""
+    python = sys.executable
+    gate = gate_installation()
+    over_tls = replace(
+        gate,
+        server=f"127.0.0.1:{server.port}",
+        token_file=server.token_file,
+        tls_ca=server.authority,
+    )
+    yardsticks = {
+        goals.NOTHING: (python, "-c", "pass"),
+        goals.NOTHING_AGAIN: (python, "-c", "pass"),
+        goals.NOTHING_ELSEWHERE: (new_python(server.folder), "-c", "pass"),
+        goals.BARE: (python, "-I", "-S", "-c", "pass"),
+    }
+    deciding = {
+        goals.HELD: installed_command("PreToolUse", gate),
+        goals.CONSOLE: (str(console_script()),),
+        goals.TLS: installed_command("PreToolUse", over_tls),
+        goals.NAIVE: (python, str(TOP / "bench" / "naive.py"), server.socket),
+    }
+    return [
+        *(Candidate(name, command) for name, command in yardsticks.items()),
+        *(
+            Candidate(name, command, partial(new_call, DECIDED_EVENT), "allow")
+            for name, command in deciding.items()
+        ),
+        Candidate(
+            goals.OBSERVED,
+            installed_command("Stop", replace(gate, stance=Stance.COMPANION)),
+            partial(new_call, OBSERVED_EVENT),
+        ),
+    ]
+
+
+def gate_installation() -> hooks.Installation:
+    """Return what `crabhook install --gate` installs, by default otherwise."""
+    return hooks.Installation(program.interpreter(), program.stub(), Stance.GATE)
+
+
+def installed_command(event: str, installation: hooks.Installation) -> Command:
+    """Return the command that `crabhook install` writes into the agent's settings for `event`."""
+    group = json.loads(json.dumps(hooks.groups(installation)))[event]  # as settings are read
+    handler = group["hooks"][0]
+    return (handler["command"], *handler["args"])
+
+
+def new_python(folder: Path) -> str:
+    """Return the interpreter of an environment made in `folder`, with nothing installed in it."""
+    EnvBuilder(symlinks=True).create(folder / "venv")
+    return str(folder / "venv" / "bin" / "python")
+
+
+def console_script() -> Path:
+    """Return the path of the `crabhook` command beside this interpreter."""
+    script = Path(sys.executable).with_name("crabhook")
+    if not script.is_file():
+        raise BenchError(f"there is no {script}: install crabhook into this environment")
+    return script
+
+
+def _verdict(stdout: bytes) -> str | None:
+    """Return the decision a hook printed; None when it printed nothing."""
+    if not stdout:
+        return None
+    try:
+        verdict = json.loads(stdout)["hookSpecificOutput"]["permissionDecision"]
+    except (ValueError, LookupError, TypeError):
+        return "unreadable"
+    return str(verdict)

@@ -1,0 +1,35 @@
+"""What a figure was taken on: without it nobody can judge one."""
+
+import os
+import platform
+import sys
+from collections.abc import Iterator
+from importlib.metadata import version
+
+from bench.candidates import console_script
+from crabhook.install import program
+
+
+def machine() -> dict[str, str]:
+    """Return the facts, each a line of text, by name."""
+    return {
+        "python": f"{platform.python_version()} ({sys.executable})",
+        "grpcio": version("grpcio"),
+        "system": platform.platform(),
+        "cores": str(os.cpu_count()),
+    }
+
+
+def busy() -> str:
+    """Return how many processes wanted a core, on average of the last minute."""
+    return f"{os.getloadavg()[0]:.1f}"
+
+
+def misgivings() -> Iterator[str]:
+    """Say what makes the yardstick or the console script other than usual."""
+    yield from program.misgivings(program.interpreter())
+    if "import re\n" in console_script().read_text(encoding="utf-8"):
+        yield (
+            "the console script was written by a pip that has it import `re`, which costs half a "
+            "start of Python: with a newer pip, install crabhook again"
+        )

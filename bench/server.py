@@ -1,0 +1,81 @@
+"""The real server, with an operator who decides at once; run as a process of its own.
+
+Started with its folder as the argument and `XDG_RUNTIME_DIR` naming the same
+one, so that hooks find its socket without being told.  It says on standard
+output `ready PORT`, for a watched session `waits TIME` and `left TIME`
+(monotonic nanoseconds, one clock for all processes of the machine), and after
+its standard input has ended `decided N delivered N`.
+"""
+
+import asyncio
+import sys
+from pathlib import Path
+from time import monotonic_ns
+
+from bench.events import LEFT_WAITING, WATCHED
+from crabhook.broker.card import Card
+from crabhook.broker.desk import Desk, News
+from crabhook.broker.states import State
+from crabhook.model.decision import Decision, Verdict
+from crabhook.platforms import PLATFORMS
+from crabhook.server.address import TcpAddress, default_address
+from crabhook.server.port import Tls, open_port
+from crabhook.server.rpc import PermissionPort
+from crabhook.server.runner import Runner
+from crabhook.server.token import load_or_make
+
+TOKEN, CERTIFICATE, KEY, AUTHORITY = "token", "server.pem", "server.key", "ca.pem"
+WAIT = 3600.0  # seconds; the server's own default
+
+
+class PromptOperator:
+    """Allows every card when the desk's loop next turns, but for the sessions left waiting."""
+
+    def __init__(self, desk: Desk) -> None:
+        self._desk = desk
+        self.decided = 0
+        self.delivered = 0
+        desk.subscribe(self._on_news)
+
+    def _on_news(self, news: News) -> None:
+        if not isinstance(news, Card):
+            return
+        session = news.event.session
+        if session.startswith(WATCHED):
+            say("waits" if news.state is State.WAITING else "left", monotonic_ns())
+        elif session.startswith(LEFT_WAITING):
+            return
+        elif news.state is State.WAITING:
+            asyncio.get_running_loop().call_soon(self._allow, news.number)
+        elif news.delivered:
+            self.delivered += 1
+
+    def _allow(self, number: int) -> None:
+        self._desk.answer(number, Decision(Verdict.ALLOW))
+        self.decided += 1
+
+
+def say(*words: object) -> None:
+    """Tell the process that started us."""
+    sys.stdout.write(" ".join(map(str, words)) + "\n")
+    sys.stdout.flush()
+
+
+async def serve(folder: Path) -> None:
+    """Serve on the user's socket and, with TLS, on a port of loopback until standard input ends."""
+    runner = Runner(PLATFORMS)
+    operator = PromptOperator(runner)
+    service = PermissionPort(runner, wait=WAIT, token=load_or_make(folder / TOKEN))
+    addresses = (default_address(), TcpAddress("127.0.0.1", 0))
+    async with open_port(service, addresses, Tls(folder / CERTIFICATE, folder / KEY)) as bound:
+        say("ready", str(bound[1]).rpartition(":")[2])
+        told_to_end = asyncio.Event()
+        asyncio.get_running_loop().add_reader(sys.stdin, told_to_end.set)
+        await told_to_end.wait()
+        asyncio.get_running_loop().remove_reader(sys.stdin)
+        runner.close()
+    say("decided", operator.decided, "delivered", operator.delivered)
+
+
+if __name__ == "__main__":
+    asyncio.run(serve(Path(sys.argv[1])))

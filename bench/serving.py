@@ -1,0 +1,130 @@
+"""A server process of one's own: started in a private folder, listened to, ended."""
+
+import os
+import select
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import mkdtemp
+from typing import IO
+
+import trustme
+
+from bench.errors import BenchError
+from bench.server import AUTHORITY, CERTIFICATE, KEY, TOKEN
+
+TOP = Path(__file__).parents[1]
+_PATIENCE = 60  # seconds for a line that is due
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A child of ours that tells us lines, and ends when its standard input does."""
+
+    process: subprocess.Popen[bytes]
+
+    def line(self, first_word: str) -> list[str]:
+        """Return the words after `first_word`, which the next line has to begin with."""
+        stream = self._stream(self.process.stdout)
+        ready, _, _ = select.select([stream], [], [], _PATIENCE)
+        words = stream.readline().decode().split() if ready else []
+        if words[:1] != [first_word]:
+            said = " ".join(words) or "nothing"
+            raise BenchError(f"{self.process.args!r} said {said!r} where {first_word!r} was due")
+        return words[1:]
+
+    def end(self) -> None:
+        """Close its standard input: it may still have a last line to say."""
+        self._stream(self.process.stdin).close()
+
+    @staticmethod
+    def _stream(stream: IO[bytes] | None) -> IO[bytes]:
+        assert stream is not None  # noqa: S101 - both are pipes, see `child`
+        return stream
+
+
+@contextmanager
+def child(module: str, *arguments: str, environment: dict[str, str]) -> Iterator[Told]:
+    """Run one of our modules as a process that does not outlive the context."""
+    process = subprocess.Popen(  # noqa: S603 - our own module and arguments
+        [sys.executable, "-m", module, *arguments],
+        cwd=TOP,
+        env=environment,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        bufsize=0,  # so that select knows of everything that was said
+    )
+    with process:
+        try:
+            yield Told(process)
+        finally:
+            process.kill()
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """A server that runs; `environment` is what a hook needs to find its socket."""
+
+    told: Told
+    folder: Path
+    port: int
+    environment: dict[str, str]
+
+    @property
+    def socket(self) -> str:
+        """Where it listens, as gRPC writes it."""
+        return f"unix:{self.folder}/crabhook/crabhook.sock"
+
+    @property
+    def token_file(self) -> str:
+        """What clients beyond the socket show."""
+        return str(self.folder / TOKEN)
+
+    @property
+    def authority(self) -> str:
+        """The certificate to know it by."""
+        return str(self.folder / AUTHORITY)
+
+    def resident(self) -> int | None:
+        """Return the bytes of memory it takes; None where the system does not tell in /proc."""
+        try:
+            pages = Path(f"/proc/{self.told.process.pid}/statm").read_text(encoding="ascii")
+        except FileNotFoundError:
+            return None
+        return int(pages.split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+@contextmanager
+def running_server() -> Iterator[Server]:
+    """Start a server and end it with the context; nothing of it is left."""
+    folder = Path(mkdtemp(prefix="bench-"))
+    try:
+        _certify(folder)
+        environment = plain_environment() | {"XDG_RUNTIME_DIR": str(folder)}
+        with child("bench.server", str(folder), environment=environment) as told:
+            port = int(told.line("ready")[0])
+            yield Server(told, folder, port, environment)
+    finally:
+        shutil.rmtree(folder)
+
+
+def plain_environment() -> dict[str, str]:
+    """Return the environment without what would make Python or the hook other than usual."""
+    return {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(("PYTHON", "CRABHOOK_"))
+    }
+
+
+def _certify(folder: Path) -> None:
+    authority = trustme.CA()
+    certificate = authority.issue_cert("127.0.0.1")
+    authority.cert_pem.write_to_path(folder / AUTHORITY)
+    certificate.private_key_pem.write_to_path(folder / KEY)
+    for pem in certificate.cert_chain_pems:
+        pem.write_to_path(folder / CERTIFICATE, append=True)

@@ -1,0 +1,302 @@
+"""One unary gRPC call as the client sees it: bytes in, bytes out, no socket, no clock.
+
+HTTP/2 is RFC 9113, its header compression RFC 7541, gRPC over it is
+doc/PROTOCOL-HTTP2.md of the gRPC project.  The connection carries this one
+call, so there is one stream and no pool; its SETTINGS ask the peer for an
+empty compression table and give it all the window there is, so that neither
+has to be kept account of here.  Whatever the peer sends wrong raises
+Malformed, and everything held for it has a bound.
+"""
+
+from crabhook.hook.headers import read_headers
+from crabhook.hook.messages import Malformed
+
+OK, CANCELLED, UNKNOWN, PERMISSION_DENIED, RESOURCE_EXHAUSTED = 0, 1, 2, 7, 8
+UNIMPLEMENTED, INTERNAL, UNAVAILABLE, UNAUTHENTICATED = 12, 13, 14, 16
+
+# What ended one call (None: its connection was lost) and need not end the next.
+TEMPORARY = (None, CANCELLED, RESOURCE_EXHAUSTED, INTERNAL, UNAVAILABLE)
+
+LARGEST_MESSAGE = 64 << 20
+_LARGEST_FRAME = 16384  # what we announce by announcing nothing else
+_LARGEST_HEADER_BLOCK = 64 << 10
+_LARGEST_BACKLOG = 64 << 10  # of answers the peer provokes and does not read
+_LARGEST_WINDOW = (1 << 31) - 1
+_AT_ONCE = 256 << 10  # so that an answer to a PING never waits behind the whole payload
+
+_DATA, _HEADERS, _SETTINGS, _PING, _WINDOW_UPDATE, _CONTINUATION = 0, 1, 4, 6, 8, 9
+_ACK = _END_STREAM = 0x1
+_END_HEADERS, _PADDED, _PRIORITY = 0x4, 0x8, 0x20
+_CONNECTION, _STREAM = 0, 1
+
+# What a status of HTTP means where gRPC's own is missing, and what the code of
+# a reset stream means; all others are UNKNOWN and INTERNAL.
+_STATUS_OF_HTTP = {
+    b"400": INTERNAL,
+    b"401": UNAUTHENTICATED,
+    b"403": PERMISSION_DENIED,
+    b"404": UNIMPLEMENTED,
+    b"429": UNAVAILABLE,
+    b"502": UNAVAILABLE,
+    b"503": UNAVAILABLE,
+    b"504": UNAVAILABLE,
+}
+_STATUS_OF_RESET = {7: UNAVAILABLE, 8: CANCELLED, 11: RESOURCE_EXHAUSTED, 12: PERMISSION_DENIED}
+
+
+def _frame(kind: int, flags: int, stream: int, payload: bytes = b"") -> bytes:
+    return (
+        len(payload).to_bytes(3, "big") + bytes((kind, flags)) + stream.to_bytes(4, "big") + payload
+    )
+
+
+# HEADER_TABLE_SIZE 0, ENABLE_PUSH 0, INITIAL_WINDOW_SIZE 2^31-1, and as much
+# for the connection as a whole, which begins with 65535.
+_GREETING = (
+    b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
+    + _frame(
+        _SETTINGS,
+        0,
+        _CONNECTION,
+        b"\0\1\0\0\0\0" + b"\0\2\0\0\0\0" + b"\0\4" + _LARGEST_WINDOW.to_bytes(4, "big"),
+    )
+    + _frame(_WINDOW_UPDATE, 0, _CONNECTION, (_LARGEST_WINDOW - 65535).to_bytes(4, "big"))
+)
+
+
+class Call:
+    """One question on its way and its answer on the way back.
+
+    Give it what arrives with `feed`, send what `take` returns.  `greeted` says
+    that the peer speaks HTTP/2, `accepted` that it has taken the request;
+    `status` is gRPC's code once the call has ended, with `detail` the peer's
+    words and, when the code is OK, `message` its answer.
+    """
+
+    def __init__(self, headers: bytes, message: bytes) -> None:
+        self.greeted = False
+        self.accepted = False
+        self.status: int | None = None
+        self.detail = ""
+        self.message = b""
+        self._inbound = bytearray()
+        self._block: bytearray | None = None  # header fragments until END_HEADERS
+        self._block_ends_stream = False
+        self._answer = bytearray()  # the length-prefixed message
+        self._outbound = bytearray(_GREETING + _frame(_HEADERS, _END_HEADERS, _STREAM, headers))
+        self._body = memoryview(b"\0" + len(message).to_bytes(4, "big") + message)
+        self._stream_window = self._connection_window = self._initial_window = 65535
+        self._frame_limit = _LARGEST_FRAME
+
+    def __repr__(self) -> str:
+        state = "ended" if self.status is not None else "accepted" if self.accepted else "asking"
+        return f"<Call {state}, status {self.status}, {len(self._body)} bytes unsent>"
+
+    def take(self) -> bytes:
+        """Hand out what may be sent now; nothing when the peer's windows are full."""
+        out = self._outbound
+        while self._body and len(out) < _AT_ONCE:
+            room = min(
+                self._stream_window, self._connection_window, self._frame_limit, len(self._body)
+            )
+            if room <= 0:
+                break
+            chunk, self._body = self._body[:room], self._body[room:]
+            self._stream_window -= room
+            self._connection_window -= room
+            out += _frame(_DATA, 0 if self._body else _END_STREAM, _STREAM, bytes(chunk))
+        self._outbound = bytearray()
+        return bytes(out)
+
+    def feed(self, data: bytes) -> None:
+        """Take in what arrived; raise Malformed where it is not an answer to this call."""
+        self._inbound += data
+        while self.status is None and len(self._inbound) >= 9:
+            size = int.from_bytes(self._inbound[:3], "big")
+            kind, flags = self._inbound[3], self._inbound[4]
+            stream = int.from_bytes(self._inbound[5:9], "big") & _LARGEST_WINDOW
+            if not self.greeted and (kind != _SETTINGS or flags & _ACK or size > _LARGEST_FRAME):
+                raise Malformed("it does not speak HTTP/2")
+            if size > _LARGEST_FRAME:
+                raise Malformed(f"a frame of {size} bytes, more than we announced")
+            if len(self._inbound) < 9 + size:
+                return
+            payload = bytes(self._inbound[9 : 9 + size])
+            del self._inbound[: 9 + size]
+            self._on_frame(kind, flags, stream, payload)
+
+    def _on_frame(self, kind: int, flags: int, stream: int, payload: bytes) -> None:
+        if self._block is not None and kind != _CONTINUATION:
+            raise Malformed("a header block broken off")
+        if kind >= len(self._TAKEN_IN):
+            return  # RFC 9113 5.5: what is unknown is passed over
+        streams, handle = self._TAKEN_IN[kind]
+        if stream not in streams:
+            raise Malformed(f"a frame of type {kind} on stream {stream}")
+        handle(self, flags, stream, payload)
+        if len(self._outbound) > _LARGEST_BACKLOG:
+            raise Malformed("more to acknowledge than it reads")
+
+    def _on_data(self, flags: int, _stream: int, payload: bytes) -> None:
+        if not self.accepted:
+            raise Malformed("an answer before its headers")
+        self._answer += _unpadded(flags, payload)
+        if len(self._answer) >= 5:
+            size = int.from_bytes(self._answer[1:5], "big")
+            if self._answer[0] != 0:
+                raise Malformed("a compressed answer, which nobody asked for")
+            if size > LARGEST_MESSAGE:
+                raise Malformed(f"an answer of {size} bytes")
+            if len(self._answer) > 5 + size:
+                raise Malformed("more than one answer")
+        if flags & _END_STREAM:
+            raise Malformed("an answer without a status")
+
+    def _on_headers(self, flags: int, _stream: int, payload: bytes) -> None:
+        payload = _unpadded(flags, payload)
+        if flags & _PRIORITY:
+            if len(payload) < 5:
+                raise Malformed("headers shorter than their priority")
+            payload = payload[5:]
+        self._block = bytearray()
+        self._block_ends_stream = bool(flags & _END_STREAM)
+        self._on_continuation(flags, _STREAM, payload)
+
+    def _on_continuation(self, flags: int, _stream: int, payload: bytes) -> None:
+        if self._block is None:
+            raise Malformed("a continuation of nothing")
+        self._block += payload
+        if len(self._block) > _LARGEST_HEADER_BLOCK:
+            raise Malformed("headers without an end")
+        if flags & _END_HEADERS:
+            block, self._block = bytes(self._block), None
+            self._on_fields(read_headers(block), ended=self._block_ends_stream)
+
+    def _on_fields(self, fields: dict[bytes, bytes], *, ended: bool) -> None:
+        status = fields.get(b":status", b"")
+        if self.accepted:
+            if not ended:
+                raise Malformed("headers in the middle of an answer")
+            self._end(fields)
+        elif b"grpc-status" in fields and ended:
+            self._end(fields)
+        elif status.startswith(b"1") and not ended:
+            return  # an interim response: the real one follows
+        elif status != b"200":
+            self.status = _STATUS_OF_HTTP.get(status, UNKNOWN)
+            self.detail = f"HTTP status {printable(status)}"
+        elif ended or not fields.get(b"content-type", b"").startswith(b"application/grpc"):
+            raise Malformed("it speaks HTTP/2, but not gRPC")
+        else:
+            self.accepted = True
+
+    def _end(self, fields: dict[bytes, bytes]) -> None:
+        code = fields.get(b"grpc-status", b"")
+        status = int(code) if code.isdigit() and len(code) < 4 else UNKNOWN
+        if status == OK and len(self._answer) != 5 + int.from_bytes(self._answer[1:5], "big"):
+            raise Malformed("the status is OK, but the answer is not whole")
+        self.status = status
+        self.message = bytes(self._answer[5:]) if status == OK else b""
+        self.detail = printable(percent_decoded(fields.get(b"grpc-message", b"")))
+
+    def _on_priority(self, _flags: int, _stream: int, payload: bytes) -> None:
+        if len(payload) != 5:
+            raise Malformed("a priority of the wrong size")
+
+    def _on_reset(self, _flags: int, _stream: int, payload: bytes) -> None:
+        if len(payload) != 4:
+            raise Malformed("a reset of the wrong size")
+        code = int.from_bytes(payload, "big")
+        self.status = _STATUS_OF_RESET.get(code, INTERNAL)
+        self.detail = f"the stream was reset with code {code}"
+
+    def _on_settings(self, flags: int, _stream: int, payload: bytes) -> None:
+        if len(payload) % 6 or (flags & _ACK and payload):
+            raise Malformed("settings of the wrong size")
+        if flags & _ACK:
+            return
+        for at in range(0, len(payload), 6):
+            name = int.from_bytes(payload[at : at + 2], "big")
+            value = int.from_bytes(payload[at + 2 : at + 6], "big")
+            if name == 4:  # INITIAL_WINDOW_SIZE moves a window in use, below zero too
+                self._widen(_STREAM, value - self._initial_window)
+                self._initial_window = value
+            elif name == 5:  # MAX_FRAME_SIZE
+                if not _LARGEST_FRAME <= value < 1 << 24:
+                    raise Malformed(f"a largest frame of {value} bytes")
+                self._frame_limit = value
+        self.greeted = True
+        self._outbound += _frame(_SETTINGS, _ACK, _CONNECTION)
+
+    def _on_push(self, _flags: int, _stream: int, _payload: bytes) -> None:
+        raise Malformed("a push, which we switched off")
+
+    def _on_ping(self, flags: int, _stream: int, payload: bytes) -> None:
+        if len(payload) != 8:
+            raise Malformed("a ping of the wrong size")
+        if not flags & _ACK:
+            self._outbound += _frame(_PING, _ACK, _CONNECTION, payload)
+
+    def _on_goaway(self, _flags: int, _stream: int, payload: bytes) -> None:
+        if len(payload) < 8:
+            raise Malformed("a goodbye of the wrong size")
+        # Our stream may still be answered, unless the peer says it never saw it.
+        if int.from_bytes(payload[:4], "big") & _LARGEST_WINDOW < _STREAM:
+            self.status = UNAVAILABLE
+            self.detail = "it is shutting down"
+
+    def _on_window_update(self, _flags: int, stream: int, payload: bytes) -> None:
+        step = int.from_bytes(payload, "big") & _LARGEST_WINDOW
+        if len(payload) != 4 or step == 0:
+            raise Malformed("a window update that updates nothing")
+        self._widen(stream, step)
+
+    def _widen(self, stream: int, step: int) -> None:
+        if stream == _STREAM:
+            self._stream_window += step
+        else:
+            self._connection_window += step
+        if max(self._stream_window, self._connection_window) > _LARGEST_WINDOW:
+            raise Malformed("a window wider than windows can be")
+
+    # By frame type: which streams it may come on, and who takes it in.
+    _TAKEN_IN = (
+        ((_STREAM,), _on_data),
+        ((_STREAM,), _on_headers),
+        (range(_STREAM, _LARGEST_WINDOW + 1), _on_priority),
+        ((_STREAM,), _on_reset),
+        ((_CONNECTION,), _on_settings),
+        ((_STREAM,), _on_push),
+        ((_CONNECTION,), _on_ping),
+        ((_CONNECTION,), _on_goaway),
+        ((_CONNECTION, _STREAM), _on_window_update),
+        ((_STREAM,), _on_continuation),
+    )
+
+
+def _unpadded(flags: int, payload: bytes) -> bytes:
+    if not flags & _PADDED:
+        return payload
+    if not payload or payload[0] >= len(payload):
+        raise Malformed("a frame with more padding than content")
+    return payload[1 : len(payload) - payload[0]]
+
+
+def percent_decoded(text: bytes) -> bytes:
+    """Undo gRPC's encoding of a status message; what is no escape stays as it is."""
+    first, *rest = text.split(b"%")
+    out = bytearray(first)
+    for part in rest:
+        digits = part[:2]
+        if len(digits) == 2 and not digits.strip(b"0123456789abcdefABCDEF"):
+            out.append(int(digits, 16))
+            out += part[2:]
+        else:
+            out += b"%" + part
+    return bytes(out)
+
+
+def printable(text: bytes) -> str:
+    """Make one line for a person of what a peer sent, nothing in it a terminal obeys."""
+    line = "".join(c if c.isprintable() else " " for c in text.decode("utf-8", "replace"))
+    return line[:500]

@@ -1,0 +1,208 @@
+"""What the agent is told when nobody answers, imported only then.
+
+Three wishes: `pass` says nothing, so that the agent asks its own user; `ask`
+tells it to; `deny` says no.  An event that a no would hold up, or send round
+in circles as it would Stop, is passed whatever the wish.
+"""
+
+from crabhook.hook.call import printable
+from crabhook.hook.client import Options, Unanswered
+from crabhook.hook.messages import Reply
+
+_START = "start the operator's terminal: crabhook serve"
+_LOOK = "look at the operator's terminal"
+_OPTIONS = "see crabhook --help, and how the hook is installed"
+
+# What went wrong, and what a person can do about it.
+KINDS = {
+    "options": ("crabhook was started with a wrong option", _OPTIONS),
+    "input": ("crabhook cannot pass on the hook's input", "let the agent do it in smaller steps"),
+    "unreachable": ("crabhook cannot ask the operator", _START),
+    "lost": ("crabhook lost the operator while the request waited", _LOOK),
+    "late": ("crabhook got no decision from the operator", "give more time with --wait"),
+    "fault": ("crabhook has a fault of its own", "report it, with this line"),
+}
+
+# The gRPC statuses by number, and what a person can do about some of them.
+_STATUSES = (
+    "OK",
+    "CANCELLED",
+    "UNKNOWN",
+    "INVALID_ARGUMENT",
+    "DEADLINE_EXCEEDED",
+    "NOT_FOUND",
+    "ALREADY_EXISTS",
+    "PERMISSION_DENIED",
+    "RESOURCE_EXHAUSTED",
+    "FAILED_PRECONDITION",
+    "ABORTED",
+    "OUT_OF_RANGE",
+    "UNIMPLEMENTED",
+    "INTERNAL",
+    "UNAVAILABLE",
+    "DATA_LOSS",
+    "UNAUTHENTICATED",
+)
+_REMEDIES = {
+    "CANCELLED": _START,
+    "UNAVAILABLE": _START,
+    "INVALID_ARGUMENT": _OPTIONS,
+    "RESOURCE_EXHAUSTED": "answer what waits at the operator's terminal",
+    "UNIMPLEMENTED": "see that a crabhook of this version listens there",
+    "UNAUTHENTICATED": "give the operator's token with --token-file or CRABHOOK_TOKEN",
+}
+
+_MEANING = {
+    "pass": "the agent will ask its own user, as without crabhook",
+    "ask": "the agent is told to ask its own user",
+    "deny": "the agent is told no, as the hook was installed to",
+}
+
+# Claude Code's answers, by wish and event; an event that is not here is passed.
+_CLAUDE = {
+    ("ask", "PreToolUse"): (
+        '{"hookSpecificOutput":{"hookEventName":"PreToolUse",'
+        '"permissionDecision":"ask","permissionDecisionReason":%s}}\n'
+    ),
+    ("deny", "PreToolUse"): (
+        '{"hookSpecificOutput":{"hookEventName":"PreToolUse",'
+        '"permissionDecision":"deny","permissionDecisionReason":%s}}\n'
+    ),
+    ("deny", "PermissionRequest"): (
+        '{"hookSpecificOutput":{"hookEventName":"PermissionRequest",'
+        '"decision":{"behavior":"deny","message":%s}}}\n'
+    ),
+}
+
+
+def fall_back(options: Options, payload: bytes, unanswered: Unanswered) -> Reply:
+    """Turn an unanswered request into what the agent is told."""
+    wish = _wish(options, unanswered.kind)
+    event = event_name(payload) if wish != "pass" and options.platform == "claude" else None
+    template = _CLAUDE.get((wish, event or ""))
+    # Where nobody can tell what is asked, a no is exit code 2, which every agent heeds.
+    blunt = wish == "deny" and event is None
+    line = _line(wish if template or blunt else "pass", unanswered)
+    stdout = template % _json(line) if template else ""
+    return Reply(stdout.encode(), f"{line}\n".encode(), 2 if blunt else 0)
+
+
+def _wish(options: Options, kind: str) -> str:
+    if kind == "fault":  # nobody knows how far the request had come
+        return max(options.when_unreachable, options.when_lost, key=("pass", "ask", "deny").index)
+    return options.when_lost if kind in ("lost", "late") else options.when_unreachable
+
+
+def _line(wish: str, unanswered: Unanswered) -> str:
+    what, remedy = KINDS[unanswered.kind]
+    problem = printable(str(unanswered).encode("utf-8", "replace"))
+    if unanswered.status is not None:
+        known = unanswered.status < len(_STATUSES)
+        name = _STATUSES[unanswered.status] if known else f"status {unanswered.status}"
+        remedy = _REMEDIES.get(name, _LOOK)
+        problem = f"{name}, {problem}"
+    return f"{what} ({problem}); {_MEANING[wish]}; {remedy}"
+
+
+def _json(text: str) -> str:
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def event_name(payload: bytes) -> str | None:
+    """Read the text at the payload's top-level key "hook_event_name"; None if there is none.
+
+    Of a key that comes twice the last counts, as for the agent itself; deeper
+    keys and what strings hold count for nothing.
+    """
+    try:
+        return _top_level_text(payload.decode("utf-8", "replace"), "hook_event_name")
+    except (LookupError, ValueError):  # it ends too early, or is no JSON
+        return None
+
+
+def _top_level_text(text: str, wanted: str) -> str | None:
+    found = None
+    at = _expect(text, _beyond_space(text, 0), "{")
+    more = text[_beyond_space(text, at)] != "}"
+    while more:
+        key, at = _read_string(text, _beyond_space(text, at))
+        at = _beyond_space(text, _expect(text, _beyond_space(text, at), ":"))
+        if key == wanted:
+            found = _read_string(text, at)[0] if text[at] == '"' else None
+        at = _beyond_space(text, _beyond_value(text, at))
+        more = text[at] == ","
+        at += more
+    if text[_expect(text, _beyond_space(text, at), "}") :].strip(" \t\r\n"):
+        raise ValueError("something follows the object")
+    return found
+
+
+def _beyond_space(text: str, at: int) -> int:
+    while text[at] in " \t\r\n":
+        at += 1
+    return at
+
+
+def _expect(text: str, at: int, character: str) -> int:
+    if text[at] != character:
+        raise ValueError(f"no {character} at {at}")
+    return at + 1
+
+
+def _beyond_value(text: str, at: int) -> int:
+    """Find the end of the value that begins at `at`."""
+    if text[at] == '"':
+        return _beyond_string(text, at)
+    if text[at] not in "[{":
+        end = at
+        while text[end] not in ",]} \t\r\n":
+            end += 1
+        if end == at:
+            raise ValueError(f"no value at {at}")
+        return end
+    depth = 0
+    while True:
+        character = text[at]
+        at = _beyond_string(text, at) if character == '"' else at + 1
+        depth += (character in "[{") - (character in "]}")
+        if depth == 0:
+            return at
+
+
+def _beyond_string(text: str, at: int) -> int:
+    """Find the end of the string that begins at `at`."""
+    _expect(text, at, '"')
+    while True:
+        at = text.index('"', at + 1)
+        before = at
+        while text[before - 1] == "\\":
+            before -= 1
+        if (at - before) % 2 == 0:
+            return at + 1
+
+
+_ESCAPES = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", '"': '"', "\\": "\\", "/": "/"}
+
+
+def _read_string(text: str, at: int) -> tuple[str, int]:
+    at = _expect(text, at, '"')
+    characters = []
+    while (character := text[at]) != '"':
+        if character == "\\":
+            at += 1
+            if text[at] == "u":
+                character = chr(_four_digits(text[at + 1 : at + 5]))
+                at += 4
+            else:
+                character = _ESCAPES[text[at]]
+        characters.append(character)
+        at += 1
+    # Two escapes may be the halves of one character.
+    halves = "".join(characters).encode("utf-16", "surrogatepass")
+    return halves.decode("utf-16", "surrogatepass"), at + 1
+
+
+def _four_digits(digits: str) -> int:
+    if len(digits) != 4 or digits.strip("0123456789abcdefABCDEF"):
+        raise ValueError("an escape without its digits")
+    return int(digits, 16)

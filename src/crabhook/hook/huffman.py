@@ -1,0 +1,55 @@
+"""HPACK's Huffman code (RFC 7541, appendix B), imported when a peer first uses it."""
+
+from crabhook.hook.messages import Malformed
+
+# How many bits each of the 256 bytes takes, and the end marker after them.
+# The code is canonical: within one length, codes rise with the byte's value,
+# so the lengths say all.
+_LENGTHS = bytes.fromhex(
+    "0d171c1c1c1c1c1c1c181e1c1c1e1c1c1c1c1c1c1c1c1e1c1c1c1c1c1c1c1c1c"
+    "060a0a0c0d06080b0a0a080b080606060505050606060606060607080f060c0a"
+    "0d06070707070707070707070707070707070707070707070807080d130d0e06"
+    "0f05060506050606060507070606060506070605050607070707070f0b0e0d1c"
+    "1416141416161617161717171717181718181617181717171715161716171718"
+    "1615141616171715171616181516171715151615171617171416161617161617"
+    "1a1a1413161716191a1a1a1b1b1a181913151a1b1b1a1b1815151a1a1c1b1b1b"
+    "14181415161515171616191918181a171a1b1a1a1b1b1b1b1b1c1b1b1b1b1b1a"
+    "1e"
+)
+_END = 256
+
+
+def _codes() -> dict[tuple[int, int], int]:
+    """Deal out the codes: the shortest first, and among equals the lowest byte."""
+    codes = {}
+    code = length = 0
+    for symbol in sorted(range(len(_LENGTHS)), key=lambda symbol: (_LENGTHS[symbol], symbol)):
+        code <<= _LENGTHS[symbol] - length
+        length = _LENGTHS[symbol]
+        codes[length, code] = symbol
+        code += 1
+    return codes
+
+
+_CODES = _codes()
+
+
+def read(text: bytes) -> bytes:
+    """Return what `text` stands for; raise Malformed where RFC 7541 5.2 calls it an error."""
+    out = bytearray()
+    code = length = 0
+    for byte in text:
+        for shift in range(7, -1, -1):
+            code = code << 1 | byte >> shift & 1
+            length += 1
+            symbol = _CODES.get((length, code))
+            if symbol is None:
+                continue
+            if symbol == _END:
+                raise Malformed("a Huffman string with the end marker inside")
+            out.append(symbol)
+            code = length = 0
+    # What is left must be the beginning of the end marker, shorter than a byte.
+    if length > 7 or code != (1 << length) - 1:
+        raise Malformed("a Huffman string with wrong padding")
+    return bytes(out)

@@ -1,0 +1,92 @@
+"""Lines to servers that are not behind a Unix socket, in the clear on loopback alone."""
+
+from time import monotonic
+
+from crabhook.hook import sockets
+
+TYPE_CHECKING = False  # typing's own name, without what importing typing costs
+if TYPE_CHECKING:
+    Place = tuple[
+        int, int, int, str, tuple[str, int] | tuple[str, int, int, int] | tuple[int, bytes]
+    ]
+
+# A peer that has fallen silent is noticed in about a minute: asked after thirty
+# seconds, then every ten, given up after the third question.
+_KEEPALIVE = {
+    "TCP_NODELAY": 1,
+    "TCP_KEEPIDLE": 30,
+    "TCP_KEEPINTVL": 10,
+    "TCP_KEEPCNT": 3,
+    "TCP_USER_TIMEOUT": 60_000,  # milliseconds, for what was sent and not acknowledged
+}
+
+
+def connect(server: str, tls_ca: str, by: float) -> "sockets.socket":
+    """Connect to HOST:PORT before the time `by`; raise OSError when that cannot be."""
+    host, port = _split(server)
+    if not tls_ca and host != "localhost":
+        _refuse_the_open(host)
+    # As text, any name would go through the codec for international ones, which imports `re`.
+    places = sockets.getaddrinfo(host.encode(), port, 0, sockets.SOCK_STREAM)
+    if not tls_ca:  # even localhost is what some file says it is
+        for *_, address in places:
+            _refuse_the_open(str(address[0]))
+    line = _first_to_answer(places, by)
+    try:
+        line.setsockopt(sockets.SOL_SOCKET, sockets.SO_KEEPALIVE, 1)
+        for name, value in _KEEPALIVE.items():
+            if hasattr(sockets, name):
+                line.setsockopt(sockets.IPPROTO_TCP, getattr(sockets, name), value)
+        if not tls_ca:
+            return line
+        from crabhook.hook.tls import wrap  # noqa: PLC0415 - ssl costs twice Python's own start
+
+        return wrap(line, host, tls_ca, seconds=max(by - monotonic(), 0.001))
+    except BaseException:
+        line.close()
+        raise
+
+
+def _split(server: str) -> tuple[str, int]:
+    host, _, port = server.rpartition(":")
+    bracketed = host.startswith("[") and host.endswith("]")
+    host = host[1:-1] if bracketed else host
+    if not server.isascii():
+        raise OSError("not an address: write an international name in its xn-- form")
+    if not host or (":" in host and not bracketed) or not port.isdigit():
+        raise OSError("not an address: it is unix:PATH, HOST:PORT or [ADDRESS]:PORT")
+    if len(port) > 5 or not 0 < int(port) < 65536:
+        raise OSError("not an address: a port is 1 to 65535")
+    return host, int(port)
+
+
+def _refuse_the_open(host: str) -> None:
+    """Raise unless `host` is an address of this very machine."""
+    for family, loopback in ((sockets.AF_INET, b"\x7f"), (sockets.AF_INET6, b"\0" * 15 + b"\1")):
+        try:
+            if sockets.inet_pton(family, host).startswith(loopback):
+                return
+        except OSError:  # not an address of this family
+            continue
+    raise PermissionError(
+        "the request and the token would travel in the clear: give --tls-ca, or use loopback"
+    )
+
+
+def _first_to_answer(places: "list[Place]", by: float) -> "sockets.socket":
+    """Try the addresses of a name one after the other, in the resolver's order."""
+    problem: OSError = TimeoutError("no answer in time")
+    for family, kind, protocol, _, address in places:
+        left = by - monotonic()
+        if left <= 0:
+            break
+        line = sockets.socket(family, kind, protocol)
+        try:
+            line.settimeout(left)
+            line.connect(address)
+        except OSError as error:
+            line.close()
+            problem = error
+        else:
+            return line
+    raise problem

@@ -1,0 +1,49 @@
+"""A line that only a server with the right certificate can read, imported with --tls-ca alone."""
+
+import socket
+import ssl
+
+TYPE_CHECKING = False  # typing's own name, without importing it here either
+if TYPE_CHECKING:
+    from typing_extensions import Buffer
+
+    from crabhook.hook import sockets
+
+_NOT_NOW = (ssl.SSLWantReadError, ssl.SSLWantWriteError)
+
+
+class _TlsLine(ssl.SSLSocket):
+    """A TLS socket that says "not now" and "no more" as every other socket does."""
+
+    def send(self, data: "Buffer", flags: int = 0) -> int:
+        try:
+            return super().send(data, flags)
+        except _NOT_NOW as error:
+            raise BlockingIOError from error
+        except ssl.SSLError as error:  # it has hung up, perhaps after an answer
+            raise ConnectionError(error.strerror) from error
+
+    def recv(self, buflen: int = 1024, flags: int = 0) -> bytes:
+        try:
+            return super().recv(buflen, flags)
+        except _NOT_NOW as error:
+            raise BlockingIOError from error
+
+
+def wrap(line: "sockets.socket", host: str, tls_ca: str, *, seconds: float) -> ssl.SSLSocket:
+    """Begin TLS on a connected line; raise OSError unless that one CA vouches for `host`."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.load_verify_locations(tls_ca)
+    context.set_alpn_protocols(["h2"])
+    context.sslsocket_class = _TlsLine
+    bare = socket.socket(fileno=line.detach())
+    try:
+        bare.settimeout(seconds)
+        secured = context.wrap_socket(bare, server_hostname=host)
+    except BaseException:
+        bare.close()
+        raise
+    if secured.selected_alpn_protocol() != "h2":
+        secured.close()
+        raise ConnectionError("it speaks TLS, but not HTTP/2 inside it")
+    return secured

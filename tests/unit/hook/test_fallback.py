@@ -1,0 +1,225 @@
+"""What the agent is told when nobody answers, and how its event is recognised."""
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crabhook.hook.client import Options, Unanswered
+from crabhook.hook.fallback import KINDS, event_name, fall_back
+from tests.unit.hook.peers import run_hook
+
+WISHES = ("pass", "ask", "deny")
+OTHER_EVENTS = ["Stop", "SubagentStop", "UserPromptSubmit", "PostToolUse", "SessionEnd", "Later"]
+PROBLEM = 'no "such\\ thing\n\x1b[0m — at all'
+
+
+def fallen(
+    wish: str,
+    payload: bytes,
+    *,
+    kind: str = "unreachable",
+    platform: str = "claude",
+    status: int | None = None,
+) -> tuple[Any, str, int]:
+    options = Options()
+    options.platform = platform
+    options.when_unreachable = options.when_lost = wish
+    reply = fall_back(options, payload, Unanswered(kind, PROBLEM, status))
+    stdout = json.loads(reply.stdout) if reply.stdout else None
+    return stdout, reply.stderr.decode(), reply.exit_code
+
+
+def event(name: str) -> bytes:
+    return json.dumps({"session_id": "s", "hook_event_name": name, "tool_name": "Bash"}).encode()
+
+
+@pytest.mark.parametrize("wish", ["ask", "deny"])
+def test_a_tool_call_is_denied_or_asked_about_in_the_agents_own_words(wish: str) -> None:
+    stdout, stderr, code = fallen(wish, event("PreToolUse"))
+    output = stdout["hookSpecificOutput"]
+    assert set(stdout) == {"hookSpecificOutput"}
+    assert set(output) == {"hookEventName", "permissionDecision", "permissionDecisionReason"}
+    assert (output["hookEventName"], output["permissionDecision"]) == ("PreToolUse", wish)
+    assert stderr == output["permissionDecisionReason"] + "\n"
+    assert code == 0
+
+
+def test_a_permission_request_is_denied_in_the_agents_own_words() -> None:
+    stdout, stderr, code = fallen("deny", event("PermissionRequest"))
+    assert stdout == {
+        "hookSpecificOutput": {
+            "hookEventName": "PermissionRequest",
+            "decision": {"behavior": "deny", "message": stderr.removesuffix("\n")},
+        }
+    }
+    assert code == 0
+
+
+@pytest.mark.parametrize(
+    ("wish", "payload"),
+    [
+        *(("pass", event(name)) for name in ("PreToolUse", "PermissionRequest", *OTHER_EVENTS)),
+        *(("ask", event(name)) for name in ("PermissionRequest", *OTHER_EVENTS)),
+        *(("deny", event(name)) for name in OTHER_EVENTS),
+        *((wish, payload) for wish in ("pass", "ask") for payload in (b"", b"no JSON", b"[]")),
+    ],
+)
+def test_everything_else_is_passed(wish: str, payload: bytes) -> None:
+    stdout, stderr, code = fallen(wish, payload)
+    assert (stdout, code) == (None, 0)
+    assert "; the agent will ask its own user, as without crabhook; " in stderr
+
+
+@pytest.mark.parametrize("payload", [b"", b"no JSON", b"[]", b"{}", b'{"hook_event_name": 1}'])
+def test_a_no_to_nobody_knows_what_is_exit_code_two(payload: bytes) -> None:
+    stdout, stderr, code = fallen("deny", payload)
+    assert (stdout, code) == (None, 2)
+    assert "the agent is told no" in stderr
+
+
+@pytest.mark.parametrize("wish", WISHES)
+def test_other_agents_are_told_by_the_exit_code_alone(wish: str) -> None:
+    stdout, _, code = fallen(wish, event("PreToolUse"), platform="gemini")
+    assert (stdout, code) == (None, 2 if wish == "deny" else 0)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("status", [None, 1, 16, 17, 999])
+def test_what_went_wrong_is_one_line_that_no_terminal_obeys(kind: str, status: int | None) -> None:
+    _, stderr, _ = fallen("pass", event("PreToolUse"), kind=kind, status=status)
+    assert stderr.startswith("crabhook ")
+    assert 'no "such\\ thing  [0m — at all' in stderr
+    assert stderr.endswith("\n")
+    assert stderr[:-1].isprintable()
+
+
+def test_the_wish_is_that_of_what_went_wrong() -> None:
+    options = Options()
+    options.when_unreachable, options.when_lost = "deny", "pass"
+    denied = {
+        kind
+        for kind in KINDS
+        if fall_back(options, event("PreToolUse"), Unanswered(kind, "why")).stdout
+    }
+    assert denied == {"options", "input", "unreachable", "fault"}
+    options.when_unreachable, options.when_lost = "pass", "deny"
+    denied = {
+        kind
+        for kind in KINDS
+        if fall_back(options, event("PreToolUse"), Unanswered(kind, "why")).stdout
+    }
+    assert denied == {"lost", "late", "fault"}
+
+
+def test_a_hook_that_fails_closed_denies_when_nobody_listens() -> None:
+    options = ("--server=unix:/nobody/here", "--when-unreachable=deny")
+    hook = run_hook(*options, payload=event("PreToolUse"))
+    assert json.loads(hook.stdout)["hookSpecificOutput"]["permissionDecision"] == "deny"
+    assert hook.returncode == 0
+    hook = run_hook(*options, "--platform=codex", payload=event("PreToolUse"))
+    assert (hook.stdout, hook.returncode) == (b"", 2)
+
+
+# How the event is recognised.
+
+VALUES = st.recursive(
+    st.one_of(st.none(), st.booleans(), st.integers(), st.floats(), st.text()),
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=4),
+        st.dictionaries(st.one_of(st.text(), st.just("hook_event_name")), inner, max_size=4),
+    ),
+    max_leaves=15,
+)
+KEYS = st.one_of(
+    st.just("hook_event_name"),
+    st.sampled_from(['"', "\\", '\\"hook_event_name', "hook_event_nam", "}", "{"]),
+    st.text(),
+)
+TRICKS = st.sampled_from(
+    [
+        '","hook_event_name":"Stop","x":"',
+        '\\","hook_event_name":"Stop',
+        "\\",
+        '\\"',
+        '{"hook_event_name":"Stop"}',
+    ]
+)
+
+
+def by_the_judge(payload: str) -> str | None:
+    value = json.loads(payload)
+    name = value.get("hook_event_name") if isinstance(value, dict) else None
+    return name if isinstance(name, str) else None
+
+
+@given(
+    members=st.lists(st.tuples(KEYS, st.one_of(VALUES, TRICKS)), max_size=6),
+    ascii_only=st.booleans(),
+    space=st.sampled_from(["", " ", "\n\t\r "]),
+)
+def test_the_name_is_the_one_a_parser_finds(
+    *, members: list[tuple[str, Any]], ascii_only: bool, space: str
+) -> None:
+    # Written by hand, since a dictionary has no key twice.
+    payload = f"{space},{space}".join(
+        json.dumps(key, ensure_ascii=ascii_only)
+        + f"{space}:{space}"
+        + json.dumps(value, ensure_ascii=ascii_only)
+        for key, value in members
+    )
+    payload = f"{space}{{{space}{payload}{space}}}{space}"
+    written = payload.encode("utf-8", "replace")
+    assert event_name(written) == by_the_judge(written.decode())
+
+
+@given(st.one_of(VALUES, TRICKS))
+def test_what_is_no_object_has_no_name(value: Any) -> None:
+    payload = json.dumps(value)
+    assert event_name(payload.encode()) == by_the_judge(payload)
+
+
+@given(st.one_of(st.binary(max_size=60), st.text('{}[]":,\\u0e hook_event_name').map(str.encode)))
+def test_no_bytes_are_an_accident(payload: bytes) -> None:
+    name = event_name(payload)
+    try:
+        expected = by_the_judge(payload.decode())
+    except ValueError:
+        return
+    assert name == expected
+
+
+@pytest.mark.parametrize(
+    ("payload", "name"),
+    [
+        (rb'{"hook\u005fevent_name": "Pre\u0054oolUse"}', "PreToolUse"),
+        (b'{"hook_event_name":"Stop","hook_event_name":"PreToolUse"}', "PreToolUse"),
+        (b'{"hook_event_name":"Stop","hook_event_name":null}', None),
+        (b'{"a":{"hook_event_name":"Stop"},"hook_event_name":"PreToolUse"}', "PreToolUse"),
+        (b'{"a":"\\\\","hook_event_name":"PreToolUse"}', "PreToolUse"),
+        (rb'{"hook_event_name":"\ud83e\udd80\b\f\n\r\t\"\\\/"}', '\U0001f980\b\f\n\r\t"\\/'),
+        (b'{"hook_event_name":"PreToolUse"', None),
+        (b'{"hook_event_name":"PreToolUse"}}', None),
+        (b'{"hook_event_name":"PreToolUse",}', None),
+        (b'{"hook_event_name" "PreToolUse"}', None),
+        (b'{"hook_event_name":}', None),
+        (b'{"hook_event_name":"\\x"}', None),
+        (b'{"hook_event_name":"\\u12 4"}', None),
+        (b'{"hook_event_name":"\\u12', None),
+        (b'{"a" 1}', None),
+        (b"{", None),
+        (b"{}", None),
+        (b"", None),
+    ],
+)
+def test_a_name_is_found_or_it_is_not(payload: bytes, name: str | None) -> None:
+    assert event_name(payload) == name
+
+
+def test_a_deep_or_long_payload_is_no_trap() -> None:
+    deep = b"[" * 100_000 + b"]" * 100_000
+    quotes = json.dumps('\\"' * 100_000).encode()
+    payload = b'{"a":' + deep + b',"b":' + quotes + b',"hook_event_name":"Stop"}'
+    assert event_name(payload) == "Stop"

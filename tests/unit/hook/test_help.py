@@ -1,0 +1,24 @@
+"""A person who starts the hook by hand is helped, and never left hanging."""
+
+import os
+import pty
+
+import pytest
+
+from tests.unit.hook.peers import CONSOLE, INSTALLED, start_hook
+
+
+@pytest.mark.parametrize("door", [INSTALLED, CONSOLE], ids=["installed", "console"])
+@pytest.mark.parametrize("options", [(), ("--srever", "x")])
+def test_at_a_keyboard_it_says_how_to_go_on(
+    door: tuple[str, ...], options: tuple[str, ...]
+) -> None:
+    keyboard, terminal = pty.openpty()
+    with start_hook(*options, door=door, stdin=terminal) as hook:
+        os.close(terminal)
+        stdout, stderr = hook.communicate(timeout=20)
+    os.close(keyboard)
+    assert hook.returncode == 0
+    for words in (b"crabhook serve", b"crabhook install claude", b"crabhook --help"):
+        assert words in stdout
+    assert stderr == (b"crabhook: there is no option '--srever'\n" if options else b"")
