@@ -8,7 +8,7 @@ tool and its input must do.
 from collections.abc import Sequence
 
 from crabhook.model.event import Event, Scope
-from crabhook.model.jsontext import Value
+from crabhook.model.jsontext import Value, canonical
 
 
 def same_agent(one: Event, other: Event) -> bool:
@@ -20,35 +20,86 @@ def same_agent(one: Event, other: Event) -> bool:
     )
 
 
-def same_call(earlier: Event, later: Event) -> bool:
-    """Whether `later` speaks of the call that `earlier` asked about.
+def same_call(one: Event, other: Event) -> bool:
+    """Whether both events ask about the same call of a tool.
 
-    Without an id on both sides the later input must hold all of the earlier
-    one: the agent's answers to questions are added to it on the way.
+    Without an id on both sides the inputs must be equal, and equal as JSON:
+    an allow for one input must never reach another that merely holds it.
     """
-    if not same_agent(earlier, later) or earlier.tool is None or later.tool is None:
+    if (by_id := _same_id(one, other)) is not None:
+        return by_id
+    if not _same_tool(one, other) or one.tool is None or other.tool is None:
         return False
-    if earlier.tool.use_id and later.tool.use_id:
-        return earlier.tool.use_id == later.tool.use_id
-    return earlier.tool.name == later.tool.name and _holds(later.tool.input, earlier.tool.input)
+    return _same_json(one.tool.input, other.tool.input)
 
 
-def _holds(whole: Value, part: Value) -> bool:
+def call_keys(event: Event) -> list[tuple[str, ...]]:
+    """Return the names under which another event of the same call would look for this one.
+
+    Two events are of the same call only if they share one: the call's id, or
+    the tool with its input.
+    """
+    if event.tool is None:
+        return []
+    agent = (event.platform, event.session, event.agent_id)
+    keys: list[tuple[str, ...]] = [(*agent, event.tool.name, canonical(event.tool.input))]
+    if event.tool.use_id:
+        keys.append((*agent, event.tool.use_id))
+    return keys
+
+
+def result_of(waiting: Event, news: Event) -> bool:
+    """Whether `news` tells how the call went that `waiting` asked about.
+
+    Without an id on both sides the result's input must hold all of the
+    other: the agent's answers to questions are added to it on the way.
+    """
+    if (by_id := _same_id(waiting, news)) is not None:
+        return by_id
+    if not _same_tool(waiting, news) or waiting.tool is None or news.tool is None:
+        return False
+    whole, part = news.tool.input, waiting.tool.input
     if isinstance(whole, dict) and isinstance(part, dict):
-        return all(key in whole and whole[key] == value for key, value in part.items())
-    return whole == part
+        whole = {key: value for key, value in whole.items() if key in part}
+    return _same_json(whole, part)
+
+
+def named(event: Event) -> bool:
+    """Whether the event's call has an id."""
+    return event.tool is not None and bool(event.tool.use_id)
+
+
+def _same_id(one: Event, other: Event) -> bool | None:
+    """Compare the two calls' ids; None where one has none."""
+    if one.tool is None or other.tool is None or not (one.tool.use_id and other.tool.use_id):
+        return None
+    return same_agent(one, other) and one.tool.use_id == other.tool.use_id
+
+
+def _same_tool(one: Event, other: Event) -> bool:
+    if one.tool is None or other.tool is None:
+        return False
+    return same_agent(one, other) and one.tool.name == other.tool.name
+
+
+def _same_json(one: Value, other: Value) -> bool:
+    """Compare as JSON does; to Python 1 and true are equal."""
+    return one == other and canonical(one) == canonical(other)
 
 
 def joins(legs: Sequence[Event], event: Event) -> bool:
     """Whether `event` is another leg of the call that `legs` ask about.
 
     Two events of one kind without an id are two calls that look alike, as a
-    model makes them in parallel; they are never taken for one.
+    model makes them in parallel; they are never taken for one.  The event
+    with the id comes first: one that comes after an event without is the
+    beginning of another call.
     """
     first = legs[0]
-    by_id = first.tool and event.tool and first.tool.use_id and event.tool.use_id
+    if (by_id := _same_id(first, event)) is not None:
+        return by_id
     another_kind = all(leg.name != event.name for leg in legs)
-    return bool(by_id or another_kind) and same_call(first, event)
+    return another_kind and not named(event) and same_call(first, event)
 
 
 def over(waiting: Event, news: Event, closes: Scope) -> bool:
@@ -61,7 +112,7 @@ def over(waiting: Event, news: Event, closes: Scope) -> bool:
     """
     match closes:
         case Scope.CALL:
-            return same_call(waiting, news)
+            return result_of(waiting, news)
         case Scope.AGENT:
             return same_agent(waiting, news)
         case Scope.SESSION:

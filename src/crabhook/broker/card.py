@@ -16,6 +16,8 @@ class Card:
     (of an ended card, those it ended with), the first to come first.  Times
     are seconds on the broker's clock.  `why` says how an undecided card
     ended.  `delivered` is None until the reply's fate is known.
+    `kept_going`: how often in a row its agent was already told to go on.
+    `snoozed_until`: the operator has put it aside until then.
     """
 
     number: int
@@ -26,6 +28,8 @@ class Card:
     why: str = ""
     ended_at: float = 0.0
     delivered: bool | None = None
+    kept_going: int = 0
+    snoozed_until: float = 0.0
 
     @property
     def event(self) -> Event:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Protocol, TypeAlias
 
 from crabhook.broker.card import Card, FeedEntry
+from crabhook.broker.orders import Order
 from crabhook.model.decision import Decision
 
 News: TypeAlias = Card | FeedEntry
@@ -37,6 +38,21 @@ class Desk(Protocol):
         Raises TooLateError when it had already ended, DecisionError when its
         event cannot carry the decision; either way nothing changed.
         """
+
+    def orders(self) -> Sequence[Order]:
+        """Return the standing orders, the oldest first; each ends by itself."""
+
+    def order(self, order: Order) -> None:
+        """Give a standing order; raises DecisionError for one that makes no sense."""
+
+    def revoke(self, matches: Callable[[Order], bool]) -> None:
+        """End the standing orders that match; raises DecisionError where none does."""
+
+    def extend(self, number: int, seconds: float) -> Card:
+        """Let a card wait longer; raises TooLateError, or DecisionError past the agent's limit."""
+
+    def snooze(self, number: int, seconds: float) -> Card:
+        """Put a card aside for a while; it goes on waiting.  Raises TooLateError."""
 
     def subscribe(self, listener: Callable[[News], None]) -> Callable[[], None]:
         """Call `listener` with every new or changed card and feed entry; return how to stop."""

@@ -9,11 +9,12 @@ from crabhook.model.reply import Reply
 
 
 class Refusal(StrEnum):
-    """Why a request was not taken in; the hook then does as when nobody listens."""
+    """Why a request gets no reply; what then counts is what its hook was installed to do."""
 
     NOT_YOURS = "this request id belongs to another secret"
     SUPERSEDED = "the same request came back on another connection"
     FULL = "too many requests wait already"
+    UNDECIDED = "nobody decided in time"
 
 
 @dataclass(frozen=True, slots=True)

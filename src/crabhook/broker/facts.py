@@ -1,8 +1,10 @@
 """What the broker is told.  Every fact carries `now`, seconds on the broker's clock."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from crabhook.broker.orders import Order
 from crabhook.model.decision import Decision
 from crabhook.model.request import Request
 
@@ -57,4 +59,49 @@ class Closing:
     now: float
 
 
-Fact: TypeAlias = Arrived | Answered | Left | Delivered | TimePassed | Closing
+@dataclass(frozen=True, slots=True)
+class Ordered:
+    """The operator gave a standing order."""
+
+    order: Order
+    now: float
+
+
+@dataclass(frozen=True, slots=True)
+class Revoked:
+    """The operator ends the standing orders that match."""
+
+    matches: Callable[[Order], bool]
+    now: float
+
+
+@dataclass(frozen=True, slots=True)
+class Extended:
+    """The operator wants more time for a card, this many seconds."""
+
+    number: int
+    by: float
+    now: float
+
+
+@dataclass(frozen=True, slots=True)
+class Snoozed:
+    """The operator puts a card aside until a time on the broker's clock."""
+
+    number: int
+    until: float
+    now: float
+
+
+Fact: TypeAlias = (
+    Arrived
+    | Answered
+    | Left
+    | Delivered
+    | TimePassed
+    | Closing
+    | Ordered
+    | Revoked
+    | Extended
+    | Snoozed
+)

@@ -1,15 +1,16 @@
 """What was just decided, and the later events of the same calls that it still has to reach.
 
 Two things follow a decided call.  When its PreToolUse was decided and Claude
-Code asks again through PermissionRequest, the operator is not asked twice.
-And when the leg that was answered could not carry the operator's note to the
-model, the note goes with the call's result.
+Code asks again through PermissionRequest, the operator is not asked twice; nor
+when it was left undecided until its time had passed.  And when the leg that
+was answered could not carry the operator's note to the model, the note goes
+with the call's result.
 """
 
 from collections import OrderedDict
 from dataclasses import dataclass, replace
 
-from crabhook.broker.calls import over, same_call
+from crabhook.broker.calls import named, over, result_of, same_call
 from crabhook.model.decision import Decision, Verdict, no_opinion
 from crabhook.model.event import Event, Scope
 
@@ -20,15 +21,22 @@ KEPT = 256  # entries of each kind, the oldest forgotten first
 
 @dataclass(frozen=True, slots=True)
 class _Settled:
+    """An event and what was decided about it; None for one whose hook left before anything was."""
+
     event: Event
-    decision: Decision
+    decision: Decision | None
     at: float
 
-    def speaks_of(self, later: Event) -> bool:
-        changed = self.decision.updated_input
-        return same_call(self.event, later) or (
-            changed is not None and same_call(self.event.slim(dict(changed)), later)
-        )
+    def asked_about(self, later: Event) -> bool:
+        return same_call(self.event, later) or any(same_call(e, later) for e in self._changed())
+
+    def led_to(self, result: Event) -> bool:
+        return result_of(self.event, result) or any(result_of(e, result) for e in self._changed())
+
+    def _changed(self) -> list[Event]:
+        if self.decision is None or self.decision.updated_input is None:
+            return []
+        return [self.event.slim(dict(self.decision.updated_input))]
 
 
 class SettledCalls:
@@ -42,40 +50,58 @@ class SettledCalls:
     def __repr__(self) -> str:
         return f"<SettledCalls answers={len(self._answers)} notes={len(self._notes)}>"
 
-    def remember_answer(self, event: Event, decision: Decision, now: float) -> None:
-        """Keep a decision on PreToolUse, for the PermissionRequest that may follow."""
+    def remember_answer(self, event: Event, decision: Decision | None, now: float) -> None:
+        """Keep a decision on PreToolUse, for the PermissionRequest that may follow.
+
+        None keeps that nobody decided: not worth an answer, but a reason not
+        to give this call the answer of another that looks the same.
+        """
+        for key in [key for key, kept in self._answers.items() if _same_named(kept.event, event)]:
+            del self._answers[key]
         self._keep(self._answers, _Settled(event, decision, now))
 
     def remember_note(self, event: Event, decision: Decision, now: float) -> None:
         """Keep a note that the answered leg could not carry, for the call's result."""
         self._keep(self._notes, _Settled(event, decision, now))
 
-    def answer_again(self, event: Event, now: float) -> Decision | None:
+    def speaks_of(self, event: Event, now: float) -> bool:
+        """Whether a call that may be the one `event` asks about was here a moment ago."""
+        return bool(self._about(event, now))
+
+    def answer_again(self, event: Event, now: float, *, alone: bool = True) -> Decision | None:
         """Return what was decided about the call `event` asks about again, once.
 
-        Of several calls that look alike one with no opinion is taken first:
-        a doubt is never settled by an allow.
+        Of several calls that look alike and were decided differently, one with
+        no opinion leaves all without; else None, as when `event` is not
+        `alone` because another that looks the same still waits: a doubt is
+        settled by a person, never by an allow.
         """
-        found = [
-            (entry.decision.verdict is Verdict.ALLOW, key)
+        found = self._about(event, now)
+        decisions = list(found.values())
+        alike = all(other == decisions[0] for other in decisions)
+        left = any(map(_leaves, decisions))
+        if not found or not (left or (alike and alone)):
+            return None
+        if alike and alone:  # then it does not matter which of them it was
+            del self._answers[next(iter(found))]
+        return no_opinion("left to the agent's own user a moment ago") if left else decisions[0]
+
+    def _about(self, event: Event, now: float) -> dict[int, Decision | None]:
+        """Return the decisions `event` may be asking about again, the oldest first."""
+        return {
+            key: entry.decision
             for key, entry in self._answers.items()
             if now - entry.at <= ASKED_AGAIN_WITHIN
             and entry.event.name != event.name
-            and entry.speaks_of(event)
-        ]
-        if not found:
-            return None
-        decision = self._answers.pop(min(found)[1]).decision
-        if decision.verdict in (Verdict.ASK, Verdict.PASS):
-            return no_opinion("left to the agent's own user a moment ago")
-        return decision
+            and entry.asked_about(event)
+        }
 
     def take_note(self, event: Event, now: float) -> str:
         """Return the note that belongs to the call whose result `event` is, once."""
         for key, entry in self._notes.items():
-            if now - entry.at <= NOTE_KEPT and entry.speaks_of(event):
+            if now - entry.at <= NOTE_KEPT and entry.led_to(event):
                 del self._notes[key]
-                return entry.decision.note
+                return entry.decision.note if entry.decision else ""
         return ""
 
     def forget(self, news: Event, closes: Scope) -> None:
@@ -94,3 +120,12 @@ class SettledCalls:
     def _drop(self, kept: OrderedDict[int, _Settled], news: Event, closes: Scope) -> None:
         for key in [key for key, entry in kept.items() if over(entry.event, news, closes)]:
             del kept[key]
+
+
+def _leaves(decision: Decision | None) -> bool:
+    """Whether a decision leaves the call to the agent's own user."""
+    return decision is not None and decision.verdict in (Verdict.ASK, Verdict.PASS)
+
+
+def _same_named(one: Event, other: Event) -> bool:
+    return named(one) and named(other) and same_call(one, other)

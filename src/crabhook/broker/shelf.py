@@ -1,8 +1,10 @@
-"""Where cards stand: those that wait, by request and by session, and the last ones that ended."""
+"""Where cards stand: those that wait, by request, session and call, and the last that ended."""
 
 from collections import OrderedDict
 from collections.abc import Sequence
+from typing import TypeVar
 
+from crabhook.broker.calls import call_keys
 from crabhook.broker.card import Card
 from crabhook.broker.states import State
 from crabhook.model.event import Event
@@ -19,6 +21,7 @@ class Shelf:
         self._ended: OrderedDict[int, Card] = OrderedDict()
         self._by_request: dict[str, int] = {}
         self._by_session: dict[tuple[str, str], dict[int, None]] = {}
+        self._by_call: dict[tuple[str, ...], dict[int, None]] = {}
         self._last_number = 0
 
     def __repr__(self) -> str:
@@ -51,6 +54,13 @@ class Shelf:
         numbers = self._by_session.get((event.platform, event.session), {})
         return [self._waiting[number] for number in numbers]
 
+    def alike(self, event: Event) -> list[Card]:
+        """Return the cards that wait about a call that may be the event's own, the oldest first."""
+        numbers: dict[int, None] = {}
+        for key in call_keys(event):
+            numbers |= self._by_call.get(key, {})
+        return [self._waiting[number] for number in sorted(numbers)]
+
     def put(self, card: Card) -> None:
         """Put a new card on the shelf, or a changed one in its own place."""
         before = self.card(card.number)
@@ -58,23 +68,42 @@ class Shelf:
             self._unlist(before)
         for request in card.requests:
             self._by_request[request.id] = card.number
-        session = (card.event.platform, card.event.session)
         if card.state is State.WAITING:
+            if card.number not in self._waiting:
+                self._list(card)
             self._waiting[card.number] = card
-            self._by_session.setdefault(session, {})[card.number] = None
             return
         if self._waiting.pop(card.number, None) is not None:
-            numbers = self._by_session[session]
-            del numbers[card.number]
-            if not numbers:
-                del self._by_session[session]
+            self._strike(card)
         self._ended[card.number] = card
         if len(self._ended) > ENDED_KEPT:
             _, forgotten = self._ended.popitem(last=False)
             self._unlist(forgotten)
+
+    def _list(self, card: Card) -> None:
+        session = (card.event.platform, card.event.session)
+        self._by_session.setdefault(session, {})[card.number] = None
+        for key in call_keys(card.event):
+            self._by_call.setdefault(key, {})[card.number] = None
+
+    def _strike(self, card: Card) -> None:
+        session = (card.event.platform, card.event.session)
+        _discard(self._by_session, session, card.number)
+        for key in call_keys(card.event):
+            _discard(self._by_call, key, card.number)
 
     def _unlist(self, card: Card) -> None:
         """Forget which requests the card has, save those that have moved on to another."""
         for request in card.requests:
             if self._by_request.get(request.id) == card.number:
                 del self._by_request[request.id]
+
+
+_Key = TypeVar("_Key")
+
+
+def _discard(index: dict[_Key, dict[int, None]], key: _Key, number: int) -> None:
+    """Take a number out of an index, and its key if that was the last."""
+    index[key].pop(number, None)
+    if not index[key]:
+        del index[key]

@@ -28,52 +28,57 @@ class Patience:
 # be faster: that is PermissionRequest.  The two tools that ask the user fire
 # no PermissionRequest in the mode dontAsk, so they are seen before as well;
 # the server leaves them alone in every other mode.  The gate holds each call
-# before Claude Code's own rules see it.  PermissionRequest is no part of it:
-# what still asks after that is the agent's own question to its own user.
+# before Claude Code's own rules see it.  What still asks after that is the
+# agent's own question to its own user; save for a plan, whose changes only
+# PermissionRequest can carry.
 DECIDED: dict[Stance, dict[str, str | None]] = {
     Stance.COMPANION: {"PreToolUse": "AskUserQuestion|ExitPlanMode", "PermissionRequest": None},
-    Stance.GATE: {"PreToolUse": None},
+    Stance.GATE: {"PreToolUse": None, "PermissionRequest": "ExitPlanMode"},
 }
 
-# A server that answers late must not hold the agent up for something that was
-# only shown to it.  PreModelSwitch is why the client's limit matters here: a
-# hook that Claude Code has to time out blocks the switch.
+# A server that answers late must not hold the agent up for something that can
+# only be shown to it.
 _PROMPT = Patience(timeout=10, client=5)
 
 # All SessionEnd hooks share 1.5 s, and the longest timeout written in settings
 # raises that for everybody's: exactly 1.5 leaves the budget as it is.
 _AT_THE_DOOR = Patience(timeout=1.5, client=1)
 
+# An operator may ask to hold these, so their hooks can wait as long as those
+# that decide; without such a wish the server answers at once.
+HOLDABLE: tuple[str, ...] = (
+    "UserPromptSubmit",
+    "UserPromptExpansion",
+    "PostToolUse",
+    "PostToolUseFailure",
+    "PostToolBatch",
+    "PermissionDenied",
+    "Stop",
+    "SubagentStart",
+    "SubagentStop",
+    "TeammateIdle",
+    "TaskCreated",
+    "TaskCompleted",
+    "Elicitation",
+    "ElicitationResult",
+    "Setup",
+    "SessionStart",
+    "PreCompact",
+    "PreModelSwitch",
+    "PostModelSwitch",
+    "ConfigChange",
+)
+
 OBSERVED: dict[str, Patience] = {
-    "SessionStart": _PROMPT,
     "SessionEnd": _AT_THE_DOOR,
-    "Setup": _PROMPT,
     "InstructionsLoaded": _PROMPT,
-    "ConfigChange": _PROMPT,
     "CwdChanged": _PROMPT,
     "DirectoryAdded": _PROMPT,
     # Without a matcher it watches no file, and reports those that others watch.
     "FileChanged": _PROMPT,
-    "UserPromptSubmit": _PROMPT,
-    "UserPromptExpansion": _PROMPT,
-    "PreModelSwitch": _PROMPT,
-    "PostModelSwitch": _PROMPT,
-    "PostToolUse": _PROMPT,
-    "PostToolUseFailure": _PROMPT,
-    "PostToolBatch": _PROMPT,
-    "PermissionDenied": _PROMPT,
     "Notification": _PROMPT,
-    "Elicitation": _PROMPT,
-    "ElicitationResult": _PROMPT,
-    "SubagentStart": _PROMPT,
-    "SubagentStop": _PROMPT,
-    "TaskCreated": _PROMPT,
-    "TaskCompleted": _PROMPT,
-    "TeammateIdle": _PROMPT,
-    "PreCompact": _PROMPT,
     "PostCompact": _PROMPT,
     "WorktreeRemove": _PROMPT,
-    "Stop": _PROMPT,
     "StopFailure": _PROMPT,
 }
 

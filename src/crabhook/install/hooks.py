@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from crabhook.install.document import Json
 from crabhook.install.errors import InstallError
-from crabhook.install.events import DECIDED, OBSERVED, Patience
+from crabhook.install.events import DECIDED, HOLDABLE, OBSERVED, Patience
 from crabhook.model.request import Stance
 
 # Claude Code's timers end here: 2**31 milliseconds, near 24.8 days.
@@ -58,7 +58,8 @@ def groups(installation: Installation) -> dict[str, Group]:
         handler = _handler(installation, patience, decides=True)
         entries[event] = {"matcher": matcher} if matcher else {}
         entries[event]["hooks"] = [handler]
-    for event, limits in OBSERVED.items():
+    watched = dict.fromkeys(HOLDABLE, patience) | OBSERVED
+    for event, limits in watched.items():
         entries[event] = {"hooks": [_handler(installation, limits, decides=False)]}
     return entries
 

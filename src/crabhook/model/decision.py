@@ -11,12 +11,21 @@ class Verdict(StrEnum):
     """The kinds of decision.
 
     PASS is no opinion: the agent goes on as if crabhook were not there.  It
-    is never an allow.  ASK hands the call to the agent's own user.
+    is never an allow.  ASK hands the call to the agent's own user, DEFER ends
+    a headless run so that the call can be decided later.  KEEP_GOING tells an
+    agent that wants to stop to go on.  RETRY lets the model try again what its
+    agent denied.  ACCEPT, DECLINE and CANCEL answer a form.
     """
 
     ALLOW = "allow"
     DENY = "deny"
     ASK = "ask"
+    DEFER = "defer"
+    KEEP_GOING = "keep-going"
+    RETRY = "retry"
+    ACCEPT = "accept"
+    DECLINE = "decline"
+    CANCEL = "cancel"
     PASS = "pass"  # noqa: S105 - no password
 
     @property
@@ -29,6 +38,12 @@ _DONE = {
     Verdict.ALLOW: "ALLOWED",
     Verdict.DENY: "DENIED",
     Verdict.ASK: "HANDED BACK",
+    Verdict.DEFER: "DEFERRED",
+    Verdict.KEEP_GOING: "KEPT GOING",
+    Verdict.RETRY: "RETRIED",
+    Verdict.ACCEPT: "ACCEPTED",
+    Verdict.DECLINE: "DECLINED",
+    Verdict.CANCEL: "CANCELLED",
     Verdict.PASS: "PASSED",
 }
 
@@ -38,18 +53,31 @@ CRABHOOK = "crabhook"
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """A verdict with all that goes with it.
+    """A verdict with all that goes with it; what an event cannot carry is refused when it is made.
 
-    `reason` tells the model why a call was denied; `note` is a word to the
-    model beside an allow; `updated_input` replaces the tool's whole input
-    (so it is built from the original, never from parts); `by` is who
-    decided: OPERATOR, or CRABHOOK when nobody did.
+    `reason`: why it was denied, or how to keep going; the model reads it.
+    `note`: a word to the model beside an allow.
+    `updated_input`: replaces the tool's whole input, so it is built from the
+    original, never from parts.
+    `output`: replaces what the model is shown of a tool's result.
+    `content`: a form's values, by property.
+    `permissions`: permission updates to apply with an allow, in the agent's own words.
+    `interrupt`: a denial also ends the turn.
+    `halt`: ends the session's turn, for this reason, whatever the verdict.
+    `user_message`: shown to the agent's user.
+    `by`: OPERATOR, a rule, or CRABHOOK when nobody did.
     """
 
     verdict: Verdict
     reason: str = ""
     note: str = ""
     updated_input: Mapping[str, Value] | None = None
+    output: Value = None
+    content: Mapping[str, Value] | None = None
+    permissions: tuple[Mapping[str, Value], ...] = ()
+    interrupt: bool = False
+    halt: str = ""
+    user_message: str = ""
     by: str = OPERATOR
 
 

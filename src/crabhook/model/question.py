@@ -103,10 +103,12 @@ def _text(item: Mapping[str, Value], key: str) -> str:
 def merge_answers(tool_input: Value, answers: Mapping[int, Answer]) -> dict[str, Value] | None:
     """Return the tool's whole input with the answers set, or None where there is none to set.
 
-    `answers` maps a question's place (from 0) to its answer.  Every other
-    field of the input, known or not, stays as it was.  Raises QuestionError
+    `answers` maps a question's place (from 0) to its answer.  Answers that
+    came with the input are the model's own and go; every other field, known
+    or not, stays as it was.  Raises QuestionError
     for an input without questions, a place without a question, a choice
-    without an option, or several choices where one is asked for.
+    without an option or with an empty one, or several choices where one is
+    asked for.
     """
     questions = read_questions(tool_input)
     texts: dict[str, Value] = {}
@@ -124,9 +126,10 @@ def merge_answers(tool_input: Value, answers: Mapping[int, Answer]) -> dict[str,
         return None
     assert isinstance(tool_input, dict)  # noqa: S101 - read_questions raised otherwise
     merged = dict(tool_input)
-    merged["answers"] = {**_object(tool_input, "answers"), **texts}
-    if remarks:
-        merged["annotations"] = {**_object(tool_input, "annotations"), **remarks}
+    asked = {question.text for question in questions}
+    merged["answers"] = {**_others(tool_input, "answers", asked), **texts}
+    if remarks or isinstance(tool_input.get("annotations"), dict):
+        merged["annotations"] = {**_others(tool_input, "annotations", asked), **remarks}
     return merged
 
 
@@ -134,6 +137,10 @@ def _check(place: int, question: Question, answer: Answer) -> None:
     for index in answer.chosen:
         if not 0 <= index < len(question.options):
             raise QuestionError(f"question {place + 1} has no option {index + 1}")
+        if not question.options[index].label:  # the agent reads an empty answer as none
+            raise QuestionError(f"option {index + 1} of question {place + 1} is empty")
+    if len(set(answer.chosen)) < len(answer.chosen):
+        raise QuestionError(f"question {place + 1} has one option chosen twice")
     if len(answer.chosen) + bool(answer.words) > 1 and not question.several:
         raise QuestionError(f"question {place + 1} takes one answer")
 
@@ -166,9 +173,11 @@ def _remark(question: Question, answer: Answer) -> dict[str, Value]:
     return remark
 
 
-def _object(tool_input: Mapping[str, Value], key: str) -> Mapping[str, Value]:
+def _others(tool_input: Mapping[str, Value], key: str, asked: set[str]) -> dict[str, Value]:
+    """Return what stands under `key` about no question: what the operator left open stays open."""
     value = tool_input.get(key)
-    return value if isinstance(value, dict) else {}
+    known = value if isinstance(value, dict) else {}
+    return {text: what for text, what in known.items() if text not in asked}
 
 
 def describe(questions: Sequence[Question]) -> str:

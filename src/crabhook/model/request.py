@@ -30,8 +30,9 @@ class Origin:
 class Request:
     """One invocation of a hook.
 
-    `id` and `secret` are the client's ticket; `wait_until` is on the broker's
-    clock (monotonic seconds).
+    `id` and `secret` are the client's ticket.  On the broker's clock
+    (monotonic seconds) we answer by `wait_until`, and the hook itself gives up
+    at `gives_up_at`.  `note` goes to the model with whatever is answered.
     """
 
     id: str
@@ -40,3 +41,5 @@ class Request:
     wait_until: float
     stance: Stance = Stance.GATE
     origin: Origin = Origin()
+    gives_up_at: float = 0.0
+    note: str = ""

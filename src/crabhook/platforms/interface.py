@@ -1,11 +1,21 @@
 """What every dialect of hook protocol offers to the rest of the house."""
 
+from enum import Enum
 from typing import Protocol
 
 from crabhook.model.decision import Decision
 from crabhook.model.event import Event, Scope
 from crabhook.model.reply import Reply
 from crabhook.model.request import Stance
+
+
+class Held(Enum):
+    """When an event waits for the operator."""
+
+    ALWAYS = "always"
+    AT_THE_GATE = "as a gate; as a companion when asked to"
+    ON_REQUEST = "when the operator asked to hold it"
+    NEVER = "never"
 
 
 class Platform(Protocol):
@@ -21,8 +31,11 @@ class Platform(Protocol):
         Raises PayloadError, in words for a person.
         """
 
-    def holds(self, event: Event, stance: Stance) -> bool:
-        """Whether this event waits for the operator; all others get silence at once."""
+    def held(self, event: Event, stance: Stance) -> Held:
+        """When this event waits for the operator; until it does it gets silence at once."""
+
+    def asks(self, event: Event) -> bool:
+        """Whether the event itself asks a person something, so that no blanket allow answers it."""
 
     def closes(self, event: Event) -> Scope:
         """What the event tells to be over."""

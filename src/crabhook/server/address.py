@@ -1,6 +1,7 @@
 """Where a server listens: `unix:PATH` or `HOST:PORT`, and whether others can reach it there."""
 
 import os
+import re
 from dataclasses import dataclass
 from ipaddress import ip_address
 from pathlib import Path
@@ -65,7 +66,7 @@ def parse_address(text: str) -> Address:
         host = host[1:-1]
     elif ":" in host:
         raise AddressError(f"{text!r}: write an IPv6 address in brackets, as in [::1]:7777")
-    if not colon or not host or not port.isdecimal() or int(port) > 65535:
+    if not colon or not host or not re.fullmatch("[0-9]{1,5}", port) or int(port) > 65535:
         raise AddressError(f"{text!r} is no address: write unix:PATH or HOST:PORT")
     return TcpAddress(host, int(port))
 
@@ -73,7 +74,10 @@ def parse_address(text: str) -> Address:
 def _unix(text: str) -> UnixAddress:
     if not text:
         raise AddressError("'unix:' needs the path of a socket, as in unix:/run/user/1000/x.sock")
-    path = Path(text).expanduser().absolute()
+    try:
+        path = Path(text).expanduser().absolute()
+    except RuntimeError as error:
+        raise AddressError(f"{text!r} is no path: {error}") from error
     if len(os.fsencode(path)) > MAX_SOCKET_PATH:
         raise AddressError(f"{path} is longer than the {MAX_SOCKET_PATH} bytes a socket may have")
     return UnixAddress(path)

@@ -30,15 +30,22 @@ def fault(message: pb.PermissionRequest, platforms: Mapping[str, object]) -> str
     return ""
 
 
-def request(message: pb.PermissionRequest, event: Event, wait_until: float) -> Request:
-    """Return the request in `message`, whose payload was read into `event`."""
+def request(message: pb.PermissionRequest, event: Event, now: float, wait: float) -> Request:
+    """Return the request in `message`, whose payload was read into `event`.
+
+    It waits `wait` seconds from `now`, or as long as its hook does; we answer
+    a little before the hook gives up, so that it hears of it.
+    """
+    theirs = message.wait_ms / 1000 or wait
+    gives_up_at = now + theirs - (min(1.0, theirs / 10) if message.wait_ms else 0)
     return Request(
         id=message.request_id,
         secret=message.secret,
         event=event,
-        wait_until=wait_until,
+        wait_until=min(now + wait, gives_up_at),
         stance=_STANCES.get(message.stance, Stance.GATE),
         origin=Origin(message.client.host, message.client.pid, message.client.user),
+        gives_up_at=gives_up_at,
     )
 
 
@@ -47,7 +54,9 @@ def response(reply: Reply, *, confirm: bool) -> pb.PermissionResponse:
     output = reply.output or {}
     message = pb.PermissionResponse(
         reply=pb.Reply(
-            stdout=reply.stdout, stderr=reply.stderr.encode(), exit_code=reply.exit_code
+            stdout=reply.stdout,
+            stderr=reply.stderr.encode("utf-8", "backslashreplace"),
+            exit_code=reply.exit_code,
         ),
         confirm=confirm,
     )
@@ -86,5 +95,8 @@ def _copy(
     message: pb.PermissionResponse, values: Mapping[str, Value], fields: Mapping[str, str]
 ) -> None:
     for key, field in fields.items():
-        if isinstance(value := values.get(key), str | bool):
+        value = values.get(key)
+        if isinstance(value, str):  # protobuf takes no lone surrogates; the reply's JSON does
+            setattr(message, field, value.encode("utf-8", "replace").decode())
+        elif isinstance(value, bool):
             setattr(message, field, value)

@@ -3,9 +3,10 @@
 import os
 import resource
 from collections.abc import AsyncIterator, Sequence
-from contextlib import ExitStack, asynccontextmanager
+from contextlib import ExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import quote
 
 import grpc
 
@@ -61,9 +62,11 @@ async def open_port(
     server = grpc.aio.server(options=_OPTIONS)
     add_PermissionServiceServicer_to_server(service, server)
     with ExitStack() as claims:
-        bound = [_bind(server, address, tls, claims) for address in addresses]
-        await server.start()
         try:
+            try:
+                bound = [_bind(server, address, tls, claims) for address in addresses]
+            finally:
+                await server.start()  # gRPC lets go only of what was started
             yield bound
         finally:
             await server.stop(GRACE)
@@ -89,6 +92,8 @@ def _bind(server: grpc.aio.Server, address: Address, tls: Tls | None, claims: Ex
 
 def _add(server: grpc.aio.Server, address: Address, tls: Tls | None) -> int:
     target = str(address)
+    if isinstance(address, UnixAddress):
+        target = f"unix:{quote(os.fsencode(address.path))}"  # gRPC decodes it
     try:
         if tls is None:
             return server.add_insecure_port(target)
@@ -104,4 +109,5 @@ def _raise_file_limit() -> None:
     """Let this process hold as many connections as the system lets it."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft != hard:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+        with suppress(ValueError, OSError):  # some systems say "no limit" and mean another
+            resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))

@@ -21,6 +21,7 @@ _STATUS = {
     Refusal.NOT_YOURS: grpc.StatusCode.PERMISSION_DENIED,
     Refusal.SUPERSEDED: grpc.StatusCode.ABORTED,
     Refusal.FULL: grpc.StatusCode.RESOURCE_EXHAUSTED,
+    Refusal.UNDECIDED: grpc.StatusCode.DEADLINE_EXCEEDED,
 }
 
 
@@ -50,7 +51,8 @@ class PermissionPort(PermissionServiceServicer):
         except PayloadError as error:
             return self._unreadable(request, error)
         try:
-            place = self._runner.enter(codec.request(request, event, self._wait_until(request)))
+            asked = codec.request(request, event, self._runner.now(), self._wait)
+            place = self._runner.enter(asked)
             reply = await self._wait_in(place, context)
         except RefusedError as error:
             await context.abort(_STATUS[error.refusal], str(error))
@@ -87,14 +89,6 @@ class PermissionPort(PermissionServiceServicer):
                 grpc.StatusCode.UNAUTHENTICATED,
                 "no token, or a wrong one: give the server's token with --token-file",
             )
-
-    def _wait_until(self, request: pb.PermissionRequest) -> float:
-        """Return when to give up: a little before the hook does, so that it hears of it."""
-        wait = self._wait
-        if request.wait_ms:
-            theirs = request.wait_ms / 1000
-            wait = min(wait, theirs - min(1.0, theirs / 10))
-        return self._runner.now() + wait
 
     def _unreadable(
         self, request: pb.PermissionRequest, error: PayloadError

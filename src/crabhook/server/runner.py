@@ -13,7 +13,20 @@ from crabhook.broker.broker import Broker
 from crabhook.broker.card import Card, FeedEntry
 from crabhook.broker.desk import News
 from crabhook.broker.effects import Effect, Note, Refusal, Refuse, Resolve, Show, WakeAt
-from crabhook.broker.facts import Answered, Arrived, Closing, Delivered, Fact, Left, TimePassed
+from crabhook.broker.facts import (
+    Answered,
+    Arrived,
+    Closing,
+    Delivered,
+    Extended,
+    Fact,
+    Left,
+    Ordered,
+    Revoked,
+    Snoozed,
+    TimePassed,
+)
+from crabhook.broker.orders import Order
 from crabhook.broker.tickets import same_secret
 from crabhook.model.decision import Decision
 from crabhook.model.errors import CrabhookError
@@ -28,7 +41,7 @@ RECEIPT_WITHIN = 5.0  # seconds; a client that lives confirms at once
 
 
 class RefusedError(CrabhookError):
-    """A request that was not taken in; `refusal` says why."""
+    """A request that gets no reply; `refusal` says why."""
 
     def __init__(self, refusal: Refusal) -> None:
         super().__init__(refusal.value)
@@ -140,7 +153,7 @@ class Runner:
 
     def feed(self) -> Sequence[FeedEntry]:
         """Return what went by, the newest last."""
-        return tuple(self._broker.feed)
+        return self._broker.feed()
 
     def sessions(self) -> int:
         """Return how many sessions were heard of and have not ended."""
@@ -149,8 +162,33 @@ class Runner:
     def answer(self, number: int, decision: Decision) -> Card:
         """Decide a card; raises TooLateError or DecisionError, and then nothing changed."""
         self._handle(Answered(number, decision, self.now()))
+        return self._known(number)
+
+    def orders(self) -> Sequence[Order]:
+        """Return the standing orders, the oldest first."""
+        return self._broker.orders()
+
+    def order(self, order: Order) -> None:
+        """Give a standing order; raises DecisionError for one that makes no sense."""
+        self._handle(Ordered(order, self.now()))
+
+    def revoke(self, matches: Callable[[Order], bool]) -> None:
+        """End the standing orders that match; raises DecisionError where none does."""
+        self._handle(Revoked(matches, self.now()))
+
+    def extend(self, number: int, seconds: float) -> Card:
+        """Let a card wait longer; raises TooLateError, or DecisionError past the agent's limit."""
+        self._handle(Extended(number, seconds, self.now()))
+        return self._known(number)
+
+    def snooze(self, number: int, seconds: float) -> Card:
+        """Put a card aside for a while; raises TooLateError."""
+        self._handle(Snoozed(number, self.now() + seconds, self.now()))
+        return self._known(number)
+
+    def _known(self, number: int) -> Card:
         card = self._broker.card(number)
-        assert card is not None  # noqa: S101 - it was answered a line ago
+        assert card is not None  # noqa: S101 - it was changed a line ago
         return card
 
     def subscribe(self, listener: Callable[[News], None]) -> Callable[[], None]:
@@ -176,6 +214,7 @@ class Runner:
                 place = self._places.pop((request_id, attempt), None)
                 if place and not place.reply.done():
                     place.reply.set_exception(RefusedError(refusal))
+                    place.reply.exception()  # no complaint of asyncio's if its hook is gone by now
             case Show(news) | Note(news):
                 self._publish(news)
             case WakeAt(at):

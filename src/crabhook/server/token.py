@@ -18,11 +18,11 @@ def load_or_make(path: Path) -> str:
 
     Raises TokenError where the file is empty, or readable by others.
     """
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     except FileExistsError:
-        return _load(path)
+        return _load(path)  # which finds out if it is the folder that is a file
     except OSError as error:
         raise TokenError(f"the token file {path} cannot be made: {error.strerror}") from error
     token = secrets.token_urlsafe(32)

@@ -62,7 +62,9 @@ class PermissionServiceServicer:
 
         Errors: INVALID_ARGUMENT (an id, a secret or a platform nobody knows),
         UNAUTHENTICATED (no token, or a wrong one), PERMISSION_DENIED (the id
-        belongs to another secret), RESOURCE_EXHAUSTED (too many requests wait).
+        belongs to another secret), RESOURCE_EXHAUSTED (too many requests wait),
+        DEADLINE_EXCEEDED (accepted, and nobody decided in time), ABORTED (the same
+        request came back on another connection).
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -49,7 +49,9 @@ class PermissionServiceStub:
 
     Errors: INVALID_ARGUMENT (an id, a secret or a platform nobody knows),
     UNAUTHENTICATED (no token, or a wrong one), PERMISSION_DENIED (the id
-    belongs to another secret), RESOURCE_EXHAUSTED (too many requests wait).
+    belongs to another secret), RESOURCE_EXHAUSTED (too many requests wait),
+    DEADLINE_EXCEEDED (accepted, and nobody decided in time), ABORTED (the same
+    request came back on another connection).
     """
     ConfirmReply: _grpc.UnaryUnaryMultiCallable[_permission_pb2.ConfirmReplyRequest, _permission_pb2.ConfirmReplyResponse]
     """ConfirmReply says that the hook has printed the reply to its request, so
@@ -75,7 +77,9 @@ class PermissionServiceAsyncStub(PermissionServiceStub):
 
     Errors: INVALID_ARGUMENT (an id, a secret or a platform nobody knows),
     UNAUTHENTICATED (no token, or a wrong one), PERMISSION_DENIED (the id
-    belongs to another secret), RESOURCE_EXHAUSTED (too many requests wait).
+    belongs to another secret), RESOURCE_EXHAUSTED (too many requests wait),
+    DEADLINE_EXCEEDED (accepted, and nobody decided in time), ABORTED (the same
+    request came back on another connection).
     """
     ConfirmReply: _aio.UnaryUnaryMultiCallable[_permission_pb2.ConfirmReplyRequest, _permission_pb2.ConfirmReplyResponse]  # type: ignore[assignment]
     """ConfirmReply says that the hook has printed the reply to its request, so
@@ -104,7 +108,9 @@ class PermissionServiceServicer(metaclass=_abc_1.ABCMeta):
 
         Errors: INVALID_ARGUMENT (an id, a secret or a platform nobody knows),
         UNAUTHENTICATED (no token, or a wrong one), PERMISSION_DENIED (the id
-        belongs to another secret), RESOURCE_EXHAUSTED (too many requests wait).
+        belongs to another secret), RESOURCE_EXHAUSTED (too many requests wait),
+        DEADLINE_EXCEEDED (accepted, and nobody decided in time), ABORTED (the same
+        request came back on another connection).
         """
 
     @_abc_1.abstractmethod

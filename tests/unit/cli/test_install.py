@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from crabhook.cli import main
-from crabhook.install.events import OBSERVED
+from crabhook.install.events import HOLDABLE, OBSERVED
 
 
 @pytest.fixture(autouse=True)
@@ -39,7 +39,7 @@ def test_install_writes_the_companion_for_the_user(
 ) -> None:
     assert main(["install", "claude"]) == 0
     hooks = json.loads(path.read_text())["hooks"]
-    assert set(hooks) == {"PreToolUse", "PermissionRequest", *OBSERVED}
+    assert set(hooks) == {"PreToolUse", "PermissionRequest", *HOLDABLE, *OBSERVED}
     found = entry(path, "PermissionRequest")
     assert found["command"] == sys.executable
     assert found["args"][5:] == ["--companion", "--wait", "3630"]
@@ -124,7 +124,9 @@ def test_options_reach_the_entries(path: Path, tmp_path: Path) -> None:
         "deny",
     ]
     assert (found["timeout"], found["onFailure"]) == (120, "block")
-    observed = entry(path, "Stop")
+    assert entry(path, "Stop")["args"][5:] == [*passed, "--wait", "90"]
+    assert "onFailure" not in entry(path, "Stop")
+    observed = entry(path, "Notification")
     assert observed["args"][5:] == [*passed, "--wait", "5"]
     assert "onFailure" not in observed
 

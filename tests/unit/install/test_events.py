@@ -2,8 +2,10 @@
 
 import pytest
 
-from crabhook.install.events import DECIDED, LEFT_OUT, OBSERVED
+from crabhook.install.events import DECIDED, HOLDABLE, LEFT_OUT, OBSERVED
 from crabhook.model.request import Stance
+from crabhook.platforms.claude.events import EVENTS
+from crabhook.platforms.interface import Held
 
 # Claude Code 2.1.330.
 ALL = {
@@ -46,8 +48,13 @@ DECIDING = {"PreToolUse", "PermissionRequest"}
 
 def test_every_event_of_the_protocol_is_decided_observed_or_left_out() -> None:
     assert len(ALL) == 33
-    assert DECIDING | set(OBSERVED) | set(LEFT_OUT) == ALL
-    assert len(DECIDING) + len(OBSERVED) + len(LEFT_OUT) == len(ALL)
+    assert DECIDING | set(HOLDABLE) | set(OBSERVED) | set(LEFT_OUT) == ALL
+    assert len(DECIDING) + len(HOLDABLE) + len(OBSERVED) + len(LEFT_OUT) == len(ALL)
+
+
+def test_what_can_be_held_is_what_the_table_of_events_can_hold() -> None:
+    can_wait = {name for name, rule in EVENTS.items() if rule.held is not Held.NEVER}
+    assert set(HOLDABLE) == can_wait - DECIDING
 
 
 @pytest.mark.parametrize("stance", Stance)

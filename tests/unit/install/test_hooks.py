@@ -10,7 +10,7 @@ import pytest
 
 from crabhook.install.document import Json
 from crabhook.install.errors import InstallError
-from crabhook.install.events import OBSERVED
+from crabhook.install.events import HOLDABLE, OBSERVED
 from crabhook.install.hooks import START, Group, Installation, groups, is_ours
 from crabhook.model.request import Stance
 
@@ -35,13 +35,14 @@ def test_the_companion_asks_where_claude_code_asks_and_at_the_two_asking_tools()
     found = entries(stance=Stance.COMPANION)
     assert found["PreToolUse"]["matcher"] == "AskUserQuestion|ExitPlanMode"
     assert "matcher" not in found["PermissionRequest"]
-    assert set(found) == DECIDING | set(OBSERVED)
+    assert set(found) == DECIDING | set(HOLDABLE) | set(OBSERVED)
 
 
 def test_the_gate_holds_every_tool() -> None:
     found = entries(stance=Stance.GATE)
     assert "matcher" not in found["PreToolUse"]
-    assert set(found) == {"PreToolUse"} | set(OBSERVED)
+    assert found["PermissionRequest"]["matcher"] == "ExitPlanMode"  # a changed plan goes there
+    assert set(found) == DECIDING | set(HOLDABLE) | set(OBSERVED)
 
 
 @pytest.mark.parametrize("stance", Stance)

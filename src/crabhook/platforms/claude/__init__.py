@@ -4,7 +4,8 @@ from crabhook.model.decision import Decision
 from crabhook.model.event import Event, Scope
 from crabhook.model.reply import Reply
 from crabhook.model.request import Stance
-from crabhook.platforms.claude import events, read, write
+from crabhook.platforms.claude import check, events, read, write
+from crabhook.platforms.interface import Held
 
 
 class Claude:
@@ -16,17 +17,21 @@ class Claude:
         """Return the event in `payload`; see `read.read_event`."""
         return read.read_event(payload)
 
-    def holds(self, event: Event, stance: Stance) -> bool:
-        """Whether the event waits for the operator; see `events.holds`."""
-        return events.holds(event, stance)
+    def held(self, event: Event, stance: Stance) -> Held:
+        """When the event waits for the operator; see `events.held`."""
+        return events.held(event, stance)
+
+    def asks(self, event: Event) -> bool:
+        """Whether it is a question, a plan or a form; see `events.asks`."""
+        return events.asks(event)
 
     def closes(self, event: Event) -> Scope:
         """What the event tells to be over; see `events.EventRule`."""
         return events.rule_of(event).closes
 
     def check(self, event: Event, decision: Decision) -> None:
-        """Refuse what the event cannot carry; see `events.check`."""
-        events.check(event, decision)
+        """Refuse what the event cannot carry; see `check.check`."""
+        check.check(event, decision)
 
     def write(self, event: Event, decision: Decision) -> Reply:
         """Return the decision in the event's own words; see `write.write`."""

@@ -1,62 +1,129 @@
-"""Decisions in the words Claude Code reads, one writer per event that is held (section 3 to 6)."""
+"""Decisions in the words Claude Code reads: one writer for each way (sections 2 to 8)."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.event import Event
 from crabhook.model.jsontext import Value
 from crabhook.model.reply import Reply
-from crabhook.platforms.claude.events import PLAN_TOOL, rule_of
+from crabhook.platforms.claude.events import PLAN_TOOL, Also, Way, rule_of
 
 _Body = dict[str, Value]
+
+BLOCKED = 2  # the exit code that blocks; the reason is read from standard error
+
+
+@dataclass(slots=True)
+class _Words:
+    """A reply in the making: the top level, hookSpecificOutput, and how the hook ends."""
+
+    top: _Body = field(default_factory=dict)
+    specific: _Body = field(default_factory=dict)
+    stderr: str = ""
+    exit_code: int = 0
 
 
 def write(event: Event, decision: Decision) -> Reply:
     """Return the reply that tells Claude Code the decision.
 
-    No opinion, and every event that is not held, is silence: exit code 0 and
-    nothing on standard output.
+    No opinion is silence: exit code 0 and nothing on standard output.
     """
-    writer = _WRITERS.get(event.name)
-    body = writer(event, decision) if writer and decision.verdict is not Verdict.PASS else None
-    if body is None:
-        return Reply(stderr=_explain(decision))
-    return Reply({"hookSpecificOutput": {"hookEventName": event.name, **body}})
+    rule, words = rule_of(event), _Words()
+    way = rule.verdicts.get(decision.verdict, Way.SILENCE)
+    if left_to_request(event, decision):
+        way = Way.SILENCE
+    _WRITERS[way](words, event, decision)
+    if decision.note and Also.CONTEXT in rule.also:
+        words.specific["additionalContext"] = decision.note
+    if decision.output is not None:
+        words.specific["updatedToolOutput"] = decision.output
+    if decision.halt:
+        words.top |= {"continue": False, "stopReason": decision.halt}
+    if decision.user_message:
+        words.top["systemMessage"] = decision.user_message
+    return _reply(event, words)
 
 
 def remark(event: Event, note: str) -> Reply | None:
     """Return a silent reply that carries `note` to the model, or None if the event takes none."""
-    if not rule_of(event).takes_context:
+    if Also.CONTEXT not in rule_of(event).also:
         return None
-    body: _Body = {"hookEventName": event.name, "additionalContext": note}
-    return Reply({"hookSpecificOutput": body})
+    return _reply(event, _Words(specific={"additionalContext": note}))
 
 
-def _pre_tool_use(event: Event, decision: Decision) -> _Body:
-    body: _Body = {"permissionDecision": decision.verdict.value}
+def left_to_request(event: Event, decision: Decision) -> bool:
+    """Whether PreToolUse must stay silent so that the PermissionRequest that follows can carry it.
+
+    A changed plan is ignored on PreToolUse, and permission updates have no
+    place there (sections 5 and 6); a plan that nobody has approved yet is
+    always asked about again.
+    """
+    if event.name != "PreToolUse" or event.tool is None or event.tool.name != PLAN_TOOL:
+        return False
+    changed = decision.updated_input is not None and decision.updated_input != event.tool.input
+    return decision.verdict is Verdict.ALLOW and (changed or bool(decision.permissions))
+
+
+def _reply(event: Event, words: _Words) -> Reply:
+    output = dict(words.top)
+    if words.specific:
+        output["hookSpecificOutput"] = {"hookEventName": event.name, **words.specific}
+    return Reply(output or None, words.stderr, words.exit_code)
+
+
+def _silence(words: _Words, _: Event, decision: Decision) -> None:
+    if decision.verdict is Verdict.PASS and decision.reason:
+        words.stderr = f"crabhook: no opinion: {decision.reason}\n"  # for the agent's debug log
+
+
+def _permission(words: _Words, event: Event, decision: Decision) -> None:
+    words.specific["permissionDecision"] = decision.verdict.value
     if decision.reason:
-        body["permissionDecisionReason"] = decision.reason
+        words.specific["permissionDecisionReason"] = decision.reason
     if (updated := _updated_input(event, decision)) is not None:
-        body["updatedInput"] = updated
-    if decision.note:
-        body["additionalContext"] = decision.note
-    return body
+        words.specific["updatedInput"] = updated
 
 
-def _permission_request(event: Event, decision: Decision) -> _Body | None:
-    if decision.verdict is Verdict.ASK:
-        return None  # its own dialog is already there, or comes next
+def _decision(words: _Words, event: Event, decision: Decision) -> None:
     body: _Body = {"behavior": decision.verdict.value}
     if decision.verdict is Verdict.DENY:
         body["message"] = decision.reason
-    elif (updated := _updated_input(event, decision)) is not None:
+        if decision.interrupt:
+            body["interrupt"] = True
+    if (updated := _updated_input(event, decision)) is not None:
         body["updatedInput"] = updated
-    return {"decision": body}
+    if decision.permissions:
+        body["updatedPermissions"] = [dict(update) for update in decision.permissions]
+    words.specific["decision"] = body
 
 
-_WRITERS: Mapping[str, Callable[[Event, Decision], _Body | None]] = {
-    "PreToolUse": _pre_tool_use,
-    "PermissionRequest": _permission_request,
+def _block(words: _Words, _: Event, decision: Decision) -> None:
+    words.top |= {"decision": "block", "reason": decision.reason}
+
+
+def _exit(words: _Words, _: Event, decision: Decision) -> None:
+    words.stderr, words.exit_code = f"{decision.reason}\n", BLOCKED
+
+
+def _action(words: _Words, _: Event, decision: Decision) -> None:
+    words.specific["action"] = decision.verdict.value
+    if decision.content is not None:
+        words.specific["content"] = dict(decision.content)
+
+
+def _retry(words: _Words, _: Event, __: Decision) -> None:
+    words.specific["retry"] = True
+
+
+_WRITERS: Mapping[Way, Callable[[_Words, Event, Decision], None]] = {
+    Way.SILENCE: _silence,
+    Way.PERMISSION: _permission,
+    Way.DECISION: _decision,
+    Way.BLOCK: _block,
+    Way.EXIT: _exit,
+    Way.ACTION: _action,
+    Way.RETRY: _retry,
 }
 
 
@@ -67,8 +134,3 @@ def _updated_input(event: Event, decision: Decision) -> _Body | None:
     if decision.verdict is Verdict.ALLOW and event.tool and event.tool.name == PLAN_TOOL:
         return event.tool.input if isinstance(event.tool.input, dict) else None
     return None
-
-
-def _explain(decision: Decision) -> str:
-    """Return the line for the agent's debug log that tells why crabhook has no opinion."""
-    return f"crabhook: no opinion: {decision.reason}\n" if decision.reason else ""

@@ -1,0 +1,154 @@
+"""A hook asks: a card, a known ticket, a call decided a moment ago, or silence at once."""
+
+from dataclasses import replace
+
+from crabhook.broker.books import Books
+from crabhook.broker.calls import joins, named, over
+from crabhook.broker.card import Card
+from crabhook.broker.effects import Effect, Refusal, Refuse, Resolve
+from crabhook.broker.facts import Arrived
+from crabhook.broker.tickets import same_secret
+from crabhook.model.decision import Decision, no_opinion
+from crabhook.model.event import Event, Scope
+from crabhook.model.reply import SILENCE
+
+MAX_WAITING = 16_384  # requests; every one holds a connection of ours
+ANSWERED_ELSEWHERE = "answered at the agent"
+
+
+def arrived(books: Books, fact: Arrived) -> list[Effect]:
+    """Take in a hook's event, and draw from it what else is over."""
+    event = fact.request.event
+    platform = books.platforms[event.platform]
+    books.hear_of(event)
+    if again := _same_ticket(books, fact):
+        return again  # which is no news, and no order that came later changes its answer
+    effects = _conclude(books, event, fact.now)
+    ruling = books.orders.rule(event, platform, fact.request.stance, fact.now)
+    if not ruling.waits and ruling.decision is None:
+        return [*_observe(books, fact), *effects, books.note(fact.now, event, "")]
+    decided = _decided_before(books, fact)
+    if not decided and ruling.decision is not None:
+        decided = _answer_at_once(books, fact, ruling.decision)
+    return [*effects, *(decided or _take_in(books, fact))]
+
+
+def _conclude(books: Books, event: Event, now: float) -> list[Effect]:
+    """End the cards whose call, turn or session the event tells to be over."""
+    closes = books.platforms[event.platform].closes(event)
+    if closes is Scope.NOTHING:
+        return []
+    effects = _end_elsewhere(books, event, closes, now)
+    books.settled.forget(event, closes)
+    if closes is Scope.SESSION:
+        books.sessions.pop((event.platform, event.session), None)
+        books.orders.forget(event)
+    return effects
+
+
+def _end_elsewhere(books: Books, news: Event, closes: Scope, now: float) -> list[Effect]:
+    ended = [card for card in books.shelf.of_session(news) if over(card.event, news, closes)]
+    if closes is Scope.CALL:
+        # One result ends one call, never its twin; an id tells it best.
+        ended = sorted(ended, key=lambda card: not named(card.event))[:1]
+    effects: list[Effect] = []
+    for card in ended:
+        for leg in card.requests:
+            effects += books.resolve(leg, no_opinion(ANSWERED_ELSEWHERE), now)
+        effects += books.leave(card, card.requests, ANSWERED_ELSEWHERE, now)
+    return effects
+
+
+def _observe(books: Books, fact: Arrived) -> list[Effect]:
+    """Answer an event that is only watched: silence, or a note that waited for this result."""
+    event = fact.request.event
+    platform = books.platforms[event.platform]
+    reply = SILENCE
+    if note := _kept_note(books, event, fact.now):
+        reply = platform.remark(event, note) or SILENCE
+    return [Resolve(fact.request.id, fact.attempt, reply)]
+
+
+def _kept_note(books: Books, event: Event, now: float) -> str:
+    is_result = books.platforms[event.platform].closes(event) is Scope.CALL
+    return books.settled.take_note(event, now) if is_result else ""
+
+
+def _same_ticket(books: Books, fact: Arrived) -> list[Effect]:
+    """Deal with a ticket that is not new; nothing is done about a new one."""
+    request = fact.request
+    if request.id in books.attempts:
+        return _come_back(books, fact)
+    if books.tickets.belongs_to_another(request):
+        return [Refuse(request.id, fact.attempt, Refusal.NOT_YOURS)]
+    if (reply := books.tickets.given(request)) is not None:
+        return [Resolve(request.id, fact.attempt, reply, confirm=True)]
+    return []
+
+
+def _decided_before(books: Books, fact: Arrived) -> list[Effect]:
+    """Say again what was decided about the same call a moment ago, if anything was."""
+    request, now = fact.request, fact.now
+    alone = not _alike(books, request.event)
+    if (decided := books.settled.answer_again(request.event, now, alone=alone)) is not None:
+        text = f"{decided.verdict.done}: the same call was decided before"
+        return _answer_at_once(books, fact, decided, text)
+    return []
+
+
+def _come_back(books: Books, fact: Arrived) -> list[Effect]:
+    """Put a ticket's new connection in the place of its old one."""
+    ticket = fact.request
+    known = books.leg(ticket.id)
+    if not same_secret(known.secret, ticket.secret):
+        return [Refuse(ticket.id, fact.attempt, Refusal.NOT_YOURS)]
+    old, books.attempts[ticket.id] = books.attempts[ticket.id], fact.attempt
+    return [Refuse(ticket.id, old, Refusal.SUPERSEDED)]
+
+
+def _answer_at_once(
+    books: Books, fact: Arrived, decision: Decision, text: str = ""
+) -> list[Effect]:
+    """Give the reply that is already known, without a card."""
+    request = fact.request
+    if note := _kept_note(books, request.event, fact.now):
+        decision = replace(decision, note=note)
+    reply = books.write(request.event, decision)
+    books.tickets.give(request, reply, fact.now)
+    line = text or f"{decision.verdict.done}: {decision.by}"
+    return [
+        Resolve(request.id, fact.attempt, reply),
+        books.note(fact.now, request.event, line),
+    ]
+
+
+def _take_in(books: Books, fact: Arrived) -> list[Effect]:
+    """Put a new request on a card, its call's or one of its own, if there is still room."""
+    if len(books.attempts) >= MAX_WAITING:
+        return [Refuse(fact.request.id, fact.attempt, Refusal.FULL)]
+    request = replace(fact.request, note=_kept_note(books, fact.request.event, fact.now))
+    books.attempts[request.id] = fact.attempt
+    if card := _same_call(books, request.event, fact.now):
+        card = replace(card, requests=(*card.requests, request))
+    else:
+        kept_going = books.stops.in_a_row(request.event)
+        number = books.shelf.next_number()
+        card = Card(number, (request,), asked_at=fact.now, kept_going=kept_going)
+    return [books.put(card), books.wake(request.wait_until, request.id)]
+
+
+def _alike(books: Books, event: Event) -> list[Card]:
+    """Return the cards that `event` may be another leg of."""
+    return [
+        card
+        for card in books.shelf.alike(event)
+        if joins([leg.event for leg in card.requests], event)
+    ]
+
+
+def _same_call(books: Books, event: Event, now: float) -> Card | None:
+    """Return the card whose call `event` asks about, if there can be no other it means."""
+    alike = _alike(books, event)
+    if not alike or (not named(event) and books.settled.speaks_of(event, now)):
+        return None
+    return alike[0] if len(alike) == 1 else None

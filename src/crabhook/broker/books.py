@@ -1,0 +1,112 @@
+"""The broker's books: everything it knows, and the entries that several of its hands make."""
+
+from collections import deque
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from heapq import heappush
+
+from crabhook.broker.card import Card, FeedEntry
+from crabhook.broker.effects import Effect, Note, Resolve, Show, WakeAt
+from crabhook.broker.orders import Orders
+from crabhook.broker.settled import SettledCalls
+from crabhook.broker.shelf import Shelf
+from crabhook.broker.states import Happening, after
+from crabhook.broker.stops import Stops
+from crabhook.broker.tickets import Tickets
+from crabhook.model.decision import OPERATOR, Decision, no_opinion
+from crabhook.model.event import Event
+from crabhook.model.reply import Reply
+from crabhook.model.request import Request
+from crabhook.platforms.interface import Platform
+
+FEED_KEPT = 500
+SESSIONS_KEPT = 4096  # not every session tells its end; those not heard of longest go first
+
+
+class Books:
+    """What the broker knows: cards, who waits on which connection, orders, and what went by."""
+
+    def __init__(self, platforms: Mapping[str, Platform]) -> None:
+        self.platforms = platforms
+        self.shelf = Shelf()
+        self.attempts: dict[str, int] = {}
+        self.deadlines: list[tuple[float, str]] = []
+        self.settled = SettledCalls()
+        self.tickets = Tickets()
+        self.orders = Orders()
+        self.stops = Stops()
+        self.sessions: dict[tuple[str, str], None] = {}
+        self.feed: deque[FeedEntry] = deque(maxlen=FEED_KEPT)
+
+    def __repr__(self) -> str:
+        return f"<Books {self.shelf!r} {self.settled!r} {self.tickets!r} {self.orders!r}>"
+
+    def hear_of(self, event: Event) -> None:
+        """Note that the event's session lives."""
+        session = (event.platform, event.session)
+        self.sessions.pop(session, None)
+        self.sessions[session] = None
+        if len(self.sessions) > SESSIONS_KEPT:
+            del self.sessions[next(iter(self.sessions))]
+
+    def leg(self, request_id: str) -> Request:
+        """Return a request that waits."""
+        card = self.shelf.of_request(request_id)
+        assert card is not None  # noqa: S101 - every request that waits is on the shelf
+        return next(leg for leg in card.requests if leg.id == request_id)
+
+    def wake(self, at: float, request_id: str = "") -> WakeAt:
+        """Ask to be told when that time has come: a request's deadline, or an order's end."""
+        heappush(self.deadlines, (at, request_id))
+        return WakeAt(self.deadlines[0][0])
+
+    def write(self, event: Event, decision: Decision) -> Reply:
+        """Return the decision in the words of the event's platform."""
+        return self.platforms[event.platform].write(event, decision)
+
+    def resolve(self, leg: Request, decision: Decision, now: float) -> list[Effect]:
+        """Give a leg its reply, if its hook still waits for one."""
+        attempt = self.attempts.pop(leg.id, None)
+        if attempt is None:
+            return []
+        if leg.note:
+            decision = replace(decision, note="\n".join(filter(None, (leg.note, decision.note))))
+        reply = self.write(leg.event, decision)
+        self.tickets.give(leg, reply, now)
+        return [Resolve(leg.id, attempt, reply, confirm=decision.by == OPERATOR)]
+
+    def put(self, card: Card) -> Show:
+        """Put a new or changed card on the shelf, for the screens to see."""
+        self.shelf.put(card)
+        return Show(card)
+
+    def leave(
+        self,
+        card: Card,
+        legs: Sequence[Request],
+        why: str,
+        now: float,
+        happening: Happening = Happening.LEFT,
+    ) -> list[Effect]:
+        """Take legs off a card; a card that loses its last one ends."""
+        remaining = tuple(leg for leg in card.requests if leg not in legs)
+        if remaining:
+            return [self.put(replace(card, requests=remaining))]
+        ended = replace(card, state=after(card.state, happening), why=why, ended_at=now)
+        undecided = no_opinion(why) if happening is Happening.TIMED_OUT else None
+        self.remember_answer(card, undecided, now)
+        return [
+            self.put(ended),
+            self.note(now, card.event, f"{ended.outcome} {why}", card.number),
+        ]
+
+    def remember_answer(self, card: Card, decision: Decision | None, now: float) -> None:
+        """Keep what the PermissionRequest of the same call, if one follows, has to hear."""
+        if card.event.tool and all(leg.event.name != "PermissionRequest" for leg in card.requests):
+            self.settled.remember_answer(card.event, decision, now)
+
+    def note(self, now: float, event: Event, text: str, number: int | None = None) -> Note:
+        """Put a line into the feed."""
+        entry = FeedEntry(now, event.slim(), text, number)
+        self.feed.append(entry)
+        return Note(entry)

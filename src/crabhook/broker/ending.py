@@ -1,0 +1,115 @@
+"""How a card ends: answered, left by its hook, out of time, or with the desk; and if it arrived."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from heapq import heappop
+
+from crabhook.broker.books import Books
+from crabhook.broker.card import Card
+from crabhook.broker.effects import Effect, Refusal, Refuse, WakeAt
+from crabhook.broker.facts import Answered, Closing, Delivered, Left, TimePassed
+from crabhook.broker.states import Happening, TooLateError, after
+from crabhook.model.decision import Decision, Verdict, no_opinion
+from crabhook.model.jsontext import Value
+from crabhook.model.reply import Reply
+
+NOBODY_DECIDED = "nobody decided in time; the agent's own prompt takes over"
+OPERATOR_LEFT = "the operator closed the desk"
+HOOK_GONE = "the hook was ended by the agent, or its connection was lost"
+
+
+def answered(books: Books, fact: Answered) -> list[Effect]:
+    """Decide a card: every hook that waits on it gets its reply, each in its own words.
+
+    Raises TooLateError or DecisionError, and then nothing has changed.
+    """
+    card, decision = known_card(books, fact.number), fact.decision
+    try:
+        state = after(card.state, Happening.ANSWERED)
+    except TooLateError as error:
+        detail = f" ({card.why})" if card.why else ""
+        raise TooLateError(
+            f"#{card.number} is {error}{detail}; this answer changed nothing"
+        ) from None
+    for leg in card.requests:
+        books.platforms[leg.event.platform].check(leg.event, decision)
+    books.stops.count(card.event, decision)
+    effects: list[Effect] = []
+    for leg in card.requests:
+        effects += books.resolve(leg, decision, fact.now)
+    books.remember_answer(card, decision, fact.now)
+    _remember_note(books, card, decision, fact.now)
+    return [*effects, books.put(replace(card, state=state, decision=decision, ended_at=fact.now))]
+
+
+def known_card(books: Books, number: int) -> Card:
+    """Return the card with this number; raise TooLateError if there is none."""
+    card = books.shelf.card(number)
+    if card is None:
+        raise TooLateError(f"there is no #{number}")
+    return card
+
+
+def _remember_note(books: Books, card: Card, decision: Decision, now: float) -> None:
+    """Keep a note that no leg could carry to the model, for the call's result."""
+    replies = [books.write(leg.event, decision) for leg in card.requests]
+    carried = any("additionalContext" in _specific(reply) for reply in replies)
+    if decision.verdict is Verdict.ALLOW and decision.note and not carried:
+        books.settled.remember_note(card.event, decision, now)
+
+
+def _specific(reply: Reply) -> Mapping[str, Value]:
+    specific = (reply.output or {}).get("hookSpecificOutput")
+    return specific if isinstance(specific, dict) else {}
+
+
+def left(books: Books, fact: Left) -> list[Effect]:
+    """Take a hook that is gone off its card."""
+    if books.attempts.get(fact.request_id) != fact.attempt:
+        return []  # an old connection of a ticket that has come back, or one already answered
+    leg = books.leg(fact.request_id)
+    del books.attempts[fact.request_id]
+    return books.leave(books.shelf.of_leg(leg), [leg], HOOK_GONE, fact.now)
+
+
+def time_passed(books: Books, fact: TimePassed) -> list[Effect]:
+    """End whatever has waited long enough, and the orders that were given for a while."""
+    effects: list[Effect] = [
+        books.note(fact.now, event, text) for event, text in books.orders.expire(fact.now)
+    ]
+    while books.deadlines and books.deadlines[0][0] <= fact.now:
+        _, request_id = heappop(books.deadlines)
+        if request_id not in books.attempts:
+            continue  # it ended before its time
+        leg = books.leg(request_id)
+        if leg.wait_until > fact.now:
+            continue  # its time was extended
+        card = books.shelf.of_leg(leg)
+        effects.append(Refuse(leg.id, books.attempts.pop(leg.id), Refusal.UNDECIDED))
+        effects += books.leave(card, [leg], NOBODY_DECIDED, fact.now, Happening.TIMED_OUT)
+    if books.deadlines:
+        effects.append(WakeAt(books.deadlines[0][0]))
+    return effects
+
+
+def closing(books: Books, fact: Closing) -> list[Effect]:
+    """Release whatever waits, with no opinion."""
+    effects: list[Effect] = []
+    for card in books.shelf.waiting():
+        for leg in card.requests:
+            effects += books.resolve(leg, no_opinion(OPERATOR_LEFT), fact.now)
+        effects += books.leave(card, card.requests, OPERATOR_LEFT, fact.now)
+    return effects
+
+
+def delivered(books: Books, fact: Delivered) -> list[Effect]:
+    """Note whether a decision reached the hook that asked for it."""
+    card = books.shelf.of_request(fact.request_id)
+    if card is None or card.decision is None or card.delivered:
+        return []
+    fate = "delivered" if fact.whole else "NOT DELIVERED, the hook had gone"
+    text = f"{card.outcome} · {fate} {(fact.now - card.ended_at) * 1000:.0f} ms"
+    return [
+        books.put(replace(card, delivered=fact.whole)),
+        books.note(fact.now, card.event, text, card.number),
+    ]

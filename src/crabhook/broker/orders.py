@@ -1,0 +1,160 @@
+"""Standing orders: what the operator said once, for a while, about events still to come.
+
+Every order is shown while it stands and ends by itself: by its time, by its
+count, with its session, or with the server.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from crabhook.broker.stops import CAP
+from crabhook.model.decision import Decision, Verdict, no_opinion
+from crabhook.model.errors import DecisionError
+from crabhook.model.event import Event
+from crabhook.model.request import Stance
+from crabhook.platforms.interface import Held, Platform
+
+MAX_ORDERS = 200
+AWAY = "the operator is away"
+
+
+class Kind(StrEnum):
+    """What an order is about."""
+
+    HOLD = "hold"  # hold events that are otherwise only observed
+    HOLD_ALL = "hold everything of"
+    ALLOW_ALL = "allow everything of"
+    KEEP_GOING = "keep going"
+    AWAY = "away"
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """One standing order.
+
+    `name` is an event's; `session` and `project` (the last part of the
+    working folder, or all of it) narrow it, empty for any; `until` is on the
+    broker's clock, None for no end by time; `times` how often it still
+    applies, None for always; `words` what a kept-going agent is told.
+    """
+
+    kind: Kind
+    name: str = ""
+    session: str = ""
+    project: str = ""
+    until: float | None = None
+    times: int | None = None
+    words: str = ""
+
+    def __str__(self) -> str:
+        parts = [self.kind.value, self.name, self.session and f"session={self.session}"]
+        parts += [self.project and f"project={self.project}"]
+        parts += [f"times={self.times}" if self.times is not None else "", self.words]
+        return " ".join(part for part in parts if part)
+
+    @property
+    def event(self) -> Event:
+        """An event for the feed, since nothing an agent did is behind an order's news."""
+        return Event(platform="", name="Desk", session=self.session)
+
+    def speaks_of(self, event: Event) -> bool:
+        """Whether the order is about the event's session and project."""
+        folder = event.cwd.rstrip("/")
+        here = self.project in ("", folder, folder.rpartition("/")[2])
+        return here and self.session in ("", event.session)
+
+
+@dataclass(frozen=True, slots=True)
+class Ruling:
+    """What becomes of an event by the standing orders: it waits, is decided, or is observed."""
+
+    waits: bool = False
+    decision: Decision | None = None
+
+
+class Orders:
+    """The orders that stand."""
+
+    def __init__(self) -> None:
+        self._orders: list[Order] = []
+
+    def __repr__(self) -> str:
+        return f"<Orders {[str(order) for order in self._orders]}>"
+
+    def standing(self) -> Sequence[Order]:
+        """Return the orders that stand, the oldest first."""
+        return tuple(self._orders)
+
+    def give(self, order: Order) -> None:
+        """Take an order; it takes the place of one of the same kind about the same."""
+        if order.kind in (Kind.ALLOW_ALL, Kind.HOLD_ALL) and not order.session:
+            raise DecisionError(f"{order.kind} which session?")
+        if order.kind is Kind.ALLOW_ALL and order.until is None:
+            raise DecisionError("an allow of everything needs an end: say for how long")
+        if order.times is not None and not 0 < order.times <= CAP:
+            raise DecisionError(f"times must be 1 to {CAP}")
+        same = (order.kind, order.name, order.session, order.project)
+        self._orders = [
+            one for one in self._orders if (one.kind, one.name, one.session, one.project) != same
+        ]
+        if len(self._orders) >= MAX_ORDERS:
+            raise DecisionError(f"{MAX_ORDERS} orders stand already: end one first")
+        self._orders.append(order)
+
+    def revoke(self, matches: Callable[[Order], bool]) -> list[Order]:
+        """End the orders that match; return them."""
+        ended = [order for order in self._orders if matches(order)]
+        self._orders = [order for order in self._orders if order not in ended]
+        return ended
+
+    def expire(self, now: float) -> list[tuple[Event, str]]:
+        """End what had a time; return a line of news for each."""
+        ended = self.revoke(lambda order: order.until is not None and order.until <= now)
+        return [(order.event, f"ended by itself: {order}") for order in ended]
+
+    def forget(self, event: Event) -> None:
+        """End the orders about a session that has ended."""
+        self.revoke(lambda order: bool(order.session) and order.session == event.session)
+
+    def rule(self, event: Event, platform: Platform, stance: Stance, now: float) -> Ruling:
+        """Return what becomes of an event that has just arrived."""
+        self.expire(now)
+        held = platform.held(event, stance)
+        if held is Held.NEVER:
+            return Ruling()
+        orders = [order for order in self._orders if order.speaks_of(event)]
+        kinds = {order.kind for order in orders}
+        always = held in (Held.ALWAYS, Held.AT_THE_GATE)
+        if Kind.AWAY in kinds:
+            return Ruling(decision=no_opinion(AWAY)) if always else Ruling()
+        if Kind.HOLD_ALL in kinds:
+            return Ruling(waits=True)
+        if Kind.ALLOW_ALL in kinds and always and not platform.asks(event):
+            return Ruling(decision=Decision(Verdict.ALLOW, by="allow everything of this session"))
+        if always:
+            return Ruling(waits=True)
+        return self._rule_on_request(event, orders)
+
+    def _rule_on_request(self, event: Event, orders: Sequence[Order]) -> Ruling:
+        """Rule on an event that waits only when it was asked for."""
+        for order in orders:
+            if order.name != event.name:
+                continue
+            if order.kind is Kind.KEEP_GOING:
+                self._use(order)
+                by = f"keep going, {order.times} times"
+                return Ruling(decision=Decision(Verdict.KEEP_GOING, reason=order.words, by=by))
+            if order.kind is Kind.HOLD:
+                self._use(order)
+                return Ruling(waits=True)
+        return Ruling()
+
+    def _use(self, order: Order) -> None:
+        """Count one use of an order; the last one ends it."""
+        if order.times is None:
+            return
+        at = self._orders.index(order)
+        self._orders[at : at + 1] = (
+            [replace(order, times=order.times - 1)] if order.times > 1 else []
+        )

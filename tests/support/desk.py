@@ -1,0 +1,155 @@
+"""A real desk around a real broker, without a server: hooks ask and leave by hand, time stands still."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from itertools import count
+from typing import Any
+
+from crabhook.broker.broker import Broker
+from crabhook.broker.card import Card, FeedEntry
+from crabhook.broker.desk import News
+from crabhook.broker.effects import Effect, Note, Refuse, Resolve, Show
+from crabhook.broker.facts import (
+    Answered,
+    Arrived,
+    Closing,
+    Delivered,
+    Extended,
+    Fact,
+    Left,
+    Ordered,
+    Revoked,
+    Snoozed,
+    TimePassed,
+)
+from crabhook.broker.orders import Order
+from crabhook.model.decision import Decision
+from crabhook.model.reply import Reply
+from crabhook.model.request import Origin, Request
+from crabhook.platforms.claude import Claude
+
+NOBODY = Origin()
+
+
+class BrokerDesk:
+    """A `Desk`, and what is on its other side: hooks, named by their request ids, and time.
+
+    `replies` and `refused` are what the hooks were given.  `decided` are the
+    answers the desk carried out, in order.  `clock` runs by itself where a
+    real one is given.
+    """
+
+    def __init__(self, clock: Callable[[], float] | None = None) -> None:
+        self.replies: dict[str, Reply] = {}
+        self.refused: dict[str, str] = {}
+        self.decided: list[tuple[int, Decision]] = []
+        self._broker = Broker({"claude": Claude()})
+        self._clock = clock
+        self._passed = 1000.0
+        self._listeners: list[Callable[[Card | FeedEntry], None]] = []
+        self._ids = count(1)
+
+    # What a screen may see and do.
+
+    def now(self) -> float:
+        return self._clock() if self._clock else self._passed
+
+    def waiting(self) -> Sequence[Card]:
+        return self._broker.waiting()
+
+    def card(self, number: int) -> Card | None:
+        return self._broker.card(number)
+
+    def feed(self) -> Sequence[FeedEntry]:
+        return self._broker.feed()
+
+    def sessions(self) -> int:
+        return self._broker.sessions()
+
+    def answer(self, number: int, decision: Decision) -> Card:
+        self._tell(Answered(number, decision, self.now()))
+        self.decided.append((number, decision))
+        return self._known(number)
+
+    def orders(self) -> Sequence[Order]:
+        return self._broker.orders()
+
+    def order(self, order: Order) -> None:
+        self._tell(Ordered(order, self.now()))
+
+    def revoke(self, matches: Callable[[Order], bool]) -> None:
+        self._tell(Revoked(matches, self.now()))
+
+    def extend(self, number: int, seconds: float) -> Card:
+        self._tell(Extended(number, seconds, self.now()))
+        return self._known(number)
+
+    def snooze(self, number: int, seconds: float) -> Card:
+        self._tell(Snoozed(number, self.now() + seconds, self.now()))
+        return self._known(number)
+
+    def _known(self, number: int) -> Card:
+        card = self._broker.card(number)
+        assert card is not None
+        return card
+
+    def subscribe(self, listener: Callable[[News], None]) -> Callable[[], None]:
+        self._listeners.append(listener)
+        return lambda: self._listeners.remove(listener)
+
+    # What hooks and time do.
+
+    @property
+    def watched(self) -> bool:
+        """Whether any screen still listens."""
+        return bool(self._listeners)
+
+    def ask(
+        self, payload: Mapping[str, Any], *, wait: float = 600.0, origin: Origin = NOBODY
+    ) -> str:
+        """Let a hook send an event; return its request id."""
+        event = Claude().read(json.dumps(payload).encode())
+        name = f"request-{next(self._ids)}"
+        request = Request(name, "secret", event, wait_until=self.now() + wait, origin=origin)
+        self._tell(Arrived(request, 1, self.now()))
+        return name
+
+    def leave(self, name: str) -> None:
+        """Let a hook end before it has its reply."""
+        self._tell(Left(name, 1, self.now()))
+
+    def deliver(self, name: str, *, whole: bool = True) -> None:
+        """Let a hook take its reply, or be gone when it came."""
+        self._tell(Delivered(name, whole, self.now()))
+
+    def pass_time(self, seconds: float = 0.0) -> None:
+        """Let so many seconds pass, and tell the broker."""
+        self._passed += seconds
+        self._tell(TimePassed(self.now()))
+
+    def close(self) -> None:
+        """Release whatever waits, as a server does that ends."""
+        self._tell(Closing(self.now()))
+
+    def _tell(self, fact: Fact) -> None:
+        for effect in self._broker.handle(fact):
+            self._carry_out(effect)
+
+    def _carry_out(self, effect: Effect) -> None:
+        match effect:
+            case Resolve():
+                self.replies[effect.request_id] = effect.reply
+            case Refuse():
+                self.refused[effect.request_id] = effect.refusal
+            case Show():
+                self._news(effect.card)
+            case Note():
+                self._news(effect.entry)
+            case _:
+                pass  # WakeAt: the test lets time pass itself
+
+    def _news(self, news: Card | FeedEntry) -> None:
+        for listener in list(self._listeners):
+            listener(news)

@@ -1,0 +1,216 @@
+"""Tests of the broker that read as sequence diagrams: a fact goes in, its effects come out.
+
+    book = Playbook()
+    book.asks(bash("a", "ls")).sees("#1 waiting: a")
+    book.answers(1, ALLOW).sees("a hears PreToolUse allow, confirms", "#1 decided ALLOWED: a")
+
+Effects are compared as these short lines; a failure shows the whole exchange
+so far.  `WakeAt` is not a line: the latest is kept in `alarm`.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, Self
+
+from crabhook.broker.broker import Broker
+from crabhook.broker.card import Card
+from crabhook.broker.effects import Effect, Note, Refuse, Resolve, Show, WakeAt
+from crabhook.broker.facts import (
+    Answered,
+    Arrived,
+    Closing,
+    Delivered,
+    Fact,
+    Left,
+    Ordered,
+    TimePassed,
+)
+from crabhook.broker.orders import Order
+from crabhook.model.decision import Decision, Verdict
+from crabhook.model.reply import Reply
+from crabhook.model.request import Request, Stance
+from crabhook.platforms import PLATFORMS
+
+ALLOW = Decision(Verdict.ALLOW)
+DENY = Decision(Verdict.DENY, reason="not here")
+ASK = Decision(Verdict.ASK)
+PASS = Decision(Verdict.PASS)
+
+WAIT = 600.0  # seconds, that a request waits unless told otherwise
+
+
+def asking(
+    ticket: str,
+    event: str,
+    *,
+    session: str = "s",
+    agent: str = "",
+    secret: str = "",
+    stance: Stance = Stance.GATE,
+    wait: float = WAIT,
+    **fields: Any,
+) -> Request:
+    """A hook's request as it comes from the wire; `wait` is made a time when it is sent."""
+    said = {"hook_event_name": event, "session_id": session, "cwd": "/p", **fields}
+    if agent:
+        said |= {"agent_id": agent, "agent_type": "general-purpose"}
+    read = PLATFORMS["claude"].read(json.dumps(said).encode())
+    return Request(ticket, secret or f"secret of {ticket}", read, wait, stance)
+
+
+def calling(
+    ticket: str,
+    tool_input: Any,
+    use_id: str = "",
+    *,
+    event: str = "PreToolUse",
+    tool: str = "Bash",
+    **how: Any,
+) -> Request:
+    """A request about a call of a tool; without a `use_id` as PermissionRequest has none."""
+    named = {"tool_use_id": use_id} if use_id else {}
+    return asking(ticket, event, tool_name=tool, tool_input=tool_input, **named, **how)
+
+
+def bash(ticket: str, command: str, use_id: str = "t1", **how: Any) -> Request:
+    """The PreToolUse of a shell command."""
+    return calling(ticket, {"command": command}, use_id, **how)
+
+
+def prompt(ticket: str, command: str, **how: Any) -> Request:
+    """The PermissionRequest of a shell command."""
+    return calling(ticket, {"command": command}, event="PermissionRequest", **how)
+
+
+def done(ticket: str, command: str, use_id: str = "t1", **how: Any) -> Request:
+    """The PostToolUse of a shell command, unless told otherwise."""
+    return calling(ticket, {"command": command}, use_id, **{"event": "PostToolUse", **how})
+
+
+class Playbook:
+    """One broker, its clock, and what was said so far."""
+
+    def __init__(self) -> None:
+        self.broker = Broker(PLATFORMS)
+        self.now = 1000.0
+        self.alarm: float | None = None
+        self.effects: list[Effect] = []  # of the last fact
+        self._connections: dict[str, int] = {}
+        self._story: list[str] = []
+
+    def __repr__(self) -> str:
+        return "\n".join(self._story)
+
+    # Facts.
+
+    def asks(self, request: Request) -> Self:
+        """A hook asks, or comes back on a new connection."""
+        attempt = self._connections[request.id] = self._connections.get(request.id, 0) + 1
+        timed = replace(request, wait_until=self.now + request.wait_until)
+        return self._told(
+            f"{_who(request.id, attempt)} asks: {request.event.name}",
+            Arrived(timed, attempt, self.now),
+        )
+
+    def answers(self, number: int, decision: Decision) -> Self:
+        """The operator decides a card."""
+        return self._told(
+            f"operator: #{number} {decision.verdict}", Answered(number, decision, self.now)
+        )
+
+    def orders(self, order: Order) -> Self:
+        """The operator gives a standing order."""
+        return self._told(f"operator: {order}", Ordered(order, self.now))
+
+    def leaves(self, ticket: str, attempt: int = 0) -> Self:
+        """A hook's connection, the newest unless told otherwise, is lost."""
+        attempt = attempt or self._connections[ticket]
+        return self._told(f"{_who(ticket, attempt)} leaves", Left(ticket, attempt, self.now))
+
+    def confirms(self, ticket: str, *, whole: bool = True) -> Self:
+        """A receipt comes, or (not `whole`) does not come in time."""
+        return self._told(f"{ticket} confirms: {whole}", Delivered(ticket, whole, self.now))
+
+    def waits(self, seconds: float) -> Self:
+        """Time goes by."""
+        self.now += seconds
+        return self._told(f"{seconds:g} s pass", TimePassed(self.now))
+
+    def closes(self) -> Self:
+        """The operator leaves."""
+        return self._told("the desk closes", Closing(self.now))
+
+    # Effects.
+
+    def sees(self, *lines: str) -> Self:
+        """The last fact must have had these effects and no others, in this order."""
+        seen = [_line(effect) for effect in self.effects if not isinstance(effect, WakeAt)]
+        told = "\n".join(f"        expected: {line}" for line in lines or ["nothing"])
+        assert seen == list(lines), f"\n{self!r}\n{told}"
+        return self
+
+    def _told(self, what: str, fact: Fact) -> Self:
+        self._story.append(what)
+        self.effects = self.broker.handle(fact)
+        for effect in self.effects:
+            if isinstance(effect, WakeAt):
+                self.alarm = effect.at
+            self._story.append(f"    {_line(effect)}")
+        return self
+
+
+def _line(effect: Effect) -> str:
+    match effect:
+        case Resolve(ticket, attempt, reply, confirm):
+            return f"{_who(ticket, attempt)} hears {words(reply)}" + ", confirms" * confirm
+        case Refuse(ticket, attempt, refusal):
+            return f"{_who(ticket, attempt)} refused {refusal.name}"
+        case Show(card):
+            return _card_line(card)
+        case Note(entry):
+            number = f"#{entry.number} " if entry.number else ""
+            return f"feed: {number}{entry.event.name} {entry.text}".rstrip()
+        case WakeAt(at):
+            return f"wake at {at:g}"
+
+
+def _card_line(card: Card) -> str:
+    outcome = "" if card.outcome in ("", card.state.name) else f" {card.outcome}"
+    fate = {None: "", True: ", delivered", False: ", NOT DELIVERED"}[card.delivered]
+    legs = " ".join(leg.id for leg in card.requests)
+    return f"#{card.number} {card.state}{outcome}{fate}: {legs}"
+
+
+def _who(ticket: str, attempt: int) -> str:
+    return ticket if attempt == 1 else f"{ticket}/{attempt}"
+
+
+def words(reply: Reply) -> str:
+    """A reply in short: "nothing", or the event, what it is told, and the rest as JSON."""
+    if reply.output is None:
+        return "nothing"
+    said = {key: value for key, value in reply.output.items() if key != "hookSpecificOutput"}
+    said |= specific_of(reply)
+    if isinstance(decision := said.get("decision"), dict):
+        del said["decision"]
+        said |= {"permissionDecision": decision["behavior"], **decision}
+        del said["behavior"]
+    event, verdict = said.pop("hookEventName", ""), said.pop("permissionDecision", "")
+    return " ".join(filter(None, (event, verdict, json.dumps(said) if said else "")))
+
+
+def specific_of(reply: Reply) -> Mapping[str, Any]:
+    """The hookSpecificOutput of a reply, read back from the bytes the hook prints."""
+    if not reply.stdout:
+        return {}
+    found = json.loads(reply.stdout).get("hookSpecificOutput", {})
+    assert isinstance(found, dict)
+    return found
+
+
+def is_allow(reply: Reply) -> bool:
+    """Whether the agent would take the reply for an allow."""
+    specific = specific_of(reply)
+    decision = specific.get("decision") or {}
+    return "allow" in (specific.get("permissionDecision"), decision.get("behavior"))

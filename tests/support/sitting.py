@@ -1,0 +1,141 @@
+"""An operator at a screen without a terminal: hooks ask, keys are pressed, pictures are read."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from crabhook.model.request import Origin
+from crabhook.ui.clock import Clock
+from crabhook.ui.layout import Frame, Painter
+from crabhook.ui.options import DeskOptions
+from crabhook.ui.screen import Screen
+from tests.support.desk import BrokerDesk
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from crabhook.broker.card import Card
+    from crabhook.model.decision import Decision
+
+CLIENT = Origin("laptop", 4242, "ann")
+LONG_ENOUGH = 0.5
+"""Seconds after which a card in view is armed, with the options of most tests."""
+
+QUESTIONS: dict[str, Any] = {
+    "questions": [
+        {
+            "question": "Which library?",
+            "header": "Library",
+            "options": [{"label": "msgspec", "description": "fast"}, {"label": "pydantic"}],
+            "multiSelect": False,
+        },
+        {
+            "question": "Which features?",
+            "header": "Features",
+            "options": [
+                {"label": "Retry"},
+                {"label": "Red, green", "preview": "a picture"},
+                {"label": "Cache"},
+            ],
+            "multiSelect": True,
+        },
+    ],
+    "metadata": {"unknown": [1, 2]},
+}
+
+
+class Sitting:
+    """A screen before a real broker; the clock stands still unless told.
+
+    It is drawn after every key, as a terminal would, with `columns` and `rows`.
+    """
+
+    def __init__(self, *, columns: int = 80, rows: int = 24, **options: Any) -> None:
+        self.desk = BrokerDesk()
+        self.columns, self.rows = columns, rows
+        self.options = DeskOptions(**options)
+        self.sit()
+
+    def sit(self) -> None:
+        """Open a screen, on whatever the desk holds already."""
+        self.screen = Screen(self.desk, self.options, "unix:/run/crabhook.sock")
+        self.painter = Painter(self.screen)
+        self.stop = self.desk.subscribe(self.screen.news)
+        self.draw()
+
+    def ask(
+        self, tool: str = "Bash", tool_input: Any = None, *, wait: float = 600.0, **fields: Any
+    ) -> int:
+        """Let a hook ask about a call of a tool; return the number of its card."""
+        name = self.desk.ask(call(tool, tool_input, **fields), wait=wait, origin=CLIENT)
+        return self.number_of(name)
+
+    def number_of(self, name: str) -> int:
+        """Return the number of the card a waiting request is a leg of."""
+        return next(
+            card.number
+            for card in self.desk.waiting()
+            if any(leg.id == name for leg in card.requests)
+        )
+
+    def leave(self, number: int) -> None:
+        """Let the hooks of a card be gone."""
+        card = self.desk.card(number)
+        assert card is not None
+        for leg in card.requests:
+            self.desk.leave(leg.id)
+
+    def draw(self) -> Frame:
+        """Draw the screen and tell it so."""
+        clock = Clock(self.desk.now(), 1_700_000_000.0)
+        frame = self.painter.frame(self.columns, self.rows, clock)
+        self.screen.drawn(shows_card=frame.shows_card)
+        return frame
+
+    def rows_of_text(self) -> list[str]:
+        """Return what is on the screen, row by row."""
+        return ["".join(text for _, text in line) for line in self.draw().lines]
+
+    def text(self) -> str:
+        """Return what is on the screen."""
+        return "\n".join(self.rows_of_text())
+
+    def press(self, *keys: str) -> None:
+        """Press keys at once, one after the other."""
+        for key in keys:
+            self.screen.press(key)
+            self.draw()
+
+    def type(self, text: str) -> None:
+        """Press the keys of a text."""
+        self.press(*("space" if letter == " " else letter for letter in text))
+
+    def wait(self, seconds: float = LONG_ENOUGH) -> None:
+        """Look at the screen, and go on looking for so long."""
+        self.draw()
+        self.desk.pass_time(seconds)
+        self.screen.tick()
+        self.draw()
+
+    def decided(self) -> list[tuple[int, Decision]]:
+        """Return what was decided at the desk, in order."""
+        return self.desk.decided
+
+    @property
+    def card(self) -> Card:
+        """The selected card."""
+        assert self.screen.card is not None
+        return self.screen.card
+
+
+def call(tool: str = "Bash", tool_input: Any = None, **fields: Any) -> Mapping[str, Any]:
+    """Return an event about a call of a tool, as Claude Code sends it."""
+    return {
+        "session_id": "3f1c0000",
+        "cwd": "/home/ann/api-server",
+        "permission_mode": "default",
+        "hook_event_name": "PreToolUse",
+        "tool_name": tool,
+        "tool_input": {"command": "ls -l"} if tool_input is None else tool_input,
+        **fields,
+    }

@@ -1,0 +1,26 @@
+"""Everything the broker can ask for is frozen, so that nobody changes it on the way."""
+
+from dataclasses import FrozenInstanceError
+from typing import get_args
+
+import pytest
+
+from crabhook.broker.effects import Effect, Refusal, Refuse, WakeAt
+from crabhook.server.rpc import _STATUS
+
+
+@pytest.mark.parametrize("effect", get_args(Effect))
+def test_every_effect_is_frozen(effect: type) -> None:
+    made = object.__new__(effect)
+    with pytest.raises(FrozenInstanceError):
+        setattr(made, next(iter(effect.__slots__)), 1)  # type: ignore[attr-defined]
+
+
+def test_equal_effects_are_equal() -> None:
+    assert WakeAt(1.0) == WakeAt(1.0)
+    assert Refuse("a", 1, Refusal.FULL) != Refuse("a", 2, Refusal.FULL)
+
+
+def test_every_refusal_has_its_status_on_the_wire() -> None:
+    assert set(_STATUS) == set(Refusal)
+    assert len(set(_STATUS.values())) == len(Refusal)

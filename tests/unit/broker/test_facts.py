@@ -1,0 +1,18 @@
+"""Everything the broker can be told, it handles."""
+
+from dataclasses import fields
+from typing import get_args
+
+import pytest
+
+from crabhook.broker.broker import _HANDLERS
+from crabhook.broker.facts import Fact
+
+
+def test_every_fact_has_its_handler() -> None:
+    assert set(_HANDLERS) == set(get_args(Fact))
+
+
+@pytest.mark.parametrize("fact", get_args(Fact))
+def test_every_fact_says_when_since_the_broker_has_no_clock(fact: type) -> None:
+    assert fields(fact)[-1].name == "now"

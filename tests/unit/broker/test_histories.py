@@ -1,0 +1,233 @@
+"""Whatever happens, in whatever order: the three promises hold.
+
+The machine plays agents, hooks that die and come back, thieves, a clock and
+an operator.  It knows which call every hook truly asks about, as the broker
+cannot: a PermissionRequest carries no id.
+"""
+
+from dataclasses import dataclass, field, replace
+
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import Bundle, RuleBasedStateMachine, invariant, precondition, rule
+
+from crabhook.broker.broker import Broker
+from crabhook.broker.card import Card
+from crabhook.broker.effects import Effect, Note, Refuse, Resolve, Show, WakeAt
+from crabhook.broker.facts import Answered, Arrived, Closing, Delivered, Fact, Left, TimePassed
+from crabhook.broker.settled import ASKED_AGAIN_WITHIN
+from crabhook.broker.states import State, TooLateError
+from crabhook.model.decision import Decision, Verdict
+from crabhook.model.request import Request
+from crabhook.platforms import PLATFORMS
+from tests.support.playbook import ALLOW, ASK, DENY, PASS, asking, bash, done, is_allow, prompt
+
+NOTED = Decision(Verdict.ALLOW, note="mind the gap")
+CHANGED = Decision(Verdict.ALLOW, updated_input={"command": "ls -l"})
+DECISIONS = [ALLOW, ALLOW, NOTED, CHANGED, DENY, ASK, PASS]
+
+COMMANDS = st.sampled_from(["ls", "ls", "ls -l"])
+SESSIONS = st.sampled_from(["s", "s", "t"])
+AGENTS = st.sampled_from(["", "sub"])
+TIMES = st.sampled_from([0.5, 5.0, 40.0, 700.0])
+
+
+@dataclass(eq=False)
+class Call:
+    """A call of a tool as its agent knows it."""
+
+    number: int
+    session: str
+    agent: str
+    command: str
+    asked: list[Request] = field(default_factory=list)
+    answered_at: float | None = None  # when its PreToolUse was over
+    prompted: bool = False
+    over: bool = False
+
+    @property
+    def use_id(self) -> str:
+        return f"t{self.number}"
+
+
+class Histories(RuleBasedStateMachine):
+    """Everything that can happen to one broker."""
+
+    calls = Bundle("calls")
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.broker = Broker(PLATFORMS)
+        self.now = 0.0
+        self.connections: dict[str, int] = {}
+        self.open: set[tuple[str, int]] = set()  # connections that wait for their answer
+        self.call_of: dict[str, Call] = {}
+        self.allowed: set[Call] = set()
+        self.ended: dict[int, Card] = {}
+        self.tickets = 0
+        self.made: list[Call] = []
+
+    # Agents and their hooks.
+
+    @rule(target=calls, session=SESSIONS, agent=AGENTS, command=COMMANDS)
+    def a_model_calls_a_tool(self, session: str, agent: str, command: str) -> Call:
+        call = Call(len(self.made) + 1, session, agent, command)
+        self.made.append(call)
+        request = bash(
+            self._ticket(call), command, call.use_id, session=session, agent=agent, wait=600
+        )
+        self._ask(call, request)
+        return call
+
+    @rule(call=calls, wait=TIMES)
+    def the_agent_prompts(self, call: Call, wait: float) -> None:
+        since = None if call.answered_at is None else self.now - call.answered_at
+        if call.over or call.prompted or since is None or since > ASKED_AGAIN_WITHIN:
+            return
+        call.prompted = True
+        how = {"session": call.session, "agent": call.agent, "wait": wait}
+        self._ask(call, prompt(self._ticket(call), call.command, **how))
+
+    @rule(call=calls, leg=st.integers(0, 3))
+    def a_hook_comes_back(self, call: Call, leg: int) -> None:
+        if leg < len(call.asked) and not call.over:
+            self._ask(None, call.asked[leg])
+
+    @rule(call=calls)
+    def a_thief_shows_another_secret(self, call: Call) -> None:
+        stolen = replace(call.asked[0], secret="guess")
+        known = any(ticket == stolen.id for ticket, _ in self.open)
+        effects = self._ask(None, stolen)
+        if known:
+            assert any(isinstance(effect, Refuse) for effect in effects)
+
+    @rule(call=calls, leg=st.integers(0, 3), back=st.integers(0, 1))
+    def a_hook_leaves(self, call: Call, leg: int, back: int) -> None:
+        if leg >= len(call.asked):
+            return
+        ticket = call.asked[leg].id
+        attempt = self.connections[ticket] - back
+        self.open.discard((ticket, attempt))
+        self._tell(Left(ticket, attempt, self.now))
+
+    @rule(
+        call=calls, event=st.sampled_from(["PostToolUse", "PostToolUseFailure", "PermissionDenied"])
+    )
+    def a_call_is_over(self, call: Call, event: str) -> None:
+        how = {"session": call.session, "agent": call.agent, "event": event}
+        call.over = True
+        self._ask(None, done(self._ticket(call), call.command, call.use_id, **how))
+
+    @rule(
+        session=SESSIONS,
+        agent=AGENTS,
+        event=st.sampled_from(["Stop", "PostToolBatch", "Notification", "SessionEnd"]),
+    )
+    def an_agent_goes_on(self, session: str, agent: str, event: str) -> None:
+        for call in self.made:
+            same = call.agent == agent or event == "SessionEnd"
+            if call.session == session and same and event != "Notification":
+                call.over = True
+        self._ask(None, asking(self._ticket(None), event, session=session, agent=agent))
+
+    # The operator, the clock, the receipts.
+
+    @rule(number=st.integers(1, 40), decision=st.sampled_from(DECISIONS))
+    def the_operator_answers(self, number: int, decision: Decision) -> None:
+        before = self.broker.card(number)
+        try:
+            self._tell(Answered(number, decision, self.now))
+        except TooLateError:
+            assert before is None or before.state is not State.WAITING
+            assert self.broker.card(number) is before
+            return
+        assert before is not None
+
+    @precondition(lambda self: self.broker.waiting())
+    @rule(place=st.integers(0, 20), decision=st.sampled_from(DECISIONS))
+    def the_operator_answers_one_that_waits(self, place: int, decision: Decision) -> None:
+        waiting = self.broker.waiting()
+        self._tell(Answered(waiting[place % len(waiting)].number, decision, self.now))
+
+    @rule(seconds=TIMES)
+    def time_passes(self, seconds: float) -> None:
+        self.now += seconds
+        self._tell(TimePassed(self.now))
+
+    @rule(call=calls, whole=st.booleans())
+    def a_receipt_comes(self, call: Call, whole: bool) -> None:
+        self._tell(Delivered(call.asked[-1].id, whole, self.now))
+
+    # The laws.
+
+    @invariant()
+    def every_card_is_about_one_call(self) -> None:
+        for card in self.broker.waiting():
+            assert len({self.call_of[leg.id] for leg in card.requests}) == 1
+
+    @invariant()
+    def whoever_waits_is_on_a_card(self) -> None:
+        legs = {leg.id for card in self.broker.waiting() for leg in card.requests}
+        assert legs == {ticket for ticket, _ in self.open}
+
+    def teardown(self) -> None:
+        self._tell(Closing(self.now))
+        assert not self.open
+        assert not self.broker.waiting()
+
+    # How facts are told and effects judged.
+
+    def _ticket(self, call: Call | None) -> str:
+        self.tickets += 1
+        ticket = f"r{self.tickets}"
+        if call:
+            self.call_of[ticket] = call
+        return ticket
+
+    def _ask(self, call: Call | None, request: Request) -> list[Effect]:
+        """Ask under the request's ticket; `call` is whose leg it is, if it is a new one."""
+        if call:
+            call.asked.append(request)
+        attempt = self.connections[request.id] = self.connections.get(request.id, 0) + 1
+        self.open.add((request.id, attempt))
+        timed = replace(request, wait_until=self.now + request.wait_until)
+        return self._tell(Arrived(timed, attempt, self.now))
+
+    def _tell(self, fact: Fact) -> list[Effect]:
+        if isinstance(fact, Answered):
+            self._note_what_is_allowed(fact)
+        effects = self.broker.handle(fact)
+        for effect in effects:
+            self._judge(effect)
+        for call in self.made:
+            if any(ticket == call.asked[0].id for ticket, _ in self.open):
+                call.answered_at = None
+            elif call.answered_at is None:
+                call.answered_at = self.now
+        return effects
+
+    def _note_what_is_allowed(self, fact: Answered) -> None:
+        card = self.broker.card(fact.number)
+        if card and card.state is State.WAITING and fact.decision.verdict is Verdict.ALLOW:
+            self.allowed |= {self.call_of[leg.id] for leg in card.requests}
+
+    def _judge(self, effect: Effect) -> None:
+        match effect:
+            case Resolve(ticket, attempt, reply):
+                self.open.remove((ticket, attempt))  # KeyError: answered twice, or to nobody
+                assert not is_allow(reply) or self.call_of[ticket] in self.allowed
+            case Refuse(ticket, attempt):
+                self.open.remove((ticket, attempt))
+            case Show(card):
+                before = self.ended.get(card.number)
+                assert before is None or replace(card, delivered=before.delivered) == before
+                if card.state is not State.WAITING:
+                    self.ended[card.number] = card
+            case WakeAt(at):
+                assert at > self.now
+            case Note():
+                pass
+
+
+Histories.TestCase.settings = settings(max_examples=60, stateful_step_count=40, deadline=None)
+TestHistories = Histories.TestCase

@@ -1,0 +1,53 @@
+"""Answers given and perhaps not received."""
+
+import pytest
+
+from crabhook.broker.tickets import ANSWER_KEPT_FOR, ANSWERS_KEPT, Tickets, same_secret
+from crabhook.model.reply import SILENCE, Reply
+from tests.support.playbook import bash
+
+SAID = Reply({"said": True})
+
+
+def test_a_reply_is_kept_for_its_own_ticket_alone() -> None:
+    tickets = Tickets()
+    tickets.give(bash("a", "ls"), SAID, 0.0)
+    assert tickets.given(bash("a", "ls")) is SAID
+    assert tickets.given(bash("b", "ls")) is None
+    assert tickets.given(bash("a", "ls", secret="guess")) is None
+    assert tickets.belongs_to_another(bash("a", "ls", secret="guess"))
+    assert not tickets.belongs_to_another(bash("a", "ls"))
+    assert not tickets.belongs_to_another(bash("b", "ls", secret="guess"))
+
+
+def test_silence_is_a_reply_too() -> None:
+    tickets = Tickets()
+    tickets.give(bash("a", "ls"), SILENCE, 0.0)
+    assert tickets.given(bash("a", "ls")) is SILENCE
+
+
+def test_the_oldest_replies_are_forgotten_past_the_bound() -> None:
+    tickets = Tickets()
+    for number in range(ANSWERS_KEPT + 1):
+        tickets.give(bash(str(number), "ls"), SAID, 0.0)
+    assert repr(tickets) == f"<Tickets given={ANSWERS_KEPT}>"
+    assert tickets.given(bash("0", "ls")) is None
+    assert tickets.given(bash("1", "ls")) is SAID
+
+
+def test_old_replies_are_forgotten_when_new_ones_come() -> None:
+    tickets = Tickets()
+    tickets.give(bash("a", "ls"), SAID, 0.0)
+    tickets.give(bash("b", "ls"), SAID, ANSWER_KEPT_FOR + 1)
+    assert tickets.given(bash("a", "ls")) is None
+    assert tickets.given(bash("b", "ls")) is SAID
+
+
+@pytest.mark.parametrize(("one", "other"), [("a", "a"), ("", ""), ("ä", "ä")])
+def test_equal_secrets_are_the_same(one: str, other: str) -> None:
+    assert same_secret(one, other)
+
+
+@pytest.mark.parametrize(("one", "other"), [("a", "b"), ("a", ""), ("a", "aa"), ("ä", "a")])
+def test_other_secrets_are_not(one: str, other: str) -> None:
+    assert not same_secret(one, other)

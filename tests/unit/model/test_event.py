@@ -1,0 +1,34 @@
+"""What an agent says is happening."""
+
+from dataclasses import FrozenInstanceError
+
+import pytest
+
+from crabhook.model.event import Event, ToolCall
+
+EVENT = Event(
+    "claude",
+    "PreToolUse",
+    session="s",
+    tool=ToolCall("Bash", {"command": "ls"}, "t1"),
+    fields={"text": "words", "number": 1},
+)
+
+
+def test_a_field_is_text_or_nothing() -> None:
+    assert (EVENT.text("text"), EVENT.text("number"), EVENT.text("absent")) == ("words", "", "")
+
+
+def test_a_slim_event_has_everything_but_the_payload() -> None:
+    slim = EVENT.slim()
+    assert (slim.fields, slim.session, slim.name) == ({}, "s", "PreToolUse")
+    assert slim.tool == ToolCall("Bash", None, "t1")
+    assert EVENT.slim("x").tool == ToolCall("Bash", "x", "t1")
+    assert Event("claude", "Stop").slim("x").tool is None
+    assert EVENT.fields
+
+
+def test_an_event_cannot_be_changed_nor_shows_its_payload_in_passing() -> None:
+    with pytest.raises(FrozenInstanceError):
+        EVENT.name = "x"  # type: ignore[misc]
+    assert "words" not in repr(EVENT)

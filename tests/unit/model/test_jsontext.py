@@ -1,0 +1,137 @@
+"""JSON read strictly and within bounds, and written back without loss."""
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from crabhook.model.errors import PayloadError
+from crabhook.model.jsontext import MAX_DEPTH, canonical, compact, literal, parse_object, pretty
+
+VALUES = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text()
+    | st.text('\ud800\udfff\u2028\x00\x7f"\\/é', max_size=3),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3)
+    ),
+    max_leaves=8,
+)
+OBJECTS = st.dictionaries(st.text(max_size=5), VALUES, max_size=4)
+
+
+def normal(value: Any) -> Any:
+    """The value as it comes from a wire: a high and a low surrogate side by side are one letter."""
+    return json.loads(json.dumps(value))
+
+
+def nested(depth: int, opening: str = '{"a":', closing: str = "}") -> bytes:
+    return ('{"a":' + opening * (depth - 1) + "1" + closing * (depth - 1) + "}").encode()
+
+
+@given(OBJECTS.map(normal))
+def test_what_is_written_is_read_back_the_same(value: dict[str, Any]) -> None:
+    text = compact(value)
+    assert text.isascii()
+    assert "\n" not in text
+    again = parse_object(text.encode())
+    assert again == value
+    assert compact(again) == text, "types or the order of keys changed"
+
+
+@given(OBJECTS.map(normal))
+def test_raw_letters_are_read_as_escaped_ones(value: dict[str, Any]) -> None:
+    raw = json.dumps(value, ensure_ascii=False)
+    try:
+        data = raw.encode()
+    except UnicodeEncodeError:
+        return  # a lone surrogate has no raw form
+    assert parse_object(data) == value
+    assert parse_object(b"\xef\xbb\xbf" + data) == value
+
+
+@given(
+    st.binary(max_size=60)
+    | st.text('{}[]",:0123456789.eE+-truefalsn\\u ', max_size=40).map(str.encode)
+)
+@example(b"")
+@example(b"{")
+@example(b"\xef\xbb\xbf")
+@example(b"\xff\xfe{\x00}\x00")
+@example(b'{"a":"\\ud8"}')
+@example(b'{"\\ud800":1}')
+def test_any_bytes_are_an_object_or_a_payload_error(data: bytes) -> None:
+    try:
+        value = parse_object(data)
+    except PayloadError:
+        return
+    assert isinstance(value, dict)
+    assert parse_object(compact(value).encode()) == value
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        (b"", "not JSON"),
+        (b"   ", "not JSON"),
+        (b"{", "not JSON.*line 1 column 2"),
+        (b"{}{}", "not JSON.*Extra data"),
+        (b"{'a': 1}", "not JSON"),
+        (b'{"a": "\x01"}', "not JSON.*control character"),
+        (b"[]", "a JSON list, not an object"),
+        (b'"{}"', "a JSON str, not an object"),
+        (b"null", "a JSON NoneType, not an object"),
+        (b'{"a": NaN}', "NaN"),
+        (b'{"a": Infinity}', "Infinity"),
+        (b'{"a": -Infinity}', "-Infinity"),
+        (b'{"a": 1e400}', "out of range"),
+        (b'{"a": -1e400}', "out of range"),
+        (b'{"a": 1.' + b"9" * 9 + b"e999}", "out of range"),
+        (b'{"a": ' + b"9" * 5000 + b"}", "number that cannot be read"),
+        (b'{"a": "\xff"}', "not UTF-8"),
+        (b'{"a": "\xed\xa0\x80"}', "not UTF-8"),
+        ('{"a": 1}'.encode("utf-16"), "not UTF-8"),
+        (nested(MAX_DEPTH + 1), "nested deeper"),
+        (nested(MAX_DEPTH + 1, "[", "]"), "nested deeper"),
+        (nested(200_000), "nested deeper"),
+        (b'{"a":' + b"[" * 200_000, "nested deeper|not JSON"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_read_says_why(data: bytes, words: str) -> None:
+    with pytest.raises(PayloadError, match=words) as caught:
+        parse_object(data)
+    assert len(str(caught.value)) < 400
+
+
+def test_the_deepest_that_is_allowed_is_read() -> None:
+    assert compact(parse_object(nested(MAX_DEPTH))) == nested(MAX_DEPTH).decode()
+    shallow = b'{"a":[' + b",".join([b"[]"] * (3 * MAX_DEPTH)) + b"]}"
+    assert len(parse_object(shallow)["a"]) == 3 * MAX_DEPTH  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ['{"a":1e-400}', '{"a":9007199254740993}', '{"a":1.0}', '{"a":-0.0}', '{"a":1e+21}', '{"a":12345678901234567890}'],
+)  # fmt: skip
+def test_a_number_keeps_its_meaning(text: str) -> None:
+    assert json.loads(compact(parse_object(text.encode()))) == json.loads(text)
+
+
+def test_a_number_past_what_json_knows_is_never_written() -> None:
+    with pytest.raises(ValueError, match="JSON compliant"):
+        compact({"a": float("nan")})
+
+
+def test_a_key_given_twice_means_its_last_as_it_does_to_the_agents() -> None:
+    assert parse_object(b'{"a":1,"a":2}') == {"a": 2}
+
+
+def test_the_other_ways_to_write() -> None:
+    assert canonical({"b": 1, "a": "é"}) == '{"a":"\\u00e9","b":1}'
+    assert literal('é "x"\n') == '"é \\"x\\"\\n"'
+    assert pretty({"a": ["é"]}) == '{\n  "a": [\n    "é"\n  ]\n}'

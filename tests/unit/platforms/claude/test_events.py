@@ -1,0 +1,112 @@
+"""The table of events, held against the protocol's own list."""
+
+from typing import Any
+
+import pytest
+
+from crabhook.model.event import Event, Scope, ToolCall
+from crabhook.model.request import Stance
+from crabhook.platforms.claude.events import ASKING_TOOLS, EVENTS, Also, asks, held, rule_of
+from crabhook.platforms.interface import Held
+
+# The hook protocol's list, version 2.1.330.
+PROTOCOL = """
+    PreToolUse PostToolUse PostToolUseFailure PostToolBatch Notification UserPromptSubmit
+    UserPromptExpansion SessionStart SessionEnd Stop StopFailure SubagentStart SubagentStop
+    PreCompact PostCompact PreModelSwitch PostModelSwitch PermissionRequest PermissionDenied
+    Setup TeammateIdle TaskCreated TaskCompleted Elicitation ElicitationResult ConfigChange
+    WorktreeCreate WorktreeRemove InstructionsLoaded CwdChanged FileChanged DirectoryAdded
+    MessageDisplay
+""".split()  # noqa: SIM905 - a list of names reads best so
+HELD = {"PreToolUse", "PermissionRequest"}
+NEVER = {
+    *{"StopFailure", "MessageDisplay", "Notification", "SessionEnd", "PostCompact"},
+    *{"InstructionsLoaded", "CwdChanged", "FileChanged", "DirectoryAdded"},
+    *{"WorktreeCreate", "WorktreeRemove"},
+}
+CLOSES = {
+    "PostToolUse": Scope.CALL,
+    "PostToolUseFailure": Scope.CALL,
+    "PermissionDenied": Scope.CALL,
+    "PostToolBatch": Scope.AGENT,
+    "UserPromptSubmit": Scope.AGENT,
+    "Stop": Scope.AGENT,
+    "StopFailure": Scope.AGENT,
+    "SubagentStop": Scope.AGENT,
+    "SessionEnd": Scope.SESSION,
+}
+
+
+def event(name: str, tool: str = "Bash", tool_input: Any = None, mode: str = "") -> Event:
+    called = ToolCall(tool, tool_input) if tool else None
+    return Event("claude", name, tool=called, permission_mode=mode)
+
+
+def test_the_table_holds_the_protocols_33_events() -> None:
+    assert len(PROTOCOL) == 33
+    assert set(EVENTS) == set(PROTOCOL)
+
+
+@pytest.mark.parametrize("name", [*PROTOCOL, "Brand-New", "", "pretooluse"])
+def test_an_event_waits_always_or_when_asked_to_or_never(name: str) -> None:
+    expected = (
+        Held.ALWAYS
+        if name in HELD
+        else Held.NEVER
+        if name in NEVER or name not in PROTOCOL
+        else Held.ALWAYS
+        if name == "Elicitation"
+        else Held.ON_REQUEST
+    )
+    assert held(event(name), Stance.GATE) is expected
+    assert bool(rule_of(event(name)).verdicts) == (expected is not Held.NEVER)
+
+
+def test_a_companion_leaves_forms_to_the_agents_own_dialog_unless_asked() -> None:
+    assert held(event("Elicitation"), Stance.COMPANION) is Held.ON_REQUEST
+
+
+def test_what_asks_a_person_is_known() -> None:
+    asking = [event("PreToolUse", "AskUserQuestion"), event("PermissionRequest", "ExitPlanMode")]
+    assert all(map(asks, [*asking, event("Elicitation", "")]))
+    assert not asks(event("PreToolUse"))
+
+
+@pytest.mark.parametrize("name", [*PROTOCOL, "Brand-New"])
+def test_every_event_closes_what_it_should(name: str) -> None:
+    assert rule_of(event(name)).closes == CLOSES.get(name, Scope.NOTHING)
+
+
+# The protocol's page: which events carry which key beside their verdict.
+CONTEXT = """
+    PreToolUse PostToolUse PostToolUseFailure PostToolBatch UserPromptSubmit UserPromptExpansion
+    SessionStart SubagentStart Setup PostModelSwitch
+""".split()  # noqa: SIM905 - as above
+
+
+def test_only_events_whose_context_reaches_the_model_take_it() -> None:
+    assert {name for name, rule in EVENTS.items() if Also.CONTEXT in rule.also} == set(CONTEXT)
+
+
+def test_only_a_silent_worktree_hook_decides_by_being_silent() -> None:
+    assert {name for name, rule in EVENTS.items() if rule.silence_decides} == {"WorktreeCreate"}
+
+
+MODES = ["", "default", "plan", "acceptEdits", "auto", "dontAsk", "bypassPermissions", "new"]
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("tool", ["Bash", "AskUserQuestion", "ExitPlanMode", ""])
+def test_a_gate_holds_both_events_in_every_mode(tool: str, mode: str) -> None:
+    assert all(held(event(name, tool, mode=mode), Stance.GATE) is Held.ALWAYS for name in HELD)
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("tool", ["Bash", "AskUserQuestion", "ExitPlanMode", ""])
+def test_a_companion_holds_prompts_and_where_none_follows_the_asking_tools(
+    tool: str, mode: str
+) -> None:
+    assert held(event("PermissionRequest", tool, mode=mode), Stance.COMPANION) is Held.ALWAYS
+    unasked = mode == "dontAsk" and tool in ASKING_TOOLS
+    expected = Held.ALWAYS if unasked else Held.NEVER
+    assert held(event("PreToolUse", tool, mode=mode), Stance.COMPANION) is expected

@@ -1,0 +1,182 @@
+"""Every decision in the exact words Claude Code reads."""
+
+import json
+from typing import Any
+
+import pytest
+
+from crabhook.model.decision import Decision, Verdict, no_opinion
+from crabhook.model.event import Event, ToolCall
+from crabhook.platforms.claude.events import EVENTS, Also
+from crabhook.platforms.claude.write import remark, write
+
+INPUT = {"command": "ls", "unknown": [None, {"kept": "é"}]}
+CHANGED = {**INPUT, "command": "ls -l"}
+
+
+def event(name: str, tool: str = "Bash", tool_input: Any = None) -> Event:
+    return Event("claude", name, tool=ToolCall(tool, INPUT if tool_input is None else tool_input))
+
+
+def printed(one: Event, decision: Decision) -> Any:
+    reply = write(one, decision)
+    assert reply.exit_code == 0
+    return json.loads(reply.stdout) if reply.stdout else None
+
+
+ALLOW, DENY, ASK, PASS = Verdict.ALLOW, Verdict.DENY, Verdict.ASK, Verdict.PASS
+
+PRE_TOOL_USE = [
+    (Decision(ALLOW), {"permissionDecision": "allow"}),
+    (
+        Decision(ALLOW, note="n"),
+        {"permissionDecision": "allow", "additionalContext": "n"},
+    ),
+    (
+        Decision(ALLOW, reason="r", note="n", updated_input=CHANGED),
+        {
+            "permissionDecision": "allow",
+            "permissionDecisionReason": "r",
+            "updatedInput": CHANGED,
+            "additionalContext": "n",
+        },
+    ),
+    (
+        Decision(DENY, reason="r"),
+        {"permissionDecision": "deny", "permissionDecisionReason": "r"},
+    ),
+    (Decision(ASK), {"permissionDecision": "ask"}),
+    (
+        Decision(ASK, reason="r"),
+        {"permissionDecision": "ask", "permissionDecisionReason": "r"},
+    ),
+]
+PERMISSION_REQUEST = [
+    (Decision(ALLOW), {"behavior": "allow"}),
+    (Decision(ALLOW, reason="r", note="n"), {"behavior": "allow"}),
+    (Decision(ALLOW, updated_input=CHANGED), {"behavior": "allow", "updatedInput": CHANGED}),
+    (Decision(DENY, reason="r"), {"behavior": "deny", "message": "r"}),
+]
+
+
+@pytest.mark.parametrize(("decision", "said"), PRE_TOOL_USE, ids=repr)
+def test_pre_tool_use_is_told_so(decision: Decision, said: Any) -> None:
+    expected = {"hookSpecificOutput": {"hookEventName": "PreToolUse", **said}}
+    assert printed(event("PreToolUse"), decision) == expected
+
+
+@pytest.mark.parametrize(("decision", "said"), PERMISSION_REQUEST, ids=repr)
+def test_permission_request_is_told_so(decision: Decision, said: Any) -> None:
+    expected = {"hookSpecificOutput": {"hookEventName": "PermissionRequest", "decision": said}}
+    assert printed(event("PermissionRequest"), decision) == expected
+
+
+def test_handing_a_prompt_back_is_silence_since_the_dialog_is_there() -> None:
+    assert printed(event("PermissionRequest"), Decision(ASK)) is None
+
+
+@pytest.mark.parametrize("name", [*EVENTS, "Brand-New"])
+@pytest.mark.parametrize("decision", [Decision(PASS), no_opinion("why")])
+def test_no_opinion_is_silence_on_every_event(decision: Decision, name: str) -> None:
+    reply = write(event(name), decision)
+    assert (reply.output, reply.stdout, reply.exit_code) == (None, b"", 0)
+    assert ("why" in reply.stderr) == (decision.reason == "why")
+
+
+BLOCKED = {"decision": "block", "reason": "r"}
+OTHERS: list[tuple[str, Decision, Any]] = [
+    *((name, Decision(DENY, reason="r"), BLOCKED)
+      for name in ("UserPromptSubmit", "UserPromptExpansion", "PreCompact", "ConfigChange",
+                   "TaskCreated", "PostToolBatch", "PostToolUse", "PostToolUseFailure")),
+    *((name, Decision(Verdict.KEEP_GOING, reason="r"), BLOCKED) for name in ("Stop", "SubagentStop")),
+    *((name, Decision(ALLOW), None) for name in ("Stop", "UserPromptSubmit", "TaskCompleted")),
+    ("PreModelSwitch", Decision(DENY, reason="r"), {"hookSpecificOutput": {
+        "hookEventName": "PreModelSwitch",
+        "permissionDecision": "deny", "permissionDecisionReason": "r"}}),
+    ("PermissionDenied", Decision(Verdict.RETRY), {"hookSpecificOutput": {
+        "hookEventName": "PermissionDenied", "retry": True}}),
+    ("Elicitation", Decision(Verdict.ACCEPT, content={"n": 1}), {"hookSpecificOutput": {
+        "hookEventName": "Elicitation", "action": "accept", "content": {"n": 1}}}),
+    ("ElicitationResult", Decision(Verdict.DECLINE), {"hookSpecificOutput": {
+        "hookEventName": "ElicitationResult", "action": "decline"}}),
+    ("SessionStart", Decision(ALLOW, note="n"), {"hookSpecificOutput": {
+        "hookEventName": "SessionStart", "additionalContext": "n"}}),
+    ("PostToolUse", Decision(ALLOW, output={"stdout": "x"}), {"hookSpecificOutput": {
+        "hookEventName": "PostToolUse", "updatedToolOutput": {"stdout": "x"}}}),
+    ("Stop", Decision(PASS, halt="enough", user_message="look"), {
+        "continue": False, "stopReason": "enough", "systemMessage": "look"}),
+    ("PreToolUse", Decision(Verdict.DEFER), {"hookSpecificOutput": {
+        "hookEventName": "PreToolUse", "permissionDecision": "defer"}}),
+    ("PermissionRequest", Decision(DENY, reason="r", interrupt=True), {"hookSpecificOutput": {
+        "hookEventName": "PermissionRequest",
+        "decision": {"behavior": "deny", "message": "r", "interrupt": True}}}),
+    ("PermissionRequest", Decision(ALLOW, permissions=({"type": "addRules"},)),
+     {"hookSpecificOutput": {"hookEventName": "PermissionRequest", "decision": {
+         "behavior": "allow", "updatedPermissions": [{"type": "addRules"}]}}}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "decision", "said"), OTHERS, ids=repr)
+def test_every_other_event_is_told_so(name: str, decision: Decision, said: Any) -> None:
+    assert printed(event(name), decision) == said
+
+
+@pytest.mark.parametrize(
+    ("name", "verdict"), [("TeammateIdle", Verdict.KEEP_GOING), ("TaskCompleted", DENY)]
+)
+def test_what_only_an_exit_code_decides_exits_with_2(name: str, verdict: Verdict) -> None:
+    reply = write(event(name), Decision(verdict, reason="r"))
+    assert (reply.exit_code, reply.stderr, reply.stdout) == (2, "r\n", b"")
+
+
+def test_a_changed_plan_is_left_to_the_request_that_follows() -> None:
+    plan = {"plan": "a"}
+    changed = Decision(ALLOW, updated_input={"plan": "b"})
+    assert printed(event("PreToolUse", "ExitPlanMode", plan), changed) is None
+    said = printed(event("PermissionRequest", "ExitPlanMode", plan), changed)
+    assert said["hookSpecificOutput"]["decision"]["updatedInput"] == {"plan": "b"}
+
+
+@pytest.mark.parametrize("verdict", Verdict)
+def test_a_prompt_never_gets_the_shape_of_pre_tool_use(verdict: Verdict) -> None:
+    full = Decision(verdict, reason="r", note="n", updated_input=CHANGED)
+    specific = (printed(event("PermissionRequest"), full) or {}).get("hookSpecificOutput", {})
+    assert set(specific) <= {"hookEventName", "decision"}
+
+
+@pytest.mark.parametrize("name", ["PreToolUse", "PermissionRequest"])
+def test_an_allowed_plan_is_sent_back_since_that_alone_releases_it(name: str) -> None:
+    plan = {"plan": "# go", "planFilePath": "/p", "unknown": 1}
+    specific = printed(event(name, "ExitPlanMode", plan), Decision(ALLOW))["hookSpecificOutput"]
+    assert specific.get("decision", specific)["updatedInput"] == plan
+
+
+@pytest.mark.parametrize("name", ["PreToolUse", "PermissionRequest"])
+@pytest.mark.parametrize("tool_input", [[], "x", 1])
+def test_a_plan_that_is_no_object_is_not_sent_back(tool_input: Any, name: str) -> None:
+    assert "updatedInput" not in json.dumps(
+        printed(event(name, "ExitPlanMode", tool_input), Decision(ALLOW))
+    )
+
+
+@pytest.mark.parametrize("name", ["PreToolUse", "PermissionRequest"])
+@pytest.mark.parametrize("tool", ["AskUserQuestion", "Bash"])
+def test_an_allow_without_answers_carries_no_input(tool: str, name: str) -> None:
+    asked = event(name, tool, {"questions": [{"question": "?"}]})
+    assert "updatedInput" not in json.dumps(printed(asked, Decision(ALLOW)))
+
+
+@pytest.mark.parametrize("name", ["PreToolUse", "PermissionRequest"])
+def test_the_input_is_written_whole_and_in_its_order(name: str) -> None:
+    text = write(event(name), Decision(ALLOW, updated_input=CHANGED)).stdout.decode()
+    assert json.dumps(CHANGED, separators=(",", ":")) in text
+
+
+@pytest.mark.parametrize("name", [*EVENTS, "Brand-New"])
+def test_a_remark_goes_only_where_the_model_reads_it(name: str) -> None:
+    reply = remark(event(name), "n")
+    if name not in EVENTS or Also.CONTEXT not in EVENTS[name].also:
+        assert reply is None
+        return
+    assert reply is not None
+    assert reply.output == {"hookSpecificOutput": {"hookEventName": name, "additionalContext": "n"}}

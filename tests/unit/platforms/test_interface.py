@@ -1,0 +1,38 @@
+"""Every dialect offers the same doors, and none is found under another's name."""
+
+import inspect
+
+import pytest
+
+from crabhook.model.decision import Decision, Verdict
+from crabhook.model.event import Scope
+from crabhook.model.request import Stance
+from crabhook.platforms import PLATFORMS
+from crabhook.platforms.interface import Held, Platform
+
+DOORS = [name for name, _ in inspect.getmembers(Platform, inspect.isfunction) if name[0] != "_"]
+
+
+@pytest.mark.parametrize("name", PLATFORMS)
+def test_a_dialect_is_found_under_its_own_name(name: str) -> None:
+    assert PLATFORMS[name].name == name
+
+
+@pytest.mark.parametrize("door", DOORS)
+@pytest.mark.parametrize("name", PLATFORMS)
+def test_a_dialect_has_every_door(name: str, door: str) -> None:
+    mine = inspect.signature(getattr(type(PLATFORMS[name]), door))
+    assert list(mine.parameters) == list(inspect.signature(getattr(Platform, door)).parameters)
+
+
+@pytest.mark.parametrize("name", PLATFORMS)
+def test_a_dialect_watches_what_it_has_never_heard_of_and_says_nothing(name: str) -> None:
+    platform = PLATFORMS[name]
+    event = platform.read(b'{"hook_event_name": "Brand-New", "x": 1}')
+    assert (event.platform, event.name, event.fields["x"]) == (name, "Brand-New", 1)
+    assert all(platform.held(event, stance) is Held.NEVER for stance in Stance)
+    assert platform.closes(event) is Scope.NOTHING
+    assert platform.remark(event, "n") is None
+    for verdict in Verdict:
+        assert platform.write(event, Decision(verdict, reason="r")).stdout == b""
+    platform.check(event, Decision(Verdict.PASS))
