@@ -69,7 +69,7 @@ def calling(
     **how: Any,
 ) -> Request:
     """A request about a call of a tool; without a `use_id` as PermissionRequest has none."""
-    named = {"tool_use_id": use_id} if use_id else {}
+    named: dict[str, Any] = {"tool_use_id": use_id} if use_id else {}
     return asking(ticket, event, tool_name=tool, tool_input=tool_input, **named, **how)
 
 
@@ -197,7 +197,9 @@ def words(reply: Reply) -> str:
         said |= {"permissionDecision": decision["behavior"], **decision}
         del said["behavior"]
     event, verdict = said.pop("hookEventName", ""), said.pop("permissionDecision", "")
-    return " ".join(filter(None, (event, verdict, json.dumps(said) if said else "")))
+    return " ".join(
+        str(word) for word in (event, verdict, json.dumps(said) if said else "") if word
+    )
 
 
 def specific_of(reply: Reply) -> Mapping[str, Any]:

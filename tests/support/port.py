@@ -4,16 +4,18 @@ import asyncio
 import json
 import tempfile
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
-from contextlib import asynccontextmanager, contextmanager, suppress
+from contextlib import ExitStack, asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
 from typing import Any, TypeAlias
 
 import grpc
+from hpack import Encoder
 
 from crabhook.broker.card import Card
 from crabhook.broker.desk import News
+from crabhook.hook.call import Call
 from crabhook.platforms import PLATFORMS
 from crabhook.server.address import Address, UnixAddress
 from crabhook.server.port import Tls, open_port
@@ -69,10 +71,10 @@ async def opened(
     *addresses: Address, wait: float = 60.0, token: str | None = None, tls: Tls | None = None
 ) -> AsyncIterator[Opened]:
     """Open a port on the addresses, or on a socket of its own; nothing waits any more at the end."""
-    with short_folder() as folder:
+    with ExitStack() as own:
         runner = Runner(PLATFORMS)
         service = PermissionPort(runner, wait=wait, token=token)
-        places = addresses or (UnixAddress(folder / "s"),)
+        places = addresses or (UnixAddress(own.enter_context(short_folder()) / "s"),)
         async with open_port(service, places, tls) as bound:
             port = Opened(runner, bound)
             stop = runner.subscribe(port.hears)
@@ -138,3 +140,23 @@ async def asking(channel: grpc.aio.Channel, asked: pb.PermissionRequest) -> Asyn
         call.cancel()
         with suppress(asyncio.CancelledError, grpc.aio.AioRpcError):
             await call.code()
+
+
+def new_call(asked: pb.PermissionRequest) -> Call:
+    """The request as crabhook's own client carries it, for a connection without grpcio."""
+    headers = [
+        (":method", "POST"),
+        (":scheme", "http"),
+        (":path", METHOD),
+        (":authority", "localhost"),
+        ("te", "trailers"),
+        ("content-type", "application/grpc"),
+    ]
+    return Call(Encoder().encode(headers), asked.SerializeToString())
+
+
+def path_of(port: Opened) -> Path:
+    """The socket the port listens on."""
+    (address,) = port.bound
+    assert isinstance(address, UnixAddress)
+    return address.path

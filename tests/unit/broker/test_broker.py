@@ -73,7 +73,9 @@ def test_a_decision_the_event_cannot_carry_is_refused_and_the_card_still_waits(
 
 
 @pytest.mark.parametrize("asked", [bash, prompt])
-def test_expiry_leaves_the_hook_to_its_own_fallback_and_never_allows(asked: Asked, book: Playbook) -> None:
+def test_expiry_leaves_the_hook_to_its_own_fallback_and_never_allows(
+    asked: Asked, book: Playbook
+) -> None:
     book.asks(asked("a", "ls"))
     book.waits(WAIT - 0.001).sees()
     book.waits(0.001).sees(

@@ -57,10 +57,10 @@ JSON = st.recursive(
     max_leaves=3,
 )
 UNKNOWN = st.dictionaries(WORDS.map("x{}".format), JSON, max_size=2)
-OPTION = st.fixed_dictionaries(
+OPTION: st.SearchStrategy[dict[str, Any]] = st.fixed_dictionaries(
     {"label": WORDS, "description": WORDS}, optional={"preview": WORDS, "xtra": JSON}
 )
-QUESTION = st.fixed_dictionaries(
+QUESTION: st.SearchStrategy[dict[str, Any]] = st.fixed_dictionaries(
     {
         "question": WORDS.filter(bool),
         "options": st.lists(OPTION, max_size=4, unique_by=lambda option: option["label"]),
@@ -73,7 +73,7 @@ SAID = st.dictionaries(WORDS, JSON, max_size=2) | JSON
 
 @st.composite
 def asked_and_answered(draw: st.DrawFn) -> tuple[dict[str, Any], dict[int, Answer]]:
-    known = {"questions": draw(QUESTIONS)}
+    known: dict[str, Any] = {"questions": draw(QUESTIONS)}
     for key in draw(st.sets(st.sampled_from(["answers", "annotations"]))):
         known[key] = draw(SAID)
     fields = draw(st.permutations([*known.items(), *draw(UNKNOWN).items()]))
@@ -168,7 +168,7 @@ def split(joined: Any) -> list[str]:
 
 # What stands in the protocol, by example.
 
-TWO = {
+TWO: dict[str, Any] = {
     "questions": [
         {"question": "Which?", "options": [{"label": "A", "preview": "x"}, {"label": "B"}]},
         {
@@ -238,7 +238,7 @@ def test_the_recorded_question_is_read_and_answered() -> None:
 
 @pytest.mark.parametrize("options", [{}, {"options": []}, {"options": None}])
 def test_a_question_without_options_asks_for_own_words(options: Any) -> None:
-    tool_input = {"questions": [{"question": "How many?", "kind": "number", **options}]}
+    tool_input: Any = {"questions": [{"question": "How many?", "kind": "number", **options}]}
     assert read_questions(tool_input) == (Question("How many?", kind="number"),)
     merged = merge_answers(tool_input, {0: Answer(words="3")})
     assert merged == {**tool_input, "answers": {"How many?": "3"}}
@@ -292,6 +292,7 @@ def test_an_answer_the_question_cannot_take_says_why(answers: Any, words: str) -
 
 @given(JSON)
 def test_any_json_is_read_or_refused_in_words(value: Any) -> None:
+    tool_input: Any
     for tool_input in (
         value,
         {"questions": value},

@@ -10,8 +10,8 @@ from crabhook.model.event import Event, ToolCall
 from crabhook.platforms.claude.events import EVENTS, Also
 from crabhook.platforms.claude.write import remark, write
 
-INPUT = {"command": "ls", "unknown": [None, {"kept": "é"}]}
-CHANGED = {**INPUT, "command": "ls -l"}
+INPUT: dict[str, Any] = {"command": "ls", "unknown": [None, {"kept": "é"}]}
+CHANGED: dict[str, Any] = {**INPUT, "command": "ls -l"}
 
 
 def event(name: str, tool: str = "Bash", tool_input: Any = None) -> Event:

@@ -1,0 +1,61 @@
+"""The token clients beyond the socket show."""
+
+from pathlib import Path
+
+import pytest
+
+from crabhook.server.token import TokenError, load_or_make, shows
+
+
+def test_a_token_is_made_once_for_its_owner_alone(tmp_path: Path) -> None:
+    path = tmp_path / "new" / "token"
+    token = load_or_make(path)
+    assert len(token) >= 40
+    assert load_or_make(path) == token
+    assert path.stat().st_mode & 0o777 == 0o600
+    assert path.parent.stat().st_mode & 0o777 == 0o700
+    assert load_or_make(tmp_path / "other") != token
+
+
+def test_an_owners_own_token_is_taken(tmp_path: Path) -> None:
+    path = tmp_path / "token"
+    path.write_text("mine\n")
+    path.chmod(0o400)
+    assert load_or_make(path) == "mine"
+
+
+@pytest.mark.parametrize("mode", [0o640, 0o604, 0o620, 0o666])
+def test_a_token_others_can_reach_is_refused(mode: int, tmp_path: Path) -> None:
+    path = tmp_path / "token"
+    path.write_text("mine")
+    path.chmod(mode)
+    with pytest.raises(TokenError, match=f"mode {mode:o}.*chmod 600"):
+        load_or_make(path)
+
+
+@pytest.mark.parametrize(("data", "words"), [(b"", "empty"), (b" \n", "empty"), (b"\xff", "cannot be read")])  # fmt: skip
+def test_a_token_file_without_a_token_is_refused(data: bytes, words: str, tmp_path: Path) -> None:
+    path = tmp_path / "token"
+    path.write_bytes(data)
+    path.chmod(0o600)
+    with pytest.raises(TokenError, match=words):
+        load_or_make(path)
+    assert path.read_bytes() == data
+
+
+def test_a_place_where_no_token_can_be_is_refused_in_words(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    (tmp_path / "folder").mkdir()
+    for path in (
+        tmp_path / "file" / "token",
+        tmp_path / "file" / "x" / "token",
+        tmp_path / "folder",
+    ):
+        with pytest.raises(TokenError, match=r"the token file .* cannot be"):
+            load_or_make(path)
+
+
+@pytest.mark.parametrize("header", ["", "t0ken", "Bearer ", "bearer t0ken", "Bearer t0ken ", "Bearer é", "Basic t0ken"])  # fmt: skip
+def test_only_the_very_token_is_shown(header: str) -> None:
+    assert shows("t0ken", "Bearer t0ken")
+    assert not shows("t0ken", header)

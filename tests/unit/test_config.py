@@ -1,0 +1,187 @@
+"""Settings: what is written is what counts, and what is wrong is named with its line."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from crabhook import config
+from crabhook.config import Settings, SettingsError, load, override, parse
+
+FULL = """
+# everything
+[server]
+listen = ["unix:/run/x", "127.0.0.1:7777"]
+wait = 60
+token_file = "/t"
+tls_cert = "/c"
+tls_key = "/k"
+
+[desk]
+plain = true
+ascii = false
+arming_ms = 0
+take_back_ms = 60000
+"""
+
+
+@pytest.fixture(autouse=True)
+def at_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Nothing of the machine's own user is read."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    for name in ("XDG_CONFIG_HOME", "XDG_STATE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    return tmp_path
+
+
+def test_every_setting_is_read() -> None:
+    read = parse(FULL, "f")
+    assert read.listen == ("unix:/run/x", "127.0.0.1:7777")
+    assert (read.wait, read.token_file) == (60.0, Path("/t"))
+    assert (read.tls_cert, read.tls_key) == (Path("/c"), Path("/k"))
+    assert (read.plain, read.ascii, read.arming_ms, read.take_back_ms) == (True, False, 0, 60000)
+
+
+@pytest.mark.parametrize("text", ["", "# nothing\n", "[server]\n", "[desk]\n[server]\n"])
+def test_what_is_not_written_stays_as_it_is(text: str) -> None:
+    assert parse(text, "f") == Settings()
+
+
+def test_a_home_is_found() -> None:
+    assert parse('[server]\ntoken_file = "~/t"', "f").token_file == Path.home() / "t"
+
+
+# What is wrong.
+
+BAD_VALUES = [
+    ("server", "listen", '"127.0.0.1:1"', "must be a list of texts"),
+    ("server", "listen", "[]", "must be a list of texts"),
+    ("server", "listen", "[1]", "must be a text"),
+    ("server", "listen", '[""]', "must be a text"),
+    ("server", "wait", '"60"', "must be a number of seconds above 0"),
+    ("server", "wait", "true", "must be a number of seconds above 0"),
+    ("server", "wait", "0", "must be a number of seconds above 0"),
+    ("server", "wait", "-1", "must be a number of seconds above 0"),
+    ("server", "wait", "nan", "must be a number of seconds above 0"),
+    ("server", "wait", "inf", "must be a number of seconds above 0"),
+    ("server", "token_file", "1", "must be a text"),
+    ("server", "tls_cert", '""', "must be a text"),
+    ("server", "tls_key", "[]", "must be a text"),
+    ("server", "token_file", '"~nobody-of-that-name/t"', "is no path"),
+    ("desk", "plain", "1", "must be true or false"),
+    ("desk", "ascii", '"yes"', "must be true or false"),
+    ("desk", "arming_ms", "-1", "must be a whole number of milliseconds"),
+    ("desk", "arming_ms", "60001", "must be a whole number of milliseconds"),
+    ("desk", "arming_ms", "0.5", "must be a whole number of milliseconds"),
+    ("desk", "take_back_ms", "true", "must be a whole number of milliseconds"),
+]
+# The ways to write one setting, and the line it then stands on.
+WAYS = [
+    ("[{table}]\n{key} = {value}\n", 2),
+    ("# {key} = 1\n[ {table} ]\n\n  {key}={value}\n", 4),
+    ('[{table}]\n"{key}" = {value}\n', 2),
+    ("{table}.{key} = {value}\n", 1),
+    ("\n{table} = {{ {key} = {value} }}\n", 2),
+]
+
+
+@pytest.mark.parametrize(("way", "line"), WAYS)
+@pytest.mark.parametrize("bad", BAD_VALUES, ids=str)
+def test_a_wrong_value_is_named_with_its_line(
+    bad: tuple[str, str, str, str], way: str, line: int
+) -> None:
+    table, key, value, words = bad
+    text = way.format(table=table, key=key, value=value)
+    with pytest.raises(SettingsError, match=rf"^f\.toml, line {line}: {key} {words}"):
+        parse(text, "f.toml")
+
+
+def test_the_line_is_that_of_the_right_table() -> None:
+    text = '[server]\nwait = 1\n[desk]\nplain = true\narming_ms = "x"\n'
+    with pytest.raises(SettingsError, match=r"line 5: arming_ms"):
+        parse(text, "f")
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("\n[servers]\n", r"line 2: there is no table 'servers'; known are: server, desk"),
+        ("wait = 60\n", r"line 1: there is no table 'wait'; known are:"),
+        (
+            "[server]\n\nwaits = 60\n",
+            r"line 3: there is no setting 'waits' in \[server\]; .*listen",
+        ),
+        ("[desk]\nwait = 60\n", r"line 2: there is no setting 'wait' in \[desk\]"),
+        ("[server.more]\nx = 1\n", r"there is no setting 'more' in \[server\]"),
+        ("server = 1\n", r"line 1: server must be a table"),
+        ("[[desk]]\nplain = true\n", r"desk must be a table"),
+    ],
+)
+def test_what_nobody_knows_is_named_with_its_line_and_what_is_known(text: str, words: str) -> None:
+    with pytest.raises(SettingsError, match=words):
+        parse(text, "f")
+
+
+@pytest.mark.parametrize("text", ["[server", "wait 60", '[server]\nwait = "', "[server]\n[server]\n", "a = 1\na = 2\n"])  # fmt: skip
+def test_what_is_not_toml_says_where(text: str) -> None:
+    with pytest.raises(SettingsError, match=r"f: not TOML: .*(line|end of)"):
+        parse(text, "f")
+
+
+# Where settings are read from.
+
+
+def test_no_file_in_the_usual_place_is_no_fault_but_one_that_was_named_is(at_home: Path) -> None:
+    assert load() == Settings()
+    with pytest.raises(SettingsError, match="there is no settings file"):
+        load(at_home / "mine.toml")
+
+
+@pytest.mark.parametrize("moved", [False, True])
+def test_the_usual_place_is_read(
+    moved: bool,
+    at_home: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    folder = at_home / ("moved" if moved else ".config")
+    if moved:
+        monkeypatch.setenv("XDG_CONFIG_HOME", str(folder))
+    (folder / "crabhook").mkdir(parents=True)
+    (folder / "crabhook" / "settings.toml").write_text("[server]\nwait = 5\n")
+    assert load().wait == 5
+
+
+def test_a_relative_base_folder_is_not_believed(
+    at_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", "state")
+    monkeypatch.setenv("XDG_CONFIG_HOME", "")
+    assert config.state_folder() == at_home / ".local" / "state" / "crabhook"
+    assert config.config_folder() == at_home / ".config" / "crabhook"
+
+
+def test_a_file_that_cannot_be_read_is_no_empty_one(at_home: Path) -> None:
+    (at_home / "latin").write_bytes(b"# \xe9\n")
+    for path in (at_home, at_home / "latin"):
+        with pytest.raises(SettingsError, match="cannot be read"):
+            load(path)
+
+
+# Flags.
+
+
+@pytest.mark.parametrize(
+    ("flags", "changed"),
+    [
+        ({}, {}),
+        ({"wait": None, "plain": None}, {}),
+        ({"wait": 5.0}, {"wait": 5.0}),
+        ({"plain": True, "command": "serve", "settings": None}, {"plain": True}),
+        ({"arming_ms": 0}, {"arming_ms": 0}),
+    ],
+)
+def test_flags_that_were_given_win(flags: dict[str, Any], changed: dict[str, Any]) -> None:
+    written = parse(FULL, "f")
+    found = override(written, flags)
+    assert {key: getattr(found, key) for key in changed} == changed
+    assert override(found, {key: getattr(written, key) for key in changed}) == written
