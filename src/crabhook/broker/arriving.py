@@ -7,6 +7,7 @@ from crabhook.broker.calls import joins, named, over
 from crabhook.broker.card import Card
 from crabhook.broker.effects import Effect, Refusal, Refuse, Resolve
 from crabhook.broker.facts import Arrived
+from crabhook.broker.orders import Ruling
 from crabhook.broker.tickets import same_secret
 from crabhook.model.decision import Decision, no_opinion
 from crabhook.model.event import Event, Scope
@@ -25,6 +26,8 @@ def arrived(books: Books, fact: Arrived) -> list[Effect]:
         return again  # which is no news, and no order that came later changes its answer
     effects = _conclude(books, event, fact.now)
     ruling = books.orders.rule(event, platform, fact.request.stance, fact.now)
+    if ruling.decision is not None and not books.stops.counts(event, ruling.decision):
+        ruling = Ruling()  # the agent would no longer follow it
     if not ruling.waits and ruling.decision is None:
         return [*_observe(books, fact), *effects, books.note(fact.now, event, "")]
     decided = _decided_before(books, fact)

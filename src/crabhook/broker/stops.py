@@ -25,6 +25,14 @@ class Stops:
             self._counts.pop(_agent(event), None)
         return self._counts.get(_agent(event), 0)
 
+    def counts(self, event: Event, decision: Decision) -> bool:
+        """Count a decision that no operator made; say whether the agent will follow it."""
+        try:
+            self.count(event, decision)
+        except DecisionError:
+            return False
+        return True
+
     def count(self, event: Event, decision: Decision) -> None:
         """Count a decision; raise DecisionError where the agent would no longer follow it."""
         if decision.verdict is not Verdict.KEEP_GOING:

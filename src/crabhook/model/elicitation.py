@@ -98,13 +98,15 @@ def check_content(event_fields: Mapping[str, Value], content: Mapping[str, Value
         return
     from jsonschema import FormatChecker, SchemaError, ValidationError  # noqa: PLC0415 - rare, slow
     from jsonschema.validators import validator_for  # noqa: PLC0415
+    from referencing import Registry  # noqa: PLC0415
 
     kind = validator_for(schema)
     try:
         kind.check_schema(schema)
     except SchemaError:
         return
-    validator = kind(schema, format_checker=FormatChecker())
+    # A registry of its own: without one a reference in the schema would be fetched from anywhere.
+    validator = kind(schema, registry=Registry(), format_checker=FormatChecker())
     try:
         validator.validate(dict(content or {}))
     except ValidationError as error:

@@ -1,0 +1,53 @@
+"""More time for a card, and later time."""
+
+from dataclasses import replace
+
+import pytest
+
+from crabhook.broker.facts import Extended, Revoked, Snoozed
+from crabhook.broker.orders import Kind, Order
+from crabhook.broker.states import TooLateError
+from crabhook.model.errors import DecisionError
+from tests.support.playbook import ALLOW, Playbook, bash
+
+
+def waiting(book: Playbook, ours: float, theirs: float) -> None:
+    """A card that waits `ours` seconds for a hook that waits `theirs`."""
+    book.asks(replace(bash("a", "ls", wait=ours), gives_up_at=book.now + theirs))
+
+
+def test_a_card_waits_longer_as_long_as_its_hook_does(book: Playbook) -> None:
+    waiting(book, 10, 100)
+    book.broker.handle(Extended(1, 30, book.now))
+    book.waits(39.9)
+    assert book.broker.waiting()
+    book.broker.handle(Extended(1, 1000, book.now))
+    assert book.broker.waiting()[0].wait_until == book.now - 39.9 + 100
+    with pytest.raises(DecisionError, match="waits no longer"):
+        book.broker.handle(Extended(1, 5, book.now))
+    book.waits(61)
+    assert not book.broker.waiting()
+
+
+def test_an_ended_card_gets_no_more_time(book: Playbook) -> None:
+    waiting(book, 10, 100)
+    book.answers(1, ALLOW)
+    for fact in (Extended(1, 5, book.now), Snoozed(1, book.now + 5, book.now)):
+        with pytest.raises(TooLateError, match="already decided"):
+            book.broker.handle(fact)
+
+
+def test_a_card_that_was_put_aside_waits_on_and_still_ends_in_its_time(book: Playbook) -> None:
+    waiting(book, 10, 10)
+    book.broker.handle(Snoozed(1, book.now + 60, book.now))
+    assert book.broker.waiting()[0].snoozed_until == book.now + 60
+    book.waits(10)
+    assert not book.broker.waiting()
+
+
+def test_an_order_that_does_not_stand_cannot_be_ended(book: Playbook) -> None:
+    with pytest.raises(DecisionError, match="no such order"):
+        book.broker.handle(Revoked(lambda _: True, book.now))
+    book.orders(Order(Kind.AWAY))
+    book.broker.handle(Revoked(lambda order: order.kind is Kind.AWAY, book.now))
+    assert not book.broker.orders()
