@@ -73,6 +73,9 @@ class BrokerDesk:
         self.decided.append((number, decision))
         return self._known(number)
 
+    def holdable(self) -> Sequence[str]:
+        return self._broker.holdable()
+
     def orders(self) -> Sequence[Order]:
         return self._broker.orders()
 

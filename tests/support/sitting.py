@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from crabhook.broker.card import Card
-    from crabhook.model.decision import Decision
+    from crabhook.model.decision import Decision, Verdict
 
 CLIENT = Origin("laptop", 4242, "ann")
 LONG_ENOUGH = 0.5
@@ -120,6 +120,10 @@ class Sitting:
     def decided(self) -> list[tuple[int, Decision]]:
         """Return what was decided at the desk, in order."""
         return self.desk.decided
+
+    def verdicts(self) -> list[tuple[int, Verdict]]:
+        """Return which cards were decided, and how."""
+        return [(number, decision.verdict) for number, decision in self.decided()]
 
     @property
     def card(self) -> Card:

@@ -1,0 +1,108 @@
+"""The operator's answers on their way to the desk; an allow is held for a moment, to be taken back.
+
+The law of this file: what is held and not yet sent is nothing.  It is dropped
+when its card ends or grows, when the operator says anything else about it,
+and when the desk is closed.
+"""
+
+from dataclasses import dataclass
+
+from crabhook.broker.card import Card
+from crabhook.broker.desk import Desk
+from crabhook.broker.states import State
+from crabhook.model.decision import Decision, Verdict
+from crabhook.model.errors import CrabhookError
+
+HELD_BACK = frozenset({Verdict.ALLOW})  # what a slip of a finger could do harm with
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """An answer that has not been sent yet.  `since` and `due` are on the desk's clock."""
+
+    card: Card
+    decision: Decision
+    since: float
+    due: float
+
+    def left(self, now: float) -> float:
+        """Return which part of the moment is left, from 1 down to 0."""
+        return max(self.due - now, 0) / (self.due - self.since)
+
+
+class Answers:
+    """Sends the operator's answers, each once; says in a sentence what came of it."""
+
+    def __init__(self, desk: Desk, take_back: float) -> None:
+        self._desk = desk
+        self._take_back = take_back
+        self._held: dict[int, Held] = {}
+
+    def __repr__(self) -> str:
+        return f"<Answers held={sorted(self._held)}>"
+
+    def held(self, number: int) -> Held | None:
+        """Return the answer to that card which waits to be sent."""
+        return self._held.get(number)
+
+    @property
+    def waiting(self) -> int:
+        """How many answers are held."""
+        return len(self._held)
+
+    @property
+    def due(self) -> float | None:
+        """When the next of them is to be sent."""
+        return min((held.due for held in self._held.values()), default=None)
+
+    def give(self, card: Card, decision: Decision) -> str:
+        """Send an answer, or hold it for its moment; an earlier one held for the card is gone."""
+        self._held.pop(card.number, None)
+        if decision.verdict not in HELD_BACK or not self._take_back:
+            return self._send(card.number, decision)
+        now = self._desk.now()
+        self._held[card.number] = Held(card, decision, now, now + self._take_back)
+        return ""
+
+    def take_back(self, number: int | None) -> str:
+        """Drop what is held for that card, or else what was held last."""
+        if number not in self._held:
+            number = next(reversed(self._held), None)
+        if number is None:
+            return "nothing to take back: what was given has been sent"
+        del self._held[number]
+        return f"#{number} taken back, it waits for you again"
+
+    def drop(self, number: int) -> bool:
+        """Forget what is held for that card; return whether there was anything."""
+        return self._held.pop(number, None) is not None
+
+    def news(self, card: Card) -> str:
+        """Take in a changed card; say so if it makes a held answer void."""
+        held = self._held.get(card.number)
+        if held is None:
+            return ""
+        if card.state is not State.WAITING:
+            del self._held[card.number]
+            why = f" ({card.why})" if card.why else ""
+            return f"#{card.number} {card.outcome}{why}: your answer changed nothing"
+        seen = {leg.id for leg in held.card.requests}
+        if any(leg.id not in seen for leg in card.requests):
+            del self._held[card.number]
+            return f"your answer was not sent: #{card.number} was asked again, there is more to see"
+        return ""
+
+    def tick(self) -> list[str]:
+        """Send what is due; return what there is to say about it."""
+        now = self._desk.now()
+        ripe = [held for held in self._held.values() if held.due <= now]
+        for held in ripe:
+            del self._held[held.card.number]
+        return [said for held in ripe if (said := self._send(held.card.number, held.decision))]
+
+    def _send(self, number: int, decision: Decision) -> str:
+        try:
+            self._desk.answer(number, decision)
+        except CrabhookError as error:
+            return str(error)
+        return ""

@@ -1,0 +1,33 @@
+"""Times as a person reads them: how long ago, how long left, at what time of day."""
+
+import time
+from dataclasses import dataclass
+
+_FULL, _EMPTY = "▓", "░"
+
+
+@dataclass(frozen=True, slots=True)
+class Clock:
+    """One moment on two clocks: the desk's (`now`) and the wall's (`wall`, seconds since 1970)."""
+
+    now: float
+    wall: float
+
+    def of_day(self, at: float) -> str:
+        """Return the time of day at which it was `at` on the desk's clock."""
+        return time.strftime("%H:%M:%S", time.localtime(self.wall - (self.now - at)))
+
+
+def lasting(seconds: float) -> str:
+    """Return a length of time: 0:07, 12:30, 3:05:00; days when there are many hours."""
+    whole = max(int(seconds), 0)
+    hours, minutes = whole // 3600, whole // 60 % 60
+    if hours >= 100:
+        return f"{hours // 24}d"
+    return f"{hours}:{minutes:02}:{whole % 60:02}" if hours else f"{minutes}:{whole % 60:02}"
+
+
+def bar(part: float, length: int) -> str:
+    """Return a bar filled to `part`, from 0 to 1; a little of something is never shown as none."""
+    full = min(max(round(part * length), 1 if part > 0 else 0), length)
+    return _FULL * full + _EMPTY * (length - full)

@@ -1,0 +1,154 @@
+"""A card in a few words: which tool, whose, where, and what for.
+
+Everything here takes agents' text and returns text that is safe for a terminal,
+on one line, and of bounded length, so that a list of cards costs the same
+whatever the agents sent.  `spell` makes it safe where a terminal needs more
+than `safe` does.
+"""
+
+import json
+from collections.abc import Callable, Mapping
+from typing import TypeAlias
+
+from crabhook.model.errors import QuestionError
+from crabhook.model.event import Event
+from crabhook.model.jsontext import Value
+from crabhook.model.question import describe, read_questions
+from crabhook.ui.safe import safe
+
+LONGEST = 400  # characters of an agent's text that are looked at; no line of a list shows more
+QUESTION_TOOL = "AskUserQuestion"
+PLAN_TOOL = "ExitPlanMode"
+_MAIN_AGENT = "main"
+_ID_SHOWN = 4  # characters of an agent's id, enough to tell a few apart
+
+_Input: TypeAlias = Mapping[str, Value]
+_Spell: TypeAlias = Callable[[str], str]
+
+
+def brief(text: str, spell: _Spell = safe) -> str:
+    """Return the start of an agent's text, safe; an ellipsis stands for what is left out."""
+    return spell(text) if len(text) <= LONGEST else spell(text[:LONGEST]) + "…"
+
+
+def tool_label(event: Event, spell: _Spell = safe) -> str:
+    """Return the tool the event is about, or the event's own name where it is about none."""
+    return brief(event.tool.name if event.tool else event.name, spell)
+
+
+def agent_label(event: Event, spell: _Spell = safe) -> str:
+    """Return which of the session's agents it was: "main", or a subagent's kind and id."""
+    if not event.agent_id:
+        return _MAIN_AGENT
+    kind = brief(event.agent_type, spell) or "agent"
+    return f"{kind}·{spell(event.agent_id[:_ID_SHOWN])}"
+
+
+def project(event: Event, spell: _Spell = safe) -> str:
+    """Return the last part of the folder the agent works in."""
+    parts = event.cwd[-LONGEST:].replace("\\", "/").rstrip("/").rsplit("/", 1)
+    return brief(parts[-1] or event.cwd, spell)
+
+
+def session_label(event: Event, spell: _Spell = safe) -> str:
+    """Return the start of the session's id, enough to tell sessions apart."""
+    return spell(event.session[:8])
+
+
+def is_question(event: Event) -> bool:
+    """Whether the event asks the operator questions with answers to choose."""
+    return event.tool is not None and event.tool.name == QUESTION_TOOL
+
+
+def summary(event: Event, spell: _Spell = safe) -> str:
+    """Return what the call is for, in one line: its command, file, question or plan.
+
+    A line break in a command stays visible as a mark, so that one line never
+    passes for the whole of several.
+    """
+    if event.tool is not None:
+        return brief(_told(event, event.tool.input), spell)
+    said = (event.text(key).strip() for key in _SAID)
+    return brief(next((text for text in said if text), ""), spell)
+
+
+def _told(event: Event, tool_input: Value) -> str:
+    if is_question(event):
+        return _question(tool_input)
+    if not isinstance(tool_input, dict) or not tool_input:
+        return "" if tool_input in ({}, None) else _some_json(tool_input)
+    for key, tell in _TELLING:
+        value = tool_input.get(key)
+        if isinstance(value, str) and value.strip():
+            return tell(value, tool_input, event.cwd)
+    return ", ".join(f"{key}: {_short(tool_input[key])}" for key in list(tool_input)[:8])
+
+
+def _question(tool_input: Value) -> str:
+    try:
+        return describe(read_questions(tool_input))
+    except QuestionError as error:
+        return f"unreadable: {error}"
+
+
+def _itself(value: str, _whole: _Input, _cwd: str) -> str:
+    return value
+
+
+def _first_line(value: str, _whole: _Input, _cwd: str) -> str:
+    """Return the first line that says something; the screen shows the others."""
+    start = value.lstrip()[: LONGEST + 1]
+    return start.split("\n", 1)[0].lstrip("# ") or start
+
+
+def _file(path: str, whole: _Input, cwd: str) -> str:
+    """Return the path, from the agent's folder on, and how many lines come and go, if it says."""
+    old, new = whole.get("old_string"), whole.get("new_string", whole.get("content"))
+    counts = [
+        f"{sign}{_lines(text)}" for sign, text in (("+", new), ("-", old)) if isinstance(text, str)
+    ]
+    folder = cwd.rstrip("/") + "/"
+    return " ".join([_end_of(path.removeprefix(folder) or path), *counts])
+
+
+def _lines(text: str) -> int:
+    return text.count("\n") + (not text.endswith("\n") and bool(text))
+
+
+def _end_of(path: str) -> str:
+    return path if len(path) <= LONGEST // 2 else "…" + path[-LONGEST // 2 :]
+
+
+# Which field of an event about no tool tells what it is about.
+_SAID = ("message", "prompt", "last_assistant_message", "title", "reason")
+
+# Which field of a tool's input tells what the call is for, the most telling first.
+_TELLING: tuple[tuple[str, Callable[[str, _Input, str], str]], ...] = (
+    ("command", _itself),
+    ("plan", _first_line),
+    ("file_path", _file),
+    ("notebook_path", _file),
+    ("path", _file),
+    ("pattern", _itself),
+    ("url", _itself),
+    ("query", _itself),
+    ("prompt", _first_line),
+    ("description", _itself),
+)
+
+
+def _short(value: Value) -> str:
+    return value[:LONGEST] if isinstance(value, str) else _some_json(value)
+
+
+def _some_json(value: Value) -> str:
+    """Return the start of a value's JSON, written no further than it can be shown."""
+    written = ""
+    for piece in _ENCODER.iterencode(value):
+        written += piece[: LONGEST + 1]
+        if len(written) > LONGEST:
+            break
+    return written
+
+
+_ENCODER = json.JSONEncoder(ensure_ascii=False)

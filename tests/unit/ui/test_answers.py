@@ -1,0 +1,309 @@
+"""What is held and not yet sent is nothing."""
+
+from __future__ import annotations
+
+import pytest
+
+from crabhook.model.decision import Decision, Verdict
+from crabhook.ui.answers import HELD_BACK, Answers
+from crabhook.ui.moment import Mode
+from tests.support.sitting import Sitting, call
+
+ALLOW = Decision(Verdict.ALLOW)
+AGAIN = {"hook_event_name": "PermissionRequest", "tool_use_id": "t1"}
+SENT = 1.0  # seconds after which an allow is no longer held
+
+
+def desk_with(cards: int = 1) -> tuple[Sitting, Answers]:
+    sitting = Sitting()
+    for number in range(cards):
+        sitting.ask(session_id=f"s{number}")
+    return sitting, Answers(sitting.desk, take_back=0.6)
+
+
+def test_an_allow_is_held_and_anything_else_is_sent_at_once() -> None:
+    assert frozenset({Verdict.ALLOW}) == HELD_BACK
+    for decision in (
+        Decision(Verdict.DENY, reason="no"),
+        Decision(Verdict.ASK),
+        Decision(Verdict.PASS),
+    ):
+        sitting, answers = desk_with()
+        assert answers.give(sitting.card, decision) == ""
+        assert sitting.decided() == [(1, decision)]
+        assert answers.waiting == 0
+
+
+def test_a_held_allow_is_sent_once_when_it_is_due() -> None:
+    sitting, answers = desk_with()
+    answers.give(sitting.card, ALLOW)
+    assert answers.due == sitting.desk.now() + 0.6
+    sitting.desk.pass_time(0.59)
+    assert answers.tick() == []
+    assert not sitting.decided()
+    sitting.desk.pass_time(0.02)
+    answers.tick()
+    answers.tick()
+    assert sitting.decided() == [(1, ALLOW)]
+    assert answers.due is None
+
+
+def test_another_answer_replaces_the_held_one() -> None:
+    sitting, answers = desk_with()
+    denial = Decision(Verdict.DENY, reason="no")
+    answers.give(sitting.card, ALLOW)
+    answers.give(sitting.card, denial)
+    assert answers.waiting == 0
+    sitting.desk.pass_time(9)
+    answers.tick()
+    assert sitting.decided() == [(1, denial)]
+
+
+def test_taking_back_takes_the_named_card_or_else_the_last() -> None:
+    sitting, answers = desk_with(3)
+    for card in sitting.desk.waiting():
+        answers.give(card, ALLOW)
+    assert "#1 taken back" in answers.take_back(1)
+    assert "#3 taken back" in answers.take_back(99)
+    assert "#2 taken back" in answers.take_back(None)
+    assert "nothing to take back" in answers.take_back(None)
+    sitting.desk.pass_time(9)
+    answers.tick()
+    assert not sitting.decided()
+
+
+def test_news_of_an_ended_card_drops_what_is_held_for_it_and_says_why() -> None:
+    sitting, answers = desk_with()
+    answers.give(sitting.card, ALLOW)
+    sitting.leave(1)
+    ended = sitting.desk.card(1)
+    assert ended is not None
+    said = answers.news(ended)
+    assert said == f"#1 WITHDRAWN ({ended.why}): your answer changed nothing"
+    assert answers.news(ended) == ""
+
+
+def test_news_of_a_card_without_a_held_answer_says_nothing() -> None:
+    sitting, answers = desk_with()
+    assert answers.news(sitting.card) == ""
+    answers.give(sitting.card, ALLOW)
+    assert answers.news(sitting.card) == ""
+    assert answers.waiting == 1
+
+
+def test_what_the_desk_refuses_is_said() -> None:
+    sitting, answers = desk_with()
+    assert "reason" in answers.give(sitting.card, Decision(Verdict.DENY))
+    card = sitting.card
+    answers.give(card, ALLOW)
+    sitting.leave(1)
+    sitting.desk.pass_time(9)
+    (said,) = answers.tick()
+    assert "already withdrawn" in said
+
+
+@pytest.mark.parametrize(("passed", "left"), [(0.0, 1.0), (0.3, 0.5), (0.6, 0.0), (9.0, 0.0)])
+def test_the_moment_runs_out(passed: float, left: float) -> None:
+    sitting, answers = desk_with()
+    answers.give(sitting.card, ALLOW)
+    held = answers.held(1)
+    assert held is not None
+    assert held.left(sitting.desk.now() + passed) == pytest.approx(left)
+
+
+# The same from a screen's keys.
+
+
+def test_an_allow_is_sent_only_after_its_moment() -> None:
+    sitting = Sitting()
+    number = sitting.ask()
+    sitting.wait()
+    sitting.press("a")
+    assert not sitting.decided()
+    assert "u takes it back" in sitting.text()
+    sitting.wait(SENT)
+    assert sitting.verdicts() == [(number, Verdict.ALLOW)]
+
+
+def test_an_allow_can_be_taken_back() -> None:
+    sitting = Sitting()
+    sitting.ask()
+    sitting.wait()
+    sitting.press("a", "u")
+    sitting.wait(60)
+    assert not sitting.decided()
+    assert "taken back" in sitting.text()
+
+
+def test_a_note_goes_with_the_allow_and_is_held_like_one() -> None:
+    sitting = Sitting()
+    sitting.ask()
+    sitting.wait()
+    sitting.press("n")
+    sitting.type("keep it small")
+    sitting.press("enter")
+    assert not sitting.decided()
+    sitting.wait(SENT)
+    ((_, decision),) = sitting.decided()
+    assert (decision.verdict, decision.note) == (Verdict.ALLOW, "keep it small")
+
+
+def test_without_a_take_back_moment_an_allow_is_sent_at_once() -> None:
+    sitting = Sitting(take_back_ms=0)
+    sitting.ask()
+    sitting.wait()
+    sitting.press("a")
+    assert len(sitting.decided()) == 1
+
+
+@pytest.mark.parametrize(("key", "verdict"), [("h", Verdict.ASK), ("p", Verdict.PASS)])
+def test_what_does_no_harm_is_sent_at_once(key: str, verdict: Verdict) -> None:
+    sitting = Sitting()
+    number = sitting.ask()
+    sitting.wait()
+    sitting.press(key)
+    assert sitting.verdicts() == [(number, verdict)]
+
+
+def test_any_other_answer_takes_a_held_allow_back_first() -> None:
+    sitting = Sitting()
+    sitting.ask()
+    sitting.wait()
+    sitting.press("a", "d")
+    sitting.wait(60)  # the box is open: nothing may be sent behind it
+    assert not sitting.decided()
+    sitting.type("no")
+    sitting.press("enter")
+    assert [verdict for _, verdict in sitting.verdicts()] == [Verdict.DENY]
+
+
+def test_an_allow_whose_card_ends_in_its_moment_is_dropped_and_said_so() -> None:
+    sitting = Sitting()
+    number = sitting.ask()
+    sitting.wait()
+    sitting.press("a")
+    sitting.leave(number)
+    sitting.wait(SENT)
+    assert not sitting.decided()
+    assert "your answer changed nothing" in sitting.text()
+
+
+def test_an_allow_whose_card_grows_in_its_moment_is_dropped_and_said_so() -> None:
+    sitting = Sitting()
+    sitting.ask(tool_use_id="t1")
+    sitting.wait()
+    sitting.press("a")
+    more = {"command": "ls -l", "sandbox": False}
+    sitting.desk.ask(call(tool_input=more, **AGAIN))
+    sitting.wait(SENT)
+    assert not sitting.decided()
+    assert "your answer was not sent" in sitting.text()
+
+
+def test_two_allows_are_held_apart() -> None:
+    sitting = Sitting(take_back_ms=2000)
+    first = sitting.ask()
+    sitting.ask(session_id="b")
+    sitting.wait()
+    sitting.press("a", "down")
+    sitting.wait()
+    sitting.press("a", "u")
+    sitting.wait(5)
+    assert sitting.verdicts() == [(first, Verdict.ALLOW)]
+
+
+def test_an_allow_held_when_the_operator_quits_is_never_sent() -> None:
+    sitting = Sitting()
+    sitting.ask()
+    sitting.wait()
+    sitting.press("a", "c-c", "c-c")
+    assert sitting.screen.done
+    assert not sitting.decided()
+
+
+# The input box.
+
+
+def test_a_denial_carries_the_reason_typed() -> None:
+    sitting = Sitting()
+    sitting.ask()
+    sitting.wait()
+    sitting.press("d")
+    sitting.type("use npm ci, not apad")
+    sitting.press("enter")
+    ((_, decision),) = sitting.decided()
+    assert (decision.verdict, decision.reason) == (Verdict.DENY, "use npm ci, not apad")
+
+
+@pytest.mark.parametrize("typed", ["", "   "])
+def test_a_denial_without_a_reason_is_refused_with_a_hint(typed: str) -> None:
+    sitting = Sitting()
+    sitting.ask()
+    sitting.wait()
+    sitting.press("d")
+    sitting.type(typed)
+    sitting.press("enter")
+    assert not sitting.decided()
+    assert sitting.screen.mode is Mode.BOX
+    assert "the model reads it" in sitting.text()
+
+
+def test_what_arrives_while_typing_changes_neither_card_nor_line() -> None:
+    sitting = Sitting()
+    number = sitting.ask()
+    sitting.wait()
+    sitting.press("d")
+    sitting.type("do not")
+    for other in range(20):
+        sitting.ask(session_id=f"s{other}")
+    sitting.type(" do it")
+    sitting.press("enter")
+    ((decided, decision),) = sitting.decided()
+    assert (decided, decision.reason) == (number, "do not do it")
+
+
+def test_a_line_whose_card_ended_is_not_sent_but_kept() -> None:
+    sitting = Sitting()
+    number = sitting.ask()
+    sitting.ask(session_id="b")
+    sitting.wait()
+    sitting.press("d")
+    sitting.type("use ci")
+    sitting.leave(number)
+    assert f"#{number} has ended, nothing will be sent" in sitting.text()
+    sitting.press("enter")
+    assert not sitting.decided()
+    assert "nothing was sent" in sitting.text()
+    sitting.press("down")
+    sitting.wait()
+    sitting.press("d", "up", "enter")
+    ((_, decision),) = sitting.decided()
+    assert decision.reason == "use ci"
+
+
+def test_leaving_the_box_sends_nothing_and_keeps_the_line() -> None:
+    sitting = Sitting()
+    sitting.ask()
+    sitting.wait()
+    sitting.press("d")
+    sitting.type("never mind")
+    sitting.press("escape")
+    assert not sitting.decided()
+    sitting.wait()
+    sitting.press("d", "up")
+    assert "never mind" in sitting.text()
+
+
+# Late and refused answers.
+
+
+def test_an_answer_that_comes_too_late_is_told_and_changes_nothing() -> None:
+    sitting = Sitting(take_back_ms=0)
+    number = sitting.ask()
+    sitting.wait()
+    sitting.stop()  # the news has not reached the screen yet
+    sitting.desk.leave(sitting.card.requests[0].id)
+    sitting.press("p")
+    assert not sitting.decided()
+    assert f"#{number} is already withdrawn" in sitting.text()
+    assert "changed nothing" in sitting.text()

@@ -1,0 +1,76 @@
+"""The foot: the line being typed with its cursor, what was said in full, what went by."""
+
+from __future__ import annotations
+
+from prompt_toolkit.utils import get_cwidth
+
+from tests.support.sitting import Sitting
+
+
+def typing(text: str, columns: int = 80) -> tuple[Sitting, str, int]:
+    """Return the box's row and the cursor's column after `text` was typed into it."""
+    sitting = Sitting(columns=columns)
+    sitting.ask()
+    sitting.wait()
+    sitting.press("d")
+    sitting.screen.paste(text)
+    frame = sitting.draw()
+    assert frame.cursor is not None
+    column, row = frame.cursor
+    return sitting, "".join(text for _, text in frame.lines[row]), column
+
+
+def test_the_cursor_stands_behind_what_was_typed() -> None:
+    for text in ("", "no", "日本語", "x" * 500):
+        _, row, column = typing(text)
+        before = ""
+        while get_cwidth(before) < column:
+            before += row[len(before)]
+        assert before.endswith(text[-30:])
+        assert column < 80
+
+
+def test_the_cursor_of_a_narrow_screen_stays_on_it() -> None:
+    for columns in (24, 30, 40):
+        _, _, column = typing("some long reason for all this", columns)
+        assert column < max(columns, 32)
+
+
+def test_the_box_says_whose_it_is_and_that_its_card_ended() -> None:
+    sitting, row, _ = typing("no")
+    assert row.strip() == "deny #1, the model reads why: no"
+    sitting.leave(1)
+    assert "#1 has ended, nothing will be sent: no" in sitting.text()
+
+
+def test_a_long_notice_is_shown_whole_over_what_went_by() -> None:
+    sitting = Sitting()
+    sitting.screen.say("word " * 30 + "end")
+    rows = sitting.rows_of_text()
+    assert " ".join(" ".join(rows[-4:-1]).split()) == ("word " * 30 + "end")
+
+
+def test_a_notice_on_a_small_screen_may_cover_the_keys() -> None:
+    sitting = Sitting(columns=40, rows=10)
+    sitting.screen.say("what happened is told in more than one row")
+    assert " ".join(" ".join(sitting.rows_of_text()[-2:]).split()) == sitting.screen.notice
+
+
+def test_what_is_said_while_typing_is_seen_at_every_size() -> None:
+    for rows in (8, 10, 24, 60):
+        sitting = Sitting(rows=rows)
+        sitting.ask()
+        sitting.wait()
+        sitting.press("d", "enter")
+        assert "needs a reason" in sitting.text()
+        assert "deny #1" in sitting.text()
+
+
+def test_the_foot_never_moves() -> None:
+    sitting = Sitting()
+    places = set()
+    for step in (lambda: None, sitting.ask, lambda: sitting.leave(1)):
+        step()
+        places.add(len(sitting.rows_of_text()))
+        places.add(sitting.rows_of_text()[-5].count("─") > 10)
+    assert places == {24, True}
