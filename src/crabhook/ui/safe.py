@@ -1,4 +1,4 @@
-"""Agents' text made safe for a terminal: whatever could act, hide or reorder becomes a visible mark.
+"""Agents' text made safe for a terminal: what could act, hide or reorder becomes a visible mark.
 
 A mark is the character's code point between angle brackets, such as ⟨U+202E⟩,
 or its control picture, such as ␛.  Nothing is dropped, so two different texts
