@@ -15,8 +15,7 @@ from time import perf_counter
 from bench.events import DECIDED_EVENT, LEFT_WAITING, new_call
 from bench.limits import raise_file_limit
 from crabhook.hook.call import Call
-from crabhook.hook.headers import request_headers
-from crabhook.hook.messages import GATE, client_facts, permission_request
+from crabhook.hook.wire import GATE, client_facts, permission_request, request_headers
 
 _METHOD = "/crabhook.v1.PermissionService/RequestPermission"
 

@@ -3,6 +3,7 @@
 import os
 import signal
 import subprocess
+from contextlib import closing
 from dataclasses import dataclass
 from time import monotonic_ns, perf_counter
 
@@ -12,7 +13,7 @@ from bench.events import DECIDED_EVENT, OBSERVED_EVENT, WATCHED, new_call
 from bench.figures import percentile
 from bench.limits import connections_that_fit
 from bench.serving import Server, child, plain_environment, running_server
-from crabhook.hook.client import Options, Ticket, Unanswered, ask
+from crabhook.hook.client import Options, Request, Unanswered
 
 _OTHER_CALLS = 300
 _KILLS = 12
@@ -68,10 +69,11 @@ def _call_often(server: Server, sample: str, times: int) -> list[float]:
     for _ in range(times):
         payload = new_call(sample)
         started = perf_counter()
-        try:
-            reply = ask(options, Ticket(), payload)
-        except Unanswered as error:
-            raise BenchError(f"the server did not answer {sample}: {error}") from error
+        with closing(Request(options)) as request:
+            try:
+                reply = request.ask(payload)
+            except Unanswered as error:
+                raise BenchError(f"the server did not answer {sample}: {error}") from error
         seconds.append(perf_counter() - started)
         if reply.exit_code or bool(reply.stdout) != (sample == DECIDED_EVENT):
             raise BenchError(f"the server answered {sample} with {reply!r}")

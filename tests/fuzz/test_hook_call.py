@@ -6,9 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crabhook.hook.call import Call
-from crabhook.hook.headers import read_headers
 from crabhook.hook.huffman import read
-from crabhook.hook.messages import Malformed, read_reply
+from crabhook.hook.wire import Malformed, read_headers, read_reply
 from tests.unit.hook.test_call import (
     ACCEPTED,
     HEADERS,
@@ -68,6 +67,27 @@ def test_whatever_a_peer_says_is_taken_in_or_is_malformed(
         assert call.greeted
     assert len(call._inbound) + len(call._outbound) + len(call._block or b"") < BOUND
     assert sent <= size + 100_000
+
+
+@settings(deadline=None, max_examples=200)
+@given(behind=TALK, later=TALK, stream=st.sampled_from([1, 3]))
+def test_whatever_follows_an_answer_neither_changes_it_nor_answers_the_next(
+    *, behind: list[bytes], later: list[bytes], stream: int
+) -> None:
+    call = Call(HEADERS, b"question")
+    call.feed(frame(SETTINGS) + head(*ACCEPTED) + frame(0, 0, 1, answer(b"yes")) + ending())
+    call.feed(b"".join(behind))
+    assert (call.status, call.message) == (0, b"yes")
+    with contextlib.suppress(Malformed):
+        call.again(HEADERS, b"more")
+        for piece in later:
+            call.feed(piece)
+            call.take()
+        call.feed(head(*ACCEPTED, stream=stream) + ending(8, stream=stream))
+    # Answered on its own stream, which nothing in the talk is on, or ended without an answer.
+    assert call.message == b""
+    assert call.status != 0
+    assert len(call._outbound) + len(call._block or b"") < BOUND
 
 
 @settings(deadline=None)

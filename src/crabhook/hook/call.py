@@ -1,18 +1,17 @@
-"""One unary gRPC call as the client sees it: bytes in, bytes out, no socket, no clock.
+"""A unary gRPC call as the client sees it: bytes in, bytes out, no socket, no clock.
 
-HTTP/2 is RFC 9113, its header compression RFC 7541, gRPC over it is
-doc/PROTOCOL-HTTP2.md of the gRPC project.  The connection carries this one
-call, so there is one stream and no pool; its SETTINGS ask the peer for an
-empty compression table and give it all the window there is, so that neither
-has to be kept account of here.  Whatever the peer sends wrong raises
-Malformed, and everything held for it has a bound.
+HTTP/2 is RFC 9113, gRPC over it is doc/PROTOCOL-HTTP2.md of the gRPC project.
+The connection carries one call, and after its end perhaps another, so there is
+one stream at a time; its SETTINGS ask the peer for an empty compression table
+and give it all the window there is, so that neither has to be kept account of
+here.  Whatever the peer sends wrong raises Malformed, and everything held for
+it has a bound.
 """
 
-from crabhook.hook.headers import read_headers
-from crabhook.hook.messages import Malformed
+from crabhook.hook.wire import Malformed, percent_decoded, printable, read_headers
 
-OK, CANCELLED, UNKNOWN, PERMISSION_DENIED, RESOURCE_EXHAUSTED = 0, 1, 2, 7, 8
-UNIMPLEMENTED, INTERNAL, UNAVAILABLE, UNAUTHENTICATED = 12, 13, 14, 16
+OK, CANCELLED, UNKNOWN, DEADLINE_EXCEEDED, PERMISSION_DENIED = 0, 1, 2, 4, 7
+RESOURCE_EXHAUSTED, UNIMPLEMENTED, INTERNAL, UNAVAILABLE, UNAUTHENTICATED = 8, 12, 13, 14, 16
 
 # What ended one call (None: its connection was lost) and need not end the next.
 TEMPORARY = (None, CANCELLED, RESOURCE_EXHAUSTED, INTERNAL, UNAVAILABLE)
@@ -24,10 +23,14 @@ _LARGEST_BACKLOG = 64 << 10  # of answers the peer provokes and does not read
 _LARGEST_WINDOW = (1 << 31) - 1
 _AT_ONCE = 256 << 10  # so that an answer to a PING never waits behind the whole payload
 
-_DATA, _HEADERS, _SETTINGS, _PING, _WINDOW_UPDATE, _CONTINUATION = 0, 1, 4, 6, 8, 9
+_DATA, _HEADERS, _RESET, _SETTINGS, _PING, _WINDOW_UPDATE, _CONTINUATION = 0, 1, 3, 4, 6, 8, 9
 _ACK = _END_STREAM = 0x1
 _END_HEADERS, _PADDED, _PRIORITY = 0x4, 0x8, 0x20
-_CONNECTION, _STREAM = 0, 1
+_NO_LONGER_WANTED = (8).to_bytes(4, "big")  # why a stream is reset
+
+# Where a frame comes: on the connection itself, on the call's stream, on that
+# of a call that has ended, or on one that never was.
+_CONNECTION, _OURS, _ENDED, _NEVER = range(4)
 
 # What a status of HTTP means where gRPC's own is missing, and what the code of
 # a reset stream means; all others are UNKNOWN and INTERNAL.
@@ -65,7 +68,7 @@ _GREETING = (
 
 
 class Call:
-    """One question on its way and its answer on the way back.
+    """A question on its way and its answer on the way back; then `again`, if need be.
 
     Give it what arrives with `feed`, send what `take` returns.  `greeted` says
     that the peer speaks HTTP/2, `accepted` that it has taken the request;
@@ -75,25 +78,50 @@ class Call:
 
     def __init__(self, headers: bytes, message: bytes) -> None:
         self.greeted = False
+        self._leaving = False  # it takes no more calls on this connection
+        self._inbound = bytearray()
+        self._unsent = b""
+        self._outbound = bytearray(_GREETING)
+        self._connection_window = self._initial_window = 65535
+        self._frame_limit = _LARGEST_FRAME
+        self._open(1, headers, message)
+
+    def _open(self, stream: int, headers: bytes, message: bytes) -> None:
         self.accepted = False
         self.status: int | None = None
         self.detail = ""
         self.message = b""
-        self._inbound = bytearray()
+        self._stream = stream
+        self._stream_window = self._initial_window
         self._block: bytearray | None = None  # header fragments until END_HEADERS
         self._block_ends_stream = False
         self._answer = bytearray()  # the length-prefixed message
-        self._outbound = bytearray(_GREETING + _frame(_HEADERS, _END_HEADERS, _STREAM, headers))
+        self._outbound += _frame(_HEADERS, _END_HEADERS, stream, headers)
         self._body = memoryview(b"\0" + len(message).to_bytes(4, "big") + message)
-        self._stream_window = self._connection_window = self._initial_window = 65535
-        self._frame_limit = _LARGEST_FRAME
 
     def __repr__(self) -> str:
         state = "ended" if self.status is not None else "accepted" if self.accepted else "asking"
         return f"<Call {state}, status {self.status}, {len(self._body)} bytes unsent>"
 
+    def again(self, headers: bytes, message: bytes) -> None:
+        """Ask one thing more, now that the call has ended, on a new stream of the connection."""
+        if self._leaving:
+            self.status, self.detail, self.message = UNAVAILABLE, "it is shutting down", b""
+            return
+        if self._body:  # it has answered without hearing us out
+            self._outbound += _frame(_RESET, 0, self._stream, _NO_LONGER_WANTED)
+        self._open(self._stream + 2, headers, message)
+        self.feed(b"")  # what came behind the answer
+
+    def put_back(self, rest: bytes) -> None:
+        """Take back the end of what `take` returned, because there was no room to send it."""
+        self._unsent = rest
+
     def take(self) -> bytes:
         """Hand out what may be sent now; nothing when the peer's windows are full."""
+        if self._unsent:
+            rest, self._unsent = self._unsent, b""
+            return rest
         out = self._outbound
         while self._body and len(out) < _AT_ONCE:
             room = min(
@@ -104,7 +132,7 @@ class Call:
             chunk, self._body = self._body[:room], self._body[room:]
             self._stream_window -= room
             self._connection_window -= room
-            out += _frame(_DATA, 0 if self._body else _END_STREAM, _STREAM, bytes(chunk))
+            out += _frame(_DATA, 0 if self._body else _END_STREAM, self._stream, bytes(chunk))
         self._outbound = bytearray()
         return bytes(out)
 
@@ -130,14 +158,22 @@ class Call:
             raise Malformed("a header block broken off")
         if kind >= len(self._TAKEN_IN):
             return  # RFC 9113 5.5: what is unknown is passed over
-        streams, handle = self._TAKEN_IN[kind]
-        if stream not in streams:
+        places, handle = self._TAKEN_IN[kind]
+        place = self._place_of(stream)
+        if place not in places:
             raise Malformed(f"a frame of type {kind} on stream {stream}")
-        handle(self, flags, stream, payload)
+        handle(self, flags, place, payload)
         if len(self._outbound) > _LARGEST_BACKLOG:
             raise Malformed("more to acknowledge than it reads")
 
-    def _on_data(self, flags: int, _stream: int, payload: bytes) -> None:
+    def _place_of(self, stream: int) -> int:
+        if stream == self._stream:
+            return _OURS
+        if stream == 0:
+            return _CONNECTION
+        return _ENDED if stream < self._stream and stream % 2 else _NEVER
+
+    def _on_data(self, flags: int, _place: int, payload: bytes) -> None:
         if not self.accepted:
             raise Malformed("an answer before its headers")
         self._answer += _unpadded(flags, payload)
@@ -152,7 +188,7 @@ class Call:
         if flags & _END_STREAM:
             raise Malformed("an answer without a status")
 
-    def _on_headers(self, flags: int, _stream: int, payload: bytes) -> None:
+    def _on_headers(self, flags: int, _place: int, payload: bytes) -> None:
         payload = _unpadded(flags, payload)
         if flags & _PRIORITY:
             if len(payload) < 5:
@@ -160,9 +196,9 @@ class Call:
             payload = payload[5:]
         self._block = bytearray()
         self._block_ends_stream = bool(flags & _END_STREAM)
-        self._on_continuation(flags, _STREAM, payload)
+        self._on_continuation(flags, _OURS, payload)
 
-    def _on_continuation(self, flags: int, _stream: int, payload: bytes) -> None:
+    def _on_continuation(self, flags: int, _place: int, payload: bytes) -> None:
         if self._block is None:
             raise Malformed("a continuation of nothing")
         self._block += payload
@@ -199,18 +235,20 @@ class Call:
         self.message = bytes(self._answer[5:]) if status == OK else b""
         self.detail = printable(percent_decoded(fields.get(b"grpc-message", b"")))
 
-    def _on_priority(self, _flags: int, _stream: int, payload: bytes) -> None:
+    def _on_priority(self, _flags: int, _place: int, payload: bytes) -> None:
         if len(payload) != 5:
             raise Malformed("a priority of the wrong size")
 
-    def _on_reset(self, _flags: int, _stream: int, payload: bytes) -> None:
+    def _on_reset(self, _flags: int, place: int, payload: bytes) -> None:
         if len(payload) != 4:
             raise Malformed("a reset of the wrong size")
+        if place == _ENDED:
+            return
         code = int.from_bytes(payload, "big")
         self.status = _STATUS_OF_RESET.get(code, INTERNAL)
         self.detail = f"the stream was reset with code {code}"
 
-    def _on_settings(self, flags: int, _stream: int, payload: bytes) -> None:
+    def _on_settings(self, flags: int, _place: int, payload: bytes) -> None:
         if len(payload) % 6 or (flags & _ACK and payload):
             raise Malformed("settings of the wrong size")
         if flags & _ACK:
@@ -219,7 +257,7 @@ class Call:
             name = int.from_bytes(payload[at : at + 2], "big")
             value = int.from_bytes(payload[at + 2 : at + 6], "big")
             if name == 4:  # INITIAL_WINDOW_SIZE moves a window in use, below zero too
-                self._widen(_STREAM, value - self._initial_window)
+                self._widen(_OURS, value - self._initial_window)
                 self._initial_window = value
             elif name == 5:  # MAX_FRAME_SIZE
                 if not _LARGEST_FRAME <= value < 1 << 24:
@@ -228,49 +266,50 @@ class Call:
         self.greeted = True
         self._outbound += _frame(_SETTINGS, _ACK, _CONNECTION)
 
-    def _on_push(self, _flags: int, _stream: int, _payload: bytes) -> None:
+    def _on_push(self, _flags: int, _place: int, _payload: bytes) -> None:
         raise Malformed("a push, which we switched off")
 
-    def _on_ping(self, flags: int, _stream: int, payload: bytes) -> None:
+    def _on_ping(self, flags: int, _place: int, payload: bytes) -> None:
         if len(payload) != 8:
             raise Malformed("a ping of the wrong size")
         if not flags & _ACK:
             self._outbound += _frame(_PING, _ACK, _CONNECTION, payload)
 
-    def _on_goaway(self, _flags: int, _stream: int, payload: bytes) -> None:
+    def _on_goaway(self, _flags: int, _place: int, payload: bytes) -> None:
         if len(payload) < 8:
             raise Malformed("a goodbye of the wrong size")
+        self._leaving = True
         # Our stream may still be answered, unless the peer says it never saw it.
-        if int.from_bytes(payload[:4], "big") & _LARGEST_WINDOW < _STREAM:
+        if int.from_bytes(payload[:4], "big") & _LARGEST_WINDOW < self._stream:
             self.status = UNAVAILABLE
             self.detail = "it is shutting down"
 
-    def _on_window_update(self, _flags: int, stream: int, payload: bytes) -> None:
+    def _on_window_update(self, _flags: int, place: int, payload: bytes) -> None:
         step = int.from_bytes(payload, "big") & _LARGEST_WINDOW
         if len(payload) != 4 or step == 0:
             raise Malformed("a window update that updates nothing")
-        self._widen(stream, step)
+        self._widen(place, step)
 
-    def _widen(self, stream: int, step: int) -> None:
-        if stream == _STREAM:
+    def _widen(self, place: int, step: int) -> None:
+        if place == _OURS:
             self._stream_window += step
-        else:
+        elif place == _CONNECTION:
             self._connection_window += step
         if max(self._stream_window, self._connection_window) > _LARGEST_WINDOW:
             raise Malformed("a window wider than windows can be")
 
-    # By frame type: which streams it may come on, and who takes it in.
+    # By frame type: where it may come, and who takes it in.
     _TAKEN_IN = (
-        ((_STREAM,), _on_data),
-        ((_STREAM,), _on_headers),
-        (range(_STREAM, _LARGEST_WINDOW + 1), _on_priority),
-        ((_STREAM,), _on_reset),
+        ((_OURS,), _on_data),
+        ((_OURS,), _on_headers),
+        ((_OURS, _ENDED, _NEVER), _on_priority),
+        ((_OURS, _ENDED), _on_reset),
         ((_CONNECTION,), _on_settings),
-        ((_STREAM,), _on_push),
+        ((_OURS,), _on_push),
         ((_CONNECTION,), _on_ping),
         ((_CONNECTION,), _on_goaway),
-        ((_CONNECTION, _STREAM), _on_window_update),
-        ((_STREAM,), _on_continuation),
+        ((_CONNECTION, _OURS, _ENDED), _on_window_update),
+        ((_OURS,), _on_continuation),
     )
 
 
@@ -280,23 +319,3 @@ def _unpadded(flags: int, payload: bytes) -> bytes:
     if not payload or payload[0] >= len(payload):
         raise Malformed("a frame with more padding than content")
     return payload[1 : len(payload) - payload[0]]
-
-
-def percent_decoded(text: bytes) -> bytes:
-    """Undo gRPC's encoding of a status message; what is no escape stays as it is."""
-    first, *rest = text.split(b"%")
-    out = bytearray(first)
-    for part in rest:
-        digits = part[:2]
-        if len(digits) == 2 and not digits.strip(b"0123456789abcdefABCDEF"):
-            out.append(int(digits, 16))
-            out += part[2:]
-        else:
-            out += b"%" + part
-    return bytes(out)
-
-
-def printable(text: bytes) -> str:
-    """Make one line for a person of what a peer sent, nothing in it a terminal obeys."""
-    line = "".join(c if c.isprintable() else " " for c in text.decode("utf-8", "replace"))
-    return line[:500]

@@ -2,6 +2,10 @@
 
 Nothing is parsed here.  Whatever goes wrong ends in the fallback that whoever
 installed the hook has chosen, and never in a hook that waits for nobody.
+
+The whole way of an ordinary call is in this file, and its options with it,
+since every file more is paid at every call (docs/decisions/0001); what is
+needed seldom is imported where it is needed.
 """
 
 import posix
@@ -10,9 +14,9 @@ from time import monotonic, sleep
 
 from crabhook import __version__
 from crabhook.hook import sockets
-from crabhook.hook.call import OK, TEMPORARY, Call
-from crabhook.hook.headers import request_headers
-from crabhook.hook.messages import (
+from crabhook.hook.call import DEADLINE_EXCEEDED, OK, TEMPORARY, Call
+from crabhook.hook.wire import (
+    COMPANION,
     GATE,
     Malformed,
     Reply,
@@ -20,37 +24,20 @@ from crabhook.hook.messages import (
     confirm_reply_request,
     permission_request,
     read_reply,
+    request_headers,
 )
+
+TYPE_CHECKING = False  # typing's own name, without what importing typing costs
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
 
 LARGEST_PAYLOAD = 32 << 20
 _GREETING_TIME = 5.0  # seconds to connect and to be greeted: else nobody is there
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.05, 2.0  # seconds between two tries to find a server again
-_FILES = sys.getfilesystemencoding()
 _RECEIPT_TIME = 1.0  # seconds: the agent has its reply by then, and waits only for our end
+_LONGEST_WAIT = 1e8  # seconds; for much longer than this a socket cannot be told to wait
 _SERVICE = "/crabhook.v1.PermissionService/"
-
-
-class Options:
-    """Where to ask, how long, and what to do when nobody answers: here, by default."""
-
-    def __init__(self) -> None:
-        self.server = f"unix:{decoded(_own_folder())}/crabhook.sock"  # or "HOST:PORT"
-        self.token = self.token_file = ""
-        self.tls_ca = ""  # a file of certificates; empty is no TLS
-        self.wait = 3630.0  # seconds for all of it
-        self.reconnect = 120.0  # seconds to find a lost server again
-        self.platform = "claude"
-        self.stance = GATE
-        self.when_unreachable = self.when_lost = "pass"  # or "ask", or "deny"
-        self.problem = ""  # what was wrong with the options, if anything was
-
-
-class Ticket:
-    """What a request is known by, and the secret only its maker has."""
-
-    def __init__(self) -> None:
-        self.request_id = posix.urandom(16).hex()
-        self.secret = posix.urandom(16).hex()
+_FILES = sys.getfilesystemencoding()
 
 
 class Unanswered(Exception):  # noqa: N818 - a fact about the operator, not a fault of the program
@@ -69,37 +56,151 @@ class Unanswered(Exception):  # noqa: N818 - a fact about the operator, not a fa
 
 def main() -> None:
     """Be the hook, and end the process as the reply says."""
-    options, ticket = _options(), Ticket()
+    options = read_options(sys.argv[1:], posix.environ)
+    request = Request(options)
     if posix.isatty(0):
         from crabhook.hook.help import help_for  # noqa: PLC0415 - only people read it
 
         reply = help_for(options.problem)
     else:
-        reply = _answer(options, ticket)
+        reply = _answer(options, request)
     whole = _print(reply)
     if reply.confirm and whole:
-        _confirm(options, ticket)
+        request.confirm()
     # An agent that did not take the reply must not read our end as success.
     posix._exit(reply.exit_code or (0 if whole else 1))  # noqa: SLF001 - os._exit, without os
 
 
-def _answer(options: Options, ticket: Ticket) -> Reply:
+def _answer(options: "Options", request: "Request") -> Reply:
     payload = b""
     try:
         payload = _read_payload()
-        return ask(options, ticket, payload)
+        return request.ask(payload)
     except Unanswered as unanswered:
         return _fall_back(options, payload, unanswered)
     except Exception as error:  # noqa: BLE001 - a fault of ours must not undo a wish to deny
         return _fall_back(options, payload, Unanswered("fault", repr(error)))
 
 
-def _options() -> Options:
-    if len(sys.argv) < 2 and not any(name.startswith(b"CRABHOOK_") for name in posix.environ):
-        return Options()
-    from crabhook.hook.options import read_options  # noqa: PLC0415 - only if there are any
+def _fall_back(options: "Options", payload: bytes, unanswered: Unanswered) -> Reply:
+    from crabhook.hook.fallback import fall_back  # noqa: PLC0415 - only when nobody answers
 
-    return read_options(sys.argv[1:], posix.environ)
+    return fall_back(options, payload, unanswered)
+
+
+# What the hook is told.  Parsed by hand: argparse alone costs as much as starting Python.
+
+
+class Options:
+    """Where to ask, how long, and what to do when nobody answers: here, by default."""
+
+    def __init__(self) -> None:
+        self.server = f"unix:{decoded(_own_folder())}/crabhook.sock"  # or "HOST:PORT"
+        self.token = self.token_file = ""
+        self.tls_ca = ""  # a file of certificates; empty is no TLS
+        self.wait = 3630.0  # seconds for all of it
+        self.reconnect = 120.0  # seconds to find a lost server again
+        self.platform = "claude"
+        self.stance = GATE
+        self.when_unreachable = self.when_lost = "pass"  # or "ask", or "deny"
+        self.problem = ""  # what was wrong with the options first, if anything was
+
+    def blame(self, problem: str) -> None:
+        """Keep what was wrong, the first of it only."""
+        self.problem = self.problem or problem
+
+
+def read_options(arguments: "Sequence[str]", environment: "Mapping[bytes, bytes]") -> Options:
+    """Read the options; an argument counts for more than a variable.
+
+    A wrong one leaves its line in `problem`, and all others are still read: a
+    wish to deny must not be lost to a slip beside it.
+    """
+    options = Options()
+    for name, (variable, _) in _OPTIONS.items():
+        if value := environment.get(variable):
+            _set(options, name, decoded(value), said_by=variable.decode())
+    _read_arguments(options, list(arguments))
+    options.token = decoded(environment.get(b"CRABHOOK_TOKEN", b""))
+    if options.token_file:
+        from crabhook.hook.token_file import read_token  # noqa: PLC0415 - a socket needs no token
+
+        try:
+            options.token = read_token(options.token_file)
+        except ValueError as error:
+            options.blame(str(error))
+    if any(not "!" <= character <= "~" for character in options.token):
+        options.blame("the token holds characters that a token cannot have")
+    return options
+
+
+def _read_arguments(options: Options, arguments: list[str]) -> None:
+    while arguments:
+        argument = arguments.pop(0)
+        name, given, value = argument.partition("=")
+        if argument == "--companion":
+            options.stance = COMPANION
+        elif name not in _OPTIONS:
+            options.blame(f"there is no option {argument!r}")
+        else:
+            # A value never looks like an option: `--server --when-lost deny` forgot one.
+            if not given and arguments and not arguments[0].startswith("--"):
+                value = arguments.pop(0)
+            _set(options, name, value, said_by=name)
+
+
+def _set(options: Options, name: str, text: str, *, said_by: str) -> None:
+    try:
+        value = _OPTIONS[name][1](text)
+    except ValueError as error:
+        options.blame(f"{said_by} {error}, not {text!r}")
+    else:
+        setattr(options, name.strip("-").replace("-", "_"), value)
+
+
+def _text(text: str) -> str:
+    if not text or "\0" in text:
+        raise ValueError("needs a value")
+    return text
+
+
+def _seconds(text: str) -> float:
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = -1.0
+    if not 0 <= seconds <= _LONGEST_WAIT:
+        raise ValueError("needs a number of seconds")
+    return seconds
+
+
+def _some_seconds(text: str) -> float:
+    seconds = _seconds(text)
+    if seconds == 0:
+        raise ValueError("needs more than no time")
+    return seconds
+
+
+def _wish(text: str) -> str:
+    if text not in ("pass", "ask", "deny"):
+        raise ValueError("is one of pass, ask and deny")
+    return text
+
+
+# Each option, the variable that says the same, and what its text has to be.
+_OPTIONS = {
+    "--server": (b"CRABHOOK_SERVER", _text),
+    "--token-file": (b"", _text),
+    "--tls-ca": (b"", _text),
+    "--wait": (b"CRABHOOK_WAIT", _some_seconds),
+    "--reconnect": (b"", _seconds),
+    "--platform": (b"", _text),
+    "--when-unreachable": (b"CRABHOOK_WHEN_UNREACHABLE", _wish),
+    "--when-lost": (b"CRABHOOK_WHEN_LOST", _wish),
+}
+
+
+# From the agent to the operator.
 
 
 def _read_payload() -> bytes:
@@ -116,70 +217,105 @@ def _read_payload() -> bytes:
     return b"".join(chunks)
 
 
-def ask(options: Options, ticket: Ticket, payload: bytes) -> Reply:
-    """Ask until there is a reply; raise Unanswered when there will be none.
+class Request:
+    """One request to the operator, under a ticket and a secret that only we know.
 
-    A request the server has not taken is given up at once.  One it has taken
-    is asked again under the same id when the connection is lost, since its
-    answer may already be given, or may yet be.
+    It keeps the connection its answer came on until `close`: the receipt takes the same.
     """
-    if options.problem:
-        raise Unanswered("options", options.problem)
-    end = monotonic() + options.wait
-    accepted, give_up, pause = False, end, _FIRST_PAUSE
-    while True:
-        call = _request(options, ticket, payload, seconds=end - monotonic())
-        problem = _attempt(options, call, accept_by=give_up, end_by=end)
-        now = monotonic()
-        if call.accepted:
-            accepted, give_up, pause = True, min(end, now + options.reconnect), _FIRST_PAUSE
-        if call.status == OK:
-            return _reply(call)
-        if not accepted:
-            raise Unanswered("unreachable", problem, call.status)
-        if call.status not in TEMPORARY or now + pause >= give_up:
-            raise Unanswered("late" if now >= end else "lost", problem, call.status)
-        sleep(pause)
-        pause = min(2 * pause, _LONGEST_PAUSE)
 
+    def __init__(self, options: Options) -> None:
+        self._options = options
+        self._id = posix.urandom(16).hex()
+        self._secret = posix.urandom(16).hex()
+        self._line: sockets.socket | None = None
+        self._call: Call | None = None
 
-def _request(options: Options, ticket: Ticket, payload: bytes, *, seconds: float) -> Call:
-    user = posix.environ.get(b"LOGNAME") or posix.environ.get(b"USER") or b""
-    message = permission_request(
-        request_id=ticket.request_id,
-        secret=ticket.secret,
-        platform=options.platform,
-        payload=payload,
-        wait_ms=max(1, int(seconds * 1000)),
-        stance=options.stance,
-        facts=client_facts(
-            host=posix.uname().nodename,
-            pid=posix.getpid(),
-            user=user.decode("utf-8", "replace"),
-            version=__version__,
-        ),
-    )
-    return Call(_headers(options, "RequestPermission"), message)
+    def ask(self, payload: bytes) -> Reply:
+        """Ask until there is a reply; raise Unanswered when there will be none.
 
+        A request the server has not taken is given up at once.  One it has taken
+        is asked again under the same ticket when the connection is lost, since its
+        answer may already be given, or may yet be.
+        """
+        options = self._options
+        if options.problem:
+            raise Unanswered("options", options.problem)
+        end = monotonic() + options.wait
+        accepted, give_up, pause = False, end, _FIRST_PAUSE
+        while True:
+            self._call = call = self._new_call(payload, seconds=end - monotonic())
+            problem = self._attempt(call, accept_by=give_up, end_by=end)
+            now = monotonic()
+            if call.accepted:
+                accepted, give_up, pause = True, min(end, now + options.reconnect), _FIRST_PAUSE
+            if call.status == OK:
+                return _reply(call)
+            self.close()
+            if not accepted:
+                raise Unanswered("unreachable", problem, call.status)
+            if call.status == DEADLINE_EXCEEDED:
+                raise Unanswered("late", f"{options.server}: nobody decided in time", call.status)
+            if call.status not in TEMPORARY or now + pause >= give_up:
+                raise Unanswered("late" if now >= end else "lost", problem, call.status)
+            sleep(pause)
+            pause = min(2 * pause, _LONGEST_PAUSE)
 
-def _headers(options: Options, method: str) -> bytes:
-    return request_headers(
-        path=_SERVICE + method,
-        authority="localhost" if _is_local(options) else options.server,
-        secure=bool(options.tls_ca),
-        token=options.token,
-        agent=f"crabhook/{__version__}",
-    )
+    def confirm(self) -> None:
+        """Tell the server that the reply was printed; nothing depends on its hearing it."""
+        if self._line is None or self._call is None:
+            return
+        by = monotonic() + _RECEIPT_TIME
+        receipt = confirm_reply_request(request_id=self._id, secret=self._secret)
+        try:
+            self._call.again(self._headers("ConfirmReply"), receipt)
+            _carry(self._line, self._call, by, by, by)
+        except (Exception, KeyboardInterrupt):  # noqa: BLE001 - the reply stands, and its exit code
+            return
 
+    def close(self) -> None:
+        """Give up the connection, if there is one."""
+        if self._line is not None:
+            self._line.close()
+            self._line = None
 
-def _confirm(options: Options, ticket: Ticket) -> None:
-    """Tell the server that the reply was printed; nothing depends on its hearing it."""
-    message = confirm_reply_request(request_id=ticket.request_id, secret=ticket.secret)
-    by = monotonic() + _RECEIPT_TIME
-    try:
-        _attempt(options, Call(_headers(options, "ConfirmReply"), message), accept_by=by, end_by=by)
-    except (Exception, KeyboardInterrupt):  # noqa: BLE001 - the reply stands, and its exit code
-        return
+    def _attempt(self, call: Call, *, accept_by: float, end_by: float) -> str:
+        """Carry the call out once; return in words what kept it from being answered."""
+        server = self._options.server
+        greet_by = min(accept_by, monotonic() + _GREETING_TIME)
+        try:
+            self._line = _connect(self._options, greet_by)
+            _carry(self._line, call, greet_by, accept_by, end_by)
+        except (OSError, Malformed) as error:
+            return f"{server}: {words(error)}"
+        return f"{server}: {call.detail}"
+
+    def _new_call(self, payload: bytes, *, seconds: float) -> Call:
+        user = posix.environ.get(b"LOGNAME") or posix.environ.get(b"USER") or b""
+        message = permission_request(
+            request_id=self._id,
+            secret=self._secret,
+            platform=self._options.platform,
+            payload=payload,
+            wait_ms=max(1, int(seconds * 1000)),
+            stance=self._options.stance,
+            facts=client_facts(
+                host=posix.uname().nodename,
+                pid=posix.getpid(),
+                user=user.decode("utf-8", "replace"),
+                version=__version__,
+            ),
+        )
+        return Call(self._headers("RequestPermission"), message)
+
+    def _headers(self, method: str) -> bytes:
+        options = self._options
+        return request_headers(
+            path=_SERVICE + method,
+            authority="localhost" if _is_local(options) else options.server,
+            secure=bool(options.tls_ca),
+            token=options.token,
+            agent=f"crabhook/{__version__}",
+        )
 
 
 def _reply(call: Call) -> Reply:
@@ -187,20 +323,6 @@ def _reply(call: Call) -> Reply:
         return read_reply(call.message)
     except Malformed as error:
         raise Unanswered("lost", f"its answer cannot be read: {error}") from error
-
-
-def _attempt(options: Options, call: Call, *, accept_by: float, end_by: float) -> str:
-    """Carry the call out once; return in words what kept it from being answered, if anything."""
-    greet_by = min(accept_by, monotonic() + _GREETING_TIME)
-    try:
-        line = _connect(options, greet_by)
-        try:
-            _carry(line, call, greet_by, accept_by, end_by)
-        finally:
-            line.close()
-    except (OSError, Malformed) as error:
-        return f"{options.server}: {words(error)}"
-    return f"{options.server}: {call.detail}"
 
 
 def _carry(
@@ -211,24 +333,25 @@ def _carry(
     The limits are times of the monotonic clock: for the peer's first word, for
     its taking the request, for its answer.
     """
-    unsent = b""
     while call.status is None:
         limit = end_by if call.accepted else accept_by if call.greeted else greet_by
         left = limit - monotonic()
         if left <= 0:
             raise TimeoutError("nobody decided in time" if call.accepted else "no answer in time")
-        unsent = unsent or call.take()
-        if unsent:
+        if unsent := call.take():
             line.settimeout(0)
-            unsent = _send(line, unsent)
-            if not unsent:
+            rest = _send(line, unsent)
+            call.put_back(rest)
+            if not rest:
                 continue
         else:
             line.settimeout(left)
         try:
             data = line.recv(1 << 18)
         except BlockingIOError:
-            _await_either(line, left)
+            from crabhook.hook.room import await_room_or_word  # noqa: PLC0415 - large payloads
+
+            await_room_or_word(line, left)
         except TimeoutError:
             pass  # ours or the network's: the clock knows which
         else:
@@ -247,14 +370,6 @@ def _send(line: "sockets.socket", unsent: bytes) -> bytes:
         return b""
 
 
-def _await_either(line: "sockets.socket", seconds: float) -> None:
-    import select  # noqa: PLC0415 - only for a payload larger than a socket takes at once
-
-    poll = select.poll()
-    poll.register(line, select.POLLIN | select.POLLOUT)
-    poll.poll(seconds * 1000)
-
-
 def _is_local(options: Options) -> bool:
     return options.server.startswith("unix:")
 
@@ -268,19 +383,17 @@ def _connect(options: Options, by: float) -> "sockets.socket":
     _check(path)
     line = sockets.socket(sockets.AF_UNIX, sockets.SOCK_STREAM)
     try:
-        while True:
-            line.settimeout(max(by - monotonic(), 0.001))
-            try:
-                line.connect(path)
-            except BlockingIOError:  # so many are calling that its queue is full
-                if monotonic() >= by:
-                    raise
-                sleep(0.01)
-            else:
-                return line
+        line.settimeout(max(by - monotonic(), 0.001))
+        try:
+            line.connect(path)
+        except BlockingIOError:
+            from crabhook.hook.room import queue_up  # noqa: PLC0415 - only when many call
+
+            queue_up(line, path, by)
     except BaseException:
         line.close()
         raise
+    return line
 
 
 def _own_folder() -> bytes:
@@ -314,10 +427,7 @@ def words(error: Exception) -> str:
     return getattr(error, "strerror", None) or str(error)
 
 
-def _fall_back(options: Options, payload: bytes, unanswered: Unanswered) -> Reply:
-    from crabhook.hook.fallback import fall_back  # noqa: PLC0415 - only when nobody answers
-
-    return fall_back(options, payload, unanswered)
+# And back to the agent.
 
 
 def _print(reply: Reply) -> bool:

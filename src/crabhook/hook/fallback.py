@@ -5,13 +5,13 @@ tells it to; `deny` says no.  An event that a no would hold up, or send round
 in circles as it would Stop, is passed whatever the wish.
 """
 
-from crabhook.hook.call import printable
 from crabhook.hook.client import Options, Unanswered
-from crabhook.hook.messages import Reply
+from crabhook.hook.wire import Reply, printable
 
 _START = "start the operator's terminal: crabhook serve"
 _LOOK = "look at the operator's terminal"
 _OPTIONS = "see crabhook --help, and how the hook is installed"
+_LONGER = "give more time with --wait"
 
 # What went wrong, and what a person can do about it.
 KINDS = {
@@ -19,7 +19,7 @@ KINDS = {
     "input": ("crabhook cannot pass on the hook's input", "let the agent do it in smaller steps"),
     "unreachable": ("crabhook cannot ask the operator", _START),
     "lost": ("crabhook lost the operator while the request waited", _LOOK),
-    "late": ("crabhook got no decision from the operator", "give more time with --wait"),
+    "late": ("crabhook got no decision from the operator", _LONGER),
     "fault": ("crabhook has a fault of its own", "report it, with this line"),
 }
 
@@ -47,6 +47,7 @@ _REMEDIES = {
     "CANCELLED": _START,
     "UNAVAILABLE": _START,
     "INVALID_ARGUMENT": _OPTIONS,
+    "DEADLINE_EXCEEDED": _LONGER,
     "RESOURCE_EXHAUSTED": "answer what waits at the operator's terminal",
     "UNIMPLEMENTED": "see that a crabhook of this version listens there",
     "UNAUTHENTICATED": "give the operator's token with --token-file or CRABHOOK_TOKEN",

@@ -1,6 +1,6 @@
 """What a person sees who starts the hook by hand."""
 
-from crabhook.hook.messages import Reply
+from crabhook.hook.wire import Reply
 
 _HELP = """\
 This is crabhook's hook: a coding agent starts it and hands it what it wants to

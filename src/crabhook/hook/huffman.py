@@ -1,6 +1,6 @@
 """HPACK's Huffman code (RFC 7541, appendix B), imported when a peer first uses it."""
 
-from crabhook.hook.messages import Malformed
+from crabhook.hook.wire import Malformed
 
 # How many bits each of the 256 bytes takes, and the end marker after them.
 # The code is canonical: within one length, codes rise with the byte's value,

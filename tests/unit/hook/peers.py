@@ -9,12 +9,14 @@ import tempfile
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent import futures
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import grpc
 
 import crabhook
+from crabhook.hook.client import Options, Request
+from crabhook.hook.wire import Reply
 from crabhook.v1 import permission_pb2 as pb
 from crabhook.v1 import permission_pb2_grpc as rpc
 
@@ -42,6 +44,7 @@ class Operator(rpc.PermissionServiceServicer):
         self.requests: list[pb.PermissionRequest] = []
         self.metadata: list[dict[str, str]] = []
         self.confirmed: list[pb.ConfirmReplyRequest] = []
+        self.callers: list[str] = []
         self.on_confirm: Callable[[], object] = lambda: None
         self.accepted = threading.Semaphore(0)
         self.released = threading.Event()
@@ -50,16 +53,20 @@ class Operator(rpc.PermissionServiceServicer):
         self, request: pb.PermissionRequest, context: grpc.ServicerContext
     ) -> pb.PermissionResponse:
         self.requests.append(request)
-        self.metadata.append({key: str(value) for key, value in context.invocation_metadata()})
+        self._note(context)
         return self.answer(request, context)
 
     def ConfirmReply(  # noqa: N802 - grpc's name
         self, request: pb.ConfirmReplyRequest, context: grpc.ServicerContext
     ) -> pb.ConfirmReplyResponse:
         self.confirmed.append(request)
-        self.metadata.append({key: str(value) for key, value in context.invocation_metadata()})
+        self._note(context)
         self.on_confirm()
         return pb.ConfirmReplyResponse()
+
+    def _note(self, context: grpc.ServicerContext) -> None:
+        self.callers.append(context.peer())
+        self.metadata.append({key: str(value) for key, value in context.invocation_metadata()})
 
     def hold(self, context: grpc.ServicerContext) -> None:
         """Accept, and wait until the test lets go."""
@@ -140,6 +147,12 @@ def listening(path: Path, *scripts: Script, backlog: int = 8) -> Iterator[None]:
 def environment(**more: str) -> dict[str, str]:
     """What an agent's environment has, and nothing of crabhook's or of the test runner's."""
     return {"PATH": os.environ["PATH"], "LOGNAME": "ada", **more}
+
+
+def ask(options: Options, payload: bytes = PAYLOAD) -> Reply:
+    """Ask with the hook's own client in this process, and leave the reply unconfirmed."""
+    with closing(Request(options)) as request:
+        return request.ask(payload)
 
 
 def start_hook(

@@ -9,10 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crabhook.hook import call as wire
-from crabhook.hook.call import Call, percent_decoded, printable
-from crabhook.hook.headers import request_headers
-from crabhook.hook.messages import Malformed
+from crabhook.hook import call as codes
+from crabhook.hook.call import Call
+from crabhook.hook.wire import Malformed, request_headers
 
 HEADERS = request_headers("/s/M", "localhost", secure=False, token="", agent="crabhook/test")
 DATA, HEAD, PRIORITY, RESET, SETTINGS, PUSH, PING, GOAWAY, WINDOW, MORE = range(10)
@@ -37,13 +36,13 @@ def setting(number: int, value: int) -> bytes:
     return number.to_bytes(2, "big") + value.to_bytes(4, "big")
 
 
-def head(*fields: tuple[str, str], ended: bool = False) -> bytes:
+def head(*fields: tuple[str, str], ended: bool = False, stream: int = 1) -> bytes:
     flags = END_HEADERS | (END_STREAM if ended else 0)
-    return frame(HEAD, flags, 1, block(*fields))
+    return frame(HEAD, flags, stream, block(*fields))
 
 
-def ending(status: int = 0, *more: tuple[str, str]) -> bytes:
-    return head(("grpc-status", str(status)), *more, ended=True)
+def ending(status: int = 0, *more: tuple[str, str], stream: int = 1) -> bytes:
+    return head(("grpc-status", str(status)), *more, ended=True, stream=stream)
 
 
 def answer(message: bytes, *, announced: int | None = None) -> bytes:
@@ -63,6 +62,14 @@ def accepted() -> Call:
     return call
 
 
+def answered(behind: bytes = b"") -> Call:
+    """A call that was sent whole and has its answer, and what the peer said behind it."""
+    call = accepted()
+    call.take()
+    call.feed(frame(DATA, 0, 1, answer(b"yes")) + ending() + behind)
+    return call
+
+
 class Server:
     """The h2 library as the peer: it checks every byte that a call sends."""
 
@@ -73,6 +80,7 @@ class Server:
             self.h2.update_settings(
                 {getattr(h2.settings.SettingCodes, name): value for name, value in limits.items()}
             )
+        self.stream = 0
         self.received = bytearray()
         self.headers: dict[bytes, bytes] = {}
         self.ended = False
@@ -95,10 +103,11 @@ class Server:
     def on(self, event: h2.events.Event, *, grant: bool) -> None:
         if isinstance(event, h2.events.RequestReceived):
             self.headers = dict(event.headers)
+            self.stream = event.stream_id
         elif isinstance(event, h2.events.DataReceived):
             self.received += event.data
             if grant:
-                self.h2.acknowledge_received_data(event.flow_controlled_length, 1)
+                self.h2.acknowledge_received_data(event.flow_controlled_length, self.stream)
         elif isinstance(event, h2.events.StreamEnded):
             self.ended = True
         elif isinstance(event, h2.events.PingAckReceived):
@@ -190,7 +199,7 @@ def test_an_answer_arrives_whole(size: int, padding: int | None) -> None:
     assert not call.message
     server.h2.send_headers(1, [("grpc-status", "0")], end_stream=True)
     server.meet(call)
-    assert (call.status, call.message) == (wire.OK, b"z" * size)
+    assert (call.status, call.message) == (codes.OK, b"z" * size)
 
 
 @given(st.integers(1, 60))
@@ -203,7 +212,7 @@ def test_bytes_may_come_in_pieces_of_any_size(step: int) -> None:
     for at in range(0, len(bytes_in), step):
         assert call.status is None
         call.feed(bytes_in[at : at + step])
-    assert (call.status, call.message) == (wire.OK, b"yes")
+    assert (call.status, call.message) == (codes.OK, b"yes")
 
 
 def test_headers_may_be_continued_padded_and_prioritised() -> None:
@@ -241,14 +250,14 @@ def test_the_trailers_win_over_a_reset_and_a_goodbye() -> None:
     call = accepted()
     goodbye = frame(GOAWAY, 0, 0, (2**31 - 1).to_bytes(4, "big") + bytes(4))
     call.feed(goodbye + frame(DATA, 0, 1, answer(b"yes")) + ending() + frame(RESET, 0, 1, bytes(4)))
-    assert (call.status, call.message) == (wire.OK, b"yes")
+    assert (call.status, call.message) == (codes.OK, b"yes")
 
 
 def test_what_follows_the_end_changes_nothing() -> None:
     call = accepted()
     call.feed(frame(DATA, 0, 1, answer(b"yes")) + ending() + ending(13) + b"garbage" * 9)
     call.feed(b"garbage" * 9)
-    assert (call.status, call.message) == (wire.OK, b"yes")
+    assert (call.status, call.message) == (codes.OK, b"yes")
 
 
 def test_a_goodbye_that_knows_our_stream_leaves_it_open() -> None:
@@ -257,18 +266,18 @@ def test_a_goodbye_that_knows_our_stream_leaves_it_open() -> None:
     assert call.status is None
     other = greeted()
     other.feed(frame(GOAWAY, 0, 0, bytes(8)))
-    assert (other.status, other.accepted) == (wire.UNAVAILABLE, False)
+    assert (other.status, other.accepted) == (codes.UNAVAILABLE, False)
 
 
 @pytest.mark.parametrize(
     ("code", "status"),
     [
-        (0, wire.INTERNAL),
-        (2, wire.INTERNAL),
-        (7, wire.UNAVAILABLE),
-        (8, wire.CANCELLED),
-        (11, wire.RESOURCE_EXHAUSTED),
-        (12, wire.PERMISSION_DENIED),
+        (0, codes.INTERNAL),
+        (2, codes.INTERNAL),
+        (7, codes.UNAVAILABLE),
+        (8, codes.CANCELLED),
+        (11, codes.RESOURCE_EXHAUSTED),
+        (12, codes.PERMISSION_DENIED),
     ],
 )
 def test_a_reset_is_the_status_grpc_gives_it(code: int, status: int) -> None:
@@ -280,12 +289,12 @@ def test_a_reset_is_the_status_grpc_gives_it(code: int, status: int) -> None:
 @pytest.mark.parametrize(
     ("http", "status"),
     [
-        ("400", wire.INTERNAL),
-        ("401", wire.UNAUTHENTICATED),
-        ("403", wire.PERMISSION_DENIED),
-        ("404", wire.UNIMPLEMENTED),
-        ("503", wire.UNAVAILABLE),
-        ("302", wire.UNKNOWN),
+        ("400", codes.INTERNAL),
+        ("401", codes.UNAUTHENTICATED),
+        ("403", codes.PERMISSION_DENIED),
+        ("404", codes.UNIMPLEMENTED),
+        ("503", codes.UNAVAILABLE),
+        ("302", codes.UNKNOWN),
     ],
 )
 @pytest.mark.parametrize("ended", [True, False])
@@ -301,7 +310,7 @@ def test_a_proxys_refusal_is_the_status_grpc_gives_it(
 def test_a_status_that_is_no_number_is_unknown(written: str) -> None:
     call = accepted()
     call.feed(head(("grpc-status", written), ended=True))
-    assert call.status == wire.UNKNOWN
+    assert call.status == codes.UNKNOWN
 
 
 def test_pings_are_answered_between_the_pieces_of_a_large_payload() -> None:
@@ -376,7 +385,7 @@ MALFORMED_BEFORE_ACCEPTANCE = {
 }
 MALFORMED_AFTER_ACCEPTANCE = {
     "a compressed answer": frame(DATA, 0, 1, b"\1" + answer(b"yes")[1:]),
-    "an answer too large": frame(DATA, 0, 1, answer(b"", announced=wire.LARGEST_MESSAGE + 1)),
+    "an answer too large": frame(DATA, 0, 1, answer(b"", announced=codes.LARGEST_MESSAGE + 1)),
     "two answers": frame(DATA, 0, 1, answer(b"yes") * 2),
     "an answer without trailers": frame(DATA, END_STREAM, 1, answer(b"yes")),
     "trailers that do not end": frame(DATA, 0, 1, answer(b"yes")) + head(("grpc-status", "0")),
@@ -405,23 +414,139 @@ def test_malformed_after_acceptance(name: str) -> None:
     assert call.message == b""
 
 
+# Again, on the same connection.
+
+RECEIPT = request_headers("/s/Again", "localhost", secure=False, token="t", agent="crabhook/test")
+
+
+@settings(deadline=None, max_examples=40)
+@given(st.integers(0, 200_000), st.integers(0, 200_000), st.integers(0, 100_000))
+def test_a_second_question_goes_on_the_next_stream_of_the_same_connection(
+    first: int, second: int, window: int
+) -> None:
+    call = Call(HEADERS, b"x" * first)
+    server = Server(INITIAL_WINDOW_SIZE=window)
+    for stream, message, path in ((1, b"x" * first, b"/s/M"), (3, b"y" * second, b"/s/Again")):
+        if stream == 3:
+            server.received.clear()
+            server.ended = False
+            call.again(RECEIPT, message)
+            assert (call.status, call.accepted, call.message) == (None, False, b"")
+        server.meet(call)
+        if not server.ended:
+            server.h2.increment_flow_control_window(400_000, stream)
+            server.meet(call)
+        assert server.ended
+        assert (server.stream, server.headers[b":path"]) == (stream, path)
+        assert bytes(server.received) == answer(message)
+        server.h2.send_headers(stream, ACCEPTED)
+        server.meet(call)
+        assert call.accepted
+        server.h2.send_data(stream, answer(path))
+        server.h2.send_headers(stream, [("grpc-status", "0")], end_stream=True)
+        server.meet(call)
+        assert (call.status, call.message) == (codes.OK, path)
+
+
+def test_an_answer_to_the_second_question_is_its_own() -> None:
+    call = answered()
+    call.again(RECEIPT, b"")
+    call.feed(head(*ACCEPTED, ("grpc-status", "7"), ("grpc-message", "no"), ended=True, stream=3))
+    assert (call.status, call.accepted, call.message, call.detail) == (7, False, b"", "no")
+
+
+@pytest.mark.parametrize("behind", [True, False])
+def test_what_is_still_said_about_the_first_question_changes_nothing(*, behind: bool) -> None:
+    late = frame(RESET, 0, 1, bytes(4)) + frame(WINDOW, 0, 1, (2**31 - 1).to_bytes(4, "big")) * 2
+    call = answered(late if behind else b"")
+    call.again(RECEIPT, b"")
+    call.feed(b"" if behind else late)
+    assert call.status is None
+    call.feed(head(*ACCEPTED, stream=3) + frame(DATA, 0, 3, answer(b"")) + ending(stream=3))
+    assert call.status == codes.OK
+
+
 @pytest.mark.parametrize(
-    ("text", "decoded"),
+    "late",
     [
-        (b"plain", b"plain"),
-        (b"%e2%82%ac %25", "€ %".encode()),
-        (b"100%", b"100%"),
-        (b"%zz%4", b"%zz%4"),
-        (b"% 1%+1", b"% 1%+1"),
-        (b"", b""),
+        frame(DATA, 0, 1, answer(b"yes")),
+        ending(),
+        frame(MORE, END_HEADERS, 1, b""),
+        frame(RESET, 0, 5, bytes(4)),
+        frame(RESET, 0, 2, bytes(4)),
+        frame(RESET, 0, 1, bytes(3)),
+        frame(WINDOW, 0, 5, (1).to_bytes(4, "big")),
+        b"garbage" * 9,
     ],
 )
-def test_a_message_of_percents_is_undone_as_far_as_it_goes(text: bytes, decoded: bytes) -> None:
-    assert percent_decoded(text) == decoded
+@pytest.mark.parametrize("behind", [True, False])
+def test_a_peer_that_loses_its_thread_is_malformed(late: bytes, *, behind: bool) -> None:
+    call = answered(late if behind else b"")
+    if behind:
+        with pytest.raises(Malformed):
+            call.again(RECEIPT, b"")
+    else:
+        call.again(RECEIPT, b"")
+        with pytest.raises(Malformed):
+            call.feed(late)
+    assert (call.status, call.message) == (None, b"")
 
 
-@given(st.binary(max_size=2000))
-def test_nothing_a_peer_says_moves_a_terminal(text: bytes) -> None:
-    line = printable(text)
-    assert line.isprintable()
-    assert len(line) <= 500
+GOODBYE = frame(GOAWAY, 0, 0, (1).to_bytes(4, "big") + bytes(4))
+
+
+def test_who_has_said_goodbye_is_asked_nothing_more() -> None:
+    call = accepted()
+    call.take()
+    call.feed(GOODBYE + frame(DATA, 0, 1, answer(b"yes")) + ending())
+    assert call.status == codes.OK
+    call.again(RECEIPT, b"more")
+    assert (call.status, call.message, call.take()) == (codes.UNAVAILABLE, b"", b"")
+
+
+def test_a_goodbye_behind_the_answer_is_heard() -> None:
+    call = answered(GOODBYE)
+    call.again(RECEIPT, b"more")
+    assert call.status == codes.UNAVAILABLE
+
+
+def test_room_the_peer_makes_behind_its_answer_is_room_for_the_second_question() -> None:
+    call = Call(HEADERS, bytes(65_530))  # with its length, all of the connection's window
+    call.feed(frame(SETTINGS) + head(*ACCEPTED))
+    call.take()
+    room = frame(WINDOW, 0, 0, (7).to_bytes(4, "big"))
+    call.feed(frame(DATA, 0, 1, answer(b"yes")) + ending() + room)
+    call.again(RECEIPT, b"12")
+    assert call.take().endswith(frame(DATA, END_STREAM, 3, answer(b"12")))
+
+
+def test_a_question_nobody_heard_out_is_taken_back_before_the_second() -> None:
+    call = Call(HEADERS, b"x" * 500_000)
+    server = Server()
+    server.meet(call, grant=False)
+    server.h2.send_headers(1, ACCEPTED)
+    server.h2.send_data(1, answer(b"early"))
+    server.h2.send_headers(1, [("grpc-status", "0")], end_stream=True)
+    server.meet(call, grant=False)
+    assert call.message == b"early"
+    server.h2.increment_flow_control_window(100)
+    server.received.clear()
+    call.again(RECEIPT, b"second")
+    server.meet(call)
+    assert (server.stream, server.ended) == (3, True)
+    assert bytes(server.received) == answer(b"second")
+
+
+def test_what_was_put_back_goes_out_first_and_whole() -> None:
+    call = Call(HEADERS, b"question")
+    flight = call.take()
+    call.put_back(flight[10:])
+    call.feed(frame(SETTINGS) + head(*ACCEPTED) + frame(DATA, 0, 1, answer(b"yes")) + ending())
+    call.again(RECEIPT, b"more")
+    assert call.take() == flight[10:]
+    server = Server()
+    server.h2.receive_data(flight)
+    for event in server.h2.receive_data(call.take()):
+        server.on(event, grant=True)
+    assert (server.stream, bytes(server.received)) == (3, answer(b"more"))
+    assert call.take() == b""

@@ -16,14 +16,14 @@ import pytest
 
 import crabhook
 from crabhook.hook import client
-from crabhook.hook.client import LARGEST_PAYLOAD, Options, Ticket, Unanswered, ask
+from crabhook.hook.client import LARGEST_PAYLOAD, Options, Unanswered
 from crabhook.v1 import permission_pb2 as pb
 from tests.unit.hook.peers import (
     CONSOLE,
     INSTALLED,
     PAYLOAD,
     Operator,
-    Script,
+    ask,
     environment,
     listening,
     replying,
@@ -102,7 +102,7 @@ def test_no_two_requests_share_a_ticket(folder: Path) -> None:
     operator = Operator(lambda _request, _context: replying())
     with serving(operator, f"unix:{folder}/s"):
         for _ in range(3):
-            ask(options_for(folder / "s"), Ticket(), PAYLOAD)
+            ask(options_for(folder / "s"))
     tickets = {word for r in operator.requests for word in (r.request_id, r.secret)}
     assert len(tickets) == 6
 
@@ -191,17 +191,68 @@ def test_what_could_not_be_printed_is_not_confirmed(folder: Path) -> None:
     assert not operator.confirmed
 
 
-def test_a_server_gone_before_the_receipt_changes_nothing(folder: Path) -> None:
-    def answer_once(line: socket.socket) -> None:
+def test_the_receipt_goes_the_way_the_reply_came(folder: Path) -> None:
+    def answer_and_be_found_no_more(
+        _request: pb.PermissionRequest, _context: grpc.ServicerContext
+    ) -> pb.PermissionResponse:
         (folder / "s").unlink()
+        return replying(b"yes", confirm=True)
+
+    operator = Operator(answer_and_be_found_no_more)
+    with serving(operator, f"unix:{folder}/s"):
+        hook = run_hook("--server", f"unix:{folder}/s")
+    assert (hook.stdout, hook.stderr, hook.returncode) == (b"yes", b"", 0)
+    assert len(operator.confirmed) == 1
+
+
+GOODBYE = frame(7, 0, 0, (1).to_bytes(4, "big") + bytes(4))
+
+
+@pytest.mark.parametrize("parting", [b"", GOODBYE, b"garbage" * 9])
+@pytest.mark.parametrize("stays", [True, False])
+def test_where_the_receipt_cannot_go_the_way_the_reply_came_it_goes_nowhere(
+    folder: Path, parting: bytes, *, stays: bool
+) -> None:
+    heard = bytearray()
+
+    def answer_once(line: socket.socket) -> None:
         line.recv(1 << 16)
         message = replying(b"yes", b"why", 2, confirm=True).SerializeToString()
-        line.sendall(frame(SETTINGS) + head(*ACCEPTED))
-        line.sendall(frame(0, 0, 1, answer(message)) + ending())
+        line.sendall(frame(SETTINGS) + head(*ACCEPTED) + parting * (parting == GOODBYE))
+        line.sendall(frame(0, 0, 1, answer(message)) + ending() + parting * (parting != GOODBYE))
+        while stays and parting and (more := line.recv(1 << 16)):
+            heard.extend(more)
 
-    with listening(folder / "s", answer_once):
+    def turn_up_again(line: socket.socket) -> None:
+        called_again.append(line)
+
+    called_again: list[socket.socket] = []
+    with listening(folder / "s", answer_once, turn_up_again):
         hook = run_hook("--server", f"unix:{folder}/s")
+        assert not called_again
+        with socket.socket(socket.AF_UNIX) as end:  # the second caller is this test itself
+            end.connect(f"{folder}/s")
     assert (hook.stdout, hook.stderr, hook.returncode) == (b"yes", b"why", 2)
+    assert b"ConfirmReply" not in heard
+    assert len(called_again) == 1
+
+
+def test_a_receipt_that_finds_no_room_is_given_up_in_time(folder: Path) -> None:
+    asked: list[bytes] = []
+
+    def give_no_room(line: socket.socket) -> None:
+        none = b"\0\4" + bytes(4)  # INITIAL_WINDOW_SIZE 0, once the request is here
+        asked.append(line.recv(1 << 16))
+        message = replying(b"yes", b"", 2, confirm=True).SerializeToString()
+        line.sendall(frame(SETTINGS, payload=none) + head(*ACCEPTED))
+        line.sendall(frame(0, 0, 1, answer(message)) + ending())
+        while more := line.recv(1 << 16):
+            asked.append(more)
+
+    with listening(folder / "s", give_no_room):
+        hook = run_hook("--server", f"unix:{folder}/s")
+    assert (hook.stdout, hook.stderr, hook.returncode) == (b"yes", b"", 2)
+    assert b"ConfirmReply" in b"".join(asked)
 
 
 @pytest.mark.parametrize("interrupted", [True, False])
@@ -326,7 +377,7 @@ def test_every_status_of_grpc_is_told_by_its_name(folder: Path) -> None:
     with serving(Operator(refuse), f"unix:{folder}/s"):  # type: ignore[arg-type]
         for name, code in codes.items():
             with pytest.raises(Unanswered) as unanswered:
-                ask(options_for(folder / "s"), Ticket(), name.encode())
+                ask(options_for(folder / "s"), name.encode())
             assert unanswered.value.kind == "unreachable"
             assert unanswered.value.status == code.value[0]
 
@@ -362,7 +413,7 @@ def test_a_peer_that_is_no_operator_is_given_up_in_time(
 ) -> None:
     with listening(folder / "s", script):  # type: ignore[arg-type]
         with pytest.raises(Unanswered, match=said) as unanswered:
-            ask(options_for(folder / "s", wait=0.3), Ticket(), PAYLOAD)
+            ask(options_for(folder / "s", wait=0.3))
         assert unanswered.value.kind == "unreachable"
 
 
@@ -374,7 +425,7 @@ def test_a_silent_peer_is_given_up_long_before_the_operators_time_is_over(
         listening(folder / "s", say(b"")),  # type: ignore[arg-type]
         pytest.raises(Unanswered, match="no answer in time"),
     ):
-        ask(options_for(folder / "s", wait=1000), Ticket(), PAYLOAD)
+        ask(options_for(folder / "s", wait=1000))
 
 
 def test_a_server_that_greets_may_take_its_time_to_accept(
@@ -386,36 +437,7 @@ def test_a_server_that_greets_may_take_its_time_to_accept(
 
     monkeypatch.setattr(client, "_GREETING_TIME", 0.2)
     with serving(Operator(answer), f"unix:{folder}/s"):  # type: ignore[arg-type]
-        assert ask(options_for(folder / "s"), Ticket(), PAYLOAD).stdout == b"late but there"
-
-
-def test_a_queue_that_is_full_is_waited_for(folder: Path) -> None:
-    with socket.socket(socket.AF_UNIX) as listener:
-        listener.bind(f"{folder}/s")
-        listener.listen(0)
-        first = socket.socket(socket.AF_UNIX)
-        first.connect(f"{folder}/s")
-        with first, start_hook("--server", f"unix:{folder}/s", "--wait", "20") as hook:
-            assert hook.stdin
-            hook.stdin.close()
-            time.sleep(0.2)
-            assert hook.poll() is None
-            listener.accept()[0].close()
-            line, _ = listener.accept()  # the hook, which has called again
-            with line:
-                line.settimeout(20)
-                assert line.recv(24) == b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
-            assert hook.wait(20) == 0
-
-
-def test_a_queue_that_stays_full_is_nobody(folder: Path) -> None:
-    with socket.socket(socket.AF_UNIX) as listener, socket.socket(socket.AF_UNIX) as first:
-        listener.bind(f"{folder}/s")
-        listener.listen(0)
-        first.connect(f"{folder}/s")
-        with pytest.raises(Unanswered) as unanswered:
-            ask(options_for(folder / "s", wait=0.2), Ticket(), PAYLOAD)
-        assert unanswered.value.kind == "unreachable"
+        assert ask(options_for(folder / "s")).stdout == b"late but there"
 
 
 def test_an_early_no_is_heard_though_the_payload_was_never_read(folder: Path) -> None:
@@ -428,39 +450,8 @@ def test_an_early_no_is_heard_though_the_payload_was_never_read(folder: Path) ->
         listening(folder / "s", refuse),
         pytest.raises(Unanswered, match="full") as unanswered,
     ):
-        ask(options_for(folder / "s"), Ticket(), bytes(4 << 20))
+        ask(options_for(folder / "s"), bytes(4 << 20))
     assert unanswered.value.status == 8
-
-
-def slow_reader(answered: list[int]) -> Script:
-    """Open all windows, read nothing for a while, ask, and see when that is answered."""
-
-    def script(line: socket.socket) -> None:
-        wide = (1 << 30).to_bytes(4, "big")
-        line.sendall(frame(SETTINGS, payload=b"\0\4" + wide) + frame(8, payload=wide))
-        time.sleep(0.2)  # the hook has filled the socket and waits for room
-        line.sendall(frame(6, payload=b"are you?"))
-        received = bytearray()
-        while frame(6, 1, payload=b"are you?") not in received:
-            received += line.recv(1 << 16)
-        answered.append(len(received))
-        line.sendall(head(*ACCEPTED, ("grpc-status", "3"), ended=True))
-        with contextlib.suppress(OSError):
-            while line.recv(1 << 16):
-                pass
-
-    return script
-
-
-def test_a_large_payload_waits_for_a_slow_reader_and_answers_its_pings(folder: Path) -> None:
-    answered: list[int] = []
-    with (
-        listening(folder / "s", slow_reader(answered)),
-        pytest.raises(Unanswered) as unanswered,
-    ):
-        ask(options_for(folder / "s"), Ticket(), bytes(8 << 20))
-    assert unanswered.value.status == 3
-    assert answered[0] < 4 << 20  # before the payload was through
 
 
 # The default address.
@@ -491,7 +482,7 @@ def test_another_users_folder_is_not_trusted(folder: Path, monkeypatch: pytest.M
     monkeypatch.setitem(posix.environ, b"XDG_RUNTIME_DIR", bytes(folder))
     monkeypatch.setattr(posix, "getuid", lambda: os.getuid() + 1)
     with pytest.raises(Unanswered, match="its folder"):
-        ask(Options(), Ticket(), PAYLOAD)
+        ask(Options())
 
 
 @pytest.mark.parametrize("runtime", [None, b""])

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crabhook.hook import huffman
-from crabhook.hook.messages import Malformed
+from crabhook.hook.wire import Malformed
 
 ENCODER = hpack.huffman.HuffmanEncoder(
     hpack.huffman_constants.REQUEST_CODES, hpack.huffman_constants.REQUEST_CODES_LENGTH

@@ -24,16 +24,15 @@ from tests.unit.hook.peers import (
     serving,
 )
 
+# Two packages, three modules of the hook's own, and Python's socket.
 ISLAND = {
     "crabhook",
     "crabhook.hook",
     "crabhook.hook.call",
     "crabhook.hook.client",
-    "crabhook.hook.headers",
-    "crabhook.hook.messages",
+    "crabhook.hook.wire",
     "_socket",
 }
-OPTIONS = {"crabhook.hook.options"}
 DOOR = {"crabhook.__main__"}
 
 # Runs a program as the interpreter would and writes down, at its very end,
@@ -81,17 +80,20 @@ def runtime(folder: Path) -> Path:
     [(["-I", "-S"], STUB, set()), ([], CONSOLE[0], DOOR)],
     ids=["installed", "console"],
 )
-def test_a_call_imports_exactly_this(
-    runtime: Path, flags: list[str], program: str, door: set[str]
+@pytest.mark.parametrize(
+    "options",
+    [(), ("--companion", "--wait=20", "--platform", "claude", "--when-lost=deny")],
+    ids=["told nothing", "told much"],
+)
+def test_a_call_and_its_receipt_import_exactly_this(
+    runtime: Path, flags: list[str], program: str, door: set[str], options: tuple[str, ...]
 ) -> None:
-    operator = Operator(lambda _request, _context: replying(b"yes"))
+    operator = Operator(lambda _request, _context: replying(b"yes", confirm=True))
     with serving(operator, f"unix:{runtime}/crabhook/crabhook.sock"):
-        plain = modules(flags, program, runtime=runtime)
-        told = modules(flags, program, "--companion", "--wait=20", runtime=runtime)
-    assert len(operator.requests) == 2
-    assert plain == ISLAND | door
-    assert told == ISLAND | door | OPTIONS
-    assert len(plain) <= 8
+        told = modules(flags, program, *options, runtime=runtime)
+    assert len(operator.requests) == len(operator.confirmed) == 1
+    assert told == ISLAND | door
+    assert len(told) <= 8
 
 
 def test_a_call_by_tcp_imports_one_module_more(runtime: Path) -> None:
@@ -99,7 +101,7 @@ def test_a_call_by_tcp_imports_one_module_more(runtime: Path) -> None:
     with serving(operator, "127.0.0.1:0") as (_, port):
         told = modules(["-I", "-S"], STUB, f"--server=localhost:{port}", runtime=runtime)
     assert operator.requests
-    assert told == ISLAND | OPTIONS | {"crabhook.hook.tcp"}
+    assert told == ISLAND | {"crabhook.hook.tcp"}
 
 
 def test_an_interpreter_has_everything_else_at_its_start() -> None:

@@ -8,8 +8,8 @@ import time
 import pytest
 
 from crabhook.hook import sockets, tcp
-from crabhook.hook.client import Options, Ticket, Unanswered, ask
-from tests.unit.hook.peers import PAYLOAD, Operator, replying, run_hook, serving
+from crabhook.hook.client import Options, Unanswered
+from tests.unit.hook.peers import Operator, ask, replying, run_hook, serving
 
 
 def options_for(server: str) -> Options:
@@ -28,12 +28,22 @@ def test_loopback_is_asked_in_the_clear(host: str) -> None:
     assert (hook.stdout, hook.stderr) == (b"yes", b"")
 
 
+def test_the_receipt_takes_no_second_connection() -> None:
+    operator = Operator(lambda _request, _context: replying(b"yes", confirm=True))
+    with serving(operator, "127.0.0.1:0") as (_, port):
+        hook = run_hook("--server", f"localhost:{port}")
+    assert (hook.stdout, hook.returncode, len(operator.confirmed)) == (b"yes", 0, 1)
+    first, second = operator.callers
+    assert first == second
+    assert first.startswith("ipv4:127.0.0.1:")
+
+
 @pytest.mark.parametrize("size", [0, 70_000, 5 << 20])
 def test_large_questions_and_answers_fit_through_tcp(size: int) -> None:
     operator = Operator(lambda request, _context: replying(request.payload[::-1]))
     payload = bytes(range(256)) * (size // 256)
     with serving(operator, "127.0.0.1:0") as (_, port):
-        assert ask(options_for(f"127.0.0.1:{port}"), Ticket(), payload).stdout == payload[::-1]
+        assert ask(options_for(f"127.0.0.1:{port}"), payload).stdout == payload[::-1]
 
 
 @pytest.mark.parametrize(
@@ -49,7 +59,7 @@ def test_nothing_leaves_the_machine_in_the_clear(
 
     monkeypatch.setattr(sockets, "getaddrinfo", tempted)
     with pytest.raises(Unanswered, match="in the clear") as unanswered:
-        ask(options_for(f"{host}:50051"), Ticket(), PAYLOAD)
+        ask(options_for(f"{host}:50051"))
     assert unanswered.value.kind == "unreachable"
 
 
@@ -59,7 +69,7 @@ def test_a_name_for_loopback_that_leads_elsewhere_is_not_followed(
     elsewhere = [(socket.AF_INET, socket.SOCK_STREAM, 6, "", ("192.0.2.1", 50051))]
     monkeypatch.setattr(sockets, "getaddrinfo", lambda *_arguments: elsewhere)
     with pytest.raises(Unanswered, match="in the clear"):
-        ask(options_for("localhost:50051"), Ticket(), PAYLOAD)
+        ask(options_for("localhost:50051"))
 
 
 @pytest.mark.parametrize(
@@ -69,7 +79,7 @@ def test_a_name_for_loopback_that_leads_elsewhere_is_not_followed(
 )  # fmt: skip
 def test_what_is_no_address_is_nobodys(server: str) -> None:
     with pytest.raises(Unanswered) as unanswered:
-        ask(options_for(server), Ticket(), PAYLOAD)
+        ask(options_for(server))
     assert unanswered.value.kind == "unreachable"
 
 
@@ -78,7 +88,7 @@ def test_a_name_only_people_can_read_is_nobodys(host: str) -> None:
     options = options_for(f"{host}:1")
     options.tls_ca = "/nowhere"
     with pytest.raises(Unanswered, match="xn--") as unanswered:
-        ask(options, Ticket(), PAYLOAD)
+        ask(options)
     assert unanswered.value.kind == "unreachable"
 
 
@@ -93,7 +103,7 @@ def test_a_port_nobody_listens_on_is_nobodys() -> None:
 def test_a_name_that_has_no_address_is_nobodys(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sockets, "getaddrinfo", lambda *_arguments: [])
     with pytest.raises(Unanswered):
-        ask(options_for("localhost:1"), Ticket(), PAYLOAD)
+        ask(options_for("localhost:1"))
 
 
 def test_a_time_that_is_over_is_not_spent() -> None:
@@ -113,7 +123,7 @@ def test_the_next_address_of_a_name_is_tried(monkeypatch: pytest.MonkeyPatch) ->
             for number in (closed, port)
         ]
         monkeypatch.setattr(sockets, "getaddrinfo", lambda *_arguments: addresses)
-        assert ask(options_for("localhost:1"), Ticket(), PAYLOAD).stdout == b"yes"
+        assert ask(options_for("localhost:1")).stdout == b"yes"
 
 
 def test_a_peer_that_falls_silent_is_noticed_in_about_a_minute() -> None:
@@ -137,7 +147,7 @@ def test_a_system_without_the_finer_options_does_without(monkeypatch: pytest.Mon
     monkeypatch.delattr(sockets, "TCP_KEEPIDLE")
     operator = Operator(lambda _request, _context: replying(b"yes"))
     with serving(operator, "127.0.0.1:0") as (_, port):
-        assert ask(options_for(f"127.0.0.1:{port}"), Ticket(), PAYLOAD).stdout == b"yes"
+        assert ask(options_for(f"127.0.0.1:{port}")).stdout == b"yes"
 
 
 def test_the_server_is_told_which_host_is_meant() -> None:
@@ -153,6 +163,6 @@ def test_the_server_is_told_which_host_is_meant() -> None:
         thread = threading.Thread(target=listen)
         thread.start()
         with pytest.raises(Unanswered):
-            ask(options_for(address), Ticket(), PAYLOAD)
+            ask(options_for(address))
         thread.join(20)
     assert address.encode() in heard

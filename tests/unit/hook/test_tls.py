@@ -13,9 +13,18 @@ import pytest
 import trustme
 
 from crabhook.hook import sockets, tcp
-from crabhook.hook.client import Options, Ticket, Unanswered, ask
-from tests.unit.hook.peers import CONSOLE, PAYLOAD, Operator, Script, replying, run_hook, serving
-from tests.unit.hook.test_client import slow_reader
+from crabhook.hook.client import Options, Unanswered
+from tests.unit.hook.peers import (
+    CONSOLE,
+    PAYLOAD,
+    Operator,
+    Script,
+    ask,
+    replying,
+    run_hook,
+    serving,
+)
+from tests.unit.hook.test_room import slow_reader
 
 
 @pytest.fixture(scope="module")
@@ -62,6 +71,17 @@ def test_a_server_the_ca_vouches_for_is_asked(ca: trustme.CA, tmp_path: Path, ho
     assert operator.requests[0].payload == PAYLOAD
 
 
+def test_the_receipt_takes_no_second_handshake(ca: trustme.CA, tmp_path: Path) -> None:
+    operator = Operator(lambda _request, _context: replying(b"yes", confirm=True))
+    with secured(operator, ca, "localhost") as port:
+        options = ("--server", f"localhost:{port}", "--tls-ca", save(ca, tmp_path))
+        hook = run_hook(*options)
+    assert (hook.stdout, hook.stderr, hook.returncode) == (b"yes", b"", 0)
+    assert len(operator.confirmed) == 1
+    first, second = operator.callers
+    assert first == second
+
+
 @pytest.mark.parametrize("size", [0, 70_000, 5 << 20])
 def test_large_questions_and_answers_fit_through_tls(
     ca: trustme.CA, tmp_path: Path, size: int
@@ -69,7 +89,7 @@ def test_large_questions_and_answers_fit_through_tls(
     operator = Operator(lambda request, _context: replying(request.payload[::-1]))
     payload = bytes(range(256)) * (size // 256)
     with secured(operator, ca, "localhost") as port:
-        reply = ask(options_for(f"localhost:{port}", save(ca, tmp_path)), Ticket(), payload)
+        reply = ask(options_for(f"localhost:{port}", save(ca, tmp_path)), payload)
     assert reply.stdout == payload[::-1]
 
 
@@ -81,7 +101,7 @@ def test_a_slow_reader_is_waited_for_and_answered_through_tls(
         speaking_tls(ca, ["h2"], slow_reader(answered)) as port,
         pytest.raises(Unanswered) as unanswered,
     ):
-        ask(options_for(f"localhost:{port}", save(ca, tmp_path)), Ticket(), bytes(24 << 20))
+        ask(options_for(f"localhost:{port}", save(ca, tmp_path)), bytes(24 << 20))
     assert unanswered.value.status == 3
     assert answered[0] < 20 << 20  # before the payload was through
 
@@ -106,7 +126,7 @@ def test_a_server_that_hangs_up_is_a_connection_lost_as_without_tls(
 def test_a_certificate_for_another_host_is_nobodys(ca: trustme.CA, tmp_path: Path) -> None:
     operator = Operator(lambda _request, _context: replying(b"an impostor's yes"))
     with secured(operator, ca, "other.example") as port, pytest.raises(Unanswered, match="CERT"):
-        ask(options_for(f"localhost:{port}", save(ca, tmp_path)), Ticket(), PAYLOAD)
+        ask(options_for(f"localhost:{port}", save(ca, tmp_path)))
     assert not operator.requests
 
 
@@ -123,7 +143,7 @@ def test_a_certificate_of_another_ca_is_nobodys(ca: trustme.CA, tmp_path: Path) 
 def test_a_server_without_tls_is_not_asked_with_it(ca: trustme.CA, tmp_path: Path) -> None:
     operator = Operator(lambda _request, _context: replying(b"an impostor's yes"))
     with serving(operator, "127.0.0.1:0") as (_, port), pytest.raises(Unanswered):
-        ask(options_for(f"localhost:{port}", save(ca, tmp_path)), Ticket(), PAYLOAD)
+        ask(options_for(f"localhost:{port}", save(ca, tmp_path)))
     assert not operator.requests
 
 
@@ -135,17 +155,13 @@ def test_a_ca_that_cannot_be_read_is_nobodys(tmp_path: Path, content: bytes | No
         socket.create_server(("127.0.0.1", 0)) as listener,
         pytest.raises(Unanswered, match=r"No such file|no certificate") as unanswered,
     ):
-        ask(
-            options_for(f"localhost:{listener.getsockname()[1]}", f"{tmp_path}/ca.pem"),
-            Ticket(),
-            PAYLOAD,
-        )
+        ask(options_for(f"localhost:{listener.getsockname()[1]}", f"{tmp_path}/ca.pem"))
     assert unanswered.value.kind == "unreachable"
 
 
 def test_tls_and_a_unix_socket_do_not_go_together(ca: trustme.CA, tmp_path: Path) -> None:
     with pytest.raises(Unanswered, match="not an address"):
-        ask(options_for("unix:/run/s", save(ca, tmp_path)), Ticket(), PAYLOAD)
+        ask(options_for("unix:/run/s", save(ca, tmp_path)))
 
 
 def say_nothing(line: socket.socket) -> None:
@@ -185,7 +201,7 @@ def test_a_tls_server_that_speaks_no_http2_is_nobodys(
         speaking_tls(ca, protocols) as port,
         pytest.raises(Unanswered, match=r"not HTTP/2|no application protocol|ALPN"),
     ):
-        ask(options_for(f"localhost:{port}", save(ca, tmp_path)), Ticket(), PAYLOAD)
+        ask(options_for(f"localhost:{port}", save(ca, tmp_path)))
 
 
 def test_a_tls_server_that_says_nothing_is_given_up_in_time(ca: trustme.CA, tmp_path: Path) -> None:
@@ -193,7 +209,7 @@ def test_a_tls_server_that_says_nothing_is_given_up_in_time(ca: trustme.CA, tmp_
         options = options_for(f"localhost:{port}", save(ca, tmp_path))
         options.wait = 0.4
         with pytest.raises(Unanswered, match="no answer in time"):
-            ask(options, Ticket(), PAYLOAD)
+            ask(options)
 
 
 def test_a_peer_that_never_shakes_hands_is_given_up_in_time(ca: trustme.CA, tmp_path: Path) -> None:
@@ -201,5 +217,5 @@ def test_a_peer_that_never_shakes_hands_is_given_up_in_time(ca: trustme.CA, tmp_
         options = options_for(f"localhost:{listener.getsockname()[1]}", save(ca, tmp_path))
         options.wait = 0.3
         with pytest.raises(Unanswered, match="timed out") as unanswered:
-            ask(options, Ticket(), PAYLOAD)
+            ask(options)
     assert unanswered.value.kind == "unreachable"

@@ -1,14 +1,11 @@
 """What the hook is told: every option, every variable, and what is wrong with them."""
 
-from pathlib import Path
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crabhook.hook.client import Options
-from crabhook.hook.messages import COMPANION, GATE
-from crabhook.hook.options import read_options
+from crabhook.hook.client import Options, read_options
+from crabhook.hook.wire import COMPANION, GATE
 from tests.unit.hook.peers import CONSOLE, environment, run_hook
 
 EXAMPLES = {
@@ -70,33 +67,6 @@ def test_an_argument_counts_for_more_than_a_variable_and_a_later_for_more_than_a
 
 def test_a_companion_says_so() -> None:
     assert read_options(["--companion"], {}).stance == COMPANION
-
-
-def test_a_token_comes_from_its_file(tmp_path: Path) -> None:
-    (tmp_path / "token").write_bytes(b"  abc\n")
-    options = read_options(["--token-file", str(tmp_path / "token")], {b"CRABHOOK_TOKEN": b"x"})
-    assert (options.token, options.problem) == ("abc", "")
-
-
-@pytest.mark.parametrize(
-    ("content", "problem"),
-    [
-        (b"", "empty or too large"),
-        (b" \n", "empty or too large"),
-        (b"x" * 9000, "empty or too large"),
-        (b"a b", "characters"),
-        (b"a\nb", "characters"),
-        ("é".encode(), "characters"),
-        (b"\xff", "characters"),
-        (None, "No such file"),
-    ],
-)
-def test_a_token_no_header_can_carry_is_refused(
-    tmp_path: Path, content: bytes | None, problem: str
-) -> None:
-    if content is not None:
-        (tmp_path / "token").write_bytes(content)
-    assert problem in read_options([f"--token-file={tmp_path}/token"], {}).problem
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,29 @@
+"""Waiting for room, imported only where a server takes no more: callers in its queue, or bytes."""
+
+import select
+from time import monotonic, sleep
+
+TYPE_CHECKING = False  # typing's own name, without what importing typing costs
+if TYPE_CHECKING:
+    from crabhook.hook import sockets
+
+
+def queue_up(line: "sockets.socket", path: bytes, by: float) -> None:
+    """Call a server whose queue is full until it has room; raise OSError at the time `by`."""
+    while True:
+        if monotonic() >= by:
+            raise TimeoutError("so many are calling that its queue is full")
+        sleep(0.01)
+        line.settimeout(max(by - monotonic(), 0.001))
+        try:
+            line.connect(path)
+        except BlockingIOError:
+            continue
+        return
+
+
+def await_room_or_word(line: "sockets.socket", seconds: float) -> None:
+    """Wait until the socket takes more bytes, or has some for us, for so many seconds at most."""
+    poll = select.poll()
+    poll.register(line, select.POLLIN | select.POLLOUT)
+    poll.poll(seconds * 1000)

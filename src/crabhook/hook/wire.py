@@ -1,0 +1,288 @@
+"""All that is written and read: header blocks, and the messages inside the calls.
+
+The messages are those of proto/crabhook/v1/permission.proto, written by hand
+because importing the generated code takes four times as long as starting
+Python; a test pins every field to the generated code, both ways.
+
+The header blocks are RFC 7541 without the half that remembers.  A hook's one
+connection carries one question and perhaps its receipt, so nothing is gained
+by a table that grows: ours is announced as empty, and what we send says that
+nothing of it may be kept by any table on the way, since a token is among it.
+"""
+
+GATE = 1
+COMPANION = 2
+
+_VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5
+_LONGEST_VARINT = 10
+
+# A field's key on the wire: its number, and how its value is written.
+_RESPONSE_REPLY = 13 << 3 | _BYTES
+_RESPONSE_CONFIRM = 14 << 3 | _VARINT
+_REPLY_STDOUT = 1 << 3 | _BYTES
+_REPLY_STDERR = 2 << 3 | _BYTES
+_REPLY_EXIT_CODE = 3 << 3 | _VARINT
+
+
+class Malformed(Exception):  # noqa: N818 - a state of the wire, not a mistake in a program
+    """What the peer sent is not what this wire carries; the text says where."""
+
+
+class Reply:
+    """What the hook repeats without looking: two streams and an exit code, 0 to 255.
+
+    `confirm` says that somebody waits to hear that it was printed.
+    """
+
+    __slots__ = ("confirm", "exit_code", "stderr", "stdout")
+
+    def __init__(
+        self, stdout: bytes = b"", stderr: bytes = b"", exit_code: int = 0, *, confirm: bool = False
+    ) -> None:
+        self.stdout = stdout
+        self.stderr = stderr
+        self.exit_code = exit_code
+        self.confirm = confirm
+
+    def __repr__(self) -> str:
+        return f"Reply({self.stdout!r}, {self.stderr!r}, {self.exit_code}, confirm={self.confirm})"
+
+
+def client_facts(*, host: str, pid: int, user: str, version: str) -> bytes:
+    """Write a ClientFacts."""
+    return b"".join((_text(1, host), _number(2, pid), _text(3, user), _text(4, version)))
+
+
+def permission_request(  # noqa: PLR0913 - the message has seven fields
+    *,
+    request_id: str,
+    secret: str,
+    platform: str,
+    payload: bytes,
+    wait_ms: int,
+    stance: int,
+    facts: bytes,
+) -> bytes:
+    """Write a PermissionRequest; `facts` is a ClientFacts already written."""
+    return b"".join(
+        (
+            _text(1, request_id),
+            _text(2, secret),
+            _text(3, platform),
+            _bytes(4, payload),
+            _number(5, wait_ms),
+            _number(6, stance),
+            _bytes(7, facts),
+        )
+    )
+
+
+def confirm_reply_request(*, request_id: str, secret: str) -> bytes:
+    """Write a ConfirmReplyRequest."""
+    return _text(1, request_id) + _text(2, secret)
+
+
+def read_reply(response: bytes) -> Reply:
+    """Take the reply out of a PermissionResponse; raise Malformed if it has none."""
+    fields = _fields(response)
+    parts = [value for key, _, value in fields if key == _RESPONSE_REPLY]
+    confirm = [number for key, number, _ in fields if key == _RESPONSE_CONFIRM]
+    if not parts:
+        raise Malformed("the response holds no reply")
+    stdout = stderr = b""
+    exit_code = 0
+    # A message sent in parts is the parts one after the other, by protobuf's law.
+    for key, number, value in _fields(b"".join(parts)):
+        if key == _REPLY_STDOUT:
+            stdout = value
+        elif key == _REPLY_STDERR:
+            stderr = value
+        elif key == _REPLY_EXIT_CODE:
+            exit_code = number & 0xFFFFFFFF
+    if exit_code > 255:
+        raise Malformed(f"the reply's exit code is {exit_code}, not 0 to 255")
+    return Reply(stdout, stderr, exit_code, confirm=bool(confirm and confirm[-1]))
+
+
+def _varint(number: int) -> bytes:
+    out = bytearray()
+    while number > 0x7F:
+        out.append(number & 0x7F | 0x80)
+        number >>= 7
+    out.append(number)
+    return bytes(out)
+
+
+def _number(field: int, value: int) -> bytes:
+    return bytes((field << 3 | _VARINT,)) + _varint(value) if value else b""
+
+
+def _bytes(field: int, value: bytes) -> bytes:
+    return bytes((field << 3 | _BYTES,)) + _varint(len(value)) + value if value else b""
+
+
+def _text(field: int, value: str) -> bytes:
+    # A name from the environment need not be UTF-8, and a string field must be.
+    return _bytes(field, value.encode("utf-8", "replace"))
+
+
+def _fields(message: bytes) -> list[tuple[int, int, bytes]]:
+    """Split a message into keys and their numbers or bytes, those unknown to us among them."""
+    found = []
+    at = 0
+    while at < len(message):
+        key, at = _read_varint(message, at)
+        kind = key & 7
+        if key >> 3 == 0 or key >> 32:
+            raise Malformed("a field without a number")
+        if kind == _VARINT:
+            number, at = _read_varint(message, at)
+            found.append((key, number, b""))
+            continue
+        if kind == _BYTES:
+            size, at = _read_varint(message, at)
+        elif kind in (_FIXED64, _FIXED32):
+            size = 8 if kind == _FIXED64 else 4
+        else:
+            raise Malformed(f"a field of wire type {kind}")
+        if size > len(message) - at:
+            raise Malformed("a field longer than its message")
+        found.append((key, 0, message[at : at + size]))
+        at += size
+    return found
+
+
+def _read_varint(message: bytes, at: int) -> tuple[int, int]:
+    number = 0
+    for count, byte in enumerate(message[at : at + _LONGEST_VARINT]):
+        number |= (byte & 0x7F) << 7 * count
+        if byte < 0x80:
+            return number & 0xFFFFFFFFFFFFFFFF, at + count + 1
+    raise Malformed("a number without an end")
+
+
+# Header blocks.
+#
+# RFC 7541, appendix A: the names of the static table in its order, and the few
+# values it has.
+_NAMES = (
+    b"|:authority|:method|:method|:path|:path|:scheme|:scheme|:status|:status|:status|:status"
+    b"|:status|:status|:status|accept-charset|accept-encoding|accept-language|accept-ranges"
+    b"|accept|access-control-allow-origin|age|allow|authorization|cache-control"
+    b"|content-disposition|content-encoding|content-language|content-length|content-location"
+    b"|content-range|content-type|cookie|date|etag|expect|expires|from|host|if-match"
+    b"|if-modified-since|if-none-match|if-range|if-unmodified-since|last-modified|link|location"
+    b"|max-forwards|proxy-authenticate|proxy-authorization|range|referer|refresh|retry-after"
+    b"|server|set-cookie|strict-transport-security|transfer-encoding|user-agent|vary|via"
+    b"|www-authenticate"
+).split(b"|")
+_VALUES = dict(
+    zip(
+        (*range(2, 15), 16),
+        b"GET POST / /index.html http https 200 204 206 304 400 404 500 gzip, deflate".split(
+            b" ", 13
+        ),
+        strict=True,
+    )
+)
+
+
+def request_headers(path: str, authority: str, *, secure: bool, token: str, agent: str) -> bytes:
+    """Write the header block of a call, nothing of it to be kept by any table on the way."""
+    block = [
+        b"\x83",  # :method POST
+        b"\x87" if secure else b"\x86",  # :scheme
+        b"\x14" + _string(path),  # :path
+        b"\x11" + _string(authority),  # :authority
+        b"\x10" + _string("te") + _string("trailers"),
+        b"\x1f\x10" + _string("application/grpc"),  # content-type
+        b"\x1f\x2b" + _string(agent),  # user-agent
+    ]
+    if token:
+        block.append(b"\x1f\x08" + _string("Bearer " + token))  # authorization
+    return b"".join(block)
+
+
+def read_headers(block: bytes) -> dict[bytes, bytes]:
+    """Decode a header block; of a name that comes twice the last value counts."""
+    fields: dict[bytes, bytes] = {}
+    at = 0
+    while at < len(block):
+        first = block[at]
+        if first & 0x80:  # wholly in the table
+            index, at = _integer(block, at, 7)
+            name, value = _entry(index), _VALUES.get(index, b"")
+        elif first & 0xE0 == 0x20:  # a new size for a table that must stay empty
+            size, at = _integer(block, at, 5)
+            if size or fields:
+                raise Malformed("a compression table larger than we allow")
+            continue
+        else:
+            index, at = _integer(block, at, 6 if first & 0x40 else 4)
+            if index:
+                name = _entry(index)
+            else:
+                name, at = _read_string(block, at)
+            value, at = _read_string(block, at)
+        fields[name] = value
+    return fields
+
+
+def _entry(index: int) -> bytes:
+    if not 0 < index < len(_NAMES):
+        raise Malformed("a header from a table that is empty")
+    return _NAMES[index]
+
+
+def _integer(block: bytes, at: int, bits: int) -> tuple[int, int]:
+    """Read RFC 7541 5.1's integer behind a prefix of `bits` bits."""
+    if at >= len(block):
+        raise Malformed("a header block broken off")
+    most = (1 << bits) - 1
+    number = block[at] & most
+    if number < most:
+        return number, at + 1
+    for count, byte in enumerate(block[at + 1 : at + 5]):
+        number += (byte & 0x7F) << 7 * count
+        if byte < 0x80:
+            return number, at + 2 + count
+    raise Malformed("a number without an end in the headers")
+
+
+def _read_string(block: bytes, at: int) -> tuple[bytes, int]:
+    squeezed = at < len(block) and block[at] & 0x80
+    size, at = _integer(block, at, 7)
+    end = at + size
+    if end > len(block):
+        raise Malformed("a header longer than its block")
+    if not squeezed:
+        return block[at:end], end
+    from crabhook.hook import huffman  # noqa: PLC0415 - only some peers use it
+
+    return huffman.read(block[at:end]), end
+
+
+def _string(text: str) -> bytes:
+    raw = text.encode("utf-8", "replace")
+    size = len(raw)
+    return (bytes((size,)) if size < 127 else b"\x7f" + _varint(size - 127)) + raw
+
+
+def percent_decoded(text: bytes) -> bytes:
+    """Undo gRPC's encoding of a status message; what is no escape stays as it is."""
+    first, *rest = text.split(b"%")
+    out = bytearray(first)
+    for part in rest:
+        digits = part[:2]
+        if len(digits) == 2 and not digits.strip(b"0123456789abcdefABCDEF"):
+            out.append(int(digits, 16))
+            out += part[2:]
+        else:
+            out += b"%" + part
+    return bytes(out)
+
+
+def printable(text: bytes) -> str:
+    """Make one line for a person of what a peer sent, nothing in it a terminal obeys."""
+    line = "".join(c if c.isprintable() else " " for c in text.decode("utf-8", "replace"))
+    return line[:500]
