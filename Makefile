@@ -5,7 +5,7 @@ VENV := .venv
 export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: run demo test check proto e2e bench agents clean
+.PHONY: run demo test check proto e2e conformance bench agents clean
 .DEFAULT_GOAL := help
 
 help: ## show this
@@ -33,6 +33,9 @@ check: $(VENV)/developed ## lint, types, generated code, import contracts
 
 proto: $(VENV)/developed ## write the generated code anew
 	@buf generate
+
+conformance: $(VENV)/developed agents ## run every decision against the real agent; write docs/conformance.md
+	@python -m tests.conformance
 
 bench: $(VENV)/developed ## time a hook call against its floors, paired and interleaved
 	@python -m bench

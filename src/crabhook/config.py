@@ -21,9 +21,20 @@ class SettingsError(CrabhookError):
     """A setting that cannot be used."""
 
 
+KINDS = ("call", "question", "plan", "form", "stop")
+"""The kinds of card an operator can be called for."""
+
+SEQUENCES = ("osc9", "osc777", "osc99")
+"""The escape sequences a terminal may know for a notification."""
+
+
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Everything that can be set.  Times are in the unit the name ends with, else seconds."""
+    """Everything that can be set.  Times are in the unit the name ends with, else seconds.
+
+    `bell`, `notify`, `title` and `command` list the kinds of card that call
+    the operator in that way.
+    """
 
     listen: tuple[str, ...] = ()
     wait: float = 3600.0
@@ -34,6 +45,16 @@ class Settings:
     ascii: bool = False
     arming_ms: int = 400
     take_back_ms: int | None = None
+    bell: tuple[str, ...] = KINDS
+    notify: tuple[str, ...] = ()
+    title: tuple[str, ...] = KINDS
+    command: tuple[str, ...] = ()
+    sequence: str = "osc9"
+    program: tuple[str, ...] = ()
+    on_trouble: str = "decide"
+    keep_days: float = 180.0
+    keep_megabytes: float = 2000.0
+    head_command: tuple[str, ...] = ()
 
 
 def config_folder() -> Path:
@@ -101,8 +122,8 @@ def override(settings: Settings, flags: Mapping[str, Any]) -> Settings:
     SettingsError for one that does not.
     """
     changes: dict[str, Any] = {}
-    for known in _TABLES.values():
-        for key, read in known.items():
+    for table in _WITH_FLAGS:
+        for key, read in _TABLES[table].items():
             if flags.get(key) is None:
                 continue
             try:
@@ -156,6 +177,24 @@ def _texts(value: object) -> tuple[str, ...]:
     return tuple(map(_text, value))
 
 
+def _kinds(value: object) -> tuple[str, ...]:
+    if not isinstance(value, list) or not all(kind in KINDS for kind in value):
+        raise ValueError(f"must be a list of some of: {', '.join(KINDS)}")
+    return tuple(value)
+
+
+def _sequence(value: object) -> str:
+    if value not in SEQUENCES:
+        raise ValueError(f"must be one of: {', '.join(SEQUENCES)}")
+    return str(value)
+
+
+def _program(value: object) -> tuple[str, ...]:
+    if not isinstance(value, list) or not value or not all(isinstance(one, str) for one in value):
+        raise ValueError('must be a list of texts, as in ["notify-send", "crabhook"]')
+    return tuple(value)
+
+
 def _flag(value: object) -> bool:
     if not isinstance(value, bool):
         raise ValueError("must be true or false")  # noqa: TRY004 - as above
@@ -168,11 +207,25 @@ def _seconds(value: object) -> float:
     return float(value)
 
 
+def _above_zero(value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < 1e9:
+        raise ValueError("must be a number above 0")
+    return float(value)
+
+
+def _on_trouble(value: object) -> str:
+    if value not in ("decide", "refuse"):
+        raise ValueError('must be "decide" or "refuse"')
+    return str(value)
+
+
 def _milliseconds(value: object) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= 60_000:
         raise ValueError("must be a whole number of milliseconds, 0 to 60000")
     return value
 
+
+_WITH_FLAGS = ("server", "desk")
 
 _TABLES: Mapping[str, Mapping[str, Callable[[object], Any]]] = {
     "server": {
@@ -187,5 +240,19 @@ _TABLES: Mapping[str, Mapping[str, Callable[[object], Any]]] = {
         "ascii": _flag,
         "arming_ms": _milliseconds,
         "take_back_ms": _milliseconds,
+    },
+    "attention": {
+        "bell": _kinds,
+        "notify": _kinds,
+        "title": _kinds,
+        "command": _kinds,
+        "sequence": _sequence,
+        "program": _program,
+    },
+    "record": {
+        "on_trouble": _on_trouble,
+        "keep_days": _above_zero,
+        "keep_megabytes": _above_zero,
+        "head_command": _texts,
     },
 }

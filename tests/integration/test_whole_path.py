@@ -34,11 +34,12 @@ def test_every_recorded_input_is_answered_in_its_own_words_or_with_silence(
     client = Client(desk.address, payload)
     if PLATFORMS["claude"].held(event, Stance.GATE) in (Held.ALWAYS, Held.AT_THE_GATE):
         number = int(desk.wait_for(rf"^#(\d+) {event.name} ")[1])
-        desk.say(f"{number} deny not today")
+        refusal = "decline" if event.name == "Elicitation" else "deny not today"
+        desk.say(f"{number} {refusal}")
         answer = client.finish()
         assert answer.code == 0
         assert answer.output["hookSpecificOutput"]["hookEventName"] == event.name
-        assert "not today" in answer.stdout.decode()
+        assert refusal.split(maxsplit=1)[-1] in answer.stdout.decode()
         desk.wait_for(rf"^#{number} delivered")
     else:
         assert client.finish().silent

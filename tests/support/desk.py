@@ -38,12 +38,13 @@ class BrokerDesk:
 
     `replies` and `refused` are what the hooks were given.  `decided` are the
     answers the desk carried out, in order.  `clock` runs by itself where a
-    real one is given.
+    real one is given.  `words` are what agents last said, by card; None: still being read.
     """
 
     def __init__(self, clock: Callable[[], float] | None = None) -> None:
         self.replies: dict[str, Reply] = {}
         self.refused: dict[str, str] = {}
+        self.words: dict[int, str | None] = {}
         self.decided: list[tuple[int, Decision]] = []
         self._broker = Broker({"claude": Claude()})
         self._clock = clock
@@ -61,6 +62,12 @@ class BrokerDesk:
 
     def card(self, number: int) -> Card | None:
         return self._broker.card(number)
+
+    def ended(self) -> Sequence[Card]:
+        return self._broker.ended()
+
+    def last_words(self, number: int) -> str | None:
+        return self.words.get(number, "")
 
     def feed(self) -> Sequence[FeedEntry]:
         return self._broker.feed()
@@ -110,12 +117,25 @@ class BrokerDesk:
         return bool(self._listeners)
 
     def ask(
-        self, payload: Mapping[str, Any], *, wait: float = 600.0, origin: Origin = NOBODY
+        self,
+        payload: Mapping[str, Any],
+        *,
+        wait: float = 600.0,
+        origin: Origin = NOBODY,
+        limit: float | None = None,
     ) -> str:
-        """Let a hook send an event; return its request id."""
+        """Let a hook send an event; return its request id.  `limit`: its own time, as ours."""
         event = Claude().read(json.dumps(payload).encode())
         name = f"request-{next(self._ids)}"
-        request = Request(name, "secret", event, wait_until=self.now() + wait, origin=origin)
+        gives_up_at = self.now() + (wait if limit is None else limit)
+        request = Request(
+            name,
+            "secret",
+            event,
+            wait_until=self.now() + wait,
+            origin=origin,
+            gives_up_at=gives_up_at,
+        )
         self._tell(Arrived(request, 1, self.now()))
         return name
 

@@ -1,13 +1,59 @@
-"""Every moment a key can be pressed in, possible or not."""
+"""Every moment a key can be pressed in: each way the desk can stand, before each kind of event."""
 
 from __future__ import annotations
 
 from itertools import product
 
+from crabhook.model.choices import Beside, Choices
+from crabhook.model.decision import Verdict
+from crabhook.model.event import Event, ToolCall
+from crabhook.platforms.claude import Claude
+from crabhook.platforms.claude.events import EVENTS, PLAN_TOOL, QUESTION_TOOL
 from crabhook.ui.moment import Mode, Moment
 
+_TOOLS = (None, ToolCall("Bash", {}), ToolCall(PLAN_TOOL, {}), ToolCall(QUESTION_TOOL, {}))
+
+
+def _choices() -> frozenset[Choices]:
+    """Return every set of choices that some event of Claude Code offers."""
+    claude = Claude()
+    return frozenset(
+        claude.choices(Event("claude", name, tool=tool)) for name, tool in product(EVENTS, _TOOLS)
+    )
+
+
+CHOICES = sorted(_choices(), key=repr)
+
+# What a card can be at once.
+_CARDS: tuple[dict[str, bool], ...] = (
+    {},
+    {"card": True},
+    {"card": True, "waits": True},
+    {"card": True, "waits": True, "form": True},
+    {"card": True, "waits": True, "form": True, "suggests": True},
+    {"card": True, "waits": True, "suggests": True},
+    {"card": True, "waits": True, "fields": True},
+    {"card": True, "waits": True, "plan": True},
+    {"card": True, "waits": True, "plan": True, "revised": True, "suggests": True},
+)
+_DESKS: tuple[dict[str, bool], ...] = (
+    {},
+    {"held": True},
+    {"marked": True},
+    {"away": True},
+    {"held": True, "marked": True, "away": True},
+)
+
+
+def _can_be(card: dict[str, bool], choices: Choices) -> bool:
+    """Whether a card that can be told these can be such a card."""
+    if card.get("form") and Beside.INPUT not in choices.beside:
+        return False  # its questions cannot be answered any more
+    return not card.get("fields") or Verdict.ACCEPT in choices.verdicts
+
+
 MOMENTS = [
-    Moment(mode, card, waits, form, held)
-    for mode in Mode
-    for card, waits, form, held in product((False, True), repeat=4)
+    Moment(mode=mode, choices=choices, **card, **desk)
+    for mode, card, desk, choices in product(Mode, _CARDS, _DESKS, CHOICES)
+    if _can_be(card, choices)
 ]

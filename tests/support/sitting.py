@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from crabhook.broker.orders import Kind as OrderKind
+from crabhook.broker.orders import Order
 from crabhook.model.request import Origin
 from crabhook.ui.clock import Clock
 from crabhook.ui.layout import Frame, Painter
@@ -70,6 +72,11 @@ class Sitting:
         name = self.desk.ask(call(tool, tool_input, **fields), wait=wait, origin=CLIENT)
         return self.number_of(name)
 
+    def happen(self, name: str, *, wait: float = 600.0, **fields: Any) -> int:
+        """Let an event about no tool be held and happen; return the number of its card."""
+        self.desk.order(Order(OrderKind.HOLD, name))
+        return self.number_of(self.desk.ask(happening(name, **fields), wait=wait, origin=CLIENT))
+
     def number_of(self, name: str) -> int:
         """Return the number of the card a waiting request is a leg of."""
         return next(
@@ -130,6 +137,16 @@ class Sitting:
         """The selected card."""
         assert self.screen.card is not None
         return self.screen.card
+
+
+def happening(name: str, **fields: Any) -> Mapping[str, Any]:
+    """Return an event about no tool, as Claude Code sends it."""
+    return {
+        "session_id": "3f1c0000",
+        "cwd": "/home/ann/api-server",
+        "hook_event_name": name,
+        **fields,
+    }
 
 
 def call(tool: str = "Bash", tool_input: Any = None, **fields: Any) -> Mapping[str, Any]:

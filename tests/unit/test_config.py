@@ -22,6 +22,14 @@ plain = true
 ascii = false
 arming_ms = 0
 take_back_ms = 60000
+
+[attention]
+bell = []
+notify = ["question", "plan"]
+title = ["call"]
+command = ["stop"]
+sequence = "osc99"
+program = ["notify-send", "crabhook"]
 """
 
 
@@ -40,6 +48,9 @@ def test_every_setting_is_read() -> None:
     assert (read.wait, read.token_file) == (60.0, Path("/t"))
     assert (read.tls_cert, read.tls_key) == (Path("/c"), Path("/k"))
     assert (read.plain, read.ascii, read.arming_ms, read.take_back_ms) == (True, False, 0, 60000)
+    assert (read.bell, read.notify, read.title) == ((), ("question", "plan"), ("call",))
+    assert (read.command, read.sequence) == (("stop",), "osc99")
+    assert read.program == ("notify-send", "crabhook")
 
 
 @pytest.mark.parametrize("text", ["", "# nothing\n", "[server]\n", "[desk]\n[server]\n"])
@@ -74,6 +85,15 @@ BAD_VALUES = [
     ("desk", "arming_ms", "60001", "must be a whole number of milliseconds"),
     ("desk", "arming_ms", "0.5", "must be a whole number of milliseconds"),
     ("desk", "take_back_ms", "true", "must be a whole number of milliseconds"),
+    ("attention", "bell", "true", "must be a list of some of: call, question"),
+    ("attention", "notify", '["calls"]', "must be a list of some of: call, question"),
+    ("attention", "title", "[1]", "must be a list of some of: call, question"),
+    ("attention", "command", "[[]]", "must be a list of some of: call, question"),
+    ("attention", "sequence", '"osc8"', "must be one of: osc9, osc777, osc99"),
+    ("attention", "sequence", "9", "must be one of: osc9, osc777, osc99"),
+    ("attention", "program", '"notify-send"', "must be a list of texts"),
+    ("attention", "program", "[]", "must be a list of texts"),
+    ("attention", "program", "[1]", "must be a list of texts"),
 ]
 # The ways to write one setting, and the line it then stands on.
 WAYS = [
@@ -105,7 +125,10 @@ def test_the_line_is_that_of_the_right_table() -> None:
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("\n[servers]\n", r"line 2: there is no table 'servers'; known are: server, desk"),
+        (
+            "\n[servers]\n",
+            r"line 2: there is no table 'servers'; known are: server, desk, attention",
+        ),
         ("wait = 60\n", r"line 1: there is no table 'wait'; known are:"),
         (
             "[server]\n\nwaits = 60\n",

@@ -25,7 +25,7 @@ def arrived(books: Books, fact: Arrived) -> list[Effect]:
     if again := _same_ticket(books, fact):
         return again  # which is no news, and no order that came later changes its answer
     effects = _conclude(books, event, fact.now)
-    ruling = books.orders.rule(event, platform, fact.request.stance, fact.now)
+    ruling = books.orders.rule(event, platform, fact.request.stance, fact.now, books.judge)
     if ruling.decision is not None and not books.stops.counts(event, ruling.decision):
         ruling = Ruling()  # the agent would no longer follow it
     if not ruling.waits and ruling.decision is None:
@@ -33,7 +33,7 @@ def arrived(books: Books, fact: Arrived) -> list[Effect]:
     decided = _decided_before(books, fact)
     if not decided and ruling.decision is not None:
         decided = _answer_at_once(books, fact, ruling.decision)
-    return [*effects, *(decided or _take_in(books, fact))]
+    return [*effects, *(decided or _take_in(books, fact, ruling.why))]
 
 
 def _conclude(books: Books, event: Event, now: float) -> list[Effect]:
@@ -84,9 +84,10 @@ def _same_ticket(books: Books, fact: Arrived) -> list[Effect]:
         return _come_back(books, fact)
     if books.tickets.belongs_to_another(request):
         return [Refuse(request.id, fact.attempt, Refusal.NOT_YOURS)]
-    if (reply := books.tickets.given(request)) is not None:
-        return [Resolve(request.id, fact.attempt, reply, confirm=True)]
-    return []
+    answer = books.tickets.given(request)
+    if isinstance(answer, Refusal):
+        return [Refuse(request.id, fact.attempt, answer)]
+    return [Resolve(request.id, fact.attempt, answer, confirm=True)] if answer else []
 
 
 def _decided_before(books: Books, fact: Arrived) -> list[Effect]:
@@ -117,15 +118,15 @@ def _answer_at_once(
     if note := _kept_note(books, request.event, fact.now):
         decision = replace(decision, note=note)
     reply = books.write(request.event, decision)
-    books.tickets.give(request, reply, fact.now)
+    books.tickets.give(request.id, request.secret, reply, fact.now)
     line = text or f"{decision.verdict.done}: {decision.by}"
     return [
-        Resolve(request.id, fact.attempt, reply),
+        Resolve(request.id, fact.attempt, reply, decision=decision),
         books.note(fact.now, request.event, line),
     ]
 
 
-def _take_in(books: Books, fact: Arrived) -> list[Effect]:
+def _take_in(books: Books, fact: Arrived, law: str) -> list[Effect]:
     """Put a new request on a card, its call's or one of its own, if there is still room."""
     if len(books.attempts) >= MAX_WAITING:
         return [Refuse(fact.request.id, fact.attempt, Refusal.FULL)]
@@ -136,7 +137,7 @@ def _take_in(books: Books, fact: Arrived) -> list[Effect]:
     else:
         kept_going = books.stops.in_a_row(request.event)
         number = books.shelf.next_number()
-        card = Card(number, (request,), asked_at=fact.now, kept_going=kept_going)
+        card = Card(number, (request,), asked_at=fact.now, kept_going=kept_going, law=law)
     return [books.put(card), books.wake(request.wait_until, request.id)]
 
 

@@ -3,10 +3,13 @@
 from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import reduce
 from heapq import heappush
+from operator import and_
 
 from crabhook.broker.card import Card, FeedEntry
 from crabhook.broker.effects import Effect, Note, Resolve, Show, WakeAt
+from crabhook.broker.law import Judge, no_law
 from crabhook.broker.orders import Orders
 from crabhook.broker.settled import SettledCalls
 from crabhook.broker.shelf import Shelf
@@ -26,8 +29,9 @@ SESSIONS_KEPT = 4096  # not every session tells its end; those not heard of long
 class Books:
     """What the broker knows: cards, who waits on which connection, orders, and what went by."""
 
-    def __init__(self, platforms: Mapping[str, Platform]) -> None:
+    def __init__(self, platforms: Mapping[str, Platform], judge: Judge = no_law) -> None:
         self.platforms = platforms
+        self.judge = judge
         self.shelf = Shelf()
         self.attempts: dict[str, int] = {}
         self.deadlines: list[tuple[float, str]] = []
@@ -35,6 +39,7 @@ class Books:
         self.tickets = Tickets()
         self.orders = Orders()
         self.stops = Stops()
+        self.expected_back: tuple[float, list[str]] = (0.0, [])
         self.sessions: dict[tuple[str, str], None] = {}
         self.feed: deque[FeedEntry] = deque(maxlen=FEED_KEPT)
 
@@ -72,13 +77,30 @@ class Books:
         if leg.note:
             decision = replace(decision, note="\n".join(filter(None, (leg.note, decision.note))))
         reply = self.write(leg.event, decision)
-        self.tickets.give(leg, reply, now)
-        return [Resolve(leg.id, attempt, reply, confirm=decision.by == OPERATOR)]
+        self.tickets.give(leg.id, leg.secret, reply, now)
+        confirm = decision.by == OPERATOR
+        return [Resolve(leg.id, attempt, reply, confirm=confirm, decision=decision)]
 
     def put(self, card: Card) -> Show:
         """Put a new or changed card on the shelf, for the screens to see."""
+        legs = (leg.event for leg in card.requests)
+        choices = reduce(and_, (self.platforms[leg.platform].choices(leg) for leg in legs))
+        card = replace(card, choices=choices)
         self.shelf.put(card)
         return Show(card)
+
+    def holdable(self) -> Sequence[str]:
+        """Return the names of the events an operator may ask to hold."""
+        return [name for platform in self.platforms.values() for name in platform.holdable()]
+
+    def let_go(self, why: str, now: float) -> list[Effect]:
+        """Release whatever waits, with no opinion."""
+        effects: list[Effect] = []
+        for card in self.shelf.waiting():
+            for leg in card.requests:
+                effects += self.resolve(leg, no_opinion(why), now)
+            effects += self.leave(card, card.requests, why, now)
+        return effects
 
     def leave(
         self,

@@ -8,10 +8,11 @@ no two of them ever see a half-made change.
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from crabhook.broker import arriving, ending, facts, ordering
+from crabhook.broker import arriving, ending, facts, ordering, restoring
 from crabhook.broker.books import Books
 from crabhook.broker.card import Card, FeedEntry
 from crabhook.broker.effects import Effect
+from crabhook.broker.law import Judge, no_law
 from crabhook.broker.orders import Order
 from crabhook.platforms.interface import Platform
 
@@ -26,14 +27,15 @@ _HANDLERS: Mapping[type, Callable[[Books, Any], list[Effect]]] = {
     facts.Revoked: ordering.revoked,
     facts.Extended: ordering.extended,
     facts.Snoozed: ordering.snoozed,
+    facts.Restored: restoring.restored,
 }
 
 
 class Broker:
     """Pairs requests with decisions, each exactly once."""
 
-    def __init__(self, platforms: Mapping[str, Platform]) -> None:
-        self._books = Books(platforms)
+    def __init__(self, platforms: Mapping[str, Platform], judge: Judge = no_law) -> None:
+        self._books = Books(platforms, judge)
 
     def __repr__(self) -> str:
         return f"<Broker {self._books!r}>"
@@ -54,6 +56,10 @@ class Broker:
         """Return a card that waits or ended not long ago."""
         return self._books.shelf.card(number)
 
+    def ended(self) -> Sequence[Card]:
+        """Return the cards that ended not long ago, the newest last."""
+        return self._books.shelf.ended()
+
     def feed(self) -> Sequence[FeedEntry]:
         """Return what went by, the newest last."""
         return tuple(self._books.feed)
@@ -61,6 +67,10 @@ class Broker:
     def sessions(self) -> int:
         """Return how many sessions were heard of and have not ended."""
         return len(self._books.sessions)
+
+    def holdable(self) -> Sequence[str]:
+        """Return the names of the events an operator may ask to hold."""
+        return self._books.holdable()
 
     def orders(self) -> Sequence[Order]:
         """Return the orders that stand, the oldest first."""

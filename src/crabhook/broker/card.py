@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from crabhook.broker.states import State
+from crabhook.model.choices import PASS_ALONE, Choices
 from crabhook.model.decision import Decision
 from crabhook.model.event import Event
 from crabhook.model.request import Request
@@ -16,8 +17,11 @@ class Card:
     (of an ended card, those it ended with), the first to come first.  Times
     are seconds on the broker's clock.  `why` says how an undecided card
     ended.  `delivered` is None until the reply's fate is known.
+    `law`: why the owner's rules want a person to decide it, if they do.
+    `restored`: it was put back after a restart of the server.
     `kept_going`: how often in a row its agent was already told to go on.
-    `snoozed_until`: the operator has put it aside until then.
+    `snoozed_until`: the operator has put it aside until then; 0 when it is not aside.
+    `choices`: what can be decided, about all of its requests at once.
     """
 
     number: int
@@ -29,7 +33,10 @@ class Card:
     ended_at: float = 0.0
     delivered: bool | None = None
     kept_going: int = 0
+    restored: bool = False
+    law: str = ""
     snoozed_until: float = 0.0
+    choices: Choices = PASS_ALONE
 
     @property
     def event(self) -> Event:

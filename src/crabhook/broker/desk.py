@@ -26,6 +26,15 @@ class Desk(Protocol):
     def card(self, number: int) -> Card | None:
         """Return a card that waits or ended not long ago."""
 
+    def ended(self) -> Sequence[Card]:
+        """Return the cards that ended not long ago, the newest last; bounded."""
+
+    def last_words(self, number: int) -> str | None:
+        """Return what the card's agent last said, from its transcript; empty where none is known.
+
+        None while it is being read; ask again then.
+        """
+
     def feed(self) -> Sequence[FeedEntry]:
         """Return what went by, the newest last; bounded."""
 
@@ -38,6 +47,9 @@ class Desk(Protocol):
         Raises TooLateError when it had already ended, DecisionError when its
         event cannot carry the decision; either way nothing changed.
         """
+
+    def holdable(self) -> Sequence[str]:
+        """Return the names of the events that can be held on request, by a standing order."""
 
     def orders(self) -> Sequence[Order]:
         """Return the standing orders, the oldest first; each ends by itself."""

@@ -5,6 +5,7 @@ from enum import StrEnum
 from typing import TypeAlias
 
 from crabhook.broker.card import Card, FeedEntry
+from crabhook.model.decision import Decision
 from crabhook.model.reply import Reply
 
 
@@ -15,6 +16,7 @@ class Refusal(StrEnum):
     SUPERSEDED = "the same request came back on another connection"
     FULL = "too many requests wait already"
     UNDECIDED = "nobody decided in time"
+    UNRECORDED = "what is decided could not be recorded"
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,12 +24,15 @@ class Resolve:
     """Give this reply to the hook on that connection.
 
     `confirm`: tell me Delivered, whether the hook has printed it or not.
+    `decision` is what the reply says; None where nothing was decided, or where
+    the same reply was given before.
     """
 
     request_id: str
     attempt: int
     reply: Reply
     confirm: bool = False
+    decision: Decision | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,8 +8,9 @@ from crabhook.broker.books import Books
 from crabhook.broker.card import Card
 from crabhook.broker.effects import Effect, Refusal, Refuse, WakeAt
 from crabhook.broker.facts import Answered, Closing, Delivered, Left, TimePassed
+from crabhook.broker.restoring import never_came_back
 from crabhook.broker.states import Happening, TooLateError, after
-from crabhook.model.decision import Decision, Verdict, no_opinion
+from crabhook.model.decision import Decision, Verdict
 from crabhook.model.jsontext import Value
 from crabhook.model.reply import Reply
 
@@ -73,7 +74,7 @@ def left(books: Books, fact: Left) -> list[Effect]:
 
 
 def time_passed(books: Books, fact: TimePassed) -> list[Effect]:
-    """End whatever has waited long enough, and the orders that were given for a while."""
+    """End whatever has waited long enough, orders given for a while, and what was put aside."""
     effects: list[Effect] = [
         books.note(fact.now, event, text) for event, text in books.orders.expire(fact.now)
     ]
@@ -86,20 +87,24 @@ def time_passed(books: Books, fact: TimePassed) -> list[Effect]:
             continue  # its time was extended
         card = books.shelf.of_leg(leg)
         effects.append(Refuse(leg.id, books.attempts.pop(leg.id), Refusal.UNDECIDED))
+        books.tickets.give(leg.id, leg.secret, Refusal.UNDECIDED, fact.now)
         effects += books.leave(card, [leg], NOBODY_DECIDED, fact.now, Happening.TIMED_OUT)
+    effects += never_came_back(books, fact.now)
+    effects += _bring_back(books, fact.now)
     if books.deadlines:
         effects.append(WakeAt(books.deadlines[0][0]))
     return effects
 
 
+def _bring_back(books: Books, now: float) -> list[Effect]:
+    """Put before the operator again what was put aside until now."""
+    aside = [card for card in books.shelf.waiting() if 0 < card.snoozed_until <= now]
+    return [books.put(replace(card, snoozed_until=0.0)) for card in aside]
+
+
 def closing(books: Books, fact: Closing) -> list[Effect]:
     """Release whatever waits, with no opinion."""
-    effects: list[Effect] = []
-    for card in books.shelf.waiting():
-        for leg in card.requests:
-            effects += books.resolve(leg, no_opinion(OPERATOR_LEFT), fact.now)
-        effects += books.leave(card, card.requests, OPERATOR_LEFT, fact.now)
-    return effects
+    return books.let_go(OPERATOR_LEFT, fact.now)
 
 
 def delivered(books: Books, fact: Delivered) -> list[Effect]:

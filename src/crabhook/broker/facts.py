@@ -6,6 +6,7 @@ from typing import TypeAlias
 
 from crabhook.broker.orders import Order
 from crabhook.model.decision import Decision
+from crabhook.model.reply import Reply
 from crabhook.model.request import Request
 
 
@@ -93,6 +94,25 @@ class Snoozed:
     now: float
 
 
+@dataclass(frozen=True, slots=True)
+class Given:
+    """An answer that was given before the server ended, and perhaps not received."""
+
+    request_id: str
+    secret: str
+    reply: Reply
+
+
+@dataclass(frozen=True, slots=True)
+class Restored:
+    """The server begins again: what waited, each with its card's number, and what was answered."""
+
+    waiting: tuple[tuple[int, Request], ...]
+    answers: tuple[Given, ...]
+    last_number: int
+    now: float
+
+
 Fact: TypeAlias = (
     Arrived
     | Answered
@@ -104,4 +124,5 @@ Fact: TypeAlias = (
     | Revoked
     | Extended
     | Snoozed
+    | Restored
 )

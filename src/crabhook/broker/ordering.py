@@ -6,16 +6,26 @@ from crabhook.broker.books import Books
 from crabhook.broker.effects import Effect
 from crabhook.broker.ending import known_card
 from crabhook.broker.facts import Extended, Ordered, Revoked, Snoozed
+from crabhook.broker.orders import AWAY, Kind
 from crabhook.broker.states import State, TooLateError
 from crabhook.model.errors import DecisionError
 
+_ABOUT_AN_EVENT = frozenset({Kind.HOLD, Kind.KEEP_GOING})
+
 
 def ordered(books: Books, fact: Ordered) -> list[Effect]:
-    """Take a standing order; raise DecisionError for one that makes no sense."""
+    """Take a standing order; raise DecisionError for one that makes no sense.
+
+    Whoever is away decides nothing, so what waits already is let go as well.
+    """
+    if fact.order.kind in _ABOUT_AN_EVENT and fact.order.name not in books.holdable():
+        raise DecisionError(f"no event called {fact.order.name!r:.60} can be held")
     books.orders.give(fact.order)
     effects: list[Effect] = [books.note(fact.now, fact.order.event, str(fact.order))]
     if fact.order.until is not None:
         effects.append(books.wake(fact.order.until))
+    if fact.order.kind is Kind.AWAY:
+        effects += books.let_go(AWAY, fact.now)
     return effects
 
 

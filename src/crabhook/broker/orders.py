@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
+from crabhook.broker.law import Judge, no_law, said_by
 from crabhook.broker.stops import CAP
 from crabhook.model.decision import Decision, Verdict, no_opinion
 from crabhook.model.errors import DecisionError
@@ -58,6 +59,10 @@ class Order:
         """An event for the feed, since nothing an agent did is behind an order's news."""
         return Event(platform="", name="Desk", session=self.session)
 
+    def over(self, now: float) -> bool:
+        """Whether the order's time has come to its end."""
+        return self.until is not None and self.until <= now
+
     def speaks_of(self, event: Event) -> bool:
         """Whether the order is about the event's session and project."""
         folder = event.cwd.rstrip("/")
@@ -67,10 +72,14 @@ class Order:
 
 @dataclass(frozen=True, slots=True)
 class Ruling:
-    """What becomes of an event by the standing orders: it waits, is decided, or is observed."""
+    """What becomes of an event by rules and orders: it waits, is decided, or is observed."""
 
     waits: bool = False
     decision: Decision | None = None
+    why: str = ""
+
+
+_ALLOW_ALL = Decision(Verdict.ALLOW, by="allow everything of this session")
 
 
 class Orders:
@@ -110,35 +119,47 @@ class Orders:
 
     def expire(self, now: float) -> list[tuple[Event, str]]:
         """End what had a time; return a line of news for each."""
-        ended = self.revoke(lambda order: order.until is not None and order.until <= now)
+        ended = self.revoke(lambda order: order.over(now))
         return [(order.event, f"ended by itself: {order}") for order in ended]
 
     def forget(self, event: Event) -> None:
         """End the orders about a session that has ended."""
         self.revoke(lambda order: bool(order.session) and order.session == event.session)
 
-    def rule(self, event: Event, platform: Platform, stance: Stance, now: float) -> Ruling:
-        """Return what becomes of an event that has just arrived."""
-        self.expire(now)
+    def rule(
+        self, event: Event, platform: Platform, stance: Stance, now: float, law: Judge = no_law
+    ) -> Ruling:
+        """Return what becomes of an event that has just arrived.
+
+        A rule's denial comes before everything, its question before what the
+        operator ordered in general, its allow after that.
+        """
         held = platform.held(event, stance)
         if held is Held.NEVER:
             return Ruling()
-        orders = [order for order in self._orders if order.speaks_of(event)]
+        orders = [one for one in self._orders if one.speaks_of(event) and not one.over(now)]
         kinds = {order.kind for order in orders}
-        always = held in (Held.ALWAYS, Held.AT_THE_GATE)
-        if Kind.AWAY in kinds:
-            return Ruling(decision=no_opinion(AWAY)) if always else Ruling()
-        if Kind.HOLD_ALL in kinds:
-            return Ruling(waits=True)
-        if Kind.ALLOW_ALL in kinds and always and not platform.asks(event):
-            return Ruling(decision=Decision(Verdict.ALLOW, by="allow everything of this session"))
-        if always:
-            return Ruling(waits=True)
-        return self._rule_on_request(event, orders)
+        if held is Held.ON_REQUEST:
+            if Kind.HOLD_ALL in kinds and Kind.AWAY not in kinds:
+                return Ruling(waits=True)
+            return Ruling() if Kind.AWAY in kinds else self._rule_on_request(event, orders)
+        said = said_by(law(event))
+        ways = (  # the first that holds
+            (said.denies, Ruling(decision=said.decision)),
+            (Kind.AWAY in kinds, Ruling(decision=no_opinion(AWAY))),
+            (said.asks, Ruling(waits=True, why=said.why)),
+            (Kind.HOLD_ALL in kinds, Ruling(waits=True)),
+            (Kind.ALLOW_ALL in kinds and not platform.asks(event), Ruling(decision=_ALLOW_ALL)),
+            (said.decision is not None, Ruling(decision=said.decision)),
+        )
+        return next((ruling for holds, ruling in ways if holds), Ruling(waits=True))
 
     def _rule_on_request(self, event: Event, orders: Sequence[Order]) -> Ruling:
-        """Rule on an event that waits only when it was asked for."""
-        for order in orders:
+        """Rule on an event that waits only when it was asked for.
+
+        An agent that is to keep going is not held for the same event meanwhile.
+        """
+        for order in sorted(orders, key=lambda order: order.kind is not Kind.KEEP_GOING):
             if order.name != event.name:
                 continue
             if order.kind is Kind.KEEP_GOING:

@@ -32,6 +32,10 @@ class Shelf:
         self._last_number += 1
         return self._last_number
 
+    def begin_after(self, number: int) -> None:
+        """Give no number that was given before."""
+        self._last_number = max(self._last_number, number)
+
     def waiting(self) -> Sequence[Card]:
         """Return the cards that wait, the oldest first."""
         return tuple(self._waiting.values())
@@ -39,6 +43,10 @@ class Shelf:
     def card(self, number: int) -> Card | None:
         """Return the card with this number, if it is still known."""
         return self._waiting.get(number) or self._ended.get(number)
+
+    def ended(self) -> Sequence[Card]:
+        """Return the cards that ended not long ago, the newest last."""
+        return tuple(self._ended.values())
 
     def of_request(self, request_id: str) -> Card | None:
         """Return the card a request is, or was last, a leg of."""

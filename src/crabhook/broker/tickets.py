@@ -4,6 +4,7 @@ from collections import OrderedDict
 from dataclasses import dataclass
 from hmac import compare_digest
 
+from crabhook.broker.effects import Refusal
 from crabhook.model.reply import Reply
 from crabhook.model.request import Request
 
@@ -14,7 +15,7 @@ ANSWER_KEPT_FOR = 900.0  # seconds; longer than a client tries to come back
 @dataclass(frozen=True, slots=True)
 class _Given:
     secret: str
-    reply: Reply
+    answer: Reply | Refusal
     at: float
 
 
@@ -27,19 +28,19 @@ class Tickets:
     def __repr__(self) -> str:
         return f"<Tickets given={len(self._given)}>"
 
-    def give(self, request: Request, reply: Reply, now: float) -> None:
-        """Keep the reply to `request`."""
-        self._given[request.id] = _Given(request.secret, reply, now)
+    def give(self, request_id: str, secret: str, answer: Reply | Refusal, now: float) -> None:
+        """Keep the reply to a request, or that it got none, for who presents its ticket."""
+        self._given[request_id] = _Given(secret, answer, now)
         while self._given:
             oldest = next(iter(self._given.values()))
             if len(self._given) <= ANSWERS_KEPT and now - oldest.at <= ANSWER_KEPT_FOR:
                 return
             self._given.popitem(last=False)
 
-    def given(self, request: Request) -> Reply | None:
-        """Return the reply kept for this very ticket, if there is one."""
+    def given(self, request: Request) -> Reply | Refusal | None:
+        """Return the answer kept for this very ticket, if there is one."""
         kept = self._given.get(request.id)
-        return kept.reply if kept and same_secret(kept.secret, request.secret) else None
+        return kept.answer if kept and same_secret(kept.secret, request.secret) else None
 
     def belongs_to_another(self, request: Request) -> bool:
         """Whether the id was answered under another secret."""

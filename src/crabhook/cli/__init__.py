@@ -17,6 +17,8 @@ COMMANDS = {
     "serve": "open the operator's terminal and listen for requests",
     "install": "write crabhook's hooks into an agent's settings",
     "uninstall": "take crabhook's hooks out of an agent's settings again",
+    "rules": "see, change, try and explain the rules that decide without you",
+    "audit": "read the record of what was asked and decided, and prove it whole",
     "demo": "see it work: a scripted agent asks, you decide",
 }
 

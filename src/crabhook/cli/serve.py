@@ -6,19 +6,27 @@ import logging
 import os
 import signal
 import sys
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
 from crabhook import config
+from crabhook.cli.rulefiles import rule_files
 from crabhook.config import Settings
 from crabhook.model.errors import CrabhookError
 from crabhook.platforms import PLATFORMS
 from crabhook.server.address import Address, TcpAddress, default_address, parse_address
+from crabhook.server.law import Law
 from crabhook.server.port import PortError, Tls, open_port
 from crabhook.server.rpc import PermissionPort
 from crabhook.server.runner import Runner
 from crabhook.server.token import load_or_make
+from crabhook.store.head import Courier, through
+from crabhook.store.recorder import OnTrouble, Recorder
+from crabhook.store.retention import Retention
+from crabhook.store.sqlite import SqliteStore
 from crabhook.ui import plain
+from crabhook.ui.attention import Attention, Kind
 from crabhook.ui.lines import standard_lines, standard_writer
 from crabhook.ui.options import DeskOptions
 
@@ -64,9 +72,24 @@ async def _serve(settings: Settings) -> None:
         default_address()
     ]
     token = _token(settings) if any(isinstance(one, TcpAddress) for one in addresses) else None
-    runner = Runner(PLATFORMS)
-    service = PermissionPort(runner, wait=settings.wait, token=token)
+    recorder = _recorder(settings)
+    law = Law(rule_files())
+    runner = Runner(PLATFORMS, recorder, law.judge)
+    law.changed = runner.tell
+    try:
+        runner.restore()  # before any hook can come back
+        service = PermissionPort(runner, wait=settings.wait, token=token)
+        await _listen(runner, service, addresses, settings)
+    finally:
+        recorder.close()
+
+
+async def _listen(
+    runner: Runner, service: PermissionPort, addresses: Sequence[Address], settings: Settings
+) -> None:
+    """Open the port and the desk; return when the operator has left."""
     async with open_port(service, addresses, _tls(settings)) as bound:
+        keeping = asyncio.ensure_future(runner.keep_record())
         desk = asyncio.ensure_future(_desk(runner, settings, ", ".join(map(str, bound))))
         loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
@@ -74,6 +97,7 @@ async def _serve(settings: Settings) -> None:
         try:
             await asyncio.wait([desk])
         finally:
+            keeping.cancel()
             runner.close()
     if not desk.cancelled() and (error := desk.exception()):
         raise error
@@ -86,17 +110,43 @@ async def _desk(runner: Runner, settings: Settings, where: str) -> None:
         write = standard_writer()
         with suppress(OSError):  # nobody reads: the desk finds out as well
             await write(f"· listening on {where}")
-        await plain.run(runner, standard_lines(), write, take_back_ms=take_back or 0)
+        try:
+            await plain.run(runner, standard_lines(), write, take_back_ms=take_back or 0)
+        finally:
+            await plain.farewell(runner, runner.close, write)
         return
     options = DeskOptions(
         arming_ms=settings.arming_ms,
         take_back_ms=TAKE_BACK_MS if take_back is None else take_back,
         colour="NO_COLOR" not in os.environ,
         ascii=settings.ascii,
+        attention=_attention(settings),
     )
     from crabhook.ui import app  # noqa: PLC0415 - the plain desk needs none of it
 
     await app.run(runner, options=options, title=where)
+
+
+def _recorder(settings: Settings) -> Recorder:
+    """Open the record; where it cannot be opened the recorder says so, and tries again."""
+    retention = Retention(settings.keep_days, int(settings.keep_megabytes * 1_000_000))
+    courier = Courier(through(settings.head_command)) if settings.head_command else None
+    return Recorder(
+        lambda: SqliteStore(config.state_folder(), retention),
+        on_trouble=OnTrouble(settings.on_trouble),
+        courier=courier,
+    )
+
+
+def _attention(settings: Settings) -> Attention:
+    return Attention(
+        bell=frozenset(map(Kind, settings.bell)),
+        notify=frozenset(map(Kind, settings.notify)),
+        title=frozenset(map(Kind, settings.title)),
+        command=frozenset(map(Kind, settings.command)),
+        sequence=settings.sequence,
+        program=settings.program,
+    )
 
 
 def _token(settings: Settings) -> str:

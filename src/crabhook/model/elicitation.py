@@ -9,6 +9,7 @@ word on whether a form may be sent.
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from crabhook.model.bounded import bounded
 from crabhook.model.errors import DecisionError
 from crabhook.model.jsontext import Value
 
@@ -21,7 +22,8 @@ class Field:
 
     `kind` is the JSON type to give ("string", "number", "integer", "boolean",
     or whatever else the schema says); `choices` are the values allowed, with
-    a name each where the schema has one.
+    a name each where the schema has one; of an array several may be given,
+    of anything else one.
     """
 
     name: str
@@ -66,13 +68,19 @@ def _read_field(name: str, about: Value, *, required: bool) -> Field:
 
 
 def _choices(schema: Mapping[str, Value]) -> tuple[tuple[Value, str], ...]:
-    """Return the values an enum allows, named by `enumNames` or by `oneOf` titles if they are."""
+    """Return the values an enum allows, named by `enumNames` or by `oneOf` titles if they are.
+
+    An array allows several of those of its items.
+    """
+    items = schema.get("items")
+    if schema.get("type") == "array" and isinstance(items, dict):
+        return _choices({**items, "type": ""})
     listed = schema.get("enum")
     if isinstance(listed, list):
         given = schema.get("enumNames")
         names = given if isinstance(given, list) and len(given) == len(listed) else listed
         return tuple((value, str(name)) for value, name in zip(listed, names, strict=True))
-    options = schema.get("oneOf")
+    options = schema.get("oneOf", schema.get("anyOf"))
     if not isinstance(options, list):
         return ()
     return tuple(
@@ -105,8 +113,10 @@ def check_content(event_fields: Mapping[str, Value], content: Mapping[str, Value
         kind.check_schema(schema)
     except SchemaError:
         return
+    except Exception as error:  # noqa: BLE001 - nested too deeply, a pattern that cannot be read
+        raise DecisionError(f"the form's own rules cannot be read: {error}"[:300]) from None
     # A registry of its own: without one a reference in the schema would be fetched from anywhere.
-    validator = kind(schema, registry=Registry(), format_checker=FormatChecker())
+    validator = bounded(kind)(schema, registry=Registry(), format_checker=FormatChecker())
     try:
         validator.validate(dict(content or {}))
     except ValidationError as error:

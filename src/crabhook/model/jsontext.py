@@ -20,11 +20,22 @@ MAX_DEPTH = 200  # deeper than any tool's input; the bound keeps every later wal
 def parse_object(text: bytes) -> dict[str, Value]:
     """Return the one JSON object that `text` holds.
 
+    Raises PayloadError, in words for a person, for anything else; see `parse_value`.
+    """
+    value = parse_value(text)
+    if not isinstance(value, dict):
+        raise PayloadError(f"it is a JSON {type(value).__name__}, not an object")
+    return value
+
+
+def parse_value(text: bytes) -> Value:
+    """Return the one JSON value that `text` holds.
+
     Raises PayloadError, in words for a person, for anything else: broken
-    UTF-8, broken JSON, another kind of value, nesting past MAX_DEPTH.
+    UTF-8, broken JSON, nesting past MAX_DEPTH.
     """
     try:
-        value = json.loads(
+        value: Value = json.loads(
             text.decode("utf-8-sig"), parse_constant=_refuse_constant, parse_float=_finite
         )
     except UnicodeDecodeError as error:
@@ -36,8 +47,6 @@ def parse_object(text: bytes) -> dict[str, Value]:
         raise PayloadError(f"it is nested deeper than {MAX_DEPTH} levels") from error
     except ValueError as error:  # a number of more digits than Python reads
         raise PayloadError(f"it holds a number that cannot be read ({error})") from error
-    if not isinstance(value, dict):
-        raise PayloadError(f"it is a JSON {type(value).__name__}, not an object")
     if text.count(b"[") + text.count(b"{") > MAX_DEPTH and _depth(value) > MAX_DEPTH:
         raise PayloadError(f"it is nested deeper than {MAX_DEPTH} levels")
     return value

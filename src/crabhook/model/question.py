@@ -11,6 +11,9 @@ from dataclasses import dataclass
 from crabhook.model.errors import QuestionError
 from crabhook.model.jsontext import Value, literal
 
+MAX_QUESTIONS = 100  # agents ask four at most
+MAX_OPTIONS = 10_000  # of all the questions together; no person reads past them
+
 
 @dataclass(frozen=True, slots=True)
 class Option:
@@ -53,19 +56,29 @@ class Answer:
 def read_questions(tool_input: Value) -> tuple[Question, ...]:
     """Return the questions in an AskUserQuestion input.
 
-    Raises QuestionError where the input has none, or where two ask in the
-    same words (answers are keyed by the words, so they could not be told
-    apart).
+    Raises QuestionError where the input has none or more than a person could
+    answer, or where two ask in the same words (answers are keyed by the
+    words, so they could not be told apart).
     """
     if not isinstance(tool_input, dict):
         raise QuestionError("the tool's input is not an object")
     listed = tool_input.get("questions")
     if not isinstance(listed, list) or not listed:
         raise QuestionError('the tool\'s input has no list "questions"')
+    _refuse_too_many(listed)
     questions = tuple(_read_question(number, item) for number, item in enumerate(listed, 1))
     if len({question.text for question in questions}) < len(questions):
         raise QuestionError("two questions ask in the same words")
     return questions
+
+
+def _refuse_too_many(listed: Sequence[Value]) -> None:
+    if len(listed) > MAX_QUESTIONS:
+        raise QuestionError(f"there are {len(listed)} questions, more than {MAX_QUESTIONS}")
+    given = (item.get("options") for item in listed if isinstance(item, dict))
+    options = sum(len(one) for one in given if isinstance(one, list))
+    if options > MAX_OPTIONS:
+        raise QuestionError(f"the questions have {options} options, more than {MAX_OPTIONS}")
 
 
 def _read_question(number: int, item: Value) -> Question:

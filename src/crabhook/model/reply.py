@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from crabhook.model.jsontext import Value, compact
+from crabhook.model.jsontext import Value, compact, parse_object
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,6 +17,11 @@ class Reply:
     output: Mapping[str, Value] | None = None
     stderr: str = ""
     exit_code: int = 0
+
+    @classmethod
+    def verbatim(cls, stdout: bytes, stderr: str, exit_code: int) -> "Reply":
+        """Return a reply as it was once printed."""
+        return cls(parse_object(stdout) if stdout else None, stderr, exit_code)
 
     @property
     def stdout(self) -> bytes:

@@ -1,8 +1,10 @@
 """What every dialect of hook protocol offers to the rest of the house."""
 
+from collections.abc import Sequence
 from enum import Enum
 from typing import Protocol
 
+from crabhook.model.choices import Choices
 from crabhook.model.decision import Decision
 from crabhook.model.event import Event, Scope
 from crabhook.model.reply import Reply
@@ -34,11 +36,17 @@ class Platform(Protocol):
     def held(self, event: Event, stance: Stance) -> Held:
         """When this event waits for the operator; until it does it gets silence at once."""
 
+    def holdable(self) -> Sequence[str]:
+        """Return the names of the events that an operator may ask to hold."""
+
     def asks(self, event: Event) -> bool:
         """Whether the event itself asks a person something, so that no blanket allow answers it."""
 
     def closes(self, event: Event) -> Scope:
         """What the event tells to be over."""
+
+    def choices(self, event: Event) -> Choices:
+        """Return what the event can be told; what it cannot, `check` refuses."""
 
     def check(self, event: Event, decision: Decision) -> None:
         """Raise DecisionError, saying why, if the event cannot carry the decision."""

@@ -21,6 +21,7 @@ _STATUS = {
     Refusal.NOT_YOURS: grpc.StatusCode.PERMISSION_DENIED,
     Refusal.SUPERSEDED: grpc.StatusCode.ABORTED,
     Refusal.FULL: grpc.StatusCode.RESOURCE_EXHAUSTED,
+    Refusal.UNRECORDED: grpc.StatusCode.FAILED_PRECONDITION,
     Refusal.UNDECIDED: grpc.StatusCode.DEADLINE_EXCEEDED,
 }
 

@@ -8,6 +8,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from itertools import count
+from time import time as wall
 
 from crabhook.broker.broker import Broker
 from crabhook.broker.card import Card, FeedEntry
@@ -20,12 +21,15 @@ from crabhook.broker.facts import (
     Delivered,
     Extended,
     Fact,
+    Given,
     Left,
     Ordered,
+    Restored,
     Revoked,
     Snoozed,
     TimePassed,
 )
+from crabhook.broker.law import Judge, no_law
 from crabhook.broker.orders import Order
 from crabhook.broker.tickets import same_secret
 from crabhook.model.decision import Decision
@@ -34,6 +38,9 @@ from crabhook.model.event import Event
 from crabhook.model.reply import Reply
 from crabhook.model.request import Request
 from crabhook.platforms.interface import Platform
+from crabhook.server.bookkeeper import Bookkeeper, read_back
+from crabhook.server.lastwords import LastWords
+from crabhook.store.recorder import Recorder
 
 _LOG = logging.getLogger(__name__)
 
@@ -80,8 +87,17 @@ class Place:
 class Runner:
     """Owns the broker; a desk (`broker.desk.Desk`) to screens, a queue to the port."""
 
-    def __init__(self, platforms: Mapping[str, Platform]) -> None:
-        self._broker = Broker(platforms)
+    def __init__(
+        self,
+        platforms: Mapping[str, Platform],
+        recorder: Recorder | None = None,
+        judge: Judge = no_law,
+    ) -> None:
+        self._platforms = platforms
+        self._broker = Broker(platforms, judge)
+        self._recorder = recorder
+        self._bookkeeper = Bookkeeper(wall)
+        self._words = LastWords()
         self._places: dict[tuple[str, int], Place] = {}
         self._attempts = count(1)
         self._listeners: list[Callable[[News], None]] = []
@@ -92,10 +108,45 @@ class Runner:
     def __repr__(self) -> str:
         return f"<Runner {self._broker!r} places={len(self._places)}>"
 
+    # For the record.
+
+    def restore(self) -> None:
+        """Take up what a server before this one left: requests that wait, answers not received."""
+        if self._recorder is None:
+            return
+        found, now = self._recorder.recover(), self.now()
+        waiting = [
+            (one.card, read_back(one, self._platforms[one.platform], now, wall()))
+            for one in found.waiting
+            if one.platform in self._platforms
+        ]
+        answers = [
+            Given(one.request_id, one.secret, Reply.verbatim(one.stdout, one.stderr, one.exit_code))
+            for one in found.answers
+        ]
+        self._handle(Restored(tuple(waiting), tuple(answers), found.last_card, now))
+
+    async def keep_record(self) -> None:
+        """See to the record once a second, until cancelled."""
+        loop = asyncio.get_running_loop()
+        while self._recorder is not None:
+            await asyncio.sleep(1)
+            before = self._recorder.trouble
+            self._recorder.time_passed(self.now())
+            await loop.run_in_executor(None, self._recorder.anchor)
+            if self._recorder.trouble != before:
+                self.tell(self._recorder.trouble or "the record is written again")
+
+    def trouble(self) -> str:
+        """Return what is wrong with the record, in a line; nothing while all is well."""
+        return self._recorder.trouble if self._recorder else ""
+
     # For the port.
 
     def enter(self, request: Request) -> Place:
         """Take a request in; its place may already hold the reply.  Raises RefusedError."""
+        if self._recorder is not None and self._recorder.refusal:
+            raise RefusedError(Refusal.UNRECORDED)
         place = Place(self, request, next(self._attempts))
         key = (request.id, place._attempt)  # noqa: SLF001 - the two are one thing
         self._places[key] = place
@@ -124,6 +175,10 @@ class Runner:
         del self._receipts[request_id]
         self._handle(Delivered(request_id, whole, self.now()))
 
+    def tell(self, text: str) -> None:
+        """Show news of the house itself."""
+        self.observe(Event("", "Desk"), text)
+
     def observe(self, event: Event, text: str) -> None:
         """Show something that went by and was nobody's request."""
         self._publish(FeedEntry(self.now(), event.slim(), text))
@@ -151,6 +206,15 @@ class Runner:
         """Return a card that waits or ended not long ago."""
         return self._broker.card(number)
 
+    def ended(self) -> Sequence[Card]:
+        """Return the cards that ended not long ago, the newest last."""
+        return self._broker.ended()
+
+    def last_words(self, number: int) -> str | None:
+        """Return what the card's agent last said; None while its transcript is being read."""
+        card = self._broker.card(number)
+        return "" if card is None else self._words.of(card)
+
     def feed(self) -> Sequence[FeedEntry]:
         """Return what went by, the newest last."""
         return self._broker.feed()
@@ -163,6 +227,10 @@ class Runner:
         """Decide a card; raises TooLateError or DecisionError, and then nothing changed."""
         self._handle(Answered(number, decision, self.now()))
         return self._known(number)
+
+    def holdable(self) -> Sequence[str]:
+        """Return the names of the events that can be held on request."""
+        return self._broker.holdable()
 
     def orders(self) -> Sequence[Order]:
         """Return the standing orders, the oldest first."""
@@ -199,7 +267,10 @@ class Runner:
     # Facts in, effects out.
 
     def _handle(self, fact: Fact) -> None:
-        for effect in self._broker.handle(fact):
+        effects = self._broker.handle(fact)
+        if self._recorder is not None and (changes := self._bookkeeper.changes(fact, effects)):
+            self._recorder.write(*changes)  # first, so that nothing is shown or given unrecorded
+        for effect in effects:
             self._carry_out(effect)
 
     def _carry_out(self, effect: Effect) -> None:

@@ -5,6 +5,7 @@ when its card ends or grows, when the operator says anything else about it,
 and when the desk is closed.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from crabhook.broker.card import Card
@@ -13,17 +14,22 @@ from crabhook.broker.states import State
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.errors import CrabhookError
 
-HELD_BACK = frozenset({Verdict.ALLOW})  # what a slip of a finger could do harm with
+# What a slip of a finger could do harm with.
+HELD_BACK = frozenset({Verdict.ALLOW, Verdict.ACCEPT, Verdict.RETRY})
 
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """An answer that has not been sent yet.  `since` and `due` are on the desk's clock."""
+    """An answer that has not been sent yet.  `since` and `due` are on the desk's clock.
+
+    Those of the same `turn` were given together, and are taken back together.
+    """
 
     card: Card
     decision: Decision
     since: float
     due: float
+    turn: int = 0
 
     def left(self, now: float) -> float:
         """Return which part of the moment is left, from 1 down to 0."""
@@ -37,6 +43,7 @@ class Answers:
         self._desk = desk
         self._take_back = take_back
         self._held: dict[int, Held] = {}
+        self._turn = 0
 
     def __repr__(self) -> str:
         return f"<Answers held={sorted(self._held)}>"
@@ -57,20 +64,35 @@ class Answers:
 
     def give(self, card: Card, decision: Decision) -> str:
         """Send an answer, or hold it for its moment; an earlier one held for the card is gone."""
+        self._turn += 1
+        return self._give(card, decision)
+
+    def give_all(self, cards: Iterable[Card], decision: Decision) -> list[str]:
+        """Give several cards one answer together; return what went wrong."""
+        self._turn += 1
+        return [said for card in cards if (said := self._give(card, decision))]
+
+    def _give(self, card: Card, decision: Decision) -> str:
         self._held.pop(card.number, None)
         if decision.verdict not in HELD_BACK or not self._take_back:
             return self._send(card.number, decision)
         now = self._desk.now()
-        self._held[card.number] = Held(card, decision, now, now + self._take_back)
+        due = now + self._take_back
+        self._held[card.number] = Held(card, decision, now, due, self._turn)
         return ""
 
     def take_back(self, number: int | None) -> str:
-        """Drop what is held for that card, or else what was held last."""
+        """Drop what is held for that card, or what was held last, and what was given with it."""
         if number not in self._held:
             number = next(reversed(self._held), None)
         if number is None:
             return "nothing to take back: what was given has been sent"
-        del self._held[number]
+        turn = self._held[number].turn
+        together = [one for one, held in self._held.items() if held.turn == turn]
+        for one in together:
+            del self._held[one]
+        if len(together) > 1:
+            return f"{len(together)} taken back, they wait for you again"
         return f"#{number} taken back, it waits for you again"
 
     def drop(self, number: int) -> bool:

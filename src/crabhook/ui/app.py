@@ -14,7 +14,11 @@ from prompt_toolkit.output import ColorDepth, Output
 
 from crabhook.broker.desk import Desk, News
 from crabhook.ui.box import EDITING_KEYS
+from crabhook.ui.calling import Caller
 from crabhook.ui.clock import Clock
+from crabhook.ui.editor import EDITOR_KEYS
+from crabhook.ui.errands import Errands
+from crabhook.ui.keyrow import terminal_keys
 from crabhook.ui.keys import KEYS
 from crabhook.ui.layout import Frame, Painter
 from crabhook.ui.options import DeskOptions
@@ -23,6 +27,7 @@ from crabhook.ui.style import class_of, style
 
 REDRAW_EVERY = 0.03  # seconds at least between two pictures, however much arrives
 MOVING_EVERY = 0.1  # seconds between two pictures of a bar that shrinks
+CHORD_WAIT = 1.0  # seconds between two keys that are one, such as ctrl-x ctrl-e
 ESCAPE_WAIT = 0.05  # seconds after which a lone escape is the key and not the start of another
 
 
@@ -41,7 +46,9 @@ async def run(
     """
     screen = Screen(desk, options, title)
     control = _Picture(screen)
-    application = _application(screen, control, options, input, output)
+    errands = Errands(screen)
+    application = _application(screen, errands, control, input, output)
+    caller = Caller(screen, application.output)
     changed = asyncio.Event()
 
     def on_news(news: News) -> None:
@@ -52,20 +59,31 @@ async def run(
     application.after_render += control.drawn
     application.after_render += lambda _: changed.set()
     stop = desk.subscribe(on_news)
-    pulse = asyncio.ensure_future(_pulse(screen, changed, application.invalidate))
+    pulse = asyncio.ensure_future(_pulse(screen, caller, changed, application.invalidate))
     pulse.add_done_callback(lambda ended: _end_with(ended, application))
+    running = asyncio.ensure_future(
+        application.run_async(set_exception_handler=False, handle_sigint=False)
+    )
     try:
-        await application.run_async(set_exception_handler=False, handle_sigint=False)
+        await asyncio.wait([running])
+        running.result()
     finally:
         stop()
+        errands.stop()
+        running.cancel()
+        await asyncio.gather(running, return_exceptions=True)
         pulse.cancel()
         await asyncio.gather(pulse, return_exceptions=True)
+        await caller.close()
 
 
-async def _pulse(screen: Screen, changed: asyncio.Event, redraw: Callable[[], None]) -> None:
+async def _pulse(
+    screen: Screen, caller: Caller, changed: asyncio.Event, redraw: Callable[[], None]
+) -> None:
     """Tell the screen what time it is: each second, and when something is due."""
     while True:
         changed.clear()
+        caller.call()
         due = screen.wake_at()
         wait = 1.0 - time.time() % 1.0
         if due is not None:
@@ -87,16 +105,16 @@ def _end_with(pulse: asyncio.Future[None], application: Application[None]) -> No
 
 def _application(
     screen: Screen,
+    errands: Errands,
     control: UIControl,
-    options: DeskOptions,
     input_: Input | None,
     output: Output | None,
 ) -> Application[None]:
     application: Application[None] = Application(
         layout=Layout(Window(control, always_hide_cursor=False)),
-        key_bindings=_bindings(screen),
-        style=style(colour=options.colour),
-        color_depth=None if options.colour else ColorDepth.DEPTH_1_BIT,
+        key_bindings=_bindings(screen, errands),
+        style=style(colour=screen.options.colour),
+        color_depth=None if screen.options.colour else ColorDepth.DEPTH_1_BIT,
         full_screen=True,
         enable_page_navigation_bindings=False,
         min_redraw_interval=REDRAW_EVERY,
@@ -105,16 +123,16 @@ def _application(
         output=output,
     )
     application.ttimeoutlen = ESCAPE_WAIT
-    application.timeoutlen = ESCAPE_WAIT
+    application.timeoutlen = CHORD_WAIT
     return application
 
 
-def _bindings(screen: Screen) -> KeyBindings:
+def _bindings(screen: Screen, errands: Errands) -> KeyBindings:
     """Bind every key of the table and of the box by name, and each printable key as itself."""
     bindings = KeyBindings()
 
     def bind(name: str) -> None:
-        @bindings.add(" " if name == "space" else name)
+        @bindings.add(*terminal_keys(name))
         def _press(event: KeyPressEvent) -> None:
             _tell(event, name)
 
@@ -122,8 +140,10 @@ def _bindings(screen: Screen) -> KeyBindings:
         screen.press(name)
         if screen.done and not event.app.is_done:
             event.app.exit()
+        errands.look(event.app)
 
-    for name in sorted({name for key in KEYS for name in key.keys} | EDITING_KEYS | {"space"}):
+    named = {name for key in KEYS for name in key.keys}
+    for name in sorted(named | EDITING_KEYS | EDITOR_KEYS | {"space"}):
         bind(name)
 
     @bindings.add(Keys.Any)

@@ -48,6 +48,11 @@ class Box:
         self.text = self.text[: self.cursor] + seen + self.text[self.cursor :]
         self.cursor += len(seen)
 
+    def replace(self, text: str) -> None:
+        """Put another text in place of the line."""
+        self.text, self.cursor = "", 0
+        self.insert(text)
+
     def press(self, key: str) -> bool:
         """Take in a key of editing; return whether it was one."""
         edit = _EDITS.get(key)
@@ -99,26 +104,42 @@ EDITING_KEYS = frozenset(_EDITS)
 
 
 class Purpose(StrEnum):
-    """What a line is typed for; its value is what the box says before it."""
+    """What a line is typed for; its value is what the box says before it, `{}` whom it is about."""
 
-    NOTE = "allow #{}, and tell the model: "
-    REASON = "deny #{}, the model reads why: "
-    WORDS = "#{}, in your own words: "
-    REMARK = "#{}, a note beside the answer: "
+    NOTE = "allow {}, and tell the model: "
+    REASON = "deny {}, the model reads why: "
+    INTERRUPT = "deny {} and end the turn, the model reads why: "
+    KEEP_GOING = "keep {} going, tell it how to go on: "
+    HALT = "stop the session of {}, its user reads why: "
+    MESSAGE = "{}, a word to the agent's user, sent with your decision: "
+    WORDS = "{}, in your own words: "
+    REMARK = "{}, a note beside the answer: "
+    FIELD = "{}, in this field: "
+    NOTE_ON_PLAN = "{}, what to change here: "
+    FOR_HOW_LONG = "{} for how long (30s, 10m, 2h): "
+    KEEP_GOING_TIMES = "{}: how often (1 to 8), and tell it how to go on: "
 
 
 @dataclass(frozen=True, slots=True)
 class Typing:
-    """A line being typed about one card, whatever is selected or arrives meanwhile."""
+    """A line being typed, whatever is selected or arrives meanwhile.
+
+    `number` is the card it is about, None for a line about no single card;
+    `subject` is whom the prompt names.  `then` is told the line when it is
+    entered; what must not be empty says why in `needs`.
+    """
 
     purpose: Purpose
-    number: int
+    number: int | None
     box: Box
+    then: Callable[[str], object]
+    subject: str = ""
+    needs: str = ""
 
     @property
     def prompt(self) -> str:
         """What the box says before the line."""
-        return self.purpose.value.format(self.number)
+        return self.purpose.value.format(self.subject or f"#{self.number}")
 
     @property
     def ended_prompt(self) -> str:

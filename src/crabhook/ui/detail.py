@@ -107,6 +107,15 @@ class Detail:
                 self._top = min(self._up((place + 1, 0), self._height), (place, 0))
                 return
 
+    def reveal_row(self, place: int, row: int) -> None:
+        """Move the window as little as shows one row of the item at `place`."""
+        if self._content is None or place >= self._count:
+            return
+        known = self._paper(place).reach(row + 1)
+        wanted = (place, min(row, max(known - 1, 0)))
+        lowest = self._up(wanted, self._height - 1)
+        self._top = min(max(self._top, lowest), wanted)
+
     @property
     def _count(self) -> int:
         return self._content.count if self._content else 0

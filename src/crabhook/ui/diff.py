@@ -9,6 +9,7 @@ from crabhook.ui.safe import TAB
 
 MOST_COMPARED = 800  # lines of both sides; comparing may take their number squared
 
+AROUND = 2  # lines shown on either side of a difference, where the whole is shown elsewhere
 ADDED, REMOVED, KEPT = ("add", "+ "), ("remove", "- "), ("", "  ")
 
 
@@ -27,6 +28,30 @@ def edit_rows(old: str, new: str, columns: int, spell: Speller) -> Iterator[tupl
     for kind, line in changes:
         mark = marker if kind is not KEPT else _spaced
         yield from _line_rows(kind, mark(line), columns, spell)
+
+
+def unified_rows(old: str, new: str, columns: int, spell: Speller) -> Iterator[tuple[bool, Line]]:
+    """Return what differs with a few lines around it; how many lines are alike between is said."""
+    if old.count("\n") + new.count("\n") > MOST_COMPARED:
+        yield from edit_rows(old, new, columns, spell)
+        return
+    changes = list(_compared(old.split("\n"), new.split("\n")))
+    changed = [place for place, (kind, _) in enumerate(changes) if kind is not KEPT]
+    near = {place + step for place in changed for step in range(-AROUND, AROUND + 1)}
+    alike = 0
+    for place, (kind, line) in enumerate(changes):
+        if place in near:
+            yield from _alike(alike)
+            alike = 0
+            yield from _line_rows(kind, _spaced(line), columns, spell)
+        else:
+            alike += 1
+    yield from _alike(alike)
+
+
+def _alike(lines: int) -> Iterator[tuple[bool, Line]]:
+    if lines:
+        yield True, [("dim", f"  … {lines} {'line' if lines == 1 else 'lines'} alike")]
 
 
 def added_rows(text: str, columns: int, spell: Speller) -> Iterator[tuple[bool, Line]]:

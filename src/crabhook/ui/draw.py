@@ -4,32 +4,38 @@ Nothing an agent sent is left out here: each way to show a tool's input names
 the fields it has shown, and the others follow as they are.
 """
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, TypeAlias
 
 from crabhook.broker.card import Card
 from crabhook.model.event import Event
 from crabhook.model.jsontext import Value
+from crabhook.ui.around import Around, before_rows, suggestion_rows, words_rows
 from crabhook.ui.code import plain_rows, shell_rows
 from crabhook.ui.detail import Item
 from crabhook.ui.diff import added_rows, edit_rows, patch_rows
 from crabhook.ui.fields import field_rows, value_rows
+from crabhook.ui.framed import framed
+from crabhook.ui.markdown import mark_rows, marks_of
 from crabhook.ui.paper import Line, Sheet
 from crabhook.ui.safe import hidden
 from crabhook.ui.summary import PLAN_TOOL
+from crabhook.ui.told import going_rows, told_keys, told_rows
 
 LOOKED_AT = 100_000  # letters of a text in which hidden ones are counted
 _PATCH = "*** Begin Patch"
+_NOTHING = Around()
 
 _Input: TypeAlias = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
 class TextContent:
-    """A request to read from its first row to its last."""
+    """A request to read from its first row to its last, with what is known around it."""
 
     card: Card
+    around: Around = _NOTHING
 
     @property
     def key(self) -> Hashable:
@@ -43,28 +49,28 @@ class TextContent:
 
     def item(self, _place: int) -> Item:
         """Return the request."""
-        return Item((self.key, "request"), lambda sheet: request_rows(self.card, sheet))
+        key = (self.key, self.around, self.card.kept_going, "request")
+        return Item(key, lambda sheet: request_rows(self.card, sheet, self.around))
 
 
-def request_rows(card: Card, sheet: Sheet) -> Iterator[Line]:
+def request_rows(card: Card, sheet: Sheet, around: Around = _NOTHING) -> Iterator[Line]:
     """Return all there is to read about a card."""
     first, *others = [request.event for request in card.requests]
     yield from _warning(first)
+    yield from going_rows(card)
     if first.tool is not None:
         yield from _tool_input(first.tool.name, first.tool.input, sheet)
+    yield from told_rows(first, sheet)
+    yield from before_rows(around.before, sheet)
+    yield from suggestion_rows(card, sheet)
     for event in others:
         yield from _other_leg(first, event, sheet)
+    yield from words_rows(around.words, sheet)
     yield from _title("the event itself")
     yield from framed(field_rows(_rest(first), sheet.inner, sheet.spell))
     yield from _title("sent by, as it says itself")
     origin = asdict(card.requests[0].origin)
     yield from framed(field_rows(origin, sheet.inner, sheet.spell))
-
-
-def framed(rows: Iterable[tuple[bool, Line]]) -> Iterator[Line]:
-    """Return an agent's rows behind a bar, which nothing of ours wears; broken where a line is."""
-    for begins, row in rows:
-        yield [("bar", "│ " if begins else "┆ "), *row]
 
 
 def _title(text: str) -> Iterator[Line]:
@@ -104,7 +110,9 @@ def _other_leg(first: Event, event: Event, sheet: Sheet) -> Iterator[Line]:
     asked = event.tool.input if event.tool else None
     if isinstance(asked, dict):
         asked = {key: item for key, item in asked.items() if known.get(key, _ABSENT) != item}
-    fields = {"tool_input": asked, **_rest(event)} if asked else _rest(event)
+    if event.tool is not None and asked:
+        yield from _tool_input(event.tool.name, asked, sheet)
+    fields = _rest(event)
     told = {key: item for key, item in fields.items() if first.fields.get(key, _ABSENT) != item}
     yield from framed(field_rows(told, sheet.inner, sheet.spell))
 
@@ -114,7 +122,8 @@ _SHOWN_ABOVE = frozenset({"tool_input", "tool_name", "hook_event_name"})
 
 
 def _rest(event: Event) -> Mapping[str, Value]:
-    return {key: value for key, value in event.fields.items() if key not in _SHOWN_ABOVE}
+    above = _SHOWN_ABOVE | told_keys(event)
+    return {key: value for key, value in event.fields.items() if key not in above}
 
 
 # The ways to show a tool's input, chosen by its fields and not by the tool's
@@ -183,9 +192,8 @@ def _notebook(value: _Input, sheet: Sheet) -> Iterator[Line]:
 
 
 def _plan(value: _Input, sheet: Sheet) -> Iterator[Line]:
-    for begins, row in plain_rows(value["plan"], sheet.inner, sheet.spell, words=True):
-        heading = begins and row[0][1].startswith("#")
-        yield from framed([(begins, [("heading", row[0][1])] if heading else row)])
+    for mark in marks_of(value["plan"]):
+        yield from framed(mark_rows(mark, sheet.inner, sheet.spell))
 
 
 def _path(what: str, path: str, sheet: Sheet) -> Iterator[Line]:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from crabhook.model.jsontext import Value, literal
 from crabhook.ui.code import json_line, plain_rows, wrap_line
 from crabhook.ui.letters import Speller, wrapped
+from crabhook.ui.mask import spelling_of
 from crabhook.ui.paper import Line
 
 SHORT = 200  # letters of a text that may stand beside its key
@@ -38,7 +39,7 @@ def _field(key: str, value: Value, columns: int, spell: Speller) -> Iterator[tup
     name = [(True, [("name", row)]) for row in wrapped(key, columns - 1, spell)]
     *_, (_, last) = name
     last.append(("dim", ":"))
-    beside = _beside(value)
+    beside, spell = _beside(value), spelling_of(key, spell)
     if beside is not None:
         row = [*last, ("", " "), *_short_value(value, spell(beside))]
         yield from name[:-1]

@@ -50,8 +50,8 @@ class Foot:
 
     def _typed(self, typing: Typing, columns: int) -> tuple[Line, int]:
         """Return the line being typed, as much of it as fits around its cursor."""
-        ended = self._screen.selection.ended
-        prompt = f" {typing.ended_prompt if ended else typing.prompt}"
+        ended = typing.number is not None and self._screen.selection.ended
+        prompt = self._spell(f" {typing.ended_prompt if ended else typing.prompt}")
         before = self._spell(typing.box.text[: typing.box.cursor])
         after = self._spell(typing.box.text[typing.box.cursor :])
         room = columns - cells(prompt) - 2

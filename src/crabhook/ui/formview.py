@@ -9,8 +9,9 @@ from crabhook.model.jsontext import Value, pretty
 from crabhook.model.question import Option
 from crabhook.ui.code import plain_rows
 from crabhook.ui.detail import Item
-from crabhook.ui.draw import framed, request_rows
+from crabhook.ui.draw import request_rows
 from crabhook.ui.forms import Draft, Form
+from crabhook.ui.framed import framed
 from crabhook.ui.letters import Speller, cells, clip
 from crabhook.ui.paper import Line, Sheet
 from crabhook.ui.safe import TAB

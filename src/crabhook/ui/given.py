@@ -2,32 +2,36 @@
 
 from collections.abc import Callable, Iterator
 from difflib import SequenceMatcher
-from json import JSONEncoder
 from typing import TypeAlias
 
 from crabhook.model.errors import QuestionError
 from crabhook.model.event import Event
 from crabhook.model.jsontext import Value
 from crabhook.model.question import Question, read_questions
+from crabhook.ui.happening import happening_rows, json_rows
 from crabhook.ui.rows import Row, indented
 from crabhook.ui.summary import is_question
 
 _COMPARED_LINES = 400  # past these, finding what two texts share costs more than it tells
-_PRETTY = JSONEncoder(indent=2, ensure_ascii=False)
 
 _Input: TypeAlias = dict[str, Value]
 _Show: TypeAlias = Callable[[_Input, int], Iterator[Row]]
 
 
 def given_rows(event: Event, longest: int) -> Iterator[Row]:
-    """Yield all that the event's tool is given; of an event without one, the event itself.
+    """Yield all that the event's tool is given, then what the event tells beside it.
 
     Of any one text past `longest` characters the middle is left out, and the
     row in its place says so.
     """
-    given: Value = dict(event.fields) if event.tool is None else event.tool.input
-    if event.tool is None or not isinstance(given, dict):
-        yield from _json("event" if event.tool is None else "input", given, longest)
+    if event.tool is not None:
+        yield from _input_rows(event, event.tool.input, longest)
+    yield from happening_rows(event, longest)
+
+
+def _input_rows(event: Event, given: Value, longest: int) -> Iterator[Row]:
+    if not isinstance(given, dict):
+        yield from json_rows("input", given, longest)
         return
     rest = dict(given)
     if is_question(event):
@@ -36,7 +40,7 @@ def given_rows(event: Event, longest: int) -> Iterator[Row]:
         if key in rest:
             yield from show(rest, longest)
     if rest or not given:
-        yield from _json("input" if len(rest) == len(given) else "other input", rest, longest)
+        yield from json_rows("input" if len(rest) == len(given) else "other input", rest, longest)
 
 
 def _questions(rest: _Input, longest: int) -> Iterator[Row]:
@@ -124,22 +128,7 @@ def _changes(rest: _Input, longest: int) -> Iterator[Row]:
         yield Row(f"  {number} of {len(edits)}:")
         yield from _change(change, longest)
         if change:
-            yield from _json("with", change, longest)
-
-
-def _json(name: str, value: Value, longest: int) -> Iterator[Row]:
-    """Show a value as JSON, written no further than it will be shown."""
-    yield Row(f"  {name}:")
-    parts: list[str] = []
-    size = 0
-    for part in _PRETTY.iterencode(value):
-        parts.append(part)
-        size += len(part)
-        if size > longest:
-            yield from indented("    ", "".join(parts)[:longest], longest)
-            yield Row("  … the rest of it is left out …", shortened=True)
-            return
-    yield from indented("    ", "".join(parts), longest)
+            yield from json_rows("with", change, longest)
 
 
 # Which fields of any tool's input are shown as more than JSON, in this order.

@@ -20,11 +20,12 @@ def head_lines(standing: Standing, sheet: Sheet, clock: Clock) -> list[Line]:
 def _title(standing: Standing, sheet: Sheet) -> Line:
     card = standing.card
     asked = " → ".join(brief(leg.event.name, sheet.spell) for leg in card.requests)
+    told = card.event.tool is not None or len(card.requests) > 1
     return [
         (standing.number_style, f"#{card.number}"),
         ("", "  "),
         (standing.style, tool_label(card.event, sheet.spell)),
-        ("dim", f" · {asked}"),
+        ("dim", f" · {asked}" if told else ""),
     ]
 
 

@@ -3,7 +3,8 @@
 from collections.abc import Hashable, Iterator, Sequence
 
 from crabhook.ui.detail import Item
-from crabhook.ui.keys import TABLE, Key
+from crabhook.ui.keyrow import Key
+from crabhook.ui.keys import TABLE
 from crabhook.ui.letters import cells, wrapped
 from crabhook.ui.paper import Line, Sheet
 

@@ -4,13 +4,16 @@ from dataclasses import dataclass
 
 from crabhook.broker.card import Card
 from crabhook.broker.states import State
+from crabhook.ui.around import words_line
 from crabhook.ui.clock import Clock
+from crabhook.ui.editview import EditContent
 from crabhook.ui.foot import Foot
 from crabhook.ui.formview import tab_line
 from crabhook.ui.head import head_lines
 from crabhook.ui.letters import cells, own_ascii, speller
 from crabhook.ui.lists import WordsOfCards, card_row
-from crabhook.ui.moment import Mode
+from crabhook.ui.mask import ASCII_COVER, COVER, Mask
+from crabhook.ui.ordersaid import orders_line
 from crabhook.ui.paper import Line, Sheet, clip_line, ends
 from crabhook.ui.screen import Screen
 from crabhook.ui.standing import Standing
@@ -42,7 +45,7 @@ class Frame:
     """One picture of the screen.
 
     `cursor` is the column and the row of the typing cursor.  `shows_card`
-    tells whether the selected card could be read.
+    tells whether the selected card, or the page keys act on, could be read.
     """
 
     lines: list[Line]
@@ -56,7 +59,8 @@ class Painter:
     def __init__(self, screen: Screen) -> None:
         self._screen = screen
         self._ascii = screen.options.ascii
-        self._spell = speller(ascii_only=screen.options.ascii)
+        self._bare = speller(ascii_only=screen.options.ascii)
+        self._spell = Mask(self._bare, ASCII_COVER if screen.options.ascii else COVER)
         self._words = WordsOfCards(self._spell)
         self._foot = Foot(screen, self._spell)
 
@@ -74,7 +78,7 @@ class Painter:
         lines = [self._status(columns, clock)]
         lines += [_rule(columns)] if parts.ruled else []
         lines += [*queue, _rule(columns, more), *detail]
-        lines += [_rule(columns, self._scrolled())] if parts.ruled else []
+        lines += [_rule(columns, self._scrolled(detail))] if parts.ruled else []
         cursor = None if foot.cursor is None else (foot.cursor, len(lines))
         return Frame(self._finish([*lines, *foot.lines], columns, rows), cursor, shows_card)
 
@@ -88,11 +92,16 @@ class Painter:
 
     def _status(self, columns: int, clock: Clock) -> Line:
         screen = self._screen
-        waiting, sessions = len(screen.selection.waiting()), screen.desk.sessions()
+        queue, sessions = screen.selection.waiting(), screen.desk.sessions()
+        waiting, aside = len(queue), sum(card.snoozed_until > 0 for card in queue)
         left: Line = [
-            ("title", " crabhook"),
+            ("", " "),
+            *orders_line(screen.desk.orders(), clock, self._spell),
+            ("title", "crabhook"),
             ("", " · "),
             ("count" if waiting else "", f"{waiting} waiting"),
+            ("dim", f" · {aside} aside" if aside else ""),
+            ("chosen", f" · {len(screen.marks)} marked" if screen.marks else ""),
             ("", f" · {sessions} session{'' if sessions == 1 else 's'}"),
         ]
         if screen.title:
@@ -118,43 +127,66 @@ class Painter:
             selected=selected is not None and card.number == selected.number,
             armed=armed,
             held=self._screen.answers.held(card.number),
+            marked=card.number in self._screen.marks,
         )
 
     def _detail(self, height: int, columns: int, clock: Clock) -> tuple[list[Line], bool]:
-        """Return the rows of what is looked at, and whether it is the selected card."""
+        """Return the rows of what is looked at, and whether it is what keys act on."""
         screen = self._screen
         card, head = screen.card, []
-        if card is not None and screen.mode is not Mode.HELP:
+        if card is not None and not screen.alone:
             head = self._head(card, columns, clock)[: max(height - 2, 1)]
         room = height - len(head)
         view = screen.view()
-        if card is None and screen.mode is not Mode.HELP:
+        if card is None and not screen.alone:
             body: list[Line] = [[], [("dim", "   nobody waits for you")]]
         else:
-            body = view.rows(Sheet(columns - 2, self._spell), room)
+            sheet = self._sheet(columns)
+            if isinstance(content := screen.content(), EditContent):
+                view.rows(sheet, room)  # so that the view knows its size
+                view.reveal_row(*content.cursor_place(sheet))
+            body = view.rows(sheet, room)
         lines = [*head, *([("", " "), *line] for line in body)][:height]
         lines += [[] for _ in range(height - len(lines))]
-        return lines, bool(head) and room > 0
+        return lines, room > 0 and (bool(head) or screen.alone)
+
+    def _sheet(self, columns: int) -> Sheet:
+        """Return what a card is laid out on; its secrets are covered unless they are to be seen.
+
+        Nobody can edit what is covered, or see what an edit changed in it.
+        """
+        card = self._screen.card
+        bare = self._screen.editing or (card is not None and self._screen.bare == card.number)
+        return Sheet(columns - 2, self._bare if bare else self._spell)
 
     def _head(self, card: Card, columns: int, clock: Clock) -> list[Line]:
         screen = self._screen
-        sheet = Sheet(columns - 2, self._spell)
+        sheet = self._sheet(columns)
         standing = self._standing(card, armed=screen.armed())
         lines = [[("", " "), *line] for line in head_lines(standing, sheet, clock)]
+        if words := screen.surroundings.of(card).words:
+            lines.append([("", " "), *words_line(words, sheet.columns, sheet.spell)])
         if card.state is State.WAITING and (error := screen.forms.error(card)):
             lines.append([("warning", f" these questions cannot be read: {self._spell(error)}")])
+        if message := screen.messages.get(card.number):
+            said = [("held", " goes with it, to the agent's user: "), ("", self._spell(message))]
+            lines.append(said)
         if screen.form is not None:
             lines.append(tab_line(screen.form, columns, self._spell))
         return lines
 
-    def _scrolled(self) -> str:
+    def _scrolled(self, body: list[Line]) -> str:
+        """Return what there is to see beyond the rows in view: above, below, and under a cover."""
         view = self._screen.view()
+        covered = any(self._spell.cover in text for line in body for _, text in line)
+        secret = ["secrets covered: s"] if covered and not self._ascii else []
         parts = [
             name
             for name, there in (("more above", view.above), ("more below", view.below))
             if there
         ]
-        return f"{' · '.join(parts)} · PgUp PgDn" if parts else ""
+        paging = [f"{' · '.join(parts)} · PgUp PgDn"] if parts else []
+        return " · ".join([*secret, *paging])
 
 
 def _more(above: int, below: int) -> str:

@@ -15,6 +15,7 @@ from crabhook.ui.safe import safe
 Speller: TypeAlias = Callable[[str], str]
 
 CHUNK = 2048  # letters of a long line that are looked at in one go
+LONGEST_WORD = 512  # letters of a word that is not cut between two of them
 ELLIPSIS = "…"
 OWN_SYMBOLS = dict(zip("─│┆▓░▸▹·…✓→←↑↓", "-|:#.>--~*><^v", strict=True))
 _OWN_ASCII = str.maketrans(OWN_SYMBOLS)
@@ -72,10 +73,15 @@ def wrapped(line: str, columns: int, spell: Speller, *, words: bool = False) -> 
     `words` breaks at spaces where it can, and a space at a row's end is not
     carried over; nothing else is ever left out.
     """
-    left = ""
-    for start in range(0, len(line), CHUNK):
-        *rows, left = _rows(left + spell(line[start : start + CHUNK]), columns, words=words)
+    left, start = "", 0
+    while start < len(line):
+        end = start + CHUNK
+        if end < len(line):  # between two words, so that a speller sees words whole
+            blank = line.rfind(" ", end - LONGEST_WORD, end)
+            end = blank if blank > 0 else end
+        *rows, left = _rows(left + spell(line[start:end]), columns, words=words)
         yield from rows
+        start = end
     yield left
 
 
@@ -90,13 +96,18 @@ def lines_of(text: str) -> Iterator[str]:
 
 def _rows(text: str, columns: int, *, words: bool) -> Iterator[str]:
     """Return `text` cut into rows; there is always one."""
+    return (text[start:end] for start, end in cuts(text, columns, words=words))
+
+
+def cuts(text: str, columns: int, *, words: bool) -> Iterator[tuple[int, int]]:
+    """Return where each row of `text`, safe already, begins and ends; there is always one."""
     columns = max(columns, 1)
     start = 0
     while True:
         end = _row_end(text, start, columns)
         if words and end < len(text) and text[end] != " ":
             end = text.rfind(" ", start, end) + 1 or end
-        yield text[start:end]
+        yield start, end
         start = end + (words and text[end : end + 1] == " ")
         if start >= len(text):
             return

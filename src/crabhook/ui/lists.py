@@ -90,7 +90,8 @@ def card_row(standing: Standing, words: Words, clock: Clock, columns: int) -> Li
     widths = next(widths for least, widths in _WIDTHS if columns >= least)
     style = standing.style
     left: Line = [
-        ("mark", f" {standing.mark} "),
+        ("mark", f" {standing.mark}"),
+        ("chosen", standing.tick),
         (standing.number_style, f"#{standing.card.number:<4}"),
     ]
     for text, width in (
@@ -111,6 +112,8 @@ def _state(standing: Standing, clock: Clock, bar_cells: int) -> Line:
         return [("outcome", card.outcome)]
     if standing.held is not None:
         return standing.sending(clock)
+    if standing.aside:
+        return [("dim", f"aside, back in {lasting(card.snoozed_until - clock.now)}")]
     age, left = clock.now - card.asked_at, card.wait_until - clock.now
     whole = card.wait_until - card.asked_at
     part = left / whole if whole > 0 else 0.0

@@ -5,6 +5,9 @@ from dataclasses import dataclass
 from enum import StrEnum, auto
 from typing import TypeAlias
 
+from crabhook.model.choices import PASS_ALONE, Beside, Choices
+from crabhook.model.decision import Verdict
+
 
 class Mode(StrEnum):
     """Where keys go."""
@@ -14,6 +17,11 @@ class Mode(StrEnum):
     FORM = auto()
     REVIEW = auto()
     BOX = auto()
+    EDIT = auto()
+    MENU = auto()
+    CONFIRM = auto()
+    FILL = auto()
+    NOTES = auto()
     HELP = auto()
 
 
@@ -23,6 +31,10 @@ class Moment:
 
     `card`: there is one.  `waits`: it has not ended.  `form`: it asks
     questions we can read.  `held`: some allow is held and may be taken back.
+    `choices`: what can be decided about the card.  `suggests`: its agent
+    suggests what to allow from now on.  `marked`: some cards are marked.
+    `away`: the operator is away.  `fields`: it is a form to fill in.  `plan`:
+    it asks about a plan; `revised`: about one that followed a denied one.
     """
 
     mode: Mode = Mode.QUEUE
@@ -30,6 +42,13 @@ class Moment:
     waits: bool = False
     form: bool = False
     held: bool = False
+    choices: Choices = PASS_ALONE
+    suggests: bool = False
+    marked: bool = False
+    away: bool = False
+    fields: bool = False
+    plan: bool = False
+    revised: bool = False
 
 
 When: TypeAlias = Callable[[Moment], bool]
@@ -40,19 +59,61 @@ def at(*modes: Mode) -> When:
     return lambda moment: moment.mode in modes
 
 
+def both(*whens: When) -> When:
+    """Return the condition that all of these are met."""
+    return lambda moment: all(when(moment) for when in whens)
+
+
+def no(when: When) -> When:
+    """Return the condition that this one is not met."""
+    return lambda moment: not when(moment)
+
+
+def can(verdict: Verdict, beside: Beside = Beside.NOTHING) -> When:
+    """Return the condition that the card can be told this, with that beside it."""
+    return lambda moment: (
+        deciding(moment) and verdict in moment.choices.verdicts and beside in moment.choices.beside
+    )
+
+
+def can_carry(beside: Beside) -> When:
+    """Return the condition that this can go with some verdict about the card."""
+    return lambda moment: deciding(moment) and beside in moment.choices.beside
+
+
 def with_a_card(moment: Moment) -> bool:
     """In the queue, with a card to go into."""
     return moment.mode is Mode.QUEUE and moment.card
 
 
-def deciding(moment: Moment) -> bool:
+def in_view(moment: Moment) -> bool:
     """At a card that waits, wherever it is looked at."""
     return moment.waits and moment.mode in (Mode.QUEUE, Mode.TEXT, Mode.FORM)
 
 
-def deciding_a_call(moment: Moment) -> bool:
-    """At a card that waits and has no questions."""
-    return deciding(moment) and not moment.form
+def deciding(moment: Moment) -> bool:
+    """At a card that waits, to be decided alone: while some are marked, keys decide those."""
+    return in_view(moment) and not moment.marked
+
+
+def without_form(moment: Moment) -> bool:
+    """At something that asks no questions."""
+    return not moment.form
+
+
+def suggesting(moment: Moment) -> bool:
+    """At a card whose agent suggests what to allow from now on."""
+    return moment.suggests and not moment.form and can(Verdict.ALLOW, Beside.PERMISSIONS)(moment)
+
+
+def markable(moment: Moment) -> bool:
+    """At a card that waits and whose keys are not taken by its form."""
+    return moment.waits and moment.mode in (Mode.QUEUE, Mode.TEXT)
+
+
+def with_marks(moment: Moment) -> bool:
+    """While cards are marked and the queue or a request is looked at."""
+    return moment.marked and moment.mode in (Mode.QUEUE, Mode.TEXT)
 
 
 def answering(moment: Moment) -> bool:
@@ -65,6 +126,26 @@ def in_the_form(moment: Moment) -> bool:
     return moment.waits and moment.mode is Mode.FORM
 
 
+def filling(moment: Moment) -> bool:
+    """In a form of an MCP server that waits."""
+    return moment.waits and moment.fields and moment.mode is Mode.FILL
+
+
+def noting(moment: Moment) -> bool:
+    """On the lines of a plan that waits."""
+    return moment.waits and moment.plan and moment.mode is Mode.NOTES
+
+
+def with_plan(moment: Moment) -> bool:
+    """At a plan that waits, to be decided alone."""
+    return moment.plan and not moment.form and deciding(moment)
+
+
+def with_changes(moment: Moment) -> bool:
+    """At a plan that followed a denied one."""
+    return moment.plan and moment.revised and moment.mode in (Mode.QUEUE, Mode.TEXT)
+
+
 def reviewing(moment: Moment) -> bool:
     """Before answers that could be sent."""
     return moment.waits and moment.mode is Mode.REVIEW
@@ -72,7 +153,17 @@ def reviewing(moment: Moment) -> bool:
 
 def taking_back(moment: Moment) -> bool:
     """While an allow is held and the request can be seen."""
-    return moment.held and moment.mode not in (Mode.BOX, Mode.HELP)
+    return moment.held and moment.mode in (Mode.QUEUE, Mode.TEXT, Mode.FORM, Mode.REVIEW)
+
+
+def away(moment: Moment) -> bool:
+    """While the operator is away and the queue is looked at."""
+    return moment.away and moment.mode in (Mode.QUEUE, Mode.TEXT)
+
+
+def here(moment: Moment) -> bool:
+    """While the operator is here and the queue is looked at."""
+    return not moment.away and moment.mode in (Mode.QUEUE, Mode.TEXT)
 
 
 def always(_moment: Moment) -> bool:

@@ -2,16 +2,18 @@
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import replace
 from typing import TypeAlias
 
 from crabhook.broker.card import Card, FeedEntry
 from crabhook.broker.desk import Desk, News
 from crabhook.broker.states import State
-from crabhook.model.decision import OPERATOR
+from crabhook.model.decision import OPERATOR, Decision
+from crabhook.model.jsontext import pretty
+from crabhook.model.suggestion import Suggestion
 from crabhook.ui.safe import safe
-from crabhook.ui.show import card_lines, header
+from crabhook.ui.show import card_lines, clock, header
 from crabhook.ui.summary import brief, project
 
 Write: TypeAlias = Callable[[str], Awaitable[None]]
@@ -30,9 +32,9 @@ def tell(before: Card | None, card: Card, now: float) -> list[str]:
     if before is None:
         lines = [header(card)] if ended else card_lines(card, now)
     else:
-        lines = _joined(before, card)
+        lines = [*_joined(before, card), *_moved(before, card, now)]
     if ended and (before is None or before.state is State.WAITING):
-        lines.append(_outcome(card))
+        lines.append(outcome_line(card))
     if card.delivered is not None and (before is None or before.delivered != card.delivered):
         fate = "delivered" if card.delivered else "NOT DELIVERED: the hook had gone"
         lines.append(f"#{card.number} {fate}")
@@ -46,21 +48,54 @@ def _joined(before: Card, card: Card) -> list[str]:
     return [f"#{card.number} is also asked as {brief(name)}" for name in fresh]
 
 
-def _outcome(card: Card) -> str:
+def _moved(before: Card, card: Card, now: float) -> list[str]:
+    """Say whether a card that waits was put aside, came back, or waits longer."""
+    if card.state is not State.WAITING:
+        return []
+    lines: list[str] = []
+    if card.snoozed_until != before.snoozed_until:
+        aside = f"is put aside for {clock(card.snoozed_until - now)}"
+        lines.append(f"#{card.number} {aside if card.snoozed_until else 'is back'}")
+    if len(card.requests) == len(before.requests) and card.wait_until > before.wait_until:
+        lines.append(f"#{card.number} waits longer: {clock(card.wait_until - now)} left")
+    return lines
+
+
+def outcome_line(card: Card) -> str:
+    """Return how a card ended, and all that was said with it, in one line."""
     decision = card.decision
     parts = [f"#{card.number} {card.outcome}"]
     if decision is None:
         parts.append(brief(card.why))
     else:
         parts.append(brief(decision.reason or decision.note))
+        parts += [f"({told})" for told in _besides(decision)]
         if decision.by != OPERATOR:
             parts.append(f"(by {brief(decision.by)})")
     return " ".join(part for part in parts if part)
 
 
+def _besides(decision: Decision) -> Iterator[str]:
+    """Say what goes with a decision beside its verdict and its words."""
+    if decision.interrupt:
+        yield "the turn ends"
+    if decision.halt:
+        said = "" if decision.halt == decision.reason else f": {brief(decision.halt)}"
+        yield f"the session's turn ends{said}"
+    if decision.user_message:
+        yield f"its user is told: {brief(decision.user_message)}"
+    for update in decision.permissions:
+        kept = Suggestion(update)
+        yield " → ".join(filter(None, (brief(kept.what), kept.where)))
+    if decision.content:
+        yield brief(pretty(dict(decision.content)))
+
+
 def feed_line(entry: FeedEntry) -> str:
     """Return what went by in one line that begins with a dot."""
     event = entry.event
+    if not event.platform:  # the desk's own news: an order was given, or has ended
+        return f"· desk: {brief(entry.text)}"
     session = f"session={safe(event.session[:4])}…" if event.session else ""
     tool = brief(event.tool.name) if event.tool else ""
     parts = ("·", brief(event.name), tool, session, project(event), brief(entry.text))

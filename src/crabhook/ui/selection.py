@@ -25,7 +25,10 @@ class Window:
 
 
 class Selection:
-    """The queue of waiting cards, the oldest first, and the one among them that is selected."""
+    """The queue of waiting cards, the oldest first, and the one among them that is selected.
+
+    What was put aside stands at its end until it is back.
+    """
 
     def __init__(self, desk: Desk) -> None:
         self._desk = desk
@@ -45,7 +48,7 @@ class Selection:
     def waiting(self) -> Sequence[Card]:
         """Return the cards that wait; asked of the desk once after each change."""
         if not self._fresh:
-            self._queue, self._fresh = self._desk.waiting(), True
+            self._queue, self._fresh = sorted(self._desk.waiting(), key=_order), True
         return self._queue
 
     def news(self, card: Card) -> None:
@@ -71,6 +74,15 @@ class Selection:
         elif step < 0:
             place -= 1  # `place` is where the ended card would stand: the next one down
         self.card = queue[min(max(place, 0), len(queue) - 1)]
+
+    def pass_over(self) -> None:
+        """Select the next card that is not put aside, or else the one before."""
+        if (card := self.card) is None:
+            return
+        awake = [one for one in self.waiting() if not one.snoozed_until]
+        after = (one for one in awake if one.number > card.number)
+        before = (one for one in reversed(awake) if one.number < card.number)
+        self.card = next(after, None) or next(before, card)
 
     def first(self) -> None:
         """Select the card that has waited longest."""
@@ -98,8 +110,9 @@ class Selection:
         """Return the selected card's place in the queue, or the place it would have."""
         if self.card is None:
             return 0
-        return bisect_left(self.waiting(), self.card.number, key=_number)
+        return bisect_left(self.waiting(), _order(self.card), key=_order)
 
 
-def _number(card: Card) -> int:
-    return card.number
+def _order(card: Card) -> tuple[bool, int]:
+    """Return a card's place among all: by number, those put aside after the others."""
+    return card.snoozed_until > 0, card.number

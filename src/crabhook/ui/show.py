@@ -4,12 +4,13 @@ from collections.abc import Iterator
 
 from crabhook.broker.card import Card
 from crabhook.broker.states import State
-from crabhook.model.errors import QuestionError
-from crabhook.model.question import read_questions
-from crabhook.ui.answer_line import example
+from crabhook.broker.stops import CAP
+from crabhook.model.decision import Verdict
+from crabhook.ui.fitting import fitting, suggestions
 from crabhook.ui.given import given_rows
 from crabhook.ui.rows import Row, bounded
-from crabhook.ui.summary import brief, is_question
+from crabhook.ui.sessions import shown_session
+from crabhook.ui.summary import brief
 from crabhook.ui.words import WORDS
 
 FIRST_LINES, FIRST_CHARACTERS = 200, 20_000  # of a card that is printed unasked
@@ -24,7 +25,7 @@ def card_lines(card: Card, now: float, *, whole: bool = False) -> list[str]:
     up to a bound that no person reads past.
     """
     bounds = (WHOLE_LINES, WHOLE_CHARACTERS) if whole else (FIRST_LINES, FIRST_CHARACTERS)
-    given = bounded(given_rows(card.event, bounds[1]), *bounds)
+    given = bounded(_asked(card, bounds[1]), *bounds)
     rows = [*_facts(card, now), *given]
     if any(row.shortened for row in given):
         rows.append(_shortened(card, whole=whole))
@@ -42,8 +43,7 @@ def header(card: Card) -> str:
     words = [f"#{card.number}", _name(event.name)]
     if event.tool:
         words.append(_name(event.tool.name))
-    session = brief(event.session).replace(" ", "⟨U+0020⟩")
-    return " ".join([*words, f"session={session}", f"cwd={brief(event.cwd)}"])
+    return " ".join([*words, f"session={shown_session(event)}", f"cwd={brief(event.cwd)}"])
 
 
 def clock(seconds: float) -> str:
@@ -69,8 +69,18 @@ def _facts(card: Card, now: float) -> Iterator[Row]:
         yield Row(f"  from: {brief(where)} process {origin.pid}")
     if len(card.requests) > 1:
         yield Row("  asked as: " + brief(", ".join(leg.event.name for leg in card.requests)))
+    if Verdict.KEEP_GOING in card.choices.verdicts:
+        yield Row(f"  kept going: {card.kept_going} of {CAP} in a row")
     if card.state is State.WAITING:
         yield Row(f"  time left: {clock(card.wait_until - now)}")
+
+
+def _asked(card: Card, longest: int) -> Iterator[Row]:
+    """Tell what is asked, then what the agent suggests to allow from now on."""
+    yield from given_rows(card.event, longest)
+    for number, offered in enumerate(suggestions(card), 1):
+        place = f" → {offered.where}" if offered.where else ""
+        yield Row(f"  always {number}: ", offered.what, place)
 
 
 def _shortened(card: Card, *, whole: bool) -> Row:
@@ -83,17 +93,4 @@ def _closing(card: Card) -> str:
     """Return the words that fit the card, or how it ended."""
     if card.state is not State.WAITING:
         return f"  ended: {card.outcome}"
-    usages = [WORDS[name].usage(card.number) for name in ("allow", "deny", "ask", "pass")]
-    if is_question(card.event):
-        usages[0] = _answering(card)
-    return f"  answer with: {' | '.join(usages)}"
-
-
-def _answering(card: Card) -> str:
-    """Return how the card's questions are answered; like any call if they cannot be read."""
-    assert card.event.tool is not None  # noqa: S101 - only a tool asks questions
-    try:
-        questions = read_questions(card.event.tool.input)
-    except QuestionError:
-        return WORDS["allow"].usage(card.number)
-    return f"{card.number} answer {example(questions)}"
+    return f"  answer with: {' | '.join(fitting(card))}"

@@ -13,12 +13,21 @@ HELD_BAR = 6  # cells
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """A card as the operator has it before them.  `armed`: keys may decide it."""
+    """A card as the operator has it before them.
+
+    `armed`: keys may decide it.  `marked`: it is to be decided with others.
+    """
 
     card: Card
     selected: bool = False
     armed: bool = False
     held: Held | None = None
+    marked: bool = False
+
+    @property
+    def aside(self) -> bool:
+        """Whether the operator has put the card aside."""
+        return self.card.snoozed_until > 0 and not self.ended
 
     @property
     def ended(self) -> bool:
@@ -35,12 +44,19 @@ class Standing:
     @property
     def style(self) -> str:
         """The style of its words."""
-        return "ended" if self.ended else "selected" if self.selected else ""
+        if self.ended:
+            return "ended"
+        return "selected" if self.selected else "dim" if self.aside else ""
 
     @property
     def number_style(self) -> str:
         """The style of its number: dim until it is armed."""
         return "unarmed" if self.selected and not self.armed and not self.ended else self.style
+
+    @property
+    def tick(self) -> str:
+        """The sign behind the mark of a card that is to be decided with others."""
+        return "✓" if self.marked else " "
 
     def sending(self, clock: Clock) -> Line:
         """Return that an answer is about to be sent, and how soon; nothing where none is."""

@@ -19,6 +19,9 @@ LOOKS: Mapping[str, tuple[str, str]] = {
     "time": ("", ""),
     "urgent": ("bold ansired", "bold"),
     "heading": ("bold", "bold"),
+    "strong": ("bold", "bold"),
+    "emphasis": ("italic", "italic"),
+    "noted": ("ansiyellow", "bold"),
     "label": ("ansicyan", "underline"),
     "bar": ("ansibrightblack", ""),
     "name": ("ansiblue", ""),
@@ -38,6 +41,7 @@ LOOKS: Mapping[str, tuple[str, str]] = {
     "notice": ("bold ansiyellow", "bold"),
     "prompt": ("bold", "bold"),
     "typed": ("", ""),
+    "cursor": ("reverse", "reverse"),
 }
 
 

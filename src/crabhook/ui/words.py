@@ -1,14 +1,13 @@
 """What an operator may write on a line of the plain desk: one table for the parser and the help."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from enum import IntEnum
 
 from crabhook.model.errors import CrabhookError
-from crabhook.ui.safe import safe
 
 MAX_LINE = 1 << 20  # bytes; a reason longer than this was never written by a person
-_QUOTED = 40  # letters of a line that are repeated to say what is wrong with it
 
 
 class LineError(CrabhookError):
@@ -18,9 +17,22 @@ class LineError(CrabhookError):
         super().__init__(f"{wrong}; nothing was decided. Write: {write}")
 
 
+class Reach(IntEnum):
+    """Of how many requests at once a word may be said.
+
+    What lets something happen is said of requests that the operator has
+    named, never of all there are: one may have come a moment ago.
+    """
+
+    NONE = 0  # it is about the desk
+    ONE = 1
+    NAMED = 2  # several, by their numbers, or all that ask the same as one
+    ANY = 3  # all, or all of a session
+
+
 @dataclass(frozen=True, slots=True)
 class Word:
-    """One word and what follows it.
+    """One word, sometimes two, and what follows.
 
     `takes` is what follows as the help writes it: nothing, something in
     brackets that may be left out, or something that must be there.
@@ -29,12 +41,22 @@ class Word:
     name: str
     means: str
     takes: str = ""
-    about_a_card: bool = True
+    reach: Reach = Reach.ANY
+
+    @property
+    def about_a_card(self) -> bool:
+        """Whether it is said of a request."""
+        return self.reach is not Reach.NONE
 
     @property
     def needs(self) -> bool:
-        """Whether what follows must be there."""
-        return bool(self.takes) and not self.takes.startswith("[")
+        """Whether something must follow."""
+        return bool(re.sub(r"\[[^]]*\]", "", self.takes).strip())
+
+    @property
+    def counts(self) -> bool:
+        """Whether what follows begins with a number of its own."""
+        return self.takes.startswith("K")
 
     def usage(self, number: int | None = None) -> str:
         """Return how the word is written, for the card `number` or for any."""
@@ -44,92 +66,72 @@ class Word:
 
 
 ANSWERS = '1=2 2=1,3 3="own words" 1.note="a note"'
+_ONE, _NAMED, _NONE = Reach.ONE, Reach.NAMED, Reach.NONE
 
-WORDS: Mapping[str, Word] = {
-    word.name: word
-    for word in (
-        Word("allow", "let the call happen; the model reads the note", "[note]"),
-        Word("deny", "refuse the call; the model reads the reason", "REASON"),
-        Word("ask", "hand the call to the agent's own user"),
-        Word("pass", "say nothing: the agent goes on as if crabhook were not there"),
-        Word("answer", "answer its questions, all by number: question=option", ANSWERS),
-        Word("undo", "take back an allow that is still held"),
-        Word("show", "print the whole request"),
-        Word("list", "what waits, the oldest first", about_a_card=False),
-        Word("help", "this table", about_a_card=False),
-        Word("quit", "leave: what waits goes back to the agents", about_a_card=False),
-    )
-}
+# fmt: off
+_TABLE = (
+    Word("allow", "let it happen; the model reads the note", "[note]", _NAMED),
+    Word("deny", "refuse it; the model reads the reason", "REASON"),
+    Word("deny --interrupt", "refuse it and end the turn", "REASON"),
+    Word("ask", "hand it to the agent's own user"),
+    Word("pass", "no opinion: the agent goes on as if nobody were asked"),
+    Word("answer", "answer its questions, all by number: question=option", ANSWERS, _NAMED),
+    Word("accept", "send its form; values as JSON, or plain words", "[NAME=VALUE …]", _ONE),
+    Word("decline", "send the form back, refused"),
+    Word("cancel", "close the form without an answer"),
+    Word("edit", "allow it with another command, plan, or input (JSON)", "TEXT", _ONE),
+    Word("always", "allow it, and keep the agent's suggestion K from now on",
+         "K [session|local|project|user]", _ONE),
+    Word("mode", "allow it, and set the permission mode: acceptEdits, …", "MODE", _ONE),
+    Word("keep-going", "it must not stop: say how to go on; at most 8 times",
+         "[times=N] INSTRUCTION", _NAMED),
+    Word("retry", "let the model try what its agent denied", "", _NAMED),
+    Word("output", "show the model this instead of what the tool gave back", "VALUE", _ONE),
+    Word("halt", "end the session's turn; its user reads the reason", "REASON"),
+    Word("tell", "a message to the agent's user, and no opinion", "MESSAGE"),
+    Word("defer", "end a run without a screen; resumed, it asks again"),
+    Word("snooze", "put it aside for a while; it goes on waiting", "5m"),
+    Word("extend", "let it wait longer, as long as its agent does", "10m"),
+    Word("undo", "take back an allow that is still held"),
+    Word("show", "print the whole request"),
+    Word("list", "what waits, the oldest first, and the standing orders", "", _NONE),
+    Word("hold", "let an event wait for you that would go by",
+         "EVENT [session=…] [project=…] [times=N]", _NONE),
+    Word("allow-all", "allow every call of a session; questions still wait",
+         "SESSION 10m", _NONE),
+    Word("hold-all", "let everything of a session wait for you, for a while",
+         "SESSION 10m", _NONE),
+    Word("away", "nothing waits: agents go on, and ask their own users", "[2h]", _NONE),
+    Word("here", "you are back", "", _NONE),
+    Word("orders", "the standing orders, and when they end", "", _NONE),
+    Word("release", "end orders: an EVENT's, allow-all, hold-all, or all",
+         "EVENT [session=…]", _NONE),
+    Word("help", "this table", "", _NONE),
+    Word("quit", "leave: what waits goes back to the agents", "", _NONE),
+)
+# fmt: on
 
+WORDS: Mapping[str, Word] = {word.name: word for word in _TABLE}
 
-@dataclass(frozen=True, slots=True)
-class Command:
-    """A line that can be followed; without a number it means the oldest card that waits."""
-
-    word: Word
-    number: int | None = None
-    rest: str = ""
-
-
-def parse(line: str) -> Command | None:
-    """Return what `line` asks for, or None for an empty one.
-
-    Raises LineError, which says how to write it right.
-    """
-    if len(line.encode(errors="replace")) > MAX_LINE:
-        raise LineError(f"the line is longer than {MAX_LINE} bytes", "a shorter one")
-    text = line.strip()
-    if not text:
-        return None
-    place = re.match(r"#?([0-9]{1,9})(?:\s+|$)", text)
-    number = int(place[1]) if place else None
-    name, rest = _first(text[place.end() :] if place else text)
-    word = WORDS.get(name.lower())
-    if word is None:
-        raise _unknown(name, number)
-    if number is None:
-        _refuse_misplaced_number(word, rest)
-    _check(word, number, rest)
-    return Command(word, number, rest)
-
-
-def _first(text: str) -> tuple[str, str]:
-    name, *rest = text.split(maxsplit=1)[:2] or [""]
-    return name, rest[0] if rest else ""
-
-
-def _unknown(name: str, number: int | None) -> LineError:
-    if not name:
-        return LineError(f"what about #{number}?", f"{number} show, or {number} allow")
-    wrong = f'"{safe(name[:_QUOTED])}" is none of the words'
-    return LineError(wrong, f"one of {', '.join(WORDS)}; help explains them")
-
-
-def _refuse_misplaced_number(word: Word, rest: str) -> None:
-    """Refuse `allow 7`, which would decide the oldest card with "7" as the note."""
-    misplaced = re.match(r"#?([0-9]{1,9})(?:\s|$)", rest)
-    if misplaced and word.about_a_card:
-        raise LineError(f'the number comes before "{word.name}"', word.usage(int(misplaced[1])))
-
-
-def _check(word: Word, number: int | None, rest: str) -> None:
-    usage = word.usage(number)
-    if number is not None and not word.about_a_card:
-        raise LineError(f'"{word.name}" is about no single request', usage)
-    if rest and not word.takes:
-        raise LineError(f'nothing follows "{word.name}": "{safe(rest[:_QUOTED])}"', usage)
-    if word.needs and not rest:
-        raise LineError(f'"{word.name}" needs something after it', usage)
+_WIDEST = 20  # columns for a usage; the meaning of a longer one stands on the next line
 
 
 def help_lines() -> list[str]:
     """Return the table as the operator reads it."""
-    width = max(len(word.usage()) for word in WORDS.values() if len(word.usage()) < 20)
-    lines = ["Without N, the oldest request that waits is meant."]
-    for word in WORDS.values():
-        usage = word.usage()
-        if len(usage) > width:
-            lines += [usage, f"{'':{width}}  {word.means}"]
-        else:
-            lines.append(f"{usage:{width}}  {word.means}")
+    lines = [
+        "About a request. Without N, the oldest that waits is meant; several at once:",
+        "1,3,5 · same=N (all that ask the same) · session=ID · all",
+        *_rows(word for word in _TABLE if word.about_a_card),
+        "About the desk. Times are written 90s, 5m, 2h, 1h30m.",
+        *_rows(word for word in _TABLE if not word.about_a_card),
+    ]
     return [f"  {line}" for line in lines]
+
+
+def _rows(words: Iterable[Word]) -> Iterator[str]:
+    for word in words:
+        usage = word.usage()
+        if len(usage) > _WIDEST:
+            yield usage
+            usage = ""
+        yield f"{usage:{_WIDEST}}  {word.means}"

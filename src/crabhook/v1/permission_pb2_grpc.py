@@ -63,6 +63,7 @@ class PermissionServiceServicer:
         Errors: INVALID_ARGUMENT (an id, a secret or a platform nobody knows),
         UNAUTHENTICATED (no token, or a wrong one), PERMISSION_DENIED (the id
         belongs to another secret), RESOURCE_EXHAUSTED (too many requests wait),
+        FAILED_PRECONDITION (what is decided could not be recorded),
         DEADLINE_EXCEEDED (accepted, and nobody decided in time), ABORTED (the same
         request came back on another connection).
         """

@@ -35,9 +35,15 @@ def test_no_later_order_changes_an_answer_that_was_not_received(
     assert again.reply == given  # type: ignore[union-attr]
 
 
-@pytest.mark.parametrize("order", [AWAY, ALLOW_ALL])
+@pytest.mark.parametrize("order", [HOLD_STOP, ALLOW_ALL])
 def test_no_order_takes_a_place_from_a_hook_that_comes_back(order: Order, book: Playbook) -> None:
     book.asks(bash("a", "ls")).orders(order).asks(bash("a", "ls")).sees("a refused SUPERSEDED")
+
+
+def test_whoever_was_let_go_and_comes_back_hears_the_same(book: Playbook) -> None:
+    book.asks(bash("a", "ls")).orders(AWAY).asks(bash("a", "ls")).sees(
+        "a/2 hears nothing, confirms"
+    )
 
 
 @pytest.mark.parametrize("order", [AWAY, ALLOW_ALL])

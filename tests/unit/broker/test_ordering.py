@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from crabhook.broker.facts import Extended, Revoked, Snoozed
-from crabhook.broker.orders import Kind, Order
+from crabhook.broker.orders import AWAY, Kind, Order
 from crabhook.broker.states import TooLateError
 from crabhook.model.errors import DecisionError
 from tests.support.playbook import ALLOW, Playbook, bash
@@ -43,6 +43,35 @@ def test_a_card_that_was_put_aside_waits_on_and_still_ends_in_its_time(book: Pla
     assert book.broker.waiting()[0].snoozed_until == book.now + 60
     book.waits(10)
     assert not book.broker.waiting()
+
+
+def test_what_was_put_aside_comes_back_once(book: Playbook) -> None:
+    waiting(book, 100, 100)
+    book.broker.handle(Snoozed(1, book.now + 60, book.now))
+    book.waits(60).sees("#1 waiting: a")
+    assert book.broker.waiting()[0].snoozed_until == 0
+    book.waits(1).sees()
+
+
+def test_whoever_goes_away_lets_go_what_waits(book: Playbook) -> None:
+    book.asks(bash("a", "ls")).orders(Order(Kind.AWAY))
+    book.sees(
+        "feed: Desk away",
+        "a hears nothing",
+        "#1 withdrawn: a",
+        f"feed: #1 PreToolUse WITHDRAWN {AWAY}",
+    )
+
+
+@pytest.mark.parametrize("kind", [Kind.HOLD, Kind.KEEP_GOING])
+@pytest.mark.parametrize("name", ["", "Stp", "PreToolUse", "SessionEnd"])
+def test_only_what_can_be_held_on_request_is_ordered_to_be(
+    name: str, kind: Kind, book: Playbook
+) -> None:
+    with pytest.raises(DecisionError, match="can be held"):
+        book.orders(Order(kind, name=name))
+    assert not book.broker.orders()
+    assert name not in book.broker.holdable()
 
 
 def test_an_order_that_does_not_stand_cannot_be_ended(book: Playbook) -> None:

@@ -29,6 +29,19 @@ def test_the_row_is_on_the_card_and_its_end_is_refused_when_decided(book: Playbo
     book.answers(card.number, Decision(Verdict.ALLOW))
 
 
+def test_an_order_counts_like_the_operator(book: Playbook) -> None:
+    book.orders(Order(Kind.HOLD, name="Stop"))
+    book.orders(Order(Kind.KEEP_GOING, name="Stop", times=2, words="on"))
+    for row in range(2):  # which is not held, though the hold was ordered first
+        stop(book, f"t{row}", active=row > 0)
+        assert book.effects[0].reply.output == {  # type: ignore[union-attr]
+            "decision": "block",
+            "reason": "on",
+        }
+    stop(book, "then", active=True)
+    assert book.broker.waiting()[0].kept_going == 2
+
+
 def test_a_stop_of_its_own_begins_a_new_row(book: Playbook) -> None:
     book.orders(Order(Kind.HOLD, name="Stop"))
     stop(book, "a", active=False)

@@ -4,14 +4,19 @@ import pytest
 
 from crabhook.broker.tickets import ANSWER_KEPT_FOR, ANSWERS_KEPT, Tickets, same_secret
 from crabhook.model.reply import SILENCE, Reply
+from crabhook.model.request import Request
 from tests.support.playbook import bash
 
 SAID = Reply({"said": True})
 
 
+def give(tickets: Tickets, request: Request, reply: Reply, now: float) -> None:
+    tickets.give(request.id, request.secret, reply, now)
+
+
 def test_a_reply_is_kept_for_its_own_ticket_alone() -> None:
     tickets = Tickets()
-    tickets.give(bash("a", "ls"), SAID, 0.0)
+    give(tickets, bash("a", "ls"), SAID, 0.0)
     assert tickets.given(bash("a", "ls")) is SAID
     assert tickets.given(bash("b", "ls")) is None
     assert tickets.given(bash("a", "ls", secret="guess")) is None
@@ -22,14 +27,14 @@ def test_a_reply_is_kept_for_its_own_ticket_alone() -> None:
 
 def test_silence_is_a_reply_too() -> None:
     tickets = Tickets()
-    tickets.give(bash("a", "ls"), SILENCE, 0.0)
+    give(tickets, bash("a", "ls"), SILENCE, 0.0)
     assert tickets.given(bash("a", "ls")) is SILENCE
 
 
 def test_the_oldest_replies_are_forgotten_past_the_bound() -> None:
     tickets = Tickets()
     for number in range(ANSWERS_KEPT + 1):
-        tickets.give(bash(str(number), "ls"), SAID, 0.0)
+        give(tickets, bash(str(number), "ls"), SAID, 0.0)
     assert repr(tickets) == f"<Tickets given={ANSWERS_KEPT}>"
     assert tickets.given(bash("0", "ls")) is None
     assert tickets.given(bash("1", "ls")) is SAID
@@ -37,8 +42,8 @@ def test_the_oldest_replies_are_forgotten_past_the_bound() -> None:
 
 def test_old_replies_are_forgotten_when_new_ones_come() -> None:
     tickets = Tickets()
-    tickets.give(bash("a", "ls"), SAID, 0.0)
-    tickets.give(bash("b", "ls"), SAID, ANSWER_KEPT_FOR + 1)
+    give(tickets, bash("a", "ls"), SAID, 0.0)
+    give(tickets, bash("b", "ls"), SAID, ANSWER_KEPT_FOR + 1)
     assert tickets.given(bash("a", "ls")) is None
     assert tickets.given(bash("b", "ls")) is SAID
 

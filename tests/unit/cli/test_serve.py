@@ -124,3 +124,14 @@ def test_the_help_names_every_option_the_page_names() -> None:
     section = page.split("## The server")[1].split("\n## ")[0]
     options = re.compile(r"--[a-z][a-z-]+")
     assert set(options.findall(section)) == set(options.findall(text)) - {"--help"}
+
+
+def test_whoever_quits_is_told_how_each_request_that_waited_ended() -> None:
+    with PlainDesk() as desk:
+        clients = [Client(desk.address, sample(f"PreToolUse-{tool}")) for tool in ("Bash", "Read")]
+        numbers = {int(desk.wait_for(r"^#(\d+) PreToolUse")[1]) for _ in clients}
+        desk.say("quit")
+        why = "WITHDRAWN the operator closed the desk"
+        assert {int(desk.wait_for(rf"^#(\d+) {why}$")[1]) for _ in clients} == numbers
+        assert all(client.finish().silent for client in clients)
+        assert desk.process.wait(10) == 0

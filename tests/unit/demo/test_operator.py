@@ -5,7 +5,7 @@ import pytest
 
 from crabhook.demo.agent import calls
 from crabhook.demo.operator import LINES, typed_lines
-from crabhook.ui.words import parse
+from crabhook.ui.command import parse
 from tests.support.desk import BrokerDesk
 
 
@@ -17,7 +17,7 @@ def test_the_operator_has_a_line_for_every_call_of_the_agent() -> None:
 def test_every_line_is_one_the_plain_desk_understands(line: str) -> None:
     command = parse(f"7 {line}")
     assert command is not None
-    assert command.number == 7
+    assert command.target is not None
 
 
 async def test_a_line_is_typed_for_each_card_and_shown() -> None:

@@ -37,6 +37,16 @@ def test_a_form_is_read_field_by_field() -> None:
 
 
 @pytest.mark.parametrize(
+    "items",
+    [{"enum": ["a", "b"]}, {"anyOf": [{"const": "a", "title": "a"}, {"const": "b"}]}],
+)
+def test_an_array_offers_the_choices_of_its_items(items: dict[str, Any]) -> None:
+    schema = {"properties": {"tags": {"type": "array", "items": items}}}
+    (field,) = read_fields({"requested_schema": schema})
+    assert (field.kind, field.choices) == ("array", (("a", "a"), ("b", "b")))
+
+
+@pytest.mark.parametrize(
     "fields", [{}, {"requested_schema": 7}, {"requested_schema": {"properties": []}}]
 )
 def test_no_readable_schema_is_a_form_without_fields(fields: dict[str, Any]) -> None:

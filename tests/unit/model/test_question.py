@@ -10,8 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crabhook.model.errors import QuestionError
-from crabhook.model.jsontext import canonical, compact
+from crabhook.model.jsontext import Value, canonical, compact
 from crabhook.model.question import (
+    MAX_OPTIONS,
+    MAX_QUESTIONS,
     Answer,
     Option,
     Question,
@@ -326,3 +328,16 @@ def test_a_note_alone_is_no_answer() -> None:
 
 def test_equal_inputs_have_one_canonical_text() -> None:
     assert canonical({"b": 1, "a": [True]}) == canonical({"a": [True], "b": 1})
+
+
+def _asking(questions: int, options: int) -> Value:
+    listed: list[Value] = [{"label": f"o{place}"} for place in range(options)]
+    return {"questions": [{"question": f"q{n}", "options": listed} for n in range(questions)]}
+
+
+def test_no_more_is_asked_than_a_person_could_answer() -> None:
+    assert len(read_questions(_asking(MAX_QUESTIONS, MAX_OPTIONS // MAX_QUESTIONS))) == 100
+    with pytest.raises(QuestionError, match="101 questions, more than 100"):
+        read_questions(_asking(MAX_QUESTIONS + 1, 0))
+    with pytest.raises(QuestionError, match="10100 options, more than 10000"):
+        read_questions(_asking(MAX_QUESTIONS, MAX_OPTIONS // MAX_QUESTIONS + 1))

@@ -1,13 +1,18 @@
 """The runner: a clock and connections around the broker."""
 
 import asyncio
+import json
 import logging
+import os
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from crabhook.broker.effects import Refusal
 from crabhook.broker.states import State
 from crabhook.model.event import Event
+from crabhook.model.request import Origin
 from crabhook.platforms import PLATFORMS
 from crabhook.server import runner as module
 from crabhook.server.runner import Place, RefusedError, Runner
@@ -151,4 +156,21 @@ async def test_a_screen_may_answer_while_it_is_told() -> None:
         lambda news: runner.answer(1, ALLOW) if getattr(news, "state", "") == "waiting" else None  # type: ignore[arg-type]
     )
     assert is_allow(await enter(runner).wait())
+    runner.close()
+
+
+async def test_an_agents_last_words_are_read_from_its_transcript(tmp_path: Path) -> None:
+    said = {"type": "assistant", "message": {"content": [{"type": "text", "text": "Because."}]}}
+    transcript = tmp_path / "t.jsonl"
+    transcript.write_text(json.dumps(said) + "\n")
+    asked = bash("a", "ls", "id", wait=1e9)
+    fields = {"transcript_path": str(transcript)}
+    here = Origin(host=os.uname().nodename)
+    runner = Runner(PLATFORMS)
+    runner.enter(replace(asked, event=replace(asked.event, fields=fields), origin=here))
+    async with asyncio.timeout(5):
+        while runner.last_words(1) is None:  # noqa: ASYNC110 - as the screen asks
+            await asyncio.sleep(0.005)
+    assert runner.last_words(1) == "Because."
+    assert runner.last_words(2) == ""
     runner.close()

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from crabhook.model.decision import Verdict
+from crabhook.ui.act import Act
 from crabhook.ui.acts import TOUCHING
-from crabhook.ui.keys import Act
 from crabhook.ui.moment import Mode
 from tests.support.sitting import QUESTIONS, Sitting
 
@@ -28,6 +28,28 @@ HARMLESS = {
     Act.LATER_LINE,
     Act.HELP,
     Act.QUIT,
+    Act.EXTEND,
+    Act.FIELD_BEFORE,
+    Act.FIELD_AFTER,
+    Act.NOTE_LINES,
+    Act.UNNOTE,
+    Act.SEND_NOTES,
+    Act.CHANGES,
+    Act.BARE,
+    Act.MARK,
+    Act.MARK_ALIKE,
+    Act.UNMARK_ALL,
+    # these only show what would be done, to be confirmed
+    Act.ALLOW_MARKED,
+    Act.DENY_MARKED,
+    Act.HAND_BACK_MARKED,
+    Act.PASS_MARKED,
+    Act.COMPARE,
+    Act.ORDERS,
+    Act.GO_AWAY,
+    Act.COME_BACK,
+    Act.LEAVE_EDIT,
+    Act.OUTSIDE_EDITOR,
 }
 
 

@@ -21,8 +21,8 @@ def desk_with(cards: int = 1) -> tuple[Sitting, Answers]:
     return sitting, Answers(sitting.desk, take_back=0.6)
 
 
-def test_an_allow_is_held_and_anything_else_is_sent_at_once() -> None:
-    assert frozenset({Verdict.ALLOW}) == HELD_BACK
+def test_what_lets_something_happen_is_held_and_anything_else_is_sent_at_once() -> None:
+    assert frozenset({Verdict.ALLOW, Verdict.ACCEPT, Verdict.RETRY}) == HELD_BACK
     for decision in (
         Decision(Verdict.DENY, reason="no"),
         Decision(Verdict.ASK),
@@ -307,3 +307,24 @@ def test_an_answer_that_comes_too_late_is_told_and_changes_nothing() -> None:
     assert not sitting.decided()
     assert f"#{number} is already withdrawn" in sitting.text()
     assert "changed nothing" in sitting.text()
+
+
+def test_answers_given_together_are_taken_back_together_and_others_stay() -> None:
+    sitting, answers = desk_with(3)
+    one, two, three = sitting.desk.waiting()
+    answers.give(one, ALLOW)
+    assert answers.give_all([two, three], ALLOW) == []
+    assert answers.waiting == 3
+    assert "2 taken back" in answers.take_back(three.number)
+    assert answers.held(one.number) is not None
+    assert answers.waiting == 1
+
+
+def test_of_several_answers_each_fault_is_told_and_the_others_are_sent() -> None:
+    sitting, answers = desk_with(3)
+    cards = sitting.desk.waiting()
+    sitting.leave(2)
+    faults = answers.give_all(cards, Decision(Verdict.DENY, reason="no"))
+    assert len(faults) == 1
+    assert "#2" in faults[0]
+    assert [number for number, _ in sitting.decided()] == [1, 3]

@@ -5,10 +5,12 @@ from __future__ import annotations
 import asyncio
 import io
 import re
+import sys
 import time
 import unicodedata
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -20,6 +22,7 @@ from prompt_toolkit.utils import get_cwidth
 from crabhook.broker.card import Card
 from crabhook.model.decision import Decision, Verdict
 from crabhook.ui.app import run
+from crabhook.ui.attention import Attention, Kind
 from crabhook.ui.options import DeskOptions
 from tests.support.desk import BrokerDesk
 from tests.support.sitting import CLIENT, QUESTIONS, call
@@ -321,6 +324,98 @@ async def test_a_desk_that_is_cancelled_leaves_nothing_behind() -> None:
         await asyncio.gather(running, return_exceptions=True)
         assert not terminal.desk.watched
         assert "\x1b[?1049l" in terminal.output.sent.getvalue()  # the terminal is as it was
+
+
+async def test_a_command_is_edited_in_the_operators_own_editor(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = tmp_path / "editor.py"
+    program.write_text("import sys\nopen(sys.argv[1], 'a').write(' && echo from outside')\n")
+    monkeypatch.setenv("EDITOR", f"{sys.executable} {program}")
+    monkeypatch.delenv("VISUAL", raising=False)
+    async with at_the_desk() as terminal:
+        terminal.ask("make all")
+        await terminal.armed()
+        terminal.press("e")
+        await terminal.shows("see the change")
+        terminal.press("\x18\x05")  # Ctrl-X Ctrl-E
+        await terminal.shows("from outside")
+        terminal.press("\x13")  # Ctrl-S
+        await terminal.shows("+ make all && echo from outside")
+        await asyncio.sleep(0.05)  # the difference arms as a card does
+        terminal.press("\r")
+        await terminal.until(lambda: terminal.desk.decided)
+    ((_, decision),) = terminal.desk.decided
+    assert decision.updated_input == {"command": "make all && echo from outside"}
+
+
+async def test_an_editor_that_fails_is_said_and_the_desk_goes_on(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("VISUAL", "/no-such-editor")
+    async with at_the_desk() as terminal:
+        terminal.ask("make all")
+        await terminal.armed()
+        terminal.press("d")
+        await terminal.shows("the model reads why")
+        terminal.press("no\x0f")  # Ctrl-O
+        await terminal.shows("cannot be started")
+        terminal.press(" way\r")
+        await terminal.until(lambda: terminal.desk.decided)
+    ((_, decision),) = terminal.desk.decided
+    assert decision.reason == "no way"
+
+
+async def test_agents_are_served_while_the_operators_editor_is_open_and_it_ends_with_the_desk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("VISUAL", f"{sys.executable} -c 'import time; time.sleep(60)'")
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr("tempfile.tempdir", None)
+    with create_pipe_input() as pipe:
+        terminal = Terminal(pipe)
+        terminal.ask("make all")
+        running = asyncio.ensure_future(
+            run(terminal.desk, options=QUICK, input=pipe, output=terminal.output)
+        )
+        await terminal.armed()
+        terminal.press("e")
+        await terminal.shows("see the change")
+        terminal.press("\x0f")
+        await terminal.until(lambda: list(tmp_path.iterdir()))
+        terminal.ask("another", session_id="b")
+        assert len(terminal.desk.waiting()) == 2
+        running.cancel()
+        async with asyncio.timeout(10):
+            await asyncio.gather(running, return_exceptions=True)
+        await terminal.until(lambda: not list(tmp_path.iterdir()))
+
+
+async def test_pasted_lines_are_lines_in_the_editor_alone() -> None:
+    async with at_the_desk() as terminal:
+        terminal.ask("make all")
+        await terminal.armed()
+        terminal.press("e")
+        await terminal.shows("see the change")
+        terminal.press("\x1b[200~one\ntwo \x1b[201~\x13")
+        await terminal.shows("+ two make all")
+    assert not terminal.desk.decided
+
+
+async def test_a_bell_rings_for_a_request_and_the_title_counts_it() -> None:
+    every = frozenset(Kind)
+    attention = Attention(bell=every, title=every)
+    options = DeskOptions(arming_ms=1, take_back_ms=0, attention=attention)
+    async with at_the_desk(options) as terminal:
+        terminal.ask()
+        await terminal.armed()
+        await terminal.until(
+            lambda: (
+                "crabhook (1)\x07\x07" in terminal.output.sent.getvalue()
+                or "\x07\x1b]2;crabhook (1)\x07" in terminal.output.sent.getvalue()
+            )
+        )
+    assert terminal.output.sent.getvalue().count("\x1b[23;2t") == 1
 
 
 class BrokenDesk(BrokerDesk):

@@ -107,6 +107,16 @@ def test_leaving_gives_the_line_and_keeps_it() -> None:
 
 @pytest.mark.parametrize("purpose", Purpose)
 def test_every_box_says_which_card_it_is_for(purpose: Purpose) -> None:
-    typing = Typing(purpose, 18, box())
+    typing = Typing(purpose, 18, box(), print)
     assert "#18" in typing.prompt
     assert "#18" in typing.ended_prompt
+
+
+def test_a_box_about_no_card_says_what_it_is_about() -> None:
+    assert "3 marked" in Typing(Purpose.REASON, None, box(), print, "3 marked").prompt
+
+
+def test_another_text_takes_the_place_of_the_line() -> None:
+    edited = box("one")
+    edited.replace("two\nlines\x1b")
+    assert (edited.text, edited.cursor) == ("two lines", len("two lines"))

@@ -146,3 +146,23 @@ def test_nothing_shown_is_nothing_to_scroll() -> None:
     detail.to_end()
     detail.reveal(2)
     assert names(detail, 5) == []
+
+
+def test_any_row_of_an_item_can_be_brought_into_view_by_the_shortest_way() -> None:
+    view = Detail()
+    view.show(Pieces([2, 60, 2]))
+    view.rows(SHEET, 5)
+    for row in (0, 4, 5, 30, 29, 26, 25, 2):
+        view.reveal_row(1, row)
+        shown = ["".join(text for _, text in line) for line in view.rows(SHEET, 5)]
+        every = [
+            "".join(text for _, text in line)
+            for place in range(3)
+            for line in Pieces([2, 60, 2]).item(place).rows(SHEET)
+        ]
+        assert every[row + 2] in shown
+    view.reveal_row(2, 1 << 20)
+    view.rows(SHEET, 5)
+    assert not view.below
+    view.reveal_row(9, 0)  # an item that is not there moves nothing
+    assert not view.below

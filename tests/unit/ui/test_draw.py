@@ -170,7 +170,7 @@ def test_what_another_leg_adds_is_shown() -> None:
     sitting.desk.ask(more)
     rows = shown(sitting)
     start = rows.index("asked again as PermissionRequest")
-    assert any('"sandbox": false' in row for row in rows[start:])
+    assert any("sandbox: false" in row for row in rows[start:])
     assert any('"all"' in row for row in rows[start:])
     assert not any("ls -l" in row for row in rows[start : rows.index("the event itself")])
 

@@ -120,15 +120,22 @@ def test_an_input_of_any_kind_is_shown(given: Any, text: str) -> None:
 
 
 def test_an_event_without_a_tool_is_shown_itself() -> None:
-    event = Event("claude", "Odd", fields={"hook_event_name": "Odd", "x": "é"})
+    event = Event("claude", "Odd", fields={"message": "m", "x": "é"})
     lines = [row.line for row in given_rows(event, 1000)]
     assert lines == [
-        "  event:",
+        "  message: m",
+        "  other fields:",
         "    {",
-        '      "hook_event_name": "Odd",',
         '      "x": "é"',
         "    }",
     ]
+
+
+def test_a_tools_result_is_shown_after_what_it_was_given() -> None:
+    tool = ToolCall("Bash", {"command": "ls"}, "t1")
+    fields: dict[str, Any] = {"tool_name": "Bash", "tool_input": {}, "tool_response": "a\nb"}
+    lines = [row.line for row in given_rows(Event("claude", "X", tool=tool, fields=fields), 1000)]
+    assert lines == ["  command:", "    ls", "  tool_response:", "    a", "    b"]
 
 
 def test_questions_and_options_are_shown_by_number() -> None:

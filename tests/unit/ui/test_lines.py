@@ -11,8 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from crabhook.ui.command import parse
 from crabhook.ui.lines import LineWriter, fold, read_lines
-from crabhook.ui.words import MAX_LINE, LineError, parse
+from crabhook.ui.words import MAX_LINE, LineError
 
 
 class Descriptors:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from crabhook.model.choices import Beside
+from crabhook.model.decision import Verdict
 from crabhook.ui import moment as m
 from crabhook.ui.moment import Mode, Moment
 from tests.support.moments import MOMENTS
@@ -19,8 +21,40 @@ def test_deciding_needs_a_card_that_waits_in_view() -> None:
             assert moment.mode in {Mode.QUEUE, Mode.TEXT, Mode.FORM}
 
 
-def test_a_call_is_decided_where_no_form_is() -> None:
-    assert not any(m.deciding_a_call(moment) and moment.form for moment in MOMENTS)
+def test_while_cards_are_marked_no_single_one_is_decided() -> None:
+    for moment in MOMENTS:
+        assert not (m.deciding(moment) and m.with_marks(moment))
+        assert not (m.deciding(moment) and moment.marked)
+
+
+def test_a_verdict_needs_an_event_that_takes_it() -> None:
+    for verdict in Verdict:
+        for moment in filter(m.can(verdict), MOMENTS):
+            assert m.deciding(moment)
+            assert verdict in moment.choices.verdicts
+    for moment in filter(m.can(Verdict.DENY, Beside.INTERRUPT), MOMENTS):
+        assert Beside.INTERRUPT in moment.choices.beside
+    for moment in filter(m.can_carry(Beside.HALT), MOMENTS):
+        assert Beside.HALT in moment.choices.beside
+
+
+def test_a_suggestion_is_taken_where_an_allow_can_carry_it() -> None:
+    for moment in filter(m.suggesting, MOMENTS):
+        assert moment.suggests
+        assert not moment.form
+        assert Beside.PERMISSIONS in moment.choices.beside
+
+
+def test_one_is_either_here_or_away() -> None:
+    for moment in MOMENTS:
+        assert not (m.here(moment) and m.away(moment))
+
+
+def test_conditions_join_and_turn_round() -> None:
+    when = m.both(m.at(Mode.QUEUE), m.no(m.with_a_card))
+    assert when(Moment(Mode.QUEUE))
+    assert not when(Moment(Mode.QUEUE, card=True))
+    assert not when(Moment(Mode.TEXT))
 
 
 def test_answering_needs_a_form_that_waits() -> None:

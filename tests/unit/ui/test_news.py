@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from crabhook.broker.card import Card, FeedEntry
+from crabhook.broker.orders import Kind, Order
 from crabhook.broker.states import State
 from crabhook.model.decision import Decision, Verdict, no_opinion
 from crabhook.model.event import Event, ToolCall
@@ -25,11 +26,17 @@ def sample(name: str, **changes: Any) -> dict[str, Any]:
 
 def bash(number: int = 7, **more: Any) -> Card:
     event = Event("claude", "PreToolUse", "s", "/w", tool=ToolCall("Bash", {"command": "ls"}))
-    return Card(number, (Request(f"r{number}", "s", event, 600.0),), 0.0, **more)
+    legs = (Request(f"r{number}", "s", event, 600.0),)
+    return Card(number, **{"requests": legs, "asked_at": 0.0, **more})
 
 
 def decided(decision: Decision, **more: Any) -> Card:
     return bash(state=State.DECIDED, decision=decision, **more)
+
+
+def waiting_until(wait_until: float) -> Card:
+    (leg,) = bash().requests
+    return bash(requests=(replace(leg, wait_until=wait_until),))
 
 
 HEADER = "#7 PreToolUse Bash session=s cwd=/w"
@@ -46,6 +53,25 @@ WAITING = bash()
         (WAITING, decided(Decision(Verdict.DENY, reason="a\nb")), ["#7 DENIED a␊b"]),
         (WAITING, decided(Decision(Verdict.ASK)), ["#7 HANDED BACK"]),
         (WAITING, decided(Decision(Verdict.PASS)), ["#7 PASSED"]),
+        (WAITING, replace(WAITING, snoozed_until=60.0), ["#7 is put aside for 1:00"]),
+        (replace(WAITING, snoozed_until=60.0), WAITING, ["#7 is back"]),
+        (WAITING, waiting_until(660.0), ["#7 waits longer: 11:00 left"]),
+        (replace(WAITING, snoozed_until=60.0), decided(ALLOW), ["#7 ALLOWED"]),
+        (
+            WAITING,
+            decided(Decision(Verdict.DENY, reason="a", interrupt=True, halt="a")),
+            ["#7 DENIED a (the turn ends) (the session's turn ends)"],
+        ),
+        (
+            WAITING,
+            decided(Decision(Verdict.PASS, halt="h\nx", user_message="m\nx")),
+            ["#7 PASSED (the session's turn ends: h␊x) (its user is told: m␊x)"],
+        ),
+        (
+            WAITING,
+            decided(Decision(Verdict.ALLOW, permissions=({"type": "x\n#8"},))),
+            ['#7 ALLOWED ({"type":"x\\n#8"})'],
+        ),
         (WAITING, decided(Decision(Verdict.ALLOW, by="rules")), ["#7 ALLOWED (by rules)"]),
         (WAITING, decided(no_opinion("why")), ["#7 PASSED why (by crabhook)"]),
         (WAITING, bash(state=State.WITHDRAWN, why="gone"), ["#7 WITHDRAWN gone"]),
@@ -82,6 +108,11 @@ def test_what_went_by_is_one_line_that_begins_with_a_dot() -> None:
     event = Event("claude", "PostToolUse", "3f1c77", "/w/api", tool=ToolCall("Bash", None))
     assert feed_line(FeedEntry(0.0, event, "")) == "· PostToolUse Bash session=3f1c… api"
     assert feed_line(FeedEntry(0.0, Event("claude", "X\n#8"), "a\nb")) == "· X␊#8 a␊b"
+
+
+def test_what_becomes_of_an_order_is_the_desks_own_news() -> None:
+    entry = FeedEntry(0.0, Order(Kind.HOLD, name="Stop", session="s").event, "hold Stop\nx")
+    assert feed_line(entry) == "· desk: hold Stop␊x"
 
 
 class Reader:

@@ -112,3 +112,30 @@ def test_the_desk_is_asked_for_its_cards_once_between_news() -> None:
     after = selection.waiting()
     assert len(after) == 4
     assert selection.waiting() is after
+
+
+def test_cards_put_aside_stand_behind_the_others_in_their_order() -> None:
+    sitting = queue_of(5)
+    for number in (4, 1):
+        sitting.desk.snooze(number, 60)
+    assert numbers(sitting.screen.selection, 10) == [2, 3, 5, 1, 4]
+    assert sitting.card.number == 1
+    sitting.desk.pass_time(61)
+    assert numbers(sitting.screen.selection, 10) == [1, 2, 3, 4, 5]
+
+
+def test_passing_over_goes_to_the_next_that_is_not_aside_or_else_back() -> None:
+    sitting = queue_of(3)
+    selection = sitting.screen.selection
+    for aside, reached in ((1, 2), (2, 3), (3, 3)):
+        sitting.desk.snooze(aside, 60)
+        selection.pass_over()
+        assert sitting.card.number == reached
+
+
+def test_passing_over_the_last_goes_to_the_one_before() -> None:
+    sitting = queue_of(2)
+    sitting.press("down")
+    sitting.desk.snooze(2, 60)
+    sitting.screen.selection.pass_over()
+    assert sitting.card.number == 1

@@ -12,11 +12,14 @@ from crabhook.broker.card import Card
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.event import Event, ToolCall
 from crabhook.model.request import Origin, Request
+from crabhook.platforms.claude import Claude
+from crabhook.ui.happening import LABELS
 from crabhook.ui.show import FIRST_CHARACTERS, FIRST_LINES, WHOLE_CHARACTERS, card_lines, clock
 from tests.support.desk import BrokerDesk
 
 SAMPLES = Path("tests/samples/claude")
-ANSWER_WITH = "  answer with: 1 allow [note] | 1 deny REASON | 1 ask | 1 pass"
+REFUSING = "1 deny REASON | 1 ask | 1 pass"
+BESIDES = "1 defer | 1 halt REASON | 1 tell MESSAGE"
 
 
 def sample(name: str) -> dict[str, Any]:
@@ -24,7 +27,8 @@ def sample(name: str) -> dict[str, Any]:
 
 
 def card_of(event: Event, **more: Any) -> Card:
-    return Card(7, (Request("r", "s", event, wait_until=600.0),), asked_at=0.0, **more)
+    request = Request("r", "s", event, wait_until=600.0)
+    return Card(7, (request,), asked_at=0.0, choices=Claude().choices(event), **more)
 
 
 def tool_card(tool: str, tool_input: Any) -> Card:
@@ -49,7 +53,19 @@ def test_a_card_is_a_header_its_facts_its_input_and_the_words_that_fit() -> None
         "  time left: 9:48",
     ]
     assert block[4:6] == ["  command:", f"    {payload['tool_input']['command']}"]
-    assert block[-2:] == [ANSWER_WITH, ""]
+    assert block[6:-2] == [
+        "  description: write",
+        "  always 1: also work in /home/dev/project → this session",
+    ]
+    assert block[-2].split(" | ") == [
+        "  answer with: 1 allow [note]",
+        *REFUSING.split(" | "),
+        "1 edit TEXT",
+        "1 always K [session|local|project|user]",
+        "1 deny --interrupt REASON",
+        "1 halt REASON",
+    ]
+    assert block[-1] == ""
 
 
 def test_every_kind_of_request_claude_sends_can_be_shown() -> None:
@@ -70,13 +86,15 @@ def test_questions_are_answered_by_number() -> None:
     (card,) = desk.waiting()
     closing = card_lines(card, desk.now())[-2]
     assert closing.startswith("  answer with: 1 answer 1=1")
-    assert closing.endswith(" | 1 deny REASON | 1 ask | 1 pass")
+    assert f" | {REFUSING} | " in closing
+    assert "edit" not in closing
 
 
 def test_questions_that_cannot_be_read_leave_the_words_of_any_call() -> None:
     block = card_lines(tool_card("AskUserQuestion", {"questions": "?"}), 0)
     assert any(line.startswith("  these questions cannot be read: ") for line in block)
-    assert block[-2] == ANSWER_WITH.replace("1 ", "7 ")
+    told = f"  answer with: 1 allow [note] | {REFUSING} | 1 edit TEXT | {BESIDES}"
+    assert block[-2] == told.replace("1 ", "7 ")
 
 
 def test_a_subagent_and_the_client_are_named() -> None:
@@ -180,22 +198,36 @@ INPUT = st.fixed_dictionaries(
         "unknown": VALUE,
     },
 )
+KNOWN = [*LABELS, "session_id", "tool_input", "tool_name", "effort", "requested_schema"]
+PROPERTY = st.fixed_dictionaries(
+    {"type": TEXT, "title": TEXT},
+    optional={"description": TEXT, "enum": st.lists(VALUE), "default": VALUE, "format": TEXT},
+)
+SCHEMA = st.fixed_dictionaries({"properties": st.dictionaries(TEXT, PROPERTY, max_size=3)})
+UPDATE = st.fixed_dictionaries(
+    {"type": st.sampled_from(["addRules", "setMode", "addDirectories"]), "destination": TEXT},
+    optional={"mode": TEXT, "behavior": TEXT, "directories": st.lists(TEXT), "rules": VALUE},
+)
+SUGGESTED = st.lists(UPDATE | VALUE, max_size=3)
 EVENT = st.builds(
     Event,
     platform=TEXT,
-    name=TEXT,
+    name=TEXT | st.sampled_from(["Stop", "Elicitation", "PermissionRequest", "PostToolUse"]),
     session=TEXT,
     cwd=TEXT,
     permission_mode=TEXT,
     agent_id=TEXT,
     agent_type=TEXT,
     tool=st.none() | st.builds(ToolCall, TEXT | st.just("AskUserQuestion"), INPUT | VALUE),
-    fields=st.dictionaries(TEXT, VALUE, max_size=3),
+    fields=st.dictionaries(TEXT, VALUE, max_size=3)
+    | st.dictionaries(st.sampled_from(KNOWN), VALUE, max_size=6)
+    | st.fixed_dictionaries({"requested_schema": SCHEMA, "permission_suggestions": SUGGESTED}),
 )
 OURS = re.compile(
     r"  (agent: |mode: |time left: \d+:\d\d$|command:$|description: |file_path: |change:$|content:$"
     r"|plan:$|\d+ of \d+:$|with:$|\d+\. |these questions cannot be read: |(other )?input:$|event:$"
     r"|answer with: 7 |\s\s)|     \d\) "
+    rf"|  ({'|'.join(map(re.escape, LABELS.values()))}|other fields|always \d|field|kept going):"
 )
 ONCE = ("  mode: ", "  agent: ", "  time left: ", "  answer with: ", "  command:", "  plan:")
 

@@ -36,3 +36,14 @@ def test_a_held_answer_says_what_is_sent_and_how_to_stop_it() -> None:
     (span,) = standing.sending(Clock(10.5, 0))
     assert span == ("held", "ALLOW ▓▓▓░░░ u takes it back")
     assert Standing(sitting.card).sending(Clock(10.5, 0)) == []
+
+
+def test_a_marked_card_wears_a_tick_and_one_put_aside_is_dim() -> None:
+    sitting = Sitting()
+    sitting.ask()
+    card = replace(sitting.card, snoozed_until=2000.0)
+    assert (Standing(card).tick, Standing(card, marked=True).tick) == (" ", "✓")
+    assert Standing(card).aside
+    assert Standing(card).style == "dim"
+    assert Standing(card, selected=True).style == "selected"
+    assert not Standing(replace(card, state=State.EXPIRED)).aside

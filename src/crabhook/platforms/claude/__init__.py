@@ -1,10 +1,13 @@
 """Claude Code's dialect (hook protocol 2.1.330): see `events` for the table of all events."""
 
+from collections.abc import Sequence
+
+from crabhook.model.choices import Choices
 from crabhook.model.decision import Decision
 from crabhook.model.event import Event, Scope
 from crabhook.model.reply import Reply
 from crabhook.model.request import Stance
-from crabhook.platforms.claude import check, events, read, write
+from crabhook.platforms.claude import check, choices, events, read, write
 from crabhook.platforms.interface import Held
 
 
@@ -21,6 +24,10 @@ class Claude:
         """When the event waits for the operator; see `events.held`."""
         return events.held(event, stance)
 
+    def holdable(self) -> Sequence[str]:
+        """Return the events an operator may ask to hold; see `events.EVENTS`."""
+        return events.HOLDABLE
+
     def asks(self, event: Event) -> bool:
         """Whether it is a question, a plan or a form; see `events.asks`."""
         return events.asks(event)
@@ -28,6 +35,10 @@ class Claude:
     def closes(self, event: Event) -> Scope:
         """What the event tells to be over; see `events.EventRule`."""
         return events.rule_of(event).closes
+
+    def choices(self, event: Event) -> Choices:
+        """Return what the event can be told; see `choices.choices`."""
+        return choices.choices(event)
 
     def check(self, event: Event, decision: Decision) -> None:
         """Refuse what the event cannot carry; see `check.check`."""

@@ -2,48 +2,49 @@
 
 from collections.abc import Mapping
 
+from crabhook.model.choices import Beside
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.elicitation import check_content
 from crabhook.model.errors import DecisionError
 from crabhook.model.event import Event
 from crabhook.model.jsontext import Value, compact
-from crabhook.platforms.claude.events import (
-    PLAN_TOOL,
-    QUESTION_TOOL,
-    UNASKED_MODE,
-    Also,
-    rule_of,
-)
+from crabhook.platforms.claude.choices import choices, reaches_request
+from crabhook.platforms.claude.events import PLAN_TOOL, QUESTION_TOOL, rule_of
 
 _NEEDS_REASON = frozenset({Verdict.DENY, Verdict.KEEP_GOING})
 _NO_REASON_SHOWN = frozenset({"ConfigChange"})
+_ANY = frozenset(Verdict)
 _ALLOWS = frozenset({Verdict.ALLOW})
+_DENIES = frozenset({Verdict.DENY})
+_ACCEPTS = frozenset({Verdict.ACCEPT})
 
 
 def check(event: Event, decision: Decision) -> None:
     """Raise DecisionError, saying why, if the event cannot carry the decision."""
     name, verdict = event.name, decision.verdict
-    rule = rule_of(event)
-    if verdict is not Verdict.PASS and verdict not in rule.verdicts:
-        can = ", ".join([*rule.verdicts, Verdict.PASS])
+    offered = choices(event)
+    if verdict not in offered.verdicts:
+        can = ", ".join([*rule_of(event).verdicts, Verdict.PASS])
         raise DecisionError(f"{name} cannot be answered with {verdict}; it can with: {can}")
     if verdict in _NEEDS_REASON and not decision.reason and name not in _NO_REASON_SHOWN:
         what = "a denial needs a reason" if verdict is Verdict.DENY else "say how to go on"
         raise DecisionError(f"{what}: the model reads it")
-    for carried, can_be, what in (
-        (decision.halt, Also.HALT in rule.also, "stops no session"),
-        (decision.user_message, Also.USER in rule.also, "shows its user no message"),
-        (decision.note, verdict in _ALLOWS and _takes_note(event), "takes no note"),
-        (decision.interrupt, name == "PermissionRequest" and verdict is Verdict.DENY,
+    changed = decision.updated_input is not None
+    if changed and event.tool is None:
+        raise DecisionError(f"this {name} names no tool whose input could be changed")
+    for carried, part, verdicts, what in (
+        (decision.halt, Beside.HALT, _halting(event), "stops no session"),
+        (decision.user_message, Beside.MESSAGE, _ANY, "shows its user no message"),
+        (decision.note, Beside.NOTE, _ALLOWS, "takes no note"),
+        (decision.interrupt, Beside.INTERRUPT, _DENIES,
          "has nothing to interrupt: only the denial of a PermissionRequest does"),
-        (decision.permissions, verdict in _ALLOWS and _reaches_request(event),
+        (decision.permissions, Beside.PERMISSIONS, _ALLOWS,
          "takes no permissions: only the allow of a PermissionRequest does"),
-        (decision.output is not None, name == "PostToolUse" and verdict in _ALLOWS,
-         "has no output to replace"),
-        (decision.content is not None, verdict is Verdict.ACCEPT, "takes no form's values"),
-        (decision.updated_input is not None, verdict in _ALLOWS, "takes no changed input"),
+        (decision.output is not None, Beside.OUTPUT, _ALLOWS, "has no output to replace"),
+        (decision.content is not None, Beside.NOTHING, _ACCEPTS, "takes no form's values"),
+        (changed, Beside.INPUT, _ALLOWS, "takes no changed input"),
     ):  # fmt: skip
-        if carried and not can_be:
+        if carried and not (verdict in verdicts and part in offered.beside):
             raise DecisionError(f"{name}, answered with {verdict}, {what}")
     if decision.updated_input is not None:
         _check_input(event, decision.updated_input)
@@ -51,17 +52,9 @@ def check(event: Event, decision: Decision) -> None:
         check_content(event.fields, decision.content)
 
 
-def _takes_note(event: Event) -> bool:
-    """Whether a note reaches the model: on this event, or with the result of its call."""
-    return Also.CONTEXT in rule_of(event).also or event.name == "PermissionRequest"
-
-
-def _reaches_request(event: Event) -> bool:
-    """Whether the decision can be given on PermissionRequest, now or when it follows."""
-    if event.name == "PermissionRequest":
-        return True
-    is_plan = event.tool is not None and event.tool.name == PLAN_TOOL
-    return event.name == "PreToolUse" and is_plan and event.permission_mode != UNASKED_MODE
+def _halting(event: Event) -> frozenset[Verdict]:
+    """Return the verdicts a halt can go with; a prompt is halted by a denial that interrupts."""
+    return _DENIES if event.name == "PermissionRequest" else _ANY
 
 
 def _check_input(event: Event, updated: Mapping[str, Value]) -> None:
@@ -71,11 +64,10 @@ def _check_input(event: Event, updated: Mapping[str, Value]) -> None:
     except (TypeError, ValueError, RecursionError) as error:
         raise DecisionError(f"the changed input cannot be written as JSON: {error}") from error
     tool = event.tool
-    if tool is None:
-        raise DecisionError(f"this {event.name} names no tool whose input could be changed")
+    assert tool is not None  # noqa: S101 - without one, no input is taken
     if tool.name == QUESTION_TOOL and "questions" not in updated:
         raise DecisionError("the questions must be sent back with their answers")
-    if tool.name == PLAN_TOOL and updated != tool.input and not _reaches_request(event):
+    if tool.name == PLAN_TOOL and updated != tool.input and not reaches_request(event):
         raise DecisionError(
             "Claude Code would ignore the changed plan here: deny it, saying what to change, "
             "or hand it back"

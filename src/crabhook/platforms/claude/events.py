@@ -92,11 +92,11 @@ _CALL_OVER, _AGENT_OVER, _SESSION_OVER = Scope.CALL, Scope.AGENT, Scope.SESSION
 EVENTS: Mapping[str, EventRule] = {
     # tools
     "PreToolUse":          EventRule(_ALWAYS, _CALL, _ALL),
-    "PermissionRequest":   EventRule(_ALWAYS, _REQUEST, _HALT),
+    "PermissionRequest":   EventRule(_ALWAYS, _REQUEST, Also.HALT),  # a denial alone, as interrupt
     "PostToolUse":         EventRule(_ASKED, _BLOCKABLE, _ALL, _CALL_OVER),
-    "PostToolUseFailure":  EventRule(_ASKED, _BLOCKABLE, _ALL, _CALL_OVER),
+    "PostToolUseFailure":  EventRule(_ASKED, _BLOCKABLE, _TELL, _CALL_OVER),
     "PostToolBatch":       EventRule(_ASKED, _BLOCKABLE, _ALL, _AGENT_OVER),
-    "PermissionDenied":    EventRule(_ASKED, _DENIED, _HALT, _CALL_OVER),
+    "PermissionDenied":    EventRule(_ASKED, _DENIED, closes=_CALL_OVER),
     # prompts and turns
     "UserPromptSubmit":    EventRule(_ASKED, _BLOCKABLE, _ALL, _AGENT_OVER),
     "UserPromptExpansion": EventRule(_ASKED, _BLOCKABLE, _ALL),
@@ -106,16 +106,16 @@ EVENTS: Mapping[str, EventRule] = {
     "Notification":        EventRule(),
     # agents and tasks
     "SubagentStart":       EventRule(_ASKED, _START, _TELL),
-    "SubagentStop":        EventRule(_ASKED, _STOP, _HALT, _AGENT_OVER),
+    "SubagentStop":        EventRule(_ASKED, _STOP, _USER, _AGENT_OVER),
     "TeammateIdle":        EventRule(_ASKED, _IDLE, _HALT),
-    "TaskCreated":         EventRule(_ASKED, _BLOCKABLE, _USER),
-    "TaskCompleted":       EventRule(_ASKED, _DONE, _HALT),
+    "TaskCreated":         EventRule(_ASKED, _BLOCKABLE),
+    "TaskCompleted":       EventRule(_ASKED, _DONE),
     # forms of MCP servers
     "Elicitation":         EventRule(_GATE, _FORM),
     "ElicitationResult":   EventRule(_ASKED, _FORM),
     # the session and its surroundings
-    "Setup":               EventRule(_ASKED, _START, _TELL),
-    "SessionStart":        EventRule(_ASKED, _START, _ALL),
+    "Setup":               EventRule(_ASKED, _START),
+    "SessionStart":        EventRule(_ASKED, _START, _TELL),
     "SessionEnd":          EventRule(closes=_SESSION_OVER),
     "PreCompact":          EventRule(_ASKED, _BLOCKABLE),
     "PostCompact":         EventRule(),
@@ -130,6 +130,8 @@ EVENTS: Mapping[str, EventRule] = {
     "WorktreeRemove":      EventRule(),
 }
 # fmt: on
+
+HOLDABLE = tuple(name for name, rule in EVENTS.items() if rule.held in (_GATE, _ASKED))
 
 _OBSERVED = EventRule()
 

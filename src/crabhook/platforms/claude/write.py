@@ -38,7 +38,7 @@ def write(event: Event, decision: Decision) -> Reply:
         words.specific["additionalContext"] = decision.note
     if decision.output is not None:
         words.specific["updatedToolOutput"] = decision.output
-    if decision.halt:
+    if decision.halt and way is not Way.DECISION:  # which says it by interrupting
         words.top |= {"continue": False, "stopReason": decision.halt}
     if decision.user_message:
         words.top["systemMessage"] = decision.user_message
@@ -89,7 +89,7 @@ def _decision(words: _Words, event: Event, decision: Decision) -> None:
     body: _Body = {"behavior": decision.verdict.value}
     if decision.verdict is Verdict.DENY:
         body["message"] = decision.reason
-        if decision.interrupt:
+        if decision.interrupt or decision.halt:
             body["interrupt"] = True
     if (updated := _updated_input(event, decision)) is not None:
         body["updatedInput"] = updated

@@ -70,7 +70,8 @@ def test_only_the_verdicts_of_the_table_are_taken(verdict: Verdict, name: str) -
 
 @pytest.mark.parametrize("name", EVENTS)
 def test_a_session_is_stopped_only_by_events_that_stop_one(name: str) -> None:
-    halting = Decision(Verdict.PASS, halt="enough")
+    verdict = Verdict.DENY if name == "PermissionRequest" else Verdict.PASS
+    halting = Decision(verdict, reason="r", halt="enough")
     telling = Decision(Verdict.PASS, user_message="look")
     for decision, carried in ((halting, Also.HALT), (telling, Also.USER)):
         if carried in EVENTS[name].also:
@@ -78,6 +79,12 @@ def test_a_session_is_stopped_only_by_events_that_stop_one(name: str) -> None:
         else:
             with pytest.raises(DecisionError, match=name):
                 check(event(name), decision)
+
+
+@pytest.mark.parametrize("verdict", [Verdict.ALLOW, Verdict.ASK, Verdict.PASS])
+def test_a_prompt_is_halted_by_its_denial_alone(verdict: Verdict) -> None:
+    with pytest.raises(DecisionError, match="stops no session"):
+        check(event("PermissionRequest"), Decision(verdict, halt="enough"))
 
 
 def test_only_the_denial_of_a_request_interrupts() -> None:

@@ -77,15 +77,30 @@ def test_every_event_closes_what_it_should(name: str) -> None:
     assert rule_of(event(name)).closes == CLOSES.get(name, Scope.NOTHING)
 
 
-# The protocol's page: which events carry which key beside their verdict.
+# What the real program does something with: docs/conformance.md has the proof.
 CONTEXT = """
     PreToolUse PostToolUse PostToolUseFailure PostToolBatch UserPromptSubmit UserPromptExpansion
-    SessionStart SubagentStart Setup PostModelSwitch
+    SessionStart SubagentStart PostModelSwitch
 """.split()  # noqa: SIM905 - as above
 
 
 def test_only_events_whose_context_reaches_the_model_take_it() -> None:
     assert {name for name, rule in EVENTS.items() if Also.CONTEXT in rule.also} == set(CONTEXT)
+
+
+HALTED = """
+    PreToolUse PermissionRequest PostToolUse PostToolBatch UserPromptSubmit UserPromptExpansion
+    Stop TeammateIdle
+""".split()  # noqa: SIM905 - as above
+SHOWN = """
+    PreToolUse PostToolUse PostToolUseFailure PostToolBatch UserPromptSubmit UserPromptExpansion
+    Stop SubagentStart SubagentStop TeammateIdle SessionStart PreModelSwitch PostModelSwitch
+""".split()  # noqa: SIM905 - as above
+
+
+def test_only_events_that_end_the_turn_are_halted_and_only_shown_messages_are_sent() -> None:
+    for part, carrying in ((Also.HALT, HALTED), (Also.USER, SHOWN)):
+        assert {name for name, rule in EVENTS.items() if part in rule.also} == set(carrying)
 
 
 def test_only_a_silent_worktree_hook_decides_by_being_silent() -> None:

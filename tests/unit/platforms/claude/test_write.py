@@ -110,6 +110,9 @@ OTHERS: list[tuple[str, Decision, Any]] = [
     ("PermissionRequest", Decision(DENY, reason="r", interrupt=True), {"hookSpecificOutput": {
         "hookEventName": "PermissionRequest",
         "decision": {"behavior": "deny", "message": "r", "interrupt": True}}}),
+    ("PermissionRequest", Decision(DENY, reason="r", halt="enough"), {"hookSpecificOutput": {
+        "hookEventName": "PermissionRequest",
+        "decision": {"behavior": "deny", "message": "r", "interrupt": True}}}),
     ("PermissionRequest", Decision(ALLOW, permissions=({"type": "addRules"},)),
      {"hookSpecificOutput": {"hookEventName": "PermissionRequest", "decision": {
          "behavior": "allow", "updatedPermissions": [{"type": "addRules"}]}}}),

@@ -1,0 +1,55 @@
+"""What the owner's rules mean for an event that has arrived: decided, asked, or left open."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from crabhook.model.decision import Decision, Verdict
+from crabhook.model.event import Event
+from crabhook.policy.rule import RuleVerdict
+from crabhook.policy.ruling import Ruling
+
+Judge: TypeAlias = Callable[[Event], Ruling | None]
+
+_VERDICTS: Mapping[RuleVerdict, Verdict] = {
+    RuleVerdict.ALLOW: Verdict.ALLOW,
+    RuleVerdict.DENY: Verdict.DENY,
+    RuleVerdict.ASK_AGENTS_USER: Verdict.ASK,
+    RuleVerdict.PASS: Verdict.PASS,
+}
+
+
+def no_law(_: Event) -> None:
+    """Say nothing of any event."""
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What the rules say: a decision, or that the operator must be asked, and why.
+
+    Nothing at all leaves the event to the standing orders.
+    """
+
+    decision: Decision | None = None
+    asks: bool = False
+    why: str = ""
+
+    @property
+    def denies(self) -> bool:
+        """Whether the event is refused whatever else was ordered."""
+        return self.decision is not None and self.decision.verdict is Verdict.DENY
+
+
+def said_by(ruling: Ruling | None) -> Said:
+    """Return what a ruling means for the event it is about."""
+    if ruling is None or ruling.verdict is None:
+        return Said()
+    verdict = _VERDICTS.get(ruling.verdict)
+    if verdict is None:
+        return Said(asks=True, why=ruling.why)
+    by = f"rule {ruling.rule} ({ruling.rule.where})" if ruling.rule else "the rules"
+    reason = ""
+    if verdict is Verdict.DENY:
+        note = ruling.rule.note if ruling.rule else ""
+        reason = note or f"the operator's rules deny this: {ruling.why}"
+    return Said(Decision(verdict, reason=reason, by=by), why=ruling.why)

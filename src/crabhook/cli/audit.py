@@ -1,0 +1,260 @@
+"""`crabhook audit`: read the record, and prove that it is what was written.
+
+It reads beside a server that runs, and writes nothing.
+"""
+
+import argparse
+import json
+import sqlite3
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from crabhook import config
+from crabhook.model.errors import CrabhookError
+from crabhook.store.errors import StoreError
+from crabhook.store.head import HeadFile, parse, written
+from crabhook.store.query import Query
+from crabhook.store.reader import Agent, Reader
+from crabhook.store.record import Head, Kind, Record, iso
+from crabhook.store.stats import ENDS, Share, stats
+from crabhook.store.verify import Verified, verify
+from crabhook.ui.safe import safe
+
+LAST = 100  # records shown unless more are asked for
+_WIDTH = 100  # characters of what a call was about
+_UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare what is to be done, and with which records."""
+    add = parser.add_argument
+    add(
+        "action",
+        nargs="?",
+        choices=tuple(_ACTIONS),
+        default="list",
+        help="list what was decided (default); verify the chain; export every record as JSON "
+        "lines; stats; sessions; head: the chain's end, to keep elsewhere",
+    )
+    add("--since", metavar="WHEN", type=_when, help="2026-01-31, 10:00, or 2h ago")
+    add("--until", metavar="WHEN", type=_when, help="before that time")
+    add("--tool", default="", help="one tool; * stands for anything, as in mcp__*")
+    add("--session", default="", help="one session, or how its id begins")
+    add("--verdict", default="", help="allow, deny, ask, pass, ...")
+    add("--card", type=int, help="everything about the card with this number")
+    add("--all-kinds", action="store_true", help="list every record, not the decisions alone")
+    add("--last", type=int, metavar="N", help=f"so many at most, 0 for all (list: {LAST})")
+    add("--json", action="store_true", help="one JSON object a line")
+    add("--head", type=Path, metavar="FILE", help="verify against this head, kept elsewhere, too")
+    add("--folder", type=Path, metavar="FOLDER", help="the state folder (default: this user's)")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Do it; return 0, 1 when the record is not what was written, 2 when it cannot be read."""
+    folder = arguments.folder or config.state_folder()
+    try:
+        return _ACTIONS[arguments.action](folder, arguments)
+    except BrokenPipeError:  # whoever read us has read enough
+        sys.stderr.close()
+        return 0
+    except (CrabhookError, sqlite3.Error, OSError, ValueError) as error:
+        print(f"crabhook audit: {safe(str(error))}", file=sys.stderr)  # noqa: T201 - the output
+        return 2
+
+
+def _list(folder: Path, arguments: argparse.Namespace) -> int:
+    query = _query(arguments, LAST, () if arguments.all_kinds or arguments.card else ENDS)
+    with Reader(folder / "record.db") as reader:
+        for record in reader.find(query):
+            _say(_json(record) if arguments.json else _line(record))
+    return 0
+
+
+def _export(folder: Path, arguments: argparse.Namespace) -> int:
+    with Reader(folder / "record.db") as reader:
+        for record in reader.find(_query(arguments, 0, ())):
+            _say(_json(record))
+    return 0
+
+
+def _stats(folder: Path, arguments: argparse.Namespace) -> int:
+    with Reader(folder / "record.db") as reader:
+        found = stats(reader.find(_query(arguments, 0, ENDS)))
+    if arguments.json:
+        _say(json.dumps(found.values()))
+        return 0
+    for name, share in (("all", found.all), *found.tools.items()):
+        _say(_share(name or "(no tool)", share))
+    return 0
+
+
+def _sessions(folder: Path, arguments: argparse.Namespace) -> int:
+    with Reader(folder / "record.db") as reader:
+        for agent in reader.agents():
+            if agent.session.startswith(arguments.session):
+                _say(json.dumps(asdict(agent)) if arguments.json else _agent(agent))
+    return 0
+
+
+def _verify(folder: Path, arguments: argparse.Namespace) -> int:
+    kept = HeadFile(folder / "record.head").read()  # before the record: it never leads
+    heads = [kept] if kept else []
+    if arguments.head:
+        heads.append(_head_in(arguments.head))
+    with Reader(folder / "record.db") as reader:
+        found = verify(reader, heads)
+    if kept is None and found.records:
+        found.fault(found.head.seq, "the head that was kept apart is gone")
+    _say(json.dumps(_verified(found)) if arguments.json else _report(found))
+    return 0 if found.sound else 1
+
+
+def _head(folder: Path, _: argparse.Namespace) -> int:
+    with Reader(folder / "record.db") as reader:
+        last = next(reader.find(Query(last=1)), None)
+    sys.stdout.write(written(Head(last.seq, last.hash) if last else Head(0, bytes(32))))
+    return 0
+
+
+_ACTIONS: Mapping[str, Callable[[Path, argparse.Namespace], int]] = {
+    "list": _list,
+    "verify": _verify,
+    "export": _export,
+    "stats": _stats,
+    "sessions": _sessions,
+    "head": _head,
+}
+
+
+def _query(arguments: argparse.Namespace, last: int, kinds: tuple[str, ...]) -> Query:
+    return Query(
+        since=arguments.since or "",
+        until=arguments.until or "",
+        tool=arguments.tool,
+        session=arguments.session,
+        verdict=arguments.verdict,
+        kinds=kinds,
+        card=arguments.card,
+        last=last if arguments.last is None else max(0, arguments.last),
+    )
+
+
+def _when(text: str) -> str:
+    """Return a time as the record writes it; what has no zone is meant in this machine's."""
+    if text[:-1].isdigit() and text[-1:] in _UNITS:
+        ago = timedelta(**{_UNITS[text[-1]]: int(text[:-1])})
+        return iso((datetime.now(UTC) - ago).timestamp())
+    today = datetime.now().astimezone().date().isoformat()
+    try:
+        return iso(datetime.fromisoformat(f"{today}T{text}").timestamp())
+    except ValueError:
+        pass
+    try:
+        return iso(datetime.fromisoformat(text).timestamp())
+    except ValueError:
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is no time; write 2026-01-31, 2026-01-31T10:00, 10:00 or 2h"
+        ) from None
+
+
+def _say(line: str) -> None:
+    sys.stdout.write(f"{line}\n")
+
+
+def _json(record: Record) -> str:
+    """Return a record as one line of JSON, in ASCII, so that no terminal is moved by it."""
+    value = {name: getattr(record, name) for name in Record.__dataclass_fields__}
+    try:
+        value["body"] = json.loads(record.body)
+    except ValueError:
+        value["body"] = str(record.body)
+    value["hash"] = record.hash.hex()
+    return json.dumps(value, default=repr)
+
+
+def _line(record: Record) -> str:
+    told = _told(record)
+    who = told.get("rule") or told.get("by") or ""
+    waited = told.get("waited")
+    took = f" after {waited:.1f} s" if isinstance(waited, int | float) else ""
+    outcome = record.verdict or record.kind
+    card = "" if record.card is None else f"#{record.card}"
+    parts = (f"{str(record.at)[:19]}Z", f"{card:>6}", f"{outcome:<9}", f"{record.tool or '-':<12}")
+    about = safe(_about(record, told))
+    short = about if len(about) <= _WIDTH else about[: _WIDTH - 1] + "…"
+    by = f"  [{safe(str(who))}{took}]" if who else ""
+    return f"{'  '.join(map(safe, parts))}  {short}{by}"
+
+
+def _about(record: Record, told: Mapping[str, object]) -> str:
+    """Return what a record is about: the command, the file, or whatever its input begins with."""
+    given = told.get("edited") or told.get("input")
+    if isinstance(given, dict):
+        for key in ("command", "file_path", "path", "url", "pattern", "query", "prompt"):
+            if key in given:
+                return str(given[key])
+        return json.dumps(given, ensure_ascii=False)
+    if record.kind == Kind.DELIVERED:
+        return "the client has its reply" if told.get("whole") else "the client had gone"
+    return next((str(told[key]) for key in ("why", "what", "event") if key in told), "")
+
+
+def _told(record: Record) -> dict[str, object]:
+    try:
+        told = json.loads(record.body)
+    except ValueError:
+        return {}
+    return told if isinstance(told, dict) else {}
+
+
+def _share(name: str, share: Share) -> str:
+    by = ", ".join(f"{who} {100 * n / share.number:.0f}%" for who, n in share.by.most_common())
+    verdicts = ", ".join(f"{verdict} {n}" for verdict, n in share.verdicts.most_common())
+    middle, most = share.percentile(50), share.percentile(90)
+    took = "" if middle is None else f"; operator's median {middle:.1f} s, p90 {most:.1f} s"
+    return safe(f"{name:<14} {share.number:>7}  {by or '-'}; {verdicts or '-'}{took}")
+
+
+def _agent(agent: Agent) -> str:
+    who = f"{agent.agent_type} {agent.agent_id}".strip() or "main"
+    span = f"{agent.since[:19]}Z to {agent.until[:19]}Z"
+    counts = f"{agent.records} records, {agent.decisions} decisions"
+    return safe(f"{span}  {agent.platform}  {agent.session}  {who}  {counts}")
+
+
+def _head_in(path: Path) -> Head:
+    try:
+        return parse(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise StoreError(f"{path} cannot be read as a head: {error}") from error
+
+
+def _verified(found: Verified) -> dict[str, object]:
+    return {
+        "sound": found.sound,
+        "records": found.records,
+        "first": found.first,
+        "head": {"seq": found.head.seq, "hash": found.head.hash.hex()},
+        "faults": [{"seq": one.seq, "what": one.what} for one in found.faults],
+        "notes": [{"seq": one.seq, "what": one.what} for one in found.notes],
+        "untold": found.untold,
+    }
+
+
+def _report(found: Verified) -> str:
+    return "\n".join(map(safe, _findings(found)))
+
+
+def _findings(found: Verified) -> Iterator[str]:
+    for name, findings in (("FAULT", found.faults), ("note", found.notes)):
+        for one in findings:
+            yield f"{name}  record {one.seq}: {one.what}"
+    if found.untold:
+        yield f"and {found.untold} findings more"
+    span = f"{found.records} records, {found.first} to {found.head.seq}"
+    sound = "as they were written" if found.sound else "NOT as they were written"
+    yield f"{span}: {sound}"
+    yield f"head {found.head.seq} {found.head.hash.hex()}"

@@ -1,0 +1,105 @@
+"""Changes of rule files: one rule in, one rule out, one project trusted; comments stay."""
+
+from dataclasses import replace
+from datetime import UTC
+from pathlib import Path
+
+from crabhook.cli.rulefiles import RuleFiles, RulesError, read_bytes, read_text, write_text
+from crabhook.policy.lines import FileLines
+from crabhook.policy.rule import Rule, RuleScope, RuleSet, Trust
+from crabhook.policy.rulefile import read_rules
+from crabhook.policy.trust import (
+    PROJECT_FILE,
+    Trusted,
+    digest,
+    project_rules,
+    toml_text,
+    write_trusted,
+)
+
+
+def add(files: RuleFiles, rule: Rule) -> Rule:
+    """Write a rule at the end of the user's file; return it as it is read back.
+
+    Raises RuleFileError for a rule that cannot be, RulesError where nothing
+    could be written; then the file is as it was.
+    """
+    text = read_text(files.user)
+    before = read_rules(text, str(files.user)).rules
+    joint = "" if not text else "\n" if text.endswith("\n") else "\n\n"
+    text = f"{text}{joint}{written(rule)}"
+    after = read_rules(text, str(files.user)).rules
+    if after[:-1] != before:
+        raise RulesError(f"{files.user} ends in a way that a rule cannot be added to; edit it")
+    write_text(files.user, text)
+    return after[-1]
+
+
+def remove(files: RuleFiles, number: int) -> Rule:
+    """Take the rule of this number (from 1) out of the user's file; return it.
+
+    Raises RulesError where there is none, or where it cannot be cut out
+    without touching another.
+    """
+    text = read_text(files.user)
+    rules = read_rules(text, str(files.user)).rules
+    if not 1 <= number <= len(rules):
+        raise RulesError(f"there is no rule {number}; {files.user} has {len(rules)}")
+    lines = FileLines(text)
+    stays = [*rules[: number - 1], *rules[number:]]
+    rest = lines.without(number - 1) if len(lines.starts) == len(rules) else text
+    after = read_rules(rest, str(files.user)).rules
+    if [replace(rule, line=0) for rule in after] != [replace(rule, line=0) for rule in stays]:
+        raise RulesError(f"rule {number} is not a table of its own in {files.user}; edit it there")
+    write_text(files.user, rest)
+    return rules[number - 1]
+
+
+def written(rule: Rule) -> str:
+    """Return a rule as TOML."""
+    texts = [toml_text(text) for text in rule.texts]
+    match = texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]"
+    lines = ["[[rule]]", f"verdict = {toml_text(rule.verdict)}", f"match = {match}"]
+    if rule.note:
+        lines.append(f"note = {toml_text(rule.note)}")
+    if scope := _scope(rule.scope):
+        lines.append(f"scope = {{ {scope} }}")
+    if rule.expires:
+        lines.append(f"expires = {rule.expires.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}")
+    return "\n".join(lines) + "\n"
+
+
+def _scope(scope: RuleScope) -> str:
+    return ", ".join(
+        f"{key} = [{', '.join(map(toml_text, values))}]"
+        for key in RuleScope.__dataclass_fields__
+        if (values := getattr(scope, key))
+    )
+
+
+def readable(folder: Path, level: Trust) -> tuple[bytes, RuleSet]:
+    """Return a project's rule file, its bytes and what they would add if trusted this far.
+
+    Raises RulesError where there is none, RuleFileError for a wrong one.
+    """
+    content = read_bytes(folder / PROJECT_FILE)
+    if not content:
+        raise RulesError(f"there are no rules in {folder / PROJECT_FILE}")
+    trusted = Trusted(str(folder), digest(content), level)
+    return content, project_rules(str(folder), content, [trusted])
+
+
+def trust(files: RuleFiles, folder: Path, content: bytes, level: Trust) -> None:
+    """Let exactly these bytes count as the project's rules."""
+    others = [one for one in files.trusted_files() if one.folder != str(folder)]
+    now = Trusted(str(folder), digest(content), level)
+    write_text(files.trusted, write_trusted([*others, now]))
+
+
+def revoke(files: RuleFiles, folder: Path) -> None:
+    """Let no file of the project count any more; raises RulesError where none did."""
+    known = files.trusted_files()
+    others = [one for one in known if one.folder != str(folder)]
+    if len(others) == len(known):
+        raise RulesError(f"no rule file of {folder} was trusted")
+    write_text(files.trusted, write_trusted(others))

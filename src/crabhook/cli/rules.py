@@ -1,0 +1,187 @@
+"""Say what is allowed, denied and asked; see which rule decides a call, and why."""
+
+import argparse
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+
+from crabhook.cli import rulecheck, ruleedit
+from crabhook.cli.rulefiles import RulesError, rule_files
+from crabhook.model.errors import CrabhookError
+from crabhook.policy.rule import Rule, RuleScope, RuleVerdict, Trust
+from crabhook.policy.trust import PROJECT_FILE
+from crabhook.ui.safe import safe_lines
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare what can be done with rules."""
+    actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
+    listing = actions.add_parser("list", help="show the rules that count here")
+    _add_project(listing)
+    listing.set_defaults(act=_list)
+    _add_add(actions.add_parser("add", help="write a rule into your own file"))
+    remove = actions.add_parser("remove", help="take a rule out of your own file")
+    remove.add_argument("number", type=int, help="its number in `crabhook rules list`")
+    remove.set_defaults(act=_remove)
+    test = actions.add_parser("test", help="hold the rules against a table of expectations")
+    test.add_argument(
+        "table", metavar="FILE", type=Path, help="lines of: a verdict or 'open', a tab, a command"
+    )
+    _add_project(test)
+    test.set_defaults(act=_test)
+    explain = actions.add_parser("explain", help="show which rule decides each part of a call")
+    explain.add_argument("call", help="a shell command, or a file or address for --tool")
+    explain.add_argument("--tool", default="Bash", help="the tool (default: %(default)s)")
+    explain.add_argument("--mode", default="default", help="the agent's permission mode")
+    _add_project(explain)
+    explain.set_defaults(act=_explain)
+    _add_trust(actions.add_parser("trust", help="let a project's own rule file count"))
+
+
+def _add_project(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--project",
+        type=lambda text: Path(text).absolute(),
+        default=None,
+        metavar="FOLDER",
+        help="the agent's project folder (default: here)",
+    )
+
+
+def _add_add(add: argparse.ArgumentParser) -> None:
+    add.add_argument("verdict", choices=[str(one) for one in RuleVerdict])
+    add.add_argument("match", nargs="+", help="a matcher, as in 'Bash(npm run *)'")
+    add.add_argument("--note", default="", help="a word on why")
+    add.add_argument("--expires", type=_moment, metavar="TIME", help="as in 2027-01-31T00:00:00Z")
+    for name in ("session", "project", "agent-type", "mode", "platform"):
+        words = f"only for this {name.replace('-', ' ')}; may be given again"
+        add.add_argument(f"--{name}", action="append", default=[], help=words)
+    add.set_defaults(act=_add)
+
+
+def _add_trust(trust: argparse.ArgumentParser) -> None:
+    trust.add_argument("folder", nargs="?", default=".", help="the project (default: here)")
+    trust.add_argument("--full", action="store_true", help="let it allow, not only deny and ask")
+    trust.add_argument("--revoke", action="store_true", help="let it count no longer")
+    trust.add_argument("--yes", action="store_true", help="do not ask again")
+    trust.set_defaults(act=_trust)
+
+
+def _moment(text: str) -> datetime:
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is no date and time") from None
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Do it; return 0, or 1 where it was refused or a test failed."""
+    try:
+        code: int = arguments.act(arguments)
+    except CrabhookError as error:
+        sys.stderr.write(f"crabhook rules: {' '.join(safe_lines(str(error)))}\n")
+        return 1
+    return code
+
+
+def _list(arguments: argparse.Namespace) -> int:
+    files, project = rule_files(), arguments.project or Path.cwd()
+    user = files.user_rules()
+    say(f"{files.user}:")
+    for number, rule in enumerate(user.rules, 1):
+        say(f"{number:4}  {described(rule)}")
+    if not user.rules:
+        say("      no rules yet; `crabhook rules add allow 'Bash(npm run *)'` writes one")
+    if user.unprotect:
+        say(f"      not protected: {', '.join(sorted(user.unprotect))}")
+    theirs = files.project_rules(project)
+    if (project / PROJECT_FILE).exists():
+        say(f"{project / PROJECT_FILE}: {_TRUST_WORDS[theirs.trust]}")
+    for rule in theirs.rules:
+        ignored = "" if rule in theirs.counting else "  [does not count]"
+        say(f"      {described(rule)}{ignored}")
+    return 0
+
+
+_TRUST_WORDS = {
+    Trust.NONE: "not trusted as it is now, so nothing in it counts (`crabhook rules trust`)",
+    Trust.RESTRICT: "trusted to deny and to ask",
+    Trust.FULL: "trusted in full",
+}
+
+
+def described(rule: Rule) -> str:
+    """Return a rule in one line."""
+    scope = "".join(
+        f"  {key}={','.join(values)}"
+        for key in RuleScope.__dataclass_fields__
+        if (values := getattr(rule.scope, key))
+    )
+    end = f"  until {rule.expires:%Y-%m-%d %H:%M %Z}" if rule.expires else ""
+    note = f"  # {rule.note}" if rule.note else ""
+    return f"{rule.verdict:<17}{'  '.join(rule.texts)}{scope}{end}{note}"
+
+
+def _add(arguments: argparse.Namespace) -> int:
+    scope = RuleScope(
+        tuple(arguments.session),
+        tuple(arguments.project),
+        tuple(arguments.agent_type),
+        tuple(arguments.mode),
+        tuple(arguments.platform),
+    )
+    verdict, texts = RuleVerdict(arguments.verdict), tuple(arguments.match)
+    rule = Rule(verdict, texts, (), arguments.note, scope, arguments.expires)
+    added = ruleedit.add(rule_files(), rule)
+    say(f"Added to {added.where}: {described(added)}")
+    return 0
+
+
+def _remove(arguments: argparse.Namespace) -> int:
+    removed = ruleedit.remove(rule_files(), arguments.number)
+    say(f"Removed from {removed.origin}: {described(removed)}")
+    return 0
+
+
+def _explain(arguments: argparse.Namespace) -> int:
+    project = arguments.project or Path.cwd()
+    policy = rule_files().policy(project)
+    event = rulecheck.event_of(arguments.tool, arguments.call, project, arguments.mode)
+    say(rulecheck.explained(policy, event, project))
+    return 0
+
+
+def _test(arguments: argparse.Namespace) -> int:
+    project = arguments.project or Path.cwd()
+    failures, number = rulecheck.hold(rule_files().policy(project), arguments.table, project)
+    for failure in failures:
+        say(failure)
+    say(f"{number - len(failures)} of {number} as expected")
+    return 1 if failures else 0
+
+
+def _trust(arguments: argparse.Namespace) -> int:
+    folder = Path(arguments.folder).resolve()
+    files = rule_files()
+    if arguments.revoke:
+        ruleedit.revoke(files, folder)
+        say(f"Nothing in {folder / PROJECT_FILE} counts any more.")
+        return 0
+    level = Trust.FULL if arguments.full else Trust.RESTRICT
+    content, rules = ruleedit.readable(folder, level)
+    for rule in rules.rules:
+        say(f"  {described(rule)}" + ("" if rule in rules.counting else "  [would not count]"))
+    if not arguments.yes:
+        sys.stdout.write(f"Let these rules count for agents in {folder}? [y/N] ")
+        sys.stdout.flush()
+        if sys.stdin.readline().strip().lower() not in {"y", "yes"}:
+            raise RulesError("nothing was trusted")
+    ruleedit.trust(files, folder, content, level)
+    say("They count as long as the file stays exactly as it is.")
+    return 0
+
+
+def say(text: str) -> None:
+    """Print some lines; what is in them may be an agent's or a project's own words."""
+    sys.stdout.writelines(f"{line}\n" for line in safe_lines(text))

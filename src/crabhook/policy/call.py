@@ -1,0 +1,191 @@
+"""A tool call, read into the parts that rules speak about."""
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from urllib.parse import urlsplit
+
+from crabhook.model.event import Event
+from crabhook.model.jsontext import Value
+from crabhook.policy.named import expand_home
+from crabhook.policy.parts import Call, FetchPart, FilePart, NamePart, Part, ToolPart, Use
+from crabhook.policy.paths import Place, place
+from crabhook.policy.shell_call import shell_call
+from crabhook.policy.surroundings import Surroundings
+from crabhook.policy.tools import PATH_KEYS, Kind, canonical, kind_of
+
+_PATCHED = re.compile(
+    r"^\*\*\* (?:Add|Update|Delete) File: (.+)$|^\*\*\* Move to: (.+)$", re.MULTILINE
+)
+_ADDRESS = re.compile(r"https?://[^\s\"'<>)\]]+", re.IGNORECASE)
+_HOST = re.compile(r"[a-z0-9]([a-z0-9.-]*[a-z0-9])?|\[[0-9a-f:.]+\]")
+_SCALARS = (str, int, float, bool)
+ANYTHING = "\x1f"  # a file's name that no pattern holds: it stands for all of a folder
+
+
+def read_call(event: Event, surroundings: Surroundings) -> Call | None:
+    """Return the call that the event is about, or None where it is about none."""
+    if event.tool is None:
+        return None
+    name = canonical(event.tool.name)
+    kind = kind_of(event.tool.name)
+    inputs = event.tool.input if isinstance(event.tool.input, dict) else {}
+    scalars = {key: value for key, value in inputs.items() if isinstance(value, _SCALARS)}
+    tools = frozenset({event.tool.name, name})
+    tool = ToolPart(event.tool.name, tools, scalars)
+    read = _READERS.get(kind)
+    if read is None:
+        return Call(name, kind, (tool,), ())
+    return read(_Reading(event, inputs, tool, surroundings))
+
+
+class _Reading:
+    """One call while it is read."""
+
+    def __init__(
+        self,
+        event: Event,
+        inputs: Mapping[str, Value],
+        tool: ToolPart,
+        surroundings: Surroundings,
+    ) -> None:
+        self.inputs = inputs
+        self.tool = tool
+        self.surroundings = surroundings
+        self.cwd = event.cwd if event.cwd.startswith("/") else surroundings.project
+        self.name = canonical(tool.text)
+        self.kind = kind_of(tool.text)
+
+    def text(self, *keys: str) -> str:
+        """Return the first of the inputs that is there, as text."""
+        for key in keys:
+            value = self.inputs.get(key)
+            if isinstance(value, str) and value:
+                return value
+        return ""
+
+    def call(self, *required: Part, trouble: str = "", suspected: tuple[Part, ...] = ()) -> Call:
+        """Return the call of these parts; the tool itself always counts against it."""
+        troubles = (trouble,) if trouble else ()
+        return Call(self.name, self.kind, required, (self.tool, *suspected), troubles)
+
+    def file(self, path: str, use: Use, *tools: str) -> FilePart:
+        """Return the part for a file that the tool is told of."""
+        names = {path, expand_home(path, self.surroundings.home)} if path else set()
+        places = tuple(self._place(name) for name in sorted(names) if "\0" not in name)
+        return FilePart(path, use, places, frozenset({*self.tool.tools, *tools}))
+
+    def _place(self, name: str) -> Place:
+        return place(name, self.cwd, self.surroundings)
+
+
+def _command(reading: _Reading) -> Call:
+    tools = frozenset({*reading.tool.tools, "Bash"})
+    text = reading.text("command")
+    return shell_call(text, reading.cwd, tools, reading.tool, reading.surroundings)
+
+
+def _read(reading: _Reading) -> Call:
+    path = reading.text(*PATH_KEYS)
+    return reading.call(reading.file(path, Use.READ, "Read"), trouble=_path_trouble(path))
+
+
+def _edit(reading: _Reading) -> Call:
+    path = reading.text(*PATH_KEYS)
+    return reading.call(reading.file(path, Use.WRITE, "Edit"), trouble=_path_trouble(path))
+
+
+def _path_trouble(path: str) -> str:
+    if not path:
+        return "it names no file"
+    if any(not letter.isprintable() for letter in path):
+        return "a file's name with characters that cannot be seen"
+    return ""
+
+
+def _search(reading: _Reading) -> Call:
+    """Read a search: an allow must cover anything in the folder, a denial what it looks for."""
+    folder = reading.text(*PATH_KEYS) or reading.cwd
+    inside = reading.file(f"{folder.rstrip('/')}/{ANYTHING}", Use.READ, "Read")
+    looked_for = [
+        value
+        for key in ("pattern", "glob", "include", "paths")
+        for value in _texts(reading.inputs.get(key))
+        if reading.name == "Glob" or key != "pattern"
+    ]
+    suspected = tuple(
+        FilePart(part.text, Use.READ, part.places, part.tools, glob=True)
+        for path in looked_for
+        for part in [
+            reading.file(path if path[:1] in "/~" else f"{folder}/{path}", Use.READ, "Read")
+        ]
+    )
+    whole = reading.file(folder, Use.READ, "Read")
+    outside = any(".." in path.split("/") or path[:1] in ("/", "~") for path in looked_for)
+    trouble = "a pattern that leaves the folder" if outside else _path_trouble(folder)
+    part = FilePart(folder, Use.READ, inside.places, inside.tools)
+    return reading.call(part, trouble=trouble, suspected=(whole, *suspected))
+
+
+def _texts(value: Value) -> Iterator[str]:
+    if isinstance(value, str) and value:
+        yield value
+    elif isinstance(value, list):
+        yield from (item for item in value if isinstance(item, str) and item)
+
+
+def _patch(reading: _Reading) -> Call:
+    """Read Codex's patch: the files that its headers name."""
+    text = reading.text("command", "patch", "input")
+    paths = [match[1] or match[2] for match in _PATCHED.finditer(text)]
+    parts = [reading.file(path.strip(), Use.WRITE, "Edit", "Write") for path in paths]
+    odd = next(filter(None, map(_path_trouble, paths)), "")
+    return reading.call(*parts, trouble=odd or ("" if paths else "a patch that names no file"))
+
+
+def _fetch(reading: _Reading) -> Call:
+    """Read a fetch: its address, or every address in the words it is asked with."""
+    address = reading.text("url")
+    addresses = [address] if address else _ADDRESS.findall(reading.text("prompt"))
+    parts, trouble = [], "" if addresses else "it names no address"
+    for one in addresses:
+        host = _host(one)
+        if not _HOST.fullmatch(host) or re.search(r"[\s\\\x00-\x1f\x7f-\U0010ffff]|//.*@", one):
+            trouble = "an address that programs may read in several ways"
+        parts.append(FetchPart(one, host, reading.tool.tools))
+    return reading.call(*parts, trouble=trouble)
+
+
+def _host(address: str) -> str:
+    try:
+        host = urlsplit(address.strip().replace("\\", "/")).hostname or ""
+    except ValueError:
+        return ""
+    return host.lower().rstrip(".")
+
+
+def _agent(reading: _Reading) -> Call:
+    name = reading.text("subagent_type", "agent_type") or "general-purpose"
+    return reading.call(NamePart(name, name, reading.tool.tools))
+
+
+def _skill(reading: _Reading) -> Call:
+    name = reading.text("skill", "name", "command")
+    whole = f"{name} {reading.text('args', 'arguments')}".strip()
+    return reading.call(NamePart(whole, name, reading.tool.tools))
+
+
+def _asking(reading: _Reading) -> Call:
+    return reading.call(reading.tool, trouble="only an answer releases it, and rules give none")
+
+
+_READERS: Mapping[Kind, Callable[[_Reading], Call]] = {
+    Kind.COMMAND: _command,
+    Kind.READ: _read,
+    Kind.SEARCH: _search,
+    Kind.EDIT: _edit,
+    Kind.PATCH: _patch,
+    Kind.FETCH: _fetch,
+    Kind.AGENT: _agent,
+    Kind.SKILL: _skill,
+    Kind.ASKING: _asking,
+}

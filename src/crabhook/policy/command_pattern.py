@@ -1,0 +1,97 @@
+"""A Bash rule's specifier: `npm run build`, `npm run *`, `git commit:*` (protocol, section 10)."""
+
+import re
+from dataclasses import dataclass
+
+from crabhook.policy.shell.script import Command
+from crabhook.policy.shell.unfold import BLANK, lines
+from crabhook.policy.shell.whole import Reading
+from crabhook.policy.wildcard import Wildcard, parse
+
+_ASSIGNS = re.compile(r"[A-Za-z_]\w*=")
+
+
+@dataclass(frozen=True, slots=True)
+class CommandPattern:
+    """What a rule says of commands: as it is written, and as a shell would unquote it.
+
+    `bare`: the text without its trailing ` *`, which matches too: `ls *`
+    covers plain `ls`.
+    """
+
+    written: Wildcard
+    unquoted: Wildcard
+    bare: str | None = None
+    everything: bool = False
+
+    def covers(self, reading: Reading) -> bool:
+        """Whether the pattern allows a command in this reading."""
+        if reading.assigned and not _ASSIGNS.match(self.written.parts[0]):
+            return False
+        if reading.exact and not (self.written.exact and self.unquoted.exact):
+            return False
+        return self.everything or self._matches(reading.text)
+
+    def hits(self, command: Command) -> bool:
+        """Whether the pattern names the command in any of its spellings."""
+        return bool(command.words) and any(self.hits_text(line) for line in lines(command))
+
+    def hits_text(self, text: str) -> bool:
+        """Whether the pattern names one spelling."""
+        return self.everything or self._matches(text)
+
+    def _matches(self, text: str) -> bool:
+        if self.bare is not None and text == self.bare:
+            return True
+        return self.unquoted.matches(text) or self.written.matches(text)
+
+    @property
+    def first_word(self) -> str:
+        """The first word of every text it can match, or nothing if that is not fixed."""
+        if self.everything or self.written.parts[0] != self.unquoted.parts[0]:
+            return ""
+        head, blank, _ = self.written.parts[0].partition(" ")
+        fixed = blank or self.written.exact
+        return head if fixed and not _ASSIGNS.match(head) else ""
+
+
+def command_pattern(text: str) -> CommandPattern:
+    """Return the pattern that a specifier writes; every text is one."""
+    text = " ".join(text.split())
+    if text.endswith(":*"):
+        text = f"{text[:-2]} *"
+    written = parse(text)
+    alone = text.endswith(" *") and len(written.parts) == 2
+    return CommandPattern(
+        written=written,
+        unquoted=parse(_unquote(text)),
+        bare=written.parts[0][:-1] if alone else None,
+        everything=text in {"", "*"},
+    )
+
+
+def _unquote(text: str) -> str:
+    """Return the text as a shell's words, or as it is where its quotes do not close."""
+    words, word, quote, at = [], "", "", 0
+    while at < len(text):
+        letter = text[at]
+        if quote:
+            if letter == quote:
+                quote = ""
+            elif letter == "\\" and quote == '"' and text[at + 1 : at + 2] in ('"', "\\", "$", "`"):
+                at += 1
+                word += text[at]
+            else:
+                word += BLANK if letter.isspace() else letter
+        elif letter in "'\"":
+            quote = letter
+        elif letter == "\\" and at + 1 < len(text):
+            at += 1
+            word += "\\*" if text[at] == "*" else BLANK if text[at].isspace() else text[at]
+        elif letter == " ":
+            words.append(word)
+            word = ""
+        else:
+            word += letter
+        at += 1
+    return text if quote else " ".join([*words, word])

@@ -1,0 +1,184 @@
+"""One call in front of the law."""
+
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import TypeAlias
+
+from crabhook.model.event import Event
+from crabhook.policy.index import Placed, RuleIndex
+from crabhook.policy.parts import Call, CommandPart, FetchPart, FilePart, NamePart, Part
+from crabhook.policy.paths import Bases, is_within
+from crabhook.policy.protected import Protected
+from crabhook.policy.rule import RuleScope, RuleVerdict
+from crabhook.policy.ruling import PartRuling, Ruling
+from crabhook.policy.surroundings import Surroundings
+
+_MODES = {"manual": "default"}  # the protocol's own second name
+
+
+@dataclass(frozen=True, slots=True)
+class Law:
+    """Everything that is asked about a part, in the order in which it is asked."""
+
+    deny: RuleIndex
+    protected: Protected
+    ask: RuleIndex
+    allow: RuleIndex
+    leave: RuleIndex
+
+
+_Match: TypeAlias = tuple[Placed, str]  # a rule, and which of its matchers it was
+
+
+class _Rank(IntEnum):
+    """How early in the order something was said."""
+
+    DENY = 0
+    PROTECTED = 1
+    ASK = 2
+    ALLOW = 3
+    PASS = 4
+    NOTHING = 5
+
+
+@dataclass(frozen=True, slots=True)
+class _Said:
+    """What was said of one part, and by which rule in the order."""
+
+    rank: _Rank
+    order: int
+    part: PartRuling
+
+
+class Judging:
+    """Asks the law about each part of one call."""
+
+    def __init__(self, law: Law, call: Call, event: Event, surroundings: Surroundings) -> None:
+        self._law = law
+        self._call = call
+        self._event = event
+        self._surroundings = surroundings
+        cwd = event.cwd if event.cwd.startswith("/") else surroundings.project
+        self._bases = Bases(surroundings.home, surroundings.project, cwd, surroundings.real)
+        self._bases_of_source: dict[str, Bases] = {surroundings.project: self._bases}
+
+    def ruling(self) -> Ruling:
+        """Return the ruling on the whole call."""
+        required = [self._said(part, hidden=False) for part in self._call.required]
+        suspected = [self._said(part, hidden=True) for part in self._call.suspected]
+        hits = [one for one in suspected if one.rank is not _Rank.NOTHING]
+        parts = tuple(dict.fromkeys(one.part for one in (*required, *hits)))
+        against = [one for one in (*required, *hits) if one.rank <= _Rank.ASK]
+        if against:
+            return self._decided(min(against, key=lambda one: (one.rank, one.order)), parts)
+        if self._call.troubles:
+            why = f"no rule may allow this: {self._call.troubles[0]}"
+            return Ruling(None, None, why, parts, self._call.troubles)
+        last = max(required, key=lambda one: one.rank, default=None)
+        if last is None or last.rank is _Rank.NOTHING:
+            why = f"no rule speaks of {last.part.text}" if last else "no rule speaks of it"
+            return Ruling(None, None, why, parts)
+        return self._decided(last, parts)
+
+    def _decided(self, by: _Said, parts: tuple[PartRuling, ...]) -> Ruling:
+        protected = by.part.why if by.rank is _Rank.PROTECTED else ""
+        why = f"{by.part.why}: {by.part.text}" if protected else by.part.why
+        verdict, rule = by.part.verdict, by.part.rule
+        return Ruling(verdict, rule, why, parts, self._call.troubles, protected)
+
+    def _said(self, part: Part, *, hidden: bool) -> _Said:
+        """Return what is said of one part: the first of deny, protected, ask, allow, pass."""
+        if match := self._first_hit(self._law.deny, part):
+            return _by_rule(_Rank.DENY, match, part, hidden=hidden)
+        if entry := self._law.protected.concerned(part, self._bases):
+            why = f"{entry.what} always reach a person (protected: {entry.name})"
+            verdict = RuleVerdict.ASK_OPERATOR
+            said = PartRuling(_kind(part), part.text, verdict, None, why, hidden)
+            return _Said(_Rank.PROTECTED, 0, said)
+        if match := self._first_hit(self._law.ask, part):
+            return _by_rule(_Rank.ASK, match, part, hidden=hidden)
+        if not hidden:
+            for rank, index in ((_Rank.ALLOW, self._law.allow), (_Rank.PASS, self._law.leave)):
+                if match := self._first_cover(index, part):
+                    return _by_rule(rank, match, part, hidden=hidden)
+        nothing = PartRuling(_kind(part), part.text, None, None, "no rule speaks of it", hidden)
+        return _Said(_Rank.NOTHING, 0, nothing)
+
+    def _first_hit(self, index: RuleIndex, part: Part) -> _Match | None:
+        for placed in index.candidates(part):
+            if self._holds(placed):
+                bases = self._bases_for(placed)
+                for text, matcher in placed.rule.pairs:
+                    if matcher.hits(part, bases):
+                        return placed, text
+        return None
+
+    def _first_cover(self, index: RuleIndex, part: Part) -> _Match | None:
+        for placed in index.candidates(part):
+            if self._holds(placed):
+                bases = self._bases_for(placed)
+                for text, matcher in placed.rule.pairs:
+                    if matcher.covers(part, bases):
+                        return placed, text
+        return None
+
+    def _bases_for(self, placed: Placed) -> Bases:
+        """Return what `/x` means in the rule: its file's folder, else the one project it is for."""
+        projects = placed.rule.scope.project
+        alone = self._absolute(projects[0]) if len(projects) == 1 else ""
+        source = placed.folder or alone or self._bases.source
+        if source not in self._bases_of_source:
+            bases = Bases(self._bases.home, source, self._bases.cwd, self._bases.real)
+            self._bases_of_source[source] = bases
+        return self._bases_of_source[source]
+
+    def _holds(self, placed: Placed) -> bool:
+        """Whether the rule is in force here and now."""
+        project = self._surroundings.project
+        if placed.folder and not is_within(project, placed.folder):
+            return False
+        expires = placed.rule.expires
+        if expires is not None and expires <= self._surroundings.now:
+            return False
+        return self._is_in(placed.rule.scope)
+
+    def _is_in(self, scope: RuleScope) -> bool:
+        event, mode = self._event, self._event.permission_mode
+        asked = (
+            (scope.session, event.session),
+            (scope.agent_type, event.agent_type),
+            (tuple(_MODES.get(one, one) for one in scope.mode), _MODES.get(mode, mode)),
+            (scope.platform, event.platform),
+        )
+        if any(wanted and here not in wanted for wanted, here in asked):
+            return False
+        folders = map(self._absolute, scope.project)
+        project = self._surroundings.project
+        return not scope.project or any(is_within(project, folder) for folder in folders)
+
+    def _absolute(self, folder: str) -> str:
+        if folder == "~" or folder.startswith("~/"):
+            return self._surroundings.home + folder[1:]
+        return folder
+
+
+def _by_rule(rank: _Rank, match: _Match, part: Part, *, hidden: bool) -> _Said:
+    placed, text = match
+    rule = placed.rule
+    why = f"{rule.where}: {rule.verdict} {text}" + (f" ({rule.note})" if rule.note else "")
+    said = PartRuling(_kind(part), part.text, rule.verdict, rule, why, hidden)
+    return _Said(rank, placed.order, said)
+
+
+def _kind(part: Part) -> str:
+    match part:
+        case CommandPart():
+            return "command"
+        case FilePart():
+            return str(part.use)
+        case FetchPart():
+            return "fetch"
+        case NamePart():
+            return "agent" if "Agent" in part.tools else "skill"
+        case _:
+            return "tool"

@@ -1,0 +1,205 @@
+"""What one matcher of a rule speaks about, and whether it covers or hits a part of a call.
+
+`covers` is for allowing: every part must be covered.  `hits` is for denying
+and asking: one hit is enough.
+"""
+
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import TypeAlias
+
+from crabhook.policy.command_pattern import CommandPattern
+from crabhook.policy.parts import (
+    CommandPart,
+    FetchPart,
+    FilePart,
+    NamePart,
+    Part,
+    ToolPart,
+    Use,
+)
+from crabhook.policy.paths import Bases, PathPattern, PathSet
+from crabhook.policy.programs import PRINTERS, WRITERS
+from crabhook.policy.wildcard import Wildcard
+
+
+@dataclass(frozen=True, slots=True)
+class ToolMatcher:
+    """A tool as a whole, `Bash` or `mcp__server__*`."""
+
+    name: Wildcard
+
+    def covers(self, part: Part, _bases: Bases) -> bool:
+        """Whether the part is the tool's own, and in no way that needs an exact rule."""
+        if isinstance(part, CommandPart) and all(one.exact for one in part.readings):
+            return False
+        if isinstance(part, FilePart) and not part.places:
+            return False
+        return self._names(part)
+
+    def hits(self, part: Part, _bases: Bases) -> bool:
+        """Whether the part is the tool's own."""
+        return self._names(part)
+
+    def _names(self, part: Part) -> bool:
+        if self.name.exact:
+            return self.name.parts[0] in part.tools
+        return any(map(self.name.matches, part.tools))
+
+
+@dataclass(frozen=True, slots=True)
+class CommandMatcher:
+    """Shell commands, `Bash(npm run *)`."""
+
+    pattern: CommandPattern
+
+    def covers(self, part: Part, _bases: Bases) -> bool:
+        """Whether one reading of the command fits."""
+        return isinstance(part, CommandPart) and any(map(self.pattern.covers, part.readings))
+
+    def hits(self, part: Part, _bases: Bases) -> bool:
+        """Whether any spelling of the command fits."""
+        return isinstance(part, CommandPart) and any(map(self.pattern.hits_text, part.lines))
+
+
+@dataclass(frozen=True, slots=True)
+class PathMatcher:
+    """Files read, `Read(~/secrets/**)`, or written, `Edit(/src/**)`."""
+
+    writes: bool
+    pattern: PathPattern
+    alone: PathSet
+
+    def covers(self, part: Part, bases: Bases) -> bool:
+        """Whether the file, wherever its name may lead, is one of them."""
+        if not isinstance(part, FilePart) or part.use is not self._use or part.glob:
+            return False
+        return bool(part.places) and all(self.pattern.covers(one, bases) for one in part.places)
+
+    def hits(self, part: Part, bases: Bases) -> bool:
+        """Whether the file may be one of them.
+
+        A rule on reading stops writing too; a file that is only named counts
+        where the program is known to open, or to change, what it is named.
+        """
+        if not isinstance(part, FilePart) or not self._concerns(part):
+            return False
+        return file_hit(self.alone, part, bases)
+
+    @property
+    def _use(self) -> Use:
+        return Use.WRITE if self.writes else Use.READ
+
+    def _concerns(self, part: FilePart) -> bool:
+        if part.program:
+            return part.program in WRITERS if self.writes else part.program not in PRINTERS
+        return part.use is Use.WRITE or not self.writes
+
+
+def file_hit(patterns: PathSet, part: FilePart, bases: Bases) -> bool:
+    """Whether one of the patterns may mean the file, in one of its places."""
+    if any(patterns.hits(one, bases) for one in part.places):
+        return True
+    return part.glob and any(
+        may_become(one.named, pattern, bases)
+        for one in part.places
+        for pattern in patterns.patterns
+    )
+
+
+def may_become(glob: str, pattern: PathPattern, bases: Bases) -> bool:
+    """Whether a name with wildcards may become a file that the pattern names without any.
+
+    A part that is nothing but wildcards is not held to mean anything.
+    """
+    fixed = pattern.pattern.removesuffix("/**").strip("/").split("/")
+    if any(letter in part for part in fixed for letter in "*?["):
+        return False
+    parts = glob.strip("/").split("/")
+    if pattern.loose:
+        return any(_fits(parts[at:], fixed) for at in range(len(parts) - len(fixed) + 1))
+    return any(
+        _fits(parts, [part for part in [*folder.split("/"), *fixed] if part])
+        for folder in bases.of(pattern.anchor, pattern.up)
+    )
+
+
+def _fits(globs: list[str], names: list[str]) -> bool:
+    if len(globs) < len(names):
+        return False
+    return all(
+        fnmatchcase(name, glob) and (name[0] != "." or glob[0] == ".") and glob.strip("*?")
+        for name, glob in zip(names, globs, strict=False)
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class DomainMatcher:
+    """Hosts, `WebFetch(domain:*.example.com)`; a star stays between dots."""
+
+    labels: tuple[Wildcard, ...]
+
+    def covers(self, part: Part, _bases: Bases) -> bool:
+        """Whether the host is one of them."""
+        return isinstance(part, FetchPart) and self._matches(part.host)
+
+    def hits(self, part: Part, _bases: Bases) -> bool:
+        """Whether the host is one of them."""
+        return isinstance(part, FetchPart) and self._matches(part.host)
+
+    def _matches(self, host: str) -> bool:
+        labels = host.split(".")
+        if self.labels[0].parts == ("", "") and len(labels) > len(self.labels):
+            labels = labels[len(labels) - len(self.labels) :]
+        return len(labels) == len(self.labels) and all(
+            bool(label) and wildcard.matches(label)
+            for label, wildcard in zip(labels, self.labels, strict=True)
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class NameMatcher:
+    """Agents and skills by name, `Agent(Explore)`, `Skill(review *)`."""
+
+    tool: str
+    pattern: CommandPattern
+
+    def covers(self, part: Part, _bases: Bases) -> bool:
+        """Whether the name, with the arguments, fits."""
+        return self._concerns(part) and self.pattern.hits_text(part.text)
+
+    def hits(self, part: Part, _bases: Bases) -> bool:
+        """Whether the name fits, whatever the arguments."""
+        if not self._concerns(part) or not isinstance(part, NamePart):
+            return False
+        return self.pattern.hits_text(part.text) or self.pattern.hits_text(part.name)
+
+    def _concerns(self, part: Part) -> bool:
+        return isinstance(part, NamePart) and self.tool in part.tools
+
+
+@dataclass(frozen=True, slots=True)
+class InputMatcher:
+    """One scalar input of a tool, `Agent(model:opus)`; it never covers anything."""
+
+    tool: Wildcard
+    key: str
+    value: Wildcard
+
+    def covers(self, _part: Part, _bases: Bases) -> bool:
+        """Whether it allows anything: no."""
+        return False
+
+    def hits(self, part: Part, _bases: Bases) -> bool:
+        """Whether the tool has the input with the value."""
+        if not isinstance(part, ToolPart) or not any(map(self.tool.matches, part.tools)):
+            return False
+        value = part.inputs.get(self.key)
+        if isinstance(value, bool):
+            return self.value.matches(str(value).lower())
+        return value is not None and self.value.matches(str(value))
+
+
+Matcher: TypeAlias = (
+    ToolMatcher | CommandMatcher | PathMatcher | DomainMatcher | NameMatcher | InputMatcher
+)

@@ -1,0 +1,64 @@
+"""Commands that no rule is ever made of: each time, somebody has to look.
+
+Written as rules, and matched as a denial would be: in any spelling, behind
+any wrapper.
+"""
+
+from crabhook.policy.command_pattern import command_pattern
+from crabhook.policy.names import names
+from crabhook.policy.parts import Call, CommandPart
+
+_PATTERNS = tuple(
+    map(
+        command_pattern,
+        (
+            # files lost
+            "rm -*", "rm * -*", "rm /*", "rm ~*", "rm *\\**", "shred *", "dd *", "mkfs*",
+            "truncate *", "find * -delete*", "find * -exec*", "find * -ok*", "* --delete*",
+            "unlink *", "chmod -R *", "chmod *777*", "chown *", "mv * /dev/null",
+            # another person, another machine
+            "sudo *", "su *", "doas *", "pkexec *", "ssh *", "scp *", "rsync *", "nc *", "ncat *",
+            "socat *", "telnet *",
+            # work lost, history rewritten, others reached
+            "git push *", "git reset --hard*", "git reset * --hard*", "git clean *",
+            "git checkout -- *", "git checkout .*", "git restore *", "git branch -D *",
+            "git stash drop*", "git stash clear*", "git rebase *", "git filter-branch *",
+            "git filter-repo *", "git config *", "git gc *", "git reflog expire*",
+            "git update-ref *", "git rm *", "git submodule foreach *", "npm publish *",
+            "pnpm publish *", "yarn publish *", "cargo publish *", "twine upload *", "gem push *",
+            "docker push *", "docker run *", "docker exec *", "docker system prune*",
+            "gh repo delete *", "gh release *", "gh secret *", "gh api *",
+            # whole systems
+            "kubectl delete *", "kubectl apply *", "kubectl exec *", "helm uninstall *",
+            "terraform apply *", "terraform destroy *", "pulumi up *", "pulumi destroy *", "aws *",
+            "gcloud *", "az *", "systemctl *", "service *", "launchctl *", "crontab *", "at *",
+            "shutdown *", "reboot *", "halt *", "poweroff *", "kill *", "killall *", "pkill *",
+            "iptables *", "ufw *", "mount *", "umount *", "useradd *", "usermod *", "passwd *",
+            "visudo *", "psql *DROP*", "psql *drop*", "mysql *DROP*", "mysql *drop*",
+            "redis-cli *flush*",
+            # anything at all
+            "eval *", "exec *", "source *", ". *", "trap *", "alias *", "xargs *", "parallel *",
+            "env *", "watch *", "setsid *", "nohup *", "python -c *", "python2 -c *",
+            "python3 -c *", "node -e *", "node --eval *", "perl -e *", "perl -*e *", "ruby -e *",
+            "php -r *", "lua -e *", "deno eval *", "osascript *", "awk *system*", "history *",
+            "chsh *", "crabhook *", "claude *", "codex *", "gemini *", "base64 -d*",
+            "base64 --decode*", "openssl enc*",
+        ),
+    )
+)  # fmt: skip
+# What reads a program from standard input or from its words.
+_SHELLS = names("sh bash zsh dash ksh mksh ash fish rbash pwsh powershell")
+_INTERPRETERS = names("python python2 python3 node perl ruby php lua deno bun")
+
+
+def is_never_remembered(call: Call) -> bool:
+    """Whether any command in the call, hidden or not, is one that no rule is made of."""
+    return any(isinstance(part, CommandPart) and _is_never(part) for part in call.parts)
+
+
+def _is_never(part: CommandPart) -> bool:
+    for line in part.lines:
+        name, _, rest = line.partition(" ")
+        if name in _SHELLS or (name in _INTERPRETERS and rest in ("", "-")):
+            return True
+    return any(pattern.hits_text(line) for line in part.lines for pattern in _PATTERNS)

@@ -1,0 +1,205 @@
+"""Paths as a rule sees them, and rules' path patterns (protocol, section 10).
+
+A path is looked at twice: as it is named and where its links lead.  An allow
+needs both to match, a denial one.
+"""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from enum import StrEnum
+from functools import cached_property, lru_cache
+from posixpath import normpath
+from typing import TypeAlias
+
+from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
+
+from crabhook.policy.surroundings import Surroundings
+
+_ODD_SET = re.compile(r"\[[^\]]*(?:--|&&|~~|\|\||\[)")
+
+
+class Anchor(StrEnum):
+    """What a pattern is relative to, and how that is written."""
+
+    ROOT = "//"
+    HOME = "~/"
+    SOURCE = "/"
+    CWD = "./"
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A file that a call names: `named` and normalised, and `real`, links followed."""
+
+    named: str
+    real: str
+
+    @property
+    def both(self) -> tuple[str, ...]:
+        """Its two names, or the one."""
+        return (self.named,) if self.named == self.real else (self.named, self.real)
+
+
+def normal(path: str) -> str:
+    """Return an absolute path without `.`, `..` and doubled slashes."""
+    return "/" + normpath(path).lstrip("/") if path.startswith("/") else normpath(path)
+
+
+def place(path: str, cwd: str, surroundings: Surroundings) -> Place:
+    """Return where `path` is for a program in the folder `cwd`; `~` is for the caller to expand."""
+    whole = path if path.startswith("/") else f"{cwd}/{path}"
+    return Place(normal(whole), normal(surroundings.real(whole)))
+
+
+@dataclass(frozen=True, slots=True)
+class Bases:
+    """The folders that patterns are relative to; `source` is the rule file's.
+
+    `real` follows links; each folder is followed once.
+    """
+
+    home: str
+    source: str
+    cwd: str
+    real: Callable[[str], str]
+    _found: dict[tuple[Anchor, int], tuple[str, ...]] = field(default_factory=dict, compare=False)
+
+    def of(self, anchor: Anchor, up: int = 0) -> tuple[str, ...]:
+        """Return the folder `up` levels above an anchor, as named and as it really is."""
+        key = (anchor, up)
+        if key not in self._found:
+            self._found[key] = self._look_up(anchor, up)
+        return self._found[key]
+
+    def _look_up(self, anchor: Anchor, up: int) -> tuple[str, ...]:
+        folder = {
+            Anchor.ROOT: "/",
+            Anchor.HOME: self.home,
+            Anchor.SOURCE: self.source,
+            Anchor.CWD: self.cwd,
+        }[anchor]
+        if not folder:
+            return ()
+        folder = normal(folder + "/.." * up)
+        return tuple(dict.fromkeys((folder, normal(self.real(folder)))))
+
+
+@dataclass(frozen=True, slots=True)
+class PathPattern:
+    """A gitignore pattern and what it is relative to.
+
+    `up`: how many folders above the working directory it begins (`../x`).
+    """
+
+    anchor: Anchor
+    pattern: str
+    up: int = 0
+
+    @property
+    def loose(self) -> bool:
+        """Whether a denial by it holds at any depth, below no folder in particular."""
+        return self.anchor is Anchor.CWD and not self.up
+
+    def covers(self, target: Place, bases: Bases) -> bool:
+        """Whether both names of the file match, below the folder the pattern is relative to."""
+        regex = _compile((self.pattern,), any_case=False)
+        folders = bases.of(self.anchor, self.up)
+        return all(
+            any(_matches_below(regex, path, folder) for folder in folders) for path in target.both
+        )
+
+
+_Compiled: TypeAlias = tuple[Anchor | None, int, re.Pattern[str]]
+
+
+@dataclass(frozen=True)
+class PathSet:
+    """Patterns that deny, asked together."""
+
+    patterns: tuple[PathPattern, ...]
+
+    def hits(self, target: Place, bases: Bases) -> bool:
+        """Whether any pattern means one name of the file.
+
+        Capitals do not count, and a pattern relative to nothing matches at
+        any depth.
+        """
+        for anchor, up, regex in self._compiled:
+            folders = ("/",) if anchor is None else bases.of(anchor, up)
+            for folder in folders:
+                if _matches_below(regex, target.named, folder):
+                    return True
+                if target.real != target.named and _matches_below(regex, target.real, folder):
+                    return True
+        return False
+
+    @cached_property
+    def _compiled(self) -> tuple[_Compiled, ...]:
+        """One expression for all patterns that are relative to the same folder."""
+        grouped: dict[tuple[Anchor | None, int], list[str]] = {}
+        for one in self.patterns:
+            key = (None, 0) if one.loose else (one.anchor, one.up)
+            text = f"**/{one.pattern.lstrip('/')}" if one.loose else one.pattern
+            grouped.setdefault(key, []).append(text)
+        return tuple(
+            (anchor, up, _compile(tuple(texts), any_case=True))
+            for (anchor, up), texts in grouped.items()
+        )
+
+
+def _matches_below(regex: re.Pattern[str], path: str, folder: str) -> bool:
+    start = folder if folder.endswith("/") else folder + "/"
+    return path.startswith(start) and regex.match(path, len(start)) is not None
+
+
+@lru_cache(maxsize=32768)
+def _compile(patterns: tuple[str, ...], *, any_case: bool) -> re.Pattern[str]:
+    """Return the patterns as one expression, to be matched from a folder's name on."""
+    texts = []
+    for pattern in patterns:
+        regex = GitIgnoreSpecPattern(pattern).regex
+        assert regex is not None  # noqa: S101 - path_pattern has tried it
+        texts.append(regex.pattern.removeprefix("^").replace("(?P<ps_d>/)", "/"))
+    return re.compile("|".join(f"(?:{text})" for text in texts), re.IGNORECASE if any_case else 0)
+
+
+def path_pattern(text: str) -> PathPattern:
+    """Return the pattern that a rule's specifier writes.
+
+    Raises ValueError, in words for a person, for one that could never match.
+    """
+    anchor, rest = Anchor.CWD, text
+    if text == "~":
+        anchor, rest = Anchor.HOME, "**"
+    else:
+        for known in Anchor:
+            if text.startswith(known.value):
+                anchor, rest = known, text[len(known.value) :]
+                break
+    up = 0
+    while anchor is Anchor.CWD and (rest == ".." or rest.startswith("../")):
+        up, rest = up + 1, rest[3:]
+    rest = rest or "**"
+    if any(part in {"..", "."} for part in rest.rstrip("/").split("/")):
+        raise ValueError("holds . or .. where no path can have it")
+    if rest.startswith(("!", "#")) or rest != rest.strip():
+        raise ValueError("begins or ends with a character that gitignore reads in its own way")
+    if _ODD_SET.search(rest):
+        raise ValueError("has a set of characters that can be read in two ways")
+    pattern = f"/{rest.lstrip('/')}" if anchor is not Anchor.CWD or up else rest
+    try:
+        usable = GitIgnoreSpecPattern(pattern).regex is not None
+    except (ValueError, re.error) as error:
+        raise ValueError(f"is no gitignore pattern: {error}") from error
+    if not usable:
+        raise ValueError("is a gitignore pattern that matches nothing")
+    return PathPattern(anchor, pattern, up)
+
+
+def is_within(path: str, folder: str) -> bool:
+    """Whether an absolute path is `folder` or below it; both as they are named."""
+    if not folder.startswith("/") or not path.startswith("/"):
+        return False
+    path, folder = normal(path), normal(folder)
+    return path == folder or path.startswith(folder if folder == "/" else folder + "/")

@@ -1,0 +1,213 @@
+"""Rules that an "always allow" could mean, from narrow to wide, and what each would have done.
+
+A proposal is tried before it is made: it is only offered if it would allow
+the very call it was made of.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from posixpath import dirname
+
+from crabhook.model.event import Event
+from crabhook.policy.call import ANYTHING, read_call
+from crabhook.policy.engine import Policy
+from crabhook.policy.names import names
+from crabhook.policy.never import is_never_remembered
+from crabhook.policy.parts import (
+    Call,
+    CommandPart,
+    FetchPart,
+    FilePart,
+    NamePart,
+    Part,
+    ToolPart,
+    Use,
+)
+from crabhook.policy.paths import is_within
+from crabhook.policy.protected import Protected
+from crabhook.policy.rule import Rule, RuleScope, RuleSet, RuleVerdict
+from crabhook.policy.shell.unfold import BLANK
+from crabhook.policy.surroundings import Surroundings
+from crabhook.policy.syntax import parse_matcher
+
+DEFAULT_LIFE = timedelta(days=30)
+
+# The words after which a command's name says what it does: `git log`, `npm run test`.
+_TAKES_SUBCOMMAND = names(
+    "git npm pnpm yarn cargo go docker kubectl make pip uv gh poetry brew apt systemctl terraform "
+    "aws gcloud dotnet mvn bun"
+)
+_PLAIN = re.compile(r"[\w./:@+][\w./:@+-]*")
+_RUNS_SCRIPTS = frozenset({("npm", "run"), ("pnpm", "run"), ("yarn", "run"), ("bun", "run")})
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """A rule that may be offered, with words for what it would cover."""
+
+    rule: Rule
+    covers: str
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """What a proposal would have done: how many calls allowed, which denials undone."""
+
+    covered: int
+    denials: tuple[Event, ...]
+
+
+def propose(
+    event: Event,
+    surroundings: Surroundings,
+    protected: Protected,
+    expires: datetime | None = None,
+) -> tuple[Proposal, ...]:
+    """Return the rules that would allow the call from now on, the narrowest first.
+
+    None are returned for what no rule can allow, for what is protected, and
+    for commands on the never-remember list.  `expires` is when they end:
+    DEFAULT_LIFE from now unless said otherwise.
+    """
+    call = read_call(event, surroundings)
+    if call is None or call.troubles or is_never_remembered(call):
+        return ()
+    end = expires or (surroundings.now + DEFAULT_LIFE).replace(microsecond=0)
+    found: dict[tuple[tuple[str, ...], RuleScope], Proposal] = {}
+    for texts, scope, covers in _drafts(call, event, surroundings):
+        try:
+            matchers = tuple(parse_matcher(text, restricts=False) for text in texts)
+        except ValueError:  # a name that the rules' syntax cannot write
+            continue
+        rule = Rule(RuleVerdict.ALLOW, texts, matchers, scope=scope, expires=end)
+        ruling = Policy([RuleSet((rule,))], protected).judge(event, surroundings)
+        if ruling is not None and ruling.verdict is RuleVerdict.ALLOW:
+            found.setdefault((texts, scope), Proposal(rule, covers))
+    return tuple(found.values())
+
+
+def tried(
+    proposal: Proposal,
+    past: Iterable[tuple[Event, RuleVerdict]],
+    surroundings_of: Callable[[Event], Surroundings],
+    protected: Protected,
+) -> Trial:
+    """Return what the proposal alone would have done to past calls, given with their verdicts.
+
+    It is tried as if it had been in force then, whenever it is to end.
+    """
+    policy = Policy([RuleSet((proposal.rule,))], protected)
+    covered, denials = 0, []
+    for event, verdict in past:
+        ruling = policy.judge(event, surroundings_of(event))
+        if ruling is not None and ruling.verdict is RuleVerdict.ALLOW:
+            covered += 1
+            if verdict is RuleVerdict.DENY:
+                denials.append(event)
+    return Trial(covered, tuple(denials))
+
+
+_Draft = tuple[tuple[str, ...], RuleScope, str]
+
+
+def _drafts(call: Call, event: Event, surroundings: Surroundings) -> Iterator[_Draft]:
+    """Yield texts, scope and words for each width: every part of the call at the same width."""
+    widths = [_widths(part, event, surroundings) for part in call.required]
+    if not widths or not all(widths):
+        return
+    project = RuleScope(project=(surroundings.project,))
+    texts: tuple[str, ...] = ()
+    words = ""
+    for width in range(max(map(len, widths))):
+        chosen = [one[min(width, len(one) - 1)] for one in widths]
+        texts = tuple(dict.fromkeys(text for text, _ in chosen))
+        words = " and ".join(dict.fromkeys(words for _, words in chosen))
+        if width == 0 and event.session:
+            yield texts, RuleScope(session=(event.session,)), f"{words}, in this session"
+        yield texts, project, f"{words}, in this project"
+    yield texts, RuleScope(), f"{words}, everywhere"
+
+
+def _widths(part: Part, event: Event, surroundings: Surroundings) -> Sequence[tuple[str, str]]:
+    """Return matchers for one part, from narrow to wide, each with words."""
+    match part:
+        case CommandPart():
+            return _command_widths(part)
+        case FilePart():
+            return _file_widths(part, event, surroundings)
+        case FetchPart():
+            return [(f"WebFetch(domain:{part.host})", f"fetching from {part.host}")]
+        case NamePart():
+            tool = "Agent" if "Agent" in part.tools else "Skill"
+            exact = (f"{tool}({part.text})", f"{tool} {part.text}")
+            return [exact] if part.text == part.name else [exact, _any_arguments(tool, part.name)]
+        case ToolPart():
+            return _tool_widths(part)
+
+
+def _any_arguments(tool: str, name: str) -> tuple[str, str]:
+    return f"{tool}({name} *)", f"{tool} {name} with any arguments"
+
+
+def _command_widths(part: CommandPart) -> list[tuple[str, str]]:
+    plain = [one for one in part.readings if not one.assigned]
+    if not plain:
+        return []
+    text = plain[-1].text  # inside the wrappers, which an allow looks through
+    words = text.split(" ")
+    found = []
+    if not any(letter in text for letter in "*\\\"'"):
+        exact = " ".join(map(_quoted, words))
+        found.append((f"Bash({exact})", f"exactly `{exact}`"))
+    if plain[-1].exact:
+        return found
+    for size in (3, 2, 1):
+        head = words[:size]
+        if len(words) < size or not _says_enough(head) or not all(map(_is_plain, head)):
+            continue
+        start = " ".join(head)
+        found.append((f"Bash({start} *)", f"`{start}` with any arguments"))
+    return found
+
+
+def _quoted(word: str) -> str:
+    return f'"{word.replace(BLANK, " ")}"' if BLANK in word else word
+
+
+def _says_enough(head: Sequence[str]) -> bool:
+    """Whether a command that begins like this is one thing, not any."""
+    if head[0] not in _TAKES_SUBCOMMAND:
+        return len(head) == 1
+    if (head[0], *head[1:2]) in _RUNS_SCRIPTS:
+        return len(head) == 3
+    return len(head) == 2
+
+
+def _is_plain(word: str) -> bool:
+    return _PLAIN.fullmatch(word) is not None
+
+
+def _file_widths(part: FilePart, event: Event, surroundings: Surroundings) -> list[tuple[str, str]]:
+    tool = "Edit" if part.use is Use.WRITE else "Read"
+    verb = "writing" if part.use is Use.WRITE else "reading"
+    if not part.places or any(letter in part.places[0].named for letter in "*?[\\"):
+        return []
+    name, cwd = part.places[0].named, event.cwd or surroundings.project
+    folder = dirname(name)
+    found = [] if name.endswith(ANYTHING) else [(f"{tool}(/{name})", f"{verb} {name}")]
+    if folder not in ("/", surroundings.home):
+        found.append((f"{tool}(/{folder}/**)", f"{verb} below {folder}"))
+    if is_within(name, cwd) and cwd != surroundings.home:
+        found.append((f"{tool}(./**)", f"{verb} below the working directory"))
+    return found
+
+
+def _tool_widths(part: ToolPart) -> list[tuple[str, str]]:
+    name = part.text
+    found = [(name, f"any call of {name}")]
+    server, parted, _ = name.removeprefix("mcp__").partition("__")
+    if name.startswith("mcp__") and parted:
+        found.append((f"mcp__{server}__*", f"every tool of {server}"))
+    return found

@@ -1,0 +1,237 @@
+"""What always reaches a person, whatever the rules allow, until the user takes it off the list.
+
+An entry's files may not be written unasked; a secret one's not read either.
+The list errs on the side of asking: a name is enough, wherever it stands.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from posixpath import dirname
+
+from crabhook.policy.command_pattern import CommandPattern, command_pattern
+from crabhook.policy.matcher import file_hit
+from crabhook.policy.parts import CommandPart, FilePart, Part, Use
+from crabhook.policy.paths import Anchor, Bases, PathPattern, PathSet, path_pattern
+from crabhook.policy.programs import PRINTERS, RECURSIVE
+
+NOTHING = PathSet(())
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One line of the list.
+
+    `name` is what `unprotect` calls it, `what` says what it is, for a person.
+    `free` are files that its patterns mean and it does not.
+    """
+
+    name: str
+    what: str
+    paths: PathSet
+    secret: bool = False
+    commands: tuple[CommandPattern, ...] = ()
+    free: PathSet = NOTHING
+
+    def concerns(self, part: Part, bases: Bases) -> bool:
+        """Whether the part touches what the entry protects."""
+        if isinstance(part, CommandPart):
+            return any(self._is_command(line) for line in part.lines)
+        if not isinstance(part, FilePart) or part.program in PRINTERS:
+            return False
+        if part.use is Use.READ and not self.secret:
+            return False
+        if self.free.patterns and all(self.free.hits(one, bases) for one in part.places):
+            return False
+        if file_hit(self.paths, part, bases):
+            return True
+        return part.program in RECURSIVE and self._is_inside(part, bases)
+
+    def _is_command(self, line: str) -> bool:
+        first, by_word = line.partition(" ")[0], self._by_first_word
+        patterns = (*by_word.get(first, ()), *by_word.get("", ()))
+        return any(pattern.hits_text(line) for pattern in patterns)
+
+    @cached_property
+    def _by_first_word(self) -> dict[str, list[CommandPattern]]:
+        found: dict[str, list[CommandPattern]] = {}
+        for pattern in self.commands:
+            found.setdefault(pattern.first_word, []).append(pattern)
+        return found
+
+    def _is_inside(self, part: FilePart, bases: Bases) -> bool:
+        """Whether the part is a folder above what is protected, handled with all that is in it."""
+        names = {name for place in part.places for name in place.both}
+        if not names.isdisjoint(self._homes(bases)):
+            return True
+        return any(name.endswith(above) for name in names for above in self._above)
+
+    def _homes(self, bases: Bases) -> frozenset[str]:
+        at_home = any(one.anchor is Anchor.HOME for one in self.paths.patterns)
+        return frozenset({bases.home, dirname(bases.home), "/"} if at_home else ())
+
+    @cached_property
+    def _above(self) -> tuple[str, ...]:
+        """The ends of names of folders that hold something protected, as `/.github`."""
+        parts = [one.pattern.split("/") for one in self.paths.patterns if one.loose]
+        return tuple("/" + "/".join(some[:n]) for some in parts for n in range(1, len(some)))
+
+
+def _paths(text: str) -> PathSet:
+    return PathSet(tuple(map(path_pattern, text.split())))
+
+
+def _commands(*texts: str) -> tuple[CommandPattern, ...]:
+    return tuple(map(command_pattern, texts))
+
+
+ENTRIES = (
+    Entry(
+        "agent-settings",
+        "the agents' own settings and hooks",
+        _paths(
+            "~/.claude/settings*.json .claude/settings*.json ~/.claude.json .claude/hooks "
+            "~/.claude/plugins .mcp.json managed-settings*.json //etc/claude-code "
+            ".gemini/settings.json .gemini/hooks .gemini/extensions .gemini/policies "
+            ".codex/config.toml .codex/hooks.json .codex/hooks .codex/rules "
+            "//etc/codex //etc/gemini-cli .cursor/hooks.json"
+        ),
+        commands=_commands(
+            "claude config *", "claude mcp add*", "gemini hooks *", "codex mcp add *"
+        ),
+    ),
+    Entry(
+        "own-files",
+        "crabhook's rules, settings and record",
+        _paths(".crabhook ~/.config/crabhook ~/.local/state/crabhook"),
+        secret=True,
+        commands=_commands(
+            "crabhook rules add *",
+            "crabhook rules remove *",
+            "crabhook rules trust *",
+            "crabhook install *",
+            "crabhook uninstall *",
+            "crabhook serve *",
+            "* -m crabhook rules *",
+            "* -m crabhook install *",
+            "* -m crabhook uninstall *",
+        ),
+    ),
+    Entry(
+        "shell-startup",
+        "files that shells and logins run",
+        _paths(
+            "~/.bashrc .bashrc .bash_profile .bash_login .bash_logout .bash_aliases .profile "
+            ".zshrc .zshenv .zprofile .zlogin .zlogout .kshrc .cshrc .tcshrc .xprofile .xinitrc "
+            ".xsessionrc .inputrc .pam_environment ~/.config/fish ~/.config/environment.d "
+            "~/.config/systemd/user ~/.config/autostart ~/Library/LaunchAgents "
+            "//etc/profile //etc/profile.d //etc/bash.bashrc //etc/bashrc //etc/zsh "
+            "//etc/environment //etc/cron* //var/spool/cron //etc/sudoers //etc/sudoers.d"
+        ),
+        commands=_commands("crontab *", "systemctl --user enable *", "launchctl load *", "chsh *"),
+    ),
+    Entry(
+        "ssh",
+        "SSH keys and settings",
+        _paths("~/.ssh .ssh //etc/ssh id_rsa id_dsa id_ecdsa id_ed25519"),
+        secret=True,
+    ),
+    Entry(
+        "cloud",
+        "credentials of clouds, registries and tools",
+        _paths(
+            "~/.aws .aws .config/gcloud .azure .kube .docker/config.json .netrc _netrc "
+            ".npmrc .pypirc .git-credentials .config/gh .config/hub .config/glab-cli "
+            ".cargo/credentials .cargo/credentials.toml .gem/credentials .terraform.d "
+            ".terraformrc .vault-token .gnupg .password-store .config/op .config/doctl "
+            ".config/rclone .config/containers/auth.json .oci .s3cfg .boto .pgpass .my.cnf "
+            ".claude/.credentials.json .codex/auth.json .gemini/oauth_creds.json "
+            ".gemini/google_accounts.json ~/Library/Keychains .local/share/keyrings "
+            "//etc/shadow //etc/gshadow"
+        ),
+        secret=True,
+    ),
+    Entry(
+        "env-files",
+        "files of secrets for a project",
+        _paths(".env .env.* .envrc"),
+        secret=True,
+        free=_paths(".env.example .env.sample .env.template .env.dist .env.defaults"),
+    ),
+    Entry(
+        "ci",
+        "definitions of continuous integration",
+        _paths(
+            ".github/workflows .github/actions .gitlab-ci.yml .gitlab-ci.yaml .gitlab/ci "
+            ".circleci Jenkinsfile azure-pipelines.yml .azure-pipelines .travis.yml "
+            "bitbucket-pipelines.yml .drone.yml .woodpecker.yml .woodpecker .buildkite "
+            ".forgejo/workflows .gitea/workflows appveyor.yml .appveyor.yml cloudbuild.yaml"
+        ),
+    ),
+    Entry(
+        "git-hooks",
+        "hooks that git runs, and the settings that name them",
+        _paths(
+            ".git/hooks .git/config .git/modules .husky .githooks .pre-commit-config.yaml "
+            "lefthook.yml .lefthook.yml ~/.gitconfig .gitconfig ~/.config/git"
+        ),
+        commands=_commands(
+            "git config *hooksPath*",
+            "git config *hookspath*",
+            "git config *fsmonitor*",
+            "git config *sshCommand*",
+            "git config *alias.*",
+            "git config *filter.*",
+        ),
+    ),
+)
+
+ENTRY_NAMES = tuple(entry.name for entry in ENTRIES)
+
+
+@dataclass(frozen=True)
+class Protected:
+    """The list in force.
+
+    `own`: absolute folders and files of crabhook itself, wherever the
+    settings put them.  `off`: names of entries the user has taken off.
+    """
+
+    own: tuple[str, ...] = ()
+    off: frozenset[str] = frozenset()
+
+    @cached_property
+    def entries(self) -> tuple[Entry, ...]:
+        """The entries that are in force, crabhook's own places among them."""
+        return tuple(self._with_own(entry) for entry in ENTRIES if entry.name not in self.off)
+
+    def without(self, names: Iterable[str]) -> "Protected":
+        """Return the list with these entries taken off too."""
+        return Protected(self.own, self.off | frozenset(names))
+
+    def concerned(self, part: Part, bases: Bases) -> Entry | None:
+        """Return the first entry that the part touches."""
+        if isinstance(part, FilePart) and not self._may_concern(part, bases):
+            return None
+        return next((entry for entry in self.entries if entry.concerns(part, bases)), None)
+
+    def _may_concern(self, part: FilePart, bases: Bases) -> bool:
+        """Whether the part needs a closer look: most files are in no entry, and soon told."""
+        if part.glob or part.program in RECURSIVE:
+            return True
+        return any(self._all_paths.hits(one, bases) for one in part.places)
+
+    @cached_property
+    def _all_paths(self) -> PathSet:
+        return PathSet(tuple(one for entry in self.entries for one in entry.paths.patterns))
+
+    def _with_own(self, entry: Entry) -> Entry:
+        if entry.name != "own-files":
+            return entry
+        own = tuple(PathPattern(Anchor.ROOT, _escaped(path)) for path in self.own)
+        return replace(entry, paths=PathSet((*entry.paths.patterns, *own)))
+
+
+def _escaped(path: str) -> str:
+    """Return an absolute path as a gitignore pattern that means it and all below it."""
+    return "".join(f"\\{letter}" if letter in "\\*?[]! #" else letter for letter in path)

@@ -1,0 +1,244 @@
+"""Commands that hide behind others: what a denial looks through.
+
+A guess too many costs a question, a guess too few lets a denied command run;
+so an option nobody knows is read both ways, with a value and without.
+Nothing here ever helps an allow.
+"""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import takewhile
+from posixpath import basename
+
+from crabhook.policy.names import names
+
+Argv = Sequence[str]
+
+SHELLS = frozenset({"sh", "bash", "zsh", "dash", "ksh", "mksh", "ash", "fish", "rbash"})
+
+
+@dataclass(frozen=True, slots=True)
+class Inner:
+    """What one command runs: other commands, and texts that a shell will read."""
+
+    commands: tuple[Argv, ...] = ()
+    scripts: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Wrapper:
+    """How a program that runs the rest of its words is called.
+
+    `valued`: options that take the next word.  `positional`: words of its own
+    before the command.  `assigns`: `NAME=value` words come first.
+    """
+
+    valued: frozenset[str] = field(default=frozenset())
+    positional: int = 0
+    assigns: bool = False
+
+
+def _wrapper(valued: str = "", positional: int = 0, *, assigns: bool = False) -> _Wrapper:
+    return _Wrapper(frozenset(valued.split()), positional, assigns)
+
+
+_PLAIN = _wrapper()
+_WRAPPERS: Mapping[str, _Wrapper] = {
+    **dict.fromkeys(
+        names(
+            "nohup builtin noglob nocorrect setsid coproc busybox toybox unbuffer fakeroot - "
+            "caffeinate dbus-run-session proxychains proxychains4 torsocks catchsegv linux32 "
+            "linux64 rlwrap sem xvfb-run"
+        ),
+        _PLAIN,
+    ),
+    "command": _PLAIN,
+    "exec": _wrapper("-a"),
+    "time": _wrapper("-f --format -o --output"),
+    "timeout": _wrapper("-k --kill-after -s --signal", 1),
+    "gtimeout": _wrapper("-k --kill-after -s --signal", 1),
+    "nice": _wrapper("-n --adjustment"),
+    "ionice": _wrapper("-c --class -n --classdata -p -P -u"),
+    "chrt": _wrapper("-T -P -D", 1),
+    "taskset": _wrapper("", 1),
+    "stdbuf": _wrapper("-i -o -e --input --output --error"),
+    "sudo": _wrapper("-u -g -h -p -C -r -t -T -U -D -R --user --group --host", assigns=True),
+    "doas": _wrapper("-u -C", assigns=True),
+    "pkexec": _wrapper("--user"),
+    "runuser": _wrapper("-u -g -G --user"),
+    "env": _wrapper("-u --unset -C --chdir", assigns=True),
+    "xargs": _wrapper("-a -d -E -I -L -n -P -s --arg-file --delimiter --max-args --max-procs"),
+    "parallel": _wrapper("-j -a --jobs -I -n -N --joblog"),
+    "flock": _wrapper("-w --timeout -E", 1),
+    "chroot": _wrapper("", 1),
+    "unshare": _wrapper(""),
+    "nsenter": _wrapper("-t --target -S -G"),
+    "strace": _wrapper("-e -o -p -s -u -E -P -a -O -S"),
+    "ltrace": _wrapper("-e -o -p -s -u -n -l -a"),
+    "systemd-run": _wrapper("-p -u -E -M --unit --property --uid --gid"),
+    "setpriv": _PLAIN,
+    "firejail": _PLAIN,
+    "bwrap": _PLAIN,
+    "entr": _PLAIN,
+    "watch": _wrapper("-n --interval"),
+    "setarch": _wrapper("", 1),
+    "script": _wrapper("-c -t -T -o -O -I -B", 1),
+    "ssh": _wrapper("-b -c -D -E -e -F -I -i -J -L -l -m -O -o -p -Q -R -S -W -w", 1),
+}
+# Programs whose second word makes them run the rest.
+_SUBCOMMANDS: Mapping[tuple[str, str], _Wrapper] = {
+    **dict.fromkeys(
+        [
+            *((name, "run") for name in ("uv", "poetry", "pipenv", "hatch", "rye", "pdm", "nix")),
+            *((name, "exec") for name in ("npm", "pnpm", "yarn", "bundle", "mise")),
+            ("perf", "stat"),
+            ("perf", "record"),
+        ],
+        _PLAIN,
+    ),
+    ("direnv", "exec"): _wrapper("", 1),
+    ("conda", "run"): _wrapper("-n -p --name --prefix"),
+    ("git", "bisect"): _wrapper("", 1),
+}
+# Programs that run what their words or their input say.
+RUNNERS = SHELLS | frozenset(_WRAPPERS) | {"eval", "source", ".", "trap", "su"}
+_ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\+?=")
+_DASH_C = re.compile(r"-[a-zA-Z]*c[a-zA-Z]*")
+
+
+def inner(argv: Argv) -> Inner:
+    """Return what the command `argv` would run in its turn, as far as its words tell."""
+    name = basename(argv[0])
+    commands: list[Argv] = []
+    scripts: list[str] = []
+    if wrapper := _WRAPPERS.get(name):
+        commands += _rest(argv[1:], wrapper)
+    if len(argv) > 2 and (wrapper := _SUBCOMMANDS.get((name, argv[1]))):
+        commands += _rest(argv[2:], wrapper)
+    if read := _SPECIAL.get(name):
+        special = read(argv)
+        commands += special.commands
+        scripts += special.scripts
+    if name in SHELLS:
+        scripts += _dash_c(argv).scripts
+    return Inner(tuple(rest for rest in commands if rest), tuple(scripts))
+
+
+def reads_script(argv: Argv) -> bool:
+    """Whether the command is a shell that takes its script from standard input."""
+    if not argv or basename(argv[0]) not in SHELLS:
+        return False
+    words = [word for word in argv[1:] if not word.startswith(("-", "+"))]
+    return not words or "-s" in argv[1:]
+
+
+def _rest(words: Argv, wrapper: _Wrapper) -> list[Argv]:
+    at, unsure = 0, False
+    while at < len(words):
+        word = words[at]
+        if word == "--":
+            at, unsure = at + 1, False
+            break
+        if wrapper.assigns and _ASSIGNMENT.match(word):
+            at, unsure = at + 1, False
+        elif len(word) > 1 and word[0] in "-+":
+            known = word in wrapper.valued
+            at += 2 if known else 1
+            unsure = not known and "=" not in word
+        else:
+            break
+    at += wrapper.positional
+    return [words[at:], words[at + 1 :]] if unsure else [words[at:]]
+
+
+def _dash_c(argv: Argv) -> Inner:
+    """Read `sh -c '…'`: the first word after the options, once one of them asks for it."""
+    asked = False
+    for word in argv[1:]:
+        if _DASH_C.fullmatch(word) or word.startswith(("--command", "--init-command")):
+            asked = True
+            if "=" in word:
+                return Inner(scripts=(word.partition("=")[2],))
+        elif asked and not word.startswith(("-", "+")):
+            return Inner(scripts=tuple(argv[argv.index(word) :][:1]))
+    return Inner()
+
+
+def _eval(argv: Argv) -> Inner:
+    return Inner(scripts=(" ".join(word for word in argv[1:] if word != "--"),))
+
+
+def _first(argv: Argv) -> Inner:
+    words = [word for word in argv[1:] if word != "--"]
+    return Inner(scripts=tuple(words[:1]))
+
+
+def _alias(argv: Argv) -> Inner:
+    return Inner(scripts=tuple(word.partition("=")[2] for word in argv[1:] if "=" in word))
+
+
+def _find(argv: Argv) -> Inner:
+    starts = [at + 1 for at, word in enumerate(argv) if word in _FIND_RUNS]
+    ends = (";", "+", "\\;")
+    runs = [tuple(takewhile(lambda word: word not in ends, argv[at:])) for at in starts]
+    if "-delete" in argv:
+        runs.append(("rm", *argv[1:2]))
+    return Inner(tuple(runs))
+
+
+_FIND_RUNS = frozenset({"-exec", "-execdir", "-ok", "-okdir"})
+
+
+def _env(argv: Argv) -> Inner:
+    texts = []
+    for at, word in enumerate(argv[1:], 1):
+        if word in {"-S", "--split-string"}:
+            texts.append(" ".join(argv[at + 1 :]))
+        elif word.startswith(("-S", "--split-string=")):
+            first = word.removeprefix("--split-string=").removeprefix("-S")
+            texts.append(" ".join([first, *argv[at + 1 :]]))
+    return Inner(scripts=tuple(texts))
+
+
+def _joined(argv: Argv) -> Inner:
+    """Read programs that hand their words, joined, to a shell: the text may begin anywhere."""
+    rest = [words for words in _rest(argv[1:], _WRAPPERS[basename(argv[0])]) if words]
+    return Inner(scripts=(*(" ".join(words) for words in rest), *_dash_c(argv).scripts))
+
+
+def _git(argv: Argv) -> Inner:
+    texts = []
+    for at, word in enumerate(argv[1:], 1):
+        if word in {"foreach", "--exec", "-x", "--tree-filter", "--index-filter"}:
+            words = [other for other in argv[at + 1 :] if other != "--recursive"]
+            texts.append(" ".join(words) if word == "foreach" else "".join(words[:1]))
+        elif word.startswith("--exec="):
+            texts.append(word.partition("=")[2])
+        elif re.match(r"alias\.[^=]*=!", word):
+            texts.append(word.partition("=!")[2])
+    commands = (argv[argv.index("run") + 1 :],) if "bisect" in argv and "run" in argv else ()
+    return Inner(commands, tuple(texts))
+
+
+def _fd(argv: Argv) -> Inner:
+    starts = [at + 1 for at, word in enumerate(argv) if word in {"-x", "-X", "--exec"}]
+    return Inner(tuple(argv[at:] for at in starts))
+
+
+_SPECIAL: Mapping[str, Callable[[Argv], Inner]] = {
+    "eval": _eval,
+    "trap": _first,
+    "alias": _alias,
+    "find": _find,
+    "fd": _fd,
+    "env": _env,
+    "watch": _joined,
+    "ssh": _joined,
+    "parallel": _joined,
+    "su": _dash_c,
+    "runuser": _dash_c,
+    "script": _dash_c,
+    "flock": _dash_c,
+    "git": _git,
+}

@@ -1,0 +1,170 @@
+"""Everything a line might run: each command in each spelling, and what hides behind it.
+
+This is the side of a denial, where a guess too many is the smaller fault.
+Bounded in depth and number, since the line is hostile until shown safe.
+"""
+
+import re
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from posixpath import basename
+
+from crabhook.policy.shell import checks
+from crabhook.policy.shell.hidden import Argv, inner
+from crabhook.policy.shell.read import read_script
+from crabhook.policy.shell.script import Command, Redirect, Script, Word
+
+MAX_DEPTH = 6
+MAX_FOUND = 1200
+MAX_HIDDEN_BYTES = 2 * checks.MAX_BYTES
+MAX_SPELLINGS = 40
+
+BLANK = "\x1f"  # a blank inside a word: no rule's text can hold it
+_GIT_VALUED = frozenset({"-C", "-c", "--git-dir", "--work-tree", "--namespace", "--exec-path"})
+
+
+def unfold(text: str, script: Script, known: Mapping[str, Sequence[str]]) -> Script:
+    """Return the script with all that hides in it; `text` is what it was read from."""
+    search = _Search(known)
+    search.take(script.commands, script.redirects)
+    if script.troubles:
+        search.take(_by_text(text))
+    search.run()
+    troubles = dict.fromkeys((*script.troubles, *search.troubles))
+    return Script(tuple(search.commands), tuple(search.redirects), tuple(troubles))
+
+
+class _Search:
+    """Looks behind each command for others, breadth first."""
+
+    def __init__(self, known: Mapping[str, Sequence[str]]) -> None:
+        self.commands: list[Command] = []
+        self.redirects: list[Redirect] = []
+        self.troubles: list[str] = []
+        self._known = known
+        self._seen: set[tuple[str, ...]] = set()
+        self._bytes = 0
+        self._todo: deque[tuple[Command, int]] = deque()
+
+    def take(
+        self, commands: Iterable[Command], redirects: Iterable[Redirect] = (), depth: int = 0
+    ) -> None:
+        """Add what was found, to be looked behind in its turn."""
+        for command in commands:
+            self.commands.append(command)
+            self._todo.append((command, depth))
+        self.redirects += redirects
+
+    def run(self) -> None:
+        """Look until there is no more, or enough."""
+        while self._todo:
+            if len(self.commands) > MAX_FOUND or self._bytes > MAX_HIDDEN_BYTES:
+                self.troubles.append("more hides in it than is looked at")
+                return
+            command, depth = self._todo.popleft()
+            for argv in spellings(command):
+                if depth < MAX_DEPTH and tuple(argv) not in self._seen:
+                    self._seen.add(tuple(argv))
+                    self._look_behind(argv, depth + 1)
+
+    def _look_behind(self, argv: Argv, depth: int) -> None:
+        behind = inner(argv)
+        self.take(map(hidden_command, behind.commands), depth=depth)
+        for text in behind.scripts:
+            if self._bytes > MAX_HIDDEN_BYTES:
+                return
+            self._bytes += len(text)
+            read = read_script(text, self._known)
+            self.take(
+                (replace(one, hidden=True) for one in read.commands),
+                (replace(one, hidden=True) for one in read.redirects),
+                depth,
+            )
+            if read.troubles:
+                self.take(_by_text(text), depth=depth)
+
+
+def hidden_command(argv: Argv) -> Command:
+    """Return a command found behind another one."""
+    words = tuple(Word(word, (word,)) for word in argv)
+    return Command(words, source=" ".join(argv), hidden=True)
+
+
+def _by_text(text: str) -> list[Command]:
+    """Return what could be commands in a text that has no trustworthy tree."""
+    text = text.replace("``", "").replace("$()", "")
+    pieces = [re.sub(r"[\\'\"]", "", piece) for piece in checks.pieces(text)[:MAX_FOUND]]
+    pieces += [piece.replace(",", " ") for piece in pieces if "," in piece]  # {rm,-rf,x}
+    skipped = [_skip_assignments(piece.split()) for piece in pieces]
+    return [hidden_command(piece) for piece in skipped if piece]
+
+
+def _skip_assignments(words: Sequence[str]) -> Sequence[str]:
+    at = 0
+    while at < len(words) and re.match(r"[A-Za-z_]\w*\+?=", words[at]):
+        at += 1
+    return words[at:]
+
+
+def spellings(command: Command) -> Iterator[Argv]:
+    """Yield the words the command may come to, the likeliest first; never an empty list."""
+    words = command.words
+    count = 0
+    for changed, word in [(-1, None), *enumerate(words)]:
+        for value in word.values[1:] if word else ("",):
+            argv = list(_spelled(words, changed, value))
+            if argv:
+                yield argv
+                count += 1
+            if count >= MAX_SPELLINGS:
+                return
+
+
+def _spelled(words: Sequence[Word], changed: int, value: str) -> Iterator[str]:
+    for place, word in enumerate(words):
+        if place == changed:
+            yield from value.split() or ()
+        elif word.fixed:
+            yield word.text
+        elif word.parts:
+            yield from word.parts
+        elif word.raw.startswith('"'):
+            yield word.text
+        else:
+            yield from word.text.split()
+
+
+def lines(command: Command) -> set[str]:
+    """Return every text by which a rule may know the command, to deny it."""
+    found = {" ".join(command.source.split())} if command.source else set()
+    for argv in spellings(command):
+        for words in _namings(argv):
+            found.add(" ".join(words))
+            found.add(line(words))
+            if command.assignments:
+                set_before = [f"{one.name}={one.value.text}" for one in command.assignments]
+                found.add(line([*set_before, *words]))
+    return found
+
+
+def line(words: Argv) -> str:
+    """Return the words as one text in which blanks inside a word cannot pass for ends of one."""
+    return " ".join(re.sub(r"\s", BLANK, word) or "''" for word in words)
+
+
+def _namings(argv: Argv) -> Iterator[Argv]:
+    yield argv
+    short = [basename(argv[0]) or argv[0], *argv[1:]]
+    if short[0] != argv[0]:
+        yield short
+    if short[0] == "git" and len(argv) > 1 and argv[1].startswith("-"):
+        yield ["git", *_without_globals(argv[1:])]
+
+
+def _without_globals(words: Argv) -> Argv:
+    """Return git's words without the options that stand before its subcommand."""
+    at = 0
+    while at < len(words) and words[at].startswith("-"):
+        at += 2 if words[at] in _GIT_VALUED else 1
+    return words[at:]

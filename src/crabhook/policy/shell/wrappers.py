@@ -1,0 +1,105 @@
+"""Wrappers that an allow may look through, and leading assignments that it may skip.
+
+Source: the hook protocol's section 10.  A wrapper is stripped only with
+options that are known to leave its command as it is; anything else stays, and
+then a rule must name the wrapper itself.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from posixpath import basename
+
+from crabhook.policy.names import names
+from crabhook.policy.shell.hidden import RUNNERS
+from crabhook.policy.shell.script import Assignment, Command, Word
+
+_DURATION = r"(?:\d+\.?\d*|\.\d+)[smhd]?"
+
+_TIMEOUT_OPTIONS = (
+    rf"(?:--foreground|--preserve-status|-v|--verbose|-k {_DURATION}|-k{_DURATION}"
+    rf"|--kill-after={_DURATION}|-s [A-Z0-9]+|-s[A-Z0-9]+|--signal=[A-Z0-9]+) "
+)
+# Wrapper -> the options it may have (one word each, or with its value), and
+# what must follow them before the command.
+_STRIPPED: Mapping[str, tuple[str, str]] = {
+    "timeout": (
+        _TIMEOUT_OPTIONS,
+        rf"{_DURATION} ",
+    ),
+    "time": (r"-p ", ""),
+    "nice": (r"(?:-n -?\d+|-n-?\d+|--adjustment=-?\d+|--?\d+) ", ""),
+    "nohup": ("(?!)", ""),
+    "stdbuf": (r"(?:-[ioe](?: )?(?:L|\d+[KMG]?)|--(?:input|output|error)=(?:L|\d+[KMG]?)) ", ""),
+    "command": ("(?!)", ""),
+    "builtin": ("(?!)", ""),
+    "noglob": ("(?!)", ""),
+    "xargs": ("(?!)", ""),
+}
+_FORMS = {
+    name: re.compile(rf"(?:{option})*(?:-- )?{then}") for name, (option, then) in _STRIPPED.items()
+}
+
+# Variables that change what a program prints or how, never what runs.
+_SAFE_NAMES = re.compile(
+    r"NODE_ENV|RUST_BACKTRACE|RUST_LOG|GOOS|GOARCH|GOARM|GO111MODULE|CGO_ENABLED|GOEXPERIMENT"
+    r"|PYTHONUNBUFFERED|PYTHONDONTWRITEBYTECODE|PYTHONIOENCODING|PYTHONUTF8|PYTHONHASHSEED"
+    r"|PYTEST_DISABLE_PLUGIN_AUTOLOAD|LANG|LANGUAGE|LC_[A-Z]+|CHARSET|TZ|TERM|COLORTERM"
+    r"|NO_COLOR|FORCE_COLOR|CLICOLOR|CLICOLOR_FORCE|LS_COLORS|COLUMNS|LINES|CI|TIME_STYLE"
+    r"|BLOCK_SIZE|BLOCKSIZE|CARGO_TERM_COLOR|DO_NOT_TRACK"
+)
+# Shell variables of a line's own: small letters, and not one that a shell or
+# a program gives a meaning (zsh ties `path` to PATH; proxies are exported).
+_PLAIN_NAME = re.compile(r"[a-z][a-z0-9_]*")
+_TIED = names(
+    "path fpath cdpath mailpath manpath module_path fignore psvar watch argv status pipestatus "
+    "prompt histchars signals commands functions aliases galiases saliases options parameters "
+    "nameddirs userdirs dirstack jobdirs jobtexts jobstates modules history historywords "
+    "builtins reswords patchars zsh_eval_context keymaps widgets"
+)
+_MEANT = re.compile(r"npm_|.*_proxy$|pip_|git_|ld_|bash_")
+
+
+def is_safe(assignment: Assignment) -> bool:
+    """Whether an allow may skip the assignment before a command."""
+    return _SAFE_NAMES.fullmatch(assignment.name) is not None and assignment.value.fixed
+
+
+def is_plain(name: str) -> bool:
+    """Whether a line may use the name for a variable of its own and change nothing else."""
+    if _SAFE_NAMES.fullmatch(name):
+        return True
+    return bool(_PLAIN_NAME.fullmatch(name)) and name not in _TIED and not _MEANT.match(name)
+
+
+def unwrapped(command: Command) -> list[Sequence[Word]]:
+    """Return the words of the command as an allow may read them: whole, and inside each wrapper."""
+    words: Sequence[Word] = command.words
+    readings = [words]
+    while rest := _strip(words):
+        readings.append(rest)
+        words = rest
+    return readings
+
+
+def runs_the_unknown(command: Command) -> bool:
+    """Whether what the command is, or what it runs in its turn, is only known when it runs."""
+    if not command.words[0].fixed:
+        return True
+    words = unwrapped(command)[-1]
+    return basename(words[0].text) in RUNNERS and not all(word.fixed for word in words)
+
+
+def _strip(words: Sequence[Word]) -> Sequence[Word]:
+    if len(words) < 2 or words[0].raw not in _FORMS:
+        return ()
+    texts = []
+    for word in words[1:]:  # what is quoted or expanded ends what options can be
+        if word.raw != word.text or not re.fullmatch(r"[\w.=-]+", word.text):
+            break
+        texts.append(word.text)
+    match = _FORMS[words[0].text].match("".join(f"{text} " for text in texts))
+    if match is None:
+        return ()
+    rest = words[1 + match[0].count(" ") :]
+    dashed = not rest or not rest[0].fixed or rest[0].text.startswith("-")
+    return () if dashed else rest

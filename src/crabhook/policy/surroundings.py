@@ -1,0 +1,21 @@
+"""What a ruling needs to know besides the event: handed in, since the policy looks nothing up."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """Where and when a call is judged.
+
+    `project`: the agent's project folder, absolute.  `home`: the home folder
+    of the agent's user.  `now`: an aware datetime, for rules that expire.
+    `real`: an absolute path with its symbolic links followed; where a part
+    does not exist, that part as it is (like `os.path.realpath`).
+    """
+
+    project: str
+    home: str
+    now: datetime
+    real: Callable[[str], str]

@@ -1,0 +1,86 @@
+"""Secrets known by the name of what they are assigned to: in `.env` lines, code, JSON, YAML."""
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+
+from crabhook.store.references import is_reference
+from crabhook.store.spans import Span, places
+
+_KEYS = (
+    *(
+        "api",
+        "access",
+        "private",
+        "secret",
+        "signing",
+        "encryption",
+        "encrypt",
+        "master",
+        "account",
+    ),
+    *("service", "storage", "auth", "app", "license", "deploy", "session", "admin", "webhook"),
+)
+_BEFORE_KEY = "|".join(f"(?<={word})|(?<={word}[_-])" for word in _KEYS)
+
+# What a name has in it, and how the name must go on from there (and what must stand before).
+_CORES = ("pass", "pwd", "secret", "token", "key", "auth", "signature")
+_NAME = (
+    r"(?:pass(?:word|wd|phrase|code|wort)|(?<=[_-])pass|(?<=[_-])pwd|secret|token"
+    rf"|(?:{_BEFORE_KEY})key|authtoken|(?<![a-z])(?<=_)auth|(?<=access)signature)"
+)
+_SUFFIX = r"(?:[_-](?:b64|base64|value|dev|prod|production|staging|test|live|old|new|\d+)|\d{1,2})?"
+_ENDING = re.compile(_NAME + _SUFFIX)
+
+_QUOTED = re.compile(
+    r"\\?[\"']?\]?\s{0,8}(?:=>|:=|=|:)\s{0,8}(?P<quote>\\?[\"'`])"
+    r"(?P<secret>(?:(?!(?P=quote))[^\n]){1,4096})(?P=quote)"
+)
+_BARE = re.compile(r"(?:=|:(?=\S))(?P<secret>[^\s\"'`;,&|)}\]<>\\]+)")
+_TO_LINE_END = re.compile(
+    r"[\"']?[ \t]{0,8}(?:=|:)[ \t]{1,8}(?P<secret>[^\s\"'#]+),?[ \t]*(?:#[^\n]*)?$", re.MULTILINE
+)
+_LINE_SO_FAR = re.compile(r"[ \t>|+-]{0,40}(?:(?:export|set|-)\s{1,4})?[\"']?[\w.-]{0,80}")
+
+# Any environment variable that ends in KEY, save public ones.
+_VARIABLE = re.compile(r"(?<!PUBLIC_)(?<![a-z])KEY=[\"']?(?P<secret>[^\s\"'`;,&|)}\]<>\\]{8,})")
+
+
+def assigned_in(text: str, lower: str) -> Iterator[Span]:
+    """Return the secrets that are assigned to something named as one; `lower`: in lower case."""
+    for core in _CORES:
+        if core not in lower:
+            continue
+        for place in places(lower, core):
+            if (name := _ENDING.match(lower, place)) and (span := _value(text, name)):
+                yield (*span, "assigned")
+    for place in places(text, "KEY="):
+        if (found := _VARIABLE.match(text, place)) and not is_reference(found["secret"]):
+            yield (*found.span("secret"), "assigned")
+
+
+def _value(text: str, name: re.Match[str]) -> tuple[int, int] | None:
+    end = name.end()
+    found = _QUOTED.match(text, end) or _BARE.match(text, end)
+    if not found and _begins_its_line(text, name.start()):
+        found = _TO_LINE_END.match(text, end)
+    return found.span("secret") if found and not is_reference(found["secret"]) else None
+
+
+def _begins_its_line(text: str, place: int) -> bool:
+    """Whether what ends at `place` is a setting's name, and not prose."""
+    begun = text.rfind("\n", max(0, place - 200), place) + 1
+    return _LINE_SO_FAR.fullmatch(text, begun, place) is not None
+
+
+# Names of JSON fields whose value, whatever it looks like, is a secret.
+_FIELD = re.compile(
+    rf"[\w.-]*?{_NAME}{_SUFFIX}|.*\bpass(?:word|phrase)\b.*|pwd|pass|authorization|(?:set-)?cookie",
+    re.DOTALL,
+)
+
+
+@lru_cache(maxsize=4096)
+def names_a_secret(field: str) -> bool:
+    """Whether a field of this name holds a secret."""
+    return len(field) <= 200 and _FIELD.fullmatch(field.lower()) is not None

@@ -1,0 +1,136 @@
+"""Entries made of what the broker knows: one function for each thing that is recorded.
+
+`at` is always wall time, seconds since 1970; times on the broker's clock must
+be turned into it by whoever has both clocks.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from crabhook.model.decision import Decision
+from crabhook.model.event import Event
+from crabhook.model.jsontext import Value
+from crabhook.model.request import Request
+from crabhook.store.record import Entry, Kind
+
+
+@dataclass(frozen=True, slots=True)
+class Circumstances:
+    """How a decision came about.
+
+    `where` it was made: the full screen, the plain desk, the rules, nowhere;
+    `rule` is the rule's own text, empty for a person; `waited` is how many
+    seconds the request had waited.
+    """
+
+    decision: Decision
+    waited: float
+    where: str = ""
+    rule: str = ""
+
+
+def observed(event: Event, at: float) -> Entry:
+    """An event that nobody had to answer."""
+    return _about(Kind.EVENT, event, at, body=_told(event))
+
+
+def asked(request: Request, at: float, *, card: int, legs: Sequence[str]) -> Entry:
+    """A request that is about to wait on a card; `legs` are the ids of all that card has."""
+    origin = request.origin
+    body: dict[str, Value] = {
+        **_told(request.event),
+        "stance": request.stance.value,
+        "from": {"host": origin.host, "pid": origin.pid, "user": origin.user},
+        "legs": list(legs),
+    }
+    return _about(Kind.ASKED, request.event, at, request.id, card, body=body)
+
+
+def decided(
+    event: Event, how: Circumstances, at: float, *, legs: Sequence[str], card: int | None = None
+) -> Entry:
+    """A verdict on a call, whoever gave it; `legs` are the ids of the requests it answers."""
+    decision = how.decision
+    said: dict[str, Value] = {
+        "where": how.where,
+        "rule": how.rule,
+        "reason": decision.reason,
+        "note": decision.note,
+        "output": decision.output,
+        "content": dict(decision.content or {}),
+        "permissions": [dict(update) for update in decision.permissions],
+        "interrupt": decision.interrupt,
+        "halt": decision.halt,
+        "user_message": decision.user_message,
+        "legs": list(legs),
+    }
+    body: dict[str, Value] = {
+        "by": decision.by,
+        "waited": round(how.waited, 3),
+        "input": event.tool.input if event.tool else None,
+    }
+    body |= {key: value for key, value in said.items() if value}
+    if decision.updated_input is not None:
+        body["edited"] = dict(decision.updated_input)
+    first = legs[0] if legs else ""
+    return _about(Kind.DECIDED, event, at, first, card, decision.verdict.value, body=body)
+
+
+def ended(kind: Kind, request: Request, at: float, *, card: int | None, why: str) -> Entry:
+    """A request that left its card undecided: `kind` is WITHDRAWN or EXPIRED."""
+    return _about(kind, request.event, at, request.id, card, body={"why": why})
+
+
+def delivered(event: Event, at: float, *, request_id: str, card: int | None, whole: bool) -> Entry:
+    """Whether the client has its reply; `whole` is false for one that was gone."""
+    return _about(Kind.DELIVERED, event, at, request_id, card, body={"whole": whole})
+
+
+def taken_up(event: Event, at: float, *, request_id: str, card: int, why: str) -> Entry:
+    """A request, or its answer, that was there again after a restart."""
+    return _about(Kind.TAKEN_UP, event, at, request_id, card, body={"why": why})
+
+
+def operator(what: str, at: float, **detail: Value) -> Entry:
+    """Something the operator, or whoever runs the server, did, such as begin."""
+    return Entry(Kind.OPERATOR, at, body={"what": what, **detail})
+
+
+def _about(  # noqa: PLR0913, PLR0917 - a row of columns, for this file alone
+    kind: Kind,
+    event: Event,
+    at: float,
+    request_id: str = "",
+    card: int | None = None,
+    verdict: str = "",
+    *,
+    body: Mapping[str, Value],
+) -> Entry:
+    return Entry(
+        kind=kind,
+        at=at,
+        platform=event.platform,
+        session=event.session,
+        agent_id=event.agent_id,
+        agent_type=event.agent_type,
+        cwd=event.cwd,
+        tool=event.tool.name if event.tool else "",
+        tool_use_id=event.tool.use_id if event.tool else "",
+        request_id=request_id,
+        card=card,
+        verdict=verdict,
+        body=body,
+    )
+
+
+def _told(event: Event) -> dict[str, Value]:
+    """Return the event's name and fields, without those that have a column of their own."""
+    columns = {event.session, event.cwd, event.name, event.agent_id, event.agent_type} - {""}
+    if event.tool:
+        columns |= {event.tool.name, event.tool.use_id} - {""}
+    rest = {
+        key: value
+        for key, value in event.fields.items()
+        if not (isinstance(value, str) and value in columns)
+    }
+    return {"event": event.name, "fields": rest}

@@ -1,0 +1,111 @@
+"""The chain's head, kept apart from the database and, if wanted, sent elsewhere.
+
+Whoever cuts off the record's tail would have to change this file as well,
+and cannot change a copy that has left the machine.
+"""
+
+import json
+import logging
+import os
+import subprocess
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from crabhook.store.chain import GENESIS
+from crabhook.store.errors import CorruptError, StoreError
+from crabhook.store.faults import named
+from crabhook.store.record import Head
+
+_LOG = logging.getLogger(__name__)
+
+_HEX = 2 * len(GENESIS.hash)
+COMMAND_WITHIN = 20.0  # seconds a command may take to carry the head away
+
+
+class HeadFile:
+    """`record.head`: one line of JSON, replaced whole."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def read(self) -> Head | None:
+        """Return the head kept here; None where none was.  Raises CorruptError."""
+        try:
+            return parse(self._path.read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            return None
+        except (OSError, ValueError) as error:
+            raise CorruptError(f"{self._path} cannot be read as a head: {error}") from error
+
+    def keep(self, head: Head) -> None:
+        """Put `head` in place of the one before, so that a crash leaves one of the two."""
+        beside = self._path.with_name(f"{self._path.name}.new")
+        try:
+            descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+            with open(descriptor, "w", encoding="ascii") as file:  # noqa: PTH123 - a descriptor
+                file.write(written(head))
+                file.flush()
+                os.fsync(descriptor)
+            beside.replace(self._path)
+        except OSError as error:
+            raise named(error, self._path) from error
+
+
+def written(head: Head) -> str:
+    """Return a head as one line of JSON, the form in which it is kept, printed and sent."""
+    return json.dumps({"seq": head.seq, "hash": head.hash.hex()}) + "\n"
+
+
+def parse(text: str) -> Head:
+    """Return the head `written` wrote; raises ValueError."""
+    match json.loads(text):
+        case {"seq": int(seq), "hash": str(digest)} if seq >= 0 and len(digest) == _HEX:
+            return Head(seq, bytes.fromhex(digest))
+    raise ValueError('it has no number "seq" and SHA-256 "hash"')
+
+
+class Courier:
+    """Sends the head elsewhere when enough was recorded or enough time has passed.
+
+    `send` is given the head's line; that it fails is logged and shown in
+    `trouble`, and tried again next time: it must not hold up the record.
+    """
+
+    def __init__(
+        self, send: Callable[[str], None], *, every_records: int = 1000, every_seconds: float = 600
+    ) -> None:
+        self._send = send
+        self._every_records, self._every_seconds = every_records, every_seconds
+        self._sent, self._at = GENESIS, float("-inf")
+        self.trouble = ""
+
+    def tell(self, head: Head, now: float) -> None:
+        """Hear of the head at `now`, monotonic seconds; send it if it is time."""
+        grown = head.seq - self._sent.seq
+        if grown <= 0 or (grown < self._every_records and now - self._at < self._every_seconds):
+            return
+        try:
+            self._send(written(head))
+        except (OSError, StoreError, subprocess.SubprocessError) as error:
+            self.trouble = f"the record's head could not be sent: {error}"
+            _LOG.warning("%s", self.trouble)
+        else:
+            self._sent, self._at, self.trouble = head, now, ""
+
+
+def through(command: Sequence[str]) -> Callable[[str], None]:
+    """Return a way to send a line: run `command` with it on standard input.
+
+    The command is the user's own setting; it is run without a shell.
+    """
+
+    def send(line: str) -> None:
+        subprocess.run(  # noqa: S603 - see above
+            command,
+            input=line.encode("ascii"),
+            stdout=subprocess.DEVNULL,
+            check=True,
+            timeout=COMMAND_WITHIN,
+        )
+
+    return send

@@ -1,0 +1,108 @@
+"""What the record is made of: entries somebody wants kept, and records, which have their place.
+
+A record is never changed.  Its order is its `seq`, not its time: a clock can
+be set back.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from enum import StrEnum
+from operator import attrgetter
+
+from crabhook.model.jsontext import Value
+
+
+class Kind(StrEnum):
+    """What a record tells of."""
+
+    EVENT = "event"  # something an agent said that nobody had to answer
+    ASKED = "asked"  # a request was taken in, on a card
+    DECIDED = "decided"  # a verdict was given, by a rule, the operator, or nobody
+    WITHDRAWN = "withdrawn"  # a request ended without an answer
+    EXPIRED = "expired"  # a request's time passed
+    DELIVERED = "delivered"  # whether a client got its reply
+    TAKEN_UP = "taken-up"  # a request that waits was put back after a restart
+    GAP = "gap"  # the record was missing for a while, or was cut off
+    OPERATOR = "operator"  # something the operator did that was no decision
+    CHECKPOINT = "checkpoint"  # older records were removed; where the kept part begins
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What is to be recorded.
+
+    `at` is wall time, seconds since 1970; `card` is the card's number, None
+    where there is none; `verdict` is a decision's; `body` is whatever else
+    belongs to the kind.  Secrets are taken out by the store, not by who makes
+    the entry.
+    """
+
+    kind: Kind
+    at: float
+    platform: str = ""
+    session: str = ""
+    agent_id: str = ""
+    agent_type: str = ""
+    cwd: str = ""
+    tool: str = ""
+    tool_use_id: str = ""
+    request_id: str = ""
+    card: int | None = None
+    verdict: str = ""
+    body: Mapping[str, Value] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One kept line: what the database holds of it, field by field and in its columns' order.
+
+    `at` is UTC, as ISO 8601 with microseconds; `body` is JSON text; `hash`
+    covers all the others and the hash of the record before (`chain.link`).
+    """
+
+    seq: int
+    at: str
+    kind: str
+    platform: str
+    session: str
+    agent_id: str
+    agent_type: str
+    cwd: str
+    tool: str
+    tool_use_id: str
+    request_id: str
+    card: int | None
+    verdict: str
+    body: str
+    hash: bytes
+
+    def content(self) -> tuple[object, ...]:
+        """Return all that the hash covers, in order."""
+        return _content(self)
+
+    def row(self) -> tuple[object, ...]:
+        """Return every column, in order."""
+        return (*_content(self), self.hash)
+
+
+COLUMNS = tuple(Record.__dataclass_fields__)
+_content = attrgetter(*COLUMNS[:-1])
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """The chain's end: the last record's number and hash.  Nothing was recorded yet at seq 0."""
+
+    seq: int
+    hash: bytes
+
+
+def as_hash(kept: object) -> bytes:
+    """Return what stands in a record's column for the hash; bytes, whatever somebody made of it."""
+    return kept if isinstance(kept, bytes) else repr(kept).encode()
+
+
+def iso(at: float) -> str:
+    """Return wall seconds as the record writes them: UTC, of one width, so that text sorts."""
+    return datetime.fromtimestamp(at, UTC).isoformat(timespec="microseconds")[:-6] + "Z"

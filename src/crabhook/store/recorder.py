@@ -1,0 +1,228 @@
+"""The recorder: writes to the store, and goes on when the store cannot.
+
+While the store fails, what should have been written is kept in memory and
+`trouble` says so for the screen.  Once it can be written again it is, after a
+record that says from when to when the record was missing.
+"""
+
+import logging
+from collections.abc import Callable
+from contextlib import ExitStack
+from enum import StrEnum
+from time import time
+
+from crabhook.store.backlog import Backlog, Limits
+from crabhook.store.change import Change, happened, left
+from crabhook.store.errors import StoreError, TicketError
+from crabhook.store.head import Courier
+from crabhook.store.interface import Store
+from crabhook.store.record import Entry, Kind, iso
+from crabhook.store.working import ANSWER_KEPT_FOR, Recovered
+
+_LOG = logging.getLogger(__name__)
+
+RETRY_AFTER = 1.0  # seconds; doubled with every attempt in vain
+RETRY_AT_MOST = 30.0
+FORGET_EVERY = 60.0
+PRUNE_EVERY = 600.0
+PRUNED = 500  # records removed at a time: a few milliseconds, so that no agent waits for it
+UNREADABLE = "the record could not be read when the server began; nobody was asked again"
+
+
+class OnTrouble(StrEnum):
+    """What becomes of requests while they cannot be recorded."""
+
+    DECIDE = "decide"  # the operator decides anyway, and sees that the record is missing
+    REFUSE = "refuse"  # they are turned away, to the agent's own prompt
+
+
+class Recorder:
+    """A store that may fail.
+
+    `open_store` opens it, now or when it can be; `wall` is the wall clock.
+    All methods but `anchor` are for one thread.
+    """
+
+    def __init__(
+        self,
+        open_store: Callable[[], Store],
+        *,
+        on_trouble: OnTrouble = OnTrouble.DECIDE,
+        limits: Limits | None = None,
+        wall: Callable[[], float] = time,
+        courier: Courier | None = None,
+    ) -> None:
+        self._open_store, self._wall = open_store, wall
+        self._on_trouble = on_trouble
+        self._limits = limits or Limits()
+        self._backlog = Backlog(self._limits)
+        self._courier = courier
+        self._store: Store | None = None
+        self._late = False  # whether the store opens when the server runs already
+        self._now = self._retry_at = self._forget_at = self._prune_at = 0.0
+        self._patience = RETRY_AFTER
+        self.error: Exception | None = None
+        self._try_to_open()
+        self._late = True
+
+    def __repr__(self) -> str:
+        return f"<Recorder store={self._store!r} in_memory={len(self._backlog)}>"
+
+    @property
+    def trouble(self) -> str:
+        """What is wrong, in a line for the screen; empty while all is well."""
+        if self.error is None:
+            return self._courier.trouble if self._courier else ""
+        count, dropped = len(self._backlog), self._backlog.dropped
+        lost = f", {dropped} are lost" if dropped else ""
+        return f"NOT RECORDED: {self.error} ({count} entries wait in memory{lost})"
+
+    @property
+    def refusal(self) -> str:
+        """Why requests have to be turned away, and allows with them; empty if they need not be."""
+        if self.error is None or self._on_trouble is OnTrouble.DECIDE:
+            return ""
+        return f"what is decided could not be recorded: {self.error}"
+
+    def write(self, *changes: Change) -> bool:
+        """Write changes in one transaction; return False where they wait in memory instead.
+
+        Raises TicketError when an id comes with another secret; then nothing
+        is kept of any of them.
+        """
+        if self._store is not None and self.error is None:
+            try:
+                self._store.write(changes)
+            except TicketError:
+                raise
+            except Exception as error:  # noqa: BLE001 - no fault here may take a decision with it
+                self._failed(error)
+            else:
+                return True
+        self._backlog.add(changes, self._wall())
+        return False
+
+    def recover(self) -> Recovered:
+        """Return what waited, and what was answered, when the last server ended."""
+        if self._store is None:
+            return Recovered()
+        try:
+            return self._store.recover(self._wall())
+        except StoreError as error:
+            self._failed(error)
+            return Recovered()
+
+    def time_passed(self, now: float) -> None:
+        """Hear what time it is, monotonic seconds, about once a second; do what is due."""
+        self._now = now
+        if self.error is not None and now >= self._retry_at:
+            self._try_again()
+        if self.error is None and self._store is not None:
+            try:
+                self._keep_house(self._store, now)
+            except StoreError as error:
+                self._failed(error)
+
+    def anchor(self) -> None:
+        """Bring the record safely to the disk; may be called in a thread, about once a second."""
+        store = self._store
+        if store is None:
+            return
+        try:
+            head = store.anchor()
+        except StoreError as error:
+            _LOG.warning("the record was not anchored: %s", error)
+        else:
+            if self._courier:
+                self._courier.tell(head, self._now)
+
+    def close(self) -> None:
+        """Write what can still be written, and let go."""
+        if self.error is not None:
+            self._try_again()
+        if self._backlog:
+            _LOG.error("%s; what waits in memory is lost", self.trouble)
+        store, self._store = self._store, None
+        if store is not None:
+            try:
+                store.close()
+            except StoreError as error:
+                _LOG.warning("the record was not closed well: %s", error)
+
+    def _keep_house(self, store: Store, now: float) -> None:
+        if now >= self._forget_at:
+            store.forget_answers(self._wall() - ANSWER_KEPT_FOR)
+            self._forget_at = now + FORGET_EVERY
+        if now >= self._prune_at:
+            removed = store.prune(self._wall(), at_most=PRUNED)
+            self._prune_at = now + (0 if removed == PRUNED else PRUNE_EVERY)
+
+    def _try_again(self) -> None:
+        if self._store is None:
+            self._try_to_open()
+        if self._store is not None:
+            self._catch_up(self._store)
+
+    def _try_to_open(self) -> None:
+        with ExitStack() as opened:
+            try:
+                store = self._open_store()
+                opened.callback(store.close)
+                if self._late:
+                    store.write([_nobody_asked(store, self._wall())])
+            except Exception as error:  # noqa: BLE001 - as in write
+                self._failed(error)
+                return
+            opened.pop_all()
+            self._store, self.error = store, None
+
+    def _catch_up(self, store: Store) -> None:
+        """Write the backlog, after a record of the gap."""
+        try:
+            if self._backlog:
+                self._write_backlog(store)
+        except Exception as error:  # noqa: BLE001 - as in write
+            self._failed(error)
+            return
+        self._backlog = Backlog(self._limits)
+        self.error, self._patience = None, RETRY_AFTER
+
+    def _write_backlog(self, store: Store) -> None:
+        change = self._backlog.change()
+        gap = happened(self._gap())
+        try:
+            store.write([gap, change])
+        except TicketError as error:  # two clients with one id: what they said is still recorded
+            _LOG.warning("%s; neither will be taken up again", error)
+            store.write([gap, Change(change.entries, ended=change.ended)])
+
+    def _gap(self) -> Entry:
+        now = self._wall()
+        since = now if self._backlog.since is None else self._backlog.since
+        return Entry(
+            Kind.GAP,
+            now,
+            body={
+                "why": f"the record was missing for a while: {self.error}",
+                "from": iso(since),
+                "to": iso(now),
+                "follow": len(self._backlog),
+                "lost": self._backlog.dropped,
+            },
+        )
+
+    def _failed(self, error: Exception) -> None:
+        if not isinstance(error, StoreError):
+            _LOG.error("the record was not written, for a reason unknown", exc_info=error)
+        self.error = error
+        self._retry_at = self._now + self._patience
+        self._patience = min(2 * self._patience, RETRY_AT_MOST)
+
+
+def _nobody_asked(store: Store, now: float) -> Change:
+    """Return the end of all that waited in a store that opens too late to put it back."""
+    waiting = [one.request_id for one in store.recover(now).waiting]
+    return left(
+        waiting,
+        *(Entry(Kind.WITHDRAWN, now, request_id=one, body={"why": UNREADABLE}) for one in waiting),
+    )

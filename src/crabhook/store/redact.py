@@ -1,0 +1,184 @@
+"""Secrets taken out of what is to be recorded, each with a mark in its place.
+
+A mark says what kind of secret it was, how long, and its fingerprint:
+`[redacted github-token len=40 #3fa9c1d2]`.  Redacting twice changes nothing
+more, nothing raises, and what comes out is bounded.
+"""
+
+import math
+import re
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+
+from crabhook.model.jsontext import MAX_DEPTH, Value
+from crabhook.store.assigned import names_a_secret
+from crabhook.store.chance import SHORTEST, by_chance
+from crabhook.store.context import secrets_in
+from crabhook.store.fingerprint import fingerprint
+from crabhook.store.references import is_reference
+from crabhook.store.spans import Span, united
+from crabhook.store.vendors import VENDORS, kind_of
+
+MAX_TEXT = 32_768  # characters kept of one text
+MAX_VALUE = 131_072  # characters and values kept of one body, all in all
+SHORT = 200  # characters; what is redacted of texts up to this long is remembered for a while
+_LOOK_PAST = 4096  # characters looked at past the last one kept: a secret may straddle it
+_ROOM = 1000  # characters left for marks when a text is cut
+_ROUNDS = 8  # a mark can bring to light what stood behind the secret; it seldom takes a second
+
+_MARK = re.compile(r"(\[(?:redacted [a-z0-9-]{1,40}|cut) len=\d{1,12} #[0-9a-f]{8}\])")
+_LONG = re.compile(r"[A-Za-z0-9+/_.~:@=-]{15,}")  # what may hold a vendor's key, or a chance word
+_WORD = re.compile(rf"[A-Za-z0-9+/_-]{{{SHORTEST},}}={{0,2}}")
+_PLAIN = re.compile(r"[\w.]{0,14}|[0-9a-f-]{1,128}")  # too short, or a digest: no secret
+_ONE_WORD = re.compile(r"[A-Za-z0-9_.-]+")  # in which nothing can stand before anything
+_PUBLIC = re.compile(  # long and random, and meant to be seen
+    r"-----BEGIN (?:[A-Z0-9 ]*PUBLIC KEY|CERTIFICATE(?: REQUEST)?|PGP SIGNATURE|SSH SIGNATURE"
+    r"|PGP PUBLIC KEY BLOCK|X509 CRL)-----.*?-----END"
+    r"|(?:\bh1|\bsha(?:1|256|384|512)|SHA256|\bmd5|integrity)[:=][\"']?[A-Za-z0-9+/_-]+"
+    r"|data:(?:image|font|audio|video|application/wasm)[/a-z0-9.+-]*;base64,[A-Za-z0-9+/]+"
+    r"|/nix/store/[0-9a-z]{32}",
+    re.DOTALL,
+)
+
+
+class Redactor:
+    """Redacts with one key: within its record equal secrets have equal marks."""
+
+    def __init__(self, key: bytes) -> None:
+        self._key = key
+        # Names, ids and folders come again and again.
+        self._known = lru_cache(maxsize=8192)(self._settled)
+
+    def text(self, text: str) -> str:
+        """Return `text` without its secrets, cut after MAX_TEXT characters."""
+        return self._bounded(text, by_entropy=True)
+
+    def name(self, text: str) -> str:
+        """Return a name or an id without secrets that are known by shape or context."""
+        return self._bounded(text, by_entropy=False)
+
+    def value(self, value: Value | Mapping[str, Value]) -> Value:
+        """Return a JSON value without secrets, in texts and in names, and within MAX_VALUE."""
+        return _Walk(self).value(value, 0, named=False)
+
+    def mark(self, kind: str, secret: str) -> str:
+        """Return what stands in a secret's place."""
+        return f"[redacted {kind} len={len(secret)} #{fingerprint(self._key, secret)}]"
+
+    def cut(self, rest: str) -> str:
+        """Return what stands for text that was too long to keep."""
+        return f"[cut len={len(rest)} #{fingerprint(self._key, rest)}]"
+
+    def _bounded(self, text: str, *, by_entropy: bool) -> str:
+        if len(text) <= SHORT:
+            return self._known(text, by_entropy=by_entropy)
+        if len(text) <= MAX_TEXT:
+            return self._settled(text, by_entropy=by_entropy)
+        seen = text[: MAX_TEXT + _LOOK_PAST]
+        clean = self._settled(seen, by_entropy=by_entropy)
+        kept = self._settled(_without_half_a_mark(clean[: MAX_TEXT - _ROOM]), by_entropy=by_entropy)
+        mark = self.cut(text)
+        return kept + mark if len(kept) + len(mark) <= MAX_TEXT else mark
+
+    def _settled(self, text: str, *, by_entropy: bool) -> str:
+        """Redact until nothing changes any more, or nothing is left."""
+        for _ in range(_ROUNDS):
+            clean = self._once(text, by_entropy=by_entropy)
+            if clean == text:
+                return text
+            text = clean
+        return self.mark("unsettled", text)
+
+    def _once(self, text: str, *, by_entropy: bool) -> str:
+        pieces = _MARK.split(text)  # every other one is a mark
+        return "".join(
+            piece if place % 2 else self._piece(piece, by_entropy=by_entropy)
+            for place, piece in enumerate(pieces)
+        )
+
+    def _piece(self, text: str, *, by_entropy: bool) -> str:
+        if _PLAIN.fullmatch(text):
+            return text
+        spans = [] if _ONE_WORD.fullmatch(text) else list(secrets_in(text))
+        spans += self._words(text, by_entropy=by_entropy)
+        if not spans:
+            return text
+        parts, end = [], 0
+        for start, stop, kind in united(spans):
+            parts += [text[end:start], self.mark(kind, text[start:stop])]
+            end = stop
+        return "".join([*parts, text[end:]])
+
+    def _words(self, text: str, *, by_entropy: bool) -> Iterator[Span]:
+        """Return the words that are secrets by their own shape."""
+        chance = []
+        for long in _LONG.finditer(text):
+            for found in VENDORS.finditer(text, *long.span()):
+                yield (*found.span(), kind_of(found))
+            if by_entropy:
+                words = _WORD.finditer(text, *long.span())
+                chance += [word.span() for word in words if self._by_chance(word[0])]
+        public = [found.span() for found in _PUBLIC.finditer(text)] if chance else []
+        for span in chance:
+            if not any(start <= span[0] < stop for start, stop in public):
+                yield (*span, "random")
+
+    def _by_chance(self, word: str) -> bool:
+        return by_chance(word, self._holds_secret)
+
+    def _holds_secret(self, text: str) -> bool:
+        return any(True for _ in secrets_in(text)) or VENDORS.search(text) is not None
+
+
+def _without_half_a_mark(text: str) -> str:
+    begun = text.rfind("[redacted ")
+    return text[:begun] if begun >= 0 and "]" not in text[begun:] else text
+
+
+class _Walk:
+    """One walk through a value, with a budget."""
+
+    def __init__(self, redactor: Redactor) -> None:
+        self._redactor = redactor
+        self._left = MAX_VALUE
+
+    def value(self, value: Value | Mapping[str, Value], depth: int, *, named: bool) -> Value:
+        """Return `value` redacted; `named`: it stands under a name that holds a secret."""
+        self._left -= 1
+        if depth > MAX_DEPTH or self._left < 0:
+            return "[left out]"
+        if isinstance(value, Mapping):
+            return self._object(value, depth, named=named)
+        if isinstance(value, list | tuple):
+            return [self.value(item, depth + 1, named=named) for item in value[: self._left + 1]]
+        return self._leaf(value, named=named)
+
+    def _leaf(self, value: Value, *, named: bool) -> Value:
+        if isinstance(value, str):
+            return self._text(value, named=named)
+        if value is None or isinstance(value, bool):
+            return value
+        no_json = isinstance(value, float) and not math.isfinite(value)
+        return self._text(repr(value), named=named) if named or no_json else value
+
+    def _text(self, text: str, *, named: bool) -> str:
+        clean = self._redactor.text(text)
+        if named and not is_reference(text) and not _MARK.search(clean):
+            clean = self._redactor.mark("named", text)
+        if len(clean) > self._left:
+            clean = self._redactor.cut(text)
+        self._left -= len(clean)
+        return clean
+
+    def _object(self, value: Mapping[str, Value], depth: int, *, named: bool) -> Value:
+        clean: dict[str, Value] = {}
+        for key, inner in value.items():
+            if self._left < 0:
+                clean["[left out]"] = "[left out]"
+                break
+            name = self._redactor.text(key)
+            while name in clean:
+                name += "'"
+            secret = named or names_a_secret(_MARK.sub("", name))
+            clean[name] = self.value(inner, depth + 1, named=secret)
+        return clean

@@ -1,0 +1,36 @@
+"""Places in a text, found fast."""
+
+from collections.abc import Iterator
+
+Span = tuple[int, int, str]  # from, up to, and what kind of secret stands there
+
+
+def lowered(text: str) -> str:
+    """Return `text` in lower case, every character in its own place."""
+    lower = text.lower()
+    if len(lower) == len(text):
+        return lower
+    return "".join(letter.lower() if letter.isascii() else letter for letter in text)
+
+
+def places(text: str, word: str) -> Iterator[int]:
+    """Return every place where `word` stands in `text`."""
+    place = text.find(word)
+    while place >= 0:
+        yield place
+        place = text.find(word, place + 1)
+
+
+def united(spans: list[Span]) -> Iterator[Span]:
+    """Return the spans in order, those that overlap as one, of the kind that was listed first."""
+    ranked = sorted((start, stop, rank, kind) for rank, (start, stop, kind) in enumerate(spans))
+    start, stop, rank, kind = ranked[0]
+    for next_start, next_stop, next_rank, next_kind in ranked[1:]:
+        if next_start >= stop:
+            yield start, stop, kind
+            start, stop, rank, kind = next_start, next_stop, next_rank, next_kind
+            continue
+        stop = max(stop, next_stop)
+        if next_rank < rank:
+            rank, kind = next_rank, next_kind
+    yield start, stop, kind

@@ -1,0 +1,151 @@
+"""Is the record what was written?  Every record's link is computed again, from its beginning.
+
+Found are records that were edited, removed, inserted or put in another order,
+and an end that was cut off, as far as a head is known that is older than the
+deed.  A database that is ahead of the head kept apart is as it should be: the
+head is kept after the records.
+"""
+
+import json
+import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from crabhook.store.chain import GENESIS, link
+from crabhook.store.reader import Reader
+from crabhook.store.record import Head, Kind, Record
+
+MOST = 100  # findings of each sort that are told one by one
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Something about one record, or at it."""
+
+    seq: int
+    what: str
+
+
+@dataclass(slots=True)
+class Verified:
+    """What verifying found; `faults` mean that the record is not what was written."""
+
+    records: int = 0
+    first: int = 0
+    head: Head = GENESIS
+    faults: list[Finding] = field(default_factory=list)
+    notes: list[Finding] = field(default_factory=list)
+    untold: int = 0
+
+    @property
+    def sound(self) -> bool:
+        """Whether everything is as it was written."""
+        return not self.faults
+
+    def fault(self, seq: int, what: str) -> None:
+        """Add a fault."""
+        self._add(self.faults, Finding(seq, what))
+
+    def note(self, seq: int, what: str) -> None:
+        """Add what is no fault and yet worth knowing."""
+        self._add(self.notes, Finding(seq, what))
+
+    def _add(self, findings: list[Finding], finding: Finding) -> None:
+        if len(findings) < MOST:
+            findings.append(finding)
+        else:
+            self.untold += 1
+
+
+def verify(reader: Reader, heads: Sequence[Head], *, thorough: bool = True) -> Verified:
+    """Return what is wrong with the record.
+
+    `heads` are those kept apart, read before `reader` was opened.
+    `thorough` has SQLite check its own pages and indexes as well, by which
+    records are found.
+    """
+    found = Verified()
+    try:
+        hashes = _walk(reader, found, {head.seq for head in heads})
+        _compare(found, heads, hashes)
+        if thorough:
+            for fault in reader.damage():
+                found.fault(0, f"the database is damaged: {fault}")
+    except (sqlite3.Error, UnicodeDecodeError) as error:
+        found.fault(found.head.seq, f"the database cannot be read past here: {error}")
+    return found
+
+
+def _walk(reader: Reader, found: Verified, wanted: set[int]) -> dict[int, bytes]:
+    """Follow the chain; return the hashes of what is wanted, and of what came before the first."""
+    records = iter(reader.records())
+    first = next(records, None)
+    if first is None:
+        return {0: GENESIS.hash}
+    found.first = first.seq
+    before = _before(reader, first, found)
+    hashes = {} if before is None else {first.seq - 1: before}
+    last = first.seq - 1
+    latest = ""
+    for record in _again(first, records):
+        if record.seq != last + 1:
+            found.fault(record.seq, f"records {last + 1} to {record.seq - 1} are missing")
+            before = None
+        if not _linked(before, record):
+            found.fault(record.seq, "this record, or what it follows, is not what was written")
+        _remark(record, latest, found)
+        last, before, latest = record.seq, record.hash, max(latest, str(record.at))
+        if last in wanted:
+            hashes[last] = before
+        found.records += 1
+        found.head = Head(last, before)
+    return hashes
+
+
+def _again(first: Record, rest: Iterable[Record]) -> Iterator[Record]:
+    yield first
+    yield from rest
+
+
+def _linked(before: bytes | None, record: Record) -> bool:
+    """Whether a record's hash is right; after a hole there is nothing to tell it by."""
+    return before is None or link(before, record.content()) == record.hash
+
+
+def _before(reader: Reader, first: Record, found: Verified) -> bytes | None:
+    """Return the hash the first record must follow."""
+    if first.seq == 1:
+        return GENESIS.hash
+    kept = reader.checkpoints().get(first.seq)
+    if kept is None:
+        what = f"records 1 to {first.seq - 1} are missing, and no checkpoint tells of it"
+        found.fault(first.seq, what)
+    return kept
+
+
+def _remark(record: Record, latest: str, found: Verified) -> None:
+    if record.kind == Kind.GAP:
+        why = _why(record)
+        found.fault(record.seq, why) if '"cut":true' in record.body else found.note(record.seq, why)
+    elif str(record.at) < latest:
+        found.note(record.seq, f"the clock was set back: {record.at} follows {latest}")
+
+
+def _why(record: Record) -> str:
+    try:
+        body = json.loads(record.body)
+        return str(body["why"])
+    except (ValueError, KeyError, TypeError):
+        return "a gap that does not say why"
+
+
+def _compare(found: Verified, heads: Iterable[Head], hashes: dict[int, bytes]) -> None:
+    for head in heads:
+        if head.seq > found.head.seq:
+            what = f"the record ends here, and its head kept apart is of {head.seq}: it was cut off"
+            found.fault(found.head.seq, what)
+        elif head.seq in hashes:
+            if hashes[head.seq] != head.hash:
+                found.fault(head.seq, "this is not the record that the head kept apart is of")
+        elif head.seq:
+            found.note(head.seq, "this head is of a record that retention has removed")

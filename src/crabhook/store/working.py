@@ -1,0 +1,66 @@
+"""What the server needs again after it was killed: requests that wait, and answers just given."""
+
+from dataclasses import dataclass, field
+
+from crabhook.broker.tickets import ANSWER_KEPT_FOR, same_secret
+
+__all__ = ["ANSWER_KEPT_FOR", "Answer", "Recovered", "Waiting"]
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """A request that waits, whole, so that it can be put back on its card.
+
+    `payload` is the hook's standard input verbatim, secrets and all: the
+    decision has to be made, and the input changed, on what was really asked.
+    Times are wall seconds; `gives_up_at` is when the hook itself does, 0 if it
+    has not said; `note` goes to the model with whatever is answered.
+    """
+
+    request_id: str
+    secret: str = field(repr=False)
+    platform: str
+    payload: bytes = field(repr=False)
+    stance: str
+    asked: float
+    wait_until: float
+    card: int
+    host: str = ""
+    pid: int = 0
+    user: str = ""
+    gives_up_at: float = 0.0
+    note: str = ""
+
+    def remaining(self, now: float) -> float:
+        """Return how many seconds it may still wait; a clock set back gives it no more."""
+        return min(max(0.0, self.wait_until - now), self.wait_until - self.asked)
+
+    def belongs_to(self, secret: str) -> bool:
+        """Whether this is the secret the request first came with."""
+        return same_secret(self.secret, secret)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A reply that was decided, for a client that may not have got it.  `decided`: wall seconds."""
+
+    request_id: str
+    secret: str = field(repr=False)
+    stdout: bytes = field(repr=False)
+    stderr: str
+    exit_code: int
+    decided: float
+    delivered: bool = False
+
+    def belongs_to(self, secret: str) -> bool:
+        """Whether this is the secret the request first came with."""
+        return same_secret(self.secret, secret)
+
+
+@dataclass(frozen=True, slots=True)
+class Recovered:
+    """What a server that starts finds: requests by card and age, answers by age, the last card."""
+
+    waiting: tuple[Waiting, ...] = ()
+    answers: tuple[Answer, ...] = ()
+    last_card: int = 0

@@ -1,0 +1,25 @@
+"""Lengths of time as an operator writes them: 90s, 5m, 2h, 1h30m."""
+
+import re
+
+from crabhook.ui.safe import safe
+from crabhook.ui.words import LineError
+
+LONGEST = 100 * 3600  # seconds; what is to last longer is no matter of a sitting
+_WRITTEN = re.compile(r"(?:([0-9]{1,6})h)?(?:([0-9]{1,6})m)?(?:([0-9]{1,6})s)?", re.IGNORECASE)
+_QUOTED = 40  # letters of what cannot be read that are repeated
+
+
+def read_duration(text: str, usage: str) -> float:
+    """Return the seconds that `text` says; `usage` is the line's, for the hint in a LineError."""
+    found = _WRITTEN.fullmatch(text)
+    if not found or not text:
+        wrong = f'"{safe(text[:_QUOTED])}" is no length of time such as 90s, 5m, 2h or 1h30m'
+        raise LineError(wrong, usage)
+    hours, minutes, seconds = (int(part or 0) for part in found.groups())
+    length = hours * 3600 + minutes * 60 + seconds
+    if not 0 < length <= LONGEST:
+        raise LineError(
+            f"a length of time is more than nothing and at most {LONGEST // 3600}h", usage
+        )
+    return float(length)

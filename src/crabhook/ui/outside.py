@@ -1,0 +1,147 @@
+"""The operator's own editor: a text goes out in a private file and comes back, nothing is left.
+
+The editor has the terminal to itself, in a process group of its own: a key
+that interrupts it must not interrupt the desk, on which agents wait.
+"""
+
+import os
+import shlex
+import signal
+import subprocess
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from threading import Lock, Timer
+
+from crabhook.model.errors import CrabhookError
+
+FALLBACK = "vi"
+STOPS_WITHIN = 2.0  # seconds until an editor that does not end when asked to is ended
+LARGEST = 4_000_000  # bytes of a file that are read back
+
+
+class EditorError(CrabhookError):
+    """An editor that could not be started, failed, or left no text behind."""
+
+
+@dataclass(frozen=True, slots=True)
+class Errand:
+    """A text to be edited outside: what its file is called, and who is told the new text."""
+
+    text: str
+    file_name: str
+    done: Callable[[str], object]
+
+
+def editor_of(environment: Mapping[str, str]) -> Sequence[str]:
+    """Return the operator's editor as a command line, from $VISUAL, then $EDITOR."""
+    for name in ("VISUAL", "EDITOR"):
+        try:
+            if command := shlex.split(environment.get(name, "")):
+                return command
+        except ValueError as error:
+            raise EditorError(f"${name} cannot be read as a command: {error}") from error
+    return [FALLBACK]
+
+
+class OutsideEditor:
+    """One run of the operator's editor, in the thread that waits for it."""
+
+    def __init__(self, command: Sequence[str], terminal: int | None = None) -> None:
+        """Take the command line, and the terminal to lend it."""
+        self._command = command
+        self._terminal = terminal
+        self._child: subprocess.Popen[bytes] | None = None
+        self._stopped = False
+        self._starting = Lock()
+
+    def __repr__(self) -> str:
+        return f"<OutsideEditor {self._command[0]} {self._child}>"
+
+    def edit(self, text: str, file_name: str) -> str:
+        """Return the text the editor leaves, without the line end it may add.
+
+        Raises EditorError, and then the text is as it was.
+        """
+        with TemporaryDirectory(prefix="crabhook-") as folder:  # mode 0700
+            file = Path(folder) / file_name
+            file.touch(mode=0o600)
+            file.write_bytes(text.encode("utf-8", "surrogatepass"))
+            try:
+                code = self._run([*self._command, str(file)])
+            except OSError as error:
+                wrong = f"the editor {self._command[0]} cannot be started: {error.strerror}"
+                raise EditorError(f"{wrong}; set $EDITOR to one that can") from error
+            if code:
+                raise EditorError(f"the editor ended with code {code}: the text is as it was")
+            return _read(file, text)
+
+    def stop(self) -> None:
+        """End the editor as a terminal that is closed does, or keep it from being started."""
+        with self._starting:
+            self._stopped = True
+        self._signal(signal.SIGHUP)
+        if self._child is not None:
+            killing = Timer(STOPS_WITHIN, self._signal, [signal.SIGKILL])
+            killing.daemon = True
+            killing.start()
+
+    def _signal(self, number: signal.Signals) -> None:
+        if self._child is not None and self._child.returncode is None:
+            with suppress(ProcessLookupError):
+                os.killpg(self._child.pid, number)
+
+    def _start(self, command: Sequence[str]) -> subprocess.Popen[bytes]:
+        with self._starting:
+            if self._stopped:
+                raise EditorError("the desk closes: the editor was not started")
+            self._child = subprocess.Popen(command, process_group=0)  # noqa: S603 - the operator's own editor
+            return self._child
+
+    def _run(self, command: Sequence[str]) -> int:
+        """Run a command to its end, in the foreground of the terminal; return its exit code."""
+        with self._start(command) as child:
+            try:
+                if self._terminal is not None:
+                    _lend(self._terminal, child.pid)
+                with suppress(ProcessLookupError):
+                    os.killpg(
+                        child.pid, signal.SIGCONT
+                    )  # it may have wanted the terminal too early
+                return _wait(child)
+            finally:
+                if self._terminal is not None:
+                    _lend(self._terminal, os.getpgrp())
+
+
+def _read(file: Path, before: str) -> str:
+    try:
+        if file.stat().st_size > LARGEST:
+            raise EditorError(f"the file is larger than {LARGEST} bytes: the text is as it was")
+        text = file.read_bytes().decode("utf-8", "surrogatepass")
+    except (OSError, UnicodeDecodeError) as error:
+        raise EditorError(f"the edited file cannot be read: {error}") from error
+    return text if before.endswith("\n") else text.removesuffix("\n")
+
+
+def _lend(terminal: int, group: int) -> None:
+    """Put a process group into the terminal's foreground, from wherever we stand."""
+    blocked = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTTOU})
+    try:
+        with suppress(OSError):  # it has ended already
+            os.tcsetpgrp(terminal, group)
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
+
+
+def _wait(child: subprocess.Popen[bytes]) -> int:
+    """Wait for the editor; one that is suspended goes on, for there is no shell to wake it."""
+    while True:
+        _, status = os.waitpid(child.pid, os.WUNTRACED)
+        if os.WIFSTOPPED(status):
+            os.killpg(child.pid, signal.SIGCONT)
+            continue
+        child.returncode = os.waitstatus_to_exitcode(status)
+        return child.returncode

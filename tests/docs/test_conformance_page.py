@@ -1,0 +1,61 @@
+"""The conformance table leaves nothing out, and docs/conformance.md is what it writes."""
+
+import pytest
+
+from crabhook.model.decision import Decision, Verdict
+from crabhook.platforms.claude.events import EVENTS, Also
+from tests.conformance.cell import Cell
+from tests.conformance.cells import ALL
+from tests.conformance.page import PAGE, row_start
+from tests.support.requirements import pinned_version
+
+SAYS = {Also.CONTEXT: "note", Also.HALT: "halt", Also.USER: "user_message"}
+"""The part of a decision that each part of an answer comes from."""
+
+
+def given(name: str) -> list[Decision]:
+    return [
+        cell.decision
+        for cell in ALL
+        if cell.event == name and cell.decision and not getattr(cell, "words", None)
+    ]
+
+
+@pytest.mark.parametrize("name", EVENTS)
+def test_every_verdict_of_every_event_has_a_cell(name: str) -> None:
+    verdicts = {decision.verdict for decision in given(name)} - {Verdict.PASS}
+    assert verdicts == set(EVENTS[name].verdicts)
+    assert any(cell.event == name for cell in ALL)
+
+
+@pytest.mark.parametrize("name", EVENTS)
+@pytest.mark.parametrize("part", SAYS)
+def test_what_an_answer_carries_is_carried_in_a_cell_and_what_it_does_not_in_none(
+    part: Also, name: str
+) -> None:
+    said = any(getattr(decision, SAYS[part]) for decision in given(name))
+    note_with_result = name == "PermissionRequest" and part is Also.CONTEXT
+    assert said == (part in EVENTS[name].also or note_with_result)
+
+
+@pytest.mark.parametrize(
+    "field", ["updated_input", "output", "content", "permissions", "interrupt"]
+)
+def test_every_other_part_of_a_decision_is_carried_in_a_cell(field: str) -> None:
+    completed = {"updated_input": "changed", "permissions": "always"}.get(field, "")
+    assert any(
+        (completed and completed in cell.title) or getattr(cell.decision, field, None)
+        for cell in ALL
+    )
+
+
+def test_the_page_has_a_row_for_every_cell_and_names_the_pinned_version() -> None:
+    page = PAGE.read_text(encoding="utf-8")
+    assert f"Claude Code {pinned_version()}," in page
+    rows = [line for line in page.splitlines() if line.startswith("| ")]
+    rows = [row for row in rows if not row.startswith(("| decided", "| ---"))]
+    assert len(rows) == len(ALL)
+    for row, cell in zip(rows, ALL, strict=True):
+        assert row.startswith(row_start(cell)), cell
+        if isinstance(cell, Cell):
+            assert row.endswith("| " + "; ".join(fact.words for fact in cell.facts) + " |"), row

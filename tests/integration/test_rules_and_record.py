@@ -1,0 +1,121 @@
+"""Rules that decide, and a record that outlives the server, through the true client and server."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.support.client import Client, sample
+from tests.support.plain_desk import CRABHOOK, PlainDesk
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+@pytest.fixture
+def desk() -> Iterator[PlainDesk]:
+    desk = PlainDesk()
+    rules(desk, '[[rule]]\nverdict = "allow"\nmatch = "Bash(npm run *)"\n')
+    with desk:
+        yield desk
+
+
+def rules(desk: PlainDesk, text: str) -> None:
+    folder = desk.folder / ".config" / "crabhook"
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "rules.toml").write_text(text, encoding="utf-8")
+
+
+def bash(command: str, number: int = 1) -> bytes:
+    return sample(
+        "PreToolUse-Bash",
+        tool_input={"command": command},
+        tool_use_id=f"t{number}",
+        cwd="/nowhere/project",
+    )
+
+
+def audit(desk: PlainDesk, *words: str) -> str:
+    environment = {"PATH": os.environ["PATH"], "HOME": str(desk.folder), "LANG": "C.UTF-8"}
+    return subprocess.run(
+        [CRABHOOK, "audit", *words],
+        capture_output=True,
+        text=True,
+        timeout=20,
+        check=True,
+        env=environment,
+    ).stdout
+
+
+def verdict(client: Client) -> str:
+    said: str = client.finish().output["hookSpecificOutput"]["permissionDecision"]
+    return said
+
+
+def test_a_rule_allows_what_it_covers_and_nothing_beside_it(desk: PlainDesk) -> None:
+    assert verdict(Client(desk.address, bash("npm run build"))) == "allow"
+    other = Client(desk.address, bash("npm run build && rm -rf x", 2))
+    desk.say(f"{desk.card('Bash')} deny no")
+    assert verdict(other) == "deny"
+
+
+def test_what_is_protected_reaches_a_person_whatever_is_allowed(desk: PlainDesk) -> None:
+    rules(desk, '[[rule]]\nverdict = "allow"\nmatch = "Bash"\n')
+    client = Client(desk.address, bash("cat ~/.ssh/id_ed25519"))
+    desk.say(f"{desk.card('Bash')} deny no")
+    assert verdict(client) == "deny"
+
+
+def test_a_denying_rule_counts_while_the_operator_is_away(desk: PlainDesk) -> None:
+    rules(desk, '[[rule]]\nverdict = "deny"\nmatch = "Bash(rm *)"\nnote = "use the trash"\n')
+    desk.say("away")
+    desk.wait_for("(?i)away")
+    answer = Client(desk.address, bash("rm -rf x")).finish()
+    assert "use the trash" in answer.stdout.decode()
+    assert Client(desk.address, bash("ls", 2)).finish().silent
+
+
+def test_rules_are_read_again_and_a_broken_file_changes_nothing(desk: PlainDesk) -> None:
+    assert verdict(Client(desk.address, bash("npm run build"))) == "allow"
+    rules(desk, "[[rule]]\nverdict = 'nonsense'\n")
+    time.sleep(1.1)
+    assert verdict(Client(desk.address, bash("npm run test", 2))) == "allow"
+    desk.wait_for("RULES NOT READ.*line 2")
+    rules(desk, '[[rule]]\nverdict = "deny"\nmatch = "Bash(npm run *)"\n')
+    time.sleep(1.1)
+    assert verdict(Client(desk.address, bash("npm run build", 3))) == "deny"
+
+
+def test_every_decision_is_on_record_and_the_chain_is_whole(desk: PlainDesk) -> None:
+    assert verdict(Client(desk.address, bash("npm run build"))) == "allow"
+    client = Client(desk.address, bash("cat x", 2))
+    number = desk.card("Bash")
+    desk.say(f"{number} deny not this one")
+    assert verdict(client) == "deny"
+    desk.wait_for(f"#{number} delivered")
+    lines = [json.loads(line) for line in audit(desk, "--json").splitlines()]
+    decided = [line for line in lines if line["kind"] == "decided"]
+    assert [line["verdict"] for line in decided] == ["allow", "deny"]
+    assert "not this one" in json.dumps(decided[1])
+    assert "as they were written" in audit(desk, "verify")
+
+
+def test_a_killed_server_begins_again_with_what_waited_and_what_was_answered() -> None:
+    with PlainDesk() as desk:
+        clients = [Client(desk.address, bash(f"echo {n}", n)) for n in range(3)]
+        numbers = [desk.card("Bash") for _ in clients]
+        desk.kill()
+        desk.stop()
+        desk.start()
+        assert sorted(desk.card("Bash") for _ in clients) == sorted(numbers)
+        for number in numbers:
+            desk.say(f"{number} allow")
+        for client in clients:
+            assert verdict(client) == "allow"
+        desk.say("list")
+        desk.wait_for("nothing waits")

@@ -1,0 +1,87 @@
+"""What rules say decides before, or after, what the operator ordered in general."""
+
+import pytest
+
+from crabhook.broker.broker import Broker
+from crabhook.broker.facts import Arrived, Ordered
+from crabhook.broker.law import Said, said_by
+from crabhook.broker.orders import Kind, Order
+from crabhook.model.decision import Decision, Verdict
+from crabhook.model.event import Event
+from crabhook.platforms import PLATFORMS
+from crabhook.policy.rule import Rule, RuleVerdict
+from crabhook.policy.ruling import Ruling
+from tests.support.playbook import asking, bash
+
+
+def ruling(verdict: RuleVerdict | None, note: str = "") -> Ruling:
+    rule = Rule(verdict, ("Bash(x)",), (), note, origin="rules.toml", line=3) if verdict else None
+    return Ruling(verdict, rule, "it says so")
+
+
+def told(verdict: RuleVerdict | None, *orders: Order, event: str = "PreToolUse") -> str:
+    """What a Bash call gets under this rule and these orders: a verdict, silence, or a card."""
+    broker = Broker(PLATFORMS, lambda _: ruling(verdict))
+    for order in orders:
+        broker.handle(Ordered(order, 0.0))
+    asked = bash("a", "ls") if event == "PreToolUse" else asking("a", event)
+    broker.handle(Arrived(asked, 1, 0.0))
+    if cards := broker.waiting():
+        return f"card {cards[0].law}".strip()
+    (entry,) = [one for one in broker.feed() if one.event.name == event]
+    return entry.text
+
+
+AWAY = Order(Kind.AWAY)
+HOLD = Order(Kind.HOLD_ALL, session="s", until=60.0)
+TRUST = Order(Kind.ALLOW_ALL, session="s", until=60.0)
+RULE = "rule {} Bash(x) (rules.toml, line 3)"
+
+
+@pytest.mark.parametrize(
+    ("verdict", "orders", "outcome"),
+    [
+        (RuleVerdict.DENY, (), "DENIED: " + RULE.format("deny")),
+        (RuleVerdict.DENY, (AWAY,), "DENIED: " + RULE.format("deny")),
+        (RuleVerdict.DENY, (TRUST,), "DENIED: " + RULE.format("deny")),
+        (RuleVerdict.ASK_OPERATOR, (), "card it says so"),
+        (RuleVerdict.ASK_OPERATOR, (TRUST,), "card it says so"),
+        (RuleVerdict.ASK_OPERATOR, (AWAY,), "PASSED: crabhook"),
+        (RuleVerdict.ALLOW, (), "ALLOWED: " + RULE.format("allow")),
+        (RuleVerdict.ALLOW, (HOLD,), "card"),
+        (RuleVerdict.ALLOW, (AWAY,), "PASSED: crabhook"),
+        (RuleVerdict.ASK_AGENTS_USER, (), "HANDED BACK: " + RULE.format("ask-agent's-user")),
+        (RuleVerdict.PASS, (), "PASSED: " + RULE.format("pass")),
+        (None, (), "card"),
+        (None, (TRUST,), "ALLOWED: allow everything of this session"),
+    ],
+    ids=str,
+)
+def test_rules_and_orders_have_their_order(
+    verdict: RuleVerdict | None, orders: tuple[Order, ...], outcome: str
+) -> None:
+    assert told(verdict, *orders) == outcome
+
+
+def test_rules_speak_of_permission_events_alone() -> None:
+    assert told(RuleVerdict.DENY, event="PostToolUse") == ""
+
+
+def test_a_denial_tells_the_model_the_rules_note_or_its_reason() -> None:
+    assert said_by(ruling(RuleVerdict.DENY, "use the trash")).decision == Decision(
+        Verdict.DENY, reason="use the trash", by=RULE.format("deny")
+    )
+    denied = said_by(ruling(RuleVerdict.DENY)).decision
+    assert denied is not None
+    assert "it says so" in denied.reason
+
+
+def test_no_ruling_says_nothing() -> None:
+    assert said_by(None) == said_by(ruling(None)) == Said()
+
+
+def test_the_event_is_judged_as_it_came() -> None:
+    seen: list[Event] = []
+    broker = Broker(PLATFORMS, seen.append)
+    broker.handle(Arrived(bash("a", "ls"), 1, 0.0))
+    assert [event.tool.input for event in seen if event.tool] == [{"command": "ls"}]

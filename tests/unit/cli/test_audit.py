@@ -1,0 +1,175 @@
+"""`crabhook audit`: what it shows, what it proves, and what it lets through to the terminal."""
+
+import argparse
+import json
+import sqlite3
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from crabhook.cli import audit
+from crabhook.store.change import happened
+from crabhook.store.record import Kind
+from crabhook.store.sqlite import SqliteStore
+from tests.unit.store.making import NOON, decision, entry
+
+HOSTILE = "ls \x1b[2J\u202e\nrm"
+Audit = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The state folder of a user who has decided a few calls."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    monkeypatch.setenv("TZ", "UTC")
+    time.tzset()
+    folder = tmp_path / "crabhook"
+    store = SqliteStore(folder)
+    body = {"by": "operator", "waited": 2.0, "input": {"command": HOSTILE}}
+    store.write(
+        [
+            happened(entry(), entry(Kind.ASKED, card=1), decision(1, body=body)),
+            happened(decision(2, "deny", at=NOON + 60, tool="Edit", session="s2")),
+            happened(entry(Kind.DELIVERED, NOON + 61, card=1, body={"whole": False})),
+        ]
+    )
+    store.close()
+    return folder
+
+
+@pytest.fixture
+def run(folder: Path, capsys: pytest.CaptureFixture[str]) -> Audit:
+    """A way to run the command; returns its exit code and what it wrote."""
+
+    def run_audit(*words: str) -> tuple[int, str, str]:
+        parser = argparse.ArgumentParser()
+        audit.add_arguments(parser)
+        code = audit.run(parser.parse_args(words))
+        return (code, *capsys.readouterr())
+
+    return run_audit
+
+
+def test_decisions_are_listed_one_a_line(run: Audit) -> None:
+    code, out, _ = run()
+    lines = out.splitlines()
+    assert code == 0
+    assert len(lines) == 2
+    assert "#1  allow" in lines[0]
+    assert "[operator after 2.0 s]" in lines[0]
+    assert lines[1].startswith("2026-01-09T12:01:00Z")
+    assert "deny" in lines[1]
+
+
+def test_nothing_an_agent_sent_reaches_the_terminal_raw(run: Audit) -> None:
+    for words in ((), ("--all-kinds",), ("export",), ("--json",), ("stats",), ("sessions",)):
+        out = run(*words)[1]
+        assert not set(out) & {"\x1b", "\u202e"}
+        assert out.replace("\n", "").isprintable()
+
+
+@pytest.mark.parametrize(
+    ("words", "seqs"),
+    [
+        (["--json"], [3, 4]),
+        (["--json", "--tool", "Edit"], [4]),
+        (["--json", "--session", "s1"], [3]),
+        (["--json", "--verdict", "deny"], [4]),
+        (["--json", "--all-kinds"], [1, 2, 3, 4, 5]),
+        (["--json", "--card", "1"], [2, 3, 5]),
+        (["--json", "--last", "1"], [4]),
+        (["--json", "--since", "2026-01-09T12:00:30"], [4]),
+        (["--json", "--until", "2026-01-09T12:00:30Z"], [3]),
+        (["--json", "--since", "1h"], []),
+        (["--json", "--until", "2026-01-09"], []),
+        (["export"], [1, 2, 3, 4, 5]),
+        (["export", "--tool", "Edit"], [4]),
+    ],
+)
+def test_records_are_found_and_come_as_json(run: Audit, words: list[str], seqs: list[int]) -> None:
+    code, out, _ = run(*words)
+    assert code == 0
+    assert [json.loads(line)["seq"] for line in out.splitlines()] == seqs
+
+
+def test_an_exported_record_has_all_that_is_kept(run: Audit) -> None:
+    third = json.loads(run("export")[1].splitlines()[2])
+    assert third["body"]["input"] == {"command": HOSTILE}
+    assert (third["verdict"], third["card"], len(third["hash"])) == ("allow", 1, 64)
+
+
+@pytest.mark.parametrize("when", ["yesterday", "2026-13-01", "25:00", "x1h", ""])
+def test_a_time_that_is_none_is_refused(run: Audit, when: str) -> None:
+    with pytest.raises(SystemExit):
+        run("--since", when)
+
+
+def test_a_time_without_a_date_is_today(run: Audit) -> None:
+    assert run("--json", "--since", "00:00")[1] == ""
+
+
+def test_a_sound_record_verifies(run: Audit) -> None:
+    code, out, _ = run("verify")
+    assert code == 0
+    assert "5 records, 1 to 5: as they were written" in out
+
+
+def test_a_changed_record_does_not_verify_and_says_which(run: Audit, folder: Path) -> None:
+    change(folder, "UPDATE record SET verdict = 'deny' WHERE seq = 3")
+    code, out, _ = run("verify")
+    assert code == 1
+    assert "FAULT  record 3" in out
+    assert "NOT as they were written" in out
+    told = json.loads(run("verify", "--json")[1])
+    assert (told["sound"], told["faults"][0]["seq"]) == (False, 3)
+
+
+def test_a_head_that_is_gone_is_a_fault(run: Audit, folder: Path) -> None:
+    (folder / "record.head").unlink()
+    code, out, _ = run("verify")
+    assert code == 1
+    assert "gone" in out
+
+
+def test_a_head_kept_elsewhere_finds_what_our_own_no_longer_can(
+    run: Audit, folder: Path, tmp_path: Path
+) -> None:
+    elsewhere = tmp_path / "head"
+    elsewhere.write_text(run("head")[1])
+    assert run("verify", "--head", str(elsewhere))[0] == 0
+    change(folder, "DELETE FROM record WHERE seq = 5")
+    (folder / "record.head").write_text(run("head")[1])
+    assert run("verify")[0] == 0
+    code, out, _ = run("verify", "--head", str(elsewhere))
+    assert code == 1
+    assert "cut off" in out
+
+
+def test_stats_tell_who_decided_and_how_soon(run: Audit) -> None:
+    out = run("stats")[1]
+    assert "operator 100%" in out
+    assert "median 2.0 s, p90 2.0 s" in out
+    assert json.loads(run("stats", "--json")[1])["all"]["decisions"] == 2
+
+
+def test_sessions_are_listed(run: Audit) -> None:
+    assert [line.split()[4] for line in run("sessions")[1].splitlines()] == ["s1", "s2"]
+    assert json.loads(run("sessions", "--json", "--session", "s2")[1])["decisions"] == 1
+
+
+@pytest.mark.parametrize("action", ["list", "verify", "export", "stats", "head", "sessions"])
+def test_without_a_record_there_is_nothing_to_show(run: Audit, tmp_path: Path, action: str) -> None:
+    code, out, err = run(action, "--folder", str(tmp_path / "nowhere"))
+    assert (code, out) == (2, "")
+    assert "there is no record" in err
+
+
+def change(folder: Path, statement: str) -> None:
+    """Change the record the way a person with `sqlite3` would."""
+    with sqlite3.connect(folder / "record.db") as connection:
+        connection.execute("DROP TRIGGER record_never_changes")
+        connection.execute("DROP TRIGGER record_goes_by_retention_alone")
+        connection.execute(statement)
+    connection.close()

@@ -1,0 +1,42 @@
+"""What the rules make of a call."""
+
+from pathlib import Path
+
+import pytest
+
+from crabhook.cli.rulecheck import event_of, explained, verdict_of
+from crabhook.cli.rulefiles import surroundings_here
+from tests.unit.policy.law import allowing, denying
+
+
+@pytest.mark.parametrize(
+    ("tool", "key"),
+    [
+        ("Bash", "command"),
+        ("Read", "file_path"),
+        ("Write", "file_path"),
+        ("NotebookEdit", "notebook_path"),
+        ("Grep", "path"),
+        ("WebFetch", "url"),
+        ("Agent", "subagent_type"),
+        ("Skill", "skill"),
+        ("apply_patch", "command"),
+    ],
+)
+def test_a_text_becomes_the_input_that_rules_look_at(tool: str, key: str, tmp_path: Path) -> None:
+    event = event_of(tool, "x", tmp_path)
+    assert event.tool is not None
+    assert event.tool.input == {key: "x"}
+    assert event.cwd == str(tmp_path)
+
+
+def test_what_is_open_is_explained_too(tmp_path: Path) -> None:
+    shown = explained(allowing("Bash(ls *)"), event_of("Bash", "ls; $x", tmp_path), tmp_path)
+    assert "not to be allowed: what runs is only known when it runs" in shown
+    assert shown.splitlines()[-2] == "verdict: open"
+
+
+def test_a_verdict_is_told_as_tables_write_it(tmp_path: Path) -> None:
+    event, here = event_of("Bash", "rm x", tmp_path), surroundings_here(tmp_path)
+    assert verdict_of(denying("Bash(rm *)").judge(event, here)) == "deny"
+    assert verdict_of(allowing("Read").judge(event, here)) == "open"

@@ -1,0 +1,197 @@
+"""`crabhook rules`: what a person does with rules, on real files."""
+
+import argparse
+from pathlib import Path
+
+import pytest
+
+from crabhook.cli import rules
+
+
+@pytest.fixture(autouse=True)
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A home and a project in it, which is where the command is called."""
+    folder = tmp_path / "work" / "app"
+    folder.mkdir(parents=True)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    monkeypatch.chdir(folder)
+    return folder
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "config" / "crabhook" / "rules.toml"
+
+
+def call(*words: str) -> int:
+    parser = argparse.ArgumentParser(prog="crabhook rules")
+    rules.add_arguments(parser)
+    return rules.run(parser.parse_args(words))
+
+
+def test_a_rule_is_added_listed_and_removed_and_comments_stay(
+    file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file.parent.mkdir(parents=True)
+    file.write_text('# mine\n[[rule]]\nverdict = "deny"  # never\nmatch = "Bash(rm *)"\n')
+    assert (
+        call(
+            "add",
+            "allow",
+            "Bash(ls *)",
+            "Read",
+            "--mode",
+            "plan",
+            "--note",
+            "why",
+            "--expires",
+            "2027-01-31",
+        )
+        == 0
+    )
+    assert call("list") == 0
+    listed = capsys.readouterr().out
+    assert "1  deny" in listed
+    assert "2  allow" in listed
+    assert "mode=plan" in listed
+    assert "until 2027-01-31" in listed
+    assert call("remove", "2") == 0
+    assert file.read_text() == '# mine\n[[rule]]\nverdict = "deny"  # never\nmatch = "Bash(rm *)"\n'
+
+
+def test_a_rule_that_cannot_be_is_refused_and_nothing_is_written(
+    file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert call("add", "allow", "Write(a)") == 1
+    assert "written Edit" in capsys.readouterr().err
+    assert not file.exists()
+
+
+def test_a_broken_file_is_said_to_be_broken_with_its_line(
+    file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file.parent.mkdir(parents=True)
+    file.write_text("\n[[rule]]\nverdict = 1\n")
+    for words in (["list"], ["add", "deny", "Bash"], ["remove", "1"], ["explain", "ls"]):
+        assert call(*words) == 1
+        assert f"{file}, line 3: verdict must be" in capsys.readouterr().err
+    assert file.read_text() == "\n[[rule]]\nverdict = 1\n"
+
+
+def test_explain_shows_each_part_and_which_rule_decides_it(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    call("add", "allow", "Bash(git status *)")
+    call("add", "deny", "Bash(rm *)")
+    capsys.readouterr()
+    assert call("explain", "git status && sudo rm -rf x > ~/.bashrc") == 0
+    shown = capsys.readouterr().out
+    for part in (
+        "git status",
+        "sudo rm -rf x",
+        "(hidden) rm -rf x",
+        "> ~/.bashrc",
+        "verdict: deny",
+    ):
+        assert part in shown
+    assert "allow Bash(git status *)" in shown
+    assert "shell-startup" in shown
+    assert call("explain", "--tool", "Read", ".env") == 0
+    assert "verdict: ask-operator" in capsys.readouterr().out
+
+
+def test_what_is_explained_cannot_write_on_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    assert call("explain", "echo \x1b[2J\u202e") == 0
+    shown = capsys.readouterr().out
+    assert "\x1b" not in shown
+    assert "\u202e" not in shown
+    assert "verdict: open" in shown
+
+
+def test_a_table_is_held_against_the_rules(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    call("add", "allow", "Bash(ls *)")
+    table = project / "table.tsv"
+    table.write_text("# mine\nallow\tls -la\nopen\tls; who\nopen\tls\u2424who\n")
+    assert call("test", str(table)) == 0
+    assert "3 of 3 as expected" in capsys.readouterr().out
+    table.write_text("deny\tls\n")
+    assert call("test", str(table)) == 1
+    shown = capsys.readouterr().out
+    assert "line 1: ls" in shown
+    assert "expected deny, got allow" in shown
+    table.write_text("ls\n")
+    assert call("test", str(table)) == 1
+    assert "line 1: it must hold" in capsys.readouterr().err
+
+
+def test_a_projects_rules_count_from_the_moment_they_are_trusted_to_their_next_change(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    theirs = project / ".crabhook" / "rules.toml"
+    theirs.parent.mkdir()
+    theirs.write_text(
+        '[[rule]]\nverdict = "deny"\nmatch = "Bash(ls *)"\n[[rule]]\nverdict = "allow"\nmatch = "Bash(who)"\n'
+    )
+
+    def said(command: str) -> str:
+        capsys.readouterr()
+        assert call("explain", command) == 0
+        return capsys.readouterr().out.split("verdict: ")[1].split("\n")[0]
+
+    assert [said("ls"), said("who")] == ["open", "open"]
+    assert call("trust", "--yes") == 0
+    assert [said("ls"), said("who")] == ["deny", "open"]
+    assert call("trust", "--full", "--yes") == 0
+    assert [said("ls"), said("who")] == ["deny", "allow"]
+    theirs.write_text(theirs.read_text() + "\n")
+    assert [said("ls"), said("who")] == ["open", "open"]
+    assert call("list") == 0
+    assert "not trusted as it is now" in capsys.readouterr().out
+    assert call("trust", "--revoke") == 0
+    assert call("trust", "--revoke") == 1
+
+
+@pytest.mark.parametrize(
+    ("answer", "code"), [("y\n", 0), ("yes\n", 0), ("n\n", 1), ("\n", 1), ("", 1)]
+)
+def test_trust_shows_what_would_count_and_asks(
+    project: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    answer: str,
+    code: int,
+) -> None:
+    theirs = project / ".crabhook" / "rules.toml"
+    theirs.parent.mkdir()
+    theirs.write_text('[[rule]]\nverdict = "allow"\nmatch = "Bash(who)"\n')
+    typed = project / "typed"
+    typed.write_text(answer)
+    with typed.open() as stream:
+        monkeypatch.setattr("sys.stdin", stream)
+        assert call("trust") == code
+    assert "Bash(who)  [would not count]" in capsys.readouterr().out
+
+
+def test_there_must_be_something_to_trust(capsys: pytest.CaptureFixture[str]) -> None:
+    assert call("trust", "--yes") == 1
+    assert "there are no rules" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        [],
+        ["add", "maybe", "Bash"],
+        ["add", "allow"],
+        ["remove", "x"],
+        ["add", "deny", "Bash", "--expires", "soon"],
+    ],
+)
+def test_what_cannot_be_understood_ends_with_a_usage(words: list[str]) -> None:
+    with pytest.raises(SystemExit) as caught:
+        call(*words)
+    assert caught.value.code == 2

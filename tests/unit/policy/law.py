@@ -1,0 +1,66 @@
+"""A small law to judge by: rules in one line, calls in one line, a machine that is not there."""
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from crabhook.model.event import Event, ToolCall
+from crabhook.policy.engine import Policy
+from crabhook.policy.protected import Protected
+from crabhook.policy.rule import Rule, RuleScope, RuleSet, RuleVerdict
+from crabhook.policy.surroundings import Surroundings
+from crabhook.policy.syntax import parse_matcher
+
+PROJECT, HOME = "/work/app", "/home/dev"
+NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
+OPEN = "open"
+# A control character in a table stands as its picture.
+PICTURES = {0x2400 + code: code for code in range(0x20)} | {0x2424: 0x0A}
+
+
+def surroundings(links: Mapping[str, str] | None = None, now: datetime = NOW) -> Surroundings:
+    """A machine whose only links are these: each name, and all below it, leads elsewhere."""
+    known = dict(links or {})
+
+    def real(path: str) -> str:
+        for name, target in known.items():
+            if path == name or path.startswith(f"{name}/"):
+                return target + path[len(name) :]
+        return path
+
+    return Surroundings(PROJECT, HOME, now, real)
+
+
+def rule(
+    verdict: str, *texts: str, scope: RuleScope | None = None, expires: datetime | None = None
+) -> Rule:
+    said = RuleVerdict(verdict)
+    matchers = tuple(parse_matcher(text, restricts=said.restricts) for text in texts)
+    return Rule(said, texts, matchers, scope=scope or RuleScope(), expires=expires)
+
+
+def policy(*rules: Rule, off: Sequence[str] = ()) -> Policy:
+    return Policy([RuleSet(rules)], Protected(off=frozenset(off)))
+
+
+def allowing(*texts: str) -> Policy:
+    return policy(rule("allow", *texts))
+
+
+def denying(*texts: str) -> Policy:
+    """A law that allows what rules can allow, save for these."""
+    return policy(rule("allow", "Bash", "Read", "Edit", "WebFetch"), rule("deny", *texts))
+
+
+def call(tool: str, cwd: str = PROJECT, platform: str = "claude", **inputs: Any) -> Event:
+    return Event(platform, "PreToolUse", "s1", cwd, "default", tool=ToolCall(tool, inputs))
+
+
+def bash(command: str, cwd: str = PROJECT) -> Event:
+    return call("Bash", cwd, command=command)
+
+
+def verdict(law: Policy, event: Event, links: Mapping[str, str] | None = None) -> str:
+    """What the law says, `OPEN` where it leaves the call to the operator."""
+    ruling = law.judge(event, surroundings(links))
+    return OPEN if ruling is None else str(ruling.verdict)

@@ -1,0 +1,25 @@
+"""What programs do with the files they are named."""
+
+import pytest
+
+from crabhook.policy.programs import only_reads
+
+
+@pytest.mark.parametrize(
+    ("line", "reads"),
+    [
+        ("cat a", True),
+        ("sort a", True),
+        ("sort -o a b", False),
+        ("sort --output=a b", False),
+        ("git diff a", True),
+        ("git checkout a", False),
+        ("git", False),
+        ("python3 a", False),
+        ("rm a", False),
+        ("echo a", True),
+    ],
+)
+def test_a_program_is_known_to_only_read_or_it_is_not(line: str, reads: bool) -> None:
+    words = tuple(line.split())
+    assert only_reads(words[0], words) is reads

@@ -1,0 +1,100 @@
+"""Rules that "always allow" may mean."""
+
+from datetime import timedelta
+
+import pytest
+
+from crabhook.model.event import Event
+from crabhook.policy.propose import DEFAULT_LIFE, Proposal, propose, tried
+from crabhook.policy.protected import Protected
+from crabhook.policy.rule import RuleVerdict
+from tests.unit.policy.law import NOW, allowing, bash, call, surroundings, verdict
+
+
+def proposals(event: Event) -> list[Proposal]:
+    return list(propose(event, surroundings(), Protected()))
+
+
+def texts(event: Event) -> list[str]:
+    return list(dict.fromkeys(" ".join(one.rule.texts) for one in proposals(event)))
+
+
+@pytest.mark.parametrize(
+    ("event", "offered"),
+    [
+        (bash("git log --oneline"), ["Bash(git log --oneline)", "Bash(git log *)"]),
+        (bash("npm run build"), ["Bash(npm run build)", "Bash(npm run build *)"]),
+        (bash("pytest -q tests"), ["Bash(pytest -q tests)", "Bash(pytest *)"]),
+        (bash("timeout 5 ls -l"), ["Bash(ls -l)", "Bash(ls *)"]),
+        (bash("ls a | grep b"), ["Bash(ls a) Bash(grep b)", "Bash(ls *) Bash(grep *)"]),
+        (call("Read", file_path="/work/app/src/a"), ["Read(//work/app/src/a)", "Read(//work/app/src/**)", "Read(./**)"]),
+        (call("Write", file_path="/work/app/src/a"), ["Edit(//work/app/src/a)", "Edit(//work/app/src/**)", "Edit(./**)"]),
+        (call("WebFetch", url="https://a.org/b"), ["WebFetch(domain:a.org)"]),
+        (call("mcp__a__b"), ["mcp__a__b", "mcp__a__*"]), (call("Agent", subagent_type="Explore"), ["Agent(Explore)"]),
+        (call("Skill", skill="a", args="b"), ["Skill(a b)", "Skill(a *)"]), (call("WebSearch", query="a"), ["WebSearch"]),
+    ],
+)  # fmt: skip
+def test_rules_are_offered_from_narrow_to_wide(event: Event, offered: list[str]) -> None:
+    assert texts(event) == offered
+
+
+def test_every_rule_that_is_offered_allows_the_call_it_was_made_of_and_ends() -> None:
+    for event in (
+        bash("git log -n 3 && ls > /work/app/a"),
+        call("Edit", file_path="/work/app/a"),
+        bash("ls 'a b' \"c\""),
+    ):
+        found = proposals(event)
+        assert found
+        for one in found:
+            assert verdict(allowing(*one.rule.texts), event) == "allow"
+            assert one.rule.expires == NOW + DEFAULT_LIFE
+            assert one.covers
+
+
+def test_the_narrowest_is_for_this_session_and_the_widest_for_every_project() -> None:
+    scopes = [one.rule.scope for one in proposals(bash("ls a"))]
+    assert scopes[0].session == ("s1",)
+    assert scopes[1].project == ("/work/app",)
+    assert (scopes[-1].session, scopes[-1].project) == ((), ())
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        bash("rm -rf x"), bash("sudo ls"), bash("curl x | sh"), bash("git push --force"), bash("ls; $x"), bash("ls `"), bash("cat ~/.ssh/id_rsa"), bash("echo a > ~/.bashrc"),
+        call("Read", file_path="/work/app/.env"), call("AskUserQuestion"), call("Edit"), Event("claude", "Stop"),
+    ],
+)  # fmt: skip
+def test_for_some_calls_none_is_offered(event: Event) -> None:
+    assert texts(event) == []
+
+
+def test_a_command_that_a_rule_cannot_write_is_offered_only_wider() -> None:
+    assert texts(bash("ls 'a*'")) == ["Bash(ls *)"]
+    assert texts(bash("ls 'a b' c")) == ['Bash(ls "a b" c)', "Bash(ls *)"]
+    assert texts(bash("git -C a log")) == ["Bash(git -C a log)"]
+
+
+def test_an_end_may_be_chosen() -> None:
+    end = NOW + timedelta(days=1)
+    assert {one.rule.expires for one in propose(bash("ls"), surroundings(), Protected(), end)} == {
+        end
+    }
+
+
+def test_a_proposal_shows_what_it_would_have_covered_and_which_denials_it_would_undo() -> None:
+    wide = next(
+        one
+        for one in proposals(bash("git log -p"))
+        if one.rule.texts == ("Bash(git log *)",) and not one.rule.scope.session
+    )
+    denied = bash("git log --output=x")
+    past = [
+        (bash("git log"), RuleVerdict.ALLOW),
+        (denied, RuleVerdict.DENY),
+        (bash("git diff"), RuleVerdict.DENY),
+        (bash("git log; rm x"), RuleVerdict.DENY),
+    ]
+    trial = tried(wide, past, lambda _: surroundings(), Protected())
+    assert (trial.covered, trial.denials) == (2, (denied,))

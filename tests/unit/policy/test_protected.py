@@ -1,0 +1,88 @@
+"""What always reaches a person."""
+
+import pytest
+
+from crabhook.policy.engine import Policy
+from crabhook.policy.protected import ENTRIES, ENTRY_NAMES, Protected
+from crabhook.policy.rule import RuleSet
+from tests.unit.policy.law import OPEN, bash, call, policy, rule, surroundings, verdict
+
+SAMPLE = {
+    "agent-settings": "/work/app/.claude/settings.json",
+    "own-files": "/work/app/.crabhook/rules.toml",
+    "shell-startup": "/home/dev/.bashrc",
+    "ssh": "/home/dev/.ssh/config",
+    "cloud": "/home/dev/.aws/credentials",
+    "env-files": "/work/app/.env",
+    "ci": "/work/app/.github/workflows/ci.yml",
+    "git-hooks": "/work/app/.git/hooks/pre-commit",
+}
+EVERYTHING = rule("allow", "Bash", "Read", "Edit")
+
+
+def test_every_entry_has_a_sample_here() -> None:
+    assert set(SAMPLE) == set(ENTRY_NAMES)
+
+
+@pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.name)
+def test_an_entry_holds_until_the_user_takes_it_off(entry: object) -> None:
+    name = entry.name  # type: ignore[attr-defined]
+    path = SAMPLE[name]
+    writes = call("Write", file_path=path), bash(f"tee {path}"), bash(f"echo a > {path}")
+    for event in writes:
+        assert verdict(policy(EVERYTHING), event) == "ask-operator"
+        assert verdict(policy(EVERYTHING, off=[name]), event) == "allow"
+    for event in (call("Read", file_path=path), bash(f"cat {path}")):
+        secret = entry.secret  # type: ignore[attr-defined]
+        assert verdict(policy(EVERYTHING), event) == ("ask-operator" if secret else "allow")
+
+
+def test_a_denial_stays_a_denial_and_a_question_to_the_agents_user_becomes_ours() -> None:
+    event = call("Read", file_path=SAMPLE["ssh"])
+    assert verdict(policy(rule("deny", "Read")), event) == "deny"
+    assert verdict(policy(rule("ask-agent's-user", "Read")), event) == "ask-operator"
+    assert verdict(policy(rule("pass", "Read")), event) == "ask-operator"
+    assert verdict(policy(), event) == "ask-operator"
+
+
+def test_the_ruling_names_the_entry() -> None:
+    ruling = policy(EVERYTHING).judge(call("Read", file_path=SAMPLE["cloud"]), surroundings())
+    assert ruling is not None
+    assert ruling.rule is None
+    assert "cloud" in ruling.protected
+
+
+def test_a_link_to_something_protected_is_protected() -> None:
+    links = {"/work/app/notes": "/home/dev/.ssh"}
+    assert (
+        verdict(policy(EVERYTHING), call("Read", file_path="/work/app/notes/a"), links)
+        == "ask-operator"
+    )
+    links = {"/work/app/.env": "/work/app/settings"}
+    assert (
+        verdict(policy(EVERYTHING), call("Read", file_path="/work/app/.env"), links)
+        == "ask-operator"
+    )
+
+
+@pytest.mark.parametrize("path", ["/opt/my rules [1]/a", "/opt/my rules [1]"])
+def test_crabhooks_own_places_are_where_they_are_said_to_be(path: str) -> None:
+    law = Policy([RuleSet((EVERYTHING,))], Protected(own=("/opt/my rules [1]",)))
+    assert verdict(law, call("Write", file_path=path)) == "ask-operator"
+    assert verdict(law, call("Write", file_path="/opt/my rules 1/a")) == "allow"
+
+
+def test_an_example_of_an_env_file_is_free() -> None:
+    assert verdict(policy(EVERYTHING), call("Write", file_path="/work/app/.env.example")) == "allow"
+    assert (
+        verdict(policy(EVERYTHING), call("Write", file_path="/work/app/.env.examples"))
+        == "ask-operator"
+    )
+
+
+def test_other_tools_are_not_concerned() -> None:
+    assert (
+        verdict(policy(rule("allow", "mcp__a__b")), call("mcp__a__b", path="/home/dev/.ssh"))
+        == "allow"
+    )
+    assert verdict(policy(), call("WebSearch", query=".env")) == OPEN

@@ -1,0 +1,8 @@
+"""What is handed in."""
+
+from tests.unit.policy.law import surroundings
+
+
+def test_the_machine_of_the_tests_follows_its_links() -> None:
+    here = surroundings({"/a": "/b"})
+    assert [here.real(path) for path in ("/a", "/a/c", "/ab")] == ["/b", "/b/c", "/ab"]

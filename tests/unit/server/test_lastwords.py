@@ -1,0 +1,163 @@
+"""An agent's last words are read from a file of ours alone, and nothing else of it comes back."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import socket
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from crabhook.broker.card import Card
+from crabhook.model.event import Event
+from crabhook.model.request import Origin, Request
+from crabhook.server.lastwords import LONGEST, TAIL, LastWords, read_last_words, transcript_of
+
+HERE = Origin(host=os.uname().nodename)
+
+
+def line(kind: str, *texts: str, **fields: Any) -> dict[str, Any]:
+    content = [{"type": "text", "text": text} for text in texts]
+    return {"type": kind, "message": {"content": content}, **fields}
+
+
+def written(path: Path, *entries: Any) -> str:
+    path.write_text("".join(json.dumps(entry) + "\n" for entry in entries))
+    return str(path)
+
+
+def card(path: str, origin: Origin = HERE, **fields: Any) -> Card:
+    event = Event("claude", "PreToolUse", fields={"transcript_path": path, **fields})
+    return Card(7, (Request("r", "s", event, 10.0, origin=origin),), 0.0)
+
+
+async def said(words: LastWords, card: Card) -> str:
+    async with asyncio.timeout(10):
+        while (found := words.of(card)) is None:  # noqa: ASYNC110 - as the screen asks
+            await asyncio.sleep(0.005)
+    return found
+
+
+def test_the_last_text_of_the_assistant_is_what_was_said(tmp_path: Path) -> None:
+    call = {"type": "tool_use", "name": "Bash", "input": {"command": "ls"}}
+    result = {"type": "tool_result", "content": [{"type": "text", "text": "a result"}]}
+    path = written(
+        tmp_path / "t.jsonl",
+        line("user", "do it"),
+        line("assistant", "First."),
+        {"type": "user", "message": {"content": [result]}},
+        line("assistant", "Then ", "this."),
+        {"type": "assistant", "message": {"content": [call]}},
+        {"type": "system", "content": "x"},
+    )
+    assert read_last_words(path) == "Then \nthis."
+
+
+def test_what_was_said_before_the_last_prompt_is_not_about_this(tmp_path: Path) -> None:
+    path = written(
+        tmp_path / "t.jsonl",
+        line("assistant", "of another turn"),
+        {"type": "user", "message": {"content": "go on"}},
+        line("user", "a reminder of the program's own", isMeta=True),
+    )
+    assert read_last_words(path) == ""
+
+
+def test_only_the_end_of_a_long_transcript_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "t.jsonl"
+    long = json.dumps(line("assistant", "x" * (TAIL * 4)))
+    path.write_text(json.dumps(line("assistant", "early")) + "\n" + long + "\n")
+    assert read_last_words(str(path)) == ""
+    with path.open("a") as file:
+        file.write(json.dumps(line("assistant", "y" * (LONGEST * 2))) + "\n")
+    assert read_last_words(str(path)) == "y" * LONGEST
+
+
+@pytest.mark.parametrize("path", ["", "t.jsonl", "/", "/dev/zero", "/dev/tty", "/no/such", "/a\0b"])
+def test_what_is_no_file_of_ours_is_not_read(path: str) -> None:
+    assert read_last_words(path) == ""
+
+
+def test_a_link_a_pipe_and_a_socket_are_not_followed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = written(tmp_path / "t.jsonl", line("assistant", "secret"))
+    assert read_last_words(real) == "secret"
+    link, pipe = tmp_path / "link", tmp_path / "pipe"
+    link.symlink_to(real)
+    os.mkfifo(pipe)
+    began = time.monotonic()
+    assert read_last_words(str(link)) == ""
+    assert read_last_words(str(pipe)) == ""
+    with socket.socket(socket.AF_UNIX) as listener:
+        monkeypatch.chdir(tmp_path)  # a socket's path has to be short
+        listener.bind("s")
+        assert read_last_words(str(tmp_path / "s")) == ""
+    assert time.monotonic() - began < 5  # seconds; a pipe that is waited on waits for ever
+
+
+def test_a_file_of_somebody_else_is_not_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = written(tmp_path / "t.jsonl", line("assistant", "theirs"))
+    monkeypatch.setattr(os, "geteuid", lambda: os.getuid() + 1)
+    assert read_last_words(path) == ""
+
+
+def test_a_file_that_is_no_transcript_gives_nothing_away(tmp_path: Path) -> None:
+    path = tmp_path / "key"
+    path.write_text("-----BEGIN PRIVATE KEY-----\nabc\n" + "[" * 200_000 + "\n7\nnull\n[]\n")
+    assert read_last_words(str(path)) == ""
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=5),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.sampled_from(["type", "message", "content", "text", "x"]), inner)
+    ),
+    max_leaves=9,
+)
+
+
+@settings(deadline=None, max_examples=50)
+@given(st.lists(JSON | st.fixed_dictionaries({"type": st.just("assistant"), "message": JSON})))
+def test_entries_of_any_shape_raise_nothing(
+    tmp_path_factory: pytest.TempPathFactory, entries: list[Any]
+) -> None:
+    path = tmp_path_factory.mktemp("any") / "t.jsonl"
+    assert isinstance(read_last_words(written(path, *entries)), str)
+
+
+def test_a_subagent_has_a_transcript_of_its_own() -> None:
+    fields = {"transcript_path": "/home/a/s.jsonl"}
+    assert transcript_of(Event("claude", "Stop", fields=fields)) == "/home/a/s.jsonl"
+    agents = Event("claude", "PreToolUse", agent_id="a7f", fields=fields)
+    assert transcript_of(agents) == "/home/a/s/subagents/agent-a7f.jsonl"
+    told = Event("claude", "X", agent_id="a", fields={**fields, "agent_transcript_path": "/p"})
+    assert transcript_of(told) == "/p"
+    assert transcript_of(Event("claude", "X", agent_id="../../x", fields=fields)) == ""
+
+
+async def test_it_is_read_once_a_card_and_off_the_loop(tmp_path: Path) -> None:
+    path = tmp_path / "t.jsonl"
+    asked = card(written(path, line("assistant", "once")))
+    words = LastWords()
+    assert words.of(asked) is None
+    assert await said(words, asked) == "once"
+    path.unlink()
+    assert words.of(asked) == "once"
+
+
+@pytest.mark.parametrize("origin", [Origin(host="another-machine"), Origin()])
+async def test_the_file_of_another_machine_is_never_looked_for(
+    tmp_path: Path, origin: Origin
+) -> None:
+    path = written(tmp_path / "t.jsonl", line("assistant", "here"))
+    assert LastWords().of(card(path, origin)) == ""

@@ -1,0 +1,49 @@
+"""Short ways to make what the store is given, and to look at what it keeps."""
+
+from pathlib import Path
+from typing import Any
+
+from crabhook.store.head import HeadFile
+from crabhook.store.reader import Reader
+from crabhook.store.record import Entry, Head, Kind, Record
+from crabhook.store.verify import Verified, verify
+from crabhook.store.working import Answer, Waiting
+
+NOON = 1_767_960_000.0  # 2026-01-09T12:00:00Z
+
+
+def entry(kind: Kind = Kind.EVENT, at: float = NOON, **fields: Any) -> Entry:
+    """An entry of a session of Claude's."""
+    named = {"platform": "claude", "session": "s1", "cwd": "/home/dev", "tool": "Bash"}
+    return Entry(kind, at, **{**named, **fields})
+
+
+def decision(number: int = 1, verdict: str = "allow", **fields: Any) -> Entry:
+    """The record of a decision the operator made after two seconds."""
+    body = {"by": "operator", "waited": 2.0, "input": {"command": f"ls {number}"}}
+    return entry(Kind.DECIDED, verdict=verdict, card=number, **{"body": body, **fields})
+
+
+def waiting(request_id: str = "r1", secret: str = "s3", card: int = 1, **fields: Any) -> Waiting:
+    """A request that may wait ten minutes."""
+    payload = b'{"hook_event_name": "PreToolUse"}'
+    times = {"asked": NOON, "wait_until": NOON + 600}
+    return Waiting(request_id, secret, "claude", payload, "gate", card=card, **{**times, **fields})
+
+
+def answer(request_id: str = "r1", secret: str = "s3", decided: float = NOON) -> Answer:
+    """An allow."""
+    return Answer(request_id, secret, b'{"decision":"approve"}\n', "", 0, decided)
+
+
+def records(folder: Path) -> list[Record]:
+    """Return all that is recorded."""
+    with Reader(folder / "record.db") as reader:
+        return list(reader.records())
+
+
+def verified(folder: Path, *elsewhere: Head, thorough: bool = True) -> Verified:
+    """Verify the record against its own head and others."""
+    kept = HeadFile(folder / "record.head").read()
+    with Reader(folder / "record.db") as reader:
+        return verify(reader, [*([kept] if kept else []), *elsewhere], thorough=thorough)

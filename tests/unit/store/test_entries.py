@@ -1,0 +1,97 @@
+"""What is recorded of what the broker knows."""
+
+from typing import Any
+
+from crabhook.model.decision import CRABHOOK, Decision, Verdict
+from crabhook.model.event import Event, ToolCall
+from crabhook.model.request import Origin, Request, Stance
+from crabhook.store import entries
+from crabhook.store.entries import Circumstances
+from crabhook.store.record import Kind
+from tests.unit.store.making import NOON
+
+INPUT: Any = {"command": "ls", "description": "look"}
+EVENT = Event(
+    platform="claude",
+    name="PreToolUse",
+    session="s1",
+    cwd="/home/dev",
+    agent_id="a1",
+    agent_type="Explore",
+    tool=ToolCall("Bash", INPUT, "toolu_1"),
+    fields={
+        "session_id": "s1",
+        "cwd": "/home/dev",
+        "hook_event_name": "PreToolUse",
+        "tool_name": "Bash",
+        "tool_input": INPUT,
+        "new_field": "kept",
+        "empty": "",
+    },
+)
+REQUEST = Request("r1", "s3", EVENT, 5.0, Stance.GATE, Origin("host", 7, "dev"))
+
+
+def test_an_event_is_kept_whole_and_nothing_of_it_twice() -> None:
+    kept = entries.observed(EVENT, NOON)
+    assert (kept.kind, kept.session, kept.tool, kept.tool_use_id) == (
+        Kind.EVENT,
+        "s1",
+        "Bash",
+        "toolu_1",
+    )
+    assert (kept.agent_id, kept.agent_type, kept.cwd) == ("a1", "Explore", "/home/dev")
+    assert kept.body == {
+        "event": "PreToolUse",
+        "fields": {"tool_input": INPUT, "new_field": "kept", "empty": ""},
+    }
+
+
+def test_a_request_is_kept_with_its_card_its_legs_and_who_asks() -> None:
+    kept = entries.asked(REQUEST, NOON, card=4, legs=["r0", "r1"])
+    assert (kept.kind, kept.request_id, kept.card) == (Kind.ASKED, "r1", 4)
+    assert kept.body["legs"] == ["r0", "r1"]
+    assert kept.body["stance"] == "gate"
+    assert kept.body["from"] == {"host": "host", "pid": 7, "user": "dev"}
+    assert "s3" not in repr(kept)
+
+
+def test_a_decision_is_kept_with_all_that_was_decided_and_what_was_asked() -> None:
+    edited: Any = {"command": "ls -l"}
+    made = Decision(Verdict.ALLOW, note="fine", updated_input=edited, interrupt=True)
+    how = Circumstances(made, waited=1.23456, where="screen")
+    kept = entries.decided(EVENT, how, NOON, legs=["r0", "r1"], card=4)
+    assert (kept.kind, kept.verdict, kept.card, kept.request_id) == (Kind.DECIDED, "allow", 4, "r0")
+    assert kept.body == {
+        "by": "operator",
+        "where": "screen",
+        "waited": 1.235,
+        "note": "fine",
+        "interrupt": True,
+        "legs": ["r0", "r1"],
+        "input": INPUT,
+        "edited": edited,
+    }
+
+
+def test_a_rules_decision_names_the_rule_and_an_empty_edit_is_an_edit() -> None:
+    made = Decision(Verdict.DENY, reason="no", updated_input={}, by=CRABHOOK)
+    kept = entries.decided(EVENT, Circumstances(made, 0.0, "rules", "Bash(rm *)"), NOON, legs=[])
+    assert kept.body["rule"] == "Bash(rm *)"
+    assert kept.body["waited"] == 0.0
+    assert kept.body["edited"] == {}
+    assert kept.request_id == ""
+
+
+def test_other_ends_say_why() -> None:
+    gone = entries.ended(Kind.WITHDRAWN, REQUEST, NOON, card=4, why="the hook was gone")
+    late = entries.delivered(EVENT, NOON, request_id="r1", card=4, whole=False)
+    back = entries.taken_up(EVENT, NOON, request_id="r1", card=4, why="the server began again")
+    assert [gone.kind, late.kind, back.kind] == [Kind.WITHDRAWN, Kind.DELIVERED, Kind.TAKEN_UP]
+    assert {gone.request_id, late.request_id, back.request_id} == {"r1"}
+    assert (gone.body["why"], late.body["whole"]) == ("the hook was gone", False)
+
+
+def test_what_the_operator_does_is_kept() -> None:
+    kept = entries.operator("began", NOON, version="1")
+    assert kept.body == {"what": "began", "version": "1"}

@@ -1,0 +1,96 @@
+"""The head kept apart, and sent elsewhere."""
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from crabhook.store.errors import CorruptError, StoreError
+from crabhook.store.head import Courier, HeadFile, parse, through, written
+from crabhook.store.record import Head
+
+HEAD = Head(5, bytes(range(32)))
+
+
+def later(seq: int) -> Head:
+    return Head(seq, HEAD.hash)
+
+
+def test_a_head_is_read_as_it_was_kept(tmp_path: Path) -> None:
+    file = HeadFile(tmp_path / "record.head")
+    assert file.read() is None
+    file.keep(HEAD)
+    file.keep(later(6))
+    assert file.read() == later(6)
+    assert [path.name for path in tmp_path.iterdir()] == ["record.head"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "5",
+        "{}",
+        '{"seq": 5}',
+        '{"seq": -1, "hash": "%s"}' % ("00" * 32),
+        '{"seq": 1, "hash": 2}',
+        '{"seq": 1, "hash": "00"}',
+        '{"seq": 1, "hash": "%s"}' % ("zz" * 32),
+    ],
+)
+def test_what_is_no_head_is_said_to_be_none(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "record.head"
+    path.write_text(text)
+    with pytest.raises(CorruptError, match=r"record\.head"):
+        HeadFile(path).read()
+
+
+def test_a_head_that_cannot_be_kept_is_said(tmp_path: Path) -> None:
+    with pytest.raises(StoreError):
+        HeadFile(tmp_path / "no folder" / "record.head").keep(HEAD)
+
+
+def test_the_line_that_is_sent_is_the_line_that_is_read() -> None:
+    assert parse(written(HEAD)) == HEAD
+    assert json.loads(written(HEAD)) == {"seq": 5, "hash": HEAD.hash.hex()}
+
+
+def test_a_courier_goes_after_so_many_records_or_so_much_time() -> None:
+    sent: list[str] = []
+    courier = Courier(sent.append, every_records=10, every_seconds=60)
+    for seq, now in [(5, 0), (6, 1), (14, 2), (15, 3), (16, 62), (17, 64), (17, 999), (18, 999)]:
+        courier.tell(later(seq), now)
+    assert [json.loads(line)["seq"] for line in sent] == [5, 15, 17, 18]
+
+
+def test_a_courier_that_fails_says_so_and_goes_again() -> None:
+    sent: list[str] = []
+
+    def fail_once(line: str) -> None:
+        sent.append(line)
+        if len(sent) == 1:
+            raise OSError("the other side is away")
+
+    courier = Courier(fail_once)
+    courier.tell(later(5), 0.0)
+    assert "the other side is away" in courier.trouble
+    courier.tell(later(5), 1.0)
+    assert courier.trouble == ""
+    assert len(sent) == 2
+
+
+def test_a_command_is_given_the_head_on_its_standard_input(tmp_path: Path) -> None:
+    place = tmp_path / "elsewhere"
+    program = "import sys; open(sys.argv[1], 'w').write(sys.stdin.read())"
+    through([sys.executable, "-c", program, str(place)])(written(HEAD))
+    assert parse(place.read_text()) == HEAD
+
+
+@pytest.mark.parametrize(
+    "command", [["no-such-program-anywhere"], [sys.executable, "-c", "exit(3)"]]
+)
+def test_a_command_that_fails_is_the_couriers_trouble(command: list[str]) -> None:
+    courier = Courier(through(command))
+    courier.tell(HEAD, 0.0)
+    assert "could not be sent" in courier.trouble

@@ -1,0 +1,83 @@
+"""Reading and querying the record."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from crabhook.store.change import happened
+from crabhook.store.errors import StoreError
+from crabhook.store.query import Query
+from crabhook.store.reader import Reader
+from crabhook.store.record import Kind, iso
+from crabhook.store.sqlite import SqliteStore
+from tests.unit.store.making import NOON, decision, entry
+
+
+@pytest.fixture
+def filled(folder: Path, store: SqliteStore) -> Path:
+    store.write(
+        [
+            happened(
+                entry(Kind.ASKED, card=1),
+                decision(1, at=NOON + 10),
+                decision(2, "deny", at=NOON + 20, tool="mcp__a__b", session="s2"),
+                decision(3, at=NOON + 30, tool="mcp__a?c", session="s22", agent_id="a1"),
+                entry(Kind.EXPIRED, NOON + 40, tool="", session=""),
+            )
+        ]
+    )
+    return folder / "record.db"
+
+
+@pytest.mark.parametrize(
+    ("query", "seqs"),
+    [
+        ({}, [1, 2, 3, 4, 5]),
+        ({"last": 2}, [4, 5]),
+        ({"since": iso(NOON + 10), "until": iso(NOON + 30)}, [2, 3]),
+        ({"tool": "Bash"}, [1, 2]),
+        ({"tool": "mcp__*"}, [3, 4]),
+        ({"tool": "mcp__a?*"}, [4]),
+        ({"tool": "mcp__a?b"}, []),
+        ({"session": "s2"}, [3, 4]),
+        ({"session": "s22"}, [4]),
+        ({"verdict": "allow"}, [2, 4]),
+        ({"verdict": "allow", "last": 1}, [4]),
+        ({"kinds": ("asked", "expired")}, [1, 5]),
+        ({"card": 1}, [1, 2]),
+        ({"tool": "'; DROP TABLE record; --"}, []),
+    ],
+)
+def test_a_query_finds_what_it_asks_for(
+    filled: Path, query: dict[str, Any], seqs: list[int]
+) -> None:
+    with Reader(filled) as reader:
+        assert [record.seq for record in reader.find(Query(**query))] == seqs
+
+
+def test_sessions_have_their_agents(filled: Path) -> None:
+    with Reader(filled) as reader:
+        found = [(one.session, one.agent_id, one.records, one.decisions) for one in reader.agents()]
+    assert found == [("s22", "a1", 1, 1), ("s2", "", 1, 1), ("s1", "", 2, 1)]
+
+
+def test_a_reader_sees_one_moment_and_keeps_nobody_from_writing(
+    filled: Path, store: SqliteStore
+) -> None:
+    with Reader(filled) as reader:
+        store.write([happened(entry())])
+        store.anchor()
+        assert len(list(reader.records())) == 5
+    with Reader(filled) as reader:
+        assert len(list(reader.records())) == 6
+
+
+def test_a_record_that_is_not_there_is_said(tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match="crabhook serve"):
+        Reader(tmp_path / "record.db")
+
+
+def test_a_reader_writes_nothing(filled: Path) -> None:
+    with Reader(filled) as reader, pytest.raises(Exception, match="readonly"):
+        reader._connection.execute("INSERT INTO counter VALUES ('x', 1)")

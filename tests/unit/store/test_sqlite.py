@@ -1,0 +1,218 @@
+"""The store itself: what was written is there again, whatever happened in between."""
+
+import os
+import stat
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from crabhook.store.change import Change, happened, left, received, waits
+from crabhook.store.errors import StoreError, TakenError, TicketError
+from crabhook.store.record import Head, Kind
+from crabhook.store.sqlite import SqliteStore
+from crabhook.store.working import ANSWER_KEPT_FOR, Waiting
+from tests.unit.store.making import NOON, answer, decision, entry, records, verified, waiting
+
+
+def test_what_is_written_is_there_again_in_its_order(folder: Path, store: SqliteStore) -> None:
+    store.write([happened(entry(body={"n": 1}), entry(body={"n": 2})), happened(decision())])
+    store.write([happened(entry(Kind.OPERATOR))])
+    kept = records(folder)
+    assert [record.seq for record in kept] == [1, 2, 3, 4]
+    assert [record.kind for record in kept] == ["event", "event", "decided", "operator"]
+    assert kept[0].at == "2026-01-09T12:00:00.000000Z"
+    assert (kept[2].verdict, kept[2].card, kept[2].tool) == ("allow", 1, "Bash")
+    assert store.head == Head(4, kept[3].hash)
+    assert verified(folder).sound
+
+
+def test_secrets_never_reach_the_disk(folder: Path) -> None:
+    token, password = "ghp_" + "aB3dE6gH9j" * 4, "hunter2hunter2"
+    store = SqliteStore(folder)
+    body = {"input": {"command": f"DB_PASSWORD={password} push", "password": password}, token: 1}
+    store.write([happened(entry(cwd=f"/tmp/{token}", tool=f"mcp__{token}", body=body))])
+    raw = b"".join(path.read_bytes() for path in folder.iterdir())
+    store.close()
+    assert token.encode() not in raw
+    assert password.encode() not in raw
+
+
+def test_everything_is_for_this_user_alone(folder: Path, store: SqliteStore) -> None:
+    store.write([happened(entry())])
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    assert {stat.S_IMODE(path.stat().st_mode) for path in folder.iterdir()} == {0o600}
+    assert {path.name for path in folder.iterdir()} >= {"record.db", "record.key", "record.head"}
+
+
+def test_an_open_folder_is_closed_to_others(folder: Path) -> None:
+    folder.mkdir(mode=0o755)
+    SqliteStore(folder).close()
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+
+
+def test_a_request_waits_on_disk_until_it_ends(store: SqliteStore) -> None:
+    store.keep_waiting(waiting("r1"), entry(Kind.ASKED))
+    store.keep_waiting(waiting("r2", card=2, host="h\ud800", note="n\ud800", pid=2**64))
+    assert [one.request_id for one in store.recover(NOON).waiting] == ["r1", "r2"]
+    store.write([left(["r1"], entry(Kind.WITHDRAWN))])
+    (kept,) = store.recover(NOON).waiting
+    assert (kept.request_id, kept.card, kept.note) == ("r2", 2, "n\ud800")
+    assert kept.payload == waiting().payload
+
+
+def test_a_decision_its_record_and_its_answers_are_one(folder: Path, store: SqliteStore) -> None:
+    for request_id in ("r1", "r2"):
+        store.keep_waiting(waiting(request_id))
+    store.settle([answer("r1"), answer("r2")], decision())
+    found = store.recover(NOON)
+    assert found.waiting == ()
+    assert found.answers == (answer("r1"), answer("r2"))
+    assert [record.kind for record in records(folder)] == ["decided"]
+
+
+def test_a_new_server_finds_what_the_last_one_left(folder: Path) -> None:
+    first = SqliteStore(folder)
+    first.keep_waiting(waiting("r1", card=7), entry(Kind.ASKED, card=7))
+    first.settle([answer("r0")], decision(6))
+    first.close()
+    second = SqliteStore(folder)
+    found = second.recover(NOON + 60)
+    second.close()
+    assert found.waiting == (waiting("r1", card=7),)
+    assert found.answers == (answer("r0"),)
+    assert found.last_card == 7
+
+
+def test_an_answer_is_kept_a_quarter_of_an_hour(store: SqliteStore) -> None:
+    store.settle([answer("r1", decided=NOON)])
+    assert store.recover(NOON + ANSWER_KEPT_FOR).answers
+    assert not store.recover(NOON + ANSWER_KEPT_FOR + 1).answers
+
+
+def test_an_answer_that_arrived_is_kept_as_delivered(store: SqliteStore) -> None:
+    store.settle([answer("r1")])
+    store.write([received("r1", entry(Kind.DELIVERED))])
+    assert store.recover(NOON).answers[0].delivered
+
+
+@pytest.mark.parametrize("first", ["waiting", "answered"])
+def test_an_id_belongs_to_the_secret_it_first_came_with(
+    folder: Path, store: SqliteStore, first: str
+) -> None:
+    store.keep_waiting(waiting("r1", secret="mine"))
+    if first == "answered":
+        store.settle([answer("r1", secret="mine")])
+    with pytest.raises(TicketError):
+        store.keep_waiting(waiting("r1", secret="theirs"), entry(Kind.ASKED))
+    with pytest.raises(TicketError):
+        store.settle([answer("r1", secret="theirs")])
+    assert records(folder) == []
+    store.keep_waiting(waiting("r1", secret="mine", wait_until=NOON + 900))
+    assert store.recover(NOON).waiting[0].wait_until == NOON + 900
+
+
+def test_a_secret_is_compared_whole() -> None:
+    assert waiting(secret="abc").belongs_to("abc")
+    assert not waiting(secret="abc").belongs_to("ab")
+    assert not answer(secret="abc").belongs_to("")
+
+
+@pytest.mark.parametrize(("now", "left_over"), [(-1e6, 600), (0, 600), (200, 400), (601, 0)])
+def test_a_clock_set_back_gives_no_request_more_time(now: float, left_over: float) -> None:
+    one: Waiting = waiting()
+    assert one.remaining(NOON + now) == left_over
+
+
+def test_a_batch_is_written_whole_or_not_at_all(folder: Path, store: SqliteStore) -> None:
+    store.keep_waiting(waiting("r1", secret="mine"))
+    before = store.head
+    with pytest.raises(TicketError):
+        store.write([happened(entry()), waits(waiting("r1", secret="theirs"))])
+    assert store.head == before
+    assert records(folder) == []
+    store.write([happened(entry())])
+    assert verified(folder).records == 1
+
+
+def test_only_one_process_writes_a_record(folder: Path, store: SqliteStore) -> None:
+    with pytest.raises(TakenError, match=str(os.getpid())):
+        SqliteStore(folder)
+    store.close()
+    SqliteStore(folder).close()
+
+
+def test_the_lock_goes_with_its_process(folder: Path) -> None:
+    program = "import sys, time; from pathlib import Path; from crabhook.store.sqlite import *\n"
+    program += "s = SqliteStore(Path(sys.argv[1])); print('open', flush=True); time.sleep(60)"
+    with subprocess.Popen(
+        [sys.executable, "-c", program, str(folder)], stdout=subprocess.PIPE
+    ) as holder:
+        assert holder.stdout is not None
+        assert holder.stdout.readline() == b"open\n"
+        with pytest.raises(TakenError, match=str(holder.pid)):
+            SqliteStore(folder)
+        holder.kill()
+        holder.wait()
+        SqliteStore(folder).close()
+
+
+def test_a_clock_set_back_changes_no_order_and_is_noted(folder: Path, store: SqliteStore) -> None:
+    store.write([happened(entry(at=NOON)), happened(entry(at=NOON - 3600))])
+    store.write([happened(entry(at=NOON - 7200))])
+    found = verified(folder)
+    assert found.sound
+    assert [record.seq for record in records(folder)] == [1, 2, 3]
+    assert [note.seq for note in found.notes] == [2, 3]
+
+
+def test_any_text_an_agent_sends_can_be_recorded(folder: Path, store: SqliteStore) -> None:
+    hostile = "\0 \ud800 \x1b[31m \u202e " + "x" * 100_000
+    fields: Any = dict.fromkeys(("session", "cwd", "tool", "agent_type"), hostile)
+    body = {"f": float("nan"), hostile: [hostile, {"n": 2**200}]}
+    store.write([happened(entry(body=body, **fields))])
+    assert verified(folder).sound
+    assert len(records(folder)[0].cwd) < 50_000
+
+
+def test_closing_twice_does_nothing_and_a_closed_store_says_so(store: SqliteStore) -> None:
+    store.close()
+    store.close()
+    with pytest.raises(StoreError):
+        store.write([happened(entry())])
+
+
+def test_an_empty_change_changes_nothing(folder: Path, store: SqliteStore) -> None:
+    before = store.head
+    assert store.write([Change()]) == store.write([]) == before
+    assert verified(folder).records == 0
+
+
+def test_anchoring_in_a_thread_never_lets_the_head_lead(folder: Path, store: SqliteStore) -> None:
+    done = threading.Event()
+    leading = []
+
+    def anchor() -> None:
+        while not done.is_set():
+            kept = store.anchor()
+            if kept.seq > len(records(folder)):
+                leading.append(kept)
+
+    beside = threading.Thread(target=anchor)
+    beside.start()
+    for number in range(200):
+        store.write([happened(decision(number))])
+    done.set()
+    beside.join()
+    assert not leading
+    assert verified(folder).sound
+
+
+def test_readers_see_the_record_while_it_is_written(folder: Path, store: SqliteStore) -> None:
+    for number in range(20):
+        store.write([happened(decision(number))])
+        assert len(records(folder)) == number + 1
+        assert verified(folder).sound

@@ -1,0 +1,245 @@
+"""Whatever is done to the record behind its back is found."""
+
+import shutil
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from crabhook.store.chain import link
+from crabhook.store.change import happened
+from crabhook.store.errors import StoreError
+from crabhook.store.head import HeadFile, written
+from crabhook.store.record import COLUMNS, Head, Record
+from crabhook.store.sqlite import SqliteStore
+from tests.unit.store.making import decision, entry, records, verified
+
+RECORDS = 12
+SEQS = st.integers(1, RECORDS)
+CHANGEABLE = tuple(name for name in COLUMNS if name != "seq")
+
+
+@pytest.fixture(scope="module")
+def written_record(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a record of a dozen, closed."""
+    folder = tmp_path_factory.mktemp("record") / "state"
+    store = SqliteStore(folder)
+    for number in range(RECORDS // 2):
+        store.write([happened(entry(body={"n": number})), happened(decision(number))])
+    store.close()
+    return folder
+
+
+class Tampered:
+    """A copy of the record, laid open."""
+
+    def __init__(self, original: Path, folder: Path) -> None:
+        shutil.rmtree(folder, ignore_errors=True)
+        shutil.copytree(original, folder)
+        self.folder = folder
+
+    def do(self, *statements: tuple[str, tuple[Any, ...]]) -> None:
+        """Change the database the way a person with `sqlite3` would."""
+        with sqlite3.connect(self.folder / "record.db") as connection:
+            for trigger in ("record_never_changes", "record_goes_by_retention_alone"):
+                connection.execute(f"DROP TRIGGER {trigger}")
+            for statement, values in statements:
+                connection.execute(statement, values)
+        connection.close()
+
+
+Open = Callable[[], Tampered]
+
+
+@pytest.fixture(scope="module")
+def opened(written_record: Path, tmp_path_factory: pytest.TempPathFactory) -> Open:
+    """A way to lay a fresh copy open."""
+    folder = tmp_path_factory.mktemp("copy") / "state"
+    return lambda: Tampered(written_record, folder)
+
+
+def test_what_nobody_touched_is_sound(written_record: Path) -> None:
+    found = verified(written_record)
+    assert (found.sound, found.records, found.first, found.head.seq) == (True, RECORDS, 1, RECORDS)
+    assert not found.notes
+
+
+@settings(max_examples=60, deadline=None)
+@given(seq=SEQS, column=st.sampled_from(CHANGEABLE), data=st.data())
+def test_a_flipped_bit_is_found(opened: Open, seq: int, column: str, data: st.DataObject) -> None:
+    copy = opened()
+    before = getattr(records(copy.folder)[seq - 1], column)
+    after = flipped(before, data)
+    copy.do((f"UPDATE record SET {column} = ? WHERE seq = ?", (after, seq)))
+    found = verified(copy.folder)
+    assert seq in {fault.seq for fault in found.faults}
+
+
+def flipped(value: Any, data: st.DataObject) -> Any:
+    """Return the value with one bit the other way round; what is empty or missing is filled."""
+    if not value:
+        return "x"
+    if isinstance(value, int):
+        return value ^ (1 << data.draw(st.integers(0, 40)))
+    raw = bytearray(value if isinstance(value, bytes) else value.encode())
+    raw[data.draw(st.integers(0, len(raw) - 1))] ^= 1 << data.draw(st.integers(0, 6))
+    return bytes(raw) if isinstance(value, bytes) else raw.decode()
+
+
+@settings(max_examples=30, deadline=None)
+@given(first=SEQS, number=st.integers(1, RECORDS - 1))
+def test_deleted_records_are_found(opened: Open, first: int, number: int) -> None:
+    copy = opened()
+    copy.do(("DELETE FROM record WHERE seq BETWEEN ? AND ?", (first, first + number - 1)))
+    found = verified(copy.folder)
+    assert not found.sound
+    if first + number <= RECORDS and first > 1:
+        last = first + number - 1
+        assert f"records {first} to {last} are missing" in found.faults[0].what
+
+
+@settings(max_examples=30, deadline=None)
+@given(pair=st.lists(SEQS, min_size=2, max_size=2, unique=True))
+def test_swapped_records_are_found(opened: Open, pair: list[int]) -> None:
+    copy, (one, two) = opened(), pair
+    move = "UPDATE record SET seq = ? WHERE seq = ?"
+    copy.do((move, (-1, one)), (move, (one, two)), (move, (two, -1)))
+    faults = {fault.seq for fault in verified(copy.folder).faults}
+    assert {one, two} <= faults
+
+
+@settings(max_examples=30, deadline=None)
+@given(place=SEQS)
+def test_an_inserted_record_is_found(opened: Open, place: int) -> None:
+    copy = opened()
+    names = ", ".join(COLUMNS[1:])
+    copy.do(
+        ("UPDATE record SET seq = -seq - 1 WHERE seq >= ?", (place,)),
+        ("UPDATE record SET seq = -seq WHERE seq < 0", ()),
+        (f"INSERT INTO record SELECT ?, {names} FROM record WHERE seq = ?", (place, place + 1)),
+    )
+    assert place in {fault.seq for fault in verified(copy.folder).faults} | {
+        fault.seq - 1 for fault in verified(copy.folder).faults
+    }
+
+
+@settings(max_examples=20, deadline=None)
+@given(kept=st.integers(0, RECORDS - 1))
+def test_a_tail_that_was_cut_off_is_found_by_the_head_kept_apart(opened: Open, kept: int) -> None:
+    copy = opened()
+    copy.do(("DELETE FROM record WHERE seq > ?", (kept,)))
+    found = verified(copy.folder)
+    assert [fault.seq for fault in found.faults] == [kept]
+    assert "cut off" in found.faults[0].what
+
+
+@settings(max_examples=20, deadline=None)
+@given(seq=SEQS)
+def test_a_chain_forged_from_some_record_on_differs_from_its_head(opened: Open, seq: int) -> None:
+    copy = opened()
+    forge(copy, seq)
+    found = verified(copy.folder)
+    assert [fault.seq for fault in found.faults] == [RECORDS]
+
+
+def forge(copy: Tampered, seq: int) -> Head:
+    """Change one record and compute every hash after it again, as a forger would."""
+    kept = records(copy.folder)
+    changes, before = [], kept[seq - 2].hash if seq > 1 else bytes(32)
+    for record in kept[seq - 1 :]:
+        values = {name: getattr(record, name) for name in COLUMNS}
+        values["body"] = '{"n":99}' if record.seq == seq else record.body
+        before = link(before, Record(**values).content())
+        changes.append(
+            (
+                "UPDATE record SET body = ?, hash = ? WHERE seq = ?",
+                (values["body"], before, record.seq),
+            )
+        )
+    copy.do(*changes)
+    return Head(RECORDS, before)
+
+
+def test_a_forger_who_has_our_head_as_well_is_found_by_one_that_was_sent_away(
+    opened: Open,
+) -> None:
+    copy = opened()
+    sent_away = HeadFile(copy.folder / "record.head").read()
+    assert sent_away is not None
+    HeadFile(copy.folder / "record.head").keep(forge(copy, 3))
+    assert verified(copy.folder).sound
+    assert not verified(copy.folder, sent_away).sound
+
+
+def test_a_cut_is_found_for_ever_though_the_record_goes_on(opened: Open) -> None:
+    copy = opened()
+    copy.do(("DELETE FROM record WHERE seq > 5", ()))
+    for _ in range(2):
+        store = SqliteStore(copy.folder)
+        store.write([happened(entry())])
+        store.close()
+    found = verified(copy.folder)
+    assert [fault.seq for fault in found.faults] == [6]
+    assert "cut off" in found.faults[0].what
+    assert found.head.seq == 8
+
+
+@pytest.mark.parametrize("head", ["gone", "garbage", written(Head(5, bytes(32)))])
+def test_a_head_that_was_removed_or_changed_is_said_in_the_record(opened: Open, head: str) -> None:
+    copy = opened()
+    path = copy.folder / "record.head"
+    path.unlink() if head == "gone" else path.write_text(head)
+    SqliteStore(copy.folder).close()
+    assert [fault.seq for fault in verified(copy.folder).faults] == [RECORDS + 1]
+
+
+def test_a_database_ahead_of_its_head_is_as_it_should_be(opened: Open) -> None:
+    copy = opened()
+    third = records(copy.folder)[2]
+    HeadFile(copy.folder / "record.head").keep(Head(3, third.hash))
+    assert verified(copy.folder).sound
+
+
+def test_what_cannot_be_text_or_json_is_a_fault_and_no_crash(opened: Open) -> None:
+    copy = opened()
+    copy.do(
+        ("UPDATE record SET body = ? WHERE seq = 2", (b"\xff\xfe",)),
+        ("UPDATE record SET body = CAST(? AS TEXT) WHERE seq = 4", (b"\xff{",)),
+        ("UPDATE record SET hash = ? WHERE seq = 6", (7,)),
+        ("UPDATE record SET card = ? WHERE seq = 8", ("x",)),
+        ("UPDATE record SET at = ? WHERE seq = 10", (5,)),
+    )
+    assert {2, 4, 6, 8, 10} <= {fault.seq for fault in verified(copy.folder).faults}
+
+
+def test_a_last_hash_that_is_no_hash_stops_no_writer(opened: Open) -> None:
+    copy = opened()
+    copy.do(("UPDATE record SET hash = 5 WHERE seq = ?", (RECORDS,)))
+    store = SqliteStore(copy.folder)
+    store.write([happened(entry())])
+    store.close()
+    assert RECORDS in {fault.seq for fault in verified(copy.folder).faults}
+
+
+@settings(max_examples=80, deadline=None)
+@given(data=st.data())
+def test_a_bit_of_the_file_flipped_anywhere_is_found_or_changes_no_record(
+    opened: Open, data: st.DataObject
+) -> None:
+    copy = opened()
+    path = copy.folder / "record.db"
+    before = records(copy.folder)
+    for beside in ("record.db-wal", "record.db-shm"):
+        (copy.folder / beside).unlink(missing_ok=True)
+    raw = bytearray(path.read_bytes())
+    raw[data.draw(st.integers(100, len(raw) - 1))] ^= 1 << data.draw(st.integers(0, 7))
+    path.write_bytes(raw)
+    try:
+        sound = verified(copy.folder).sound
+    except StoreError:
+        return  # it cannot even be opened, and says so
+    assert not sound or records(copy.folder) == before
