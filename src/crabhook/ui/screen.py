@@ -82,6 +82,8 @@ class Screen:
         self._escapes = Escapes()
         self._histories = {purpose: History() for purpose in Purpose}
         self._detail, self._page = Detail(), Detail()
+        for card in self.selection.waiting():
+            self.watch.news(card)
 
     def __repr__(self) -> str:
         return f"<Screen {self.mode} {self.selection!r} {self.answers!r} {self.marks!r}>"

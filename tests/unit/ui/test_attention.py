@@ -126,3 +126,10 @@ def test_orders_call_nobody(kind: OrderKind) -> None:
     name = "Stop" if kind in (OrderKind.HOLD, OrderKind.KEEP_GOING) else ""
     sitting.desk.order(Order(kind, name, session="s", until=2000.0, words="on"))
     assert called(sitting, watch) == []
+
+
+def test_a_screen_opened_late_calls_for_what_waits_already() -> None:
+    sitting = Sitting(attention=Attention(bell=EVERY))
+    sitting.ask()
+    sitting.sit()
+    assert [card.number for card in sitting.screen.watch.call(sitting.desk.now())] == [1]

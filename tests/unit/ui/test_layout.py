@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from crabhook.broker.orders import Kind, Order
 from crabhook.ui.layout import LEAST_ROWS, divide
 from crabhook.ui.paper import line_cells
 from tests.support.sitting import QUESTIONS, Sitting
@@ -45,6 +46,9 @@ def everything(sitting: Sitting) -> list[str]:
         [], ["?"], ["pagedown"], ["escape"], ["G"], ["a"], ["u"], ["d"], ["x"], ["enter"],
         ["up"], ["enter"], ["2"], ["o"], ["y"], ["enter"], ["t"], ["z"], ["enter"], ["r"],
         ["escape"], ["pagedown"], ["pagedown"], ["escape"], ["g"], ["enter"], ["G"], ["escape"],
+        ["g"], ["e"], ["end"], ["x"], ["c-s"], ["escape"], ["escape"], ["O"], ["G"], ["escape"],
+        ["space"], ["*"], ["*"], ["a"], ["G"], ["escape"], ["escape"], ["m"], ["y"], ["enter"],
+        ["z"], ["O"], ["1"], ["enter"], ["escape"], ["G"], ["1"], ["escape"], ["M"], ["escape"],
     ]  # fmt: skip
     for keys in steps:
         sitting.wait()
@@ -74,7 +78,11 @@ def filled(columns: int, rows: int, text: str = "text", **options: Any) -> Sitti
     )
     edit = {"file_path": text, "old_string": text, "new_string": text + "b", text: text}
     sitting.ask("Edit", edit, **{**fields, "session_id": "e" + text})
+    update = {"type": "addRules", "rules": [{"toolName": text}], "behavior": text, text: text}
+    asked = {"hook_event_name": "PermissionRequest", "permission_suggestions": [update, {text: 1}]}
+    sitting.ask(text or "T", {"command": text}, **{**fields, "session_id": "p" + text, **asked})
     sitting.desk.ask({**fields, "hook_event_name": text or "E", "tool_name": text})
+    sitting.desk.order(Order(Kind.ALLOW_ALL, session="o" + text, until=5000.0))
     return sitting
 
 
