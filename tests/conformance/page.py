@@ -85,6 +85,8 @@ def _written(result: Result) -> Iterator[str]:
     if not result.outcome.decided:
         yield "nothing"
     said = [(f"{one.name}: " if cell.legs else "") + _code(one) for one in result.outcome.decided]
+    if cell.together > 1:
+        said.sort()  # whichever of them was written first
     for text, same in groupby(said):
         many = len(list(same))
         yield text if many == 1 else f"{many} times {text}"

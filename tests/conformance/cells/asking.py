@@ -179,7 +179,7 @@ def _plans(event: str, stance: Stance) -> tuple[Cell, ...]:
             "ask",
             Decision(Verdict.ASK),
             shown("Would you like to proceed?", "the agent's own dialog stands"),
-            drive=replace(PLAN_ASKED, steps=(*PLAN_ASKED.steps, heard(event))),
+            drive=replace(PLAN_ASKED, steps=(*PLAN_ASKED.steps, heard("PermissionRequest"))),
         ),
     )
 
