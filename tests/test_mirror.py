@@ -27,11 +27,11 @@ PARTS = {
     "store/lock.py": "sqlite",
     "store/transaction.py": "sqlite",
     "store/workingtables.py": "sqlite",
-    "ui/cardview.py": "views_of_cards",
-    "ui/framed.py": "views_of_cards",
-    "ui/told.py": "views_of_cards",
-    "ui/typed.py": "filling",
-    "ui/noting.py": "plans",
+    "ui/full/cardview.py": "views_of_cards",
+    "ui/full/framed.py": "views_of_cards",
+    "ui/full/told.py": "views_of_cards",
+    "ui/full/typed.py": "filling",
+    "ui/full/noting.py": "plans",
 }
 """Parts of a whole: the module, and the name of the test of what it is a part of."""
 

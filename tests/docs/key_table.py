@@ -2,11 +2,11 @@
 
 from pathlib import Path
 
-from crabhook.ui.keyrow import Group, Key
-from crabhook.ui.keys import TABLE
+from crabhook.ui.full.keyrow import Group, Key
+from crabhook.ui.full.keys import TABLE
 
 PAGE = Path(__file__).parents[2] / "docs" / "operating.md"
-BEGIN, END = "<!-- keys: made from src/crabhook/ui/keys.py -->", "<!-- end of keys -->"
+BEGIN, END = "<!-- keys: made from src/crabhook/ui/full/keys.py -->", "<!-- end of keys -->"
 _TITLED = "| **{}** | | |"
 
 

@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 from crabhook.config import _TABLES
-from crabhook.ui.command import parse
+from crabhook.ui.plain.command import parse
 from crabhook.ui.words import WORDS
 from tests.docs.key_table import with_table
 

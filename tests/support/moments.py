@@ -9,7 +9,7 @@ from crabhook.model.decision import Verdict
 from crabhook.model.event import Event, ToolCall
 from crabhook.platforms.claude import Claude
 from crabhook.platforms.claude.events import EVENTS, PLAN_TOOL, QUESTION_TOOL
-from crabhook.ui.moment import Mode, Moment
+from crabhook.ui.full.moment import Mode, Moment
 
 _TOOLS = (None, ToolCall("Bash", {}), ToolCall(PLAN_TOOL, {}), ToolCall(QUESTION_TOOL, {}))
 

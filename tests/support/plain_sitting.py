@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from crabhook.ui.plain import run
+from crabhook.ui.plain.desk import run
 from tests.support.desk import BrokerDesk
 
 if TYPE_CHECKING:

@@ -15,9 +15,9 @@ from crabhook.server.address import UnixAddress
 from crabhook.server.port import open_port
 from crabhook.server.rpc import PermissionPort
 from crabhook.server.runner import Runner
-from crabhook.ui import plain
-from crabhook.ui.lines import standard_writer
 from crabhook.ui.options import DeskOptions
+from crabhook.ui.plain import desk as plain
+from crabhook.ui.plain.lines import standard_writer
 
 WAIT = 600.0  # seconds; nobody looks at a demo longer
 
@@ -66,7 +66,7 @@ async def _demo(*, full_screen: bool) -> list[str]:
 
 async def _desk(runner: Runner, *, full_screen: bool) -> None:
     if full_screen:
-        from crabhook.ui import app  # noqa: PLC0415 - the plain desk needs none of it
+        from crabhook.ui.full import app  # noqa: PLC0415 - the plain desk needs none of it
 
         options = DeskOptions(colour="NO_COLOR" not in os.environ)
         await app.run(runner, options=options, title="demo: the agent is a script")

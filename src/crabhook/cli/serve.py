@@ -25,10 +25,10 @@ from crabhook.store.head import Courier, through
 from crabhook.store.recorder import OnTrouble, Recorder
 from crabhook.store.retention import Retention
 from crabhook.store.sqlite import SqliteStore
-from crabhook.ui import plain
 from crabhook.ui.attention import Attention, Kind
-from crabhook.ui.lines import standard_lines, standard_writer
 from crabhook.ui.options import DeskOptions
+from crabhook.ui.plain import desk as plain
+from crabhook.ui.plain.lines import standard_lines, standard_writer
 
 TAKE_BACK_MS = 600  # on the full screen, where a key decides; typed lines need none
 
@@ -122,7 +122,7 @@ async def _desk(runner: Runner, settings: Settings, where: str) -> None:
         ascii=settings.ascii,
         attention=_attention(settings),
     )
-    from crabhook.ui import app  # noqa: PLC0415 - the plain desk needs none of it
+    from crabhook.ui.full import app  # noqa: PLC0415 - the plain desk needs none of it
 
     await app.run(runner, options=options, title=where)
 

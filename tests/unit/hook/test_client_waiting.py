@@ -372,7 +372,8 @@ def test_with_no_time_to_search_a_lost_request_is_lost_at_once(folder: Path) -> 
         hook = run_hook(*options, "--when-unreachable=deny")
     assert (hook.returncode, hook.stdout) == (0, b"")
     assert b"crabhook lost the operator while the request waited" in hook.stderr
-    assert b"the connection was closed" in hook.stderr
+    # A peer that hangs up on unread bytes resets; which of the two comes is the kernel's choice.
+    assert b"the connection was closed" in hook.stderr or b"reset by peer" in hook.stderr
 
 
 def test_a_server_found_again_has_the_search_time_to_accept_and_no_more(folder: Path) -> None:

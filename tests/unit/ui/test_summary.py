@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crabhook.model.event import Event, ToolCall
-from crabhook.ui.letters import safe_ascii
+from crabhook.ui.full.letters import safe_ascii
 from crabhook.ui.safe import safe
 from crabhook.ui.summary import (
     LONGEST,

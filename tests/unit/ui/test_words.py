@@ -1,4 +1,4 @@
-from crabhook.ui.command import parse
+from crabhook.ui.plain.command import parse
 from crabhook.ui.words import WORDS, Reach, help_lines
 
 

@@ -1,0 +1,1 @@
+"""The desk on the full screen: `app` is the rim, `screen` the state, `layout` the drawing."""

@@ -1,0 +1,174 @@
+"""What each key does; which keys apply when is said in the table (`keys`)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeAlias
+
+from crabhook.model.decision import Decision, Verdict
+from crabhook.ui.full import (
+    answering,
+    commanding,
+    editing,
+    filling,
+    giving,
+    marking,
+    moving,
+    noting,
+    permitting,
+)
+from crabhook.ui.full.act import Act
+from crabhook.ui.full.giving import give
+from crabhook.ui.full.moment import Mode
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from crabhook.ui.full.screen import Screen
+
+# What does something to a card, or says yes to what a page shows, and so waits
+# until that is armed.
+TOUCHING = frozenset(
+    {
+        Act.ALLOW,
+        Act.ALLOW_WITH_NOTE,
+        Act.EDIT,
+        Act.ALWAYS,
+        Act.ALLOW_WITH_MODE,
+        Act.DENY,
+        Act.DENY_AND_INTERRUPT,
+        Act.KEEP_GOING,
+        Act.RETRY,
+        Act.HALT,
+        Act.TELL_USER,
+        Act.HAND_BACK,
+        Act.DEFER,
+        Act.PASS,
+        Act.DECLINE,
+        Act.CANCEL,
+        Act.SNOOZE,
+        Act.CHOOSE,
+        Act.CHOOSE_NUMBER,
+        Act.OWN_WORDS,
+        Act.REMARK,
+        Act.SEND,
+        Act.ACCEPT,
+        Act.FILL,
+        Act.FILL_CHOICE,
+        Act.FILL_NUMBER,
+        Act.CLEAR_FIELD,
+        Act.NOTE,
+        Act.PICK,
+        Act.PICK_NUMBER,
+        Act.CONFIRM,
+        Act.ENTER_LINE,
+    }
+)
+
+
+def _confirm(screen: Screen) -> None:
+    """Do what was proposed."""
+    proposal, screen.proposal = screen.proposal, None
+    screen.mode = Mode.QUEUE
+    if proposal is not None:
+        proposal.carry_out()
+
+
+def _pick(screen: Screen, place: int) -> None:
+    """Choose a row of the list; one that is not there leaves the list as it is."""
+    menu = screen.menu
+    if menu is not None and 0 <= place < len(menu.choices):
+        screen.menu = None
+        screen.come_back()
+        menu.pick(place)
+
+
+def _pick_marked(screen: Screen) -> None:
+    if screen.menu is not None:
+        _pick(screen, screen.menu.cursor)
+
+
+_Doing: TypeAlias = "Callable[[Screen, str], object]"
+
+
+def _gives(verdict: Verdict) -> _Doing:
+    """Return the act that gives the selected card a verdict with nothing beside it."""
+    return lambda screen, _: give(screen, Decision(verdict))
+
+
+def _decides_marked(verdict: Verdict) -> _Doing:
+    return lambda screen, _: marking.decide_marked(screen, Decision(verdict))
+
+
+ACTS: Mapping[Act, _Doing] = {
+    Act.UP: lambda screen, _: moving.move(screen, -1),
+    Act.DOWN: lambda screen, _: moving.move(screen, +1),
+    Act.FIRST: lambda screen, _: moving.go_far(screen, -1),
+    Act.LAST: lambda screen, _: moving.go_far(screen, +1),
+    Act.PAGE_UP: lambda screen, _: moving.page(screen, -1),
+    Act.PAGE_DOWN: lambda screen, _: moving.page(screen, +1),
+    Act.OPEN: lambda screen, _: moving.enter(screen),
+    Act.BACK: lambda screen, _: moving.back(screen),
+    Act.HELP: lambda screen, _: screen.go(Mode.HELP),
+    Act.QUIT: lambda screen, _: moving.leave_desk(screen),
+    Act.ALLOW: lambda screen, _: giving.allow(screen),
+    Act.ALLOW_WITH_NOTE: lambda screen, _: giving.allow_with_note(screen),
+    Act.EDIT: lambda screen, _: editing.open_editor(screen),
+    Act.ALWAYS: permitting.offer_places,
+    Act.ALLOW_WITH_MODE: lambda screen, _: permitting.offer_modes(screen),
+    Act.DENY: lambda screen, _: giving.deny(screen, interrupt=False),
+    Act.DENY_AND_INTERRUPT: lambda screen, _: giving.deny(screen, interrupt=True),
+    Act.KEEP_GOING: lambda screen, _: giving.keep_going(screen),
+    Act.RETRY: _gives(Verdict.RETRY),
+    Act.HALT: lambda screen, _: giving.halt(screen),
+    Act.TELL_USER: lambda screen, _: giving.tell_user(screen),
+    Act.HAND_BACK: _gives(Verdict.ASK),
+    Act.DEFER: _gives(Verdict.DEFER),
+    Act.PASS: _gives(Verdict.PASS),
+    Act.DECLINE: _gives(Verdict.DECLINE),
+    Act.CANCEL: _gives(Verdict.CANCEL),
+    Act.TAKE_BACK: lambda screen, _: giving.take_back(screen),
+    Act.EXTEND: lambda screen, _: giving.extend(screen),
+    Act.SNOOZE: lambda screen, _: giving.snooze(screen),
+    Act.CHOOSE_NUMBER: answering.choose_number,
+    Act.CHOOSE: lambda screen, _: answering.choose(screen),
+    Act.OWN_WORDS: lambda screen, _: answering.own_words(screen),
+    Act.REMARK: lambda screen, _: answering.remark(screen),
+    Act.NEXT_QUESTION: lambda screen, _: answering.next_question(screen),
+    Act.QUESTION_BEFORE: lambda screen, _: answering.go_question(screen, -1),
+    Act.QUESTION_AFTER: lambda screen, _: answering.go_question(screen, +1),
+    Act.REVIEW: lambda screen, _: answering.review(screen),
+    Act.SEND: lambda screen, _: answering.send(screen),
+    Act.ACCEPT: lambda screen, _: filling.accept(screen),
+    Act.FILL: lambda screen, _: filling.enter(screen),
+    Act.FILL_CHOICE: lambda screen, _: filling.choose(screen),
+    Act.FILL_NUMBER: lambda screen, key: filling.choose(screen, int(key)),
+    Act.FIELD_BEFORE: lambda screen, _: filling.go_field(screen, -1),
+    Act.FIELD_AFTER: lambda screen, _: filling.go_field(screen, +1),
+    Act.CLEAR_FIELD: lambda screen, _: filling.clear(screen),
+    Act.NOTE_LINES: lambda screen, _: noting.begin(screen),
+    Act.NOTE: lambda screen, _: noting.note(screen),
+    Act.UNNOTE: lambda screen, _: noting.unnote(screen),
+    Act.SEND_NOTES: lambda screen, _: noting.send(screen),
+    Act.CHANGES: lambda screen, _: noting.changes(screen),
+    Act.BARE: lambda screen, _: screen.bare_or_cover(),
+    Act.MARK: lambda screen, _: marking.mark(screen),
+    Act.MARK_ALIKE: lambda screen, _: marking.mark_alike(screen),
+    Act.UNMARK_ALL: lambda screen, _: screen.marks.clear(),
+    Act.ALLOW_MARKED: _decides_marked(Verdict.ALLOW),
+    Act.DENY_MARKED: lambda screen, _: marking.deny_marked(screen),
+    Act.HAND_BACK_MARKED: _decides_marked(Verdict.ASK),
+    Act.PASS_MARKED: _decides_marked(Verdict.PASS),
+    Act.ORDERS: lambda screen, _: commanding.offer_orders(screen),
+    Act.GO_AWAY: lambda screen, _: commanding.go_away(screen),
+    Act.COME_BACK: lambda screen, _: commanding.come_back(screen),
+    Act.PICK: lambda screen, _: _pick_marked(screen),
+    Act.PICK_NUMBER: lambda screen, key: _pick(screen, int(key) - 1),
+    Act.CONFIRM: lambda screen, _: _confirm(screen),
+    Act.ENTER_LINE: lambda screen, _: giving.enter_line(screen),
+    Act.LEAVE_LINE: lambda screen, _: screen.leave_line(),
+    Act.EARLIER_LINE: lambda screen, _: giving.recall(screen, -1),
+    Act.LATER_LINE: lambda screen, _: giving.recall(screen, +1),
+    Act.COMPARE: lambda screen, _: editing.compare(screen),
+    Act.LEAVE_EDIT: lambda screen, _: editing.leave_editor(screen),
+    Act.OUTSIDE_EDITOR: lambda screen, _: editing.open_outside(screen),
+}

@@ -1,0 +1,187 @@
+"""The thin rim: prompt_toolkit's terminal around a Screen.  Keys go in, pictures come out."""
+
+import asyncio
+import time
+from collections.abc import Callable
+
+from prompt_toolkit.application import Application
+from prompt_toolkit.data_structures import Point
+from prompt_toolkit.input import Input
+from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
+from prompt_toolkit.keys import Keys
+from prompt_toolkit.layout import Layout, UIContent, UIControl, Window
+from prompt_toolkit.output import ColorDepth, Output
+
+from crabhook.broker.desk import Desk, News
+from crabhook.ui.full.box import EDITING_KEYS
+from crabhook.ui.full.calling import Caller
+from crabhook.ui.full.clock import Clock
+from crabhook.ui.full.editor import EDITOR_KEYS
+from crabhook.ui.full.errands import Errands
+from crabhook.ui.full.keyrow import terminal_keys
+from crabhook.ui.full.keys import KEYS
+from crabhook.ui.full.layout import Frame, Painter
+from crabhook.ui.full.screen import Screen
+from crabhook.ui.full.style import class_of, style
+from crabhook.ui.options import DeskOptions
+
+REDRAW_EVERY = 0.03  # seconds at least between two pictures, however much arrives
+MOVING_EVERY = 0.1  # seconds between two pictures of a bar that shrinks
+CHORD_WAIT = 1.0  # seconds between two keys that are one, such as ctrl-x ctrl-e
+ESCAPE_WAIT = 0.05  # seconds after which a lone escape is the key and not the start of another
+
+
+async def run(
+    desk: Desk,
+    *,
+    options: DeskOptions,
+    title: str = "",
+    input: Input | None = None,  # noqa: A002 - prompt_toolkit's own name for it
+    output: Output | None = None,
+) -> None:
+    """Show the desk full-screen until the operator quits.
+
+    Runs in the loop that tells the desk its news.  Answers still held then
+    are dropped unsent; releasing what waits is the caller's.
+    """
+    screen = Screen(desk, options, title)
+    control = _Picture(screen)
+    errands = Errands(screen)
+    application = _application(screen, errands, control, input, output)
+    caller = Caller(screen, application.output)
+    changed = asyncio.Event()
+
+    def on_news(news: News) -> None:
+        screen.news(news)
+        changed.set()
+        application.invalidate()
+
+    application.after_render += control.drawn
+    application.after_render += lambda _: changed.set()
+    stop = desk.subscribe(on_news)
+    pulse = asyncio.ensure_future(_pulse(screen, caller, changed, application.invalidate))
+    pulse.add_done_callback(lambda ended: _end_with(ended, application))
+    running = asyncio.ensure_future(
+        application.run_async(set_exception_handler=False, handle_sigint=False)
+    )
+    try:
+        await asyncio.wait([running])
+        running.result()
+    finally:
+        stop()
+        errands.stop()
+        running.cancel()
+        await asyncio.gather(running, return_exceptions=True)
+        pulse.cancel()
+        await asyncio.gather(pulse, return_exceptions=True)
+        await caller.close()
+
+
+async def _pulse(
+    screen: Screen, caller: Caller, changed: asyncio.Event, redraw: Callable[[], None]
+) -> None:
+    """Tell the screen what time it is: each second, and when something is due."""
+    while True:
+        changed.clear()
+        caller.call()
+        due = screen.wake_at()
+        wait = 1.0 - time.time() % 1.0
+        if due is not None:
+            wait = min(wait, max(due - screen.desk.now(), 0.0))
+        if screen.answers.waiting:
+            wait = min(wait, MOVING_EVERY)
+        try:
+            await asyncio.wait_for(changed.wait(), wait)
+        except TimeoutError:
+            screen.tick()
+            redraw()
+
+
+def _end_with(pulse: asyncio.Future[None], application: Application[None]) -> None:
+    """End the desk when its clock fails: a desk that cannot tell the time must not go on."""
+    if not pulse.cancelled() and (error := pulse.exception()) and application.is_running:
+        application.exit(exception=error)
+
+
+def _application(
+    screen: Screen,
+    errands: Errands,
+    control: UIControl,
+    input_: Input | None,
+    output: Output | None,
+) -> Application[None]:
+    application: Application[None] = Application(
+        layout=Layout(Window(control, always_hide_cursor=False)),
+        key_bindings=_bindings(screen, errands),
+        style=style(colour=screen.options.colour),
+        color_depth=None if screen.options.colour else ColorDepth.DEPTH_1_BIT,
+        full_screen=True,
+        enable_page_navigation_bindings=False,
+        min_redraw_interval=REDRAW_EVERY,
+        max_render_postpone_time=REDRAW_EVERY,
+        input=input_,
+        output=output,
+    )
+    application.ttimeoutlen = ESCAPE_WAIT
+    application.timeoutlen = CHORD_WAIT
+    return application
+
+
+def _bindings(screen: Screen, errands: Errands) -> KeyBindings:
+    """Bind every key of the table and of the box by name, and each printable key as itself."""
+    bindings = KeyBindings()
+
+    def bind(name: str) -> None:
+        @bindings.add(*terminal_keys(name))
+        def _press(event: KeyPressEvent) -> None:
+            _tell(event, name)
+
+    def _tell(event: KeyPressEvent, name: str) -> None:
+        screen.press(name)
+        if screen.done and not event.app.is_done:
+            event.app.exit()
+        errands.look(event.app)
+
+    named = {name for key in KEYS for name in key.keys}
+    for name in sorted(named | EDITING_KEYS | EDITOR_KEYS | {"space"}):
+        bind(name)
+
+    @bindings.add(Keys.Any)
+    def _any(event: KeyPressEvent) -> None:
+        if len(event.data) == 1 and event.data.isprintable():
+            _tell(event, event.data)
+
+    @bindings.add(Keys.BracketedPaste)
+    def _paste(event: KeyPressEvent) -> None:
+        screen.paste(event.data)
+
+    return bindings
+
+
+class _Picture(UIControl):
+    """The whole terminal as one control, drawn anew each time."""
+
+    def __init__(self, screen: Screen) -> None:
+        self._screen = screen
+        self._painter = Painter(screen)
+        self._frame = Frame([])
+
+    def create_content(self, width: int, height: int) -> UIContent:
+        """Draw the screen at this size."""
+        clock = Clock(self._screen.desk.now(), time.time())
+        frame = self._frame = self._painter.frame(width, height, clock)
+        cursor = Point(*frame.cursor) if frame.cursor else None
+        return UIContent(
+            get_line=lambda row: [(class_of(name), text) for name, text in frame.lines[row]],
+            line_count=len(frame.lines),
+            cursor_position=cursor,
+            show_cursor=cursor is not None,
+        )
+
+    def is_focusable(self) -> bool:
+        """Take the keys: there is nobody else to."""
+        return True
+
+    def drawn(self, _application: object) -> None:
+        """Tell the screen that its picture is on the terminal now."""
+        self._screen.drawn(shows_card=self._frame.shows_card)

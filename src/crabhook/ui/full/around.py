@@ -1,0 +1,98 @@
+"""What stands around a request: its agent's last words and suggestions, what was decided before."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from crabhook.broker.card import Card
+from crabhook.broker.desk import Desk
+from crabhook.ui.fitting import suggestions
+from crabhook.ui.full.alike import decided_before
+from crabhook.ui.full.code import plain_rows
+from crabhook.ui.full.framed import framed
+from crabhook.ui.full.letters import Speller, cells, clip
+from crabhook.ui.full.paper import Line, Sheet
+from crabhook.ui.summary import brief
+
+_WIDE = 50  # columns from which there is room to say whose words they are
+_WHOSE = "(the agent's last words)"
+
+
+@dataclass(frozen=True, slots=True)
+class Around:
+    """What the desk knows of a card beside the card: `words` are an agent's, `before` is a count.
+
+    Both hold agents' letters, and are not yet safe to show.
+    """
+
+    words: str = ""
+    before: str = ""
+
+
+def words_line(words: str, columns: int, spell: Speller) -> Line:
+    """Return the start of an agent's last words in one line."""
+    whose = _WHOSE if columns >= _WIDE else ""
+    said = clip(_in_one_line(words, spell), columns - cells(whose) - 5)
+    return [("", f"    {said} "), ("dim", whose)]
+
+
+def _in_one_line(words: str, spell: Speller) -> str:
+    return f'"{brief(" ".join(words[:1000].split()), spell)}"'
+
+
+def words_rows(words: str, sheet: Sheet) -> Iterator[Line]:
+    """Return an agent's last words in full, where one line cannot hold them."""
+    room = sheet.columns - len(_WHOSE) - 5 if sheet.columns >= _WIDE else sheet.columns - 5
+    if "\n" in words or cells(_in_one_line(words, sheet.spell)) > room:
+        yield [("label", "the agent's last words")]
+        yield from framed(plain_rows(words, sheet.inner, sheet.spell, words=True))
+
+
+def before_rows(before: str, sheet: Sheet) -> Iterator[Line]:
+    """Return what was decided about calls like it."""
+    if before:
+        for _, row in plain_rows(before, sheet.columns, sheet.spell, style="dim", words=True):
+            yield row
+
+
+def suggestion_rows(card: Card, sheet: Sheet) -> Iterator[Line]:
+    """Return what the agent suggests to allow from now on, numbered as the keys are."""
+    for number, offered in enumerate(suggestions(card), 1):
+        kept = f", kept in {offered.where}" if offered.where else ""
+        said = plain_rows(f"{offered.what}{kept}", sheet.inner - 14, sheet.spell, words=True)
+        head = f"suggestion {number:<2} "
+        for place, (_, row) in enumerate(said):
+            yield [("label", head) if place == 0 else ("", " " * len(head)), *row]
+
+
+class Surroundings:
+    """What is known around the cards that were looked at, each found once."""
+
+    def __init__(self, desk: Desk) -> None:
+        self._desk = desk
+        self._found: dict[int, Around] = {}
+
+    def __repr__(self) -> str:
+        return f"<Surroundings of {sorted(self._found)}>"
+
+    def of(self, card: Card) -> Around:
+        """Return what is known around a card; its agent's last words may follow in a moment."""
+        found = self._found.get(card.number)
+        if found is None:
+            words = self._words(card)
+            found = Around(words or "", decided_before(card, self._desk.ended()))
+            if words is not None:
+                self._found[card.number] = found
+        return found
+
+    def read(self, card: Card) -> bool:
+        """Whether nothing about the card is still being read."""
+        return card.number in self._found or self._words(card) is not None
+
+    def forget(self, number: int) -> None:
+        """Forget a card that nobody looks at any more."""
+        self._found.pop(number, None)
+
+    def _words(self, card: Card) -> str | None:
+        """Return the agent's last words where the event does not tell them itself."""
+        told = card.event.fields.get("last_assistant_message") is not None
+        return "" if told else self._desk.last_words(card.number)

@@ -1,0 +1,201 @@
+"""The whole screen drawn: which rows go to what, for any size."""
+
+from dataclasses import dataclass
+
+from crabhook.broker.card import Card
+from crabhook.broker.states import State
+from crabhook.ui.full.around import words_line
+from crabhook.ui.full.clock import Clock
+from crabhook.ui.full.editview import EditContent
+from crabhook.ui.full.foot import Foot
+from crabhook.ui.full.formview import tab_line
+from crabhook.ui.full.head import head_lines
+from crabhook.ui.full.letters import cells, own_ascii, speller
+from crabhook.ui.full.lists import WordsOfCards, card_row
+from crabhook.ui.full.mask import ASCII_COVER, COVER, Mask
+from crabhook.ui.full.ordersaid import orders_line
+from crabhook.ui.full.paper import Line, Sheet, clip_line, ends
+from crabhook.ui.full.screen import Screen
+from crabhook.ui.full.standing import Standing
+
+LEAST_COLUMNS, LEAST_ROWS = 24, 7
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """How many rows each part of the screen gets."""
+
+    queue: int
+    detail: int
+    feed: int
+    ruled: bool
+
+
+def divide(rows: int) -> Rows:
+    """Divide so many rows; the parts never move while the size stays, whatever arrives."""
+    queue = max((rows + 1) // 5, 1 if rows < 9 else 2)
+    feed = 0 if rows < 16 else min(rows // 10, 6)
+    ruled = rows >= 14
+    detail = rows - queue - feed - (3 if ruled else 1) - 3  # status, notice and help
+    return Rows(min(queue, 12), detail + max(queue - 12, 0), feed, ruled)
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """One picture of the screen.
+
+    `cursor` is the column and the row of the typing cursor.  `shows_card`
+    tells whether the selected card, or the page keys act on, could be read.
+    """
+
+    lines: list[Line]
+    cursor: tuple[int, int] | None = None
+    shows_card: bool = False
+
+
+class Painter:
+    """Draws a screen, each time as it is then; only rows in view cost anything."""
+
+    def __init__(self, screen: Screen) -> None:
+        self._screen = screen
+        self._ascii = screen.options.ascii
+        self._bare = speller(ascii_only=screen.options.ascii)
+        self._spell = Mask(self._bare, ASCII_COVER if screen.options.ascii else COVER)
+        self._words = WordsOfCards(self._spell)
+        self._foot = Foot(screen, self._spell)
+
+    def __repr__(self) -> str:
+        return f"<Painter of {self._screen!r}>"
+
+    def frame(self, columns: int, rows: int, clock: Clock) -> Frame:
+        """Draw the screen at this size."""
+        if columns < LEAST_COLUMNS or rows < LEAST_ROWS:
+            return Frame(self._finish([[("warning", "too small to decide in")]], columns, rows))
+        parts = divide(rows)
+        queue, more = self._queue(parts.queue, columns, clock)
+        detail, shows_card = self._detail(parts.detail, columns, clock)
+        foot = self._foot.draw(columns, parts.feed, clock)
+        lines = [self._status(columns, clock)]
+        lines += [_rule(columns)] if parts.ruled else []
+        lines += [*queue, _rule(columns, more), *detail]
+        lines += [_rule(columns, self._scrolled(detail))] if parts.ruled else []
+        cursor = None if foot.cursor is None else (foot.cursor, len(lines))
+        return Frame(self._finish([*lines, *foot.lines], columns, rows), cursor, shows_card)
+
+    def _finish(self, lines: list[Line], columns: int, rows: int) -> list[Line]:
+        """Return exactly so many lines, none too wide."""
+        cut = [clip_line(line, columns) for line in lines[:rows]]
+        cut += [[] for _ in range(rows - len(cut))]
+        if self._ascii:
+            cut = [[(style, own_ascii(text)) for style, text in line] for line in cut]
+        return cut
+
+    def _status(self, columns: int, clock: Clock) -> Line:
+        screen = self._screen
+        queue, sessions = screen.selection.waiting(), screen.desk.sessions()
+        waiting, aside = len(queue), sum(card.snoozed_until > 0 for card in queue)
+        left: Line = [
+            ("", " "),
+            *orders_line(screen.desk.orders(), clock, self._spell),
+            ("title", "crabhook"),
+            ("", " · "),
+            ("count" if waiting else "", f"{waiting} waiting"),
+            ("dim", f" · {aside} aside" if aside else ""),
+            ("chosen", f" · {len(screen.marks)} marked" if screen.marks else ""),
+            ("", f" · {sessions} session{'' if sessions == 1 else 's'}"),
+        ]
+        if screen.title:
+            left += [("dim", f" · {self._spell(screen.title)}")]
+        return ends(left, [("", f" {clock.of_day(clock.now)} ")], columns)
+
+    def _queue(self, height: int, columns: int, clock: Clock) -> tuple[list[Line], str]:
+        """Return the queue's rows, and what to say of those out of view."""
+        screen = self._screen
+        armed = screen.armed()
+        window = screen.selection.window(height)
+        lines = [
+            card_row(self._standing(card, armed=armed), self._words.of(card), clock, columns)
+            for card in window.cards
+        ]
+        lines += [[] for _ in range(height - len(lines))]
+        return lines, _more(window.above, window.below)
+
+    def _standing(self, card: Card, *, armed: bool) -> Standing:
+        selected = self._screen.card
+        return Standing(
+            card,
+            selected=selected is not None and card.number == selected.number,
+            armed=armed,
+            held=self._screen.answers.held(card.number),
+            marked=card.number in self._screen.marks,
+        )
+
+    def _detail(self, height: int, columns: int, clock: Clock) -> tuple[list[Line], bool]:
+        """Return the rows of what is looked at, and whether it is what keys act on."""
+        screen = self._screen
+        card, head = screen.card, []
+        if card is not None and not screen.alone:
+            head = self._head(card, columns, clock)[: max(height - 2, 1)]
+        room = height - len(head)
+        view = screen.view()
+        if card is None and not screen.alone:
+            body: list[Line] = [[], [("dim", "   nobody waits for you")]]
+        else:
+            sheet = self._sheet(columns)
+            if isinstance(content := screen.content(), EditContent):
+                view.rows(sheet, room)  # so that the view knows its size
+                view.reveal_row(*content.cursor_place(sheet))
+            body = view.rows(sheet, room)
+        lines = [*head, *([("", " "), *line] for line in body)][:height]
+        lines += [[] for _ in range(height - len(lines))]
+        return lines, room > 0 and (bool(head) or screen.alone)
+
+    def _sheet(self, columns: int) -> Sheet:
+        """Return what a card is laid out on; its secrets are covered unless they are to be seen.
+
+        Nobody can edit what is covered, or see what an edit changed in it.
+        """
+        card = self._screen.card
+        bare = self._screen.editing or (card is not None and self._screen.bare == card.number)
+        return Sheet(columns - 2, self._bare if bare else self._spell)
+
+    def _head(self, card: Card, columns: int, clock: Clock) -> list[Line]:
+        screen = self._screen
+        sheet = self._sheet(columns)
+        standing = self._standing(card, armed=screen.armed())
+        lines = [[("", " "), *line] for line in head_lines(standing, sheet, clock)]
+        if words := screen.surroundings.of(card).words:
+            lines.append([("", " "), *words_line(words, sheet.columns, sheet.spell)])
+        if card.state is State.WAITING and (error := screen.forms.error(card)):
+            lines.append([("warning", f" these questions cannot be read: {self._spell(error)}")])
+        if message := screen.messages.get(card.number):
+            said = [("held", " goes with it, to the agent's user: "), ("", self._spell(message))]
+            lines.append(said)
+        if screen.form is not None:
+            lines.append(tab_line(screen.form, columns, self._spell))
+        return lines
+
+    def _scrolled(self, body: list[Line]) -> str:
+        """Return what there is to see beyond the rows in view: above, below, and under a cover."""
+        view = self._screen.view()
+        covered = any(self._spell.cover in text for line in body for _, text in line)
+        secret = ["secrets covered: s"] if covered and not self._ascii else []
+        parts = [
+            name
+            for name, there in (("more above", view.above), ("more below", view.below))
+            if there
+        ]
+        paging = [f"{' · '.join(parts)} · PgUp PgDn"] if parts else []
+        return " · ".join([*secret, *paging])
+
+
+def _more(above: int, below: int) -> str:
+    parts = [
+        f"{count} more {where}" for count, where in ((above, "above"), (below, "below")) if count
+    ]
+    return " · ".join(parts)
+
+
+def _rule(columns: int, said: str = "") -> Line:
+    words = f" {said} ──" if said else ""
+    return [("rule", "─" * (columns - cells(words)) + words)]

@@ -1,0 +1,99 @@
+"""A list to choose from: what the rows say, and what choosing one does."""
+
+from collections.abc import Callable, Hashable, Iterator
+from dataclasses import dataclass
+
+from crabhook.ui.full.code import plain_rows
+from crabhook.ui.full.detail import Item
+from crabhook.ui.full.framed import framed
+from crabhook.ui.full.letters import wrapped
+from crabhook.ui.full.paper import Line, Sheet
+
+_DIGITS = 9  # rows that a digit chooses
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One row: our words, an agent's behind them, and what choosing it does."""
+
+    ours: str
+    does: Callable[[], object]
+    theirs: str = ""
+
+
+@dataclass(slots=True)
+class Menu:
+    """A list, what it is about, and the row the operator stands on.
+
+    `number` is the card it is about, None for a list about the whole desk.
+    `beneath` is an agent's text to read with it, and what it is.
+    """
+
+    title: str
+    choices: tuple[Choice, ...]
+    number: int | None = None
+    beneath: tuple[str, str] = ("", "")
+    cursor: int = 0
+
+    def move(self, step: int) -> None:
+        """Stand on another row; the first and the last are ends."""
+        self.cursor = min(max(self.cursor + step, 0), len(self.choices) - 1)
+
+    def pick(self, place: int) -> bool:
+        """Do what the row at `place` is for; return whether there is one."""
+        if not 0 <= place < len(self.choices):
+            return False
+        self.choices[place].does()
+        return True
+
+    @property
+    def key(self) -> Hashable:
+        """What tells it from any other list."""
+        rows = tuple((one.ours, one.theirs) for one in self.choices)
+        return "menu", self.number, self.title, rows, self.beneath
+
+
+@dataclass(frozen=True, slots=True)
+class MenuContent:
+    """A list drawn: its title, its rows, and what is to be read beneath them."""
+
+    menu: Menu
+
+    @property
+    def key(self) -> Hashable:
+        """Which list."""
+        return self.menu.key
+
+    @property
+    def count(self) -> int:
+        """The title, the rows, and what stands beneath."""
+        return len(self.menu.choices) + 2
+
+    def item(self, place: int) -> Item:
+        """Return one of them."""
+        menu = self.menu
+        if place == 0:
+            return Item((menu.key, "title"), self._title)
+        if place > len(menu.choices):
+            return Item((menu.key, "beneath"), self._beneath)
+        here = place - 1 == menu.cursor
+        return Item((menu.key, place, here), lambda sheet: self._row(sheet, place, here))
+
+    def _title(self, sheet: Sheet) -> Iterator[Line]:
+        for row in wrapped(self.menu.title, sheet.columns, str, words=True):
+            yield [("heading", row)]
+
+    def _row(self, sheet: Sheet, place: int, here: bool) -> Iterator[Line]:  # noqa: FBT001 - a row's own state, never called from outside
+        choice = self.menu.choices[place - 1]
+        digit = f"{place} " if place <= _DIGITS else "  "
+        said = choice.ours + (sheet.spell(choice.theirs) if choice.theirs else "")
+        style = "chosen" if here else ""
+        for turn, row in enumerate(wrapped(said, sheet.columns - 4, str, words=True)):
+            mark = f"{'▸' if here else ' '} {digit}" if turn == 0 else "    "
+            yield [("mark" if here else "key", mark), (style, row)]
+
+    def _beneath(self, sheet: Sheet) -> Iterator[Line]:
+        what, text = self.menu.beneath
+        if text:
+            yield [("label", what)]
+            yield from framed(plain_rows(text, sheet.inner, sheet.spell))

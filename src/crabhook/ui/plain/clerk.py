@@ -1,0 +1,239 @@
+"""The clerk: does what the operator's lines say, one after the other, and says what came of it."""
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+
+from crabhook.broker.card import Card, FeedEntry
+from crabhook.broker.desk import Desk, News
+from crabhook.broker.orders import Kind, Order
+from crabhook.broker.states import State
+from crabhook.model.decision import Decision
+from crabhook.model.errors import CrabhookError, DecisionError
+from crabhook.ui.answers import HELD_BACK, Answers
+from crabhook.ui.deciding import DECIDING, Given
+from crabhook.ui.durations import read_duration
+from crabhook.ui.fitting import other_words
+from crabhook.ui.plain.command import Command, parse
+from crabhook.ui.plain.listing import list_lines
+from crabhook.ui.plain.news import Teller
+from crabhook.ui.plain.oldest import JUST_NOW, Oldest
+from crabhook.ui.plain.order_line import keep_going_order, order_line, read_order, read_release
+from crabhook.ui.plain.show import card_lines
+from crabhook.ui.target import Kind as Naming
+from crabhook.ui.target import alike, first_alike, named_cards
+from crabhook.ui.words import WORDS, LineError, help_lines
+
+_DECIDED_REMEMBERED = 1_000
+_SHORTEST_WAIT = 0.01  # seconds; two clocks never agree to the last digit
+
+
+class Clerk:
+    """Follows lines at a desk; what it has to say goes to the teller."""
+
+    def __init__(self, desk: Desk, teller: Teller, take_back: float) -> None:
+        self._desk = desk
+        self._teller = teller
+        self._say = teller.say
+        self._take_back = take_back
+        self._answers = Answers(desk, take_back)
+        self._timer: asyncio.TimerHandle | None = None
+        self._decided: deque[int] = deque(maxlen=_DECIDED_REMEMBERED)
+        self._oldest = Oldest(desk)
+        self._following = False
+        self._newest = max((card.number for card in desk.waiting()), default=0)
+
+    def hear(self, news: News) -> None:
+        """Take in what makes a held answer void, or another card the oldest."""
+        if isinstance(news, FeedEntry):
+            return
+        self._complain(self._answers.news(news))
+        decided = news.state is State.DECIDED and news.number in self._decided
+        self._oldest.look(ours=decided or self._following)
+        if news.state is State.WAITING and news.number > self._newest:
+            self._newest = news.number
+            if first := first_alike(news, self._desk.waiting()):
+                self._say(_same(news, f"#{first.number}"))
+
+    async def follow(self, lines: AsyncIterator[str]) -> None:
+        """Follow every line until `quit` or the end."""
+        async for line in lines:
+            if self.take(line):
+                break
+            await self._teller.room()
+        if count := self._answers.waiting:
+            self._complain(f"what was held was not given ({count}): you left before its time")
+
+    def take(self, line: str) -> bool:
+        """Follow one line; return whether it was the last."""
+        self._following = True
+        try:
+            command = parse(line)
+            if command is None:
+                return False
+            if command.word.name == "quit":
+                return True
+            if command.word.about_a_card:
+                self._follow_about_cards(command)
+            else:
+                _ABOUT_ALL[command.word.name](self, command)
+        except CrabhookError as error:
+            self._complain(error)
+        finally:
+            self._following = False
+        return False
+
+    def leave(self) -> None:
+        """Stop; what is held was never given."""
+        if self._timer:
+            self._timer.cancel()
+
+    def _complain(self, error: object) -> None:
+        if said := str(error):
+            self._say(f"! {said}")
+
+    def _follow_about_cards(self, command: Command) -> None:
+        """Do what a word says to each card it names; what fails on one does not stop the others."""
+        follow = _ABOUT_A_CARD.get(command.word.name, Clerk._give)
+        cards = self._cards(command)
+        for card in cards:
+            try:
+                follow(self, card, command)
+            except CrabhookError as error:
+                named = len(cards) == 1 or str(error).startswith(f"#{card.number} ")
+                self._complain(error if named else f"#{card.number}: {error}")
+
+    def _cards(self, command: Command) -> Sequence[Card]:
+        if command.target.kind is Naming.OLDEST:
+            return [self._oldest.meant(command.word)]
+        return named_cards(command.target, self._desk, command.word)
+
+    # What the words do with a card.
+
+    def _give(self, card: Card, command: Command) -> None:
+        """Decide a card as the word says."""
+        given = DECIDING[command.word.name](card, command.rest)
+        for remark in given.remarks:
+            self._say(remark)
+        self._decide(card, given.decision)
+        self._repeat(card, given)
+
+    def _repeat(self, card: Card, given: Given) -> None:
+        """Have the agent told the same again when it next wants to stop."""
+        if given.repeats:
+            words = given.decision.reason
+            self._desk.order(keep_going_order(card.event, given.repeats, words))
+
+    def _undo(self, card: Card, _: Command) -> None:
+        if self._answers.held(card.number) is None:
+            raise LineError(f"no allow of #{card.number} is held", "list, to see what waits")
+        self._say(self._answers.take_back(card.number))
+
+    def _show(self, card: Card, _: Command) -> None:
+        self._say("\n".join(card_lines(card, self._desk.now(), whole=True)))
+        others = alike(card, self._desk.waiting()) if card.state is State.WAITING else []
+        if others:
+            numbers = ", ".join(f"#{other.number}" for other in others)
+            self._say(_same(card, numbers))
+
+    def _snooze(self, card: Card, command: Command) -> None:
+        seconds = read_duration(command.rest, command.word.usage(card.number))
+        self._desk.snooze(card.number, seconds)
+
+    def _extend(self, card: Card, command: Command) -> None:
+        seconds = read_duration(command.rest, command.word.usage(card.number))
+        self._as_a_line(lambda: self._desk.extend(card.number, seconds), other_words(card))
+
+    # What the words do with the desk.
+
+    def _list(self, _: Command) -> None:
+        for line in list_lines(self._desk):
+            self._say(line)
+
+    def _help(self, _: Command) -> None:
+        self._say("\n".join(help_lines()))
+
+    def _order(self, command: Command) -> None:
+        order = read_order(command.word.name, command.rest, self._desk)
+        self._as_a_line(lambda: self._desk.order(order), command.word.usage())
+        if order.kind in (Kind.AWAY, Kind.ALLOW_ALL, Kind.HOLD_ALL):
+            self._say(order_line(order, self._desk.now()))
+
+    def _orders(self, _: Command) -> None:
+        standing = self._desk.orders()
+        for order in standing:
+            self._say(order_line(order, self._desk.now()))
+        if not standing:
+            self._say("· no order stands")
+
+    def _release(self, command: Command) -> None:
+        matches = read_release(command.rest, self._desk)
+        self._as_a_line(lambda: self._desk.revoke(matches), WORDS["orders"].usage())
+
+    def _here(self, _: Command) -> None:
+        if not any(order.kind is Kind.AWAY for order in self._desk.orders()):
+            raise LineError("you are not away", WORDS["away"].usage())
+        self._desk.revoke(_is_away)
+
+    # How a decision is given.
+
+    def _as_a_line(self, do: Callable[[], object], write: str) -> None:
+        """Do something that the broker may refuse; then say what to write instead."""
+        try:
+            do()
+        except DecisionError as error:
+            raise LineError(str(error), write) from error
+
+    def _decide(self, card: Card, decision: Decision) -> None:
+        """Give a decision, or hold it where there is time to; it replaces one that is held."""
+        number, now = card.number, self._desk.now()
+        self._decided.append(number)
+        self._answers.drop(number)
+        in_time = card.state is State.WAITING and card.wait_until - now > self._take_back + JUST_NOW
+        if decision.verdict in HELD_BACK and self._take_back and in_time:
+            self._complain(self._answers.give(card, decision))
+            done = decision.verdict.done.lower()
+            self._say(
+                f"#{number} is {done} in {self._take_back:.1f} s; {number} undo takes it back"
+            )
+            self._tick()
+            return
+        self._as_a_line(lambda: self._desk.answer(number, decision), other_words(card))
+
+    def _tick(self) -> None:
+        """Give what has been held long enough, and come back for the next."""
+        for said in self._answers.tick():
+            self._complain(said)
+        if self._timer:
+            self._timer.cancel()
+        if (due := self._answers.due) is not None:
+            wait = max(due - self._desk.now(), _SHORTEST_WAIT)
+            self._timer = asyncio.get_running_loop().call_later(wait, self._tick)
+
+
+def _same(card: Card, others: str) -> str:
+    return f"#{card.number} asks the same as {others}; same={card.number} means them all"
+
+
+def _is_away(order: Order) -> bool:
+    return order.kind is Kind.AWAY
+
+
+_ABOUT_A_CARD: Mapping[str, Callable[[Clerk, Card, Command], None]] = {
+    "undo": Clerk._undo,  # noqa: SLF001 - the table of its own methods
+    "show": Clerk._show,  # noqa: SLF001
+    "snooze": Clerk._snooze,  # noqa: SLF001
+    "extend": Clerk._extend,  # noqa: SLF001
+}
+
+_ABOUT_ALL: Mapping[str, Callable[[Clerk, Command], None]] = {
+    "list": Clerk._list,  # noqa: SLF001
+    "help": Clerk._help,  # noqa: SLF001
+    "hold": Clerk._order,  # noqa: SLF001
+    "allow-all": Clerk._order,  # noqa: SLF001
+    "hold-all": Clerk._order,  # noqa: SLF001
+    "away": Clerk._order,  # noqa: SLF001
+    "here": Clerk._here,  # noqa: SLF001
+    "orders": Clerk._orders,  # noqa: SLF001
+    "release": Clerk._release,  # noqa: SLF001
+}

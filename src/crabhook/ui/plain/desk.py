@@ -1,0 +1,71 @@
+"""The desk as plain lines: for pipes, screen readers and small terminals."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import suppress
+
+from crabhook.broker.card import Card
+from crabhook.broker.desk import Desk, News
+from crabhook.ui.plain.clerk import Clerk
+from crabhook.ui.plain.news import Teller, Write, outcome_line
+from crabhook.ui.plain.order_line import order_line
+
+FAREWELL = 1.0  # seconds; whoever does not read the last lines by then is gone
+
+
+async def run(
+    desk: Desk, lines: AsyncIterator[str], write: Write, *, take_back_ms: int = 0
+) -> None:
+    """Let an operator decide by lines, until `quit`, the end of the lines, or of the reader.
+
+    What still waits then is the caller's to release.  `write` may raise
+    OSError: the operator has gone.  With `take_back_ms` an allow is held that
+    many milliseconds, in which `undo` takes it back; what is held when the
+    operator leaves was never given.
+    """
+    teller = Teller(desk)
+    clerk = Clerk(desk, teller, take_back_ms / 1000)
+
+    def hear(news: News) -> None:
+        teller.hear(news)
+        clerk.hear(news)
+
+    teller.say(f"· crabhook, plain desk: {len(desk.waiting())} waiting; help lists the words")
+    for order in desk.orders():
+        teller.say(order_line(order, desk.now()))
+    for card in desk.waiting():
+        teller.hear(card)
+    unsubscribe = desk.subscribe(hear)
+    writing = asyncio.ensure_future(teller.write_to(write))
+    reading = asyncio.ensure_future(clerk.follow(lines))
+    reading.add_done_callback(lambda _: teller.close())
+    try:
+        await writing
+        await reading
+    except OSError:
+        pass  # nobody reads what we write: the operator has gone
+    finally:
+        unsubscribe()
+        clerk.leave()
+        for task in (reading, writing):
+            task.cancel()
+        await asyncio.gather(reading, writing, return_exceptions=True)
+
+
+async def farewell(desk: Desk, release: Callable[[], None], write: Write) -> None:
+    """Have `release` let go what still waits, and print how each of those cards ended."""
+    ended: list[Card] = []
+
+    def hear(news: News) -> None:
+        if isinstance(news, Card) and news.outcome:
+            ended.append(news)
+
+    unsubscribe = desk.subscribe(hear)
+    try:
+        release()
+    finally:
+        unsubscribe()
+    with suppress(OSError, TimeoutError):
+        async with asyncio.timeout(FAREWELL):
+            for card in ended:
+                await write(outcome_line(card))

@@ -1,0 +1,211 @@
+"""What the plain desk tells of cards and events as they come, each thing once and in order."""
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable, Iterator
+from dataclasses import replace
+from typing import TypeAlias
+
+from crabhook.broker.card import Card, FeedEntry
+from crabhook.broker.desk import Desk, News
+from crabhook.broker.states import State
+from crabhook.model.decision import OPERATOR, Decision
+from crabhook.model.jsontext import pretty
+from crabhook.model.suggestion import Suggestion
+from crabhook.ui.plain.show import card_lines, clock, header
+from crabhook.ui.safe import safe
+from crabhook.ui.summary import brief, project
+
+Write: TypeAlias = Callable[[str], Awaitable[None]]
+
+BACKLOG = 2_000  # untold things kept for a reader who has stopped reading
+_ENDED_REMEMBERED = 1_000  # ended cards, so that what is told of them is told once
+
+
+def tell(before: Card | None, card: Card, now: float) -> list[str]:
+    """Return the lines that lead from the card as it was last told to the card as it is.
+
+    A card that is told for the first time when it has ended gets its header
+    and its outcome alone: nothing can be decided any more.
+    """
+    ended = card.state is not State.WAITING
+    if before is None:
+        lines = [header(card)] if ended else card_lines(card, now)
+    else:
+        lines = [*_joined(before, card), *_moved(before, card, now)]
+    if ended and (before is None or before.state is State.WAITING):
+        lines.append(outcome_line(card))
+    if card.delivered is not None and (before is None or before.delivered != card.delivered):
+        fate = "delivered" if card.delivered else "NOT DELIVERED: the hook had gone"
+        lines.append(f"#{card.number} {fate}")
+    return lines
+
+
+def _joined(before: Card, card: Card) -> list[str]:
+    """Say which events have come to ask about the same call."""
+    known = {leg.id for leg in before.requests}
+    fresh = [leg.event.name for leg in card.requests if leg.id not in known]
+    return [f"#{card.number} is also asked as {brief(name)}" for name in fresh]
+
+
+def _moved(before: Card, card: Card, now: float) -> list[str]:
+    """Say whether a card that waits was put aside, came back, or waits longer."""
+    if card.state is not State.WAITING:
+        return []
+    lines: list[str] = []
+    if card.snoozed_until != before.snoozed_until:
+        aside = f"is put aside for {clock(card.snoozed_until - now)}"
+        lines.append(f"#{card.number} {aside if card.snoozed_until else 'is back'}")
+    if len(card.requests) == len(before.requests) and card.wait_until > before.wait_until:
+        lines.append(f"#{card.number} waits longer: {clock(card.wait_until - now)} left")
+    return lines
+
+
+def outcome_line(card: Card) -> str:
+    """Return how a card ended, and all that was said with it, in one line."""
+    decision = card.decision
+    parts = [f"#{card.number} {card.outcome}"]
+    if decision is None:
+        parts.append(brief(card.why))
+    else:
+        parts.append(brief(decision.reason or decision.note))
+        parts += [f"({told})" for told in _besides(decision)]
+        if decision.by != OPERATOR:
+            parts.append(f"(by {brief(decision.by)})")
+    return " ".join(part for part in parts if part)
+
+
+def _besides(decision: Decision) -> Iterator[str]:
+    """Say what goes with a decision beside its verdict and its words."""
+    if decision.interrupt:
+        yield "the turn ends"
+    if decision.halt:
+        said = "" if decision.halt == decision.reason else f": {brief(decision.halt)}"
+        yield f"the session's turn ends{said}"
+    if decision.user_message:
+        yield f"its user is told: {brief(decision.user_message)}"
+    for update in decision.permissions:
+        kept = Suggestion(update)
+        yield " → ".join(filter(None, (brief(kept.what), kept.where)))
+    if decision.content:
+        yield brief(pretty(dict(decision.content)))
+
+
+def feed_line(entry: FeedEntry) -> str:
+    """Return what went by in one line that begins with a dot."""
+    event = entry.event
+    if not event.platform:  # the desk's own news: an order was given, or has ended
+        return f"· desk: {brief(entry.text)}"
+    session = f"session={safe(event.session[:4])}…" if event.session else ""
+    tool = brief(event.tool.name) if event.tool else ""
+    parts = ("·", brief(event.name), tool, session, project(event), brief(entry.text))
+    return " ".join(part for part in parts if part)
+
+
+class Teller:
+    """Keeps what is to be told until it is written.
+
+    It never makes the broker wait: whoever does not read loses events that
+    went by and calls that began and ended unseen, which is then said, but
+    never a request that waits or the outcome of one that was shown.
+    """
+
+    def __init__(self, desk: Desk) -> None:
+        self._desk = desk
+        self._queue: OrderedDict[int | str, News | str] = OrderedDict()
+        self._made = 0
+        self._left_out = 0
+        self._shown: dict[int, Card] = {}
+        self._over: OrderedDict[int, Card] = OrderedDict()
+        self._closed = False
+        self._stirred = asyncio.Event()
+        self._written = asyncio.Event()
+
+    def hear(self, news: News) -> None:
+        """Take in a new or changed card, or a feed entry."""
+        if isinstance(news, Card):
+            self._hear_card(news)
+        elif news.number is None or not self._knows(news.number):
+            if len(self._queue) < BACKLOG:
+                self._put(news)
+            else:
+                self._left_out += 1
+        self._stirred.set()
+
+    def say(self, text: str) -> None:
+        """Have a line of our own written in its turn."""
+        self._put(text)
+        self._stirred.set()
+
+    async def room(self) -> None:
+        """Wait until there is room to say more, and let others go on in the meantime."""
+        await asyncio.sleep(0)
+        while len(self._queue) >= BACKLOG and not self._closed:
+            self._written.clear()
+            await self._written.wait()
+
+    def close(self) -> None:
+        """End `write_to` once all is told."""
+        self._closed = True
+        self._stirred.set()
+
+    async def write_to(self, write: Write) -> None:
+        """Write everything there is to tell, until closed; raises what `write` raises."""
+        while True:
+            while self._queue:
+                if lines := self._next():
+                    await write("\n".join(lines))
+                self._written.set()
+            if self._closed:
+                return
+            self._stirred.clear()
+            await self._stirred.wait()
+
+    def _hear_card(self, card: Card) -> None:
+        number = card.number
+        if card.state is not State.WAITING:
+            card = _slim(card)
+            if not self._told(number) and len(self._queue) >= BACKLOG:
+                self._queue.pop(number, None)
+                self._left_out += 1
+                return
+        self._queue[number] = card
+
+    def _put(self, thing: FeedEntry | str) -> None:
+        self._made += 1
+        self._queue[f"{self._made}"] = thing
+
+    def _next(self) -> list[str]:
+        if self._left_out:
+            count, self._left_out = self._left_out, 0
+            return [f"· {count} things went by while nothing could be written here"]
+        _, thing = self._queue.popitem(last=False)
+        if isinstance(thing, str):
+            return [thing]
+        if isinstance(thing, FeedEntry):
+            return [feed_line(thing)]
+        lines = tell(self._told(thing.number), thing, self._desk.now())
+        self._remember(thing)
+        return lines
+
+    def _told(self, number: int) -> Card | None:
+        return self._shown.get(number) or self._over.get(number)
+
+    def _knows(self, number: int) -> bool:
+        """Whether a card's own lines tell what a feed entry would repeat."""
+        return number in self._queue or self._told(number) is not None
+
+    def _remember(self, card: Card) -> None:
+        if card.state is State.WAITING:
+            self._shown[card.number] = _slim(card)
+            return
+        self._shown.pop(card.number, None)
+        self._over[card.number] = card
+        if len(self._over) > _ENDED_REMEMBERED:
+            self._over.popitem(last=False)
+
+
+def _slim(card: Card) -> Card:
+    """Return the card without what its tool was given, to be kept long."""
+    legs = tuple(replace(leg, event=leg.event.slim()) for leg in card.requests)
+    return replace(card, requests=legs)

@@ -1,0 +1,96 @@
+"""A card as plain lines."""
+
+from collections.abc import Iterator
+
+from crabhook.broker.card import Card
+from crabhook.broker.states import State
+from crabhook.broker.stops import CAP
+from crabhook.model.decision import Verdict
+from crabhook.ui.fitting import fitting, suggestions
+from crabhook.ui.plain.given import given_rows
+from crabhook.ui.rows import Row, bounded
+from crabhook.ui.sessions import shown_session
+from crabhook.ui.summary import brief
+from crabhook.ui.words import WORDS
+
+FIRST_LINES, FIRST_CHARACTERS = 200, 20_000  # of a card that is printed unasked
+WHOLE_LINES, WHOLE_CHARACTERS = 50_000, 2_000_000  # of one that was asked for
+
+
+def card_lines(card: Card, now: float, *, whole: bool = False) -> list[str]:
+    """Return the block that tells all about a card, a blank line at its end.
+
+    `now` is on the broker's clock.  A long request is shortened in its middle
+    to what a person takes in at once, and says so; `whole` gives all of it,
+    up to a bound that no person reads past.
+    """
+    bounds = (WHOLE_LINES, WHOLE_CHARACTERS) if whole else (FIRST_LINES, FIRST_CHARACTERS)
+    given = bounded(_asked(card, bounds[1]), *bounds)
+    rows = [*_facts(card, now), *given]
+    if any(row.shortened for row in given):
+        rows.append(_shortened(card, whole=whole))
+    return [header(card), *(row.line for row in rows), _closing(card), ""]
+
+
+def header(card: Card) -> str:
+    """Return a card's first line: `#N EVENT TOOL session=… cwd=…`.
+
+    The event, the tool and the session are one word each, the first two
+    without `=`, so that a program can take the line apart whatever the agent
+    named them.
+    """
+    event = card.event
+    words = [f"#{card.number}", _name(event.name)]
+    if event.tool:
+        words.append(_name(event.tool.name))
+    return " ".join([*words, f"session={shown_session(event)}", f"cwd={brief(event.cwd)}"])
+
+
+def clock(seconds: float) -> str:
+    """Return a span of time as minutes and seconds, or hours, minutes and seconds."""
+    minutes, rest = divmod(max(0, int(seconds)), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+
+
+def _name(text: str) -> str:
+    return brief(text).replace(" ", "⟨U+0020⟩").replace("=", "⟨U+003D⟩")
+
+
+def _facts(card: Card, now: float) -> Iterator[Row]:
+    """Say who asks, in which mode, and how long it waits."""
+    event, origin = card.event, card.requests[0].origin
+    if event.agent_id or event.agent_type:
+        yield Row("  agent: " + brief(f"{event.agent_type} {event.agent_id}".strip()))
+    if event.permission_mode:
+        yield Row("  mode: " + brief(event.permission_mode))
+    if origin.host or origin.user:
+        where = "@".join(name for name in (origin.user, origin.host) if name)
+        yield Row(f"  from: {brief(where)} process {origin.pid}")
+    if len(card.requests) > 1:
+        yield Row("  asked as: " + brief(", ".join(leg.event.name for leg in card.requests)))
+    if Verdict.KEEP_GOING in card.choices.verdicts:
+        yield Row(f"  kept going: {card.kept_going} of {CAP} in a row")
+    if card.state is State.WAITING:
+        yield Row(f"  time left: {clock(card.wait_until - now)}")
+
+
+def _asked(card: Card, longest: int) -> Iterator[Row]:
+    """Tell what is asked, then what the agent suggests to allow from now on."""
+    yield from given_rows(card.event, longest)
+    for number, offered in enumerate(suggestions(card), 1):
+        place = f" → {offered.where}" if offered.where else ""
+        yield Row(f"  always {number}: ", offered.what, place)
+
+
+def _shortened(card: Card, *, whole: bool) -> Row:
+    if whole:
+        return Row("  shortened: this is the most the plain desk prints")
+    return Row(f'  shortened: "{WORDS["show"].usage(card.number)}" prints more of it')
+
+
+def _closing(card: Card) -> str:
+    """Return the words that fit the card, or how it ended."""
+    if card.state is not State.WAITING:
+        return f"  ended: {card.outcome}"
+    return f"  answer with: {' | '.join(fitting(card))}"

@@ -1,0 +1,76 @@
+"""An agent's last words and what was decided before stand around a request, found once."""
+
+from __future__ import annotations
+
+from crabhook.model.decision import Decision, Verdict
+from crabhook.ui.full.around import Surroundings, words_line
+from crabhook.ui.full.letters import cells
+from crabhook.ui.safe import safe
+from tests.support.sitting import Sitting
+
+
+def test_the_last_words_stand_in_the_head_and_whole_below_where_they_are_long() -> None:
+    sitting = Sitting(rows=40)
+    words = "I build it anew, because the lockfile changed, " * 4
+    sitting.desk.words[1] = words
+    sitting.ask()
+    rows = sitting.rows_of_text()
+    (head,) = (row for row in rows if row.startswith('     "I build it anew'))
+    assert "… (the agent's last words)" in head
+    place = rows.index(next(row for row in rows if row.strip() == "the agent's last words"))
+    assert rows[place + 1].startswith(" │ I build it anew, because")
+
+
+def test_words_that_are_being_read_are_looked_for_again_soon_and_then_no_more() -> None:
+    sitting = Sitting()
+    sitting.desk.words[1] = None
+    sitting.ask()
+    wake = sitting.screen.wake_at()
+    assert wake is not None
+    assert 0 < wake - sitting.desk.now() < 0.5
+    assert "last words" not in sitting.text()
+    sitting.desk.words[1] = "Because."
+    assert '"Because." (the agent\'s last words)' in sitting.text()
+    sitting.desk.words[1] = "Something else."
+    assert "Because." in sitting.text()
+
+
+def test_a_stop_tells_its_last_message_itself() -> None:
+    sitting = Sitting()
+    sitting.desk.words[1] = "not these"
+    sitting.desk.ask({"hook_event_name": "PreToolUse", "tool_name": "T", "session_id": "s",
+                      "last_assistant_message": "Done."})  # fmt: skip
+    assert "not these" not in sitting.text()
+
+
+def test_what_was_decided_before_is_told_as_it_was_when_the_card_was_first_seen() -> None:
+    sitting = Sitting(rows=40, take_back_ms=0)
+    first = sitting.ask(tool_input={"command": "npm ci"})
+    sitting.desk.answer(first, Decision(Verdict.ALLOW))
+    second, third = (sitting.ask(tool_input={"command": f"npm {n}"}) for n in range(2))
+    sitting.press("down")
+    assert sitting.card.number == second
+    said = "1 call like this (Bash npm) not long ago: 1 allowed, none denied"
+    assert said in sitting.text()
+    sitting.desk.answer(third, Decision(Verdict.DENY, reason="no"))
+    assert said in sitting.text()
+
+
+def test_hostile_words_stay_on_their_line_and_are_safe() -> None:
+    for columns in (24, 80):
+        line = words_line("\x1b[2J\n\u202e" * 200, columns, safe)
+        text = "".join(said for _, said in line)
+        assert safe(text) == text
+        assert columns - 5 <= cells(text) <= columns
+
+
+def test_a_card_that_is_forgotten_is_found_anew() -> None:
+    sitting = Sitting()
+    sitting.desk.words[1] = "one"
+    sitting.ask()
+    around = Surroundings(sitting.desk)
+    assert around.of(sitting.card).words == "one"
+    sitting.desk.words[1] = "two"
+    assert around.of(sitting.card).words == "one"
+    around.forget(1)
+    assert around.of(sitting.card).words == "two"

@@ -1,0 +1,122 @@
+"""The input box: a line of the operator's own, edited, and lines typed before."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crabhook.ui.full.box import EDITING_KEYS, KEPT, LONGEST, Box, History, Purpose, Typing
+
+
+def box(text: str = "", cursor: int | None = None) -> Box:
+    made = Box(History(), text)
+    made.cursor = len(text) if cursor is None else cursor
+    return made
+
+
+@pytest.mark.parametrize(
+    ("key", "before", "after"),
+    [
+        ("x", "ab|cd", "abx|cd"),
+        ("left", "ab|cd", "a|bcd"),
+        ("left", "|ab", "|ab"),
+        ("right", "ab|cd", "abc|d"),
+        ("right", "ab|", "ab|"),
+        ("home", "ab|cd", "|abcd"),
+        ("c-a", "ab|cd", "|abcd"),
+        ("end", "ab|cd", "abcd|"),
+        ("c-e", "ab|cd", "abcd|"),
+        ("backspace", "ab|cd", "a|cd"),
+        ("backspace", "|ab", "|ab"),
+        ("delete", "ab|cd", "ab|d"),
+        ("delete", "ab|", "ab|"),
+        ("c-u", "ab|cd", "|cd"),
+        ("c-k", "ab|cd", "ab|"),
+        ("c-w", "one two |x", "one |x"),
+        ("c-w", "one|", "|"),
+    ],
+)
+def test_each_key_edits_the_line(key: str, before: str, after: str) -> None:
+    edited = box(before.replace("|", ""), before.index("|"))
+    assert edited.press(key)
+    assert edited.text[: edited.cursor] + "|" + edited.text[edited.cursor :] == after
+
+
+def test_a_key_that_is_no_edit_is_left_alone() -> None:
+    edited = box("ab")
+    assert not edited.press("pageup")
+    assert edited.text == "ab"
+
+
+@given(st.text())
+def test_nothing_a_terminal_would_act_on_gets_in(text: str) -> None:
+    edited = box()
+    edited.insert(text)
+    assert edited.text.isprintable()
+    assert edited.cursor == len(edited.text)
+
+
+def test_pasted_lines_become_one() -> None:
+    edited = box()
+    edited.insert("one\ntwo\tthree")
+    assert edited.text == "one two three"
+
+
+def test_a_line_is_bounded() -> None:
+    edited = box()
+    edited.insert("x" * LONGEST * 2)
+    edited.press("y")
+    assert len(edited.text) == LONGEST
+
+
+@given(st.lists(st.sampled_from([*sorted(EDITING_KEYS), "x", "日"])))
+def test_the_cursor_never_leaves_the_line(keys: list[str]) -> None:
+    edited = box("some text")
+    for key in keys:
+        edited.press(key)
+        assert 0 <= edited.cursor <= len(edited.text)
+
+
+def test_lines_typed_before_come_back_and_the_new_one_after_them() -> None:
+    history = History()
+    for line in ("one", "two", "two", "  "):
+        history.keep(line)
+    assert history.lines() == ("one", "two")
+    edited = Box(history, "new")
+    shown = []
+    for step in (-1, -1, -1, +1, +1, +1):
+        edited.recall(step)
+        shown.append(edited.text)
+    assert shown == ["two", "one", "one", "two", "new", "new"]
+
+
+def test_only_so_many_lines_are_kept() -> None:
+    history = History()
+    for number in range(KEPT * 2):
+        history.keep(str(number))
+    assert len(history.lines()) == KEPT
+    assert history.lines()[-1] == str(KEPT * 2 - 1)
+
+
+def test_leaving_gives_the_line_and_keeps_it() -> None:
+    history = History()
+    assert Box(history, "why").leave() == "why"
+    assert history.lines() == ("why",)
+
+
+@pytest.mark.parametrize("purpose", Purpose)
+def test_every_box_says_which_card_it_is_for(purpose: Purpose) -> None:
+    typing = Typing(purpose, 18, box(), print)
+    assert "#18" in typing.prompt
+    assert "#18" in typing.ended_prompt
+
+
+def test_a_box_about_no_card_says_what_it_is_about() -> None:
+    assert "3 marked" in Typing(Purpose.REASON, None, box(), print, "3 marked").prompt
+
+
+def test_another_text_takes_the_place_of_the_line() -> None:
+    edited = box("one")
+    edited.replace("two\nlines\x1b")
+    assert (edited.text, edited.cursor) == ("two lines", len("two lines"))

@@ -1,0 +1,111 @@
+"""A text of several lines: edited like a line, kept letter for letter, never the cursor outside."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crabhook.ui.full.editor import EDITOR_KEYS, LONGEST, Editor
+
+
+def editor(marked: str) -> Editor:
+    """Return an editor of a text with its cursor where the mark `|` stands."""
+    made = Editor(marked.replace("|", ""))
+    before = marked.split("|", maxsplit=1)[0]
+    for _ in range(before.count("\n")):
+        made.press("down")
+    made.press("home")
+    for _ in range(len(before.rpartition("\n")[2])):
+        made.press("right")
+    return made
+
+
+def marked(edited: Editor) -> str:
+    lines = list(edited.lines)
+    spot = edited.cursor
+    lines[spot.line] = lines[spot.line][: spot.letter] + "|" + lines[spot.line][spot.letter :]
+    return "\n".join(lines)
+
+
+@pytest.mark.parametrize(
+    ("key", "before", "after"),
+    [
+        ("x", "ab|cd\n", "abx|cd\n"),
+        ("enter", "ab|cd", "ab\n|cd"),
+        ("tab", "|a", "\t|a"),
+        ("left", "a\n|b", "a|\nb"),
+        ("left", "|a", "|a"),
+        ("right", "a|\nb", "a\n|b"),
+        ("right", "a|", "a|"),
+        ("up", "abc\nab|", "ab|c\nab"),
+        ("up", "|a", "|a"),
+        ("down", "abc|\na", "abc\na|"),
+        ("pagedown", "|a\nb\nc", "a\nb\n|c"),
+        ("pageup", "a\nb\n|c", "|a\nb\nc"),
+        ("home", "a\nbc|d", "a\n|bcd"),
+        ("end", "a|b\nc", "ab|\nc"),
+        ("backspace", "a\n|b", "a|b"),
+        ("backspace", "|a", "|a"),
+        ("delete", "a|\nb", "a|b"),
+        ("delete", "a|", "a|"),
+        ("c-u", "ab|c\nd", "|c\nd"),
+        ("c-k", "a|bc\nd", "a|\nd"),
+        ("c-w", "one two |x", "one |x"),
+    ],
+)
+def test_each_key_edits_the_text(key: str, before: str, after: str) -> None:
+    edited = editor(before)
+    assert marked(edited) == before
+    assert edited.press(key)
+    assert marked(edited) == after
+
+
+def test_a_key_that_is_no_edit_is_left_alone() -> None:
+    edited = editor("a|")
+    assert not edited.press("s-tab")
+    assert edited.text == "a"
+
+
+@given(st.text())
+def test_a_text_that_is_not_touched_is_the_same_to_its_last_letter(text: str) -> None:
+    edited = Editor(text)
+    for key in ("end", "down", "pagedown", "left", "up"):
+        edited.press(key)
+    assert edited.text == text
+
+
+@given(st.text())
+def test_nothing_a_terminal_would_act_on_is_typed_or_pasted_in(text: str) -> None:
+    edited = Editor("")
+    edited.insert(text)
+    assert all(letter.isprintable() or letter in "\n\t" for letter in edited.text)
+
+
+def test_pasted_lines_stay_lines_and_the_cursor_stands_behind_them() -> None:
+    edited = editor("a|b")
+    edited.insert("one\r\ntwo\rthree")
+    assert marked(edited) == "aone\ntwo\nthree|b"
+
+
+def test_what_is_added_is_bounded() -> None:
+    edited = Editor("x" * (LONGEST - 2))
+    edited.insert("yyyyy")
+    assert len(edited.text) == LONGEST
+    assert len(Editor("x" * (LONGEST + 5)).text) == LONGEST + 5  # what was there is kept
+
+
+def test_another_text_takes_the_place_of_all() -> None:
+    edited = editor("a\nb|")
+    edited.replace("c")
+    assert marked(edited) == "|c"
+
+
+@given(st.text(alphabet="ab \n日\x1b"), st.lists(st.sampled_from([*sorted(EDITOR_KEYS), "x"])))
+def test_the_cursor_never_leaves_the_text(text: str, keys: list[str]) -> None:
+    edited = Editor(text)
+    for key in keys:
+        edited.press(key)
+        spot = edited.cursor
+        assert 0 <= spot.line < len(edited.lines)
+        assert 0 <= spot.letter <= len(edited.lines[spot.line])

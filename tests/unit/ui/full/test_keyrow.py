@@ -1,0 +1,39 @@
+"""A row of the table: how its keys are called by people and by the terminal."""
+
+from __future__ import annotations
+
+import pytest
+
+from crabhook.ui.full.act import Act
+from crabhook.ui.full.keyrow import first_group, group, terminal_keys
+from crabhook.ui.full.moment import Moment, always
+
+
+@pytest.mark.parametrize(
+    ("keys", "shown"),
+    [
+        ("a", "a"),
+        ("c-c", "ctrl-c"),
+        ("escape s-tab up", "esc shift-tab ↑"),
+        ("c-o c-x_c-e", "ctrl-o ctrl-x ctrl-e"),
+        ("1 2 3 4 5 6 7 8 9", "1-9"),
+        ("+ =", "+ ="),
+    ],
+)
+def test_keys_are_shown_as_people_call_them(keys: str, shown: str) -> None:
+    (row,) = group("t", always, (keys, "n", "d", Act.HELP)).keys
+    assert row.shown == shown
+    assert row.keys == tuple(keys.split())
+
+
+def test_a_chord_is_several_presses_and_a_sign_is_itself() -> None:
+    assert terminal_keys("c-x_c-e") == ("c-x", "c-e")
+    assert terminal_keys("space") == (" ",)
+    assert terminal_keys("+") == ("+",)
+
+
+def test_rows_of_a_group_to_know_first_have_moments_of_their_own() -> None:
+    made = first_group("t", (always, "a", "", "d", Act.ALLOW), (bool, "b", "", "d", Act.PASS))
+    assert made.first
+    assert [row.when for row in made.keys] == [always, bool]
+    assert made.keys[0].when(Moment())

@@ -1,0 +1,103 @@
+"""Moving about never decides anything, and every way in has a way out."""
+
+from __future__ import annotations
+
+import pytest
+
+from crabhook.ui.full.moment import Mode
+from tests.support.sitting import QUESTIONS, Sitting
+
+
+def asked(tool: str = "Bash", tool_input: object = None) -> Sitting:
+    sitting = Sitting()
+    sitting.ask(tool, tool_input)
+    sitting.wait()
+    return sitting
+
+
+@pytest.mark.parametrize(
+    ("keys", "mode"),
+    [
+        (["?"], Mode.HELP),
+        (["enter"], Mode.TEXT),
+        (["O"], Mode.MENU),
+        (["d"], Mode.BOX),
+        (["e"], Mode.EDIT),
+        (["b"], Mode.BOX),
+        (["b", "enter"], Mode.CONFIRM),
+        (["e", "x", "c-s"], Mode.CONFIRM),
+    ],
+)
+def test_every_way_in_has_a_way_out_and_decides_nothing(keys: list[str], mode: Mode) -> None:
+    sitting = asked()
+    sitting.press(*keys)
+    assert sitting.screen.mode is mode
+    for _ in range(3):
+        sitting.wait()
+        sitting.press("escape")
+    assert sitting.screen.mode is Mode.QUEUE
+    assert not sitting.decided()
+    assert not sitting.desk.orders()
+
+
+def test_a_list_opened_inside_a_request_leads_back_there() -> None:
+    sitting = asked()
+    sitting.press("enter", "O", "escape")
+    assert sitting.screen.mode is Mode.TEXT
+
+
+def test_arrows_go_through_a_list_and_its_ends_are_ends() -> None:
+    sitting = asked()
+    sitting.press("O", "up", "down", "down")
+    menu = sitting.screen.menu
+    assert menu is not None
+    assert menu.cursor == 2
+    sitting.press("G", "down")
+    assert menu.cursor == len(menu.choices) - 1
+    sitting.press("g")
+    assert menu.cursor == 0
+
+
+def test_the_row_one_stands_on_is_in_view_on_a_small_screen() -> None:
+    sitting = Sitting(rows=14)
+    sitting.ask()
+    sitting.wait()
+    sitting.press("O")
+    menu = sitting.screen.menu
+    assert menu is not None
+    for choice in menu.choices:
+        shown = "\n".join(sitting.rows_of_text()[5:])
+        assert choice.ours[:20] in shown
+        sitting.press("down")
+
+
+def test_a_long_page_to_be_confirmed_can_be_read_to_its_end() -> None:
+    sitting = asked(tool_input={"command": "\n".join(f"line-{n}-" for n in range(60))})
+    sitting.press("space", "a")
+    seen = sitting.text()
+    for _ in range(12):
+        sitting.press("pagedown")
+        seen += sitting.text()
+    assert all(f"line-{number}-" in seen for number in range(60))
+    sitting.press("g")
+    assert "ALLOW 1 request" in sitting.text()
+
+
+def test_a_card_is_entered_where_its_kind_is_answered() -> None:
+    assert asked().screen.mode is Mode.QUEUE
+    for tool_input, mode in ((None, Mode.TEXT), (QUESTIONS, Mode.FORM)):
+        sitting = asked("AskUserQuestion" if tool_input else "Bash", tool_input)
+        sitting.press("enter")
+        assert sitting.screen.mode is mode
+
+
+def test_leaving_an_ended_card_forgets_what_was_begun_about_it() -> None:
+    sitting = asked()
+    sitting.ask(session_id="b")
+    sitting.press("m")
+    sitting.type("hello")
+    sitting.press("enter")
+    sitting.leave(1)
+    assert sitting.screen.messages
+    sitting.press("down")
+    assert not sitting.screen.messages

@@ -1,0 +1,29 @@
+from crabhook.broker.orders import Kind, Order
+from crabhook.ui.plain.listing import list_lines
+from tests.support.desk import BrokerDesk
+from tests.support.plain_sitting import bash
+
+
+def test_what_waits_is_listed_with_its_times_and_then_the_orders() -> None:
+    desk = BrokerDesk()
+    desk.order(Order(Kind.HOLD, name="Stop"))
+    desk.ask(bash("make"))
+    desk.ask({**bash("make"), "tool_use_id": "twin"})
+    desk.pass_time(72)
+    desk.snooze(2, 60)
+    assert list(list_lines(desk)) == [
+        "#1 waits 1:12, 8:48 left · Bash project make",
+        "#2 waits 1:12, 8:48 left, aside for 1:00 · Bash project make · the same as #1",
+        "· order: hold Stop",
+    ]
+
+
+def test_an_empty_desk_says_so() -> None:
+    assert list(list_lines(BrokerDesk())) == ["· nothing waits"]
+
+
+def test_among_very_many_none_is_searched_for_its_like() -> None:
+    desk = BrokerDesk()
+    for number in range(501):
+        desk.ask({**bash("make"), "tool_use_id": f"t{number}"})
+    assert not any("the same as" in line for line in list_lines(desk))

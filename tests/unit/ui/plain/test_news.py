@@ -1,0 +1,229 @@
+import asyncio
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from crabhook.broker.card import Card, FeedEntry
+from crabhook.broker.orders import Kind, Order
+from crabhook.broker.states import State
+from crabhook.model.decision import Decision, Verdict, no_opinion
+from crabhook.model.event import Event, ToolCall
+from crabhook.model.request import Request
+from crabhook.ui.plain.news import BACKLOG, Teller, feed_line, tell
+from crabhook.ui.plain.show import card_lines
+from tests.support.desk import BrokerDesk
+
+SAMPLES = Path("tests/samples/claude")
+ALLOW = Decision(Verdict.ALLOW)
+
+
+def sample(name: str, **changes: Any) -> dict[str, Any]:
+    return {**json.loads((SAMPLES / f"{name}.json").read_text()), **changes}
+
+
+def bash(number: int = 7, **more: Any) -> Card:
+    event = Event("claude", "PreToolUse", "s", "/w", tool=ToolCall("Bash", {"command": "ls"}))
+    legs = (Request(f"r{number}", "s", event, 600.0),)
+    return Card(number, **{"requests": legs, "asked_at": 0.0, **more})
+
+
+def decided(decision: Decision, **more: Any) -> Card:
+    return bash(state=State.DECIDED, decision=decision, **more)
+
+
+def waiting_until(wait_until: float) -> Card:
+    (leg,) = bash().requests
+    return bash(requests=(replace(leg, wait_until=wait_until),))
+
+
+HEADER = "#7 PreToolUse Bash session=s cwd=/w"
+WAITING = bash()
+
+
+@pytest.mark.parametrize(
+    ("before", "card", "lines"),
+    [
+        (None, WAITING, card_lines(WAITING, 0.0)),
+        (WAITING, WAITING, []),
+        (WAITING, decided(ALLOW), ["#7 ALLOWED"]),
+        (WAITING, decided(Decision(Verdict.ALLOW, note="ok")), ["#7 ALLOWED ok"]),
+        (WAITING, decided(Decision(Verdict.DENY, reason="a\nb")), ["#7 DENIED a␊b"]),
+        (WAITING, decided(Decision(Verdict.ASK)), ["#7 HANDED BACK"]),
+        (WAITING, decided(Decision(Verdict.PASS)), ["#7 PASSED"]),
+        (WAITING, replace(WAITING, snoozed_until=60.0), ["#7 is put aside for 1:00"]),
+        (replace(WAITING, snoozed_until=60.0), WAITING, ["#7 is back"]),
+        (WAITING, waiting_until(660.0), ["#7 waits longer: 11:00 left"]),
+        (replace(WAITING, snoozed_until=60.0), decided(ALLOW), ["#7 ALLOWED"]),
+        (
+            WAITING,
+            decided(Decision(Verdict.DENY, reason="a", interrupt=True, halt="a")),
+            ["#7 DENIED a (the turn ends) (the session's turn ends)"],
+        ),
+        (
+            WAITING,
+            decided(Decision(Verdict.PASS, halt="h\nx", user_message="m\nx")),
+            ["#7 PASSED (the session's turn ends: h␊x) (its user is told: m␊x)"],
+        ),
+        (
+            WAITING,
+            decided(Decision(Verdict.ALLOW, permissions=({"type": "x\n#8"},))),
+            ['#7 ALLOWED ({"type":"x\\n#8"})'],
+        ),
+        (WAITING, decided(Decision(Verdict.ALLOW, by="rules")), ["#7 ALLOWED (by rules)"]),
+        (WAITING, decided(no_opinion("why")), ["#7 PASSED why (by crabhook)"]),
+        (WAITING, bash(state=State.WITHDRAWN, why="gone"), ["#7 WITHDRAWN gone"]),
+        (WAITING, bash(state=State.EXPIRED, why="late"), ["#7 EXPIRED late"]),
+        (decided(ALLOW), decided(ALLOW), []),
+        (decided(ALLOW), decided(ALLOW, delivered=True), ["#7 delivered"]),
+        (
+            decided(ALLOW),
+            decided(ALLOW, delivered=False),
+            ["#7 NOT DELIVERED: the hook had gone"],
+        ),
+        (decided(ALLOW, delivered=False), decided(ALLOW, delivered=True), ["#7 delivered"]),
+        (decided(ALLOW, delivered=True), decided(ALLOW, delivered=True), []),
+        (WAITING, decided(ALLOW, delivered=True), ["#7 ALLOWED", "#7 delivered"]),
+        (None, bash(state=State.WITHDRAWN, why="gone"), [HEADER, "#7 WITHDRAWN gone"]),
+    ],
+)
+def test_what_is_told_leads_from_the_last_telling_to_now(
+    before: Card | None, card: Card, lines: list[str]
+) -> None:
+    assert tell(before, card, 0.0) == lines
+
+
+def test_another_event_about_the_same_call_is_told_once() -> None:
+    (leg,) = WAITING.requests
+    other = replace(leg, id="other", event=replace(leg.event, name="PermissionRequest"))
+    joined = replace(WAITING, requests=(leg, other))
+    assert tell(WAITING, joined, 0.0) == ["#7 is also asked as PermissionRequest"]
+    assert tell(joined, joined, 0.0) == []
+    assert tell(joined, replace(joined, requests=(other,)), 0.0) == []
+
+
+def test_what_went_by_is_one_line_that_begins_with_a_dot() -> None:
+    event = Event("claude", "PostToolUse", "3f1c77", "/w/api", tool=ToolCall("Bash", None))
+    assert feed_line(FeedEntry(0.0, event, "")) == "· PostToolUse Bash session=3f1c… api"
+    assert feed_line(FeedEntry(0.0, Event("claude", "X\n#8"), "a\nb")) == "· X␊#8 a␊b"
+
+
+def test_what_becomes_of_an_order_is_the_desks_own_news() -> None:
+    entry = FeedEntry(0.0, Order(Kind.HOLD, name="Stop", session="s").event, "hold Stop\nx")
+    assert feed_line(entry) == "· desk: hold Stop␊x"
+
+
+class Reader:
+    """Someone who reads what a teller writes, and may stop reading."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+        self.reads = asyncio.Event()
+        self.reads.set()
+
+    async def write(self, text: str) -> None:
+        await self.reads.wait()
+        self.lines += text.split("\n")
+
+    def starting(self, start: str) -> list[str]:
+        return [line for line in self.lines if line.startswith(start)]
+
+
+async def told(teller: Teller, reader: Reader) -> Reader:
+    teller.close()
+    await teller.write_to(reader.write)
+    return reader
+
+
+async def test_a_cards_whole_life_is_told_in_order_and_once() -> None:
+    desk, reader = BrokerDesk(), Reader()
+    teller = Teller(desk)
+    desk.subscribe(teller.hear)
+    writing = asyncio.create_task(teller.write_to(reader.write))
+    hook = desk.ask(sample("PermissionRequest-Bash"))
+    await asyncio.sleep(0)
+    desk.answer(1, ALLOW)
+    await asyncio.sleep(0)
+    desk.deliver(hook)
+    teller.close()
+    await writing
+    assert reader.lines[-3:] == ["", "#1 ALLOWED", "#1 delivered"]
+    assert reader.starting("#1 ") == [reader.lines[0], "#1 ALLOWED", "#1 delivered"]
+    assert reader.starting("·") == []
+
+
+async def test_a_feed_entry_of_a_card_that_was_never_shown_is_told() -> None:
+    desk = BrokerDesk()
+    teller = Teller(desk)
+    teller.hear(FeedEntry(0.0, Event("claude", "PreToolUse", "s"), "ALLOWED by a rule", 9))
+    reader = await told(teller, Reader())
+    assert reader.lines == ["· PreToolUse session=s… ALLOWED by a rule"]
+
+
+async def test_a_reader_who_stops_loses_what_went_by_but_never_a_request_or_an_outcome() -> None:
+    desk, reader = BrokerDesk(), Reader()
+    teller = Teller(desk)
+    desk.subscribe(teller.hear)
+    shown = desk.ask(sample("PermissionRequest-Bash"))
+    writing = asyncio.create_task(teller.write_to(reader.write))
+    await asyncio.sleep(0)
+    reader.reads.clear()
+    for number in range(BACKLOG + 50):
+        desk.ask(sample("Notification", session_id=f"other{number}"))
+    desk.leave(shown)
+    for number in range(20):
+        desk.leave(desk.ask(sample("PermissionRequest-Bash", session_id=f"brief{number}")))
+    desk.ask(sample("PermissionRequest-Bash", session_id="waits"))
+    reader.reads.set()
+    teller.close()
+    await writing
+    assert [line.split(" session")[0] for line in reader.starting("#")] == [
+        "#1 PermissionRequest Bash",
+        "#1 WITHDRAWN the hook was ended by the agent, or its connection was lost",
+        "#22 PermissionRequest Bash",
+    ]
+    left_out = [line for line in reader.starting("·") if "went by while nothing" in line]
+    told_events = len(reader.starting("· Notification"))
+    (line,) = left_out
+    # of each of the twenty both the card and the feed's word about it are left out
+    assert int(line.split()[1]) == BACKLOG + 50 - told_events + 2 * 20
+
+
+async def test_of_a_card_that_was_told_or_has_ended_no_payload_is_kept() -> None:
+    desk = BrokerDesk()
+    teller = Teller(desk)
+    desk.subscribe(teller.hear)
+    ended = desk.ask(sample("PermissionRequest-Bash"))
+    desk.leave(ended)
+    assert teller._queue[1].event.fields == {}  # type: ignore[union-attr]
+    desk.ask(sample("PermissionRequest-Bash", session_id="waits"))
+    await told(teller, Reader())
+    assert teller._shown[2].event.fields == {}
+    assert teller._over[1].event.fields == {}
+
+
+async def test_there_is_room_again_once_the_reader_goes_on() -> None:
+    desk, reader = BrokerDesk(), Reader()
+    teller = Teller(desk)
+    for number in range(BACKLOG):
+        teller.say(f"· {number}")
+    waiting = asyncio.create_task(teller.room())
+    await asyncio.sleep(0.01)
+    assert not waiting.done()
+    writing = asyncio.create_task(teller.write_to(reader.write))
+    await asyncio.wait_for(waiting, 5)
+    teller.close()
+    await writing
+    assert len(reader.lines) == BACKLOG
+
+
+async def test_what_the_writer_raises_ends_the_telling() -> None:
+    async def gone(_: str) -> None:
+        raise BrokenPipeError
+
+    teller = Teller(BrokerDesk())
+    teller.say("· x")
+    with pytest.raises(BrokenPipeError):
+        await teller.write_to(gone)
