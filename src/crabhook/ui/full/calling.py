@@ -3,6 +3,7 @@
 import asyncio
 import os
 from collections.abc import Sequence
+from contextlib import suppress
 
 from prompt_toolkit.output import Output
 
@@ -45,8 +46,9 @@ class Caller:
     async def close(self) -> None:
         """Give the terminal its title back, and end what still runs."""
         if self._title is not None:
-            self._output.clear_title()
-            self._write(_OLD_TITLE)
+            with suppress(OSError):  # the terminal itself may be what is gone
+                self._output.clear_title()
+                self._write(_OLD_TITLE)
         for task in self._programs:
             task.cancel()
         await asyncio.gather(*self._programs, return_exceptions=True)
