@@ -10,7 +10,7 @@ import pytest
 from crabhook.model.request import Stance
 from crabhook.platforms import PLATFORMS
 from crabhook.platforms.interface import Held
-from tests.support.client import SAMPLES, Client
+from tests.support.client import SAMPLES, Client, sample
 from tests.support.plain_desk import PlainDesk
 
 if TYPE_CHECKING:
@@ -29,7 +29,8 @@ def desk() -> Iterator[PlainDesk]:
 def test_every_recorded_input_is_answered_in_its_own_words_or_with_silence(
     desk: PlainDesk, name: str
 ) -> None:
-    payload = (SAMPLES / "claude" / f"{name}.json").read_bytes()
+    # A session of its own: two recorded legs of one call would rightly share one decision.
+    payload = sample(name, session_id=name)
     event = PLATFORMS["claude"].read(payload)
     client = Client(desk.address, payload)
     if PLATFORMS["claude"].held(event, Stance.GATE) in (Held.ALWAYS, Held.AT_THE_GATE):
