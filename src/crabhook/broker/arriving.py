@@ -9,7 +9,7 @@ from crabhook.broker.effects import Effect, Refusal, Refuse, Resolve
 from crabhook.broker.facts import Arrived
 from crabhook.broker.orders import Ruling
 from crabhook.broker.tickets import same_secret
-from crabhook.model.decision import Decision, no_opinion
+from crabhook.model.decision import Decision
 from crabhook.model.event import Event, Scope
 from crabhook.model.reply import SILENCE
 
@@ -56,9 +56,7 @@ def _end_elsewhere(books: Books, news: Event, closes: Scope, now: float) -> list
         ended = sorted(ended, key=lambda card: not named(card.event))[:1]
     effects: list[Effect] = []
     for card in ended:
-        for leg in card.requests:
-            effects += books.resolve(leg, no_opinion(ANSWERED_ELSEWHERE), now)
-        effects += books.leave(card, card.requests, ANSWERED_ELSEWHERE, now)
+        effects += books.release(card, ANSWERED_ELSEWHERE, now)
     return effects
 
 

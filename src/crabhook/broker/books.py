@@ -97,10 +97,15 @@ class Books:
         """Release whatever waits, with no opinion."""
         effects: list[Effect] = []
         for card in self.shelf.waiting():
-            for leg in card.requests:
-                effects += self.resolve(leg, no_opinion(why), now)
-            effects += self.leave(card, card.requests, why, now)
+            effects += self.release(card, why, now)
         return effects
+
+    def release(self, card: Card, why: str, now: float) -> list[Effect]:
+        """End a card that nobody decides: no opinion for every hook that waits on it."""
+        effects: list[Effect] = []
+        for leg in card.requests:
+            effects += self.resolve(leg, no_opinion(why), now)
+        return [*effects, *self.leave(card, card.requests, why, now)]
 
     def leave(
         self,

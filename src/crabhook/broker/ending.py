@@ -53,9 +53,10 @@ def known_card(books: Books, number: int) -> Card:
 
 def _remember_note(books: Books, card: Card, decision: Decision, now: float) -> None:
     """Keep a note that no leg could carry to the model, for the call's result."""
-    replies = [books.write(leg.event, decision) for leg in card.requests]
-    carried = any("additionalContext" in _specific(reply) for reply in replies)
-    if decision.verdict is Verdict.ALLOW and decision.note and not carried:
+    if decision.verdict is not Verdict.ALLOW or not decision.note:
+        return
+    replies = (books.write(leg.event, decision) for leg in card.requests)
+    if not any("additionalContext" in _specific(reply) for reply in replies):
         books.settled.remember_note(card.event, decision, now)
 
 

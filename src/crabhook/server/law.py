@@ -79,10 +79,6 @@ class Law:
             _LOG.exception("the rules could not be asked about %s", event.name)
             return None
 
-    def size(self) -> int:
-        """Return how many rules the owner's own file has in force."""
-        return max((len(one.policy) for one in self._in_force.values() if one.policy), default=0)
-
     def _policy(self, project: Path) -> Policy | None:
         known, now = self._in_force.get(project), monotonic()
         if known and now - known.looked < LOOK_AGAIN:

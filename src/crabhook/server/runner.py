@@ -137,10 +137,6 @@ class Runner:
             if self._recorder.trouble != before:
                 self.tell(self._recorder.trouble or "the record is written again")
 
-    def trouble(self) -> str:
-        """Return what is wrong with the record, in a line; nothing while all is well."""
-        return self._recorder.trouble if self._recorder else ""
-
     # For the port.
 
     def enter(self, request: Request) -> Place:
