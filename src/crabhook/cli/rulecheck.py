@@ -2,12 +2,13 @@
 
 from pathlib import Path
 
-from crabhook.cli.rulefiles import RulesError, read_text, surroundings_here
 from crabhook.model.event import Event, ToolCall
 from crabhook.policy.engine import Policy
 from crabhook.policy.rule import RuleVerdict
 from crabhook.policy.ruling import PartRuling, Ruling
 from crabhook.policy.tools import Kind, canonical, kind_of
+from crabhook.rulebook.files import RulesError, read_text
+from crabhook.rulebook.projects import surroundings_here
 
 OPEN = "open"
 # Control characters as a table writes them: their pictures, one for each.

@@ -5,11 +5,13 @@ import sys
 from datetime import UTC, datetime
 from pathlib import Path
 
-from crabhook.cli import rulecheck, ruleedit
-from crabhook.cli.rulefiles import RulesError, rule_files
+from crabhook.cli import rulecheck
+from crabhook.cli.rulefiles import rule_files
 from crabhook.model.errors import CrabhookError
 from crabhook.policy.rule import Rule, RuleScope, RuleVerdict, Trust
 from crabhook.policy.trust import PROJECT_FILE
+from crabhook.rulebook import edit
+from crabhook.rulebook.files import RulesError
 from crabhook.ui.safe import safe_lines
 
 
@@ -133,13 +135,13 @@ def _add(arguments: argparse.Namespace) -> int:
     )
     verdict, texts = RuleVerdict(arguments.verdict), tuple(arguments.match)
     rule = Rule(verdict, texts, (), arguments.note, scope, arguments.expires)
-    added = ruleedit.add(rule_files(), rule)
+    added = edit.add(rule_files(), rule)
     say(f"Added to {added.where}: {described(added)}")
     return 0
 
 
 def _remove(arguments: argparse.Namespace) -> int:
-    removed = ruleedit.remove(rule_files(), arguments.number)
+    removed = edit.remove(rule_files(), arguments.number)
     say(f"Removed from {removed.origin}: {described(removed)}")
     return 0
 
@@ -165,11 +167,11 @@ def _trust(arguments: argparse.Namespace) -> int:
     folder = Path(arguments.folder).resolve()
     files = rule_files()
     if arguments.revoke:
-        ruleedit.revoke(files, folder)
+        edit.revoke(files, folder)
         say(f"Nothing in {folder / PROJECT_FILE} counts any more.")
         return 0
     level = Trust.FULL if arguments.full else Trust.RESTRICT
-    content, rules = ruleedit.readable(folder, level)
+    content, rules = edit.readable(folder, level)
     for rule in rules.rules:
         say(f"  {described(rule)}" + ("" if rule in rules.counting else "  [would not count]"))
     if not arguments.yes:
@@ -177,7 +179,7 @@ def _trust(arguments: argparse.Namespace) -> int:
         sys.stdout.flush()
         if sys.stdin.readline().strip().lower() not in {"y", "yes"}:
             raise RulesError("nothing was trusted")
-    ruleedit.trust(files, folder, content, level)
+    edit.trust(files, folder, content, level)
     say("They count as long as the file stays exactly as it is.")
     return 0
 

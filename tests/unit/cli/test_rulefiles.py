@@ -1,55 +1,20 @@
-"""Rule files on the disk."""
+"""Where the owner's rule files are."""
 
-import stat
 from pathlib import Path
 
 import pytest
 
-from crabhook.cli.rulefiles import RuleFiles, RulesError, read_bytes, read_text, write_text
-from crabhook.policy.rule import Trust
-from crabhook.policy.rulefile import RuleFileError
-from crabhook.policy.trust import Trusted, digest, write_trusted
-
-RULE = '[[rule]]\nverdict = "deny"\nmatch = "Bash"\n'
+from crabhook.cli.rulefiles import rule_files
 
 
-def test_no_files_are_no_rules(tmp_path: Path) -> None:
-    files = RuleFiles(tmp_path)
-    assert files.user_rules().rules == ()
-    assert files.trusted_files() == ()
-    assert files.project_rules(tmp_path).trust is Trust.NONE
-    assert len(files.policy(tmp_path)) == 0
-
-
-def test_the_users_rules_and_a_trusted_projects_make_one_policy(tmp_path: Path) -> None:
-    files, project = RuleFiles(tmp_path / "mine"), tmp_path / "app"
-    write_text(files.user, RULE)
-    write_text(project / ".crabhook" / "rules.toml", RULE)
-    assert len(files.policy(project)) == 1
-    write_text(files.trusted, write_trusted([Trusted(str(project), digest(RULE.encode()))]))
-    assert len(files.policy(project)) == 2
-
-
-def test_a_file_is_written_whole_for_its_owner_alone_and_a_link_stays(tmp_path: Path) -> None:
-    kept, link = tmp_path / "kept.toml", tmp_path / "rules.toml"
-    kept.write_text("old")
-    link.symlink_to(kept)
-    write_text(link, "new")
-    assert link.is_symlink()
-    assert kept.read_text() == "new"
-    assert stat.S_IMODE(kept.stat().st_mode) == 0o600
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["kept.toml", "rules.toml"]
-
-
-def test_what_cannot_be_read_or_written_is_said(tmp_path: Path) -> None:
-    (tmp_path / "folder").mkdir()
-    with pytest.raises(RulesError, match="cannot be read"):
-        read_bytes(tmp_path / "folder")
-    (tmp_path / "file").write_bytes(b"\xff")
-    with pytest.raises(RuleFileError, match="not UTF-8"):
-        read_text(tmp_path / "file")
-    with pytest.raises(RulesError, match="cannot be written"):
-        write_text(tmp_path / "file" / "rules.toml", "x")
-    with pytest.raises(RulesError, match="cannot be written"):
-        write_text(tmp_path / "folder", "x")
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "folder"]
+def test_they_are_among_the_settings_and_the_state_folder_is_protected_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    files = rule_files()
+    assert files.user == tmp_path / "config" / "crabhook" / "rules.toml"
+    assert set(files.protected.own) == {
+        str(tmp_path / "config" / "crabhook"),
+        str(tmp_path / "state" / "crabhook"),
+    }

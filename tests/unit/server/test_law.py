@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from crabhook.cli.rulefiles import RuleFiles
 from crabhook.model.event import Event, ToolCall
+from crabhook.policy.engine import Policy
+from crabhook.rulebook.files import RuleFiles
 from crabhook.server import law as module
-from crabhook.server.law import Law, project_of
+from crabhook.server.law import Law
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -71,7 +72,19 @@ def test_a_broken_file_keeps_the_rules_before_it_and_says_where_it_broke(tmp_pat
 def test_a_file_that_is_broken_from_the_start_leaves_all_to_the_operator(tmp_path: Path) -> None:
     files = RuleFiles(tmp_path)
     write(files.user, "nonsense")
-    assert said(Law(files), event(tmp_path)) is None
+    law = Law(files)
+    assert said(law, event(tmp_path)) is None
+    assert said(law, event(tmp_path, f"rm {files.user}")) == "ask-operator"  # no order passes it
+
+
+def test_a_fault_in_judging_is_a_question_that_no_order_answers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise RuntimeError("a fault")
+
+    monkeypatch.setattr(Policy, "judge", fail)
+    assert said(Law(RuleFiles(tmp_path)), event(tmp_path)) == "ask-operator"
 
 
 def test_a_projects_own_file_counts_for_nothing_until_it_is_trusted(tmp_path: Path) -> None:
@@ -79,14 +92,6 @@ def test_a_projects_own_file_counts_for_nothing_until_it_is_trusted(tmp_path: Pa
     (project / ".crabhook").mkdir(parents=True)
     write(project / ".crabhook" / "rules.toml", DENY)
     assert said(Law(RuleFiles(tmp_path)), event(project)) is None
-
-
-def test_a_project_is_the_nearest_folder_that_looks_like_one(tmp_path: Path) -> None:
-    inner = tmp_path / "p" / "src" / "deep"
-    inner.mkdir(parents=True)
-    (tmp_path / "p" / ".git").mkdir()
-    assert project_of(str(inner)) == tmp_path / "p"
-    assert str(project_of("/nowhere/at/all")) == "/nowhere/at/all"
 
 
 def test_an_event_without_a_tool_is_not_judged(tmp_path: Path) -> None:

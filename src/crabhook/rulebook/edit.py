@@ -4,7 +4,6 @@ from dataclasses import replace
 from datetime import UTC
 from pathlib import Path
 
-from crabhook.cli.rulefiles import RuleFiles, RulesError, read_bytes, read_text, write_text
 from crabhook.policy.lines import FileLines
 from crabhook.policy.rule import Rule, RuleScope, RuleSet, Trust
 from crabhook.policy.rulefile import read_rules
@@ -16,6 +15,7 @@ from crabhook.policy.trust import (
     toml_text,
     write_trusted,
 )
+from crabhook.rulebook.files import RuleFiles, RulesError, read_bytes, read_text, write_text
 
 
 def add(files: RuleFiles, rule: Rule) -> Rule:

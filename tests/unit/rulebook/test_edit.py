@@ -6,10 +6,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from crabhook.cli.ruleedit import add, remove, written
-from crabhook.cli.rulefiles import RuleFiles, RulesError
 from crabhook.policy.rule import Rule, RuleScope, RuleVerdict
 from crabhook.policy.rulefile import RuleFileError, read_rules
+from crabhook.rulebook.edit import add, remove, written
+from crabhook.rulebook.files import RuleFiles, RulesError
 
 
 @pytest.fixture

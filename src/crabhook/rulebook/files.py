@@ -1,0 +1,100 @@
+"""The rule files on the disk: the user's own, projects', and the list of those trusted."""
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import NamedTemporaryFile
+
+from crabhook.model.errors import CrabhookError
+from crabhook.policy.engine import Policy
+from crabhook.policy.protected import Protected
+from crabhook.policy.rule import RuleSet
+from crabhook.policy.rulefile import RuleFileError, read_rules
+from crabhook.policy.trust import PROJECT_FILE, Trusted, project_rules, read_trusted
+
+
+class RulesError(CrabhookError):
+    """A rule file that cannot be read or written; nothing was changed."""
+
+
+@dataclass(frozen=True, slots=True)
+class RuleFiles:
+    """Where the files are; `folder` is the user's settings folder.
+
+    `own_places` are other folders of crabhook's own, protected as that one is.
+    """
+
+    folder: Path
+    own_places: tuple[str, ...] = ()
+
+    @property
+    def user(self) -> Path:
+        """The user's own rules."""
+        return self.folder / "rules.toml"
+
+    @property
+    def trusted(self) -> Path:
+        """The list of projects' files that the user has trusted."""
+        return self.folder / "trusted.toml"
+
+    def user_rules(self) -> RuleSet:
+        """Return the user's own rules; none where there is no file."""
+        return read_rules(read_text(self.user), str(self.user))
+
+    def trusted_files(self) -> tuple[Trusted, ...]:
+        """Return what the user has trusted."""
+        return read_trusted(read_text(self.trusted), str(self.trusted))
+
+    def project_rules(self, project: Path) -> RuleSet:
+        """Return what the project's file adds, as far as it is trusted."""
+        content = read_bytes(project / PROJECT_FILE)
+        return project_rules(str(project), content, self.trusted_files())
+
+    def policy(self, project: Path) -> Policy:
+        """Return the law as it stands for agents in the project."""
+        return Policy([self.user_rules(), self.project_rules(project)], self.protected)
+
+    @property
+    def protected(self) -> Protected:
+        """What always reaches a person, crabhook's own places among it."""
+        return Protected((str(self.folder), *self.own_places))
+
+
+def read_text(path: Path) -> str:
+    """Return a file's text, empty where there is none.
+
+    Raises RuleFileError for one that is not UTF-8, RulesError for one that
+    cannot be read.
+    """
+    try:
+        return read_bytes(path).decode()
+    except UnicodeDecodeError as error:
+        raise RuleFileError(str(path), 1, f"it is not UTF-8 (byte {error.start})") from error
+
+
+def read_bytes(path: Path) -> bytes:
+    """Return a file's bytes, none where there is no file; raises RulesError."""
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        return b""
+    except OSError as error:
+        raise RulesError(f"{path} cannot be read: {error.strerror}") from error
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a file whole or not at all, for its owner's eyes; raises RulesError."""
+    try:
+        target = path.resolve()  # a link to a file kept elsewhere stays a link
+        target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with NamedTemporaryFile("w", encoding="utf-8", dir=target.parent, delete=False) as file:
+            try:
+                file.write(text)
+                file.flush()
+                os.fsync(file.fileno())
+                Path(file.name).replace(target)
+            except OSError:
+                Path(file.name).unlink(missing_ok=True)
+                raise
+    except OSError as error:
+        raise RulesError(f"{path} cannot be written: {error.strerror}") from error

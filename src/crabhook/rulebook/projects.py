@@ -1,0 +1,48 @@
+"""Which project an agent works in, and what else a ruling about its calls needs to know."""
+
+import os
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from time import monotonic
+
+from crabhook.policy.surroundings import Surroundings
+
+LOOK_AGAIN = 1.0  # seconds between two looks at the same folders or files
+PROJECTS_KEPT = 256
+_MARKS = (".git", ".crabhook", ".claude")  # what a project's folder has
+
+
+def project_of(cwd: str) -> Path:
+    """Return the project of an agent in this folder: the nearest one that looks like a project."""
+    folder = Path(cwd or "/")
+    for one in (folder, *folder.parents):
+        if any((one / mark).exists() for mark in _MARKS):
+            return one
+    return folder
+
+
+def surroundings_here(project: Path) -> Surroundings:
+    """Return what a ruling needs to know about this machine, now."""
+    return Surroundings(str(project), str(Path.home()), datetime.now(UTC), os.path.realpath)
+
+
+class Projects:
+    """Remembers for a moment which project a folder is in: looking costs a dozen `stat`s."""
+
+    def __init__(self, clock: Callable[[], float] = monotonic) -> None:
+        self._clock = clock
+        self._known: dict[str, tuple[float, Path]] = {}
+
+    def __repr__(self) -> str:
+        return f"<Projects {len(self._known)}>"
+
+    def of(self, cwd: str) -> Path:
+        """Return the project of an agent in this folder."""
+        known, now = self._known.get(cwd), self._clock()
+        if known and now - known[0] < LOOK_AGAIN:
+            return known[1]
+        self._known[cwd] = (now, project_of(cwd))
+        if len(self._known) > PROJECTS_KEPT:
+            del self._known[next(iter(self._known))]
+        return self._known[cwd][1]
