@@ -1,0 +1,47 @@
+"""The hook wrapper exactly as first specified (REQ-006); `crabhook.sdk` does the same safely.
+
+It is here for hooks that were written to the specification.  docs/sdk.md says,
+side by side, where it is unsafe or out of date today.
+"""
+
+from crabhook.sdk.compat.input import HookInput, normalize_input
+from crabhook.sdk.compat.names import (
+    EVENT_TO_NORMALIZED,
+    NORMALIZED_TO_EVENT,
+    NORMALIZED_TO_TOOL,
+    TOOL_TO_NORMALIZED,
+    NormalizedEvent,
+    Platform,
+    normalize_event,
+    normalize_tool,
+)
+from crabhook.sdk.compat.operator import ask_operator
+from crabhook.sdk.compat.output import HookOutput, denormalize_output
+from crabhook.sdk.compat.running import (
+    format_hook_error,
+    output_hook_error,
+    read_stdin,
+    run_hook,
+    write_stdout,
+)
+
+__all__ = [
+    "EVENT_TO_NORMALIZED",
+    "NORMALIZED_TO_EVENT",
+    "NORMALIZED_TO_TOOL",
+    "TOOL_TO_NORMALIZED",
+    "HookInput",
+    "HookOutput",
+    "NormalizedEvent",
+    "Platform",
+    "ask_operator",
+    "denormalize_output",
+    "format_hook_error",
+    "normalize_event",
+    "normalize_input",
+    "normalize_tool",
+    "output_hook_error",
+    "read_stdin",
+    "run_hook",
+    "write_stdout",
+]

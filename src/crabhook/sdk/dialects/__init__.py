@@ -1,0 +1,77 @@
+"""Answers in each platform's own words: only keys that it knows, and never looser than was said.
+
+Each dialect is imported when an event of its platform is answered.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from crabhook.model.jsontext import compact
+from crabhook.sdk.abilities import Haltable, TakesContext, TalksToUser
+from crabhook.sdk.answer import Answer
+from crabhook.sdk.dialects.reply import Reply
+from crabhook.sdk.events.calls import PermissionRequest, PostToolUse, PreToolUse
+from crabhook.sdk.platform import Platform
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from crabhook.sdk.event import Event
+
+__all__ = ["Reply", "write"]
+
+
+def write(event: Event, answer: Answer | None) -> Reply:
+    """Return what the hook prints; None is no opinion.
+
+    Raises TypeError for what is no answer, ValueError for one that this event
+    cannot carry, because another event made it, or that is no JSON.
+    """
+    if answer is None:
+        return silence(event.platform)
+    _check(event, answer)
+    lost: tuple[str, ...] = ()
+    if answer.user_message and not isinstance(event, TalksToUser):
+        answer = answer._replace(user_message="")
+        lost = (f"the message: {event.name} shows its user none",)
+    reply = _dialect(event.platform)(event, answer)
+    compact(reply.output)  # what cannot be printed has to fail here, where failing has an answer
+    return reply._replace(unsaid=reply.unsaid + lost)
+
+
+def silence(platform: Platform) -> Reply:
+    """Return no opinion.  Gemini reads standard error where standard output is blank."""
+    return Reply({} if platform is Platform.GEMINI else None)
+
+
+def _dialect(platform: Platform) -> Callable[[Event, Answer], Reply]:
+    if platform is Platform.GEMINI:
+        from crabhook.sdk.dialects import gemini  # noqa: PLC0415 - a hook answers one agent
+
+        return gemini.write
+    if platform is Platform.CODEX:
+        from crabhook.sdk.dialects import codex  # noqa: PLC0415 - likewise
+
+        return codex.write
+    from crabhook.sdk.dialects import claude  # noqa: PLC0415 - likewise
+
+    return claude.write
+
+
+def _check(event: Event, answer: Answer) -> None:
+    if not isinstance(answer, Answer):
+        raise TypeError(
+            f"a handler returned {answer!r}: it has to return an answer that the event makes, "
+            "such as event.deny(...), or None"
+        )
+    for carried, fits, what in (
+        (answer.verdict, answer.verdict in event.verdicts, f"take {answer.verdict}"),
+        (answer.context, isinstance(event, TakesContext), "take context"),
+        (answer.halt, isinstance(event, Haltable), "end the turn"),
+        (answer.updated_input is not None, isinstance(event, PreToolUse | PermissionRequest),
+         "take another input"),
+        (answer.output is not None, isinstance(event, PostToolUse), "take another output"),
+    ):  # fmt: skip
+        if carried and not fits:
+            raise ValueError(f"{event.name} does not {what}: the answer is another event's")

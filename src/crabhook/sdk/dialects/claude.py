@@ -1,0 +1,129 @@
+"""Answers in the words Claude Code reads (hook protocol 2.1.330, sections 2 to 8).
+
+`crabhook.platforms.claude.write` says the same for the server; a test holds
+the two together.  It is not used here because the dataclasses it needs cost
+more than starting Python.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from crabhook.sdk.answer import Answer, Verdict
+from crabhook.sdk.dialects.body import Body
+from crabhook.sdk.events import (
+    Elicitation,
+    ElicitationResult,
+    PermissionDenied,
+    PermissionRequest,
+    PreModelSwitch,
+    PreToolUse,
+    TaskCompleted,
+    TeammateIdle,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from crabhook.model.jsontext import Value
+    from crabhook.sdk.dialects.reply import Reply
+    from crabhook.sdk.event import Event
+
+_BLOCKED = 2  # the exit code that blocks; the reason is read from standard error
+_PLAN_TOOL = "ExitPlanMode"
+
+
+def write(event: Event, answer: Answer) -> Reply:
+    """Return the reply that tells Claude Code the answer; no opinion is silence."""
+    body = Body(event)
+    if _left_to_request(event, answer):
+        body.leave_out("the changed plan: Claude Code takes it on PermissionRequest, which follows")
+    elif answer.verdict:
+        _WRITERS.get(type(event), _block)(body, answer, answer.verdict)
+    elif isinstance(event, PreToolUse) and answer.updated_input is not None:
+        body.specific["updatedInput"] = dict(answer.updated_input)
+    if answer.context:
+        body.specific["additionalContext"] = answer.context
+    if answer.output is not None:
+        body.specific["updatedToolOutput"] = answer.output
+    if answer.halt:
+        body.top |= {"continue": False, "stopReason": answer.halt}
+    if answer.user_message:
+        body.top["systemMessage"] = answer.user_message
+    return body.reply()
+
+
+def _left_to_request(event: Event, answer: Answer) -> bool:
+    """Whether PreToolUse stays silent for the PermissionRequest that follows.
+
+    A changed plan is ignored on PreToolUse (section 6); a plan that nobody has
+    approved yet is always asked about again.
+    """
+    return (
+        isinstance(event, PreToolUse)
+        and event.tool_name == _PLAN_TOOL
+        and answer.verdict is Verdict.ALLOW
+        and answer.updated_input not in (None, event.tool_input)
+    )
+
+
+def _permission(body: Body, answer: Answer, verdict: Verdict) -> None:
+    body.specific["permissionDecision"] = verdict.value
+    if answer.reason:
+        body.specific["permissionDecisionReason"] = answer.reason
+    if (updated := _updated_input(body.event, answer)) is not None:
+        body.specific["updatedInput"] = updated
+
+
+def _decision(body: Body, answer: Answer, verdict: Verdict) -> None:
+    decision: dict[str, Value] = {"behavior": verdict.value}
+    if verdict is Verdict.DENY:
+        decision["message"] = answer.reason
+        if answer.interrupt:
+            decision["interrupt"] = True
+    if (updated := _updated_input(body.event, answer)) is not None:
+        decision["updatedInput"] = updated
+    if answer.permissions:
+        decision["updatedPermissions"] = [dict(update) for update in answer.permissions]
+    body.specific["decision"] = decision
+
+
+def _block(body: Body, answer: Answer, _: Verdict) -> None:
+    body.top |= {"decision": "block", "reason": answer.reason}
+
+
+def _exit(body: Body, answer: Answer, _: Verdict) -> None:
+    body.stderr, body.exit_code = f"{answer.reason}\n", _BLOCKED
+
+
+def _action(body: Body, answer: Answer, verdict: Verdict) -> None:
+    body.specific["action"] = verdict.value
+    if answer.content is not None:
+        body.specific["content"] = dict(answer.content)
+
+
+def _retry(body: Body, _: Answer, __: Verdict) -> None:
+    body.specific["retry"] = True
+
+
+# An event that is not here and takes a verdict is blocked at the top level.
+_WRITERS: Mapping[type[Event], Callable[[Body, Answer, Verdict], None]] = {
+    PreToolUse: _permission,
+    PreModelSwitch: _permission,
+    PermissionRequest: _decision,
+    TeammateIdle: _exit,
+    TaskCompleted: _exit,
+    Elicitation: _action,
+    ElicitationResult: _action,
+    PermissionDenied: _retry,
+}
+
+
+def _updated_input(event: Event, answer: Answer) -> dict[str, Value] | None:
+    """Return the input to send back: the answer's, or a plan's own, which alone releases it."""
+    if answer.updated_input is not None:
+        return dict(answer.updated_input)
+    approves = answer.verdict is Verdict.ALLOW
+    if approves and isinstance(event, PreToolUse | PermissionRequest):
+        return event.tool_input if event.tool_name == _PLAN_TOOL else None
+    return None

@@ -1,0 +1,99 @@
+"""Answers in the words Codex reads (0.169).
+
+Codex drops an output whole where it holds a key or a value that it does not
+know, and the call runs.  So nothing is printed here that was not seen to work,
+and what has no word becomes the next stricter that has one.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from crabhook.model.jsontext import compact
+from crabhook.sdk.answer import Answer, Verdict
+from crabhook.sdk.dialects.body import Body
+from crabhook.sdk.events import (
+    PermissionRequest,
+    PostToolUse,
+    PreCompact,
+    PreToolUse,
+    UserPromptSubmit,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from crabhook.model.jsontext import Value
+    from crabhook.sdk.dialects.reply import Reply
+    from crabhook.sdk.event import Event
+
+_NO_ASKING = "A person has to be asked about this, which a hook cannot have Codex do here."
+
+
+def write(event: Event, answer: Answer) -> Reply:
+    """Return the reply that tells Codex the answer; no opinion is silence."""
+    body = Body(event)
+    _WRITERS.get(type(event), _other)(body, answer)
+    if answer.context:
+        body.specific["additionalContext"] = answer.context
+    if answer.user_message:
+        body.top["systemMessage"] = answer.user_message
+    return body.reply()
+
+
+def _before_call(body: Body, answer: Answer) -> None:
+    if answer.halt or answer.verdict in (Verdict.DENY, Verdict.ASK, Verdict.DEFER):
+        body.specific["permissionDecision"] = "deny"
+        body.specific["permissionDecisionReason"] = answer.reason or answer.halt or _NO_ASKING
+        if answer.verdict is not Verdict.DENY:
+            body.leave_out("all but the denial: Codex cannot ask, defer or end the turn here")
+    elif answer.updated_input is not None:  # the allow belongs to it, and approves nothing
+        body.specific["permissionDecision"] = "allow"
+        body.specific["updatedInput"] = dict(answer.updated_input)
+
+
+def _request(body: Body, answer: Answer) -> None:
+    if answer.verdict is Verdict.DENY:
+        body.specific["decision"] = {"behavior": "deny", "message": answer.reason}
+        if answer.interrupt:
+            body.leave_out("the interrupt: Codex would drop the denial with it")
+    elif answer.updated_input is not None or answer.permissions:
+        body.leave_out("the allow: Codex takes no other input and no permissions here, and asks")
+    elif answer.verdict is Verdict.ALLOW:
+        body.specific["decision"] = {"behavior": "allow"}
+
+
+def _no_verdict(body: Body, answer: Answer) -> None:
+    if answer.verdict:
+        body.leave_out("the decision: Codex takes none here")
+
+
+def _other(body: Body, answer: Answer) -> None:
+    if answer.verdict:
+        body.top |= {"decision": "block", "reason": answer.reason}
+    elif answer.output is not None:
+        body.top |= {"decision": "block", "reason": _text(answer.output)}
+    elif answer.halt:
+        _halt(body, answer)
+
+
+def _halt(body: Body, answer: Answer) -> None:
+    """End the turn as far as that goes; one that ends by itself needs nothing said."""
+    if isinstance(body.event, UserPromptSubmit):
+        body.top |= {"decision": "block", "reason": answer.halt}
+    elif isinstance(body.event, PostToolUse):  # the reason replaces the result
+        body.top |= {"continue": False, "stopReason": answer.halt}
+        body.leave_out("the end of the turn: Codex shows the model the reason, and goes on")
+
+
+# An event that is not here and takes a verdict is blocked at the top level.
+_WRITERS: Mapping[type[Event], Callable[[Body, Answer], None]] = {
+    PreToolUse: _before_call,
+    PermissionRequest: _request,
+    PreCompact: _no_verdict,
+}
+
+
+def _text(output: Value) -> str:
+    text = output if isinstance(output, str) else compact(output)
+    return text or "(nothing)"  # a block without a reason is none

@@ -1,0 +1,69 @@
+"""Answers in the words Gemini CLI reads (0.61).
+
+Gemini takes whatever is on standard output as JSON at any exit code, and
+standard error where standard output is blank; so something is always printed.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from crabhook.model.jsontext import compact
+from crabhook.sdk.answer import Answer, Verdict
+from crabhook.sdk.dialects.body import Body
+from crabhook.sdk.events import PostToolUse, PreCompact, SessionStart, UserPromptSubmit
+
+if TYPE_CHECKING:
+    from crabhook.model.jsontext import Value
+    from crabhook.sdk.dialects.reply import Reply
+    from crabhook.sdk.event import Event
+
+_TAKES_CONTEXT = (PostToolUse, UserPromptSubmit, SessionStart)
+_TAKES_NO_VERDICT = (PreCompact,)
+
+# What Gemini has no word for becomes the next stricter that it has.
+_VERDICTS = {
+    Verdict.ALLOW: "allow",
+    Verdict.ASK: "ask",
+    Verdict.DENY: "deny",
+    Verdict.DEFER: "deny",
+    Verdict.KEEP_GOING: "deny",  # AfterAgent: the reason is the next prompt
+}
+
+
+def write(event: Event, answer: Answer) -> Reply:
+    """Return the reply that tells Gemini the answer; no opinion is an empty object."""
+    body = Body(event)
+    if answer.verdict:
+        _verdict(body, answer, answer.verdict)
+    if answer.output is not None:
+        body.top |= {"decision": "deny", "reason": _text(answer.output)}
+    if answer.updated_input is not None:
+        body.specific["tool_input"] = dict(answer.updated_input)
+    if answer.context:
+        if isinstance(event, _TAKES_CONTEXT):
+            body.specific["additionalContext"] = answer.context
+        else:
+            body.leave_out("the context: Gemini gives the model none here")
+    if answer.halt:
+        body.top |= {"continue": False, "stopReason": answer.halt}
+    if answer.user_message:
+        body.top["systemMessage"] = answer.user_message
+    body.specific |= answer.specific or {}
+    return body.reply(silence={})
+
+
+def _verdict(body: Body, answer: Answer, verdict: Verdict) -> None:
+    if isinstance(body.event, _TAKES_NO_VERDICT):
+        body.leave_out("the decision: Gemini takes none here")
+        return
+    body.top["decision"] = _VERDICTS[verdict]
+    if verdict is Verdict.ASK:
+        if answer.reason:
+            body.top["systemMessage"] = answer.reason  # which its dialog shows
+    elif answer.reason:
+        body.top["reason"] = answer.reason
+
+
+def _text(output: Value) -> str:
+    return output if isinstance(output, str) else compact(output)

@@ -1,0 +1,149 @@
+"""Events about calls of the agent's tools."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from crabhook.sdk import tools
+from crabhook.sdk.abilities import Askable, Blockable, Deniable, Haltable, TakesContext, TalksToUser
+from crabhook.sdk.answer import Answer, Verdict
+from crabhook.sdk.event import Event
+from crabhook.sdk.fields import Anything, Flag, Number, Object, Objects, Text
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+
+class _Call(Event):
+    """One call of a tool.
+
+    `tool_name` is the agent's own name for it, `tool` the one that is the
+    same on every platform (see `tools`).  `tool_input` is empty where the
+    agent sent something else than an object.
+    """
+
+    __slots__ = ()
+    tool_name = Text("tool_name")
+    tool_input = Object("tool_input")
+    tool_use_id = Text("tool_use_id")
+
+    @property
+    def tool(self) -> str:
+        """The tool by the name it has on every platform: "shell", "edit_file" ..."""
+        return tools.common_name(self.platform, self.tool_name, self.raw.get("mcp_context"))
+
+    @property
+    def command(self) -> str:
+        """The command line of a call of the shell; empty for every other tool."""
+        return self._text("command") if self.tool == "shell" else ""
+
+    @property
+    def file_path(self) -> str:
+        """The file that is read, written or edited, as the agent wrote it; empty without one."""
+        return self._text("file_path")
+
+    def _text(self, key: str) -> str:
+        value = self.tool_input.get(key)
+        return value if isinstance(value, str) else ""
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {self.tool_name} of {self.platform}>"
+
+
+class PreToolUse(_Call, Deniable, Askable, TakesContext, TalksToUser, Haltable):
+    """A tool is about to be called (Gemini: BeforeTool)."""
+
+    __slots__ = ()
+    verdicts = frozenset({Verdict.ALLOW, Verdict.DEFER})
+
+    def allow(self, *, updated_input: Mapping[str, Any] | None = None, context: str = "") -> Answer:
+        """Let it run.  Claude Code then asks nobody; Codex and Gemini still ask as they would."""
+        return Answer(Verdict.ALLOW, context=context, updated_input=updated_input)
+
+    def rewrite(self, updated_input: Mapping[str, Any], *, context: str = "") -> Answer:
+        """Replace the whole input, and leave open whether the call may run.
+
+        Start from what came: `event.rewrite(event.tool_input | {"command": "ls"})`.
+        """
+        return Answer(context=context, updated_input=updated_input)
+
+    def defer(self) -> Answer:
+        """End a headless run of Claude Code; resumed, it asks again.  Elsewhere it is a denial."""
+        return Answer(Verdict.DEFER)
+
+
+class PermissionRequest(_Call, Deniable):
+    """The agent is about to ask its user; Gemini has no such event.
+
+    `suggestions` are the permission updates that Claude Code offers, and
+    `allow` takes some of them back as `permissions`.
+    """
+
+    __slots__ = ()
+    verdicts = frozenset({Verdict.ALLOW})
+    suggestions = Objects("permission_suggestions")
+
+    def allow(
+        self,
+        *,
+        updated_input: Mapping[str, Any] | None = None,
+        permissions: Sequence[Mapping[str, Any]] = (),
+    ) -> Answer:
+        """Let it run, and nobody is asked.
+
+        Codex takes neither another input nor permissions: given one of them,
+        it asks its user after all.
+        """
+        return Answer(Verdict.ALLOW, updated_input=updated_input, permissions=tuple(permissions))
+
+    def deny(self, reason: str, *, interrupt: bool = False) -> Answer:
+        """Let it not run; the model reads the reason.  `interrupt` ends the turn as well."""
+        return super().deny(reason)._replace(interrupt=interrupt)
+
+
+class PostToolUse(_Call, Blockable, TakesContext, TalksToUser, Haltable):
+    """A tool has been called (Gemini: AfterTool).
+
+    `block` gives the model the reason: beside the result on Claude Code,
+    instead of it on Codex and Gemini.
+    """
+
+    __slots__ = ()
+    tool_response = Anything("tool_response")
+    duration_ms = Number("duration_ms")
+
+    def replace_output(self, output: object) -> Answer:
+        """Show the model this instead of the result.
+
+        Claude Code ignores what does not fit the shape of a built-in tool's
+        result.  On Codex and Gemini it is a block with this as the reason.
+        """
+        return Answer(output=output)
+
+
+class PostToolUseFailure(_Call, Blockable, TakesContext, TalksToUser):
+    """A tool has failed (Claude Code).  `block` gives the model the reason beside the error."""
+
+    __slots__ = ()
+    error = Text("error")
+    is_interrupt = Flag("is_interrupt")
+    duration_ms = Number("duration_ms")
+
+
+class PostToolBatch(Blockable, TakesContext, TalksToUser, Haltable):
+    """All calls of one message are over (Claude Code).  `block` stops the agent here."""
+
+    __slots__ = ()
+    tool_calls = Objects("tool_calls")
+
+
+class PermissionDenied(_Call):
+    """Claude Code's auto mode has denied a call."""
+
+    __slots__ = ()
+    verdicts = frozenset({Verdict.RETRY})
+    reason = Text("reason")
+
+    def retry(self) -> Answer:
+        """Let the model try it again."""
+        return Answer(Verdict.RETRY)

@@ -1,0 +1,144 @@
+"""Events about prompts, turns, subagents and tasks."""
+
+from __future__ import annotations
+
+from crabhook.sdk.abilities import Blockable, Haltable, TakesContext, TalksToUser, words
+from crabhook.sdk.answer import Answer, Verdict
+from crabhook.sdk.event import Event
+from crabhook.sdk.fields import Flag, Number, Text
+
+
+class _Prompt(Blockable, TakesContext, TalksToUser, Haltable):
+    """Something is about to be put to the model."""
+
+    __slots__ = ()
+    prompt = Text("prompt")
+
+    def refusal(self, reason: str) -> Answer | None:
+        """Return the block that a hook says when it fails and was told to deny then."""
+        return self.block(reason)
+
+
+class UserPromptSubmit(_Prompt):
+    """A prompt is about to go to the model (Gemini: BeforeAgent).
+
+    `block` throws the prompt away; its user reads the reason, the model nothing.
+    """
+
+    __slots__ = ()
+
+
+class UserPromptExpansion(_Prompt):
+    """A slash command is about to become a prompt (Claude Code).  `block` throws it away."""
+
+    __slots__ = ()
+    expansion_type = Text("expansion_type")
+    command_name = Text("command_name")
+    command_args = Text("command_args")
+
+
+class _Ending(TalksToUser):
+    """An agent is about to stop; `stop_hook_active` says that a hook has sent it on before."""
+
+    __slots__ = ()
+    verdicts = frozenset({Verdict.KEEP_GOING})
+    stop_hook_active = Flag("stop_hook_active")
+    last_assistant_message = Text("last_assistant_message", "prompt_response")
+
+    def keep_going(self, reason: str, *, again: bool = False) -> Answer | None:
+        """Send it on; the model reads the reason as what to do next.
+
+        An agent that a hook has sent on already is let go unless `again` is
+        true, so that a condition that never comes true makes no endless loop.
+        """
+        if self.stop_hook_active and not again:
+            return None
+        return Answer(Verdict.KEEP_GOING, words(reason))
+
+
+class Stop(_Ending, Haltable):
+    """The agent is about to end its turn (Gemini: AfterAgent)."""
+
+    __slots__ = ()
+
+
+class SubagentStop(_Ending):
+    """A subagent is about to end (Claude Code, Codex)."""
+
+    __slots__ = ()
+    agent_transcript_path = Text("agent_transcript_path")
+
+
+class SubagentStart(TakesContext, TalksToUser):
+    """A subagent begins (Claude Code, Codex); the context goes to it."""
+
+    __slots__ = ()
+
+
+class StopFailure(Event):
+    """The turn ended in an error (Claude Code)."""
+
+    __slots__ = ()
+    error = Text("error")
+    error_details = Text("error_details")
+    last_assistant_message = Text("last_assistant_message")
+
+
+class Interrupt(Event):
+    """The user has interrupted the turn (Codex)."""
+
+    __slots__ = ()
+
+
+class MessageDisplay(Event):
+    """A piece of the model's message is about to be shown (Claude Code)."""
+
+    __slots__ = ()
+    delta = Text("delta")
+    final = Flag("final")
+    index = Number("index")
+
+
+class Notification(Event):
+    """The agent wants its user's attention (Claude Code, Gemini)."""
+
+    __slots__ = ()
+    message = Text("message")
+    title = Text("title")
+    notification_type = Text("notification_type")
+
+
+class TeammateIdle(TalksToUser, Haltable):
+    """A teammate has nothing to do (Claude Code)."""
+
+    __slots__ = ()
+    verdicts = frozenset({Verdict.KEEP_GOING})
+    teammate_name = Text("teammate_name")
+    team_name = Text("team_name")
+
+    def keep_going(self, reason: str) -> Answer:
+        """Send it on; it reads the reason.  Nothing tells how often that was done before."""
+        return Answer(Verdict.KEEP_GOING, words(reason))
+
+
+class _Task(Blockable):
+    """A task of a team's."""
+
+    __slots__ = ()
+    task_id = Text("task_id")
+    task_subject = Text("task_subject")
+    task_description = Text("task_description")
+    teammate_name = Text("teammate_name")
+    team_name = Text("team_name")
+
+
+class TaskCreated(_Task):
+    """A task was made (Claude Code).  `block` takes it away again; the model reads the reason."""
+
+    __slots__ = ()
+
+
+class TaskCompleted(_Task):
+    """A task is done (Claude Code).  `block` leaves it open; the model reads the reason."""
+
+    __slots__ = ()

@@ -1,0 +1,98 @@
+"""What the operator's server replied, read back into an answer."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from crabhook.model.errors import PayloadError
+from crabhook.model.jsontext import parse_object
+from crabhook.sdk.abilities import words
+from crabhook.sdk.answer import Answer, Verdict
+
+if TYPE_CHECKING:
+    from crabhook.hook.wire import Reply
+    from crabhook.model.jsontext import Value
+    from crabhook.sdk.event import Event
+
+_Body = dict[str, "Value"]
+
+_BLOCKED = 2
+_BLOCKS = (Verdict.DENY, Verdict.KEEP_GOING)  # an event has one of them at most
+_SYNONYMS = {"approve": "allow"}
+
+
+def output(reply: Reply) -> _Body:
+    """Return the JSON object the reply prints, an empty one where it prints none."""
+    try:
+        return parse_object(reply.stdout) if reply.stdout.strip() else {}
+    except PayloadError:
+        return {}
+
+
+def answer(event: Event, reply: Reply) -> Answer | None:
+    """Return what was decided; None where nobody did, which is no opinion and never an allow."""
+    top = output(reply)
+    specific = _object(top, "hookSpecificOutput")
+    decision = _object(specific, "decision")
+    verdict, reason = _verdict(event, top, specific, decision)
+    if reply.exit_code == _BLOCKED:
+        verdict, reason = _block(event), words(reply.stderr.decode("utf-8", "replace"))
+    permissions = decision.get("updatedPermissions")
+    heard = Answer(
+        verdict=verdict,
+        reason=reason,
+        context=_text(specific, "additionalContext"),
+        updated_input=_first_object(
+            (specific, "updatedInput"), (specific, "tool_input"), (decision, "updatedInput")
+        ),
+        output=specific.get("updatedToolOutput"),
+        content=_first_object((specific, "content")),
+        permissions=tuple(p for p in permissions if isinstance(p, dict))
+        if isinstance(permissions, list)
+        else (),
+        interrupt=decision.get("interrupt") is True,
+        halt=words(top.get("stopReason")) if top.get("continue") is False else "",
+        user_message=_text(top, "systemMessage"),
+    )
+    return None if heard == Answer() else heard
+
+
+def _verdict(
+    event: Event, top: _Body, specific: _Body, decision: _Body
+) -> tuple[Verdict | None, str]:
+    if specific.get("retry") is True:
+        return Verdict.RETRY, ""
+    for body, key, reason in (
+        (decision, "behavior", "message"),
+        (specific, "permissionDecision", "permissionDecisionReason"),
+        (specific, "action", ""),
+        (top, "decision", "reason"),
+    ):
+        said = _text(body, key)
+        if said:
+            return _named(event, _SYNONYMS.get(said, said)), _text(body, reason)
+    return None, ""
+
+
+def _named(event: Event, said: str) -> Verdict | None:
+    """Return the verdict of that name; a word we do not know is heard as a no."""
+    return next((verdict for verdict in event.verdicts if verdict == said), _block(event))
+
+
+def _block(event: Event) -> Verdict | None:
+    return next((verdict for verdict in _BLOCKS if verdict in event.verdicts), None)
+
+
+def _object(body: _Body, key: str) -> _Body:
+    value = body.get(key)
+    return value if isinstance(value, dict) else {}
+
+
+def _first_object(*places: tuple[_Body, str]) -> _Body | None:
+    found = (body.get(key) for body, key in places)
+    return next((value for value in found if isinstance(value, dict)), None)
+
+
+def _text(body: _Body, key: str) -> str:
+    value = body.get(key)
+    return value if isinstance(value, str) else ""

@@ -1,0 +1,116 @@
+"""The operator, asked from inside a person's own hook, over the same wire as crabhook's hook."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+from crabhook.sdk.answer import Answer
+
+if TYPE_CHECKING:
+    from crabhook.hook.client import Request
+    from crabhook.hook.wire import Reply
+    from crabhook.sdk.event import Event
+
+DEFAULT_TIMEOUT = 3630.0  # seconds, as crabhook's own hook waits
+
+
+def ask_operator(
+    event: Event,
+    *,
+    address: str | None = None,
+    timeout: float = DEFAULT_TIMEOUT,
+    token_file: str | None = None,
+    tls_ca: str | None = None,
+) -> Answer | None:
+    """Ask the operator about this event; None where nobody decided, which is no opinion.
+
+    The input goes to the server byte for byte, so it is the same card as that
+    of any other hook of the same call.  The answer is what the operator
+    decided: return it, or look at its `verdict` first.  None is no operator,
+    no answer in time, an operator who passed, or an event that is not held;
+    a line on standard error says which.
+
+    `address` is `unix:PATH` or `HOST:PORT`, by default that of crabhook's own
+    hook ($CRABHOOK_SERVER); `timeout` is in seconds.  `token_file` and
+    `tls_ca` are needed for TCP alone.
+    """
+    asked = ask(event, address=address, timeout=timeout, token_file=token_file, tls_ca=tls_ca)
+    if asked is None:
+        return None
+    from crabhook.sdk import heard  # noqa: PLC0415 - only where there was a reply
+
+    answer = heard.answer(event, asked.reply)
+    if answer is None:
+        asked.confirm()  # the operator passed: that is all there is to give on
+        return None
+    return _OperatorsAnswer.of(answer, asked)
+
+
+class Asked:
+    """A reply of the server's, and the connection it came on."""
+
+    def __init__(self, reply: Reply, request: Request) -> None:
+        self.reply = reply
+        self._request = request
+
+    def __del__(self) -> None:
+        self._request.close()  # a hook may drop an answer that it does not want
+
+    def confirm(self) -> None:
+        """Tell the server that the reply was given on."""
+        if self.reply.confirm:
+            self._request.confirm()
+        self._request.close()
+
+
+def ask(
+    event: Event,
+    *,
+    address: str | None,
+    timeout: float,
+    token_file: str | None = None,
+    tls_ca: str | None = None,
+) -> Asked | None:
+    """Ask, and return the reply as it came; None where there was none."""
+    import posix  # noqa: PLC0415 - with the client, which only hooks that ask need
+
+    from crabhook.hook.client import Request, Unanswered, read_options  # noqa: PLC0415 - likewise
+
+    given = {
+        "--server": address,
+        "--wait": timeout,
+        "--platform": event.platform.value,
+        "--token-file": token_file,
+        "--tls-ca": tls_ca,
+    }
+    arguments = [f"{name}={value}" for name, value in given.items() if value is not None]
+    request = Request(read_options(arguments, posix.environ))
+    try:
+        reply = request.ask(event.payload)
+    except Unanswered as unanswered:
+        sys.stderr.write(f"crabhook.sdk: nobody answered ({unanswered.kind}): {unanswered}\n")
+        return None
+    sys.stderr.write(reply.stderr.decode("utf-8", "replace"))
+    return Asked(reply, request)
+
+
+class _OperatorsAnswer(Answer):
+    """The operator's own answer; once it is printed, the operator is told so.
+
+    A changed copy of it is not the operator's any more, and tells nobody.
+    """
+
+    _asked: Asked | None = None
+
+    @classmethod
+    def of(cls, answer: Answer, asked: Asked) -> Answer:
+        """Return the answer as the operator's."""
+        own = cls(*answer)
+        own._asked = asked
+        return own
+
+    def printed(self) -> None:
+        """Tell the operator that the agent has it."""
+        if self._asked is not None:
+            self._asked.confirm()
