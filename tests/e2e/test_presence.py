@@ -1,0 +1,85 @@
+"""Two terminals of the operator's: the full screen in one, `crabhook away` and `here` in the other."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import pytest
+
+from crabhook.server.passphrase import Passphrase
+from crabhook.server.passphrasefile import NAME, keep
+from tests.support import requirements
+from tests.support.client import Client, sample
+from tests.support.plain_desk import CRABHOOK
+from tests.support.port import short_folder
+from tests.support.presence import RIGHT, WRONG
+from tests.support.terminal import Terminal
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+pytestmark = [pytest.mark.e2e, pytest.mark.timeout(90)]
+
+
+@pytest.fixture
+def home() -> Iterator[Path]:
+    """A home where a passphrase is set."""
+    requirements.insist()
+    with short_folder() as folder:
+        keep(folder / ".local" / "state" / "crabhook" / NAME, Passphrase.of(RIGHT))
+        yield folder
+
+
+def environment(home: Path) -> dict[str, str]:
+    return {
+        "PATH": os.environ["PATH"],
+        "LANG": "C.UTF-8",
+        "HOME": str(home),
+        "XDG_RUNTIME_DIR": str(home),
+    }
+
+
+def away(shell: Terminal, typed: str, *options: str) -> None:
+    shell.submit(" ".join(("crabhook", "away", *options)))
+    shell.wait_for("Passphrase:")
+    shell.type(typed)
+    shell.key("Enter")
+
+
+def test_the_full_screen_shows_at_once_what_the_other_terminal_said(home: Path) -> None:
+    server = f"unix:{home}/crabhook/crabhook.sock"
+    with (
+        Terminal([CRABHOOK, "serve"], environment(home), columns=110, rows=30) as screen,
+        Terminal(["sh"], environment(home), columns=110, rows=20) as shell,
+    ):
+        screen.wait_for("0 waiting")
+        hook = Client(server, sample("PreToolUse-Bash"))
+        screen.wait_for("1 waiting")
+
+        away(shell, WRONG)
+        shell.wait_for("wrong passphrase (1 in a row)")
+        screen.wait_for("wrong passphrase (1 in a row)")
+        assert "1 waiting" in screen.screen()
+        assert "AWAY" not in screen.screen()
+
+        shell.submit("clear")
+        shell.wait_for(lambda shown: "wrong" not in shown)
+        away(shell, RIGHT, "--for", "2h")
+        shell.wait_for("1 waiting request was let go")
+        shown = screen.wait_for("AWAY until ")
+        assert "0 waiting" in shown
+        screen.wait_for("the right passphrase")
+        screen.wait_for("I AM BACK")
+        assert hook.finish().silent
+        assert RIGHT not in shell.screen()
+
+        shell.submit("crabhook here")
+        shell.wait_for("You are here: requests wait for you again.")
+        screen.wait_for(lambda shown: "AWAY" not in shown and "ended: away" in shown)
+        waiting = Client(server, sample("PreToolUse-Bash"))
+        screen.wait_for("1 waiting")
+        screen.press("j", until="▸ #2")  # the selection stays on what had ended
+        screen.press("a", until=lambda shown: "TAKE BACK" in shown or "ALLOWED" in shown)
+        assert not waiting.finish().silent

@@ -1,0 +1,87 @@
+"""A person at a terminal of a command's own: reads what it prints there, types, sends signals."""
+
+from __future__ import annotations
+
+import os
+import pty
+import select
+import subprocess
+import sys
+import time
+from typing import TYPE_CHECKING, Self
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+# The child makes the terminal its controlling one before it becomes the command.
+_BECOME = (
+    "import fcntl, os, sys, termios; terminal = int(sys.argv[1]); os.setsid(); "
+    "fcntl.ioctl(terminal, termios.TIOCSCTTY, 0); os.close(terminal); "
+    "os.execvp(sys.argv[2], sys.argv[2:])"
+)
+
+
+class Typist:
+    """Starts a command whose /dev/tty is ours; its standard streams lead elsewhere.
+
+    `shown` is everything the terminal has shown, what was typed and echoed included.
+    """
+
+    def __init__(
+        self, command: Sequence[str], environment: Mapping[str, str], *, stdin: bytes = b""
+    ) -> None:
+        self.shown = ""
+        # We keep the inner side open too: a terminal nobody has open reads as one that was hung up.
+        self._terminal, self._inner = pty.openpty()
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", _BECOME, str(self._inner), *command],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env=dict(environment),
+            pass_fds=(self._inner,),
+        )
+        assert self.process.stdin is not None
+        self.process.stdin.write(stdin)
+        self.process.stdin.close()
+        self.process.stdin = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.communicate()
+        for stream in (self.process.stdout, self.process.stderr):
+            assert stream is not None
+            stream.close()
+        os.close(self._terminal)
+        os.close(self._inner)
+
+    def answer(self, prompt: str, typed: str, seconds: float = 20) -> None:
+        """Wait until the terminal shows a prompt it has not shown before; type a line."""
+        start, deadline = len(self.shown), time.monotonic() + seconds
+        while prompt not in self.shown[start:]:
+            assert time.monotonic() < deadline, f"{prompt!r} did not come: {self.shown!r}"
+            if not self._look(0.05) and self.process.poll() is not None and not self._look(0):
+                raise AssertionError(f"ended without {prompt!r}: {self.finish()}")
+        self.type(typed.encode())
+
+    def type(self, typed: bytes) -> None:
+        """Type bytes as they stand."""
+        os.write(self._terminal, typed)
+
+    def finish(self, seconds: float = 20) -> tuple[int, str, str]:
+        """Wait for the end; return the exit code, standard output and standard error."""
+        stdout, stderr = self.process.communicate(timeout=seconds)
+        while self._look(0):
+            pass
+        return self.process.returncode, stdout.decode(), stderr.decode()
+
+    def _look(self, seconds: float) -> bool:
+        """Read what is new on the terminal; whether anything was."""
+        if not select.select([self._terminal], [], [], seconds)[0]:
+            return False
+        self.shown += os.read(self._terminal, 4096).decode()
+        return True

@@ -1,0 +1,51 @@
+"""What is asked on the terminal itself, and what is made of the answer."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+import pytest
+
+from tests.support.typist import Typist
+
+ASK = """
+import sys
+from crabhook.cli.unseen import UnseenError, ask
+try:
+    print(ascii(ask("Say: ")))
+except UnseenError as error:
+    print("refused:", error)
+"""
+
+
+def asking() -> Typist:
+    environment = {"PATH": os.environ["PATH"], "LANG": "C.UTF-8"}
+    return Typist([sys.executable, "-c", ASK], environment, stdin=b"from elsewhere\n")
+
+
+@pytest.mark.parametrize(
+    ("typed", "said"),
+    [
+        ("hush\n", "'hush'"),
+        ("  two words \r\n", "'  two words '"),
+        ("slip\x15hush\n", "'hush'"),  # ctrl-u takes the line back, as at any terminal
+        ("é\n", r"'\xe9'"),
+        ("\n", "refused: nothing was typed"),
+        ("\x04", "refused: nothing was typed"),
+    ],
+    ids=ascii,
+)
+def test_a_line_is_read_from_the_terminal_and_not_shown_there(typed: str, said: str) -> None:
+    with asking() as person:
+        person.answer("Say: ", typed)
+        code, output, _ = person.finish()
+        assert (code, output) == (0, f"{said}\n")
+        assert person.shown.replace("\r", "") == "Say: \n"
+
+
+def test_what_is_not_utf_8_is_refused() -> None:
+    with asking() as person:
+        person.answer("Say: ", "")
+        person.type(b"\xff\xfe\n")
+        assert person.finish()[1] == "refused: what was typed is not UTF-8\n"
