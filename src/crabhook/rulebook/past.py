@@ -29,6 +29,7 @@ class PastCall:
     `event` has what the record kept: the tool's input without its secrets.
     `by_person`: the operator decided it, not a rule or an order.  `edited`:
     what was allowed was not what had been asked.  `at` is the record's time.
+    `by` is who decided it, in the record's words.
     """
 
     event: Event
@@ -37,6 +38,7 @@ class PastCall:
     edited: bool
     at: str
     card: int | None
+    by: str = ""
 
 
 def past_calls(folder: Path, *, last: int = 0, since: str = "") -> Iterator[PastCall]:
@@ -65,8 +67,9 @@ def calls_in(records: Iterable[Record]) -> Iterator[PastCall]:
             agent_type=record.agent_type,
             tool=ToolCall(record.tool, told["input"], record.tool_use_id),
         )
+        by = str(told.get("rule") or told.get("by") or "")
         by_person = told.get("by") == OPERATOR and not told.get("rule")
-        yield PastCall(event, verdict, by_person, "edited" in told, record.at, record.card)
+        yield PastCall(event, verdict, by_person, "edited" in told, record.at, record.card, by)
 
 
 def _told(record: Record) -> dict[str, Any]:

@@ -1,0 +1,241 @@
+"""Rules that would have spared the operator the most decisions, and let nothing denied through.
+
+A greedy set cover: the rule that covers most of what is not covered yet, the
+narrower of two that cover as much, until none covers enough.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from crabhook.policy.engine import Policy
+from crabhook.policy.protected import Protected
+from crabhook.policy.rule import Rule, RuleSet, RuleVerdict
+from crabhook.rulebook.candidates import Candidate, Coverage, candidates
+from crabhook.rulebook.distinct import Seen, distinct, seen
+from crabhook.rulebook.past import PastCall
+from crabhook.rulebook.today import LawOf
+
+MOST = 20  # suggestions; past that many nobody reads on
+DISTINCT = 2000  # different calls that rules are made of: what keeps it within seconds
+_EXAMPLES = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What is wanted of suggestions.
+
+    `at_least`: how often each must have been of use.  `with_denials`: show
+    those too that would have let through what was denied.
+    """
+
+    at_least: int = 3
+    with_denials: bool = False
+    most: int = MOST
+    distinct: int = DISTINCT
+
+
+@dataclass(frozen=True, slots=True)
+class Suggestion:
+    """A rule with what it would have done.
+
+    `covered`: how many of the operator's allows it would have given.
+    `spares`: how many of these today's rules do not speak of yet.  `adds`:
+    how many of these no suggestion before it covers.  `examples` are some of
+    them.  `denials`: what it would have let through, alone, or together with
+    today's rules and the suggestions before it.
+    """
+
+    rule: Rule
+    covers: str
+    covered: int
+    spares: int
+    adds: int
+    examples: tuple[PastCall, ...]
+    denials: tuple[PastCall, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Suggested:
+    """Suggestions, the most useful first, and what they were made of.
+
+    `allows`: how many decisions of the operator's; `different` of them are
+    different calls, `looked_at` of which were looked at.  `decided`: how many
+    of the decisions looked at today's rules speak of already.
+    """
+
+    suggestions: tuple[Suggestion, ...]
+    allows: int
+    different: int
+    looked_at: int
+    decided: int
+
+
+def suggest(
+    past: Iterable[PastCall], law: LawOf, protected: Protected, wish: Wish | None = None
+) -> Suggested:
+    """Return the rules that what the operator allowed speaks for.
+
+    What was ever denied, by whomever, speaks against a rule that would allow
+    it; so does what the operator allowed only after changing it not count.
+    """
+    wish = wish or Wish()
+    past = list(past)
+    allows = [one for one in past if one.verdict is RuleVerdict.ALLOW]
+    allows = [one for one in allows if one.by_person and not one.edited]
+    different = distinct(allows)
+    looked_at = different[: wish.distinct]
+    read = (seen(one, law, protected) for one in looked_at)
+    calls = [one for one in read if one is not None]
+    denied = distinct(one for one in past if one.verdict is RuleVerdict.DENY)
+    denials = [one for each in denied if (one := seen(each, law, protected)) is not None]
+    undecided = [one for one in calls if one.today is None]
+    choosing = _Choosing(candidates(undecided, protected), calls, denials, protected, wish)
+    return Suggested(
+        suggestions=tuple(choosing.chosen()),
+        allows=len(allows),
+        different=len(different),
+        looked_at=len(looked_at),
+        decided=sum(one.times for one in calls if one.today is not None),
+    )
+
+
+class _Choosing:
+    """Chooses among candidates, one after the other."""
+
+    def __init__(
+        self,
+        among: Sequence[Candidate],
+        calls: Sequence[Seen],
+        denials: Sequence[Seen],
+        protected: Protected,
+        wish: Wish,
+    ) -> None:
+        self._among = among
+        self._calls = calls
+        self._denials = denials
+        self._protected = protected
+        self._wish = wish
+        self._enough = max(1, wish.at_least)
+        coverage = Coverage(among)
+        self._parts = [coverage.parts(one) for one in calls]
+        self._covered = _by_candidate(coverage, calls, self._parts, len(among))
+        self._open = [{one for one in some if calls[one].today is None} for some in self._covered]
+        parts = [coverage.parts(one) for one in denials]
+        self._undone = _by_candidate(coverage, denials, parts, len(among))
+        self._half_open = dict(_half_open(denials, parts))
+        self._taken: list[Candidate] = []
+
+    def chosen(self) -> Iterator[Suggestion]:
+        """Return the suggestions, the most useful first."""
+        left = {number for number in range(len(self._among)) if self._may_be(number)}
+        done: set[int] = set()
+        while left and len(self._taken) < self._wish.most:
+            number = min(left, key=lambda one: self._rank(one, done))
+            left.remove(number)
+            new = self._open[number] - done
+            if self._times(new) < self._enough:
+                return
+            suggestion = self._suggestion(number, new)
+            if suggestion is None or (suggestion.denials and not self._wish.with_denials):
+                continue
+            yield suggestion
+            self._taken.append(self._among[number])
+            done |= new
+
+    def _may_be(self, number: int) -> bool:
+        if self._times(self._open[number]) < self._enough:
+            return False
+        if self._undone[number] and not self._wish.with_denials:
+            return False
+        texts = self._among[number].rule.texts
+        return len(texts) == 1 or all(self._needed(number, text) for text in texts)
+
+    def _needed(self, number: int, text: str) -> bool:
+        """Whether enough calls would not be covered without one of the rule's matchers.
+
+        Otherwise one long line would bring in, beside what is done every day,
+        what was done once.
+        """
+        others = frozenset(self._among[number].rule.texts) - {text}
+        without = (
+            call
+            for call in self._covered[number]
+            if any(part.isdisjoint(others) for part in self._parts[call])
+        )
+        return self._times(without) >= self._enough
+
+    def _rank(self, number: int, done: set[int]) -> tuple[object, ...]:
+        one = self._among[number]
+        new = self._times(self._open[number] - done)
+        return (-new, one.width, len(one.rule.texts), one.rule.texts, one.rule.scope.project)
+
+    def _times(self, calls: Iterable[int]) -> int:
+        return sum(self._calls[call].times for call in calls)
+
+    def _suggestion(self, number: int, new: set[int]) -> Suggestion | None:
+        """Return the candidate with what it would have done, as the policy itself says."""
+        one = self._among[number]
+        alone = Policy([RuleSet((one.rule,))], self._protected)
+        covered = [
+            call
+            for call in self._covered[number]
+            if self._calls[call].said_by(alone) is RuleVerdict.ALLOW
+        ]
+        if not self._open[number].issubset(covered):
+            return None
+        undone = {
+            denial
+            for denial, call in enumerate(self._denials)
+            if self._completes(one, denial) or call.said_by(alone) is RuleVerdict.ALLOW
+        }
+        examples = sorted(new, key=lambda call: -self._calls[call].times)[:_EXAMPLES]
+        return Suggestion(
+            rule=one.rule,
+            covers=one.covers,
+            covered=self._times(covered),
+            spares=self._times(self._open[number]),
+            adds=self._times(new),
+            examples=tuple(self._calls[call].past for call in examples),
+            denials=tuple(self._denials[denial].past for denial in sorted(undone)),
+        )
+
+    def _completes(self, candidate: Candidate, denial: int) -> bool:
+        """Whether a denied call would be allowed part by part, some by other rules.
+
+        Those are today's, which left these parts, and what was suggested before.
+        """
+        denied, parts = self._denials[denial], self._half_open.get(denial)
+        if parts is None or not candidate.holds_for(denied):
+            return False
+        own = frozenset(candidate.rule.texts)
+        if all(part.isdisjoint(own) for part in parts):
+            return False
+        taken = (one.rule.texts for one in self._taken if one.holds_for(denied))
+        texts = own.union(*taken)
+        return not any(part.isdisjoint(texts) for part in parts)
+
+
+def _by_candidate(
+    coverage: Coverage, calls: Sequence[Seen], parts: Sequence[Sequence[frozenset[str]]], size: int
+) -> list[list[int]]:
+    found: list[list[int]] = [[] for _ in range(size)]
+    for number, (call, covering) in enumerate(zip(calls, parts, strict=True)):
+        for candidate in coverage.covering(call, covering):
+            found[candidate].append(number)
+    return found
+
+
+def _half_open(
+    denials: Sequence[Seen], parts: Sequence[Sequence[frozenset[str]]]
+) -> Iterator[tuple[int, list[frozenset[str]]]]:
+    """Return denied calls that are open today, with what would cover the parts that are."""
+    for number, (denied, covering) in enumerate(zip(denials, parts, strict=True)):
+        if denied.today is None and any(covering):
+            yield (
+                number,
+                [
+                    texts
+                    for part, texts in zip(denied.call.required, covering, strict=True)
+                    if not denied.allowed_today(part)
+                ],
+            )

@@ -1,0 +1,41 @@
+"""A record on the disk for the commands that read it: decisions written as the server writes them."""
+
+from pathlib import Path
+
+from crabhook.model.decision import OPERATOR, Decision, Verdict
+from crabhook.model.event import Event, ToolCall
+from crabhook.store import entries
+from crabhook.store.change import happened
+from crabhook.store.entries import Circumstances
+from crabhook.store.record import Entry
+from crabhook.store.sqlite import SqliteStore
+
+NOON = 1_767_960_000.0  # 2026-01-09T12:00:00Z
+
+
+def decided(
+    command: str,
+    verdict: str = "allow",
+    *,
+    by: str = OPERATOR,
+    cwd: str = "/srv/shop",
+    at: float = NOON,
+    session: str = "s1",
+    edited: str = "",
+    tool: str = "Bash",
+) -> Entry:
+    """The record of what became of a shell command."""
+    event = Event("claude", "PreToolUse", session, cwd, tool=ToolCall(tool, {"command": command}))
+    updated = {"command": edited} if edited else None
+    how = Circumstances(
+        Decision(Verdict(verdict), updated_input=updated, by=by),
+        2.0,
+        rule="" if by == OPERATOR else by,
+    )
+    return entries.decided(event, how, at, legs=["r1"], card=None if how.rule else 7)
+
+
+def write(folder: Path, *kept: Entry) -> None:
+    store = SqliteStore(folder)
+    store.write([happened(*kept)])
+    store.close()

@@ -1,0 +1,35 @@
+"""Pasts made by hand: calls with what became of them, and the law they are held against."""
+
+from crabhook.model.decision import OPERATOR
+from crabhook.model.event import Event
+from crabhook.policy.engine import Policy
+from crabhook.policy.protected import Protected
+from crabhook.policy.rule import Rule, RuleSet, RuleVerdict
+from crabhook.policy.surroundings import Surroundings
+from crabhook.rulebook.past import PastCall
+from crabhook.rulebook.today import InForce, LawOf
+from tests.unit.policy.law import HOME, NOW, PROJECT
+
+PROTECTED = Protected()
+
+
+def past(
+    event: Event,
+    verdict: str = "allow",
+    *,
+    by: str = OPERATOR,
+    edited: bool = False,
+    at: str = "2026-11-20T10:00:00.000000Z",
+) -> PastCall:
+    return PastCall(event, RuleVerdict(verdict), by == OPERATOR, edited, at, 1, by)
+
+
+def under(*rules: Rule) -> LawOf:
+    """A law for every project; a folder's project is its first two parts, as in /work/app."""
+    policy = Policy([RuleSet(rules)], PROTECTED)
+
+    def law(event: Event) -> InForce:
+        project = "/".join(event.cwd.split("/")[:3]) or PROJECT
+        return InForce(policy, Surroundings(project, HOME, NOW, lambda path: path))
+
+    return law
