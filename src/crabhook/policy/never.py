@@ -4,7 +4,10 @@ Written as rules, and matched as a denial would be: in any spelling, behind
 any wrapper.
 """
 
-from crabhook.policy.command_pattern import command_pattern
+from posixpath import basename
+
+from crabhook.policy.command_pattern import CommandPattern, command_pattern
+from crabhook.policy.matcher import CommandMatcher, Matcher
 from crabhook.policy.names import names
 from crabhook.policy.parts import Call, CommandPart
 
@@ -49,6 +52,19 @@ _PATTERNS = tuple(
 # What reads a program from standard input or from its words.
 _SHELLS = names("sh bash zsh dash ksh mksh ash fish rbash pwsh powershell")
 _INTERPRETERS = names("python python2 python3 node perl ruby php lua deno bun")
+# With any arguments at all, these run any command, or send any file anywhere.
+_ANYTHING_GOES = tuple(
+    map(
+        command_pattern,
+        (
+            "uv run *", "uvx *", "npx *", "npm exec *", "pnpm exec *", "pnpm dlx *", "yarn exec *",
+            "yarn dlx *", "bunx *", "bun x *", "poetry run *", "pipx run *",
+            "curl *", "wget *",
+        ),
+    )
+)  # fmt: skip
+# What these can run or lose needs a rule without a star anyway.
+_HELD_BY_EXACTNESS = names("find watch setsid ionice flock")
 
 
 def is_never_remembered(call: Call) -> bool:
@@ -62,3 +78,28 @@ def _is_never(part: CommandPart) -> bool:
         if name in _SHELLS or (name in _INTERPRETERS and rest in ("", "-")):
             return True
     return any(pattern.hits_text(line) for line in part.lines for pattern in _PATTERNS)
+
+
+def reaches_never(matcher: Matcher) -> bool:
+    """Whether an allow by this matcher would take in some command that no rule is made of.
+
+    `python3 *` has `python3 -c ...` in it, `git log *` nothing of the kind.
+    So do arguments left open where these can be any command or any address.
+    A command that may have such an option anywhere is not held against it.
+    """
+    if not isinstance(matcher, CommandMatcher) or matcher.pattern.written.exact:
+        return False
+    begins = matcher.pattern.written.parts[0]
+    name, blank, rest = begins.partition(" ")
+    name = basename(name)
+    if not blank or name in _SHELLS or name.rstrip("0123456789.") in _INTERPRETERS:
+        return True
+    if name in _HELD_BY_EXACTNESS:
+        return False
+    return any(_meet(f"{name} {rest}", pattern) for pattern in (*_PATTERNS, *_ANYTHING_GOES))
+
+
+def _meet(begins: str, pattern: CommandPattern) -> bool:
+    """Whether some text that begins like this fits the pattern."""
+    fixed = pattern.written.parts[0]
+    return bool(fixed) and (begins.startswith(fixed) or fixed.startswith(begins))

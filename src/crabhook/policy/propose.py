@@ -26,7 +26,7 @@ from crabhook.policy.parts import (
     Use,
 )
 from crabhook.policy.paths import is_within
-from crabhook.policy.protected import Protected
+from crabhook.policy.protected import ENTRY_NAMES, Protected
 from crabhook.policy.rule import Rule, RuleScope, RuleSet, RuleVerdict
 from crabhook.policy.shell.unfold import BLANK
 from crabhook.policy.surroundings import Surroundings
@@ -82,8 +82,7 @@ def propose(
         except ValueError:  # a name that the rules' syntax cannot write
             continue
         rule = Rule(RuleVerdict.ALLOW, texts, matchers, scope=scope, expires=end)
-        ruling = Policy([RuleSet((rule,))], protected).judge(event, surroundings)
-        if ruling is not None and ruling.verdict is RuleVerdict.ALLOW:
+        if _allows(Policy([RuleSet((rule,))], protected), call, event, surroundings):
             found.setdefault((texts, scope), Proposal(rule, covers))
     return tuple(found.values())
 
@@ -98,15 +97,40 @@ def tried(
 
     It is tried as if it had been in force then, whenever it is to end.
     """
-    policy = Policy([RuleSet((proposal.rule,))], protected)
-    covered, denials = 0, []
+    (trial,) = tried_each((proposal,), past, surroundings_of, protected)
+    return trial
+
+
+def tried_each(
+    proposals: Sequence[Proposal],
+    past: Iterable[tuple[Event, RuleVerdict]],
+    surroundings_of: Callable[[Event], Surroundings],
+    protected: Protected,
+) -> tuple[Trial, ...]:
+    """Return what each proposal alone would have done.
+
+    Every past call is read once, and looked at more closely only if all the
+    proposals together, with nothing protected, would allow it: few are.
+    """
+    policies = [Policy([RuleSet((one.rule,))], protected) for one in proposals]
+    widest = Policy([RuleSet(tuple(one.rule for one in proposals))], protected.without(ENTRY_NAMES))
+    covered = [0] * len(policies)
+    denials: list[list[Event]] = [[] for _ in policies]
     for event, verdict in past:
-        ruling = policy.judge(event, surroundings_of(event))
-        if ruling is not None and ruling.verdict is RuleVerdict.ALLOW:
-            covered += 1
-            if verdict is RuleVerdict.DENY:
-                denials.append(event)
-    return Trial(covered, tuple(denials))
+        surroundings = surroundings_of(event)
+        call = read_call(event, surroundings)
+        if call is None or not _allows(widest, call, event, surroundings):
+            continue
+        for place, policy in enumerate(policies):
+            if _allows(policy, call, event, surroundings):
+                covered[place] += 1
+                if verdict is RuleVerdict.DENY:
+                    denials[place].append(event)
+    return tuple(Trial(count, tuple(some)) for count, some in zip(covered, denials, strict=True))
+
+
+def _allows(policy: Policy, call: Call, event: Event, surroundings: Surroundings) -> bool:
+    return policy.examine_call(call, event, surroundings).verdict is RuleVerdict.ALLOW
 
 
 _Draft = tuple[tuple[str, ...], RuleScope, str]
@@ -205,7 +229,7 @@ def _file_widths(part: FilePart, event: Event, surroundings: Surroundings) -> li
 
 
 def _tool_widths(part: ToolPart) -> list[tuple[str, str]]:
-    name = part.text
+    name = next((tool for tool in part.tools if tool.startswith("mcp__")), part.text)
     found = [(name, f"any call of {name}")]
     server, parted, _ = name.removeprefix("mcp__").partition("__")
     if name.startswith("mcp__") and parted:

@@ -13,6 +13,8 @@ from crabhook.broker.desk import Desk
 from crabhook.broker.states import State
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.errors import CrabhookError
+from crabhook.policy.rule import Rule
+from crabhook.ui.summary import brief
 
 # What a slip of a finger could do harm with.
 HELD_BACK = frozenset({Verdict.ALLOW, Verdict.ACCEPT, Verdict.RETRY})
@@ -23,6 +25,7 @@ class Held:
     """An answer that has not been sent yet.  `since` and `due` are on the desk's clock.
 
     Those of the same `turn` were given together, and are taken back together.
+    `rule`: what is to allow such calls from now on, written when it is sent.
     """
 
     card: Card
@@ -30,6 +33,7 @@ class Held:
     since: float
     due: float
     turn: int = 0
+    rule: Rule | None = None
 
     def left(self, now: float) -> float:
         """Return which part of the moment is left, from 1 down to 0."""
@@ -62,23 +66,26 @@ class Answers:
         """When the next of them is to be sent."""
         return min((held.due for held in self._held.values()), default=None)
 
-    def give(self, card: Card, decision: Decision) -> str:
-        """Send an answer, or hold it for its moment; an earlier one held for the card is gone."""
+    def give(self, card: Card, decision: Decision, rule: Rule | None = None) -> str:
+        """Send an answer, or hold it for its moment; an earlier one held for the card is gone.
+
+        With an allow may go a `rule` that decides such calls from now on.
+        """
         self._turn += 1
-        return self._give(card, decision)
+        return self._give(card, decision, rule)
 
     def give_all(self, cards: Iterable[Card], decision: Decision) -> list[str]:
         """Give several cards one answer together; return what went wrong."""
         self._turn += 1
         return [said for card in cards if (said := self._give(card, decision))]
 
-    def _give(self, card: Card, decision: Decision) -> str:
+    def _give(self, card: Card, decision: Decision, rule: Rule | None = None) -> str:
         self._held.pop(card.number, None)
-        if decision.verdict not in HELD_BACK or not self._take_back:
-            return self._send(card.number, decision)
         now = self._desk.now()
-        due = now + self._take_back
-        self._held[card.number] = Held(card, decision, now, due, self._turn)
+        held = Held(card, decision, now, now + self._take_back, self._turn, rule)
+        if decision.verdict not in HELD_BACK or not self._take_back:
+            return self._send(held)
+        self._held[card.number] = held
         return ""
 
     def take_back(self, number: int | None) -> str:
@@ -106,7 +113,7 @@ class Answers:
             return ""
         if card.state is not State.WAITING:
             del self._held[card.number]
-            why = f" ({card.why})" if card.why else ""
+            why = f" ({brief(card.why)})" if card.why else ""
             return f"#{card.number} {card.outcome}{why}: your answer changed nothing"
         seen = {leg.id for leg in held.card.requests}
         if any(leg.id not in seen for leg in card.requests):
@@ -120,11 +127,15 @@ class Answers:
         ripe = [held for held in self._held.values() if held.due <= now]
         for held in ripe:
             del self._held[held.card.number]
-        return [said for held in ripe if (said := self._send(held.card.number, held.decision))]
+        return [said for held in ripe if (said := self._send(held))]
 
-    def _send(self, number: int, decision: Decision) -> str:
+    def _send(self, held: Held) -> str:
+        number = held.card.number
         try:
-            self._desk.answer(number, decision)
+            if held.rule is None:
+                self._desk.answer(number, held.decision)
+            else:
+                self._desk.remember(number, held.rule, held.decision)
         except CrabhookError as error:
             return str(error)
         return ""

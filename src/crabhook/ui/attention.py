@@ -4,7 +4,7 @@ The law of this file: an operator who is typing is not disturbed; what came
 meanwhile calls once they have stopped, if it still waits then.
 """
 
-from collections.abc import Collection
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -12,7 +12,7 @@ from crabhook.broker.card import Card
 from crabhook.broker.states import State
 from crabhook.model.choices import Choices
 from crabhook.model.decision import Verdict
-from crabhook.ui.summary import PLAN_TOOL, is_question
+from crabhook.ui.summary import is_plan, is_question
 
 QUIET = 5.0  # seconds after a key in which nobody is called
 APART = 3.0  # seconds between two calls, however much arrives
@@ -32,7 +32,7 @@ def kind_of(card: Card) -> Kind:
     """Return what kind of card it is; whatever else was held on request is like a call."""
     if is_question(card.event):
         return Kind.QUESTION
-    if card.event.tool is not None and card.event.tool.name == PLAN_TOOL:
+    if is_plan(card.event):
         return Kind.PLAN
     return _by_verdict(card.choices)
 
@@ -116,8 +116,6 @@ class Watch:
         self._called_at = now
         return cards
 
-    def counted(self, waiting: Collection[Card]) -> int:
-        """Return how many cards the terminal's title counts."""
-        if not self.attention.title:
-            return 0
-        return sum(kind_of(card) in self.attention.title for card in waiting)
+    def counted(self, waiting: Mapping[Kind, int]) -> int:
+        """Return how many cards the terminal's title counts, of so many of each kind."""
+        return sum(waiting.get(kind, 0) for kind in self.attention.title)

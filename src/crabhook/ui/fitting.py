@@ -13,7 +13,7 @@ from crabhook.model.question import read_questions
 from crabhook.model.suggestion import Suggestion, read_suggestions
 from crabhook.ui.answer_line import example
 from crabhook.ui.form_line import accepting
-from crabhook.ui.summary import PLAN_TOOL, is_question
+from crabhook.ui.summary import is_plan, is_question
 from crabhook.ui.words import WORDS
 
 _Fits: TypeAlias = Callable[[Card], bool]
@@ -46,7 +46,7 @@ def _usage(name: str, card: Card) -> str:
         return f"{number} {accepting(read_fields(card.event.fields))}"
     if name == "allow" and Beside.NOTE not in card.choices.beside:
         return f"{number} allow"
-    return WORDS[name].usage(number)
+    return f"{number} {name}" if name == "remember" else WORDS[name].usage(number)
 
 
 def _answerable(card: Card) -> bool:
@@ -80,9 +80,8 @@ def _suggests(card: Card) -> bool:
     return bool(suggestions(card)) and Beside.PERMISSIONS in card.choices.beside
 
 
-def _is_plan(card: Card) -> bool:
-    tool = card.event.tool
-    return tool is not None and tool.name == PLAN_TOOL and Beside.PERMISSIONS in card.choices.beside
+def _sets_mode(card: Card) -> bool:
+    return is_plan(card.event) and Beside.PERMISSIONS in card.choices.beside
 
 
 # In the order in which they are offered.
@@ -98,8 +97,9 @@ _FITS: Mapping[str, _Fits] = {
     "ask": _takes(Verdict.ASK),
     "pass": _takes(Verdict.PASS),
     "edit": _edits,
-    "mode": _is_plan,
+    "mode": _sets_mode,
     "always": _suggests,
+    "remember": _carries(Beside.RULE),
     "deny --interrupt": _carries(Beside.INTERRUPT),
     "output": _carries(Beside.OUTPUT),
     "defer": _takes(Verdict.DEFER),

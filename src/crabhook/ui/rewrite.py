@@ -7,7 +7,7 @@ from crabhook.model.errors import PayloadError
 from crabhook.model.event import ToolCall
 from crabhook.model.jsontext import Value, parse_object, pretty
 from crabhook.ui.rows import Row, bounded
-from crabhook.ui.summary import PLAN_TOOL
+from crabhook.ui.summary import PLAN_TOOLS
 
 _COMPARED_LINES = 2_000  # of both sides; past these, comparing costs more than it tells
 _LINES, _CHARACTERS = 200, 20_000  # of a difference that is printed
@@ -37,7 +37,7 @@ def rewritten(tool: ToolCall, text: str) -> dict[str, Value]:
 
 def edited_field(tool: ToolCall) -> str | None:
     """Return the field of the input that is edited as itself; None where it is edited as JSON."""
-    key = "plan" if tool.name == PLAN_TOOL else "command"
+    key = "plan" if tool.name in PLAN_TOOLS else "command"
     if isinstance(tool.input, dict) and isinstance(tool.input.get(key), str):
         return key
     return None

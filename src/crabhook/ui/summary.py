@@ -13,12 +13,13 @@ from typing import TypeAlias
 from crabhook.model.errors import QuestionError
 from crabhook.model.event import Event
 from crabhook.model.jsontext import Value
-from crabhook.model.question import describe, read_questions
+from crabhook.model.question import QUESTION_TOOLS, describe, read_questions
 from crabhook.ui.safe import safe
 
 LONGEST = 400  # characters of an agent's text that are looked at; no line of a list shows more
-QUESTION_TOOL = "AskUserQuestion"
-PLAN_TOOL = "ExitPlanMode"
+PLAN_TOOLS = frozenset({"ExitPlanMode", "exit_plan_mode"})
+"""What Claude Code and Gemini CLI call the tool that presents a plan to a person."""
+
 _MAIN_AGENT = "main"
 _ID_SHOWN = 4  # characters of an agent's id, enough to tell a few apart
 
@@ -57,7 +58,12 @@ def session_label(event: Event, spell: _Spell = safe) -> str:
 
 def is_question(event: Event) -> bool:
     """Whether the event asks the operator questions with answers to choose."""
-    return event.tool is not None and event.tool.name == QUESTION_TOOL
+    return event.tool is not None and event.tool.name in QUESTION_TOOLS
+
+
+def is_plan(event: Event) -> bool:
+    """Whether the event presents a plan, to be approved."""
+    return event.tool is not None and event.tool.name in PLAN_TOOLS
 
 
 def summary(event: Event, spell: _Spell = safe) -> str:
@@ -126,9 +132,11 @@ _SAID = ("message", "prompt", "last_assistant_message", "title", "reason")
 _TELLING: tuple[tuple[str, Callable[[str, _Input, str], str]], ...] = (
     ("command", _itself),
     ("plan", _first_line),
+    ("plan_filename", _itself),
     ("file_path", _file),
     ("notebook_path", _file),
     ("path", _file),
+    ("dir_path", _file),
     ("pattern", _itself),
     ("url", _itself),
     ("query", _itself),

@@ -7,7 +7,6 @@ from enum import StrEnum
 
 from crabhook.broker.card import Card
 from crabhook.broker.desk import Desk
-from crabhook.model.jsontext import canonical
 from crabhook.ui.sessions import find_session
 from crabhook.ui.words import WORDS, LineError, Reach, Word
 
@@ -125,7 +124,7 @@ def _same(one: Card, other: Card) -> bool:
     first, second = one.event.tool, other.event.tool
     if not _looks_same(one, other) or first is None or second is None:
         return False
-    return canonical(first.input) == canonical(second.input)
+    return first.fingerprint == second.fingerprint
 
 
 def _looks_same(one: Card, other: Card) -> bool:

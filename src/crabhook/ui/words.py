@@ -56,7 +56,7 @@ class Word:
     @property
     def counts(self) -> bool:
         """Whether what follows begins with a number of its own."""
-        return self.takes.startswith("K")
+        return self.takes.startswith(("K", "[K]"))
 
     def usage(self, number: int | None = None) -> str:
         """Return how the word is written, for the card `number` or for any."""
@@ -82,6 +82,8 @@ _TABLE = (
     Word("edit", "allow it with another command, plan, or input (JSON)", "TEXT", _ONE),
     Word("always", "allow it, and keep the agent's suggestion K from now on",
          "K [session|local|project|user]", _ONE),
+    Word("remember", "list the rules that would always allow it; take rule K",
+         "[K] [30d|forever] [anyway]", _ONE),
     Word("mode", "allow it, and set the permission mode: acceptEdits, …", "MODE", _ONE),
     Word("keep-going", "it must not stop: say how to go on; at most 8 times",
          "[times=N] INSTRUCTION", _NAMED),

@@ -7,6 +7,7 @@ import pytest
 from crabhook.model.decision import Decision, Verdict
 from crabhook.ui.answers import HELD_BACK, Answers
 from crabhook.ui.full.moment import Mode
+from tests.support.offering import NARROW
 from tests.support.sitting import Sitting, call
 
 ALLOW = Decision(Verdict.ALLOW)
@@ -328,3 +329,27 @@ def test_of_several_answers_each_fault_is_told_and_the_others_are_sent() -> None
     assert len(faults) == 1
     assert "#2" in faults[0]
     assert [number for number, _ in sitting.decided()] == [1, 3]
+
+
+def test_a_rule_goes_with_its_allow_and_with_no_other() -> None:
+    sitting, answers = desk_with(2)
+    rule = NARROW.proposal.rule
+    first, second = sitting.desk.waiting()
+    answers.give(first, ALLOW, rule)
+    answers.give(second, ALLOW, rule)
+    answers.give(second, ALLOW)
+    sitting.desk.pass_time(9)
+    answers.tick()
+    assert sitting.desk.rules == [(1, rule)]
+    assert sitting.decided() == [(1, ALLOW), (2, ALLOW)]
+
+
+def test_a_rule_for_a_card_that_has_ended_is_not_written() -> None:
+    sitting, answers = desk_with()
+    card = sitting.card
+    sitting.leave(1)
+    assert "this answer changed nothing" in Answers(sitting.desk, take_back=0).give(
+        card, ALLOW, NARROW.proposal.rule
+    )
+    assert not sitting.desk.rules
+    assert answers.waiting == 0

@@ -115,9 +115,10 @@ def test_the_title_counts_the_kinds_it_is_for() -> None:
     sitting, watch = watching(Attention(title=frozenset({Kind.CALL})))
     sitting.ask()
     sitting.ask("ExitPlanMode", {"plan": "x"}, session_id="b")
-    assert watch.counted(sitting.desk.waiting()) == 1
+    kinds = sitting.screen.selection.queue.kinds
+    assert watch.counted(kinds) == 1
     _, silent = watching(Attention())
-    assert silent.counted(sitting.desk.waiting()) == 0
+    assert silent.counted(kinds) == 0
 
 
 @pytest.mark.parametrize("kind", list(OrderKind))

@@ -1,8 +1,10 @@
+from datetime import timedelta
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crabhook.ui.durations import LONGEST, read_duration
+from crabhook.ui.durations import LONGEST, read_duration, read_life
 from crabhook.ui.words import LineError
 
 
@@ -29,3 +31,26 @@ def test_what_is_read_is_a_time_that_can_be_waited(text: str) -> None:
     except LineError:
         return
     assert 0 < seconds <= LONGEST
+
+
+@pytest.mark.parametrize(
+    ("text", "life"),
+    [
+        ("30d", timedelta(days=30)),
+        ("12h", timedelta(hours=12)),
+        ("1D6H", timedelta(days=1, hours=6)),
+        ("3650d", timedelta(days=3650)),
+        ("forever", None),
+        ("FOREVER", None),
+    ],
+)
+def test_a_rule_holds_for_days_hours_or_for_ever(text: str, life: timedelta | None) -> None:
+    assert read_life(text, "here") == life
+
+
+@pytest.mark.parametrize(
+    "text", ["", "30", "d", "5m", "-1d", "1.5d", "0d", "0d0h", "3651d", "999999d", "ever"]
+)
+def test_a_life_that_is_none_is_refused(text: str) -> None:
+    with pytest.raises(LineError, match=r"nothing was decided\. Write: 3 remember"):
+        read_life(text, "3 remember K")

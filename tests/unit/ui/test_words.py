@@ -20,10 +20,10 @@ def test_every_usage_in_the_help_can_be_written() -> None:
 
 def test_what_stands_in_brackets_may_be_left_out_and_nothing_else() -> None:
     optional = {name for name, word in WORDS.items() if word.takes and not word.needs}
-    assert optional == {"allow", "accept", "away"}
+    assert optional == {"allow", "accept", "away", "remember"}
     assert WORDS["keep-going"].needs
 
 
 def test_only_a_word_that_lets_nothing_happen_is_said_of_all() -> None:
-    for name in ("allow", "answer", "accept", "edit", "always", "mode", "keep-going", "retry"):
+    for name in ("allow", "answer", "accept", "edit", "always", "remember", "mode", "keep-going", "retry"):
         assert WORDS[name].reach in (Reach.ONE, Reach.NAMED)

@@ -22,6 +22,7 @@ class Act(StrEnum):
     ALLOW_WITH_NOTE = auto()
     EDIT = auto()
     ALWAYS = auto()
+    REMEMBER = auto()
     ALLOW_WITH_MODE = auto()
     DENY = auto()
     DENY_AND_INTERRUPT = auto()
@@ -79,6 +80,7 @@ class Act(StrEnum):
     # lists and what is to be confirmed
     PICK = auto()
     PICK_NUMBER = auto()
+    TURN = auto()
     CONFIRM = auto()
     # typing
     ENTER_LINE = auto()

@@ -15,6 +15,7 @@ from crabhook.ui.full import (
     moving,
     noting,
     permitting,
+    remembering,
 )
 from crabhook.ui.full.act import Act
 from crabhook.ui.full.giving import give
@@ -33,6 +34,7 @@ TOUCHING = frozenset(
         Act.ALLOW_WITH_NOTE,
         Act.EDIT,
         Act.ALWAYS,
+        Act.REMEMBER,
         Act.ALLOW_WITH_MODE,
         Act.DENY,
         Act.DENY_AND_INTERRUPT,
@@ -87,6 +89,12 @@ def _pick_marked(screen: Screen) -> None:
         _pick(screen, screen.menu.cursor)
 
 
+def _turn(screen: Screen) -> None:
+    """Change what the list lets one change."""
+    if screen.menu is not None and screen.menu.turn is not None:
+        screen.menu.turn()
+
+
 _Doing: TypeAlias = "Callable[[Screen, str], object]"
 
 
@@ -114,6 +122,7 @@ ACTS: Mapping[Act, _Doing] = {
     Act.ALLOW_WITH_NOTE: lambda screen, _: giving.allow_with_note(screen),
     Act.EDIT: lambda screen, _: editing.open_editor(screen),
     Act.ALWAYS: permitting.offer_places,
+    Act.REMEMBER: lambda screen, _: remembering.offer_rules(screen),
     Act.ALLOW_WITH_MODE: lambda screen, _: permitting.offer_modes(screen),
     Act.DENY: lambda screen, _: giving.deny(screen, interrupt=False),
     Act.DENY_AND_INTERRUPT: lambda screen, _: giving.deny(screen, interrupt=True),
@@ -162,6 +171,7 @@ ACTS: Mapping[Act, _Doing] = {
     Act.GO_AWAY: lambda screen, _: commanding.go_away(screen),
     Act.COME_BACK: lambda screen, _: commanding.come_back(screen),
     Act.PICK: lambda screen, _: _pick_marked(screen),
+    Act.TURN: lambda screen, _: _turn(screen),
     Act.PICK_NUMBER: lambda screen, key: _pick(screen, int(key) - 1),
     Act.CONFIRM: lambda screen, _: _confirm(screen),
     Act.ENTER_LINE: lambda screen, _: giving.enter_line(screen),

@@ -1,4 +1,4 @@
-"""What stands around a request: its agent's last words and suggestions, what was decided before."""
+"""What stands around a request: its agent's limits, words and suggestions, earlier decisions."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -45,6 +45,19 @@ def words_rows(words: str, sheet: Sheet) -> Iterator[Line]:
     if "\n" in words or cells(_in_one_line(words, sheet.spell)) > room:
         yield [("label", "the agent's last words")]
         yield from framed(plain_rows(words, sheet.inner, sheet.spell, words=True))
+
+
+def limit_lines(card: Card, sheet: Sheet) -> list[Line]:
+    """Return the start of what a decision will not bring about, a line for each thing."""
+    return [[("noted", f"    {sheet.spell(limit)}")] for limit in card.limits]
+
+
+def limit_rows(card: Card, sheet: Sheet) -> Iterator[Line]:
+    """Return in full what a decision will not bring about, where one line cannot hold it."""
+    for limit in card.limits:
+        if cells(limit) > sheet.columns - 5:
+            yield [("label", "what a hook cannot do here")]
+            yield from framed(plain_rows(limit, sheet.inner, sheet.spell, words=True))
 
 
 def before_rows(before: str, sheet: Sheet) -> Iterator[Line]:

@@ -58,7 +58,7 @@ class Caller:
         self._write(notification(cards, self._attention.sequence, in_tmux=in_tmux))
 
     def _set_title(self) -> None:
-        said = title(self._screen.watch.counted(self._screen.selection.waiting()))
+        said = title(self._screen.watch.counted(self._screen.selection.queue.kinds))
         if self._title is None:
             self._write(_KEEP_TITLE)
         if said != self._title:

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 from crabhook.broker.card import Card
 from crabhook.model.event import Event
 from crabhook.model.jsontext import Value
-from crabhook.ui.full.around import Around, before_rows, suggestion_rows, words_rows
+from crabhook.ui.full.around import Around, before_rows, limit_rows, suggestion_rows, words_rows
 from crabhook.ui.full.code import plain_rows, shell_rows
 from crabhook.ui.full.detail import Item
 from crabhook.ui.full.diff import added_rows, edit_rows, patch_rows
@@ -21,7 +21,7 @@ from crabhook.ui.full.markdown import mark_rows, marks_of
 from crabhook.ui.full.paper import Line, Sheet
 from crabhook.ui.full.told import going_rows, told_keys, told_rows
 from crabhook.ui.safe import hidden
-from crabhook.ui.summary import PLAN_TOOL
+from crabhook.ui.summary import is_plan
 
 LOOKED_AT = 100_000  # letters of a text in which hidden ones are counted
 _PATCH = "*** Begin Patch"
@@ -57,9 +57,10 @@ def request_rows(card: Card, sheet: Sheet, around: Around = _NOTHING) -> Iterato
     """Return all there is to read about a card."""
     first, *others = [request.event for request in card.requests]
     yield from _warning(first)
+    yield from limit_rows(card, sheet)
     yield from going_rows(card)
     if first.tool is not None:
-        yield from _tool_input(first.tool.name, first.tool.input, sheet)
+        yield from _tool_input(first, first.tool.input, sheet)
     yield from told_rows(first, sheet)
     yield from before_rows(around.before, sheet)
     yield from suggestion_rows(card, sheet)
@@ -87,12 +88,12 @@ def _warning(event: Event) -> Iterator[Line]:
         yield [("warning", f"! {count} {what} on a terminal; marks are shown instead")]
 
 
-def _tool_input(tool: str, value: Value, sheet: Sheet) -> Iterator[Line]:
+def _tool_input(event: Event, value: Value, sheet: Sheet) -> Iterator[Line]:
     if not isinstance(value, dict):
         yield from _title("input")
         yield from framed(value_rows(value, sheet.inner, sheet.spell))
         return
-    if tool == PLAN_TOOL and not value.get("plan"):
+    if is_plan(event) and not value.get("plan") and "plan_filename" not in value:
         yield [("dim", "this event carries no plan; the PermissionRequest of the same call does")]
     shape = next((one for one in SHAPES if one.fits(value)), None)
     if shape:
@@ -111,7 +112,7 @@ def _other_leg(first: Event, event: Event, sheet: Sheet) -> Iterator[Line]:
     if isinstance(asked, dict):
         asked = {key: item for key, item in asked.items() if known.get(key, _ABSENT) != item}
     if event.tool is not None and asked:
-        yield from _tool_input(event.tool.name, asked, sheet)
+        yield from _tool_input(event, asked, sheet)
     fields = _rest(event)
     told = {key: item for key, item in fields.items() if first.fields.get(key, _ABSENT) != item}
     yield from framed(field_rows(told, sheet.inner, sheet.spell))

@@ -15,6 +15,7 @@ from crabhook.ui.full.clock import lasting
 from crabhook.ui.full.moment import Mode
 
 if TYPE_CHECKING:
+    from crabhook.policy.rule import Rule
     from crabhook.ui.full.screen import Screen
 
 LONGER = 600.0  # seconds a card is given by one key
@@ -23,15 +24,18 @@ _LEFT_TO_DECIDE = 60.0  # seconds before its end at which a card is back at the 
 _DENIAL_READ = "a denial needs a reason: the model reads it to know what to do instead"
 
 
-def give(screen: Screen, decision: Decision) -> str:
-    """Give the selected card a decision, and its message to the user; return what went wrong."""
+def give(screen: Screen, decision: Decision, rule: Rule | None = None) -> str:
+    """Give the selected card a decision, and its message to the user; return what went wrong.
+
+    With an allow may go a `rule` for such calls from now on.
+    """
     screen.mode = Mode.QUEUE
     card = screen.card
     if card is None:
         return ""
     if Beside.MESSAGE in card.choices.beside:
         decision = replace(decision, user_message=screen.messages.get(card.number, ""))
-    said = screen.answers.give(card, decision)
+    said = screen.answers.give(card, decision, rule)
     screen.say(said)
     return said
 

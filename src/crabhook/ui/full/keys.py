@@ -30,6 +30,7 @@ from crabhook.ui.full.moment import (
     reviewing,
     suggesting,
     taking_back,
+    turning,
     with_a_card,
     with_changes,
     with_marks,
@@ -51,6 +52,7 @@ _PLAIN_ALLOW = both(can(Verdict.ALLOW), no(_STOPS), no(_DENIED))
 _ALLOWS_CALL = both(can(Verdict.ALLOW, Beside.NOTE), without_form)
 _EDITABLE = both(can(Verdict.ALLOW, Beside.INPUT), without_form)
 _REPLACEABLE = can(Verdict.ALLOW, Beside.OUTPUT)
+_RULED = can(Verdict.ALLOW, Beside.RULE)
 _ALLOWS_MODE = both(can(Verdict.ALLOW, Beside.PERMISSIONS), without_form)
 
 # In the order of the help line, the most needed first.
@@ -140,7 +142,9 @@ TABLE: tuple[Group, ...] = (
         (_EDITABLE, "e", "edit…", "change the call, see the difference, and allow it so", Act.EDIT),
         (_REPLACEABLE, "e", "change output…",
          "change what the model is shown of the result", Act.EDIT),
-        (suggesting, _DIGITS, "always…",
+        (_RULED, "A", "always allow…",
+         "allow, by a rule of your own from now on: choose which", Act.REMEMBER),
+        (suggesting, _DIGITS, "suggestion…",
          "allow, and from now on too: that suggestion of the agent's", Act.ALWAYS),
         (can(Verdict.ACCEPT), "a", "accept…", "see what would be sent, then accept", Act.ACCEPT),
         (can(Verdict.DECLINE), "d", "decline", "send the form back, refused", Act.DECLINE),
@@ -201,6 +205,7 @@ TABLE: tuple[Group, ...] = (
         ("enter", "choose", "choose the marked row", Act.PICK),
         ("escape", "leave", "choose nothing", Act.BACK),
     ),
+    group("", turning, ("e", "until when", "change when the rules end", Act.TURN)),
     group(
         "in the queue",
         with_a_card,

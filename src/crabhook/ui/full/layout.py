@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from crabhook.broker.card import Card
 from crabhook.broker.states import State
-from crabhook.ui.full.around import words_line
+from crabhook.ui.full.around import limit_lines, words_line
 from crabhook.ui.full.clock import Clock
 from crabhook.ui.full.editview import EditContent
 from crabhook.ui.full.foot import Foot
@@ -92,8 +92,8 @@ class Painter:
 
     def _status(self, columns: int, clock: Clock) -> Line:
         screen = self._screen
-        queue, sessions = screen.selection.waiting(), screen.desk.sessions()
-        waiting, aside = len(queue), sum(card.snoozed_until > 0 for card in queue)
+        queue, sessions = screen.selection.queue, screen.desk.sessions()
+        waiting, aside = len(queue.cards()), queue.aside
         left: Line = [
             ("", " "),
             *orders_line(screen.desk.orders(), clock, self._spell),
@@ -164,6 +164,8 @@ class Painter:
         sheet = self._sheet(columns)
         standing = self._standing(card, armed=screen.armed())
         lines = [[("", " "), *line] for line in head_lines(standing, sheet, clock)]
+        if card.state is State.WAITING:
+            lines += limit_lines(card, sheet)
         if words := screen.surroundings.of(card).words:
             lines.append([("", " "), *words_line(words, sheet.columns, sheet.spell)])
         if card.state is State.WAITING and (error := screen.forms.error(card)):

@@ -5,13 +5,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from crabhook.broker.card import Card, FeedEntry
+from crabhook.model.question import QUESTION_TOOLS
 from crabhook.ui.full.clock import Clock, bar, lasting
 from crabhook.ui.full.letters import Speller, fit
 from crabhook.ui.full.paper import Line, clip_line, ends
 from crabhook.ui.full.standing import Standing
 from crabhook.ui.summary import (
-    PLAN_TOOL,
-    QUESTION_TOOL,
+    PLAN_TOOLS,
     agent_label,
     brief,
     project,
@@ -54,8 +54,8 @@ class Words:
     summary: str
 
 
-# What our own screen calls two tools; their heads show the true names.
-_NAMES = {QUESTION_TOOL: "Question", PLAN_TOOL: "Plan"}
+# What our own screen calls the tools that ask; their heads show the true names.
+_NAMES = dict.fromkeys(QUESTION_TOOLS, "Question") | dict.fromkeys(PLAN_TOOLS, "Plan")
 
 
 class WordsOfCards:
@@ -121,7 +121,7 @@ def _state(standing: Standing, clock: Clock, bar_cells: int) -> Line:
     style = "urgent" if urgent else "time"
     state: Line = [("dim", f"{lasting(age):>5} ")]
     if bar_cells:
-        state.append((style, bar(part, bar_cells)))
+        state.append((style, bar(part, bar_cells) + " "))
     state.append((style, f"{lasting(left):>5}" + ("!" if urgent else " ")))
     return state
 

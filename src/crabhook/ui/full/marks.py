@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from crabhook.broker.card import Card
 from crabhook.broker.states import State
 from crabhook.model.decision import Verdict
-from crabhook.ui.summary import PLAN_TOOL, is_question
+from crabhook.ui.summary import is_plan, is_question
 from crabhook.ui.target import alike
 
 _OWN_ANSWERS = "it asks you something: decide it by itself"
@@ -80,5 +80,5 @@ def refusal(card: Card, verdict: Verdict) -> str:
     """Return why a card cannot be decided so together with others; empty if it can."""
     if verdict not in card.choices.verdicts:
         return f"its event cannot be told {verdict}"
-    asks = is_question(card.event) or (card.event.tool and card.event.tool.name == PLAN_TOOL)
+    asks = is_question(card.event) or is_plan(card.event)
     return _OWN_ANSWERS if verdict is Verdict.ALLOW and asks else ""

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 from crabhook.broker.card import Card
 from crabhook.model.decision import Decision
-from crabhook.model.jsontext import canonical
 from crabhook.ui.full.code import plain_rows
 from crabhook.ui.full.detail import Item
 from crabhook.ui.full.draw import request_rows
@@ -55,7 +54,7 @@ def _asked(card: Card) -> Hashable:
         return card.number
     first = events[0]
     tools = tuple(
-        (event.name, event.tool and (event.tool.name, canonical(event.tool.input)))
+        (event.name, event.tool and (event.tool.name, event.tool.fingerprint))
         for event in events
     )
     return first.platform, first.cwd, tools

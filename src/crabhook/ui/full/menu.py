@@ -6,19 +6,34 @@ from dataclasses import dataclass
 from crabhook.ui.full.code import plain_rows
 from crabhook.ui.full.detail import Item
 from crabhook.ui.full.framed import framed
-from crabhook.ui.full.letters import wrapped
+from crabhook.ui.full.letters import clip, wrapped
 from crabhook.ui.full.paper import Line, Sheet
 
 _DIGITS = 9  # rows that a digit chooses
 
 
 @dataclass(frozen=True, slots=True)
+class Beneath:
+    """An agent's text to read with a list, what it is, and the style it wears."""
+
+    what: str
+    text: str
+    style: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Choice:
-    """One row: our words, an agent's behind them, and what choosing it does."""
+    """One row: our words, an agent's behind them, and what choosing it does.
+
+    `warning` stands below the row: ours, and an agent's words behind it.
+    `beneath` is to be read beneath the list while one stands on the row.
+    """
 
     ours: str
     does: Callable[[], object]
     theirs: str = ""
+    warning: tuple[str, str] = ("", "")
+    beneath: tuple[Beneath, ...] = ()
 
 
 @dataclass(slots=True)
@@ -26,7 +41,8 @@ class Menu:
     """A list, what it is about, and the row the operator stands on.
 
     `number` is the card it is about, None for a list about the whole desk.
-    `beneath` is an agent's text to read with it, and what it is.
+    `beneath` is an agent's text to read with it, and what it is.  `turn`
+    changes something about all its rows.
     """
 
     title: str
@@ -34,10 +50,11 @@ class Menu:
     number: int | None = None
     beneath: tuple[str, str] = ("", "")
     cursor: int = 0
+    turn: Callable[[], object] | None = None
 
     def move(self, step: int) -> None:
         """Stand on another row; the first and the last are ends."""
-        self.cursor = min(max(self.cursor + step, 0), len(self.choices) - 1)
+        self.cursor = max(min(self.cursor + step, len(self.choices) - 1), 0)
 
     def pick(self, place: int) -> bool:
         """Do what the row at `place` is for; return whether there is one."""
@@ -49,7 +66,7 @@ class Menu:
     @property
     def key(self) -> Hashable:
         """What tells it from any other list."""
-        rows = tuple((one.ours, one.theirs) for one in self.choices)
+        rows = tuple((one.ours, one.theirs, one.warning, one.beneath) for one in self.choices)
         return "menu", self.number, self.title, rows, self.beneath
 
 
@@ -75,7 +92,7 @@ class MenuContent:
         if place == 0:
             return Item((menu.key, "title"), self._title)
         if place > len(menu.choices):
-            return Item((menu.key, "beneath"), self._beneath)
+            return Item((menu.key, "beneath", menu.cursor), self._beneath)
         here = place - 1 == menu.cursor
         return Item((menu.key, place, here), lambda sheet: self._row(sheet, place, here))
 
@@ -91,9 +108,15 @@ class MenuContent:
         for turn, row in enumerate(wrapped(said, sheet.columns - 4, str, words=True)):
             mark = f"{'▸' if here else ' '} {digit}" if turn == 0 else "    "
             yield [("mark" if here else "key", mark), (style, row)]
+        warning, whereof = choice.warning
+        if warning:
+            said = clip(f"! {warning}{sheet.spell(whereof)}", sheet.columns - 4)
+            yield [("", "    "), ("warning", said)]
 
     def _beneath(self, sheet: Sheet) -> Iterator[Line]:
-        what, text = self.menu.beneath
-        if text:
-            yield [("label", what)]
-            yield from framed(plain_rows(text, sheet.inner, sheet.spell))
+        menu = self.menu
+        here = menu.choices[menu.cursor : menu.cursor + 1]
+        for one in (Beneath(*menu.beneath), *(part for row in here for part in row.beneath)):
+            if one.text:
+                yield [(one.style or "label", one.what)]
+                yield from framed(plain_rows(one.text, sheet.inner, sheet.spell, style=one.style))

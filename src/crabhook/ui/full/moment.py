@@ -35,6 +35,7 @@ class Moment:
     suggests what to allow from now on.  `marked`: some cards are marked.
     `away`: the operator is away.  `fields`: it is a form to fill in.  `plan`:
     it asks about a plan; `revised`: about one that followed a denied one.
+    `turns`: the list has something to change about all its rows.
     """
 
     mode: Mode = Mode.QUEUE
@@ -49,6 +50,7 @@ class Moment:
     fields: bool = False
     plan: bool = False
     revised: bool = False
+    turns: bool = False
 
 
 When: TypeAlias = Callable[[Moment], bool]
@@ -149,6 +151,11 @@ def with_changes(moment: Moment) -> bool:
 def reviewing(moment: Moment) -> bool:
     """Before answers that could be sent."""
     return moment.waits and moment.mode is Mode.REVIEW
+
+
+def turning(moment: Moment) -> bool:
+    """In a list with something to change about all its rows."""
+    return moment.turns and moment.mode is Mode.MENU
 
 
 def taking_back(moment: Moment) -> bool:

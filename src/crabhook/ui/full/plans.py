@@ -11,7 +11,7 @@ from crabhook.broker.card import Card
 from crabhook.broker.desk import Desk
 from crabhook.model.decision import Verdict
 from crabhook.ui.full.markdown import Mark, marks_of
-from crabhook.ui.summary import PLAN_TOOL
+from crabhook.ui.summary import is_plan
 
 MOST_LINES = 5_000  # of a plan that can be stood on; more is no plan that a person reads
 _QUOTED = 300  # letters of a line that are quoted back
@@ -22,7 +22,7 @@ def plan_of(card: Card | None) -> str:
     """Return the plan a card asks about, from whichever of its legs carries it."""
     for leg in card.requests if card else ():
         tool = leg.event.tool
-        if tool is not None and tool.name == PLAN_TOOL and isinstance(tool.input, dict):
+        if tool is not None and is_plan(leg.event) and isinstance(tool.input, dict):
             plan = tool.input.get("plan")
             if isinstance(plan, str) and plan.strip():
                 return plan

@@ -74,6 +74,7 @@ class Screen:
         self.menu: Menu | None = None
         self.proposal: Proposal | None = None
         self.errand: Errand | None = None
+        self.awaited: Callable[[], bool] | None = None
         self.notice = ""
         self.quit_asked_at: float | None = None
         self.done = False
@@ -143,6 +144,7 @@ class Screen:
             fields=self.filling is not None,
             plan=self.plan is not None,
             revised=card is not None and self.plan is not None and bool(self.plans.before(card)),
+            turns=self.menu is not None and self.menu.turn is not None,
         )
 
     def armed(self) -> bool:
@@ -187,14 +189,16 @@ class Screen:
         self.arming.seen(self._sight() if shows_card else None, self.desk.now())
 
     def tick(self) -> None:
-        """Take in that time has passed: send the answers that are due."""
+        """Take in that time has passed: send the answers that are due, see what was awaited."""
+        if self.awaited is not None and self.awaited():
+            self.awaited = None
         for said in self.answers.tick():
             self.say(said)
 
     def wake_at(self) -> float | None:
         """Return when the next thing happens by itself, or None."""
         now = self.desk.now()
-        if self.card is not None and not self.surroundings.read(self.card):
+        if self.awaited or (self.card is not None and not self.surroundings.read(self.card)):
             return now + READ_WITHIN
         due = [at for at in (self.answers.due, self.arming.due, self.watch.due) if at is not None]
         return min((at for at in due if at > now), default=None)
@@ -215,7 +219,8 @@ class Screen:
         elif (field := self._field()) is not None:
             field.press(" " if key == "space" else key)
         elif self.selection.ended and self.card and self._would_decide(key, moment):
-            self.say(f"#{self.card.number} has ended; ↑ ↓ choose another")
+            way = "↑ ↓ choose" if self.mode is Mode.QUEUE else "esc, then ↑ ↓ choose"
+            self.say(f"#{self.card.number} has ended; {way} another")
 
     def paste(self, text: str) -> None:
         """Take in pasted text; outside of the box and the editor it is nothing."""

@@ -6,13 +6,13 @@ selected.  A selected card that ends stays where it was until the operator
 moves on.
 """
 
-from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from crabhook.broker.card import Card
 from crabhook.broker.desk import Desk
 from crabhook.broker.states import State
+from crabhook.ui.full.queue import Queue
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,15 +25,10 @@ class Window:
 
 
 class Selection:
-    """The queue of waiting cards, the oldest first, and the one among them that is selected.
-
-    What was put aside stands at its end until it is back.
-    """
+    """The queue of waiting cards, and the one among them that is selected."""
 
     def __init__(self, desk: Desk) -> None:
-        self._desk = desk
-        self._queue: Sequence[Card] = ()
-        self._fresh = False
+        self.queue = Queue(desk)
         self._top = 0
         self.card: Card | None = next(iter(self.waiting()), None)
 
@@ -46,14 +41,12 @@ class Selection:
         return self.card is not None and self.card.state is not State.WAITING
 
     def waiting(self) -> Sequence[Card]:
-        """Return the cards that wait; asked of the desk once after each change."""
-        if not self._fresh:
-            self._queue, self._fresh = sorted(self._desk.waiting(), key=_order), True
-        return self._queue
+        """Return the cards that wait, the oldest first, those put aside after the others."""
+        return self.queue.cards()
 
     def news(self, card: Card) -> None:
         """Take in a new or changed card."""
-        self._fresh = False
+        self.queue.news(card.number)
         first = self.card is None and card.state is State.WAITING
         if first or (self.card is not None and self.card.number == card.number):
             self.card = card
@@ -110,9 +103,4 @@ class Selection:
         """Return the selected card's place in the queue, or the place it would have."""
         if self.card is None:
             return 0
-        return bisect_left(self.waiting(), _order(self.card), key=_order)
-
-
-def _order(card: Card) -> tuple[bool, int]:
-    """Return a card's place among all: by number, those put aside after the others."""
-    return card.snoozed_until > 0, card.number
+        return self.queue.place(self.card)

@@ -199,5 +199,13 @@ _TOLD: Mapping[str, Mapping[str, tuple[str, _Tell]]] = {
     "PreModelSwitch": _SWITCH,
     "PostModelSwitch": _SWITCH,
     "SessionStart": {"source": ("started by", _field), "model": ("model", _model)},
+    # Gemini CLI's
+    "AfterTool": {"tool_response": ("the tool gave", _result)},
+    "BeforeAgent": {"prompt": ("the prompt", _prose)},
+    "AfterAgent": {
+        "prompt_response": ("the agent's last message", _markdown),
+        "prompt": ("the prompt", _prose),
+        "stop_hook_active": ("", _hook_active),
+    },
     "Setup": {"trigger": ("set up for", _field)},
 }

@@ -8,8 +8,9 @@ from crabhook.broker.card import Card, FeedEntry
 from crabhook.broker.desk import Desk, News
 from crabhook.broker.orders import Kind, Order
 from crabhook.broker.states import State
-from crabhook.model.decision import Decision
+from crabhook.model.decision import Decision, Verdict
 from crabhook.model.errors import CrabhookError, DecisionError
+from crabhook.policy.rule import Rule
 from crabhook.ui.answers import HELD_BACK, Answers
 from crabhook.ui.deciding import DECIDING, Given
 from crabhook.ui.durations import read_duration
@@ -19,7 +20,9 @@ from crabhook.ui.plain.listing import list_lines
 from crabhook.ui.plain.news import Teller
 from crabhook.ui.plain.oldest import JUST_NOW, Oldest
 from crabhook.ui.plain.order_line import keep_going_order, order_line, read_order, read_release
+from crabhook.ui.plain.remembering import Remembering
 from crabhook.ui.plain.show import card_lines
+from crabhook.ui.safe import safe
 from crabhook.ui.target import Kind as Naming
 from crabhook.ui.target import alike, first_alike, named_cards
 from crabhook.ui.words import WORDS, LineError, help_lines
@@ -40,6 +43,7 @@ class Clerk:
         self._timer: asyncio.TimerHandle | None = None
         self._decided: deque[int] = deque(maxlen=_DECIDED_REMEMBERED)
         self._oldest = Oldest(desk)
+        self._remembering = Remembering(desk, teller.say)
         self._following = False
         self._newest = max((card.number for card in desk.waiting()), default=0)
 
@@ -85,12 +89,13 @@ class Clerk:
 
     def leave(self) -> None:
         """Stop; what is held was never given."""
+        self._remembering.leave()
         if self._timer:
             self._timer.cancel()
 
     def _complain(self, error: object) -> None:
         if said := str(error):
-            self._say(f"! {said}")
+            self._say(f"! {safe(said)}")  # it may quote an agent
 
     def _follow_about_cards(self, command: Command) -> None:
         """Do what a word says to each card it names; what fails on one does not stop the others."""
@@ -123,6 +128,14 @@ class Clerk:
         if given.repeats:
             words = given.decision.reason
             self._desk.order(keep_going_order(card.event, given.repeats, words))
+
+    def _remember(self, card: Card, command: Command) -> None:
+        """List the rules offered for a card; or allow it, and write one of them."""
+        if command.rest:
+            rule = self._remembering.chosen(card, command.rest)
+            self._decide(card, Decision(Verdict.ALLOW), rule)
+        else:
+            self._remembering.list(card)
 
     def _undo(self, card: Card, _: Command) -> None:
         if self._answers.held(card.number) is None:
@@ -184,19 +197,22 @@ class Clerk:
         except DecisionError as error:
             raise LineError(str(error), write) from error
 
-    def _decide(self, card: Card, decision: Decision) -> None:
+    def _decide(self, card: Card, decision: Decision, rule: Rule | None = None) -> None:
         """Give a decision, or hold it where there is time to; it replaces one that is held."""
         number, now = card.number, self._desk.now()
         self._decided.append(number)
         self._answers.drop(number)
         in_time = card.state is State.WAITING and card.wait_until - now > self._take_back + JUST_NOW
         if decision.verdict in HELD_BACK and self._take_back and in_time:
-            self._complain(self._answers.give(card, decision))
+            self._complain(self._answers.give(card, decision, rule))
             done = decision.verdict.done.lower()
             self._say(
                 f"#{number} is {done} in {self._take_back:.1f} s; {number} undo takes it back"
             )
             self._tick()
+            return
+        if rule is not None:
+            self._desk.remember(number, rule, decision)
             return
         self._as_a_line(lambda: self._desk.answer(number, decision), other_words(card))
 
@@ -220,6 +236,7 @@ def _is_away(order: Order) -> bool:
 
 
 _ABOUT_A_CARD: Mapping[str, Callable[[Clerk, Card, Command], None]] = {
+    "remember": Clerk._remember,  # noqa: SLF001
     "undo": Clerk._undo,  # noqa: SLF001 - the table of its own methods
     "show": Clerk._show,  # noqa: SLF001
     "snooze": Clerk._snooze,  # noqa: SLF001

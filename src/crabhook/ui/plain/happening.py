@@ -29,11 +29,12 @@ _EVERY_EVENTS = frozenset(
         "agent_id",
         "agent_type",
         "scratchpad_dir",
+        "timestamp",
     }
 )
 _THE_TOOLS = frozenset({"tool_name", "tool_input", "tool_use_id"})
 
-# The fields of Claude Code's events by the label they are shown under, in this order.
+# The fields of agents' events by the label they are shown under, in this order.
 LABELS: Mapping[str, str] = {
     "message": "message",
     "mcp_server_name": "server",
@@ -43,6 +44,7 @@ LABELS: Mapping[str, str] = {
     "content": "content",
     "prompt": "prompt",
     "last_assistant_message": "last message",
+    "prompt_response": "last message",
     "stop_hook_active": "stop_hook_active",
     "background_tasks": "background tasks",
     "session_crons": "session_crons",

@@ -72,6 +72,7 @@ def _facts(card: Card, now: float) -> Iterator[Row]:
     if Verdict.KEEP_GOING in card.choices.verdicts:
         yield Row(f"  kept going: {card.kept_going} of {CAP} in a row")
     if card.state is State.WAITING:
+        yield from (Row("  limit: ", limit) for limit in card.limits)
         yield Row(f"  time left: {clock(card.wait_until - now)}")
 
 
@@ -92,5 +93,5 @@ def _shortened(card: Card, *, whole: bool) -> Row:
 def _closing(card: Card) -> str:
     """Return the words that fit the card, or how it ended."""
     if card.state is not State.WAITING:
-        return f"  ended: {card.outcome}"
+        return "  ended: " + " ".join(filter(None, (card.outcome, brief(card.why))))
     return f"  answer with: {' | '.join(fitting(card))}"

@@ -39,6 +39,7 @@ HARMLESS = {
     Act.MARK,
     Act.MARK_ALIKE,
     Act.UNMARK_ALL,
+    Act.TURN,
     # these only show what would be done, to be confirmed
     Act.ALLOW_MARKED,
     Act.DENY_MARKED,

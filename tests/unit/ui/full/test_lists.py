@@ -39,7 +39,7 @@ def test_a_row_tells_age_and_time_left() -> None:
     sitting = Sitting()
     sitting.ask(wait=600)
     sitting.desk.pass_time(12)
-    assert "0:12 ▓▓▓▓ 9:48 " in row(sitting, 80)
+    assert "0:12 ▓▓▓▓  9:48 " in row(sitting, 80)
     sitting.desk.pass_time(580)
     assert "0:08!" in row(sitting, 80)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from crabhook.ui.full.menu import Choice, Menu, MenuContent
+from crabhook.ui.full.menu import Beneath, Choice, Menu, MenuContent
 from crabhook.ui.full.paper import Sheet, line_cells
 from crabhook.ui.safe import safe
 
@@ -69,3 +69,27 @@ def test_long_rows_wrap_under_themselves() -> None:
     rows = shown(Menu("t", (Choice("word " * 20, print),)), 30)
     assert rows[1].startswith("▸ 1 word")
     assert rows[2].startswith("    word")
+
+
+def test_a_rows_own_warning_and_text_are_shown_with_it() -> None:
+    text = (Beneath("of the first", HOSTILE, "warning"),)
+    rows = (Choice("one", print, beneath=text), Choice("two", print, warning=("beware: ", HOSTILE)))
+    menu = Menu("t", rows)
+    assert shown(menu)[1:] == [
+        "▸ 1 one",
+        "  2 two",
+        "    ! beware: ␛[2J⟨U+202E⟩ x",
+        "of the first",
+        *shown(menu)[5:],
+    ]
+    assert shown(menu)[5].startswith("│ ␛[2J")
+    menu.move(1)
+    assert len(shown(menu)) == 4
+
+
+def test_a_list_that_is_still_empty_can_be_stood_in() -> None:
+    menu = Menu("soon", ())
+    menu.move(1)
+    assert menu.cursor == 0
+    assert shown(menu) == ["soon"]
+    assert not menu.pick(0)

@@ -17,6 +17,7 @@ from crabhook.ui.words import WORDS
 from tests.support.desk import BrokerDesk
 from tests.support.plain_sitting import PLAN, QUESTIONS, Sitting, bash, said, sample, sitting
 
+CHANGING = "1 edit TEXT | 1 remember"
 REFUSING, BESIDES = "1 deny REASON | 1 ask | 1 pass", "1 halt REASON | 1 tell MESSAGE"
 LEFT = "the hook was ended by the agent, or its connection was lost"
 
@@ -31,7 +32,7 @@ async def test_a_request_prints_its_block_when_it_comes() -> None:
         "  time left: 10:00",
         "  command:",
         "    rm -rf build",
-        f"  answer with: 1 allow [note] | {REFUSING} | 1 edit TEXT | 1 defer | {BESIDES}",
+        f"  answer with: 1 allow [note] | {REFUSING} | {CHANGING} | 1 defer | {BESIDES}",
         "",
     ]
 
@@ -134,6 +135,18 @@ async def test_an_outcome_is_printed_once_and_then_its_delivery() -> None:
         assert await sits.look() == ["#1 delivered", "#2 NOT DELIVERED: the hook had gone"]
 
 
+async def test_what_an_agent_says_of_the_outcome_reaches_no_terminal_raw() -> None:
+    hostile = "gone\x1b]52;c;AAAA\x07\u202e\x9b2J"
+    async with sitting() as sits:
+        sits.desk.ask(bash("a"))
+        await sits.look()
+        failed = sample("PostToolUseFailure-Bash", session_id="s1", error=hostile)
+        sits.desk.ask({**failed, "tool_input": bash("a")["tool_input"], "tool_use_id": ""})
+        said = await sits.look() + await sits.type("1 allow", "1 show")
+    assert any("it ran and failed: gone␛]52" in line for line in said)
+    assert "".join(said).isprintable()
+
+
 async def test_what_ends_without_the_operator_says_why() -> None:
     async with sitting() as sits:
         leaves = sits.desk.ask(bash("a"))
@@ -146,7 +159,7 @@ async def test_what_ends_without_the_operator_says_why() -> None:
         assert await sits.look() == [
             f"#1 WITHDRAWN {LEFT}",
             "#2 EXPIRED nobody decided in time; the agent's own prompt takes over",
-            "#3 WITHDRAWN answered at the agent",
+            "#3 WITHDRAWN answered at the agent: the agent's turn ended",
             "· Stop session=othe… project",
         ]
 

@@ -68,6 +68,7 @@ def test_a_card_is_a_header_its_facts_its_input_and_the_words_that_fit() -> None
         *REFUSING.split(" | "),
         "1 edit TEXT",
         "1 always K [session|local|project|user]",
+        "1 remember",
         "1 deny --interrupt REASON",
         "1 halt REASON",
     ]

@@ -1,0 +1,163 @@
+"""The rules that a card could be allowed by from now on, tried on what the record holds.
+
+That takes seconds, so it is done in a thread, for WITHIN seconds at most: past
+denials first, for they are what an operator must see, then everything else,
+the latest first.
+"""
+
+import asyncio
+import logging
+import sqlite3
+from collections import OrderedDict
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from time import monotonic
+
+from crabhook.broker.card import Card
+from crabhook.model.errors import CrabhookError
+from crabhook.model.event import Event
+from crabhook.policy.offer import Offer, Offering, why_none
+from crabhook.policy.propose import propose, tried_each
+from crabhook.policy.rule import Rule, RuleVerdict
+from crabhook.policy.surroundings import Surroundings
+from crabhook.policy.tools import Kind, kind_of
+from crabhook.rulebook import edit
+from crabhook.rulebook.files import RuleFiles, RulesError
+from crabhook.rulebook.past import calls_in
+from crabhook.rulebook.recalled import recalled
+from crabhook.rulebook.today import Today
+from crabhook.server.law import Law
+from crabhook.store.errors import StoreError
+from crabhook.store.query import Query
+from crabhook.store.reader import Reader
+from crabhook.store.record import Kind as Recorded
+
+_LOG = logging.getLogger(__name__)
+
+LAST = 5_000  # decided calls that rules are tried on, and as many denials
+WITHIN = 2.0  # seconds
+FRESH = 60.0  # seconds for which an offering is not made again
+KEPT = 64  # cards whose offering is remembered
+_AGAINST = (RuleVerdict.DENY, RuleVerdict.ASK_OPERATOR, RuleVerdict.ASK_AGENTS_USER)
+
+
+class Offers:
+    """What is offered for the cards asked about lately.  `record` is the record's file."""
+
+    def __init__(self, files: RuleFiles, law: Law, record: Path) -> None:
+        self._files, self._law, self._record = files, law, record
+        self._known: OrderedDict[int, tuple[float, Offering | None]] = OrderedDict()
+
+    def __repr__(self) -> str:
+        return f"<Offers {len(self._known)}>"
+
+    def of(self, card: Card) -> Offering | None:
+        """Return what is offered for a card; None while it is being tried."""
+        loop = asyncio.get_running_loop()
+        at, known = self._known.get(card.number, (0.0, Offering()))
+        if card.number not in self._known or (known and loop.time() - at > FRESH):
+            self._known[card.number] = (loop.time(), None)
+            if len(self._known) > KEPT:
+                self._known.popitem(last=False)
+            trying = loop.run_in_executor(None, offering, card.event, self._files, self._record)
+            trying.add_done_callback(lambda done: self._note(card.number, loop.time(), done))
+            return None
+        return known
+
+    def keep(self, rule: Rule, number: int) -> Rule:
+        """Write a rule that was offered for the card into the operator's file, and let it count.
+
+        Raises RulesError; then the file is as it was.
+        """
+        note = f"always allow, on card #{number}, {datetime.now(UTC).astimezone():%Y-%m-%d}"
+        try:
+            kept = edit.add(self._files, replace(rule, note=note))
+        except CrabhookError as error:
+            raise RulesError(f"no rule was written, and nothing decided: {error}") from error
+        self._law.look_again()
+        self._known.clear()  # other cards may be allowed now, and are offered nothing more
+        return kept
+
+    def _note(self, number: int, at: float, done: "asyncio.Future[Offering]") -> None:
+        if number not in self._known:
+            return
+        if done.cancelled():
+            del self._known[number]
+        elif error := done.exception():
+            _LOG.error("no rule could be offered for #%s", number, exc_info=error)
+            self._known[number] = (at, Offering(why="the rules could not be tried: a fault"))
+        else:
+            self._known[number] = (at, done.result())
+
+
+def offering(event: Event, files: RuleFiles, record: Path) -> Offering:
+    """Return what is offered for a call, tried on the record; it takes its time."""
+    today = Today(files)
+    try:
+        here = today(event)
+        ruling, protected = here.policy.judge(event, here.surroundings), today.protected
+        proposals = () if ruling else propose(event, here.surroundings, protected)
+        past = _Past(record, event, today)
+        trials = tried_each(proposals, past, past.surroundings_of, protected) if proposals else ()
+    except CrabhookError as error:
+        return Offering(why=f"no rule can be added: {error}")
+    if not proposals:
+        return Offering(why=ruling.why if ruling else why_none(event, here.surroundings))
+    return Offering(tuple(map(Offer, proposals, trials)), past.count)
+
+
+class _Past:
+    """Past calls of the same kind, until the time is over; `count` says how many, None: no record.
+
+    Shell calls are kept apart from all others: reading them is what takes the
+    time, and a rule about one kind seldom says anything of the other.  Left
+    out are denials that the rules in force would repeat.
+    """
+
+    def __init__(self, record: Path, event: Event, today: Today) -> None:
+        self._record, self._today = record, today
+        self._until = monotonic() + WITHIN
+        self._shell = event.tool is not None and kind_of(event.tool.name) is Kind.COMMAND
+        self.count: int | None = None
+
+    def __iter__(self) -> Iterator[tuple[Event, RuleVerdict]]:
+        try:
+            with Reader(self._record) as reader:
+                self.count = 0
+                yield from self._read(reader, denied=True)
+                yield from self._read(reader, denied=False)
+        except (StoreError, sqlite3.Error) as error:
+            _LOG.info("rules are tried only as far as the record can be read: %s", error)
+
+    def _read(self, reader: Reader, *, denied: bool) -> Iterator[tuple[Event, RuleVerdict]]:
+        verdict = RuleVerdict.DENY.value if denied else ""
+        query = Query(kinds=(Recorded.DECIDED.value,), verdict=verdict, last=LAST, backwards=True)
+        for record in reader.find(query):
+            if monotonic() > self._until:
+                return
+            if (kind_of(record.tool) is Kind.COMMAND) is not self._shell:
+                continue
+            if denied is not (record.verdict == RuleVerdict.DENY):
+                continue
+            for call in calls_in([record]):
+                event = recalled(call.event)
+                if not self._is_beside_the_point(event, denied=denied):
+                    self.count = (self.count or 0) + 1
+                    yield event, call.verdict
+
+    def surroundings_of(self, event: Event) -> Surroundings:
+        """Return what a ruling on a past call needs to know."""
+        return self._today(event).surroundings
+
+    def _is_beside_the_point(self, event: Event, *, denied: bool) -> bool:
+        """Whether no rule would change what becomes of a call now, or its project has broken ones.
+
+        A denial or a question of the rules in force comes before any allow.
+        """
+        try:
+            there = self._today(event)
+        except CrabhookError:
+            return True
+        return denied and there.ruling(event).verdict in _AGAINST

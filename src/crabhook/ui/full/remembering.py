@@ -1,0 +1,126 @@
+"""Always allow, by a rule of the operator's own: what is offered, what each rule would have done.
+
+The list is there at once, and filled when the rules have been tried.  A rule
+that would have let a denied call through is taken only after a page that says
+so.
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from crabhook.model.decision import Decision, Verdict
+from crabhook.policy.offer import in_words, until
+from crabhook.ui.full.giving import give
+from crabhook.ui.full.menu import Beneath, Choice, Menu
+from crabhook.ui.full.moment import Mode
+from crabhook.ui.full.proposal import Proposal, Statement
+from crabhook.ui.offered import covered, denials, ending, let_through, tried
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from crabhook.policy.offer import Offer, Offering
+    from crabhook.policy.rule import Rule
+    from crabhook.ui.full.screen import Screen
+
+_AS_OFFERED = "as offered"
+# How long a rule may hold, one after the other with each press of the key.
+_LIVES: tuple[timedelta | str | None, ...] = (_AS_OFFERED, timedelta(days=1), None)
+_DENIALS_SHOWN = 20
+
+
+def offer_rules(screen: Screen) -> None:
+    """Show the rules offered for the selected card, now or as soon as they have been tried."""
+    if (card := screen.card) is None:
+        return
+    number = card.number
+    waiting = Menu(f"#{number}: trying rules on what was decided before…", (), number)
+
+    def look() -> bool:
+        if screen.menu is not waiting or screen.mode is not Mode.MENU:
+            return True  # the list was left meanwhile
+        offering = screen.desk.offers(number)
+        if offering is not None:
+            _show(screen, number, offering)
+        return offering is not None
+
+    screen.offer(waiting)
+    if not look():
+        screen.awaited = look
+
+
+def _show(screen: Screen, number: int, offering: Offering) -> None:
+    """Fill the list; where nothing is offered say why, and leave it."""
+    if offering.offers:
+        screen.menu = _menu(screen, number, offering, turns=0, cursor=0)
+        return
+    screen.menu = None
+    screen.come_back()
+    screen.say(f"#{number}: no rule is offered: {offering.why}")
+
+
+def _menu(screen: Screen, number: int, offering: Offering, *, turns: int, cursor: int) -> Menu:
+    """Return the list, its rules ending after one of the lives."""
+    life = _LIVES[turns % len(_LIVES)]
+    rules = [_ending(offer.proposal.rule, life) for offer in offering.offers]
+    title = (
+        f"always allow what #{number} asks, {until(rules[0])}: rules from narrow to wide, "
+        f"{tried(offering)}"
+    )
+    choices = tuple(
+        _choice(screen, number, offer, rule)
+        for offer, rule in zip(offering.offers, rules, strict=True)
+    )
+
+    def turn() -> None:
+        here = screen.menu.cursor if screen.menu else 0
+        screen.menu = _menu(screen, number, offering, turns=turns + 1, cursor=here)
+
+    return Menu(title, choices, number, cursor=cursor, turn=turn)
+
+
+def _ending(rule: Rule, life: timedelta | str | None) -> Rule:
+    return rule if isinstance(life, str) else ending(rule, life)
+
+
+def _choice(screen: Screen, number: int, offer: Offer, rule: Rule) -> Choice:
+    denied = _denied(offer)
+    beneath = (
+        Beneath("the rule", in_words(rule)),
+        Beneath(let_through(offer), denied, "warning"),
+    )
+    does = _taking(screen, rule)
+    if denied:
+        does = _confirming(screen, number, offer, rule)
+    words = f": {offer.proposal.covers}"
+    return Choice(covered(offer), does, words, _warning(offer), beneath)
+
+
+def _warning(offer: Offer) -> tuple[str, str]:
+    """Return what to say below a rule that undoes denials: how many, and the latest of them."""
+    latest = next(iter(denials(offer)), "")
+    return let_through(offer), f": {latest}"
+
+
+def _denied(offer: Offer) -> str:
+    """Return the calls that were denied, a line each."""
+    every = denials(offer)
+    more = [f"… and {len(every) - _DENIALS_SHOWN} more"] if len(every) > _DENIALS_SHOWN else []
+    return "\n".join([*every[:_DENIALS_SHOWN], *more])
+
+
+def _taking(screen: Screen, rule: Rule) -> Callable[[], object]:
+    return lambda: give(screen, Decision(Verdict.ALLOW), rule)
+
+
+def _confirming(screen: Screen, number: int, offer: Offer, rule: Rule) -> Callable[[], object]:
+    """Return how to ask whether a rule is meant that undoes denials."""
+    said = Statement(
+        (
+            ("ALWAYS ALLOW by this rule", in_words(rule)),
+            (f"! It {let_through(offer)}:", _denied(offer)),
+        )
+    )
+    return lambda: screen.propose(Proposal(lambda: said, _taking(screen, rule), number))

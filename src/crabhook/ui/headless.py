@@ -1,0 +1,78 @@
+"""The desk where nobody sits: what the rules leave open gets one answer, at once.
+
+The answer was chosen when the server began.  It is never an allow: only a rule
+allows here.
+"""
+
+import asyncio
+from collections.abc import Mapping
+
+from crabhook.broker.card import Card
+from crabhook.broker.desk import Desk, News
+from crabhook.broker.states import TooLateError
+from crabhook.model.decision import Decision, Verdict
+from crabhook.model.errors import DecisionError
+
+HEADLESS = "headless"
+"""Who decided, in the record and the log."""
+
+_NOBODY = "no person is at the desk; crabhook serve --headless"
+
+# What an event is told for each choice: the first of them that it can be told.
+_TOLD: Mapping[Verdict, Mapping[Verdict, str]] = {
+    Verdict.PASS: {},
+    Verdict.ASK: {Verdict.ASK: "hands back what no rule decides"},
+    Verdict.DENY: {
+        Verdict.DENY: "denies what no rule allows",
+        Verdict.DECLINE: "declines what no rule allows",
+    },
+}
+_ALWAYS: Mapping[Verdict, str] = {Verdict.PASS: "has no opinion on what no rule decides"}
+
+
+def answer_to(card: Card, otherwise: Verdict) -> Decision:
+    """Return what a card is answered with that nobody will look at: `otherwise`, or no opinion.
+
+    The reason says that nobody was there and, where a rule wants a person to
+    decide, which.
+    """
+    told = {**_TOLD[otherwise], **_ALWAYS}
+    verdict = next(verdict for verdict in told if verdict in card.choices.verdicts)
+    return _decision(verdict, f"{told[verdict]}{_wish(card)}")
+
+
+def _wish(card: Card) -> str:
+    return f" (a person was to decide: {card.law})" if card.law else ""
+
+
+def _decision(verdict: Verdict, what: str) -> Decision:
+    return Decision(verdict, reason=f"{_NOBODY} {what}", by=HEADLESS)
+
+
+async def run(desk: Desk, otherwise: Verdict) -> None:
+    """Answer every card as it comes, and those that are there already, until cancelled."""
+    stirred = asyncio.Event()
+
+    def hear(news: News) -> None:
+        if isinstance(news, Card):
+            stirred.set()
+
+    unsubscribe = desk.subscribe(hear)
+    try:
+        while True:
+            stirred.clear()
+            for card in desk.waiting():
+                _answer(desk, card, otherwise)
+            await stirred.wait()
+    finally:
+        unsubscribe()
+
+
+def _answer(desk: Desk, card: Card, otherwise: Verdict) -> None:
+    try:
+        desk.answer(card.number, answer_to(card, otherwise))
+    except TooLateError:
+        pass  # its hook has gone
+    except DecisionError:  # whatever it is that cannot be told, nothing may wait
+        passed = _decision(Verdict.PASS, _ALWAYS[Verdict.PASS])
+        desk.answer(card.number, passed)

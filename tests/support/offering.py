@@ -1,0 +1,46 @@
+"""Rules offered for a card, as a server hands them to a screen once they have been tried."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from crabhook.model.event import Event, ToolCall
+from crabhook.policy.offer import Offer, Offering
+from crabhook.policy.propose import Proposal, Trial
+from crabhook.policy.rule import Rule, RuleScope, RuleVerdict
+from crabhook.policy.syntax import parse_matcher
+
+END = datetime(2026, 12, 22, 12, tzinfo=UTC)
+
+
+def offer(
+    text: str = "Bash(make)",
+    covers: str = "exactly `make`, in this project",
+    *,
+    covered: int = 0,
+    denied: tuple[str, ...] = (),
+) -> Offer:
+    """Return one rule, what it would have covered, and the commands it would have let through."""
+    matchers = (parse_matcher(text, restricts=False),)
+    scope = RuleScope(project=("/work/app",))
+    rule = Rule(RuleVerdict.ALLOW, (text,), matchers, scope=scope, expires=END)
+    events = tuple(
+        Event("claude", "PreToolUse", tool=ToolCall("Bash", {"command": command}))
+        for command in denied
+    )
+    return Offer(Proposal(rule, covers), Trial(covered, events))
+
+
+def offering(*offers: Offer, tried_on: int | None = 412) -> Offering:
+    """Return what is offered, the narrowest first."""
+    return Offering(offers, tried_on)
+
+
+NARROW = offer(covered=3)
+WIDE = offer(
+    "Bash(make *)",
+    "`make` with any arguments, in this project",
+    covered=12,
+    denied=("make deploy", "make \x1b[2J\u202e", "make deploy"),
+)
+BOTH = offering(NARROW, WIDE)

@@ -1,0 +1,265 @@
+"""Rules offered for a card are tried on the record, off the loop; one that is taken counts at once."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
+
+import pytest
+
+from crabhook.broker.card import Card
+from crabhook.model.decision import Decision, Verdict
+from crabhook.model.event import Event, ToolCall
+from crabhook.model.request import Request
+from crabhook.policy.propose import DEFAULT_LIFE
+from crabhook.policy.rule import Trust
+from crabhook.rulebook import edit
+from crabhook.rulebook.files import RuleFiles, RulesError
+from crabhook.server import offers as module
+from crabhook.server.law import Law
+from crabhook.server.offers import Offers, offering
+from crabhook.store import entries
+from crabhook.store.change import happened
+from crabhook.store.entries import Circumstances
+from crabhook.store.sqlite import SqliteStore
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from crabhook.policy.offer import Offering
+
+NOON = 1_767_960_000.0  # 2026-01-09T12:00:00Z
+ALLOW, DENY = Decision(Verdict.ALLOW), Decision(Verdict.DENY, reason="no")
+
+
+def bash(command: str, cwd: str = "/nowhere/app", tool: str = "Bash") -> Event:
+    return Event("claude", "PreToolUse", "s1", cwd, tool=ToolCall(tool, {"command": command}))
+
+
+def decided(event: Event, decision: Decision) -> entries.Entry:
+    return entries.decided(event, Circumstances(decision, 1.0, "the desk"), NOON, legs=["r"])
+
+
+class Office:
+    """A folder with rules and a record in it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.files = RuleFiles(folder / "config")
+        self.record = folder / "record.db"
+        self._folder = folder
+
+    def rules(self, text: str) -> None:
+        self.files.folder.mkdir(exist_ok=True)
+        self.files.user.write_text(text, encoding="utf-8")
+
+    def past(self, *calls: tuple[Event, Decision]) -> None:
+        store = SqliteStore(self._folder)
+        store.write([happened(decided(event, decision)) for event, decision in calls])
+        store.close()
+
+    def offered(self, event: Event) -> Offering:
+        return offering(event, self.files, self.record)
+
+
+@pytest.fixture
+def office(tmp_path: Path) -> Office:
+    return Office(tmp_path)
+
+
+def figures(found: Offering) -> list[tuple[str, int, int]]:
+    return [
+        (" ".join(one.proposal.rule.texts), one.trial.covered, len(one.trial.denials))
+        for one in found.offers
+    ]
+
+
+def test_each_rule_is_shown_with_what_it_would_have_done(office: Office) -> None:
+    denied = bash("pytest --slow")
+    office.past(
+        (bash("pytest"), ALLOW), (bash("pytest -q"), ALLOW), (denied, DENY), (bash("ls"), DENY)
+    )
+    found = office.offered(bash("pytest -q"))
+    assert found.tried_on == 4
+    assert figures(found) == [
+        ("Bash(pytest -q)", 1, 0),
+        ("Bash(pytest -q)", 1, 0),
+        ("Bash(pytest *)", 3, 1),
+        ("Bash(pytest *)", 3, 1),
+    ]
+    assert [one.tool for one in found.offers[-1].trial.denials] == [denied.tool]
+
+
+def test_without_a_record_rules_are_offered_and_said_to_be_untried(office: Office) -> None:
+    found = office.offered(bash("pytest"))
+    assert found.tried_on is None
+    assert found.offers
+    office.record.write_bytes(b"no database" * 100)
+    assert office.offered(bash("pytest")).tried_on is None
+
+
+def test_a_denial_that_a_rule_repeats_is_not_let_through(office: Office) -> None:
+    office.rules('[[rule]]\nverdict = "deny"\nmatch = "Bash(pytest --slow *)"\n')
+    office.past((bash("pytest --slow"), DENY), (bash("pytest --all"), DENY))
+    assert figures(office.offered(bash("pytest -q")))[-1] == ("Bash(pytest *)", 1, 1)
+
+
+def test_a_broken_file_of_another_project_is_not_in_the_way(office: Office, tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    (other / ".crabhook").mkdir(parents=True)
+    (other / ".crabhook" / "rules.toml").write_text("nonsense", encoding="utf-8")
+    office.rules("")
+    edit.trust(office.files, other, b"nonsense", Trust.RESTRICT)
+    office.past((bash("pytest", cwd=str(other)), DENY), (bash("pytest"), ALLOW))
+    found = office.offered(bash("pytest -q"))
+    assert figures(found)[-1] == ("Bash(pytest *)", 1, 0)
+
+
+@pytest.mark.parametrize(
+    ("command", "why"),
+    [
+        ("rm -rf build", "looked at each time"),
+        ("cat ~/.ssh/id_rsa", "always reach a person (protected: ssh)"),
+        ("make", "rules.toml, line 1: ask-operator Bash(make *) (mine)"),
+        ("ls `", "no rule can allow it"),
+    ],
+)
+def test_where_no_rule_is_offered_it_is_said_why(office: Office, command: str, why: str) -> None:
+    office.rules('[[rule]]\nverdict = "ask-operator"\nmatch = "Bash(make *)"\nnote = "mine"\n')
+    found = office.offered(bash(command))
+    assert not found.offers
+    assert why in found.why
+
+
+def test_nothing_is_offered_while_the_rules_cannot_be_read(office: Office) -> None:
+    office.rules("nonsense")
+    assert "no rule can be added" in office.offered(bash("pytest")).why
+
+
+def test_what_the_owner_took_off_the_protected_list_can_be_allowed(office: Office) -> None:
+    office.rules('unprotect = ["ci"]\n')
+    event = Event(
+        "claude", "PreToolUse", "s1", "/nowhere/app",
+        tool=ToolCall("Edit", {"file_path": "/nowhere/app/.github/workflows/a.yml"}),
+    )  # fmt: skip
+    assert office.offered(event).offers
+
+
+def test_denials_are_tried_first_and_the_rest_as_far_as_there_is_time(
+    office: Office, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    office.past((bash("pytest --old"), DENY), *((bash("pytest"), ALLOW) for _ in range(50)))
+    ticks = iter(range(1_000))
+    monkeypatch.setattr(module, "monotonic", lambda: next(ticks))
+    monkeypatch.setattr(module, "WITHIN", 11)
+    found = office.offered(bash("pytest -q"))
+    assert found.tried_on is not None
+    assert 1 < found.tried_on < 12
+    assert len(found.offers[-1].trial.denials) == 1
+
+
+def test_a_secret_in_the_record_is_one_word_again(office: Office) -> None:
+    token = "ghp_" + "a1B2" * 9
+    office.past((bash(f"gh auth {token}"), ALLOW))
+    assert figures(office.offered(bash("gh auth status")))[-1] == ("Bash(gh auth *)", 1, 0)
+
+
+# Asked for by a screen.
+
+
+def card(number: int = 3, command: str = "pytest -q") -> Card:
+    return Card(number, (Request("r", "s", bash(command), 10.0),), 0.0)
+
+
+def asked(office: Office) -> tuple[Offers, Law]:
+    law = Law(office.files)
+    return Offers(office.files, law, office.record), law
+
+
+async def made(offers: Offers, card: Card) -> Offering:
+    async with asyncio.timeout(20):
+        while (found := offers.of(card)) is None:  # noqa: ASYNC110 - as the screen asks
+            await asyncio.sleep(0.005)
+    return found
+
+
+async def test_trying_is_done_once_and_in_a_thread_of_its_own(
+    office: Office, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    threads: list[int] = []
+
+    def noticed(*arguments: object) -> Offering:
+        threads.append(threading.get_ident())
+        return offering(*arguments)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(module, "offering", noticed)
+    offers, _ = asked(office)
+    assert offers.of(card()) is None
+    assert offers.of(card()) is None
+    found = await made(offers, card())
+    assert offers.of(card()) is found
+    assert len(threads) == 1
+    assert threads[0] != threading.get_ident()
+
+
+async def test_what_was_tried_long_ago_is_tried_again(
+    office: Office, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    offers, _ = asked(office)
+    before = await made(offers, card())
+    monkeypatch.setattr(module, "FRESH", -1.0)
+    assert offers.of(card()) is None
+    monkeypatch.setattr(module, "FRESH", 60.0)
+    assert await made(offers, card()) is not before
+
+
+async def test_a_fault_offers_nothing_and_says_so(
+    office: Office, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise RuntimeError("a fault")
+
+    monkeypatch.setattr(module, "offering", fail)
+    assert "a fault" in (await made(asked(office)[0], card())).why
+
+
+async def test_only_the_cards_asked_about_lately_are_remembered(
+    office: Office, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "KEPT", 2)
+    offers, _ = asked(office)
+    for number in range(1, 4):
+        await made(offers, card(number))
+    assert repr(offers) == "<Offers 2>"
+
+
+async def test_a_rule_that_is_kept_counts_at_once_and_ends(office: Office) -> None:
+    offers, law = asked(office)
+    assert law.judge(bash("pytest -q")) is None
+    narrow = (await made(offers, card())).offers[1]
+    kept = offers.keep(narrow.proposal.rule, 3)
+    assert kept.line == 1
+    assert kept.note.startswith("always allow, on card #3, 20")
+    assert kept.expires == narrow.proposal.rule.expires
+    ruling = law.judge(bash("pytest -q"))
+    assert ruling is not None
+    assert ruling.verdict == "allow"
+    assert law.judge(bash("pytest -q", cwd="/nowhere/else")) is None
+    assert (await made(offers, card())).why == ruling.why  # what is allowed is offered no more
+
+
+async def test_a_rule_ends_after_a_month_unless_told_otherwise(office: Office) -> None:
+    rule = (await made(asked(office)[0], card())).offers[0].proposal.rule
+    assert rule.expires is not None
+    left = rule.expires - datetime.now(UTC)
+    assert DEFAULT_LIFE - timedelta(minutes=1) < left <= DEFAULT_LIFE
+
+
+async def test_a_rule_that_cannot_be_written_is_said_to_be_none(office: Office) -> None:
+    offers, _ = asked(office)
+    rule = (await made(offers, card())).offers[0].proposal.rule
+    office.rules("nonsense")
+    with pytest.raises(RulesError, match=r"no rule was written, and nothing decided.*line 1"):
+        offers.keep(rule, 3)
+    assert office.files.user.read_text(encoding="utf-8") == "nonsense"

@@ -1,0 +1,135 @@
+"""Each recorded input as a card, on a small and a large screen, as it came and as an attacker sends it.
+
+The inputs are those the real agents sent; every event that can be held is held.
+"""
+
+from __future__ import annotations
+
+import json
+import unicodedata
+from itertools import cycle, islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from crabhook.broker.orders import Kind, Order
+from crabhook.broker.states import State
+from crabhook.model.decision import Verdict
+from crabhook.platforms import PLATFORMS
+from crabhook.ui.full.paper import line_cells
+from tests.support.sitting import Sitting
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+FOLDER = Path(__file__).parents[3] / "samples"
+SAMPLES = sorted(sample for name in PLATFORMS for sample in (FOLDER / name).glob("*.json"))
+SIZES = [(80, 24), (200, 60)]
+NEVER = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
+HOSTILE = "\x1b]52;c;QUFB\x07\x1b[2J\u202eevil\u2066\u200b\x9b31m\r\x00\x7f\U000e0041"
+WIDE = "日本語の長い文 שלום עולם مرحبا "
+KEPT = {"hook_event_name", "tool_name", "session_id"}  # what makes the card the kind it is
+WRONG: list[Any] = [7, None, True, [], {}, [["x"]], {"x": {"y": 1}}, -0.5, "", [None, 1, "x"]]
+
+
+def texts(value: Any, change: Callable[[str], str], key: str = "") -> Any:
+    """Return a value with every text in it changed, and every key beside it kept."""
+    if isinstance(value, dict):
+        return {name: texts(inner, change, name) for name, inner in value.items()}
+    if isinstance(value, list):
+        return [texts(inner, change) for inner in value]
+    return change(value) if isinstance(value, str) and key not in KEPT else value
+
+
+def wrong(value: Any, turn: int = 0) -> Any:
+    """Return a value whose fields are all of another type, each in its turn."""
+    kinds = cycle(WRONG[turn:] + WRONG[:turn])
+    return {name: inner if name in KEPT else next(kinds) for name, inner in value.items()}
+
+
+def wrong_inside(value: Any) -> Any:
+    """Return a call whose input's fields are all of another type."""
+    given = value.get("tool_input")
+    return {**value, "tool_input": wrong(given, 3)} if isinstance(given, dict) else wrong(value, 5)
+
+
+VARIANTS: dict[str, Callable[[Any], Any]] = {
+    "as it came": lambda value: value,
+    "hostile": lambda value: texts(value, lambda text: HOSTILE + text + HOSTILE),
+    "wide": lambda value: texts(value, lambda text: WIDE * 9 + text),
+    "wrong": wrong,
+    "wrong inside": wrong_inside,
+}
+
+
+def holding(columns: int, rows: int, **options: Any) -> Sitting:
+    """Return a screen at a desk where every event waits that can."""
+    sitting = Sitting(columns=columns, rows=rows, **options)
+    for name in sitting.desk.holdable():
+        sitting.desk.order(Order(Kind.HOLD, name))
+    return sitting
+
+
+def asked(sitting: Sitting, sample: Path, change: Callable[[Any], Any], session: str) -> bool:
+    """Let a recorded input, changed, arrive in a session of its own."""
+    before = len(sitting.desk.waiting())
+    payload = {**change(json.loads(sample.read_text())), "session_id": session}
+    sitting.desk.ask(payload, platform=sample.parent.name)
+    return len(sitting.desk.waiting()) > before
+
+
+def look(sitting: Sitting) -> None:
+    frame = sitting.draw()
+    assert len(frame.lines) == sitting.rows
+    for line in frame.lines:
+        assert line_cells(line) <= sitting.columns
+        bad = [
+            letter for _, text in line for letter in text if unicodedata.category(letter) in NEVER
+        ]
+        assert not bad
+
+
+@pytest.mark.parametrize(("columns", "rows"), SIZES, ids=["80x24", "200x60"])
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_each_kind_of_card_is_read_to_its_end_and_passed(
+    variant: str, columns: int, rows: int
+) -> None:
+    shown = 0
+    for sample in SAMPLES:
+        sitting = holding(columns, rows, take_back_ms=0)
+        if not asked(sitting, sample, VARIANTS[variant], "one"):
+            continue
+        shown += 1
+        number = sitting.desk.waiting()[0].number
+        sitting.wait()
+        look(sitting)
+        sitting.press("enter")
+        for key in ("pagedown", "G", "pageup", "g", "s", "escape", "?", "pagedown", "escape"):
+            sitting.press(key)
+            look(sitting)
+        sitting.press("escape")
+        sitting.wait()
+        sitting.press("p")
+        sitting.wait()
+        look(sitting)
+        card = sitting.desk.card(number)
+        assert card is not None, sample
+        assert card.state is State.DECIDED, sample
+        assert card.decision is not None
+        assert card.decision.verdict is Verdict.PASS, sample
+    assert shown > 40
+
+
+@pytest.mark.parametrize(("columns", "rows"), SIZES, ids=["80x24", "200x60"])
+def test_five_hundred_cards_of_every_kind_are_gone_through(columns: int, rows: int) -> None:
+    sitting = holding(columns, rows)
+    changes = cycle(VARIANTS.values())
+    for number, sample in enumerate(islice(cycle(SAMPLES), 900)):
+        if len(sitting.desk.waiting()) < 500:
+            asked(sitting, sample, next(changes), f"s{number}")
+    assert len(sitting.desk.waiting()) == 500
+    look(sitting)
+    for key in ("G", "enter", "pagedown", "escape", "g", *["down"] * 60, *["up"] * 5):
+        sitting.press(key)
+        look(sitting)

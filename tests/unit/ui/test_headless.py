@@ -1,0 +1,118 @@
+"""Nobody sits at this desk: every card has its answer before anybody could have given one."""
+
+import asyncio
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from crabhook.broker.card import Card
+from crabhook.model.choices import Choices
+from crabhook.model.decision import Decision, Verdict
+from crabhook.model.errors import DecisionError
+from crabhook.platforms.claude import Claude
+from crabhook.platforms.claude.events import EVENTS
+from crabhook.ui.headless import HEADLESS, answer_to, run
+from tests.support.desk import BrokerDesk
+
+OTHERWISE = (Verdict.PASS, Verdict.ASK, Verdict.DENY)
+
+
+def call(n: int = 1, name: str = "PreToolUse", **more: Any) -> dict[str, Any]:
+    tool = {"tool_name": "Bash", "tool_input": {"command": "ls"}, "tool_use_id": f"t{n}"}
+    return {"hook_event_name": name, "session_id": "s", "cwd": "/p", **tool, **more}
+
+
+def card(**more: Any) -> Card:
+    desk = BrokerDesk()
+    desk.ask(call())
+    return replace(desk.waiting()[0], **more)
+
+
+@pytest.mark.parametrize("otherwise", OTHERWISE)
+def test_it_never_allows_whatever_an_event_can_be_told(otherwise: Verdict) -> None:
+    for name in EVENTS:
+        event = Claude().read(b'{"hook_event_name": "%s"}' % name.encode())
+        offered = Claude().choices(event)
+        told = answer_to(card(choices=offered), otherwise)
+        assert told.verdict in (Verdict.PASS, Verdict.ASK, Verdict.DENY, Verdict.DECLINE)
+        assert told.verdict in offered.verdicts
+        assert told.by == HEADLESS
+
+
+@pytest.mark.parametrize(
+    ("otherwise", "can", "verdict"),
+    [
+        (Verdict.DENY, Verdict.DENY, Verdict.DENY),
+        (Verdict.DENY, Verdict.DECLINE, Verdict.DECLINE),
+        (Verdict.DENY, Verdict.KEEP_GOING, Verdict.PASS),
+        (Verdict.DENY, Verdict.ASK, Verdict.PASS),
+        (Verdict.ASK, Verdict.ASK, Verdict.ASK),
+        (Verdict.ASK, Verdict.DENY, Verdict.PASS),
+        (Verdict.PASS, Verdict.DENY, Verdict.PASS),
+    ],
+)
+def test_what_cannot_be_told_is_no_opinion(
+    otherwise: Verdict, can: Verdict, verdict: Verdict
+) -> None:
+    offered = Choices(frozenset({can, Verdict.ALLOW, Verdict.PASS}))
+    assert answer_to(card(choices=offered), otherwise).verdict is verdict
+
+
+def test_the_reason_says_that_nobody_was_there_and_who_was_wanted() -> None:
+    plain = answer_to(card(), Verdict.DENY).reason
+    assert plain == (
+        "no person is at the desk; crabhook serve --headless denies what no rule allows"
+    )
+    asked = answer_to(card(law="a rule says so"), Verdict.DENY).reason
+    assert asked == f"{plain} (a person was to decide: a rule says so)"
+
+
+async def served(desk: BrokerDesk, otherwise: Verdict) -> "asyncio.Task[None]":
+    serving = asyncio.ensure_future(run(desk, otherwise))
+    await asyncio.sleep(0)
+    return serving
+
+
+async def test_what_waits_already_and_what_comes_is_answered_within_a_turn_of_the_loop() -> None:
+    desk = BrokerDesk()
+    first = desk.ask(call(1))
+    serving = await served(desk, Verdict.DENY)
+    assert first in desk.replies
+    later = [desk.ask(call(n)) for n in range(2, 30)]
+    await asyncio.sleep(0)
+    assert set(later) <= set(desk.replies)
+    assert not desk.waiting()
+    serving.cancel()
+    await asyncio.gather(serving, return_exceptions=True)
+    assert not desk.watched
+
+
+async def test_a_hook_that_left_meanwhile_is_nobodys_fault() -> None:
+    desk = BrokerDesk()
+    serving = await served(desk, Verdict.DENY)
+    desk.leave(desk.ask(call(1)))
+    after = desk.ask(call(2))
+    await asyncio.sleep(0)
+    assert after in desk.replies
+    assert not serving.done()
+    serving.cancel()
+
+
+class Picky(BrokerDesk):
+    """A desk of some agent that takes no denial after all."""
+
+    def answer(self, number: int, decision: Decision) -> Card:
+        if decision.verdict is Verdict.DENY:
+            raise DecisionError("not like this")
+        return super().answer(number, decision)
+
+
+async def test_whatever_is_refused_nothing_waits() -> None:
+    desk = Picky()
+    serving = await served(desk, Verdict.DENY)
+    asked = desk.ask(call())
+    await asyncio.sleep(0)
+    assert desk.replies[asked].stdout == b""
+    assert not serving.done()
+    serving.cancel()
