@@ -33,7 +33,7 @@ class Settings:
     """Everything that can be set.  Times are in the unit the name ends with, else seconds.
 
     `bell`, `notify`, `title` and `command` list the kinds of card that call
-    the operator in that way.
+    the operator in that way.  `reviewer` is a command; none is the operator.
     """
 
     listen: tuple[str, ...] = ()
@@ -41,6 +41,10 @@ class Settings:
     token_file: Path | None = None
     tls_cert: Path | None = None
     tls_key: Path | None = None
+    headless: bool = False
+    otherwise: str = "pass"
+    log_format: str = "text"
+    log_level: str | None = None
     plain: bool = False
     ascii: bool = False
     arming_ms: int = 400
@@ -55,6 +59,13 @@ class Settings:
     keep_days: float = 180.0
     keep_megabytes: float = 2000.0
     head_command: tuple[str, ...] = ()
+    max_waiting: int = 16_384
+    max_waiting_megabytes: float = 256.0
+    max_session_waiting: int = 1024
+    max_session_megabytes: float = 64.0
+    reviewer: tuple[str, ...] = ()
+    review_limit: int = 20
+    review_timeout: float = 600.0
 
 
 def config_folder() -> Path:
@@ -109,7 +120,7 @@ def parse(text: str, name: str) -> Settings:
                 what = f"there is no setting {key!r} in [{table}]{_known(known)}"
                 raise _wrong(name, text, table, key, what)
             try:
-                changes[key] = read(value)
+                changes[_FIELDS.get((table, key), key)] = read(value)
             except ValueError as error:
                 raise _wrong(name, text, table, key, f"{key} {error}") from None
     return Settings(**changes)
@@ -201,6 +212,15 @@ def _flag(value: object) -> bool:
     return value
 
 
+def _one_of(*known: str) -> Callable[[object], str]:
+    def read(value: object) -> str:
+        if value not in known:
+            raise ValueError(f"must be one of: {', '.join(known)}")
+        return str(value)
+
+    return read
+
+
 def _seconds(value: object) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < 1e9:
         raise ValueError("must be a number of seconds above 0")
@@ -213,10 +233,24 @@ def _above_zero(value: object) -> float:
     return float(value)
 
 
+def _number(value: object) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 < value < 10**9:
+        raise ValueError("must be a whole number above 0")
+    return value
+
+
 def _on_trouble(value: object) -> str:
     if value not in ("decide", "refuse"):
         raise ValueError('must be "decide" or "refuse"')
     return str(value)
+
+
+def _reviewer(value: object) -> tuple[str, ...]:
+    if value == "operator":
+        return ()
+    if not isinstance(value, list) or not value or not all(isinstance(one, str) for one in value):
+        raise ValueError('must be "operator", or a list of texts, as in ["/path/to/judge", "-v"]')
+    return (_text(value[0]), *value[1:])
 
 
 def _milliseconds(value: object) -> int:
@@ -234,6 +268,10 @@ _TABLES: Mapping[str, Mapping[str, Callable[[object], Any]]] = {
         "token_file": _path,
         "tls_cert": _path,
         "tls_key": _path,
+        "headless": _flag,
+        "otherwise": _one_of("pass", "ask", "deny"),
+        "log_format": _one_of("text", "json"),
+        "log_level": _one_of("debug", "info", "warning", "error"),
     },
     "desk": {
         "plain": _flag,
@@ -255,4 +293,21 @@ _TABLES: Mapping[str, Mapping[str, Callable[[object], Any]]] = {
         "keep_megabytes": _above_zero,
         "head_command": _texts,
     },
+    "waiting": {
+        "max_waiting": _number,
+        "max_waiting_megabytes": _above_zero,
+        "max_session_waiting": _number,
+        "max_session_megabytes": _above_zero,
+    },
+    "supervisor": {
+        "reviewer": _reviewer,
+        "limit": _number,
+        "timeout": _seconds,
+    },
+}
+
+# Settings whose names say enough only beside their table's.
+_FIELDS: Mapping[tuple[str, str], str] = {
+    ("supervisor", "limit"): "review_limit",
+    ("supervisor", "timeout"): "review_timeout",
 }

@@ -4,20 +4,31 @@ import argparse
 import asyncio
 import logging
 import os
-import signal
+import socket
 import sys
 from collections.abc import Sequence
-from contextlib import suppress
+from contextlib import AbstractAsyncContextManager
+from functools import partial
 from pathlib import Path
 
 from crabhook import config
+from crabhook.broker.waitingroom import Bounds
+from crabhook.cli.desks import open_desk
+from crabhook.cli.leaving import Leaving
+from crabhook.cli.logs import CANNOT_BEGIN, logging_to, told
 from crabhook.cli.rulefiles import rule_files
-from crabhook.config import Settings
+from crabhook.config import Settings, SettingsError
 from crabhook.model.errors import CrabhookError
 from crabhook.platforms import PLATFORMS
+from crabhook.server.activation import open_behind
 from crabhook.server.address import Address, TcpAddress, default_address, parse_address
+from crabhook.server.inherited import address_of, inherited
 from crabhook.server.law import Law
+from crabhook.server.notify import ServiceManager
+from crabhook.server.offers import Offers
+from crabhook.server.passphrasefile import NAME as PASSPHRASE
 from crabhook.server.port import PortError, Tls, open_port
+from crabhook.server.presence import PresencePort
 from crabhook.server.rpc import PermissionPort
 from crabhook.server.runner import Runner
 from crabhook.server.token import load_or_make
@@ -25,12 +36,8 @@ from crabhook.store.head import Courier, through
 from crabhook.store.recorder import OnTrouble, Recorder
 from crabhook.store.retention import Retention
 from crabhook.store.sqlite import SqliteStore
-from crabhook.ui.attention import Attention, Kind
-from crabhook.ui.options import DeskOptions
-from crabhook.ui.plain import desk as plain
-from crabhook.ui.plain.lines import standard_lines, standard_writer
 
-TAKE_BACK_MS = 600  # on the full screen, where a key decides; typed lines need none
+_LOG = logging.getLogger(__name__)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -39,92 +46,130 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--listen", action="append", metavar="ADDRESS", help="unix:PATH or HOST:PORT; repeatable")
     add("--plain", action="store_true", default=None, help="lines instead of a full screen")
     add("--ascii", action="store_true", default=None, help="draw with ASCII alone")
+    add("--headless", action="store_true", default=None, help="nobody decides but the rules")
+    add("--otherwise", metavar="WHAT", help="pass, ask or deny what the rules leave open (pass)")
     add("--wait", type=float, metavar="SECONDS", help="how long a request waits (3600)")
     add("--token-file", metavar="FILE", help="the token TCP clients must show")
     add("--tls-cert", metavar="FILE", help="certificate chain (PEM), for TCP")
     add("--tls-key", metavar="FILE", help="its private key (PEM)")
     add("--arming-ms", type=int, metavar="MS", help="a new card ignores keys that long (400)")
     add("--take-back-ms", type=int, metavar="MS", help="an allow can be undone that long (600)")
+    add("--log-format", metavar="FORM", help="text or json, on standard error (text)")
+    add("--log-level", metavar="LEVEL", help="debug, info, warning or error")
     add("--settings", type=Path, metavar="FILE", help="read this settings file instead")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Serve until the operator quits; return 0, or 2 when it could not begin."""
+    """Serve until told to end; return 0, or 2 when it could not begin."""
     try:
         settings = _settings(arguments)
-        _begin_log(settings)
-        asyncio.run(_serve(settings))
+        form, level = settings.log_format, settings.log_level
+        level = level or ("info" if settings.headless else "warning")
+        with logging_to(_log_file(settings), form=form, level=level):
+            asyncio.run(_serve(settings))
     except CrabhookError as error:
         print(f"crabhook: {error}", file=sys.stderr)  # noqa: T201 - the command's own output
-        return 2
+        return CANNOT_BEGIN
     return 0
 
 
 def _settings(arguments: argparse.Namespace) -> Settings:
     settings = config.override(config.load(arguments.settings), vars(arguments))
-    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+    if arguments.otherwise is not None and not settings.headless:
+        raise SettingsError("--otherwise says what --headless does with what the rules leave open")
+    if not all(stream and stream.isatty() for stream in (sys.stdin, sys.stdout)):
         settings = config.override(settings, {"plain": True})  # no screen to draw on
     return settings
 
 
 async def _serve(settings: Settings) -> None:
-    addresses: list[Address] = [parse_address(text) for text in settings.listen] or [
-        default_address()
-    ]
+    manager, sockets = ServiceManager.named_in(os.environ), inherited(os.environ)
+    addresses = [address_of(one) for one in sockets] or _own_addresses(settings)
+    if sockets and settings.listen:
+        _LOG.warning("the service manager's sockets are used, not the addresses to listen on")
     token = _token(settings) if any(isinstance(one, TcpAddress) for one in addresses) else None
     recorder = _recorder(settings)
-    law = Law(rule_files())
-    runner = Runner(PLATFORMS, recorder, law.judge)
+    files = rule_files()
+    law = Law(files)
+    offers = Offers(files, law, config.state_folder() / "record.db")
+    runner = Runner(PLATFORMS, recorder, law.judge, offers, _bounds(settings))
     law.changed = runner.tell
     try:
         runner.restore()  # before any hook can come back
-        service = PermissionPort(runner, wait=settings.wait, token=token)
-        await _listen(runner, service, addresses, settings)
+        service = PermissionPort(runner, wait=settings.wait, token=token, study=law.study)
+        port = _port(runner, service, sockets or addresses, settings)
+        await _work(runner, port, manager, settings)
     finally:
         recorder.close()
 
 
-async def _listen(
-    runner: Runner, service: PermissionPort, addresses: Sequence[Address], settings: Settings
+def _own_addresses(settings: Settings) -> list[Address]:
+    return [parse_address(text) for text in settings.listen] or [default_address()]
+
+
+def _port(
+    runner: Runner,
+    service: PermissionPort,
+    places: Sequence[socket.socket] | Sequence[Address],
+    settings: Settings,
+) -> AbstractAsyncContextManager[Sequence[Address]]:
+    """Return the port on our own addresses, or behind the sockets we were given."""
+    tls, presence = _tls(settings), None
+    if not settings.headless:  # where nobody sits, nobody is away
+        presence = PresencePort(runner, config.state_folder() / PASSPHRASE)
+    open_own = partial(open_port, service, tls=tls, presence=presence)
+    sockets = [one for one in places if isinstance(one, socket.socket)]
+    addresses = [one for one in places if not isinstance(one, socket.socket)]
+    return open_behind(sockets, open_own, tls=tls is not None) if sockets else open_own(addresses)
+
+
+async def _work(
+    runner: Runner,
+    port: AbstractAsyncContextManager[Sequence[Address]],
+    manager: ServiceManager,
+    settings: Settings,
 ) -> None:
-    """Open the port and the desk; return when the operator has left."""
-    async with open_port(service, addresses, _tls(settings)) as bound:
-        keeping = asyncio.ensure_future(runner.keep_record())
-        desk = asyncio.ensure_future(_desk(runner, settings, ", ".join(map(str, bound))))
-        loop = asyncio.get_running_loop()
-        for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
-            loop.add_signal_handler(number, desk.cancel)
+    """Open the port and the desk; return when the operator has left, or a signal said to."""
+    leaving = Leaving()
+
+    def release() -> None:
+        runner.hand_over() if leaving.hands_over else runner.close()
+
+    async with port as bound:
+        where = ", ".join(map(str, bound))
+        desk = asyncio.ensure_future(open_desk(runner, settings, where, release))
+        leaving.hear(desk.cancel)
+        _LOG.info("listening", extra=told(where=where))
+        manager.ready(_status(runner, where))
+        beside = [
+            asyncio.ensure_future(runner.keep_record()),
+            asyncio.ensure_future(manager.keep_told(lambda: _status(runner, where))),
+        ]
         try:
             await asyncio.wait([desk])
         finally:
-            keeping.cancel()
-            runner.close()
+            leaving.begin()
+            _LOG.info("ending", extra=told(waiting=len(runner.waiting())))
+            manager.stopping("letting go what waits")
+            for task in beside:
+                task.cancel()
+            release()
+    manager.close()
     if not desk.cancelled() and (error := desk.exception()):
         raise error
 
 
-async def _desk(runner: Runner, settings: Settings, where: str) -> None:
-    """Open the operator's desk; return when the operator leaves it."""
-    take_back = settings.take_back_ms
-    if settings.plain:
-        write = standard_writer()
-        with suppress(OSError):  # nobody reads: the desk finds out as well
-            await write(f"· listening on {where}")
-        try:
-            await plain.run(runner, standard_lines(), write, take_back_ms=take_back or 0)
-        finally:
-            await plain.farewell(runner, runner.close, write)
-        return
-    options = DeskOptions(
-        arming_ms=settings.arming_ms,
-        take_back_ms=TAKE_BACK_MS if take_back is None else take_back,
-        colour="NO_COLOR" not in os.environ,
-        ascii=settings.ascii,
-        attention=_attention(settings),
-    )
-    from crabhook.ui.full import app  # noqa: PLC0415 - the plain desk needs none of it
+def _status(runner: Runner, where: str) -> str:
+    return f"listening on {where}; {len(runner.waiting())} waiting"
 
-    await app.run(runner, options=options, title=where)
+
+def _bounds(settings: Settings) -> Bounds:
+    return Bounds(
+        settings.max_waiting,
+        int(settings.max_waiting_megabytes * 1_000_000),
+        settings.max_session_waiting,
+        int(settings.max_session_megabytes * 1_000_000),
+    )
 
 
 def _recorder(settings: Settings) -> Recorder:
@@ -135,17 +180,6 @@ def _recorder(settings: Settings) -> Recorder:
         lambda: SqliteStore(config.state_folder(), retention),
         on_trouble=OnTrouble(settings.on_trouble),
         courier=courier,
-    )
-
-
-def _attention(settings: Settings) -> Attention:
-    return Attention(
-        bell=frozenset(map(Kind, settings.bell)),
-        notify=frozenset(map(Kind, settings.notify)),
-        title=frozenset(map(Kind, settings.title)),
-        command=frozenset(map(Kind, settings.command)),
-        sequence=settings.sequence,
-        program=settings.program,
     )
 
 
@@ -161,13 +195,10 @@ def _tls(settings: Settings) -> Tls | None:
     return Tls(settings.tls_cert, settings.tls_key)
 
 
-def _begin_log(settings: Settings) -> None:
-    """Write faults to standard error, or beside the full screen, which they would tear."""
-    if settings.plain:
-        logging.basicConfig(level=logging.WARNING, format="crabhook: %(message)s")
-        return
+def _log_file(settings: Settings) -> Path | None:
+    """Return where the log goes beside the full screen, which its lines would tear."""
+    if settings.plain or settings.headless:
+        return None
     folder = config.state_folder()
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    logging.basicConfig(
-        filename=folder / "serve.log", level=logging.WARNING, format="%(asctime)s %(message)s"
-    )
+    return folder / "serve.log"

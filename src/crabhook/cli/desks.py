@@ -1,0 +1,71 @@
+"""Which desk `crabhook serve` opens: a full screen, plain lines, or one where nobody sits."""
+
+import os
+from collections.abc import Callable
+from contextlib import suppress
+
+from crabhook.cli.decisionlog import keep_log
+from crabhook.config import Settings
+from crabhook.model.decision import Verdict
+from crabhook.server.runner import Runner
+from crabhook.ui import headless
+from crabhook.ui.attention import Attention, Kind
+from crabhook.ui.options import DeskOptions
+from crabhook.ui.plain import desk as plain
+from crabhook.ui.plain.lines import standard_lines, standard_writer
+
+TAKE_BACK_MS = 600  # on the full screen, where a key decides; typed lines need none
+
+
+async def open_desk(
+    runner: Runner, settings: Settings, where: str, release: Callable[[], None]
+) -> None:
+    """Open the desk that the settings ask for; return when the operator leaves it.
+
+    `where` is the address to show; `release` lets go what still waits then.
+    """
+    if settings.headless:
+        keep_log(runner)
+        await headless.run(runner, Verdict(settings.otherwise))
+    elif settings.plain:
+        await _plain(runner, settings, where, release)
+    else:
+        await _full(runner, settings, where)
+
+
+async def _plain(
+    runner: Runner, settings: Settings, where: str, release: Callable[[], None]
+) -> None:
+    write = standard_writer()
+    with suppress(OSError):  # nobody reads: the desk finds out as well
+        await write(f"· listening on {where}")
+    try:
+        lines, take_back = standard_lines(), settings.take_back_ms or 0
+        await plain.run(runner, lines, write, take_back_ms=take_back)
+    finally:
+        await plain.farewell(runner, release, write)
+
+
+async def _full(runner: Runner, settings: Settings, where: str) -> None:
+    take_back = settings.take_back_ms
+    options = DeskOptions(
+        arming_ms=settings.arming_ms,
+        take_back_ms=TAKE_BACK_MS if take_back is None else take_back,
+        colour="NO_COLOR" not in os.environ,
+        ascii=settings.ascii,
+        attention=_attention(settings),
+    )
+    from crabhook.ui.full import app  # noqa: PLC0415 - the other desks need none of it
+
+    await app.run(runner, options=options, title=where)
+
+
+def _attention(settings: Settings) -> Attention:
+    return Attention(
+        bell=frozenset(map(Kind, settings.bell)),
+        notify=frozenset(map(Kind, settings.notify)),
+        title=frozenset(map(Kind, settings.title)),
+        command=frozenset(map(Kind, settings.command)),
+        sequence=settings.sequence,
+        program=settings.program,
+    )
