@@ -10,9 +10,14 @@ import pytest
 
 from crabhook.broker.card import FeedEntry
 from crabhook.broker.states import State
-from crabhook.model.decision import Decision, Verdict
+from crabhook.model.decision import Decision, Verdict, no_opinion
+from crabhook.model.event import Event
+from crabhook.model.request import Stance
+from crabhook.platforms import PLATFORMS
+from crabhook.platforms.interface import Held
 from crabhook.server import runner as runner_module
 from crabhook.server.address import Address, TcpAddress
+from crabhook.server.rpc import LONG
 from crabhook.v1 import permission_pb2 as pb
 from tests.support.port import (
     BASH,
@@ -28,12 +33,7 @@ from tests.support.port import (
     request,
 )
 
-SAMPLES = sorted((Path(__file__).parents[1] / "samples" / "claude").glob("*.json"))
-HELD = {
-    "PreToolUse": Decision(Verdict.DENY, reason="no"),
-    "PermissionRequest": Decision(Verdict.DENY, reason="no"),
-    "Elicitation": Decision(Verdict.DECLINE),
-}
+SAMPLES = Path(__file__).parents[1] / "samples"
 PROMPT = {"hook_event_name": "PermissionRequest", "tool_name": "Bash"}
 CHANGED: dict[str, Any] = {"command": "ls -l", "odd": ["é", "\ud800", None]}
 TOKEN = (("authorization", "Bearer t0ken"),)
@@ -53,23 +53,29 @@ def address(request: pytest.FixtureRequest, tmp_path_factory: Any) -> list[Addre
     return [] if request.param == "unix" else [TcpAddress("127.0.0.1", 0)]
 
 
-async def test_every_recorded_input_goes_through(address: list[Address]) -> None:
+@pytest.mark.parametrize("name", PLATFORMS)
+async def test_every_recorded_input_goes_through(name: str, address: list[Address]) -> None:
+    platform, waited = PLATFORMS[name], 0
     async with opened(*address, token="t0ken") as port, connected(port.bound[0]) as channel:
-        for sample in SAMPLES:
-            asked = asyncio.ensure_future(
-                ask(channel, request(sample.read_bytes()), metadata=TOKEN)
-            )
-            recorded = json.loads(sample.read_bytes())
-            if decision := HELD.get(recorded["hook_event_name"]):
+        for sample in sorted((SAMPLES / name).glob("*.json")):
+            sent = request(sample.read_bytes(), platform=name)
+            asked = asyncio.ensure_future(ask(channel, sent, metadata=TOKEN))
+            event = platform.read(sample.read_bytes())
+            decision = no_opinion()
+            if platform.held(event, Stance.GATE) in (Held.ALWAYS, Held.AT_THE_GATE):
                 (card,) = await port.waiting()
-                assert card.event.fields == recorded
+                assert card.event.fields == json.loads(sample.read_bytes())
+                form = Verdict.DECLINE in card.choices.verdicts
+                decision = Decision(Verdict.DECLINE if form else Verdict.DENY, reason="no")
                 port.runner.answer(card.number, decision)
-                said = (await asked).hook_specific_output_json
-                assert json.loads(said)["hookEventName"] == recorded["hook_event_name"]
-                assert decision.verdict in said
-            else:
-                response = await asked
-                assert response == pb.PermissionResponse(reply=pb.Reply())
+                waited += 1
+            printed = (await asked).reply
+            assert (printed.stdout, printed.exit_code) == (
+                platform.write(event, decision).stdout,
+                0,
+            )
+            assert (decision.verdict in printed.stdout.decode()) == (decision != no_opinion())
+    assert waited >= 4
 
 
 @pytest.mark.parametrize("payload", [BASH, PROMPT], ids=["PreToolUse", "PermissionRequest"])
@@ -297,6 +303,41 @@ async def test_a_payload_as_large_as_clients_send_goes_through() -> None:
         assert card.event.fields == big
         port.runner.answer(card.number, Decision(Verdict.ALLOW))
         assert (await asked).permission_decision == "allow"
+
+
+async def test_what_takes_long_to_judge_keeps_no_other_call_waiting() -> None:
+    begun, enough = asyncio.Event(), asyncio.Event()
+
+    async def study(_: Event) -> None:
+        begun.set()
+        await enough.wait()
+
+    long = {**BASH, "tool_input": {"command": "ls " * LONG}}
+    async with opened(study=study) as port, connected(port.bound[0]) as channel:
+        slow = asyncio.ensure_future(ask(channel, request(long)))
+        await begun.wait()
+        await answered(port, channel)
+        enough.set()
+        (card,) = await port.waiting()
+        port.runner.answer(card.number, Decision(Verdict.ALLOW))
+        assert (await slow).permission_decision == "allow"
+
+
+async def test_whoever_leaves_while_its_input_is_judged_never_waits() -> None:
+    begun = asyncio.Event()
+
+    async def study(_: Event) -> None:
+        begun.set()
+        await asyncio.sleep(60)
+
+    long = {**BASH, "tool_input": {"command": "ls " * LONG}}
+    async with opened(study=study) as port, connected(port.bound[0]) as channel:
+        slow = asyncio.ensure_future(ask(channel, request(long)))
+        await begun.wait()
+        slow.cancel()
+        await answered(port, channel)
+        assert not port.runner.waiting()
+        assert port.runner.sessions() == 1
 
 
 async def test_a_payload_past_the_bound_is_refused_and_the_server_stays() -> None:

@@ -119,3 +119,24 @@ def test_a_killed_server_begins_again_with_what_waited_and_what_was_answered() -
             assert verdict(client) == "allow"
         desk.say("list")
         desk.wait_for("nothing waits")
+
+
+def test_a_session_that_asks_too_much_is_turned_away_to_its_own_prompt(desk: PlainDesk) -> None:
+    desk.stop()
+    settings = desk.folder / ".config" / "crabhook" / "settings.toml"
+    settings.write_text("[waiting]\nmax_session_waiting = 2\n", encoding="utf-8")
+    desk.start()
+    waiting = [Client(desk.address, bash(f"make {number}", number)) for number in range(2)]
+    numbers = [desk.card("Bash") for _ in waiting]
+    refused = Client(desk.address, bash("make more", 9)).finish()
+    assert refused.silent
+    assert "too much of this session waits" in refused.stderr
+    other = Client(desk.address, sample("PreToolUse-Read", session_id="another"))
+    desk.say(f"{desk.card('Read')} allow")
+    assert verdict(other) == "allow"
+    for number in numbers:
+        desk.say(f"{number} deny no")
+    assert [verdict(one) for one in waiting] == ["deny", "deny"]
+    desk.stop()
+    assert "turned away" in audit(desk, "--all-kinds")
+    desk.start()

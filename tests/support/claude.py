@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tests.support.isolation import isolated
-from tests.support.requirements import claude_program
+from tests.support.requirements import program
 from tests.support.terminal import Terminal
 
 if TYPE_CHECKING:
@@ -134,15 +134,15 @@ class Claude:
 
     def _command(self, arguments: Sequence[str]) -> list[str]:
         """The isolated command line of one run, its plan written down."""
-        program = claude_program()
-        assert program is not None, "Claude Code is not installed; run tests/agents/install"
+        found = program()
+        assert found is not None, "Claude Code is not installed; run tests/agents/install"
         plan = self.folder / f"plan-{uuid.uuid4().hex[:8]}.json"
         own = {"HOME": str(self.home), "PATH": os.environ["PATH"], "TMPDIR": str(self.scratch)}
         own["CLAUDE_CODE_TMPDIR"] = str(self.scratch)
         _write(
             plan,
             {
-                "command": [str(program), *arguments],
+                "command": [str(found), *arguments],
                 "folder": str(self.project),
                 "environment": ENVIRONMENT | own | dict(self.environment),
                 "script": json.loads(self.script.to_json()),

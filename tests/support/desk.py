@@ -21,6 +21,7 @@ from crabhook.broker.facts import (
     Left,
     Ordered,
     Revoked,
+    RuleAdded,
     Snoozed,
     TimePassed,
 )
@@ -28,7 +29,9 @@ from crabhook.broker.orders import Order
 from crabhook.model.decision import Decision
 from crabhook.model.reply import Reply
 from crabhook.model.request import Origin, Request
-from crabhook.platforms.claude import Claude
+from crabhook.platforms import PLATFORMS
+from crabhook.policy.offer import Offering
+from crabhook.policy.rule import Rule
 
 NOBODY = Origin()
 
@@ -39,6 +42,7 @@ class BrokerDesk:
     `replies` and `refused` are what the hooks were given.  `decided` are the
     answers the desk carried out, in order.  `clock` runs by itself where a
     real one is given.  `words` are what agents last said, by card; None: still being read.
+    `offered` are the rules offered for cards; None: still being tried.  `rules` are those taken.
     """
 
     def __init__(self, clock: Callable[[], float] | None = None) -> None:
@@ -46,7 +50,9 @@ class BrokerDesk:
         self.refused: dict[str, str] = {}
         self.words: dict[int, str | None] = {}
         self.decided: list[tuple[int, Decision]] = []
-        self._broker = Broker({"claude": Claude()})
+        self.offered: dict[int, Offering | None] = {}
+        self.rules: list[tuple[int, Rule]] = []
+        self._broker = Broker(PLATFORMS)
         self._clock = clock
         self._passed = 1000.0
         self._listeners: list[Callable[[Card | FeedEntry], None]] = []
@@ -79,6 +85,16 @@ class BrokerDesk:
         self._tell(Answered(number, decision, self.now()))
         self.decided.append((number, decision))
         return self._known(number)
+
+    def offers(self, number: int) -> Offering | None:
+        return self.offered.get(number, Offering(why="nothing is offered here"))
+
+    def remember(self, number: int, rule: Rule, decision: Decision) -> Card:
+        self._broker.check(number, decision)
+        self.rules.append((number, rule))
+        card = self.answer(number, decision)
+        self._tell(RuleAdded(number, str(rule), self.now()))
+        return card
 
     def holdable(self) -> Sequence[str]:
         return self._broker.holdable()
@@ -123,9 +139,10 @@ class BrokerDesk:
         wait: float = 600.0,
         origin: Origin = NOBODY,
         limit: float | None = None,
+        platform: str = "claude",
     ) -> str:
         """Let a hook send an event; return its request id.  `limit`: its own time, as ours."""
-        event = Claude().read(json.dumps(payload).encode())
+        event = PLATFORMS[platform].read(json.dumps(payload).encode())
         name = f"request-{next(self._ids)}"
         gives_up_at = self.now() + (wait if limit is None else limit)
         request = Request(

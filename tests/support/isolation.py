@@ -25,9 +25,12 @@ def ending_with_us(command: list[str]) -> list[str]:
 
 
 def isolated(command: list[str]) -> list[str]:
-    """The command line that runs `command` isolated; it must call `raise_loopback` itself."""
+    """The command line that runs `command` isolated; it must call `raise_loopback` itself.
+
+    It has a /proc of its own: the sandbox that Codex puts commands into waits forever without.
+    """
     as_root = [] if os.geteuid() == 0 else ["--map-root-user"]
-    apart = ["unshare", *as_root, "--net", "--pid", "--fork", "--kill-child", "--", *command]
+    apart = ["unshare", *as_root, "--net", "--pid", "--mount-proc", "--fork", "--kill-child", "--", *command]
     return ending_with_us(apart)
 
 

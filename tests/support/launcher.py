@@ -2,7 +2,8 @@
 
 Run as `python -m tests.support.launcher PLAN` under `isolation.isolated`.  The plan is a JSON file:
 command, folder, environment, script, record, seconds.  When this process ends, by itself or by
-any signal, nothing of the run is left.
+any signal, nothing of the run is left.  A plan may also name the `api` its agent speaks to its
+model, a key of APIS; Claude Code's is the one that is meant otherwise.
 """
 
 from __future__ import annotations
@@ -16,8 +17,17 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from tests.support.isolation import raise_loopback
-from tests.support.scripted_model import ModelServer, Playback
+from tests.support.codex_model import CodexHandler
+from tests.support.gemini_model import GeminiHandler
+from tests.support.scripted_model import ModelHandler, ModelServer, Playback
 from tests.support.turns import Script
+
+APIS = {
+    "claude": ("ANTHROPIC_BASE_URL", ModelHandler),
+    "codex": ("SCRIPTED_MODEL", CodexHandler),
+    "gemini": ("GOOGLE_GEMINI_BASE_URL", GeminiHandler),
+}
+"""Each way to speak to a model: the variable that says where it is, and who answers there."""
 
 OUT_OF_TIME = 124
 """The exit code of a run that took too long, as timeout(1) has it."""
@@ -28,9 +38,9 @@ def out_of_time(*_: object) -> NoReturn:
     os._exit(OUT_OF_TIME)
 
 
-def run_agent(plan: dict[str, Any], address: str) -> int:
+def run_agent(plan: dict[str, Any], where: dict[str, str]) -> int:
     """Start the agent and wait for it, burying the orphans that come to us meanwhile."""
-    environment = plan["environment"] | {"ANTHROPIC_BASE_URL": address}
+    environment = plan["environment"] | where
     agent = subprocess.Popen(plan["command"], cwd=plan["folder"], env=environment)
     while True:
         gone, status = os.wait()
@@ -47,8 +57,9 @@ def main() -> int:
     signal.alarm(plan["seconds"])
     raise_loopback()
     playback = Playback(Script.from_json(json.dumps(plan["script"])), Path(plan["record"]))
-    with ModelServer(playback) as model:
-        return run_agent(plan, model.address)
+    variable, handler = APIS[plan.get("api", "claude")]
+    with ModelServer(playback, handler) as model:
+        return run_agent(plan, {variable: model.address})
 
 
 if __name__ == "__main__":

@@ -41,6 +41,7 @@ _DESKS: tuple[dict[str, bool], ...] = (
     {"held": True},
     {"marked": True},
     {"away": True},
+    {"turns": True},
     {"held": True, "marked": True, "away": True},
 )
 

@@ -25,14 +25,15 @@ CRABHOOK = str(Path(sys.executable).with_name("crabhook"))
 class PlainDesk:
     """`crabhook serve --plain` on a Unix socket of its own; ended with the `with` block.
 
-    `folder` is short enough for a socket's path.  `listen` replaces the socket.
+    `folder` is short enough for a socket's path.  `listen` replaces the socket;
+    `environment` is added to the server's.
     """
 
-    def __init__(self, *options: str, listen: str | None = None) -> None:
+    def __init__(self, *options: str, listen: str | None = None, **environment: str) -> None:
         self.folder = Path(tempfile.mkdtemp(prefix="crabhook-desk-", dir="/tmp"))
         self.address = listen or f"unix:{self.folder}/s"
         self.said: list[str] = []
-        self._options = options
+        self._options, self._environment = options, environment
         self._helpers: list[threading.Thread] = []
         self._lines: queue.SimpleQueue[str | None] = queue.SimpleQueue()
 
@@ -58,7 +59,7 @@ class PlainDesk:
             stdout=subprocess.PIPE,
             text=True,
             encoding="utf-8",
-            env={"PATH": os.environ["PATH"], "LANG": "C.UTF-8", **home},
+            env={"PATH": os.environ["PATH"], "LANG": "C.UTF-8", **home, **self._environment},
         )
         self._reader = threading.Thread(target=self._read)
         self._reader.start()

@@ -68,12 +68,16 @@ class Opened:
 
 @asynccontextmanager
 async def opened(
-    *addresses: Address, wait: float = 60.0, token: str | None = None, tls: Tls | None = None
+    *addresses: Address,
+    wait: float = 60.0,
+    token: str | None = None,
+    tls: Tls | None = None,
+    **how: Any,
 ) -> AsyncIterator[Opened]:
     """Open a port on the addresses, or on a socket of its own; nothing waits any more at the end."""
     with ExitStack() as own:
         runner = Runner(PLATFORMS)
-        service = PermissionPort(runner, wait=wait, token=token)
+        service = PermissionPort(runner, wait=wait, token=token, **how)
         places = addresses or (UnixAddress(own.enter_context(short_folder()) / "s"),)
         async with open_port(service, places, tls) as bound:
             port = Opened(runner, bound)

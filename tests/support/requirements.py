@@ -6,6 +6,7 @@ import functools
 import json
 import os
 import shutil
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -13,40 +14,57 @@ import pytest
 from tests.support import isolation
 
 AGENTS = Path(__file__).resolve().parents[1] / "agents"
-PACKAGE = "@anthropic-ai/claude-code"
 REQUIRED = "CRABHOOK_REQUIRE_AGENTS"
 """Set to 1 where a missing agent is a failure and not a reason to skip: in CI."""
 
 
-def pinned_version() -> str:
-    """The version of Claude Code that the tests are written for."""
+@dataclass(frozen=True, slots=True)
+class Agent:
+    """An agent's package, and where npm puts its program for this machine below node_modules."""
+
+    package: str
+    program: str
+
+
+KNOWN = {
+    "claude": Agent("@anthropic-ai/claude-code", "@anthropic-ai/claude-code-*/claude"),
+    "gemini": Agent("@google/gemini-cli", "@google/gemini-cli/bundle/gemini.js"),
+    "codex": Agent("@openai/codex", "@openai/codex-*/vendor/*/bin/codex"),
+}
+
+
+def pinned_version(agent: str = "claude") -> str:
+    """The version of the agent that the tests are written for."""
     manifest = json.loads((AGENTS / "package.json").read_text(encoding="utf-8"))
-    return str(manifest["dependencies"][PACKAGE])
+    return str(manifest["dependencies"][KNOWN[agent].package])
 
 
-def claude_program() -> Path | None:
-    """The program of the platform package that npm chose for this machine; None when missing."""
-    folder = AGENTS / "node_modules" / "@anthropic-ai"
-    found = sorted(folder.glob("claude-code-*/claude"))
-    return next((program for program in found if os.access(program, os.X_OK)), None)
+def program(agent: str = "claude") -> Path | None:
+    """The program of the package that npm chose for this machine; None when missing."""
+    found = sorted((AGENTS / "node_modules").glob(KNOWN[agent].program))
+    return next((one for one in found if os.access(one, os.X_OK)), None)
 
 
-def installed_version() -> str | None:
+def installed_version(agent: str = "claude") -> str | None:
     """The version of the program that is installed; None when there is none."""
-    program = claude_program()
-    if program is None:
+    found = program(agent)
+    if found is None:
         return None
-    manifest = json.loads((program.parent / "package.json").read_text(encoding="utf-8"))
-    return str(manifest["version"])
+    modules = AGENTS / "node_modules"
+    scope, name, *_ = found.relative_to(modules).parts
+    manifest = json.loads((modules / scope / name / "package.json").read_text(encoding="utf-8"))
+    # A platform's package may carry the platform's name behind its version.
+    return str(manifest["version"]).partition("-")[0]
 
 
 @functools.cache
-def missing() -> tuple[str, ...]:
-    """What the end-to-end tests lack here, each with what to do about it; empty when all is there."""
+def missing(agent: str = "claude") -> tuple[str, ...]:
+    """What the agent's tests lack here, each with what to do about it; empty when all is there."""
     lacks = []
-    if installed_version() != pinned_version():
-        found = installed_version() or "none"
-        lacks.append(f"{PACKAGE} {pinned_version()} (found: {found}); run tests/agents/install")
+    wanted, found = pinned_version(agent), installed_version(agent)
+    if found != wanted:
+        package = KNOWN[agent].package
+        lacks.append(f"{package} {wanted} (found: {found or 'none'}); run tests/agents/install")
     if shutil.which("tmux") is None:
         lacks.append("tmux; install it with the system's package manager")
     if (refusal := isolation.why_not()) is not None:
@@ -54,8 +72,8 @@ def missing() -> tuple[str, ...]:
     return tuple(lacks)
 
 
-def insist() -> None:
+def insist(agent: str = "claude") -> None:
     """Skip the test where something is missing; fail it where the agents are required."""
-    if lacks := missing():
-        reason = "Claude Code cannot run here; missing: " + "; ".join(lacks)
+    if lacks := missing(agent):
+        reason = f"{agent} cannot run here; missing: " + "; ".join(lacks)
         (pytest.fail if os.environ.get(REQUIRED) == "1" else pytest.skip)(reason)

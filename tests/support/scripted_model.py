@@ -52,9 +52,8 @@ class Playback:
         with self._lock, self.record.open("a", encoding="utf-8") as out:
             out.write(json.dumps(line, ensure_ascii=False) + "\n")
 
-    def reply(self, body: dict[str, Any]) -> tuple[Block, ...]:
-        """The blocks to answer this request with."""
-        whose = conversation(body, self.script)
+    def reply(self, body: dict[str, Any], whose: str) -> tuple[Block, ...]:
+        """The blocks to answer this request of the conversation `whose` with."""
         with self._lock:
             place = self._asked[whose]
             self._asked[whose] += 1
@@ -137,7 +136,8 @@ class ModelHandler(BaseHTTPRequestHandler):
 
     def answer(self, body: dict[str, Any]) -> None:
         """Answer from the script, streamed or whole as the request wants it."""
-        blocks = self.server.playback.reply(body)
+        playback = self.server.playback
+        blocks = playback.reply(body, conversation(body, playback.script))
         model, name = str(body.get("model", "scripted")), f"msg{self.server.next_number():04d}"
         if not body.get("stream"):
             reply = json.dumps(whole(blocks, model, name)).encode()
@@ -154,8 +154,10 @@ class ModelServer(ThreadingHTTPServer):
     daemon_threads = True
     block_on_close = False
 
-    def __init__(self, playback: Playback) -> None:
-        super().__init__(("127.0.0.1", 0), ModelHandler)
+    def __init__(
+        self, playback: Playback, handler: type[BaseHTTPRequestHandler] = ModelHandler
+    ) -> None:
+        super().__init__(("127.0.0.1", 0), handler)
         self.playback = playback
         self._number = 0
         self._lock = threading.Lock()

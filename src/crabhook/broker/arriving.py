@@ -6,14 +6,15 @@ from crabhook.broker.books import Books
 from crabhook.broker.calls import joins, named, over
 from crabhook.broker.card import Card
 from crabhook.broker.effects import Effect, Refusal, Refuse, Resolve
+from crabhook.broker.ending import remember_again
 from crabhook.broker.facts import Arrived
 from crabhook.broker.orders import Ruling
+from crabhook.broker.restoring import is_back
 from crabhook.broker.tickets import same_secret
-from crabhook.model.decision import Decision
+from crabhook.broker.twins import Twins
+from crabhook.model.decision import Decision, Verdict, no_opinion
 from crabhook.model.event import Event, Scope
-from crabhook.model.reply import SILENCE
 
-MAX_WAITING = 16_384  # requests; every one holds a connection of ours
 ANSWERED_ELSEWHERE = "answered at the agent"
 
 
@@ -24,16 +25,32 @@ def arrived(books: Books, fact: Arrived) -> list[Effect]:
     books.hear_of(event)
     if again := _same_ticket(books, fact):
         return again  # which is no news, and no order that came later changes its answer
-    effects = _conclude(books, event, fact.now)
-    ruling = books.orders.rule(event, platform, fact.request.stance, fact.now, books.judge)
-    if ruling.decision is not None and not books.stops.counts(event, ruling.decision):
-        ruling = Ruling()  # the agent would no longer follow it
+    ends_turn = platform.closes(event) is Scope.AGENT
+    twins = books.tellings.hear(fact.request, fact.now) if ends_turn else Twins()
+    effects = [] if twins.told_before else _conclude(books, event, fact.now)
+    ruling = _rule(books, fact, twins)
     if not ruling.waits and ruling.decision is None:
         return [*_observe(books, fact), *effects, books.note(fact.now, event, "")]
-    decided = _decided_before(books, fact)
+    decided = [] if ruling.denies else _decided_before(books, fact)
     if not decided and ruling.decision is not None:
         decided = _answer_at_once(books, fact, ruling.decision)
     return [*effects, *(decided or _take_in(books, fact, ruling.why))]
+
+
+def _rule(books: Books, fact: Arrived, twins: Twins) -> Ruling:
+    """Return what rules and orders say; to both hooks of one event, what they said to the first."""
+    request = fact.request
+    if twins.ordered is not None:
+        return Ruling(decision=twins.ordered)
+    platform = books.platforms[request.event.platform]
+    ruling = books.orders.rule(request.event, platform, request.stance, fact.now, books.judge)
+    if ruling.decision is None:
+        return ruling
+    if not books.stops.counts(request.event, ruling.decision):
+        return Ruling()  # the agent would no longer follow it
+    if ruling.decision.verdict is Verdict.KEEP_GOING:
+        twins.ordered = ruling.decision
+    return ruling
 
 
 def _conclude(books: Books, event: Event, now: float) -> list[Effect]:
@@ -54,38 +71,43 @@ def _end_elsewhere(books: Books, news: Event, closes: Scope, now: float) -> list
     if closes is Scope.CALL:
         # One result ends one call, never its twin; an id tells it best.
         ended = sorted(ended, key=lambda card: not named(card.event))[:1]
+    outcome = books.platforms[news.platform].outcome(news)
+    why = f"{ANSWERED_ELSEWHERE}: {outcome}" if outcome else ANSWERED_ELSEWHERE
     effects: list[Effect] = []
     for card in ended:
-        effects += books.release(card, ANSWERED_ELSEWHERE, now)
+        effects += books.release(card, why, now)
     return effects
 
 
 def _observe(books: Books, fact: Arrived) -> list[Effect]:
-    """Answer an event that is only watched: silence, or a note that waited for this result."""
+    """Answer an event that is only watched: no opinion, or a note that waited for this result."""
     event = fact.request.event
     platform = books.platforms[event.platform]
-    reply = SILENCE
-    if note := _kept_note(books, event, fact.now):
-        reply = platform.remark(event, note) or SILENCE
+    note = _kept_note(books, event, fact.now)
+    said = platform.remark(event, note) if note else None
+    reply = said or platform.write(event, no_opinion())
     return [Resolve(fact.request.id, fact.attempt, reply)]
 
 
 def _kept_note(books: Books, event: Event, now: float) -> str:
-    is_result = books.platforms[event.platform].closes(event) is Scope.CALL
+    is_result = books.platforms[event.platform].closes(event) in (Scope.CALL, Scope.RESULT)
     return books.settled.take_note(event, now) if is_result else ""
 
 
 def _same_ticket(books: Books, fact: Arrived) -> list[Effect]:
     """Deal with a ticket that is not new; nothing is done about a new one."""
     request = fact.request
-    if request.id in books.attempts:
+    if request.id in books.room:
         return _come_back(books, fact)
     if books.tickets.belongs_to_another(request):
         return [Refuse(request.id, fact.attempt, Refusal.NOT_YOURS)]
     answer = books.tickets.given(request)
     if isinstance(answer, Refusal):
         return [Refuse(request.id, fact.attempt, answer)]
-    return [Resolve(request.id, fact.attempt, answer, confirm=True)] if answer else []
+    if answer is None:
+        return []
+    remember_again(books, request.id, fact.now)
+    return [Resolve(request.id, fact.attempt, answer, confirm=True)]
 
 
 def _decided_before(books: Books, fact: Arrived) -> list[Effect]:
@@ -104,8 +126,8 @@ def _come_back(books: Books, fact: Arrived) -> list[Effect]:
     known = books.leg(ticket.id)
     if not same_secret(known.secret, ticket.secret):
         return [Refuse(ticket.id, fact.attempt, Refusal.NOT_YOURS)]
-    old, books.attempts[ticket.id] = books.attempts[ticket.id], fact.attempt
-    return [Refuse(ticket.id, old, Refusal.SUPERSEDED)]
+    old = books.room.move(ticket.id, fact.attempt)
+    return [Refuse(ticket.id, old, Refusal.SUPERSEDED), *is_back(books, known, ticket)]
 
 
 def _answer_at_once(
@@ -126,10 +148,13 @@ def _answer_at_once(
 
 def _take_in(books: Books, fact: Arrived, law: str) -> list[Effect]:
     """Put a new request on a card, its call's or one of its own, if there is still room."""
-    if len(books.attempts) >= MAX_WAITING:
-        return [Refuse(fact.request.id, fact.attempt, Refusal.FULL)]
+    if refusal := books.room.refusal(fact.request):
+        return [
+            Refuse(fact.request.id, fact.attempt, refusal),
+            books.note(fact.now, fact.request.event, f"turned away: {refusal}"),
+        ]
     request = replace(fact.request, note=_kept_note(books, fact.request.event, fact.now))
-    books.attempts[request.id] = fact.attempt
+    books.room.enter(request, fact.attempt)
     if card := _same_call(books, request.event, fact.now):
         card = replace(card, requests=(*card.requests, request))
     else:

@@ -16,6 +16,8 @@ from crabhook.broker.shelf import Shelf
 from crabhook.broker.states import Happening, after
 from crabhook.broker.stops import Stops
 from crabhook.broker.tickets import Tickets
+from crabhook.broker.twins import Tellings
+from crabhook.broker.waitingroom import BOUNDS, Bounds, WaitingRoom
 from crabhook.model.decision import OPERATOR, Decision, no_opinion
 from crabhook.model.event import Event
 from crabhook.model.reply import Reply
@@ -29,16 +31,19 @@ SESSIONS_KEPT = 4096  # not every session tells its end; those not heard of long
 class Books:
     """What the broker knows: cards, who waits on which connection, orders, and what went by."""
 
-    def __init__(self, platforms: Mapping[str, Platform], judge: Judge = no_law) -> None:
+    def __init__(
+        self, platforms: Mapping[str, Platform], judge: Judge = no_law, bounds: Bounds = BOUNDS
+    ) -> None:
         self.platforms = platforms
         self.judge = judge
         self.shelf = Shelf()
-        self.attempts: dict[str, int] = {}
+        self.room = WaitingRoom(bounds)
         self.deadlines: list[tuple[float, str]] = []
         self.settled = SettledCalls()
         self.tickets = Tickets()
         self.orders = Orders()
         self.stops = Stops()
+        self.tellings = Tellings()
         self.expected_back: tuple[float, list[str]] = (0.0, [])
         self.sessions: dict[tuple[str, str], None] = {}
         self.feed: deque[FeedEntry] = deque(maxlen=FEED_KEPT)
@@ -71,7 +76,7 @@ class Books:
 
     def resolve(self, leg: Request, decision: Decision, now: float) -> list[Effect]:
         """Give a leg its reply, if its hook still waits for one."""
-        attempt = self.attempts.pop(leg.id, None)
+        attempt = self.room.leave(leg.id)
         if attempt is None:
             return []
         if leg.note:
@@ -83,9 +88,10 @@ class Books:
 
     def put(self, card: Card) -> Show:
         """Put a new or changed card on the shelf, for the screens to see."""
-        legs = (leg.event for leg in card.requests)
+        legs = [leg.event for leg in card.requests]
         choices = reduce(and_, (self.platforms[leg.platform].choices(leg) for leg in legs))
-        card = replace(card, choices=choices)
+        limits = [line for leg in legs for line in self.platforms[leg.platform].limits(leg)]
+        card = replace(card, choices=choices, limits=tuple(dict.fromkeys(limits)))
         self.shelf.put(card)
         return Show(card)
 

@@ -8,12 +8,15 @@ no two of them ever see a half-made change.
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from crabhook.broker import arriving, ending, facts, ordering, restoring
+from crabhook.broker import arriving, ending, facts, ordering, reconsidering, restoring
 from crabhook.broker.books import Books
 from crabhook.broker.card import Card, FeedEntry
-from crabhook.broker.effects import Effect
+from crabhook.broker.effects import Effect, Note
 from crabhook.broker.law import Judge, no_law
 from crabhook.broker.orders import Order
+from crabhook.broker.waitingroom import BOUNDS, Bounds
+from crabhook.model.decision import Decision
+from crabhook.model.event import Event
 from crabhook.platforms.interface import Platform
 
 _HANDLERS: Mapping[type, Callable[[Books, Any], list[Effect]]] = {
@@ -25,6 +28,7 @@ _HANDLERS: Mapping[type, Callable[[Books, Any], list[Effect]]] = {
     facts.Delivered: ending.delivered,
     facts.Ordered: ordering.ordered,
     facts.Revoked: ordering.revoked,
+    facts.RuleAdded: reconsidering.rule_added,
     facts.Extended: ordering.extended,
     facts.Snoozed: ordering.snoozed,
     facts.Restored: restoring.restored,
@@ -34,8 +38,10 @@ _HANDLERS: Mapping[type, Callable[[Books, Any], list[Effect]]] = {
 class Broker:
     """Pairs requests with decisions, each exactly once."""
 
-    def __init__(self, platforms: Mapping[str, Platform], judge: Judge = no_law) -> None:
-        self._books = Books(platforms, judge)
+    def __init__(
+        self, platforms: Mapping[str, Platform], judge: Judge = no_law, bounds: Bounds = BOUNDS
+    ) -> None:
+        self._books = Books(platforms, judge, bounds)
 
     def __repr__(self) -> str:
         return f"<Broker {self._books!r}>"
@@ -47,6 +53,17 @@ class Broker:
         nothing has changed.
         """
         return _HANDLERS[type(fact)](self._books, fact)
+
+    def check(self, number: int, decision: Decision) -> None:
+        """Raise what `Answered` would: TooLateError or DecisionError."""
+        ending.check(self._books, number, decision)
+
+    def note(self, event: Event, text: str, now: float) -> Note:
+        """Put a line into the feed that no fact tells.
+
+        It changes nothing else, so it may come while a fact is handled, as news of the rules do.
+        """
+        return self._books.note(now, event, text)
 
     def waiting(self) -> Sequence[Card]:
         """Return the cards that wait, the oldest first."""

@@ -6,9 +6,12 @@ tool and its input must do.
 """
 
 from collections.abc import Sequence
+from typing import TypeAlias
 
 from crabhook.model.event import Event, Scope
 from crabhook.model.jsontext import Value, canonical
+
+CallKey: TypeAlias = tuple[str | bytes, ...]
 
 
 def same_agent(one: Event, other: Event) -> bool:
@@ -30,10 +33,10 @@ def same_call(one: Event, other: Event) -> bool:
         return by_id
     if not _same_tool(one, other) or one.tool is None or other.tool is None:
         return False
-    return _same_json(one.tool.input, other.tool.input)
+    return one.tool.fingerprint == other.tool.fingerprint
 
 
-def call_keys(event: Event) -> list[tuple[str, ...]]:
+def call_keys(event: Event) -> list[CallKey]:
     """Return the names under which another event of the same call would look for this one.
 
     Two events are of the same call only if they share one: the call's id, or
@@ -42,7 +45,7 @@ def call_keys(event: Event) -> list[tuple[str, ...]]:
     if event.tool is None:
         return []
     agent = (event.platform, event.session, event.agent_id)
-    keys: list[tuple[str, ...]] = [(*agent, event.tool.name, canonical(event.tool.input))]
+    keys: list[CallKey] = [(*agent, event.tool.name, event.tool.fingerprint)]
     if event.tool.use_id:
         keys.append((*agent, event.tool.use_id))
     return keys
@@ -58,7 +61,7 @@ def result_of(waiting: Event, news: Event) -> bool:
         return by_id
     if not _same_tool(waiting, news) or waiting.tool is None or news.tool is None:
         return False
-    whole, part = news.tool.input, waiting.tool.input
+    whole, part = news.tool.bare, waiting.tool.bare
     if isinstance(whole, dict) and isinstance(part, dict):
         whole = {key: value for key, value in whole.items() if key in part}
     return _same_json(whole, part)

@@ -22,6 +22,7 @@ class Card:
     `kept_going`: how often in a row its agent was already told to go on.
     `snoozed_until`: the operator has put it aside until then; 0 when it is not aside.
     `choices`: what can be decided, about all of its requests at once.
+    `limits`: what a decision will not bring about at this agent, a sentence each.
     """
 
     number: int
@@ -37,6 +38,7 @@ class Card:
     law: str = ""
     snoozed_until: float = 0.0
     choices: Choices = PASS_ALONE
+    limits: tuple[str, ...] = ()
 
     @property
     def event(self) -> Event:

@@ -6,6 +6,8 @@ from typing import Protocol, TypeAlias
 from crabhook.broker.card import Card, FeedEntry
 from crabhook.broker.orders import Order
 from crabhook.model.decision import Decision
+from crabhook.policy.offer import Offering
+from crabhook.policy.rule import Rule
 
 News: TypeAlias = Card | FeedEntry
 
@@ -46,6 +48,21 @@ class Desk(Protocol):
 
         Raises TooLateError when it had already ended, DecisionError when its
         event cannot carry the decision; either way nothing changed.
+        """
+
+    def offers(self, number: int) -> Offering | None:
+        """Return the rules that a card could be allowed by from now on, or why there is none.
+
+        None while they are being tried on what was decided before, which may
+        take seconds; ask again then.
+        """
+
+    def remember(self, number: int, rule: Rule, decision: Decision) -> Card:
+        """Write a rule into the operator's own file, and decide the card it was offered for.
+
+        Raises TooLateError, DecisionError, or another CrabhookError where the
+        rule cannot be written; whichever it is, nothing was written and
+        nothing decided.  What else waits and is allowed by it is decided too.
         """
 
     def holdable(self) -> Sequence[str]:

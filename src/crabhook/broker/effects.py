@@ -14,9 +14,11 @@ class Refusal(StrEnum):
 
     NOT_YOURS = "this request id belongs to another secret"
     SUPERSEDED = "the same request came back on another connection"
-    FULL = "too many requests wait already"
+    FULL = "too much waits for the operator already"
+    SESSION_FULL = "too much of this session waits for the operator already"
     UNDECIDED = "nobody decided in time"
     UNRECORDED = "what is decided could not be recorded"
+    HANDED_OVER = "the server makes room for the next one: ask again there"
 
 
 @dataclass(frozen=True, slots=True)

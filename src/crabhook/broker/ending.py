@@ -9,7 +9,7 @@ from crabhook.broker.card import Card
 from crabhook.broker.effects import Effect, Refusal, Refuse, WakeAt
 from crabhook.broker.facts import Answered, Closing, Delivered, Left, TimePassed
 from crabhook.broker.restoring import never_came_back
-from crabhook.broker.states import Happening, TooLateError, after
+from crabhook.broker.states import Happening, State, TooLateError, after
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.jsontext import Value
 from crabhook.model.reply import Reply
@@ -25,6 +25,18 @@ def answered(books: Books, fact: Answered) -> list[Effect]:
     Raises TooLateError or DecisionError, and then nothing has changed.
     """
     card, decision = known_card(books, fact.number), fact.decision
+    state = check(books, fact.number, decision)
+    books.stops.count(card.event, decision)
+    effects: list[Effect] = []
+    for leg in card.requests:
+        effects += books.resolve(leg, decision, fact.now)
+    _remember(books, card, decision, fact.now)
+    return [*effects, books.put(replace(card, state=state, decision=decision, ended_at=fact.now))]
+
+
+def check(books: Books, number: int, decision: Decision) -> State:
+    """Return the state a card would have once decided so; raises as `answered` does."""
+    card = known_card(books, number)
     try:
         state = after(card.state, Happening.ANSWERED)
     except TooLateError as error:
@@ -34,13 +46,7 @@ def answered(books: Books, fact: Answered) -> list[Effect]:
         ) from None
     for leg in card.requests:
         books.platforms[leg.event.platform].check(leg.event, decision)
-    books.stops.count(card.event, decision)
-    effects: list[Effect] = []
-    for leg in card.requests:
-        effects += books.resolve(leg, decision, fact.now)
-    books.remember_answer(card, decision, fact.now)
-    _remember_note(books, card, decision, fact.now)
-    return [*effects, books.put(replace(card, state=state, decision=decision, ended_at=fact.now))]
+    return state
 
 
 def known_card(books: Books, number: int) -> Card:
@@ -49,6 +55,24 @@ def known_card(books: Books, number: int) -> Card:
     if card is None:
         raise TooLateError(f"there is no #{number}")
     return card
+
+
+def _remember(books: Books, card: Card, decision: Decision, now: float) -> None:
+    """Keep what the later events of the call have to hear."""
+    books.remember_answer(card, decision, now)
+    _remember_note(books, card, decision, now)
+
+
+def remember_again(books: Books, request_id: str, now: float) -> None:
+    """Keep it once more when a hook takes an answer that was decided before the server's restart.
+
+    Not sooner: the hook that waited until now shows that the call has not gone on meanwhile.
+    And not a second time: by then it may have.
+    """
+    card = books.shelf.of_request(request_id)
+    if card and card.restored and card.delivered is None and card.decision is not None:
+        books.shelf.put(replace(card, restored=False))
+        _remember(books, card, card.decision, now)
 
 
 def _remember_note(books: Books, card: Card, decision: Decision, now: float) -> None:
@@ -67,10 +91,10 @@ def _specific(reply: Reply) -> Mapping[str, Value]:
 
 def left(books: Books, fact: Left) -> list[Effect]:
     """Take a hook that is gone off its card."""
-    if books.attempts.get(fact.request_id) != fact.attempt:
+    if books.room.attempt(fact.request_id) != fact.attempt:
         return []  # an old connection of a ticket that has come back, or one already answered
     leg = books.leg(fact.request_id)
-    del books.attempts[fact.request_id]
+    books.room.leave(fact.request_id)
     return books.leave(books.shelf.of_leg(leg), [leg], HOOK_GONE, fact.now)
 
 
@@ -81,13 +105,15 @@ def time_passed(books: Books, fact: TimePassed) -> list[Effect]:
     ]
     while books.deadlines and books.deadlines[0][0] <= fact.now:
         _, request_id = heappop(books.deadlines)
-        if request_id not in books.attempts:
+        attempt = books.room.attempt(request_id)
+        if attempt is None:
             continue  # it ended before its time
         leg = books.leg(request_id)
         if leg.wait_until > fact.now:
             continue  # its time was extended
         card = books.shelf.of_leg(leg)
-        effects.append(Refuse(leg.id, books.attempts.pop(leg.id), Refusal.UNDECIDED))
+        books.room.leave(leg.id)
+        effects.append(Refuse(leg.id, attempt, Refusal.UNDECIDED))
         books.tickets.give(leg.id, leg.secret, Refusal.UNDECIDED, fact.now)
         effects += books.leave(card, [leg], NOBODY_DECIDED, fact.now, Happening.TIMED_OUT)
     effects += never_came_back(books, fact.now)

@@ -6,6 +6,7 @@ from typing import TypeAlias
 
 from crabhook.broker.orders import Order
 from crabhook.model.decision import Decision
+from crabhook.model.event import Event
 from crabhook.model.reply import Reply
 from crabhook.model.request import Request
 
@@ -77,6 +78,20 @@ class Revoked:
 
 
 @dataclass(frozen=True, slots=True)
+class RuleAdded:
+    """A rule was written from the card with this number, and is in force; `rule` says it."""
+
+    number: int
+    rule: str
+    now: float
+
+    @property
+    def event(self) -> Event:
+        """An event for the feed: it is the desk's own news."""
+        return Event(platform="", name="Desk")
+
+
+@dataclass(frozen=True, slots=True)
 class Extended:
     """The operator wants more time for a card, this many seconds."""
 
@@ -104,11 +119,28 @@ class Given:
 
 
 @dataclass(frozen=True, slots=True)
+class DecidedBefore:
+    """A leg of a card that the operator decided before the server ended.
+
+    `delivered`: what is on record of its answer's way, None for nothing.
+    """
+
+    number: int
+    request: Request
+    decision: Decision
+    delivered: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Restored:
-    """The server begins again: what waited, each with its card's number, and what was answered."""
+    """The server begins again: what waited, each with its card's number, and what was answered.
+
+    `decided` are the cards behind those answers that nobody is known to have received.
+    """
 
     waiting: tuple[tuple[int, Request], ...]
     answers: tuple[Given, ...]
+    decided: tuple[DecidedBefore, ...]
     last_number: int
     now: float
 
@@ -122,6 +154,7 @@ Fact: TypeAlias = (
     | Closing
     | Ordered
     | Revoked
+    | RuleAdded
     | Extended
     | Snoozed
     | Restored

@@ -37,7 +37,8 @@ class Order:
     `name` is an event's; `session` and `project` (the last part of the
     working folder, or all of it) narrow it, empty for any; `until` is on the
     broker's clock, None for no end by time; `times` how often it still
-    applies, None for always; `words` what a kept-going agent is told.
+    applies, None for always; `words` what a kept-going agent is told, or
+    where an order comes from that was not given at the desk itself.
     """
 
     kind: Kind
@@ -77,6 +78,11 @@ class Ruling:
     waits: bool = False
     decision: Decision | None = None
     why: str = ""
+
+    @property
+    def denies(self) -> bool:
+        """Whether the event is refused, even if the same call was allowed a moment ago."""
+        return self.decision is not None and self.decision.verdict is Verdict.DENY
 
 
 _ALLOW_ALL = Decision(Verdict.ALLOW, by="allow everything of this session")
@@ -143,6 +149,8 @@ class Orders:
             if Kind.HOLD_ALL in kinds and Kind.AWAY not in kinds:
                 return Ruling(waits=True)
             return Ruling() if Kind.AWAY in kinds else self._rule_on_request(event, orders)
+        if Kind.AWAY not in kinds and (kept_going := self._keep_going(event, orders)):
+            return kept_going
         said = said_by(law(event))
         ways = (  # the first that holds
             (said.denies, Ruling(decision=said.decision)),
@@ -159,17 +167,21 @@ class Orders:
 
         An agent that is to keep going is not held for the same event meanwhile.
         """
-        for order in sorted(orders, key=lambda order: order.kind is not Kind.KEEP_GOING):
-            if order.name != event.name:
-                continue
-            if order.kind is Kind.KEEP_GOING:
-                self._use(order)
-                by = f"keep going, {order.times} times"
-                return Ruling(decision=Decision(Verdict.KEEP_GOING, reason=order.words, by=by))
-            if order.kind is Kind.HOLD:
+        if kept_going := self._keep_going(event, orders):
+            return kept_going
+        for order in orders:
+            if order.name == event.name and order.kind is Kind.HOLD:
                 self._use(order)
                 return Ruling(waits=True)
         return Ruling()
+
+    def _keep_going(self, event: Event, orders: Sequence[Order]) -> Ruling | None:
+        for order in orders:
+            if order.name == event.name and order.kind is Kind.KEEP_GOING:
+                self._use(order)
+                by = f"keep going, {order.times} times"
+                return Ruling(decision=Decision(Verdict.KEEP_GOING, reason=order.words, by=by))
+        return None
 
     def _use(self, order: Order) -> None:
         """Count one use of an order; the last one ends it."""

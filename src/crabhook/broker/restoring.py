@@ -9,7 +9,9 @@ from dataclasses import replace
 from crabhook.broker.books import Books
 from crabhook.broker.card import Card
 from crabhook.broker.effects import Effect
-from crabhook.broker.facts import Restored
+from crabhook.broker.facts import DecidedBefore, Restored
+from crabhook.broker.states import State
+from crabhook.model.request import Request
 
 NO_CONNECTION = 0  # an attempt no connection ever has: the runner counts from 1
 COME_BACK_WITHIN = 150.0  # seconds; hooks try for two minutes
@@ -21,19 +23,55 @@ def restored(books: Books, fact: Restored) -> list[Effect]:
     for given in fact.answers:
         books.tickets.give(given.request_id, given.secret, given.reply, fact.now)
     books.shelf.begin_after(fact.last_number)
+    for one in fact.decided:
+        _put_back_decided(books, one, fact.now)
     effects: list[Effect] = []
-    for number, request in fact.waiting:
+    due = fact.now + COME_BACK_WITHIN
+    for number, kept in fact.waiting:
+        # The wall clock may have been set meanwhile: no wait is over before its hook could say so.
+        request = replace(kept, wait_until=max(kept.wait_until, due))
         books.hear_of(request.event)
-        books.attempts[request.id] = NO_CONNECTION
+        books.room.enter(request, NO_CONNECTION)
         card = books.shelf.card(number)
         legs = (*card.requests, request) if card else (request,)
         fresh = card or Card(number, legs, asked_at=fact.now, restored=True)
         effects.append(books.put(replace(fresh, requests=legs)))
         effects.append(books.wake(request.wait_until, request.id))
     if fact.waiting:
-        effects.append(books.wake(fact.now + COME_BACK_WITHIN))
-        books.expected_back = (fact.now + COME_BACK_WITHIN, [one.id for _, one in fact.waiting])
+        effects.append(books.wake(due))
+        books.expected_back = (due, [one.id for _, one in fact.waiting])
     return effects
+
+
+def _put_back_decided(books: Books, one: DecidedBefore, now: float) -> None:
+    """Put a decided card where it stood: it is no news, but its receipt may yet come."""
+    card = books.shelf.card(one.number)
+    legs = (*card.requests, one.request) if card else (one.request,)
+    fresh = card or Card(
+        one.number,
+        legs,
+        asked_at=now,
+        state=State.DECIDED,
+        decision=one.decision,
+        ended_at=now,
+        delivered=one.delivered,
+        restored=True,
+    )
+    books.shelf.put(replace(fresh, requests=legs))
+
+
+def is_back(books: Books, known: Request, back: Request) -> list[Effect]:
+    """Let a restored request whose time seemed over wait as long as its hook, which is back, says.
+
+    The hook's own clock is one that nobody sets.
+    """
+    due, _ = books.expected_back
+    if known.wait_until != due:
+        return []
+    card = books.shelf.of_leg(known)
+    leg = replace(known, wait_until=back.wait_until, gives_up_at=back.gives_up_at)
+    legs = tuple(leg if one.id == leg.id else one for one in card.requests)
+    return [books.put(replace(card, requests=legs)), books.wake(leg.wait_until, leg.id)]
 
 
 def never_came_back(books: Books, now: float) -> list[Effect]:
@@ -44,8 +82,8 @@ def never_came_back(books: Books, now: float) -> list[Effect]:
     books.expected_back = (0.0, [])
     effects: list[Effect] = []
     for request_id in ids:
-        if books.attempts.get(request_id) == NO_CONNECTION:
+        if books.room.attempt(request_id) == NO_CONNECTION:
             leg = books.leg(request_id)
-            del books.attempts[request_id]
+            books.room.leave(request_id)
             effects += books.leave(books.shelf.of_leg(leg), [leg], NEVER_CAME_BACK, now)
     return effects

@@ -8,6 +8,7 @@ with the call's result.
 """
 
 from collections import OrderedDict
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from crabhook.broker.calls import named, over, result_of, same_call
@@ -16,7 +17,7 @@ from crabhook.model.event import Event, Scope
 
 ASKED_AGAIN_WITHIN = 60.0  # seconds; a PermissionRequest follows its PreToolUse at once
 NOTE_KEPT = 86_400.0  # seconds; a note waits as long as its tool may run
-KEPT = 256  # entries of each kind, the oldest forgotten first
+KEPT = 4096  # entries of each kind, the oldest forgotten first
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,13 +40,54 @@ class _Settled:
         return [self.event.slim(dict(self.decision.updated_input))]
 
 
+class _Memory:
+    """Entries in the order they came, found by session, each kept for a time (seconds).
+
+    An entry has a call's whole input, so none is kept past its use.
+    """
+
+    def __init__(self, kept_for: float) -> None:
+        self._kept_for = kept_for
+        self._sessions: dict[tuple[str, str], dict[int, _Settled]] = {}
+        self._order: OrderedDict[int, tuple[tuple[str, str], float]] = OrderedDict()
+        self._next = 0
+
+    def __len__(self) -> int:
+        return len(self._order)
+
+    def of_session(self, event: Event) -> Iterator[tuple[int, _Settled]]:
+        """Return the entries of the event's session, the oldest first."""
+        return iter(tuple(self._sessions.get((event.platform, event.session), {}).items()))
+
+    def keep(self, entry: _Settled) -> None:
+        """Keep an entry, without what is not needed of its event; the oldest may have to go."""
+        self._next += 1
+        tool_input = entry.event.tool.input if entry.event.tool else None
+        entry = replace(entry, event=entry.event.slim(tool_input))
+        session = (entry.event.platform, entry.event.session)
+        self._order[self._next] = (session, entry.at)
+        self._sessions.setdefault(session, {})[self._next] = entry
+        while len(self._order) > KEPT or self._oldest() < entry.at - self._kept_for:
+            self.drop(next(iter(self._order)))
+
+    def drop(self, key: int) -> None:
+        """Forget an entry."""
+        session, _ = self._order.pop(key)
+        del self._sessions[session][key]
+        if not self._sessions[session]:
+            del self._sessions[session]
+
+    def _oldest(self) -> float:
+        _, at = next(iter(self._order.values()))
+        return at
+
+
 class SettledCalls:
     """The memory of calls decided a moment ago; bounded in number and in time."""
 
     def __init__(self) -> None:
-        self._answers: OrderedDict[int, _Settled] = OrderedDict()
-        self._notes: OrderedDict[int, _Settled] = OrderedDict()
-        self._next = 0
+        self._answers = _Memory(ASKED_AGAIN_WITHIN)
+        self._notes = _Memory(NOTE_KEPT)
 
     def __repr__(self) -> str:
         return f"<SettledCalls answers={len(self._answers)} notes={len(self._notes)}>"
@@ -56,13 +98,14 @@ class SettledCalls:
         None keeps that nobody decided: not worth an answer, but a reason not
         to give this call the answer of another that looks the same.
         """
-        for key in [key for key, kept in self._answers.items() if _same_named(kept.event, event)]:
-            del self._answers[key]
-        self._keep(self._answers, _Settled(event, decision, now))
+        for key, kept in self._answers.of_session(event):
+            if _same_named(kept.event, event):
+                self._answers.drop(key)
+        self._answers.keep(_Settled(event, decision, now))
 
     def remember_note(self, event: Event, decision: Decision, now: float) -> None:
         """Keep a note that the answered leg could not carry, for the call's result."""
-        self._keep(self._notes, _Settled(event, decision, now))
+        self._notes.keep(_Settled(event, decision, now))
 
     def speaks_of(self, event: Event, now: float) -> bool:
         """Whether a call that may be the one `event` asks about was here a moment ago."""
@@ -83,14 +126,14 @@ class SettledCalls:
         if not found or not (left or (alike and alone)):
             return None
         if alike and alone:  # then it does not matter which of them it was
-            del self._answers[next(iter(found))]
+            self._answers.drop(next(iter(found)))
         return no_opinion("left to the agent's own user a moment ago") if left else decisions[0]
 
     def _about(self, event: Event, now: float) -> dict[int, Decision | None]:
         """Return the decisions `event` may be asking about again, the oldest first."""
         return {
             key: entry.decision
-            for key, entry in self._answers.items()
+            for key, entry in self._answers.of_session(event)
             if now - entry.at <= ASKED_AGAIN_WITHIN
             and entry.event.name != event.name
             and entry.asked_about(event)
@@ -98,28 +141,24 @@ class SettledCalls:
 
     def take_note(self, event: Event, now: float) -> str:
         """Return the note that belongs to the call whose result `event` is, once."""
-        for key, entry in self._notes.items():
+        for key, entry in self._notes.of_session(event):
             if now - entry.at <= NOTE_KEPT and entry.led_to(event):
-                del self._notes[key]
+                self._notes.drop(key)
                 return entry.decision.note if entry.decision else ""
         return ""
 
     def forget(self, news: Event, closes: Scope) -> None:
         """Forget what the end of a call, an agent's turn or a session leaves without use."""
-        self._drop(self._answers, news, closes)
+        closes = Scope.CALL if closes is Scope.RESULT else closes
+        _drop(self._answers, news, closes)
         if closes is Scope.SESSION:
-            self._drop(self._notes, news, closes)
+            _drop(self._notes, news, closes)
 
-    def _keep(self, kept: OrderedDict[int, _Settled], entry: _Settled) -> None:
-        self._next += 1
-        tool_input = entry.event.tool.input if entry.event.tool else None
-        kept[self._next] = replace(entry, event=entry.event.slim(tool_input))
-        if len(kept) > KEPT:
-            kept.popitem(last=False)
 
-    def _drop(self, kept: OrderedDict[int, _Settled], news: Event, closes: Scope) -> None:
-        for key in [key for key, entry in kept.items() if over(entry.event, news, closes)]:
-            del kept[key]
+def _drop(kept: _Memory, news: Event, closes: Scope) -> None:
+    for key, entry in kept.of_session(news):
+        if over(entry.event, news, closes):
+            kept.drop(key)
 
 
 def _leaves(decision: Decision | None) -> bool:

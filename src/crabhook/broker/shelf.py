@@ -4,7 +4,7 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from typing import TypeVar
 
-from crabhook.broker.calls import call_keys
+from crabhook.broker.calls import CallKey, call_keys
 from crabhook.broker.card import Card
 from crabhook.broker.states import State
 from crabhook.model.event import Event
@@ -21,7 +21,7 @@ class Shelf:
         self._ended: OrderedDict[int, Card] = OrderedDict()
         self._by_request: dict[str, int] = {}
         self._by_session: dict[tuple[str, str], dict[int, None]] = {}
-        self._by_call: dict[tuple[str, ...], dict[int, None]] = {}
+        self._by_call: dict[CallKey, dict[int, None]] = {}
         self._last_number = 0
 
     def __repr__(self) -> str:

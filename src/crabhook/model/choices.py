@@ -7,7 +7,7 @@ from crabhook.model.decision import Verdict
 
 
 class Beside(Flag):
-    """What may go with a verdict; each is a part of a Decision."""
+    """What may go with a verdict; each but RULE is a part of a Decision."""
 
     NOTHING = 0
     NOTE = auto()  # with an allow: a word to the model
@@ -17,6 +17,7 @@ class Beside(Flag):
     INTERRUPT = auto()  # with a denial: the end of the turn
     HALT = auto()  # with any: the end of the session's turn, with a reason
     MESSAGE = auto()  # with any: a message to the agent's user
+    RULE = auto()  # with an allow: a rule of the owner's, which decides such a call from now on
 
 
 @dataclass(frozen=True, slots=True)

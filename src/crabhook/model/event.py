@@ -3,31 +3,55 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from functools import cached_property
+from hashlib import sha256
 
-from crabhook.model.jsontext import Value
+from crabhook.model.jsontext import Value, canonical
 
 
 class Scope(StrEnum):
-    """How much of what an agent does an event tells to be over."""
+    """How much of what an agent does an event tells to be over.
+
+    RESULT is the end of a call at an agent where nobody else answers while a
+    hook is asked: it speaks of a call that was decided, never of one that waits.
+    """
 
     NOTHING = "nothing"
     CALL = "call"
+    RESULT = "result"
     AGENT = "agent"
     SESSION = "session"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ToolCall:
     """A call of one of the agent's tools.
 
     `use_id` is empty where the event does not carry one (Claude Code's
     PermissionRequest).  `input` is an object in every protocol we know, but
-    it is kept as whatever was sent.
+    it is kept as whatever was sent.  `comments` are the keys of it under which
+    the agent's program, on this event alone, tells why the call is made.
     """
 
     name: str
     input: Value
     use_id: str = ""
+    comments: frozenset[str] = frozenset()
+
+    @property
+    def bare(self) -> Value:
+        """The input without its comments: what the call does, the same on all its events."""
+        if not self.comments or not isinstance(self.input, dict):
+            return self.input
+        return {key: value for key, value in self.input.items() if key not in self.comments}
+
+    @cached_property
+    def fingerprint(self) -> bytes:
+        """The same for inputs that are, but for comments, equal as JSON, and for no others.
+
+        Made once: an input may be megabytes, and is asked about at every step of its way.
+        """
+        return sha256(canonical(self.bare).encode()).digest()
 
 
 @dataclass(frozen=True, slots=True)

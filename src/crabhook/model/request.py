@@ -11,10 +11,12 @@ class Stance(StrEnum):
 
     GATE holds every call before the agent's own rules see it; COMPANION
     leaves the agent's dialog usable and lets the first answer win.
+    SUPERVISOR holds the end of a turn as well, and what else it asks about.
     """
 
     GATE = "gate"
     COMPANION = "companion"
+    SUPERVISOR = "supervisor"
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +35,7 @@ class Request:
     `id` and `secret` are the client's ticket.  On the broker's clock
     (monotonic seconds) we answer by `wait_until`, and the hook itself gives up
     at `gives_up_at`.  `note` goes to the model with whatever is answered.
+    `size` is how many bytes its input had.
     """
 
     id: str
@@ -43,3 +46,4 @@ class Request:
     origin: Origin = Origin()
     gives_up_at: float = 0.0
     note: str = ""
+    size: int = 0

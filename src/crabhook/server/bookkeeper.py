@@ -6,25 +6,43 @@ answer are one change (store.change).
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
 
 from crabhook.broker import facts
 from crabhook.broker.card import Card
-from crabhook.broker.effects import Effect, Resolve, Show
+from crabhook.broker.effects import Effect, Refusal, Refuse, Resolve, Show
+from crabhook.broker.restoring import NO_CONNECTION
 from crabhook.broker.states import State
 from crabhook.model.decision import OPERATOR, Decision
-from crabhook.model.jsontext import compact
-from crabhook.model.request import Origin, Request, Stance
-from crabhook.platforms.interface import Platform
+from crabhook.model.event import Event
+from crabhook.model.request import Request
+from crabhook.server.keeping import answer_kept, waiting_kept
 from crabhook.store import entries
-from crabhook.store.change import Change, happened, left, received, settled, waits
+from crabhook.store.change import Change, delivered, happened, left, settled, waits
 from crabhook.store.entries import Circumstances
 from crabhook.store.record import Kind
-from crabhook.store.working import Answer, Waiting
 
 _ENDS = {State.WITHDRAWN: Kind.WITHDRAWN, State.EXPIRED: Kind.EXPIRED}
-_TOLD_KEPT = 4096  # ended cards; longer than any receipt takes
+_NO_ROOM = (Refusal.FULL, Refusal.SESSION_FULL)
+_TOLD_KEPT = 4096  # ended cards, and answers; longer than any receipt takes
+_GONE = "the hook had gone"
+_NOT_BACK = "no receipt came before the server was started again, and the hook did not come back"
 
 _Replies = Mapping[str, Resolve]
+
+
+@dataclass(slots=True)
+class _Fate:
+    """A decided request, and what was last recorded of its answer's way; None while nothing was.
+
+    `absent`: its hook has not been back since the server was started again.
+    """
+
+    event: Event
+    card: int
+    absent: bool
+    told: bool | None = None
 
 
 class Bookkeeper:
@@ -33,7 +51,8 @@ class Bookkeeper:
     def __init__(self, wall: Callable[[], float]) -> None:
         self._wall = wall
         self._kept: dict[str, float] = {}  # request id -> until when the store has it wait
-        self._told: dict[int, bool | None] = {}  # ended card -> its delivery, as last recorded
+        self._ended: dict[int, None] = {}  # cards whose end is on record
+        self._fates: dict[str, _Fate] = {}
 
     def changes(self, fact: facts.Fact, effects: Sequence[Effect]) -> list[Change]:
         """Return what has to be recorded of a fact before its effects are carried out."""
@@ -44,18 +63,32 @@ class Bookkeeper:
                 made += self._card(effect.card, replies, fact.now)
         if isinstance(fact, facts.Arrived) and fact.request.id in replies:
             made += self._at_once(fact.request, replies[fact.request.id])
+        if isinstance(fact, facts.Arrived):
+            made += self._turned_away(fact.request, effects)
+        if isinstance(fact, facts.Restored):
+            self._take_up(fact.decided)
+        if isinstance(fact, facts.Delivered):
+            made += self._delivered(fact)
         if isinstance(fact, facts.Ordered | facts.Revoked):
             what = f"ordered: {fact.order}" if isinstance(fact, facts.Ordered) else "ended orders"
             made.append(happened(entries.operator(what, self._wall())))
+        if isinstance(fact, facts.RuleAdded):
+            what = f"added a rule on #{fact.number}: {fact.rule}"
+            made.append(happened(entries.operator(what, self._wall())))
         return made
+
+    def _turned_away(self, request: Request, effects: Sequence[Effect]) -> Iterator[Change]:
+        for effect in effects:
+            if isinstance(effect, Refuse) and effect.refusal in _NO_ROOM:
+                why = f"turned away: {effect.refusal}"
+                entry = entries.ended(Kind.WITHDRAWN, request, self._wall(), card=None, why=why)
+                yield happened(entry)
 
     def _card(self, card: Card, replies: _Replies, now: float) -> Iterator[Change]:
         if card.state is State.WAITING:
             yield from self._waiting(card, now)
-        elif card.number not in self._told:
-            yield self._ended(card, replies)
-        elif card.delivered is not None and self._told[card.number] != card.delivered:
-            yield self._delivered(card, whole=card.delivered)
+        elif card.number not in self._ended:
+            yield self._end(card, replies)
 
     def _waiting(self, card: Card, now: float) -> Iterator[Change]:
         """Keep each leg that is new, or waits until another time."""
@@ -65,7 +98,7 @@ class Bookkeeper:
             if known == leg.wait_until:
                 continue
             self._kept[leg.id] = leg.wait_until
-            kept = _to_keep(card, leg, now, wall)
+            kept = waiting_kept(card, leg, now, wall)
             if known is not None:
                 yield waits(kept)
             elif card.restored:
@@ -77,72 +110,55 @@ class Bookkeeper:
             else:
                 yield waits(kept, entries.asked(leg, wall, card=card.number, legs=legs))
 
-    def _ended(self, card: Card, replies: _Replies) -> Change:
-        self._told[card.number] = card.delivered
-        if len(self._told) > _TOLD_KEPT:
-            del self._told[next(iter(self._told))]
+    def _end(self, card: Card, replies: _Replies) -> Change:
+        _remember(self._ended, card.number, None)
         wall, legs = self._wall(), [leg.id for leg in card.requests]
-        for leg in legs:
-            self._kept.pop(leg, None)
+        for request_id in legs:
+            self._kept.pop(request_id, None)
         if card.state is not State.DECIDED or card.decision is None:
             kind, first = _ENDS[card.state], card.requests[0]
             return left(legs, entries.ended(kind, first, wall, card=card.number, why=card.why))
         how = _circumstances(card.decision, card.ended_at - card.asked_at)
         entry = entries.decided(card.event, how, wall, legs=legs, card=card.number)
         given = [leg for leg in card.requests if leg.id in replies]
-        return settled([_answer(leg, replies[leg.id], wall) for leg in given], entry)
+        for leg in given:
+            if replies[leg.id].confirm:
+                absent = replies[leg.id].attempt == NO_CONNECTION
+                _remember(self._fates, leg.id, _Fate(leg.event.slim(), card.number, absent))
+        return settled([answer_kept(leg, replies[leg.id], wall, card) for leg in given], entry)
 
-    def _delivered(self, card: Card, *, whole: bool) -> Change:
-        self._told[card.number] = whole
-        request_id = card.requests[0].id
+    def _take_up(self, decided: Sequence[facts.DecidedBefore]) -> None:
+        """Know of what was decided, and recorded, before this server began."""
+        for one in decided:
+            _remember(self._ended, one.number, None)
+            event = one.request.event.slim()
+            fate = _Fate(event, one.number, absent=True, told=one.delivered)
+            _remember(self._fates, one.request.id, fate)
+
+    def _delivered(self, fact: facts.Delivered) -> Iterator[Change]:
+        fate, request_id, whole = self._fates.get(fact.request_id), fact.request_id, fact.whole
+        if fate is None or fate.told or fate.told == whole:
+            return
+        fate.told = whole
+        missing = "" if whole else _NOT_BACK if fate.absent else _GONE
         entry = entries.delivered(
-            card.event, self._wall(), request_id=request_id, card=card.number, whole=whole
+            fate.event, self._wall(), request_id=request_id, card=fate.card, missing=missing
         )
-        return received(request_id, entry) if whole else happened(entry)
+        yield delivered(request_id, entry, whole=whole)
 
     def _at_once(self, request: Request, resolve: Resolve) -> Iterator[Change]:
         """Record an event that got its answer without a card."""
         wall = self._wall()
-        if resolve.confirm:
-            return  # given again, and on record since it was given first
+        if resolve.confirm:  # given again, and on record since it was given first
+            if fate := self._fates.get(request.id):
+                fate.absent = False
+            return
         if resolve.decision is None:
             yield happened(entries.observed(request.event, wall))
             return
         how = _circumstances(resolve.decision, 0.0)
         entry = entries.decided(request.event, how, wall, legs=[request.id])
-        yield settled([_answer(request, resolve, wall)], entry)
-
-
-def read_back(kept: Waiting, platform: Platform, now: float, wall: float) -> Request:
-    """Return the request that was kept; raises PayloadError only if the store was changed."""
-    return Request(
-        id=kept.request_id,
-        secret=kept.secret,
-        event=platform.read(kept.payload),
-        wait_until=now + kept.remaining(wall),
-        stance=Stance(kept.stance),
-        origin=Origin(kept.host, kept.pid, kept.user),
-        gives_up_at=now + max(0.0, kept.gives_up_at - wall),
-        note=kept.note,
-    )
-
-
-def _to_keep(card: Card, leg: Request, now: float, wall: float) -> Waiting:
-    return Waiting(
-        request_id=leg.id,
-        secret=leg.secret,
-        platform=leg.event.platform,
-        payload=compact(leg.event.fields).encode("ascii"),
-        stance=leg.stance.value,
-        asked=wall - (now - card.asked_at),
-        wait_until=wall + (leg.wait_until - now),
-        card=card.number,
-        host=leg.origin.host,
-        pid=leg.origin.pid,
-        user=leg.origin.user,
-        gives_up_at=wall + (leg.gives_up_at - now),
-        note=leg.note,
-    )
+        yield settled([answer_kept(request, resolve, wall)], entry)
 
 
 def _circumstances(decision: Decision, waited: float) -> Circumstances:
@@ -151,6 +167,12 @@ def _circumstances(decision: Decision, waited: float) -> Circumstances:
     return Circumstances(decision, waited, where="at once", rule=decision.by)
 
 
-def _answer(leg: Request, resolve: Resolve, wall: float) -> Answer:
-    reply = resolve.reply
-    return Answer(leg.id, leg.secret, reply.stdout, reply.stderr, reply.exit_code, wall)
+_Key = TypeVar("_Key")
+_Value = TypeVar("_Value")
+
+
+def _remember(kept: dict[_Key, _Value], key: _Key, value: _Value) -> None:
+    """Keep one thing more; of too many the oldest is forgotten."""
+    kept[key] = value
+    if len(kept) > _TOLD_KEPT:
+        del kept[next(iter(kept))]

@@ -15,6 +15,7 @@ _STANCES = {
     pb.STANCE_UNSPECIFIED: Stance.GATE,
     pb.STANCE_GATE: Stance.GATE,
     pb.STANCE_COMPANION: Stance.COMPANION,
+    pb.STANCE_SUPERVISOR: Stance.SUPERVISOR,
 }
 
 
@@ -46,6 +47,7 @@ def request(message: pb.PermissionRequest, event: Event, now: float, wait: float
         stance=_STANCES.get(message.stance, Stance.GATE),
         origin=Origin(message.client.host, message.client.pid, message.client.user),
         gives_up_at=gives_up_at,
+        size=len(message.payload),
     )
 
 

@@ -12,8 +12,10 @@ import grpc
 
 from crabhook.model.errors import CrabhookError
 from crabhook.server.address import Address, TcpAddress, UnixAddress
+from crabhook.server.presence import PresencePort
 from crabhook.server.rpc import PermissionPort
 from crabhook.server.socketfile import SocketFile
+from crabhook.v1.desk_pb2_grpc import add_DeskServiceServicer_to_server
 from crabhook.v1.permission_pb2_grpc import add_PermissionServiceServicer_to_server
 
 MAX_REQUEST = 33 << 20  # bytes: the client's bound of 32 MiB, and the envelope
@@ -52,7 +54,10 @@ class Tls:
 
 @asynccontextmanager
 async def open_port(
-    service: PermissionPort, addresses: Sequence[Address], tls: Tls | None = None
+    service: PermissionPort,
+    addresses: Sequence[Address],
+    tls: Tls | None = None,
+    presence: PresencePort | None = None,
 ) -> AsyncIterator[Sequence[Address]]:
     """Serve on all the addresses while the context lasts; yields them as bound.
 
@@ -61,6 +66,8 @@ async def open_port(
     _raise_file_limit()
     server = grpc.aio.server(options=_OPTIONS)
     add_PermissionServiceServicer_to_server(service, server)
+    if presence is not None:
+        add_DeskServiceServicer_to_server(presence, server)
     with ExitStack() as claims:
         try:
             try:

@@ -1,5 +1,6 @@
 """PermissionService: the port a hook asks on; it takes requests in and gives replies."""
 
+from collections.abc import Awaitable, Callable
 from typing import Any, TypeAlias
 
 import grpc
@@ -8,33 +9,50 @@ from crabhook.broker.effects import Refusal
 from crabhook.model.errors import PayloadError
 from crabhook.model.event import Event
 from crabhook.model.reply import Reply
+from crabhook.model.request import Request
 from crabhook.platforms import PLATFORMS
+from crabhook.platforms.interface import Held
 from crabhook.server import codec
-from crabhook.server.runner import Place, RefusedError, Runner
+from crabhook.server.place import Place, RefusedError
+from crabhook.server.runner import Runner
 from crabhook.server.token import shows
 from crabhook.v1 import permission_pb2 as pb
 from crabhook.v1.permission_pb2_grpc import PermissionServiceServicer
 
 _Context: TypeAlias = "grpc.aio.ServicerContext[Any, Any]"
+Study: TypeAlias = Callable[[Event], Awaitable[None]]
+
+LONG = 2048  # bytes of an input; a shorter one is judged in a few milliseconds
+_JUDGED = (Held.ALWAYS, Held.AT_THE_GATE)
 
 _STATUS = {
     Refusal.NOT_YOURS: grpc.StatusCode.PERMISSION_DENIED,
     Refusal.SUPERSEDED: grpc.StatusCode.ABORTED,
     Refusal.FULL: grpc.StatusCode.RESOURCE_EXHAUSTED,
+    Refusal.SESSION_FULL: grpc.StatusCode.RESOURCE_EXHAUSTED,
     Refusal.UNRECORDED: grpc.StatusCode.FAILED_PRECONDITION,
     Refusal.UNDECIDED: grpc.StatusCode.DEADLINE_EXCEEDED,
+    Refusal.HANDED_OVER: grpc.StatusCode.UNAVAILABLE,
 }
+
+
+async def _no_study(_: Event) -> None:
+    """Leave every event to be judged when it is taken in."""
 
 
 class PermissionPort(PermissionServiceServicer):
     """Answers hooks from one runner.
 
     `wait` is how long a request may wait for the operator, seconds; `token`
-    is what clients beyond the Unix socket must show.
+    is what clients beyond the Unix socket must show; `study` is awaited before
+    a held event with a long input is taken in.
     """
 
-    def __init__(self, runner: Runner, *, wait: float, token: str | None) -> None:
+    def __init__(
+        self, runner: Runner, *, wait: float, token: str | None, study: Study = _no_study
+    ) -> None:
         self._runner = runner
+        self._study = study
         self._wait = wait
         self._token = token
 
@@ -53,7 +71,7 @@ class PermissionPort(PermissionServiceServicer):
             return self._unreadable(request, error)
         try:
             asked = codec.request(request, event, self._runner.now(), self._wait)
-            place = self._runner.enter(asked)
+            place = await self._enter(asked)
             reply = await self._wait_in(place, context)
         except RefusedError as error:
             await context.abort(_STATUS[error.refusal], str(error))
@@ -69,6 +87,13 @@ class PermissionPort(PermissionServiceServicer):
         if not self._runner.confirm(request.request_id, request.secret):
             await context.abort(grpc.StatusCode.PERMISSION_DENIED, "nobody waits for this receipt")
         return pb.ConfirmReplyResponse()
+
+    async def _enter(self, asked: Request) -> Place:
+        event = asked.event
+        held = PLATFORMS[event.platform].held(event, asked.stance)
+        if asked.size > LONG and held in _JUDGED:
+            await self._study(event)
+        return self._runner.enter(asked)
 
     async def _wait_in(self, place: Place, context: _Context) -> Reply:
         if not place.reply.done():

@@ -21,89 +21,69 @@ from crabhook.broker.facts import (
     Delivered,
     Extended,
     Fact,
-    Given,
     Left,
     Ordered,
-    Restored,
     Revoked,
+    RuleAdded,
     Snoozed,
     TimePassed,
 )
 from crabhook.broker.law import Judge, no_law
 from crabhook.broker.orders import Order
+from crabhook.broker.restoring import COME_BACK_WITHIN
 from crabhook.broker.tickets import same_secret
+from crabhook.broker.waitingroom import BOUNDS, Bounds
 from crabhook.model.decision import Decision
-from crabhook.model.errors import CrabhookError
+from crabhook.model.errors import DecisionError
 from crabhook.model.event import Event
-from crabhook.model.reply import Reply
 from crabhook.model.request import Request
 from crabhook.platforms.interface import Platform
-from crabhook.server.bookkeeper import Bookkeeper, read_back
+from crabhook.policy.offer import Offering, in_words
+from crabhook.policy.rule import Rule
+from crabhook.server.bookkeeper import Bookkeeper
+from crabhook.server.decided import decided
+from crabhook.server.keeping import restored
 from crabhook.server.lastwords import LastWords
+from crabhook.server.offers import Offers
+from crabhook.server.place import Place, RefusedError
+from crabhook.store.errors import TicketError
 from crabhook.store.recorder import Recorder
 
 _LOG = logging.getLogger(__name__)
 
+_NO_RULES = "no rules are kept here"
 RECEIPT_WITHIN = 5.0  # seconds; a client that lives confirms at once
 
 
-class RefusedError(CrabhookError):
-    """A request that gets no reply; `refusal` says why."""
-
-    def __init__(self, refusal: Refusal) -> None:
-        super().__init__(refusal.value)
-        self.refusal = refusal
-
-
-class Place:
-    """One hook's place in the queue: await it for the reply; leaving it withdraws the request."""
-
-    def __init__(self, runner: "Runner", request: Request, attempt: int) -> None:
-        self._runner, self._attempt = runner, attempt
-        self.request = request
-        self.confirm = False  # whether the client is to say that it has printed the reply
-        self.reply: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
-
-    def __repr__(self) -> str:
-        return f"<Place {self.request.id} attempt={self._attempt} done={self.reply.done()}>"
-
-    async def wait(self) -> Reply:
-        """Return the reply, when there is one.
-
-        Raises RefusedError if the place was lost to a newer connection.  When
-        the one who waits is cancelled the request is withdrawn.
-        """
-        try:
-            return await self.reply
-        except asyncio.CancelledError:
-            self.leave()
-            raise
-
-    def leave(self) -> None:
-        """Say that the hook is gone."""
-        self._runner.left(self.request.id, self._attempt)
-
-
 class Runner:
-    """Owns the broker; a desk (`broker.desk.Desk`) to screens, a queue to the port."""
+    """Owns the broker; a desk (`broker.desk.Desk`) to screens, a queue to the port.
+
+    `decided` hears of every decision, whoever made it.
+    """
 
     def __init__(
         self,
         platforms: Mapping[str, Platform],
         recorder: Recorder | None = None,
         judge: Judge = no_law,
+        offers: Offers | None = None,
+        bounds: Bounds = BOUNDS,
     ) -> None:
         self._platforms = platforms
-        self._broker = Broker(platforms, judge)
+        self._broker = Broker(platforms, judge, bounds)
         self._recorder = recorder
         self._bookkeeper = Bookkeeper(wall)
         self._words = LastWords()
+        self._offers = offers
         self._places: dict[tuple[str, int], Place] = {}
         self._attempts = count(1)
         self._listeners: list[Callable[[News], None]] = []
         self._alarm: asyncio.TimerHandle | None = None
         self._receipts: dict[str, tuple[str, asyncio.TimerHandle]] = {}
-        self._closed = False
+        self._absent: dict[str, str] = {}  # restored and not back: id -> secret
+        self._told = ""  # what was last told of the record's trouble
+        self._closed = self._handed_over = False
+        self.decided: Callable[[Event, Decision], object] = lambda _event, _decision: None
 
     def __repr__(self) -> str:
         return f"<Runner {self._broker!r} places={len(self._places)}>"
@@ -114,44 +94,63 @@ class Runner:
         """Take up what a server before this one left: requests that wait, answers not received."""
         if self._recorder is None:
             return
-        found, now = self._recorder.recover(), self.now()
-        waiting = [
-            (one.card, read_back(one, self._platforms[one.platform], now, wall()))
-            for one in found.waiting
-            if one.platform in self._platforms
-        ]
-        answers = [
-            Given(one.request_id, one.secret, Reply.verbatim(one.stdout, one.stderr, one.exit_code))
-            for one in found.answers
-        ]
-        self._handle(Restored(tuple(waiting), tuple(answers), found.last_card, now))
+        fact = restored(self._recorder.recover(), self._platforms, self.now(), wall())
+        self._handle(fact)
+        self._absent = {request.id: request.secret for _, request in fact.waiting}
+        for one in fact.decided:
+            if one.delivered is None:
+                self._expect_receipt(one.request.id, one.request.secret, COME_BACK_WITHIN)
 
     async def keep_record(self) -> None:
         """See to the record once a second, until cancelled."""
         loop = asyncio.get_running_loop()
         while self._recorder is not None:
             await asyncio.sleep(1)
-            before = self._recorder.trouble
             self._recorder.time_passed(self.now())
             await loop.run_in_executor(None, self._recorder.anchor)
-            if self._recorder.trouble != before:
-                self.tell(self._recorder.trouble or "the record is written again")
+            self._tell_trouble(self._recorder)
+
+    def _tell_trouble(self, recorder: Recorder) -> None:
+        """Tell the screens, if there are any yet, that the record is missing, or no longer."""
+        if self._listeners and recorder.reason != self._told:
+            self._told = recorder.reason
+            self.tell(recorder.trouble or "the record is written again")
 
     # For the port.
 
     def enter(self, request: Request) -> Place:
         """Take a request in; its place may already hold the reply.  Raises RefusedError."""
-        if self._recorder is not None and self._recorder.refusal:
+        if self._refuses():
             raise RefusedError(Refusal.UNRECORDED)
-        place = Place(self, request, next(self._attempts))
-        key = (request.id, place._attempt)  # noqa: SLF001 - the two are one thing
-        self._places[key] = place
-        self._handle(Arrived(request, key[1], self.now()))
+        if self._handed_over:
+            raise RefusedError(Refusal.HANDED_OVER)
+        place = Place(self.left, request, next(self._attempts))
+        self._places[request.id, place.attempt] = place
+        try:
+            self._handle(Arrived(request, place.attempt, self.now()))
+        except TicketError:
+            self._disown(place)
+            raise RefusedError(Refusal.NOT_YOURS) from None
         if self._closed:
             self._handle(Closing(self.now()))
         if place.reply.done() and (error := place.reply.exception()) is not None:
             raise error
+        if self._refuses() and not place.reply.done():  # it is the first that was not recorded
+            place.leave()
+            raise RefusedError(Refusal.UNRECORDED)
         return place
+
+    def _refuses(self) -> bool:
+        return self._recorder is not None and bool(self._recorder.refusal)
+
+    def _disown(self, place: Place) -> None:
+        """Forget a request whose id the store knows by another secret: it was not shown to anybody.
+
+        The store remembers answers longer than the broker does.
+        """
+        fact = Left(place.request.id, place.attempt, self.now())
+        del self._places[fact.request_id, fact.attempt]
+        self._bookkeeper.changes(fact, self._broker.handle(fact))
 
     def left(self, request_id: str, attempt: int) -> None:
         """Hear that a hook's connection ended before its reply."""
@@ -177,12 +176,23 @@ class Runner:
 
     def observe(self, event: Event, text: str) -> None:
         """Show something that went by and was nobody's request."""
-        self._publish(FeedEntry(self.now(), event.slim(), text))
+        self._carry_out(self._broker.note(event, text, self.now()))
 
     def close(self) -> None:
         """Release whatever waits with no opinion, and whatever still comes."""
         self._closed = True
         self._handle(Closing(self.now()))
+        self._stop_clocks()
+
+    def hand_over(self) -> None:
+        """Answer nobody any more: what waits is on record, and its hooks ask the next server."""
+        self._handed_over = True
+        for place in self._places.values():
+            place.refuse(Refusal.HANDED_OVER)
+        self._places.clear()  # so that no hook is taken to have left
+        self._stop_clocks()
+
+    def _stop_clocks(self) -> None:
         if self._alarm:
             self._alarm.cancel()
         for _, alarm in self._receipts.values():
@@ -222,6 +232,23 @@ class Runner:
     def answer(self, number: int, decision: Decision) -> Card:
         """Decide a card; raises TooLateError or DecisionError, and then nothing changed."""
         self._handle(Answered(number, decision, self.now()))
+        return self._known(number)
+
+    def offers(self, number: int) -> Offering | None:
+        """Return the rules a card could be allowed by from now on; None while they are tried."""
+        card = self._broker.card(number)
+        if card is None or self._offers is None:
+            return Offering(why=_NO_RULES)
+        return self._offers.of(card)
+
+    def remember(self, number: int, rule: Rule, decision: Decision) -> Card:
+        """Write a rule that was offered for a card, and decide it; see `Desk.remember`."""
+        self._broker.check(number, decision)  # so that nothing is written and then refused
+        if self._offers is None:
+            raise DecisionError(_NO_RULES)
+        kept = self._offers.keep(rule, number)
+        self._handle(Answered(number, decision, self.now()))
+        self._handle(RuleAdded(number, in_words(kept), self.now()))
         return self._known(number)
 
     def holdable(self) -> Sequence[str]:
@@ -266,40 +293,43 @@ class Runner:
         effects = self._broker.handle(fact)
         if self._recorder is not None and (changes := self._bookkeeper.changes(fact, effects)):
             self._recorder.write(*changes)  # first, so that nothing is shown or given unrecorded
+            self._tell_trouble(self._recorder)
         for effect in effects:
             self._carry_out(effect)
+        for event, decision in decided(fact, effects):
+            self.decided(event, decision)
 
     def _carry_out(self, effect: Effect) -> None:
         match effect:
             case Resolve(request_id, attempt, reply, confirm):
                 place = self._places.pop((request_id, attempt), None)
-                if place and confirm:
-                    self._expect_receipt(place)
-                if place and not place.reply.done():
-                    place.reply.set_result(reply)
+                secret = self._absent.pop(request_id, None)
+                if place:
+                    place.take(reply, confirm=confirm)
+                    secret = place.request.secret
+                if secret is not None and confirm:
+                    within = RECEIPT_WITHIN if place else COME_BACK_WITHIN
+                    self._expect_receipt(request_id, secret, within)
             case Refuse(request_id, attempt, refusal):
                 place = self._places.pop((request_id, attempt), None)
-                if place and not place.reply.done():
-                    place.reply.set_exception(RefusedError(refusal))
-                    place.reply.exception()  # no complaint of asyncio's if its hook is gone by now
+                if place:
+                    place.refuse(refusal)
             case Show(news) | Note(news):
                 self._publish(news)
             case WakeAt(at):
                 self._wake_at(at)
 
-    def _expect_receipt(self, place: Place) -> None:
-        """Begin to wait for the client's word that it has printed the reply it is about to get."""
-        place.confirm = True
-        request = place.request
+    def _expect_receipt(self, request_id: str, secret: str, within: float) -> None:
+        """Begin to wait for a client's word that it has printed the reply it is about to get."""
         alarm = asyncio.get_running_loop().call_later(
-            RECEIPT_WITHIN,
+            within,
             self._receipt,
-            request.id,
+            request_id,
             False,  # noqa: FBT003 - a timer's argument
         )
-        if earlier := self._receipts.pop(request.id, None):
+        if earlier := self._receipts.pop(request_id, None):
             earlier[1].cancel()
-        self._receipts[request.id] = (request.secret, alarm)
+        self._receipts[request_id] = (secret, alarm)
 
     def _publish(self, news: News) -> None:
         for listener in tuple(self._listeners):

@@ -5,10 +5,12 @@ from typing import TypeAlias
 
 import pytest
 
-from crabhook.broker import arriving, books
+from crabhook.broker import books
 from crabhook.broker.arriving import ANSWERED_ELSEWHERE
+from crabhook.broker.effects import Refusal
 from crabhook.broker.ending import HOOK_GONE, NOBODY_DECIDED, OPERATOR_LEFT
 from crabhook.broker.states import State, TooLateError
+from crabhook.broker.waitingroom import Bounds
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.errors import DecisionError
 from crabhook.model.request import Request, Stance
@@ -236,13 +238,26 @@ def test_the_feed_keeps_no_payload_and_not_everything(book: Playbook) -> None:
 
 def test_when_too_many_wait_the_next_is_refused_and_those_that_wait_stay() -> None:
     book = Playbook()
-    for number in range(arriving.MAX_WAITING):
+    most = Bounds().requests
+    for number in range(most):
         book.asks(bash(f"a{number}", "ls", session=f"s{number}"))
-    book.asks(bash("b", "ls", session="b")).sees("b refused FULL")
+    turned_away = f"feed: PreToolUse turned away: {Refusal.FULL}"
+    book.asks(bash("b", "ls", session="b")).sees("b refused FULL", turned_away)
     book.asks(bash("a0", "ls", session="s0")).sees("a0 refused SUPERSEDED")
     book.asks(asking("c", "Stop", session="c")).sees("c hears nothing", "feed: Stop")
     book.answers(1, DENY)
-    book.asks(bash("b", "ls", session="b")).sees(f"#{arriving.MAX_WAITING + 1} waiting: b")
+    book.asks(bash("b", "ls", session="b")).sees(f"#{most + 1} waiting: b")
+
+
+def test_a_session_that_asks_without_end_leaves_room_for_the_others(book: Playbook) -> None:
+    most = Bounds().session_requests
+    for number in range(most):
+        book.asks(bash(f"a{number}", "ls", f"t{number}"))
+    turned_away = f"feed: PreToolUse turned away: {Refusal.SESSION_FULL}"
+    book.asks(bash("b", "ls", "t")).sees("b refused SESSION_FULL", turned_away)
+    book.asks(bash("c", "ls", "t", session="other")).sees(f"#{most + 1} waiting: c")
+    book.leaves("a0")
+    book.asks(bash("b", "ls", "t")).sees(f"#{most + 2} waiting: b")
 
 
 def test_sessions_are_counted_until_they_end_and_not_without_end(book: Playbook) -> None:
@@ -264,15 +279,25 @@ def test_a_broker_tells_in_short_what_it_holds(book: Playbook) -> None:
 # The person at the agent's terminal answered first.
 
 
-@pytest.mark.parametrize("event", ["PostToolUse", "PostToolUseFailure", "PermissionDenied"])
+@pytest.mark.parametrize(
+    ("event", "outcome"),
+    [
+        ("PostToolUse", "it ran"),
+        ("PostToolUseFailure", "it ran and failed"),
+        ("PermissionDenied", "the agent's own classifier denied it"),
+    ],
+)
 @pytest.mark.parametrize("asked", [bash, prompt])
-def test_the_end_of_a_call_ends_its_card(asked: Asked, event: str, book: Playbook) -> None:
+def test_the_end_of_a_call_ends_its_card_and_tells_how_it_went(
+    asked: Asked, event: str, outcome: str, book: Playbook
+) -> None:
+    name = asked("a", "ls").event.name
     book.asks(asked("a", "ls"))
     book.asks(done("z", "ls", event=event)).sees(
         "z hears nothing",
         "a hears nothing",
         "#1 withdrawn: a",
-        f"feed: #1 {book.broker.card(1).event.name} WITHDRAWN {ANSWERED_ELSEWHERE}",  # type: ignore[union-attr]
+        f"feed: #1 {name} WITHDRAWN {ANSWERED_ELSEWHERE}: {outcome}",
         f"feed: {event}",
     )
 
@@ -331,4 +356,4 @@ def test_a_question_answered_at_the_agent_is_known_by_its_questions(book: Playbo
     answered = {**questions, "answers": {"Which?": "A"}}
     book.asks(calling("a", questions, event="PermissionRequest", tool="AskUserQuestion"))
     book.asks(calling("z", answered, "t1", event="PostToolUse", tool="AskUserQuestion"))
-    assert book.broker.card(1).why == ANSWERED_ELSEWHERE  # type: ignore[union-attr]
+    assert book.broker.card(1).why == f"{ANSWERED_ELSEWHERE}: answered A"  # type: ignore[union-attr]

@@ -23,4 +23,7 @@ def test_equal_effects_are_equal() -> None:
 
 def test_every_refusal_has_its_status_on_the_wire() -> None:
     assert set(_STATUS) == set(Refusal)
-    assert len(set(_STATUS.values())) == len(Refusal)
+    full = (Refusal.FULL, Refusal.SESSION_FULL)  # the same to a client: no room
+    others = [status for refusal, status in _STATUS.items() if refusal not in full]
+    assert _STATUS[full[0]] is _STATUS[full[1]] not in others
+    assert len(set(others)) == len(others)

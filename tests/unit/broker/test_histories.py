@@ -14,22 +14,44 @@ from hypothesis.stateful import Bundle, RuleBasedStateMachine, invariant, precon
 from crabhook.broker.broker import Broker
 from crabhook.broker.card import Card
 from crabhook.broker.effects import Effect, Note, Refuse, Resolve, Show, WakeAt
-from crabhook.broker.facts import Answered, Arrived, Closing, Delivered, Fact, Left, TimePassed
+from crabhook.broker.facts import (
+    Answered,
+    Arrived,
+    Closing,
+    Delivered,
+    Extended,
+    Fact,
+    Given,
+    Left,
+    Ordered,
+    Restored,
+    Revoked,
+    Snoozed,
+    TimePassed,
+)
+from crabhook.broker.orders import Kind, Order
+from crabhook.broker.restoring import COME_BACK_WITHIN
 from crabhook.broker.settled import ASKED_AGAIN_WITHIN
 from crabhook.broker.states import State, TooLateError
+from crabhook.broker.tickets import ANSWER_KEPT_FOR
 from crabhook.model.decision import Decision, Verdict
+from crabhook.model.errors import DecisionError
+from crabhook.model.reply import Reply
 from crabhook.model.request import Request
 from crabhook.platforms import PLATFORMS
 from tests.support.playbook import ALLOW, ASK, DENY, PASS, asking, bash, done, is_allow, prompt
 
 NOTED = Decision(Verdict.ALLOW, note="mind the gap")
 CHANGED = Decision(Verdict.ALLOW, updated_input={"command": "ls -l"})
-DECISIONS = [ALLOW, ALLOW, NOTED, CHANGED, DENY, ASK, PASS]
+GO_ON = Decision(Verdict.KEEP_GOING, reason="there is more to do")
+DECISIONS = [ALLOW, ALLOW, NOTED, CHANGED, DENY, ASK, PASS, GO_ON]
 
 COMMANDS = st.sampled_from(["ls", "ls", "ls -l"])
 SESSIONS = st.sampled_from(["s", "s", "t"])
 AGENTS = st.sampled_from(["", "sub"])
 TIMES = st.sampled_from([0.5, 5.0, 40.0, 700.0])
+KINDS = st.sampled_from(list(Kind))
+HELD = "Stop"  # the event that orders are about
 
 
 @dataclass(eq=False)
@@ -63,9 +85,11 @@ class Histories(RuleBasedStateMachine):
         self.open: set[tuple[str, int]] = set()  # connections that wait for their answer
         self.call_of: dict[str, Call] = {}
         self.allowed: set[Call] = set()
+        self.under_an_order: set[str] = set()  # tickets that came while everything was allowed
         self.ended: dict[int, Card] = {}
         self.tickets = 0
         self.made: list[Call] = []
+        self.given: dict[str, tuple[Reply, float]] = {}  # answers, as the record would keep them
 
     # Agents and their hooks.
 
@@ -141,13 +165,19 @@ class Histories(RuleBasedStateMachine):
             assert before is None or before.state is not State.WAITING
             assert self.broker.card(number) is before
             return
+        except DecisionError:
+            assert self.broker.card(number) is before
         assert before is not None
 
     @precondition(lambda self: self.broker.waiting())
     @rule(place=st.integers(0, 20), decision=st.sampled_from(DECISIONS))
     def the_operator_answers_one_that_waits(self, place: int, decision: Decision) -> None:
         waiting = self.broker.waiting()
-        self._tell(Answered(waiting[place % len(waiting)].number, decision, self.now))
+        card = waiting[place % len(waiting)]
+        try:
+            self._tell(Answered(card.number, decision, self.now))
+        except DecisionError:  # its event cannot carry it
+            assert self.broker.card(card.number) is card
 
     @rule(seconds=TIMES)
     def time_passes(self, seconds: float) -> None:
@@ -158,12 +188,77 @@ class Histories(RuleBasedStateMachine):
     def a_receipt_comes(self, call: Call, whole: bool) -> None:
         self._tell(Delivered(call.asked[-1].id, whole, self.now))
 
+    # Standing orders, and more time.
+
+    @rule(kind=KINDS, session=SESSIONS, times=st.sampled_from([None, 1, 3]), lasts=TIMES)
+    def the_operator_orders(
+        self, kind: Kind, session: str, times: int | None, lasts: float
+    ) -> None:
+        named = HELD if kind in (Kind.HOLD, Kind.KEEP_GOING) else ""
+        whose = "" if kind is Kind.AWAY else session
+        self._tell(Ordered(Order(kind, named, whose, "", self.now + lasts, times), self.now))
+
+    @rule(kind=KINDS)
+    def the_operator_revokes(self, kind: Kind) -> None:
+        stood = any(order.kind is kind for order in self.broker.orders())
+        try:
+            self._tell(Revoked(lambda order: order.kind is kind, self.now))
+        except DecisionError:
+            assert not stood
+        assert all(order.kind is not kind for order in self.broker.orders())
+
+    @rule(number=st.integers(1, 40), by=TIMES)
+    def a_card_gets_more_time(self, number: int, by: float) -> None:
+        before = self.broker.card(number)
+        try:
+            self._tell(Extended(number, by, self.now))
+        except (TooLateError, DecisionError):
+            assert self.broker.card(number) is before
+
+    @rule(number=st.integers(1, 40), by=TIMES)
+    def a_card_is_put_aside(self, number: int, by: float) -> None:
+        before = self.broker.card(number)
+        try:
+            self._tell(Snoozed(number, self.now + by, self.now))
+        except TooLateError:
+            assert before is None or before.state is not State.WAITING
+
+    # The server is killed, and begins again with what its record kept.
+
+    @rule(back=st.booleans())
+    def the_server_is_killed(self, back: bool) -> None:
+        waiting = tuple(
+            (card.number, leg) for card in self.broker.waiting() for leg in card.requests
+        )
+        answers = tuple(
+            Given(ticket, f"secret of {ticket}", reply) for ticket, reply in self._given().items()
+        )
+        self.broker = Broker(PLATFORMS)
+        for call in self.made:  # TODO: what was settled a moment ago is forgotten
+            call.prompted = call.prompted or call.answered_at is not None
+        self.open = {(leg.id, 0) for _, leg in waiting}  # each waits for its hook to come back
+        self.connections = dict.fromkeys(self.connections, 0)
+        last = max([number for number, _ in waiting] + list(self.ended), default=0)
+        self._tell(Restored(waiting, answers, (), last, self.now))
+        for _, leg in waiting if back else ():
+            self._ask(None, replace(leg, wait_until=leg.wait_until - self.now))
+        if not back:
+            self.now += COME_BACK_WITHIN
+            self._tell(TimePassed(self.now))
+            assert not self.broker.waiting()
+            self.open.clear()  # nobody was there to be told
+
     # The laws.
+
+    @invariant()
+    def nothing_waits_while_the_operator_is_away(self) -> None:
+        if self._stands(Kind.AWAY):
+            assert not self.broker.waiting()
 
     @invariant()
     def every_card_is_about_one_call(self) -> None:
         for card in self.broker.waiting():
-            assert len({self.call_of[leg.id] for leg in card.requests}) == 1
+            assert len({self.call_of.get(leg.id, leg.id) for leg in card.requests}) == 1
 
     @invariant()
     def whoever_waits_is_on_a_card(self) -> None:
@@ -188,6 +283,8 @@ class Histories(RuleBasedStateMachine):
         """Ask under the request's ticket; `call` is whose leg it is, if it is a new one."""
         if call:
             call.asked.append(request)
+        if self._stands(Kind.ALLOW_ALL, request.event.session):
+            self.under_an_order.add(request.id)
         attempt = self.connections[request.id] = self.connections.get(request.id, 0) + 1
         self.open.add((request.id, attempt))
         timed = replace(request, wait_until=self.now + request.wait_until)
@@ -206,16 +303,33 @@ class Histories(RuleBasedStateMachine):
                 call.answered_at = self.now
         return effects
 
+    def _given(self) -> dict[str, Reply]:
+        """The answers for hooks that may still come back."""
+        kept = self.given.items()
+        return {name: reply for name, (reply, at) in kept if self.now - at <= ANSWER_KEPT_FOR}
+
+    def _stands(self, kind: Kind, session: str = "") -> bool:
+        return any(
+            order.kind is kind and session in ("", order.session) and not order.over(self.now)
+            for order in self.broker.orders()
+        )
+
     def _note_what_is_allowed(self, fact: Answered) -> None:
         card = self.broker.card(fact.number)
         if card and card.state is State.WAITING and fact.decision.verdict is Verdict.ALLOW:
-            self.allowed |= {self.call_of[leg.id] for leg in card.requests}
+            self.allowed |= {
+                self.call_of[leg.id] for leg in card.requests if leg.id in self.call_of
+            }
 
     def _judge(self, effect: Effect) -> None:
         match effect:
-            case Resolve(ticket, attempt, reply):
+            case Resolve(ticket, attempt, reply, decision=decision):
                 self.open.remove((ticket, attempt))  # KeyError: answered twice, or to nobody
-                assert not is_allow(reply) or self.call_of[ticket] in self.allowed
+                may = self.call_of.get(ticket) in self.allowed or ticket in self.under_an_order
+                assert not is_allow(reply) or may
+                if decision is not None:
+                    assert ticket not in self._given()  # decided exactly once, kills and all
+                    self.given[ticket] = (reply, self.now)
             case Refuse(ticket, attempt):
                 self.open.remove((ticket, attempt))
             case Show(card):
@@ -229,5 +343,5 @@ class Histories(RuleBasedStateMachine):
                 pass
 
 
-Histories.TestCase.settings = settings(max_examples=60, stateful_step_count=40, deadline=None)
+Histories.TestCase.settings = settings(max_examples=100, stateful_step_count=40, deadline=None)
 TestHistories = Histories.TestCase

@@ -3,7 +3,8 @@
 import pytest
 
 from crabhook.broker.broker import Broker
-from crabhook.broker.facts import Arrived, Ordered
+from crabhook.broker.effects import Resolve
+from crabhook.broker.facts import Answered, Arrived, Ordered
 from crabhook.broker.law import Said, said_by
 from crabhook.broker.orders import Kind, Order
 from crabhook.model.decision import Decision, Verdict
@@ -11,7 +12,7 @@ from crabhook.model.event import Event
 from crabhook.platforms import PLATFORMS
 from crabhook.policy.rule import Rule, RuleVerdict
 from crabhook.policy.ruling import Ruling
-from tests.support.playbook import asking, bash
+from tests.support.playbook import ALLOW, asking, bash, prompt
 
 
 def ruling(verdict: RuleVerdict | None, note: str = "") -> Ruling:
@@ -85,3 +86,14 @@ def test_the_event_is_judged_as_it_came() -> None:
     broker = Broker(PLATFORMS, seen.append)
     broker.handle(Arrived(bash("a", "ls"), 1, 0.0))
     assert [event.tool.input for event in seen if event.tool] == [{"command": "ls"}]
+
+
+def test_a_rule_written_meanwhile_denies_what_was_allowed_a_moment_ago() -> None:
+    rules = iter([None, ruling(RuleVerdict.DENY)])
+    broker = Broker(PLATFORMS, lambda _: next(rules))
+    broker.handle(Arrived(bash("a", "ls"), 1, 0.0))
+    broker.handle(Answered(1, ALLOW, 0.0))
+    (resolve, _) = broker.handle(Arrived(prompt("b", "ls"), 2, 0.0))
+    assert isinstance(resolve, Resolve)
+    assert resolve.decision is not None
+    assert resolve.decision.verdict is Verdict.DENY

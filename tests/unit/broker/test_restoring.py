@@ -2,15 +2,31 @@
 
 from dataclasses import replace
 
-from crabhook.broker.facts import Given, Restored
+from crabhook.broker.facts import DecidedBefore, Given, Restored
 from crabhook.broker.restoring import COME_BACK_WITHIN, NEVER_CAME_BACK
+from crabhook.model.decision import Decision, Verdict
 from crabhook.model.reply import Reply
-from tests.support.playbook import ALLOW, Playbook, bash, prompt
+from crabhook.model.request import Request
+from crabhook.platforms import PLATFORMS
+from tests.support.playbook import ALLOW, ASK, Playbook, bash, calling, done, prompt
 
 
-def restore(book: Playbook, *waiting: tuple[int, object], answers: tuple[Given, ...] = ()) -> None:
-    legs = tuple((number, replace(one, wait_until=book.now + 600)) for number, one in waiting)  # type: ignore[type-var]
-    book.broker.handle(Restored(legs, answers, 40, book.now))  # type: ignore[arg-type]
+def restore(
+    book: Playbook,
+    *waiting: tuple[int, Request],
+    left: float = 600,
+    answers: tuple[Given, ...] = (),
+    decided: tuple[DecidedBefore, ...] = (),
+) -> None:
+    legs = tuple((number, replace(one, wait_until=book.now + left)) for number, one in waiting)
+    book.broker.handle(Restored(legs, answers, decided, 40, book.now))
+
+
+def decided_before(book: Playbook, request: Request, decision: Decision) -> None:
+    """Begin again after a server that decided a call on card 7 and died before it said so."""
+    said = PLATFORMS["claude"].write(request.event, decision)
+    given = Given(request.id, request.secret, said)
+    restore(book, answers=(given,), decided=(DecidedBefore(7, request, decision),))
 
 
 def test_a_hook_that_comes_back_is_put_back_on_the_same_card_and_decided_once() -> None:
@@ -60,3 +76,92 @@ def test_a_hook_that_never_comes_back_leaves_no_card_waiting_for_nobody() -> Non
     gone = book.broker.card(7)
     assert gone is not None
     assert gone.why == NEVER_CAME_BACK
+
+
+def test_the_receipt_of_an_answer_from_before_is_told() -> None:
+    book = Playbook()
+    decided_before(book, bash("a", "ls"), ALLOW)
+    book.asks(bash("a", "ls")).sees("a hears PreToolUse allow, confirms")
+    book.confirms("a").sees(
+        "#7 decided ALLOWED, delivered: a", "feed: #7 PreToolUse ALLOWED · delivered 0 ms"
+    )
+    book.confirms("a").sees()
+
+
+def test_a_decision_from_before_still_reaches_the_request_that_follows() -> None:
+    book = Playbook()
+    changed = {"plan": "# two"}
+    plan = calling("a", {"plan": "# one"}, "t1", tool="ExitPlanMode")
+    decided_before(book, plan, Decision(Verdict.ALLOW, updated_input=changed))
+    book.asks(plan)
+    follows = calling("b", {"plan": "# one"}, event="PermissionRequest", tool="ExitPlanMode")
+    book.asks(follows)
+    assert book.effects[0].reply.output["hookSpecificOutput"]["decision"] == {  # type: ignore[union-attr,index]
+        "behavior": "allow",
+        "updatedInput": changed,
+    }
+    assert not book.broker.waiting()
+
+
+def test_a_call_handed_back_before_is_not_asked_about_again() -> None:
+    book = Playbook()
+    decided_before(book, bash("a", "ls"), ASK)
+    book.asks(bash("a", "ls"))
+    book.asks(prompt("b", "ls"))
+    assert not book.broker.waiting()
+
+
+def test_a_note_from_before_goes_with_the_result() -> None:
+    book = Playbook()
+    decided_before(book, prompt("a", "ls"), Decision(Verdict.ALLOW, note="only this once"))
+    book.asks(prompt("a", "ls")).asks(done("b", "ls"))
+    assert b"only this once" in book.effects[0].reply.stdout  # type: ignore[union-attr]
+
+
+def test_an_allow_whose_hook_does_not_come_back_allows_nothing_else() -> None:
+    book = Playbook()
+    decided_before(book, bash("a", "ls"), ALLOW)
+    book.asks(prompt("b", "ls")).sees("#41 waiting: b")
+
+
+def test_an_answer_whose_receipt_has_come_allows_nothing_else() -> None:
+    book = Playbook()
+    decided_before(book, bash("a", "ls"), ALLOW)
+    book.confirms("a")
+    book.asks(bash("a", "ls")).asks(prompt("b", "ls")).sees("#41 waiting: b")
+
+
+def test_an_allow_from_before_is_said_to_one_request_that_follows() -> None:
+    book = Playbook()
+    decided_before(book, bash("a", "ls"), ALLOW)
+    book.asks(bash("a", "ls")).asks(prompt("b", "ls"))
+    assert not book.broker.waiting()
+    book.asks(bash("a", "ls")).asks(prompt("c", "ls")).sees("#41 waiting: c")
+
+
+def test_a_wait_that_a_wrong_clock_says_is_over_is_as_long_as_its_hook_says() -> None:
+    book = Playbook()
+    restore(book, (7, bash("a", "ls")), left=0)
+    book.waits(2)
+    assert [card.number for card in book.broker.waiting()] == [7]
+    book.asks(bash("a", "ls", wait=400))
+    book.waits(399)
+    assert [card.number for card in book.broker.waiting()] == [7]
+    book.waits(2)
+    assert "refused UNDECIDED" in repr(book)
+    assert not book.broker.waiting()
+
+
+def test_a_wait_that_is_not_over_is_as_long_as_it_was() -> None:
+    book = Playbook()
+    restore(book, (7, bash("a", "ls")), left=300)
+    book.waits(2)
+    book.asks(bash("a", "ls", wait=3000))
+    assert book.broker.waiting()[0].wait_until == book.now + 298
+
+
+def test_a_wait_that_is_over_and_whose_hook_is_gone_ends_with_the_others() -> None:
+    book = Playbook()
+    restore(book, (7, bash("a", "ls")), left=0)
+    book.waits(COME_BACK_WITHIN)
+    assert not book.broker.waiting()

@@ -225,7 +225,16 @@ def test_the_memory_is_bounded_and_the_oldest_goes_first() -> None:
 def test_the_memory_keeps_no_payload() -> None:
     settled = SettledCalls()
     settled.remember_answer(call(1), ALLOW, 0.0)
-    assert [entry.event.fields for entry in settled._answers.values()] == [{}]
+    assert [entry.event.fields for _, entry in settled._answers.of_session(call(1))] == [{}]
+
+
+def test_no_answer_is_kept_past_its_use_and_not_more_than_so_many() -> None:
+    settled = SettledCalls()
+    for number in range(KEPT + 10):
+        settled.remember_answer(call(number), ALLOW, 0.0)
+    assert repr(settled) == f"<SettledCalls answers={KEPT} notes=0>"
+    settled.remember_answer(call(0), ALLOW, ASKED_AGAIN_WITHIN + 1)
+    assert repr(settled) == "<SettledCalls answers=1 notes=0>"
 
 
 def test_an_event_without_a_tool_is_remembered_and_matches_nothing() -> None:

@@ -6,22 +6,31 @@ import json
 from dataclasses import replace
 from typing import Any
 
+import pytest
+
 from crabhook.broker.broker import Broker
 from crabhook.broker.facts import (
     Answered,
     Arrived,
     Closing,
+    DecidedBefore,
     Delivered,
     Extended,
     Fact,
+    Given,
     Left,
     Ordered,
+    Restored,
     TimePassed,
 )
 from crabhook.broker.orders import Kind, Order
+from crabhook.broker.shelf import ENDED_KEPT
+from crabhook.broker.waitingroom import Bounds
 from crabhook.model.decision import Decision, Verdict
+from crabhook.model.request import Request
 from crabhook.platforms import PLATFORMS
-from crabhook.server.bookkeeper import Bookkeeper, read_back
+from crabhook.server.bookkeeper import Bookkeeper
+from crabhook.server.keeping import read_back
 from crabhook.store.change import Change
 from tests.support.playbook import ALLOW, DENY, asking, bash, prompt
 
@@ -91,7 +100,7 @@ def test_a_delivery_is_told_once() -> None:
     kept.tell(Arrived(bash("a", "ls"), 1, 0.0))
     kept.tell(Answered(1, DENY, 1.0))
     (change,) = kept.tell(Delivered("a", whole=True, now=1.1))
-    assert (kinds([change]), change.delivered) == (["delivered"], ("a",))
+    assert (kinds([change]), change.delivered) == (["delivered"], (("a", True),))
     assert kept.tell(Delivered("a", whole=True, now=1.2)) == []
 
 
@@ -120,3 +129,98 @@ def test_a_ticket_that_comes_back_adds_nothing() -> None:
     assert kept.tell(Arrived(bash("a", "ls"), 2, 1.0)) == []
     kept.tell(Answered(1, ALLOW, 2.0))
     assert kept.tell(Arrived(bash("a", "ls"), 3, 3.0)) == []
+
+
+def told(changes: list[Change]) -> list[tuple[str, int | None, Any]]:
+    """What is recorded of deliveries: of which request, on which card, and whether it has it."""
+    found = [entry for change in changes for entry in change.entries]
+    return [(one.request_id, one.card, one.body["whole"]) for one in found]
+
+
+def begun_again(*waiting: Request, decided: tuple[DecidedBefore, ...] = ()) -> Kept:
+    """A broker after a restart, with what waited on card 7."""
+    kept = Kept()
+    legs = tuple((7, replace(one, wait_until=600.0)) for one in waiting)
+    kept.tell(Restored(legs, (), decided, 9, 0.0))
+    return kept
+
+
+def test_each_leg_has_its_own_delivery() -> None:
+    kept = Kept()
+    kept.tell(Arrived(bash("a", "ls"), 1, 0.0))
+    kept.tell(Arrived(prompt("b", "ls"), 2, 0.0))
+    kept.tell(Answered(1, DENY, 1.0))
+    assert told(kept.tell(Delivered("b", whole=True, now=1.1))) == [("b", 1, True)]
+    assert told(kept.tell(Delivered("a", whole=False, now=6.0))) == [("a", 1, False)]
+    assert kept.tell(Delivered("a", whole=False, now=6.0)) == []
+    assert told(kept.tell(Delivered("a", whole=True, now=9.0))) == [("a", 1, True)]
+
+
+def test_a_delivery_is_told_however_many_were_decided_at_once() -> None:
+    kept = Kept()
+    many = ENDED_KEPT + 50
+    for number in range(many):
+        kept.tell(Arrived(bash(f"r{number}", "ls", f"t{number}"), number + 1, 0.0))
+    for number in range(many):
+        kept.tell(Answered(number + 1, DENY, 1.0))
+    fates = [told(kept.tell(Delivered(f"r{n}", whole=True, now=1.1))) for n in range(many)]
+    assert fates == [[(f"r{n}", n + 1, True)] for n in range(many)]
+
+
+def test_an_answer_from_before_a_restart_is_told_of_once_and_never_decided_again() -> None:
+    before = DecidedBefore(7, bash("a", "ls"), DENY)
+    kept = begun_again(decided=(before,))
+    changes = kept.tell(Delivered("a", whole=True, now=2.0))
+    assert (kinds(changes), told(changes)) == (["delivered"], [("a", 7, True)])
+    assert kept.tell(Delivered("a", whole=True, now=3.0)) == []
+
+
+def test_what_is_on_record_of_an_answers_way_is_not_told_again() -> None:
+    kept = begun_again(decided=(DecidedBefore(7, bash("a", "ls"), DENY, delivered=False),))
+    assert kept.tell(Delivered("a", whole=False, now=2.0)) == []
+    assert told(kept.tell(Delivered("a", whole=True, now=3.0))) == [("a", 7, True)]
+
+
+def test_a_hook_that_does_not_come_back_for_its_answer_is_not_said_to_be_gone() -> None:
+    kept = begun_again(bash("a", "ls"))
+    kept.tell(Answered(7, DENY, 1.0))
+    (change,) = kept.tell(Delivered("a", whole=False, now=151.0))
+    assert change.delivered == (("a", False),)
+    assert "started again" in str(change.entries[0].body["why"])
+
+
+@pytest.mark.parametrize("decided", [True, False])
+def test_a_hook_that_came_back_and_went_is_said_to_be_gone(decided: bool) -> None:
+    before = DecidedBefore(7, bash("a", "ls"), DENY)
+    if decided:
+        given = Given("a", "secret of a", PLATFORMS["claude"].write(before.request.event, DENY))
+        kept = Kept()
+        kept.tell(Restored((), (given,), (before,), 9, 0.0))
+        kept.tell(Arrived(bash("a", "ls"), 1, 0.5))
+    else:
+        kept = begun_again(bash("a", "ls"))
+        kept.tell(Arrived(bash("a", "ls"), 1, 0.5))
+        kept.tell(Answered(7, DENY, 1.0))
+    (change,) = kept.tell(Delivered("a", whole=False, now=6.0))
+    assert change.entries[0].body["why"] == "the hook had gone"
+
+
+def test_an_answer_is_kept_with_what_it_says_until_it_is_received() -> None:
+    kept = Kept()
+    kept.tell(Arrived(bash("a", "ls"), 1, 0.0))
+    (change,) = kept.tell(Answered(1, DENY, 1.0))
+    (answer,) = change.answers
+    assert answer.owed
+    assert answer.call is not None
+    assert json.loads(answer.call.payload) == bash("a", "ls").event.fields
+    assert json.loads(answer.call.decision)["reason"] == DENY.reason
+
+
+def test_a_request_that_found_no_room_is_on_record_as_turned_away() -> None:
+    kept = Kept()
+    kept.broker = Broker(PLATFORMS, bounds=Bounds(session_requests=1))
+    kept.tell(Arrived(bash("a", "ls"), 1, 0.0))
+    (change,) = kept.tell(Arrived(bash("b", "rm", "t2"), 2, 0.0))
+    assert kinds([change]) == ["withdrawn"]
+    assert "turned away" in str(change.entries[0].body["why"])
+    assert not change.waiting

@@ -44,6 +44,7 @@ def test_an_unknown_platform_is_named_in_short_with_those_that_are_known(platfor
         (pb.STANCE_UNSPECIFIED, Stance.GATE),
         (pb.STANCE_GATE, Stance.GATE),
         (pb.STANCE_COMPANION, Stance.COMPANION),
+        (pb.STANCE_SUPERVISOR, Stance.SUPERVISOR),
         (99, Stance.GATE),
     ],
 )

@@ -97,3 +97,37 @@ def test_a_projects_own_file_counts_for_nothing_until_it_is_trusted(tmp_path: Pa
 def test_an_event_without_a_tool_is_not_judged(tmp_path: Path) -> None:
     write(RuleFiles(tmp_path).user, DENY)
     assert Law(RuleFiles(tmp_path)).judge(Event("claude", "Stop", cwd="/")) is None
+
+
+def test_a_change_of_our_own_counts_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "LOOK_AGAIN", 3600.0)
+    files = RuleFiles(tmp_path)
+    law = Law(files)
+    write(files.user, ALLOW)
+    assert said(law, event(tmp_path)) == "allow"
+    write(files.user, DENY)
+    assert said(law, event(tmp_path)) == "allow"
+    law.look_again()
+    assert said(law, event(tmp_path)) == "deny"
+
+
+async def test_a_ruling_made_ahead_is_the_one_given_and_only_once(tmp_path: Path) -> None:
+    files = RuleFiles(tmp_path)
+    write(files.user, DENY)
+    law, asked = Law(files), event(tmp_path)
+    await law.study(asked)
+    write(files.user, ALLOW)
+    assert said(law, asked) == "deny"
+    assert said(law, asked) == "allow"
+    assert said(law, event(tmp_path)) == "allow"
+
+
+async def test_what_was_studied_and_never_asked_about_is_forgotten(tmp_path: Path) -> None:
+    law = Law(RuleFiles(tmp_path))
+    for number in range(module.STUDIED_KEPT + 5):
+        await law.study(event(tmp_path, f"ls {number}"))
+    assert len(law._studied) == module.STUDIED_KEPT
+    await law.study(Event("claude", "Stop", cwd="/"))
+    assert len(law._studied) == module.STUDIED_KEPT

@@ -10,12 +10,23 @@ from pathlib import Path
 import pytest
 
 from crabhook.broker.effects import Refusal
-from crabhook.broker.states import State
+from crabhook.broker.states import State, TooLateError
+from crabhook.model.errors import DecisionError
 from crabhook.model.event import Event
 from crabhook.model.request import Origin
 from crabhook.platforms import PLATFORMS
+from crabhook.policy.offer import Offering
+from crabhook.rulebook.files import RuleFiles, RulesError
 from crabhook.server import runner as module
-from crabhook.server.runner import Place, RefusedError, Runner
+from crabhook.server.law import Law
+from crabhook.server.offers import Offers
+from crabhook.server.place import Place, RefusedError
+from crabhook.server.runner import Runner
+from crabhook.store.query import Query
+from crabhook.store.reader import Reader
+from crabhook.store.recorder import Recorder
+from crabhook.store.sqlite import SqliteStore
+from tests.support.offering import NARROW
 from tests.support.playbook import ALLOW, DENY, asking, bash, is_allow
 
 
@@ -173,4 +184,90 @@ async def test_an_agents_last_words_are_read_from_its_transcript(tmp_path: Path)
             await asyncio.sleep(0.005)
     assert runner.last_words(1) == "Because."
     assert runner.last_words(2) == ""
+    runner.close()
+
+
+class Rules:
+    """Rules in a folder, offered by a runner that records what it does."""
+
+    def __init__(self, folder: Path) -> None:
+        self.files = RuleFiles(folder / "config")
+        self.law = Law(self.files)
+        self.record = folder / "record.db"
+        self.recorder = Recorder(lambda: SqliteStore(folder))
+        offers = Offers(self.files, self.law, self.record)
+        self.runner = Runner(PLATFORMS, self.recorder, self.law.judge, offers)
+
+    async def offered(self, number: int) -> Offering:
+        async with asyncio.timeout(20):
+            while (found := self.runner.offers(number)) is None:  # noqa: ASYNC110 - as the screen asks
+                await asyncio.sleep(0.005)
+        return found
+
+    def recorded(self, kind: str) -> list[str]:
+        with Reader(self.record) as reader:
+            return [record.body for record in reader.find(Query(kinds=(kind,)))]
+
+
+async def test_a_rule_is_written_recorded_and_decides_what_comes_and_what_waits(
+    tmp_path: Path,
+) -> None:
+    rules = Rules(tmp_path)
+    runner = rules.runner
+    places = [enter(runner, ticket) for ticket in ("a", "b")]
+    narrow = (await rules.offered(1)).offers[1].proposal.rule
+    card = runner.remember(1, narrow, ALLOW)
+    assert card.decision == ALLOW
+    for place in (*places, enter(runner, "c")):
+        assert is_allow(await place.wait())
+    assert not runner.waiting()
+    by = runner.card(2).decision.by  # type: ignore[union-attr]
+    assert by.startswith("rule allow Bash(ls)")
+    (told,) = rules.recorded("operator")
+    assert "added a rule on #1: allow Bash(ls) \\u00b7 in project /p" in told
+    assert len(rules.recorded("decided")) == 3
+    runner.close()
+    rules.recorder.close()
+
+
+async def test_a_rule_is_not_written_where_its_card_cannot_be_allowed(tmp_path: Path) -> None:
+    rules = Rules(tmp_path)
+    runner = rules.runner
+    enter(runner).leave()
+    enter(runner, "b")
+    rule = (await rules.offered(2)).offers[0].proposal.rule
+    with pytest.raises(TooLateError, match="this answer changed nothing"):
+        runner.remember(1, rule, ALLOW)
+    with pytest.raises(TooLateError, match="there is no #9"):
+        runner.remember(9, rule, ALLOW)
+    with pytest.raises(DecisionError):
+        runner.remember(2, rule, replace(ALLOW, output="x"))
+    assert not rules.files.user.exists()
+    assert len(runner.waiting()) == 1
+    runner.close()
+    rules.recorder.close()
+
+
+async def test_a_card_is_not_allowed_where_its_rule_cannot_be_written(tmp_path: Path) -> None:
+    rules = Rules(tmp_path)
+    runner = rules.runner
+    place = enter(runner)
+    rule = (await rules.offered(1)).offers[0].proposal.rule
+    rules.files.folder.mkdir()
+    rules.files.user.write_text("nonsense", encoding="utf-8")
+    with pytest.raises(RulesError, match="no rule was written, and nothing decided"):
+        runner.remember(1, rule, ALLOW)
+    assert not place.reply.done()
+    assert rules.recorded("operator") == []
+    runner.close()
+    rules.recorder.close()
+
+
+async def test_a_runner_without_rules_offers_none() -> None:
+    runner = Runner(PLATFORMS)
+    enter(runner)
+    assert runner.offers(1) == Offering(why="no rules are kept here")
+    with pytest.raises(DecisionError, match="no rules are kept here"):
+        runner.remember(1, NARROW.proposal.rule, ALLOW)
+    assert len(runner.waiting()) == 1
     runner.close()

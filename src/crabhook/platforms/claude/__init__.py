@@ -7,7 +7,7 @@ from crabhook.model.decision import Decision
 from crabhook.model.event import Event, Scope
 from crabhook.model.reply import Reply
 from crabhook.model.request import Stance
-from crabhook.platforms.claude import check, choices, events, read, write
+from crabhook.platforms.claude import check, choices, events, outcome, read, write
 from crabhook.platforms.interface import Held
 
 
@@ -36,9 +36,17 @@ class Claude:
         """What the event tells to be over; see `events.EventRule`."""
         return events.rule_of(event).closes
 
+    def outcome(self, event: Event) -> str:
+        """Return how a call went whose wait the event ends; see `outcome.outcome`."""
+        return outcome.outcome(event)
+
     def choices(self, event: Event) -> Choices:
         """Return what the event can be told; see `choices.choices`."""
         return choices.choices(event)
+
+    def limits(self, event: Event) -> Sequence[str]:  # noqa: ARG002 - the protocol's signature
+        """Return nothing: what Claude Code's hooks can be told, it does."""
+        return ()
 
     def check(self, event: Event, decision: Decision) -> None:
         """Refuse what the event cannot carry; see `check.check`."""

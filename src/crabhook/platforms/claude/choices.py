@@ -3,7 +3,7 @@
 from crabhook.model.choices import Beside, Choices
 from crabhook.model.decision import Verdict
 from crabhook.model.event import Event
-from crabhook.platforms.claude.events import PLAN_TOOL, UNASKED_MODE, Also, rule_of
+from crabhook.platforms.claude.events import PLAN_TOOL, UNASKED_MODE, Also, asks, rule_of
 
 _BEFORE_A_CALL = frozenset({"PreToolUse", "PermissionRequest"})
 
@@ -19,6 +19,7 @@ def choices(event: Event) -> Choices:
         (Beside.NOTE, _takes_note(event)),
         (Beside.INPUT, event.name in _BEFORE_A_CALL and event.tool is not None),
         (Beside.PERMISSIONS, reaches_request(event)),
+        (Beside.RULE, event.name in _BEFORE_A_CALL and event.tool is not None and not asks(event)),
         (Beside.OUTPUT, event.name == "PostToolUse"),
         (Beside.INTERRUPT, event.name == "PermissionRequest"),
         (Beside.HALT, Also.HALT in rule.also),

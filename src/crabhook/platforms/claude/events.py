@@ -141,6 +141,7 @@ QUESTION_TOOL = "AskUserQuestion"
 PLAN_TOOL = "ExitPlanMode"
 ASKING_TOOLS = frozenset({QUESTION_TOOL, PLAN_TOOL})
 
+_ENDS_OF_TURNS = frozenset({"Stop", "SubagentStop"})
 _FORMS = frozenset({"Elicitation", "ElicitationResult"})
 
 # In this mode nobody is asked, so PermissionRequest does not fire for the two
@@ -159,9 +160,12 @@ def held(event: Event, stance: Stance) -> Held:
     A companion leaves PreToolUse alone, since the PermissionRequest of the
     same call follows where the agent would ask; save for the two asking tools
     in the mode in which none follows.  It leaves forms to the agent's own
-    dialog, which does not come up while a hook is asked about them.
+    dialog, which does not come up while a hook is asked about them.  A
+    supervisor asks whether a turn may end; to it all else is as at the gate.
     """
     rule = rule_of(event)
+    if stance is Stance.SUPERVISOR and event.name in _ENDS_OF_TURNS:
+        return _ALWAYS
     companion = stance is Stance.COMPANION
     if companion and event.name == "PreToolUse":
         asks = event.tool is not None and event.tool.name in ASKING_TOOLS

@@ -1,0 +1,110 @@
+"""What a restarted server needs, as the values the store keeps of it, and back again.
+
+The store is in wall time and the broker in monotonic time; both are needed to turn one into the
+other, and a wall clock that was set meanwhile makes no wait longer.
+"""
+
+from collections.abc import Mapping
+from dataclasses import fields
+
+from crabhook.broker.card import Card
+from crabhook.broker.effects import Resolve
+from crabhook.broker.facts import DecidedBefore, Given, Restored
+from crabhook.model.decision import Decision, Verdict
+from crabhook.model.jsontext import compact, parse_object
+from crabhook.model.reply import Reply
+from crabhook.model.request import Origin, Request, Stance
+from crabhook.platforms.interface import Platform
+from crabhook.store.working import Answer, DecidedCall, Recovered, Waiting
+
+
+def waiting_kept(card: Card, leg: Request, now: float, wall: float) -> Waiting:
+    """Return what is kept of a request that waits on a card."""
+    return Waiting(
+        request_id=leg.id,
+        secret=leg.secret,
+        platform=leg.event.platform,
+        payload=_payload(leg),
+        stance=leg.stance.value,
+        asked=wall - (now - card.asked_at),
+        wait_until=wall + (leg.wait_until - now),
+        card=card.number,
+        host=leg.origin.host,
+        pid=leg.origin.pid,
+        user=leg.origin.user,
+        gives_up_at=wall + (leg.gives_up_at - now),
+        note=leg.note,
+    )
+
+
+def read_back(kept: Waiting, platform: Platform, now: float, wall: float) -> Request:
+    """Return the request that was kept; raises PayloadError only if the store was changed."""
+    return Request(
+        id=kept.request_id,
+        secret=kept.secret,
+        event=platform.read(kept.payload),
+        wait_until=now + kept.remaining(wall),
+        stance=Stance(kept.stance),
+        origin=Origin(kept.host, kept.pid, kept.user),
+        gives_up_at=now + max(0.0, kept.gives_up_at - wall),
+        note=kept.note,
+        size=len(kept.payload),
+    )
+
+
+def answer_kept(leg: Request, resolve: Resolve, wall: float, card: Card | None = None) -> Answer:
+    """Return what is kept of an answer; where a receipt is waited for, also what it says."""
+    reply = resolve.reply
+    call = None
+    if resolve.confirm and card is not None and card.decision is not None:
+        decision = decision_text(card.decision)
+        call = DecidedCall(card.number, leg.event.platform, _payload(leg), decision)
+    return Answer(leg.id, leg.secret, reply.stdout, reply.stderr, reply.exit_code, wall, call)
+
+
+def _decided_before(
+    kept: Answer, call: DecidedCall, platform: Platform, now: float
+) -> DecidedBefore:
+    request = Request(kept.request_id, kept.secret, platform.read(call.payload), wait_until=now)
+    return DecidedBefore(call.card, request, decision_read(call.decision), kept.delivered)
+
+
+def restored(
+    found: Recovered, platforms: Mapping[str, Platform], now: float, wall: float
+) -> Restored:
+    """Return what a store gave back, as the broker is told of it."""
+    return Restored(
+        waiting=tuple(
+            (one.card, read_back(one, platforms[one.platform], now, wall))
+            for one in found.waiting
+            if one.platform in platforms
+        ),
+        answers=tuple(
+            Given(one.request_id, one.secret, Reply.verbatim(one.stdout, one.stderr, one.exit_code))
+            for one in found.answers
+        ),
+        decided=tuple(
+            _decided_before(one, one.call, platforms[one.call.platform], now)
+            for one in found.answers
+            if one.call is not None and one.call.platform in platforms
+        ),
+        last_number=found.last_card,
+        now=now,
+    )
+
+
+def decision_text(decision: Decision) -> bytes:
+    """Return a decision as JSON, every field of it."""
+    return compact({one.name: getattr(decision, one.name) for one in fields(decision)}).encode()
+
+
+def decision_read(text: bytes) -> Decision:
+    """Return the decision that `decision_text` wrote."""
+    told = parse_object(text)
+    told["verdict"] = Verdict(str(told["verdict"]))
+    permissions = told["permissions"]
+    return Decision(**{**told, "permissions": tuple(permissions)})  # type: ignore[arg-type]
+
+
+def _payload(leg: Request) -> bytes:
+    return compact(leg.event.fields).encode("ascii")

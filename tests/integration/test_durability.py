@@ -1,0 +1,86 @@
+"""No request is lost: the server, the hooks, or both are killed while decisions are made.
+
+Two hundred hooks, an operator who decides, and SIGKILL at moments that a seed decides.  What has to
+hold in the end is in `tests.support.ledger`.
+"""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from crabhook.store.record import Kind
+from tests.support.ledger import told
+from tests.support.lives import Trial
+
+HOOKS = 200
+DEATHS = 10
+WAVE = 40  # hooks that a life begins with, until there are enough: most wait through several
+
+pytestmark = pytest.mark.timeout(120)
+
+
+def test_a_server_killed_at_any_moment_loses_nothing() -> None:
+    with Trial(hooks=HOOKS) as trial:
+        for _ in range(DEATHS):
+            trial.one_life(WAVE)
+        trial.server.start()
+        trial.last_life()
+        ledger = trial.aftermath()
+        assert len(trial.fleet.ends.answered) == HOOKS
+        assert len(ledger.of(Kind.TAKEN_UP)) > HOOKS / 10
+        assert ledger.broken_laws(trial.fleet.ends) == []
+
+
+def test_hooks_killed_at_any_moment_leave_a_record_that_says_so() -> None:
+    with Trial(hooks=HOOKS) as trial:
+        trial.server.start()
+        deciding = trial.operator().in_the_background(8)
+        for _ in range(HOOKS // WAVE):
+            trial.fleet.launch(WAVE)
+            for _ in range(WAVE // 4):
+                time.sleep(trial.chance.uniform(0, 0.1))
+                trial.fleet.shoot(1)
+        deciding.join()
+        trial.last_life()
+        ledger = trial.aftermath()
+        killed = trial.fleet.ends.killed
+        assert len(killed) > HOOKS / 10
+        withdrawn = {one.tool_use_id for one in ledger.of(Kind.WITHDRAWN)}
+        asked = {one.tool_use_id for one in ledger.of(Kind.ASKED)}
+        undelivered = {
+            one.tool_use_id for one in ledger.of(Kind.DELIVERED) if not told(one)["whole"]
+        }
+        assert killed & asked <= withdrawn | undelivered
+        assert ledger.broken_laws(trial.fleet.ends) == []
+
+
+def test_a_decision_whose_hook_was_killed_before_it_came_is_not_called_delivered() -> None:
+    with Trial(hooks=20) as trial:
+        trial.server.start()
+        trial.fleet.launch(20)
+        trial.server.hears(" PreToolUse ", times=20)
+        frozen = trial.fleet.freeze(8)
+        trial.operator(0.01).decide(2)
+        trial.fleet.shoot_the_frozen()
+        time.sleep(0.5)
+        trial.last_life()
+        ledger = trial.aftermath()
+        assert trial.fleet.ends.killed == frozen
+        undelivered = {
+            one.tool_use_id for one in ledger.of(Kind.DELIVERED) if not told(one)["whole"]
+        }
+        assert undelivered == frozen
+        assert ledger.broken_laws(trial.fleet.ends) == []
+
+
+def test_server_and_hooks_killed_at_any_moment_leave_nothing_open() -> None:
+    with Trial(hooks=HOOKS) as trial:
+        for _ in range(DEATHS):
+            trial.one_life(WAVE, wounded=6)
+        trial.server.start()
+        trial.last_life()
+        ledger = trial.aftermath()
+        assert trial.fleet.ends.killed
+        assert ledger.broken_laws(trial.fleet.ends) == []

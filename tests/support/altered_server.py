@@ -1,0 +1,37 @@
+"""The true `crabhook serve` as its own process, its wall clock moved and its patience shortened.
+
+Run as `python altered_server.py CLOCK PATIENCE serve …`.  CLOCK is a file with the seconds by which
+the wall clock is ahead (negative: set back), read whenever somebody asks for the time, so a test
+moves the clock of a server that runs.  PATIENCE is how many seconds a restarted server waits for the
+hooks of the one before; "" leaves it as it is.
+
+No test may set the machine's clock, a time namespace moves only the clocks that nobody can set, and
+libfaketime is not everywhere.  `time.time` is the only wall clock the server reads, so it is
+replaced before the first module of the server asks for it; all else is the code as it is shipped.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+from typing import NoReturn
+
+from crabhook.broker import restoring
+
+
+def main() -> NoReturn:
+    """Serve under the clock and with the patience that the command line names."""
+    clock, patience = Path(sys.argv[1]), sys.argv[2]
+    true = time.time
+    time.time = lambda: true() + float(clock.read_text("ascii"))
+    if patience:
+        restoring.COME_BACK_WITHIN = float(patience)
+    from crabhook.__main__ import main as crabhook  # noqa: PLC0415 - after the clock was changed
+
+    sys.argv = ["crabhook", *sys.argv[3:]]
+    sys.exit(crabhook())
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,111 @@
+"""What is kept for a restart comes back as it was."""
+
+from __future__ import annotations
+
+from dataclasses import fields, replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crabhook.broker.card import Card
+from crabhook.broker.effects import Resolve
+from crabhook.broker.states import State
+from crabhook.model.decision import Decision, Verdict
+from crabhook.model.request import Origin, Request, Stance
+from crabhook.platforms import PLATFORMS
+from crabhook.server.keeping import (
+    answer_kept,
+    decision_read,
+    decision_text,
+    restored,
+    waiting_kept,
+)
+from crabhook.store.working import Recovered
+from tests.support.playbook import ALLOW, bash
+
+WALL = 1_700_000_000.0
+TEXT = st.text(st.characters())  # lone surrogates too, as agents can write them
+OBJECT = st.dictionaries(TEXT, TEXT | st.integers() | st.none())
+
+
+def leg() -> Request:
+    return replace(
+        bash("a", "ls \ud800"),
+        stance=Stance.COMPANION,
+        origin=Origin("here", 7, "me"),
+        wait_until=600.0,
+        gives_up_at=900.0,
+        note="a note",
+    )
+
+
+def test_a_request_that_waits_comes_back_on_another_clock() -> None:
+    one = leg()
+    kept = waiting_kept(Card(3, (one,), asked_at=0.0), one, 100.0, WALL)
+    found = restored(Recovered((kept,), (), 3), PLATFORMS, 5_000.0, WALL + 10)
+    ((number, again),) = found.waiting
+    assert (number, found.last_number, found.now) == (3, 3, 5_000.0)
+    size = len(kept.payload)
+    assert again == replace(one, wait_until=5_490.0, gives_up_at=5_790.0, size=size)
+
+
+@pytest.mark.parametrize("set_back", [1, 3600, 10**8])
+def test_a_wall_clock_set_back_lets_nobody_wait_longer(set_back: float) -> None:
+    one = leg()
+    kept = waiting_kept(Card(3, (one,), asked_at=0.0), one, 0.0, WALL)
+    ((_, again),) = restored(Recovered((kept,), (), 3), PLATFORMS, 0.0, WALL - set_back).waiting
+    assert again.wait_until == 600.0
+
+
+def test_what_was_decided_comes_back_with_its_answer() -> None:
+    one = leg()
+    card = Card(3, (one,), asked_at=0.0, state=State.DECIDED, decision=ALLOW)
+    reply = PLATFORMS["claude"].write(one.event, ALLOW)
+    kept = answer_kept(one, Resolve("a", 1, reply, confirm=True), WALL, card)
+    found = restored(Recovered((), (kept,), 3), PLATFORMS, 5.0, WALL)
+    (decided,) = found.decided
+    assert (decided.number, decided.decision, decided.delivered) == (3, ALLOW, None)
+    assert decided.request.event == one.event
+    (answer,) = found.answers
+    assert (answer.request_id, answer.secret, answer.reply) == ("a", one.secret, reply)
+
+
+@pytest.mark.parametrize("card", [None, Card(3, (leg(),), 0.0, State.DECIDED, ALLOW)])
+def test_an_answer_whose_receipt_nobody_waits_for_is_never_owed(card: Card | None) -> None:
+    reply = PLATFORMS["claude"].write(leg().event, ALLOW)
+    kept = answer_kept(leg(), Resolve("a", 1, reply), WALL, card)
+    assert not kept.owed
+    assert restored(Recovered((), (kept,), 0), PLATFORMS, 0.0, WALL).decided == ()
+
+
+def test_a_platform_that_is_no_longer_known_is_left_alone() -> None:
+    one = leg()
+    kept = waiting_kept(Card(3, (one,), asked_at=0.0), one, 0.0, WALL)
+    found = restored(Recovered((kept,), (), 3), {}, 0.0, WALL)
+    assert (found.waiting, found.decided) == ((), ())
+
+
+@given(
+    st.builds(
+        Decision,
+        verdict=st.sampled_from(Verdict),
+        reason=TEXT,
+        note=TEXT,
+        updated_input=st.none() | OBJECT,
+        output=st.none() | TEXT | OBJECT,
+        content=st.none() | OBJECT,
+        permissions=st.lists(OBJECT, max_size=3).map(tuple),
+        interrupt=st.booleans(),
+        halt=TEXT,
+        user_message=TEXT,
+        by=TEXT,
+    )
+)
+def test_a_decision_comes_back_whole(decision: Decision) -> None:
+    assert decision_read(decision_text(decision)) == decision
+
+
+def test_no_field_of_a_decision_is_forgotten() -> None:
+    text = decision_text(ALLOW).decode()
+    assert all(f'"{one.name}":' in text for one in fields(Decision))

@@ -1,0 +1,67 @@
+"""A hook's place: it hears once, leaves once, and a server that makes room loses nobody."""
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from crabhook.broker.effects import Refusal
+from crabhook.broker.states import State
+from crabhook.model.reply import SILENCE
+from crabhook.model.request import Request
+from crabhook.platforms import PLATFORMS
+from crabhook.server.place import Place, RefusedError
+from crabhook.server.runner import Runner
+from tests.support.playbook import asking
+
+LS: dict[str, Any] = {"tool_name": "Bash", "tool_input": {"command": "ls"}, "tool_use_id": "t1"}
+
+
+def request(ticket: str = "a") -> Request:
+    now = asyncio.get_running_loop().time()
+    return asking(ticket, "PreToolUse", wait=now + 60, **LS)
+
+
+async def test_whoever_is_cancelled_has_left() -> None:
+    left: list[tuple[str, int]] = []
+    place = Place(lambda *who: left.append(who), request(), 3)
+    waiting = asyncio.ensure_future(place.wait())
+    await asyncio.sleep(0)
+    waiting.cancel()
+    await asyncio.gather(waiting, return_exceptions=True)
+    assert left == [("a", 3)]
+
+
+async def test_the_first_word_counts() -> None:
+    place = Place(lambda *_: None, request(), 1)
+    place.take(SILENCE, confirm=False)
+    place.refuse(Refusal.SUPERSEDED)
+    assert await place.wait() is SILENCE
+    other = Place(lambda *_: None, request(), 1)
+    other.refuse(Refusal.SUPERSEDED)
+    other.take(SILENCE, confirm=False)
+    with pytest.raises(RefusedError, match="came back"):
+        await other.wait()
+
+
+async def test_a_server_that_makes_room_refuses_its_hooks_and_takes_none_to_have_left() -> None:
+    runner = Runner(PLATFORMS)
+    place = runner.enter(request())
+    waiting = asyncio.ensure_future(place.wait())
+    await asyncio.sleep(0)
+    runner.hand_over()
+    with pytest.raises(RefusedError) as refused:
+        await waiting
+    place.leave()
+    assert refused.value.refusal is Refusal.HANDED_OVER
+    (card,) = runner.waiting()
+    assert card.state is State.WAITING
+
+
+async def test_who_comes_while_it_makes_room_is_sent_to_the_next() -> None:
+    runner = Runner(PLATFORMS)
+    runner.hand_over()
+    with pytest.raises(RefusedError) as refused:
+        runner.enter(request())
+    assert refused.value.refusal is Refusal.HANDED_OVER
+    assert not runner.waiting()

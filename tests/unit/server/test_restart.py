@@ -1,0 +1,159 @@
+"""A server that begins where another was killed: a runner, a recorder and a store, no process."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sqlite3
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+import pytest
+
+from crabhook.broker.effects import Refusal
+from crabhook.platforms import PLATFORMS
+from crabhook.server import runner as module
+from crabhook.server.place import RefusedError
+from crabhook.server.runner import Runner
+from crabhook.store.reader import Reader
+from crabhook.store.recorder import OnTrouble, Recorder
+from crabhook.store.sqlite import SqliteStore
+from tests.support.playbook import DENY, bash
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from crabhook.server.place import Place
+
+
+def enter(runner: Runner, ticket: str) -> Place:
+    return runner.enter(bash(ticket, "ls", f"id of {ticket}", wait=runner.now() + 60))
+
+
+async def killed_with(folder: Path, *decided: int) -> None:
+    """Run a server that takes two requests, decides these cards, and ends before any receipt."""
+    store = SqliteStore(folder)
+    before = Runner(PLATFORMS, Recorder(lambda: store))
+    enter(before, "a")
+    enter(before, "b")
+    for number in decided:
+        before.answer(number, DENY)
+    for _, alarm in before._receipts.values():
+        alarm.cancel()
+    store.close()
+
+
+@pytest.mark.parametrize("decided", [(1, 2), ()], ids=["before", "after"])
+async def test_what_became_of_an_answer_is_told_once_whenever_it_was_given(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, decided: tuple[int, ...]
+) -> None:
+    monkeypatch.setattr(module, "COME_BACK_WITHIN", 0.05)
+    await killed_with(tmp_path, *decided)
+    recorder = Recorder(lambda: SqliteStore(tmp_path))
+    runner = Runner(PLATFORMS, recorder)
+    runner.restore()
+    for card in runner.waiting():
+        runner.answer(card.number, DENY)  # while nobody is back
+    place = enter(runner, "a")
+    assert place.confirm
+    assert b"not here" in (await place.wait()).stdout
+    assert runner.confirm("a", "secret of a")
+    await asyncio.sleep(0.2)
+    runner.close()
+    recorder.close()
+    with Reader(tmp_path / "record.db") as reader:
+        told = [
+            (one.kind, one.request_id, json.loads(one.body).get("whole"))
+            for one in reader.records()
+        ]
+    assert [one for one in told if one[0] == "delivered"] == [
+        ("delivered", "a", True),
+        ("delivered", "b", False),
+    ]
+    assert [kind for kind, *_ in told].count("decided") == 2
+
+
+async def test_what_is_known_of_an_answer_is_not_told_by_the_next_server(tmp_path: Path) -> None:
+    await killed_with(tmp_path, 1, 2)
+    for _ in range(2):
+        recorder = Recorder(lambda: SqliteStore(tmp_path))
+        runner = Runner(PLATFORMS, recorder)
+        runner.restore()
+        owed = set(runner._receipts)
+        for request_id in owed:
+            enter(runner, request_id)
+            assert runner.confirm(request_id, f"secret of {request_id}")
+        runner.close()
+        recorder.close()
+    assert owed == set()
+
+
+async def test_trouble_with_the_record_is_told_at_once_and_its_end_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("crabhook.store.recorder.RETRY_AFTER", 0.0)
+    recorder = Recorder(lambda: SqliteStore(tmp_path))
+    runner = Runner(PLATFORMS, recorder)
+    told: list[str] = []
+    runner.subscribe(lambda news: told.append(getattr(news, "text", "")))
+    keeping = asyncio.ensure_future(runner.keep_record())
+    with closing(sqlite3.connect(tmp_path / "record.db", isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        enter(runner, "a")
+        assert ["NOT RECORDED" in text for text in told if text] == [True]
+        enter(runner, "b")
+        runner.answer(1, DENY)
+        assert ["NOT RECORDED" in text for text in told if text] == [True]  # and only once
+        other.execute("ROLLBACK")
+    async with asyncio.timeout(10):
+        while "the record is written again" not in told:  # noqa: ASYNC110 - as nobody tells sooner
+            await asyncio.sleep(0.02)
+    keeping.cancel()
+    runner.close()
+    recorder.close()
+
+
+async def test_trouble_from_before_there_was_a_screen_is_told_to_the_first(tmp_path: Path) -> None:
+    (tmp_path / "record.db").write_text("no database at all, and longer than a header is" * 9)
+    recorder = Recorder(lambda: SqliteStore(tmp_path))
+    runner = Runner(PLATFORMS, recorder)
+    runner.restore()
+    enter(runner, "a")
+    told: list[str] = []
+    runner.subscribe(lambda news: told.append(getattr(news, "text", "")))
+    enter(runner, "b")
+    assert any("NOT RECORDED" in text for text in told)
+    runner.close()
+    recorder.close()
+
+
+async def test_an_id_the_store_alone_remembers_is_taken_up_by_no_other_secret(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("crabhook.broker.tickets.ANSWERS_KEPT", 0)
+    recorder = Recorder(lambda: SqliteStore(tmp_path))
+    runner = Runner(PLATFORMS, recorder)
+    enter(runner, "a")
+    runner.answer(1, DENY)
+    with pytest.raises(RefusedError) as refused:
+        runner.enter(bash("a", "ls", "another", secret="guess", wait=runner.now() + 60))
+    assert refused.value.refusal is Refusal.NOT_YOURS
+    assert not runner.waiting()
+    assert "places=0" in repr(runner)
+    runner.close()
+    recorder.close()
+
+
+async def test_where_nothing_may_go_unrecorded_the_first_is_turned_away_too(tmp_path: Path) -> None:
+    recorder = Recorder(lambda: SqliteStore(tmp_path), on_trouble=OnTrouble.REFUSE)
+    runner = Runner(PLATFORMS, recorder)
+    with closing(sqlite3.connect(tmp_path / "record.db", isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        for ticket in ("first", "second"):
+            with pytest.raises(RefusedError) as refused:
+                enter(runner, ticket)
+            assert refused.value.refusal is Refusal.UNRECORDED
+        assert not runner.waiting()
+        other.execute("ROLLBACK")
+    runner.close()
+    recorder.close()
