@@ -5,7 +5,7 @@ VENV := .venv
 export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: run demo test check proto e2e conformance bench agents clean
+.PHONY: run demo test check proto e2e conformance agreement bench agents clean
 .DEFAULT_GOAL := help
 
 help: ## show this
@@ -36,6 +36,9 @@ proto: $(VENV)/developed ## write the generated code anew
 
 conformance: $(VENV)/developed agents ## run every decision against the real agent; write docs/conformance.md
 	@python -m tests.conformance
+
+agreement: $(VENV)/developed agents ## compare our rules with the real agent's; write docs/agreement.md
+	@python -m tests.agreement
 
 bench: $(VENV)/developed ## time a hook call against its floors, paired and interleaved
 	@python -m bench

@@ -1,12 +1,19 @@
-"""docs/protocols.md says what the code's table says."""
+"""docs/protocols.md says what the code's tables say."""
 
 from pathlib import Path
+from typing import Any
+
+import pytest
 
 from crabhook.model.event import Scope
-from crabhook.platforms.claude.events import EVENTS, Also
+from crabhook.platforms.claude import events as claude
+from crabhook.platforms.gemini import events as gemini
 from crabhook.platforms.interface import Held
 
 PAGE = Path(__file__).parents[2] / "docs" / "protocols.md"
+TABLE = "| event | waits | can be told | beside it | closes |"
+PLATFORMS: dict[str, Any] = {"What crabhook answers": claude, "Gemini CLI": gemini}
+"""The beginning of each platform's heading, and the code's own table."""
 
 WAITS = {
     Held.ALWAYS: "waits",
@@ -14,27 +21,32 @@ WAITS = {
     Held.ON_REQUEST: "when asked to",
     Held.NEVER: "",
 }
-BESIDE = {Also.CONTEXT: "context", Also.HALT: "halt", Also.USER: "message"}
+BESIDE = {"CONTEXT": "context", "HALT": "halt", "USER": "message"}
 CLOSES = {
     Scope.NOTHING: "",
+    Scope.RESULT: "",
     Scope.CALL: "the call",
     Scope.AGENT: "what this agent asked",
     Scope.SESSION: "the session",
 }
 
 
-def test_the_page_has_every_event_as_the_table_has_it() -> None:
+@pytest.mark.parametrize("heading", PLATFORMS)
+def test_the_page_has_every_event_as_the_table_has_it(heading: str) -> None:
     lines = PAGE.read_text(encoding="utf-8").splitlines()
-    start = lines.index("| --- | --- | --- | --- | --- |") + 1
+    begin = next(place for place, line in enumerate(lines) if line.startswith(f"# {heading}"))
+    start = lines.index(TABLE, begin) + 2
     told = [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines[start:]]
+    platform = PLATFORMS[heading]
     expected = [
         [
             name,
             WAITS[rule.held],
             ", ".join(rule.verdicts),
-            ", ".join(word for flag, word in BESIDE.items() if flag in rule.also),
+            ", ".join(word for flag, word in BESIDE.items() if platform.Also[flag] in rule.also),
             CLOSES[rule.closes],
         ]
-        for name, rule in EVENTS.items()
+        for name, rule in platform.EVENTS.items()
     ]
     assert told[: len(expected)] == expected
+    assert lines[start + len(expected)] == ""

@@ -1,21 +1,29 @@
 """A tool call, read into the parts that rules speak about."""
 
+import posixpath
 import re
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from urllib.parse import urlsplit
 
 from crabhook.model.event import Event
 from crabhook.model.jsontext import Value
 from crabhook.policy.named import expand_home
 from crabhook.policy.parts import Call, FetchPart, FilePart, NamePart, Part, ToolPart, Use
+from crabhook.policy.patch import read_patch
 from crabhook.policy.paths import Place, place
 from crabhook.policy.shell_call import shell_call
 from crabhook.policy.surroundings import Surroundings
-from crabhook.policy.tools import PATH_KEYS, Kind, canonical, kind_of
-
-_PATCHED = re.compile(
-    r"^\*\*\* (?:Add|Update|Delete) File: (.+)$|^\*\*\* Move to: (.+)$", re.MULTILINE
+from crabhook.policy.tools import (
+    FOLDER_KEYS,
+    LOOSENING_KEYS,
+    PATH_KEYS,
+    Kind,
+    canonical,
+    kind_of,
+    mcp_name,
 )
+
 _ADDRESS = re.compile(r"https?://[^\s\"'<>)\]]+", re.IGNORECASE)
 _HOST = re.compile(r"[a-z0-9]([a-z0-9.-]*[a-z0-9])?|\[[0-9a-f:.]+\]")
 _SCALARS = (str, int, float, bool)
@@ -30,7 +38,7 @@ def read_call(event: Event, surroundings: Surroundings) -> Call | None:
     kind = kind_of(event.tool.name)
     inputs = event.tool.input if isinstance(event.tool.input, dict) else {}
     scalars = {key: value for key, value in inputs.items() if isinstance(value, _SCALARS)}
-    tools = frozenset({event.tool.name, name})
+    tools = frozenset(filter(None, (event.tool.name, name, mcp_name(event.fields))))
     tool = ToolPart(event.tool.name, tools, scalars)
     read = _READERS.get(kind)
     if read is None:
@@ -72,7 +80,10 @@ class _Reading:
         """Return the part for a file that the tool is told of."""
         names = {path, expand_home(path, self.surroundings.home)} if path else set()
         places = tuple(self._place(name) for name in sorted(names) if "\0" not in name)
-        return FilePart(path, use, places, frozenset({*self.tool.tools, *tools}))
+        against = frozenset({*self.tool.tools, *tools})
+        # `Edit` alone says nothing of Write, as Claude Code reads it; a patch is both.
+        own = self.tool.tools if self.kind is Kind.EDIT else against
+        return FilePart(path, use, places, against, own=own)
 
     def _place(self, name: str) -> Place:
         return place(name, self.cwd, self.surroundings)
@@ -80,8 +91,13 @@ class _Reading:
 
 def _command(reading: _Reading) -> Call:
     tools = frozenset({*reading.tool.tools, "Bash"})
+    folder = reading.text(*FOLDER_KEYS.get(reading.tool.text, ()))
+    cwd = posixpath.join(reading.cwd, folder) if folder else reading.cwd
     text = reading.text("command")
-    return shell_call(text, reading.cwd, tools, reading.tool, reading.surroundings)
+    call = shell_call(text, cwd, tools, reading.tool, reading.surroundings)
+    if any(reading.inputs.get(key) for key in LOOSENING_KEYS.get(reading.tool.text, ())):
+        return replace(call, troubles=(*call.troubles, "more than its sandbox permits"))
+    return call
 
 
 def _read(reading: _Reading) -> Call:
@@ -108,12 +124,12 @@ def _search(reading: _Reading) -> Call:
     inside = reading.file(f"{folder.rstrip('/')}/{ANYTHING}", Use.READ, "Read")
     looked_for = [
         value
-        for key in ("pattern", "glob", "include", "paths")
+        for key in ("pattern", "glob", "include", "include_pattern", "paths")
         for value in _texts(reading.inputs.get(key))
         if reading.name == "Glob" or key != "pattern"
     ]
     suspected = tuple(
-        FilePart(part.text, Use.READ, part.places, part.tools, glob=True)
+        replace(part, glob=True)
         for path in looked_for
         for part in [
             reading.file(path if path[:1] in "/~" else f"{folder}/{path}", Use.READ, "Read")
@@ -122,7 +138,7 @@ def _search(reading: _Reading) -> Call:
     whole = reading.file(folder, Use.READ, "Read")
     outside = any(".." in path.split("/") or path[:1] in ("/", "~") for path in looked_for)
     trouble = "a pattern that leaves the folder" if outside else _path_trouble(folder)
-    part = FilePart(folder, Use.READ, inside.places, inside.tools)
+    part = replace(inside, text=folder)
     return reading.call(part, trouble=trouble, suspected=(whole, *suspected))
 
 
@@ -136,10 +152,10 @@ def _texts(value: Value) -> Iterator[str]:
 def _patch(reading: _Reading) -> Call:
     """Read Codex's patch: the files that its headers name."""
     text = reading.text("command", "patch", "input")
-    paths = [match[1] or match[2] for match in _PATCHED.finditer(text)]
-    parts = [reading.file(path.strip(), Use.WRITE, "Edit", "Write") for path in paths]
-    odd = next(filter(None, map(_path_trouble, paths)), "")
-    return reading.call(*parts, trouble=odd or ("" if paths else "a patch that names no file"))
+    patch = read_patch(text)
+    parts = [reading.file(path, Use.WRITE, "Edit", "Write") for path in patch.paths]
+    odd = next(filter(None, map(_path_trouble, patch.paths)), "")
+    return reading.call(*parts, trouble=odd or patch.trouble)
 
 
 def _fetch(reading: _Reading) -> Call:
@@ -164,7 +180,7 @@ def _host(address: str) -> str:
 
 
 def _agent(reading: _Reading) -> Call:
-    name = reading.text("subagent_type", "agent_type") or "general-purpose"
+    name = reading.text("subagent_type", "agent_type", "agent_name") or "general-purpose"
     return reading.call(NamePart(name, name, reading.tool.tools))
 
 

@@ -28,7 +28,7 @@ class CommandPattern:
         """Whether the pattern allows a command in this reading."""
         if reading.assigned and not _ASSIGNS.match(self.written.parts[0]):
             return False
-        if reading.exact and not (self.written.exact and self.unquoted.exact):
+        if reading.exact and not self.exact:
             return False
         return self.everything or self._matches(reading.text)
 
@@ -44,6 +44,11 @@ class CommandPattern:
         if self.bare is not None and text == self.bare:
             return True
         return self.unquoted.matches(text) or self.written.matches(text)
+
+    @property
+    def exact(self) -> bool:
+        """Whether it stands for one command only, without a star."""
+        return self.written.exact and self.unquoted.exact
 
     @property
     def first_word(self) -> str:

@@ -12,6 +12,7 @@ from crabhook.model.event import Event
 from crabhook.policy.call import read_call
 from crabhook.policy.index import Placed, RuleIndex
 from crabhook.policy.judging import Judging, Law
+from crabhook.policy.parts import Call
 from crabhook.policy.protected import Protected
 from crabhook.policy.rule import RuleSet, RuleVerdict
 from crabhook.policy.ruling import Ruling
@@ -52,4 +53,8 @@ class Policy:
         call = read_call(event, surroundings)
         if call is None:
             return Ruling(None, None, f"{event.name} calls no tool, and rules speak of calls")
+        return self.examine_call(call, event, surroundings)
+
+    def examine_call(self, call: Call, event: Event, surroundings: Surroundings) -> Ruling:
+        """As `examine`, of a call that `read_call` has read already in these surroundings."""
         return Judging(self._law, call, event, surroundings).ruling()

@@ -47,7 +47,8 @@ class RuleIndex:
 
     def candidates(self, part: Part) -> Sequence[Placed]:
         """Return the rules that may speak of the part, in order."""
-        keys = self._path_keys if isinstance(part, FilePart) and part.glob else _keys_for(part)
+        wild = isinstance(part, FilePart) and part.glob and part.by is None
+        keys = self._path_keys if wild else _keys_for(part)
         found = [rules for key in keys if (rules := self._by_key.get(key))]
         if len(found) < 2:
             return found[0] if found else ()
@@ -91,10 +92,12 @@ def _keys_for(part: Part) -> Iterator[_Key]:
             for word in {text.partition(" ")[0] for text in texts}:
                 yield "command", word
         case FilePart():
+            yield "tool", "Read"  # as a whole it stops writes too
             names = {name for place in part.places for name in place.both}
             for fixed in {"", *(one for name in names for one in name.casefold().split("/"))}:
                 yield "write", fixed
                 yield "read", fixed
+            yield from ((*_keys_for(part.by),) if part.by else ())
         case FetchPart():
             yield "fetch", ""
             yield "fetch", ".".join(part.host.split(".")[-2:])

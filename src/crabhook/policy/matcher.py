@@ -33,18 +33,22 @@ class ToolMatcher:
         """Whether the part is the tool's own, and in no way that needs an exact rule."""
         if isinstance(part, CommandPart) and all(one.exact for one in part.readings):
             return False
-        if isinstance(part, FilePart) and not part.places:
-            return False
-        return self._names(part)
+        if isinstance(part, FilePart):
+            return bool(part.places or part.by) and self._names(part.own)
+        return self._names(part.tools)
 
     def hits(self, part: Part, _bases: Bases) -> bool:
-        """Whether the part is the tool's own."""
-        return self._names(part)
+        """Whether the part is the tool's own, or a write where the tool is Read."""
+        writes = isinstance(part, FilePart) and part.use is Use.WRITE
+        return self._names(part.tools) or (writes and self._names(_READ))
 
-    def _names(self, part: Part) -> bool:
+    def _names(self, tools: frozenset[str]) -> bool:
         if self.name.exact:
-            return self.name.parts[0] in part.tools
-        return any(map(self.name.matches, part.tools))
+            return self.name.parts[0] in tools
+        return any(map(self.name.matches, tools))
+
+
+_READ = frozenset({"Read"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +58,9 @@ class CommandMatcher:
     pattern: CommandPattern
 
     def covers(self, part: Part, _bases: Bases) -> bool:
-        """Whether one reading of the command fits."""
+        """Whether one reading of the command fits; for a file it names, without a star."""
+        if isinstance(part, FilePart):
+            return part.by is not None and self.pattern.exact and self.covers(part.by, _bases)
         return isinstance(part, CommandPart) and any(map(self.pattern.covers, part.readings))
 
     def hits(self, part: Part, _bases: Bases) -> bool:

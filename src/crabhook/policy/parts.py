@@ -40,8 +40,10 @@ class FilePart:
     """One file.
 
     `places`: where it may be, of which an allow must cover all; none if that
-    is not known.  `glob`: its name has wildcards.  `program`: what is given
-    the name, for NAMED.
+    is not known.  `tools`: whose bare rules are against it.  `glob`: its name
+    has wildcards.  `program`: what is given the name.  `own`: the tools whose
+    bare rules cover it.  `by`: the command that names it, which covers it too
+    where a rule names that without a star.
     """
 
     text: str
@@ -50,6 +52,8 @@ class FilePart:
     tools: frozenset[str] = frozenset()
     glob: bool = False
     program: str = ""
+    own: frozenset[str] = frozenset()
+    by: CommandPart | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,10 +16,22 @@ READERS = PRINTERS | names(
 
 # They change, move, make or remove a file that they are given.
 WRITERS = names(
-    "rm rmdir unlink mv cp tee dd touch truncate chmod chown chgrp chattr ln install rsync scp "
-    "shred sponge patch sed perl ed ex vi vim nano emacs mkfifo mknod mktemp trash gio wget curl "
-    "tar unzip gzip gunzip bzip2 xz split csplit"
+    "rm rmdir unlink mv cp tee dd touch mkdir truncate chmod chown chgrp chattr ln install rsync "
+    "scp shred sponge patch sed perl ed ex vi vim nano emacs mkfifo mknod mktemp trash gio wget "
+    "curl tar unzip gzip gunzip bzip2 xz split csplit"
 )
+
+# They open, change or go to whatever file they are given by name.
+OPENERS = (READERS - PRINTERS) | WRITERS | names("find awk gawk mawk source .")
+
+# Those whose first word is a pattern or a program, unless an option brings one.
+SCRIPT_FIRST = names("grep egrep fgrep rg ag ack zgrep sed awk gawk mawk perl jq yq")
+
+# They take the shell to another folder.
+MOVES = names("cd chdir pushd popd")
+
+# They follow the settings of the folder they are in, which may name programs to run.
+VERSION_CONTROL = names("git hg svn jj")
 
 # They do what they do to a folder with all that is in it.
 RECURSIVE = names(

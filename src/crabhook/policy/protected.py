@@ -13,7 +13,7 @@ from crabhook.policy.command_pattern import CommandPattern, command_pattern
 from crabhook.policy.matcher import file_hit
 from crabhook.policy.parts import CommandPart, FilePart, Part, Use
 from crabhook.policy.paths import Anchor, Bases, PathPattern, PathSet, path_pattern
-from crabhook.policy.programs import PRINTERS, RECURSIVE
+from crabhook.policy.programs import PRINTERS, RECURSIVE, WRITERS
 
 NOTHING = PathSet(())
 
@@ -23,7 +23,8 @@ class Entry:
     """One line of the list.
 
     `name` is what `unprotect` calls it, `what` says what it is, for a person.
-    `free` are files that its patterns mean and it does not.
+    `free` are files that its patterns mean and it does not.  `changed`: what
+    only reads a file, or may not mean it, is no concern of the entry.
     """
 
     name: str
@@ -32,6 +33,7 @@ class Entry:
     secret: bool = False
     commands: tuple[CommandPattern, ...] = ()
     free: PathSet = NOTHING
+    changed: bool = False
 
     def concerns(self, part: Part, bases: Bases) -> bool:
         """Whether the part touches what the entry protects."""
@@ -39,13 +41,19 @@ class Entry:
             return any(self._is_command(line) for line in part.lines)
         if not isinstance(part, FilePart) or part.program in PRINTERS:
             return False
-        if part.use is Use.READ and not self.secret:
+        if not self._minds(part):
             return False
         if self.free.patterns and all(self.free.hits(one, bases) for one in part.places):
             return False
         if file_hit(self.paths, part, bases):
             return True
         return part.program in RECURSIVE and self._is_inside(part, bases)
+
+    def _minds(self, part: FilePart) -> bool:
+        """Whether what is done to the file is any concern of the entry."""
+        if self.changed:
+            return part.use is Use.WRITE or part.program in WRITERS
+        return self.secret or part.use is not Use.READ
 
     def _is_command(self, line: str) -> bool:
         first, by_word = line.partition(" ")[0], self._by_first_word
@@ -101,6 +109,13 @@ ENTRIES = (
         ),
     ),
     Entry(
+        "agent-instructions",
+        "what agents are told, and the commands and skills they are given",
+        _paths(".claude ~/.claude"),
+        free=_paths(".claude/worktrees .claude/settings*.json .claude/hooks .claude/plugins"),
+        changed=True,
+    ),
+    Entry(
         "own-files",
         "crabhook's rules, settings and record",
         _paths(".crabhook ~/.config/crabhook ~/.local/state/crabhook"),
@@ -108,13 +123,18 @@ ENTRIES = (
         commands=_commands(
             "crabhook rules add *",
             "crabhook rules remove *",
+            "crabhook rules suggest *",
             "crabhook rules trust *",
             "crabhook install *",
             "crabhook uninstall *",
             "crabhook serve *",
+            "crabhook away *",
+            "crabhook passphrase *",
             "* -m crabhook rules *",
             "* -m crabhook install *",
             "* -m crabhook uninstall *",
+            "* -m crabhook away*",
+            "* -m crabhook passphrase*",
         ),
     ),
     Entry(
@@ -183,6 +203,22 @@ ENTRIES = (
             "git config *alias.*",
             "git config *filter.*",
         ),
+    ),
+    Entry(
+        "git-folder",
+        "what git keeps for itself",
+        _paths(".git .gitmodules"),
+        free=_paths(".git/hooks .git/config .git/modules"),
+        changed=True,
+    ),
+    Entry(
+        "tool-settings",
+        "settings by which editors and tools run programs",
+        _paths(
+            ".vscode .idea .devcontainer .cargo/config.toml .cargo/config .yarnrc.yml .yarnrc "
+            "bunfig.toml .bazelrc .ripgreprc"
+        ),
+        changed=True,
     ),
 )
 

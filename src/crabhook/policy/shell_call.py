@@ -1,11 +1,15 @@
 """A shell line as a call: its commands and redirects, and the files they name."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from posixpath import basename
 
+from crabhook.policy.elsewhere import Folders, files_elsewhere
 from crabhook.policy.named import expand_home, named_files
-from crabhook.policy.parts import Call, CommandPart, FilePart, Part, Use
+from crabhook.policy.parts import Call, CommandPart, FilePart, Part, ToolPart, Use
+from crabhook.policy.patch import read_patch
 from crabhook.policy.paths import normal, place
+from crabhook.policy.programs import MOVES, VERSION_CONTROL
+from crabhook.policy.removals import removal_trouble
 from crabhook.policy.shell.read import read_script
 from crabhook.policy.shell.script import Command, Flow, Redirect, Word
 from crabhook.policy.shell.unfold import lines, unfold
@@ -14,24 +18,17 @@ from crabhook.policy.shell.wrappers import unwrapped
 from crabhook.policy.surroundings import Surroundings
 from crabhook.policy.tools import Kind
 
-_MOVES = frozenset({"cd", "chdir", "pushd", "popd"})
 _MAX_FOLDERS = 8
+_APPLY_PATCH = frozenset({"apply_patch", "applypatch"})
 # Writing there changes no file; anything else below /dev is a device or the net.
 _SINKS = frozenset({"/dev/null", "/dev/stdin", "/dev/stdout", "/dev/stderr", "/dev/tty"})
-
-
-@dataclass(frozen=True, slots=True)
-class _Folders:
-    """Where the line may be when it names a file; `sure`: there are no others."""
-
-    all: tuple[str, ...]
-    sure: bool
 
 
 def shell_call(
     text: str, cwd: str, tools: frozenset[str], tool: Part, surroundings: Surroundings
 ) -> Call:
     """Return what the shell line `text` comes to in the folder `cwd`."""
+    cwd = normal(cwd)
     known = known_variables(cwd, surroundings)
     script = read_script(text, known)
     deep = unfold(text, script, known)
@@ -41,16 +38,40 @@ def shell_call(
     troubles = dict.fromkeys(deep.troubles)
     for command in deep.commands:
         if command.words:
-            (suspected if command.hidden else required).append(_command_part(command, tools))
+            named = _command_part(command, tools)
+            (suspected if command.hidden else required).append(named)
+            if not command.hidden:
+                required += files_elsewhere(named, folders, surroundings)
+                required += _settings_elsewhere(named, folders)
     for redirect in deep.redirects:
         for part in _redirect_parts(redirect, folders, surroundings):
             (suspected if redirect.hidden else required).append(part)
             if not redirect.hidden and (trouble := _redirect_trouble(part, redirect, folders)):
                 troubles[trouble] = None
+    if any(map(_applies_patch, deep.commands)):
+        troubles["a patch in a command, which Codex carries out itself"] = None
+        suspected += _patched_files(text, folders, surroundings)
+    if trouble := removal_trouble(deep.commands, folders.all, surroundings):
+        troubles[trouble] = None
     if not required and not troubles:
         required.append(tool)
     suspected += named_files(deep.commands, folders.all, surroundings)
     return Call("Bash", Kind.COMMAND, tuple(required), tuple(suspected), tuple(troubles))
+
+
+def _applies_patch(command: Command) -> bool:
+    """Whether it is one of the names under which Codex takes a patch out of a shell line."""
+    return bool(command.words) and any(
+        basename(words[0].text) in _APPLY_PATCH for words in unwrapped(command)
+    )
+
+
+def _patched_files(text: str, folders: Folders, surroundings: Surroundings) -> Iterable[FilePart]:
+    """Yield the files that a patch somewhere in the line names."""
+    for path in read_patch(text).paths:
+        named = folders.all if "\0" not in path else ()
+        places = tuple(place(path, folder, surroundings) for folder in named)
+        yield FilePart(path, Use.WRITE, places, frozenset({"Edit", "Write"}))
 
 
 def known_variables(cwd: str, surroundings: Surroundings) -> Mapping[str, Sequence[str]]:
@@ -68,12 +89,22 @@ def _command_part(command: Command, tools: frozenset[str]) -> CommandPart:
     return CommandPart(command.source, command, texts, frozenset(lines(command)), tools)
 
 
-def _folders(cwd: str, commands: Iterable[Command], surroundings: Surroundings) -> _Folders:
+def _settings_elsewhere(part: CommandPart, folders: Folders) -> Iterable[ToolPart]:
+    """Yield what only the tool as a whole covers: git and its like in a folder the line went to.
+
+    A folder's own settings may name programs, and an agent can make such a folder.
+    """
+    follows = basename(unwrapped(part.command)[-1][0].text) in VERSION_CONTROL
+    if follows and not (folders.sure and len(folders.all) == 1):
+        yield ToolPart(f"{part.text}, in another folder", part.tools)
+
+
+def _folders(cwd: str, commands: Iterable[Command], surroundings: Surroundings) -> Folders:
     """Return every folder that a `cd` may have gone to; each may also have failed."""
     folders, sure = [cwd], True
     for command in commands:
         for words in unwrapped(command) if command.words else ():
-            if words[0].text not in _MOVES:
+            if words[0].text not in MOVES:
                 continue
             where = [word for word in words[1:] if word.text not in ("-L", "-P", "-e", "--", "-q")]
             sure &= words[0].text != "popd" and all(map(_is_sure, where)) and len(where) < 2
@@ -82,7 +113,7 @@ def _folders(cwd: str, commands: Iterable[Command], surroundings: Surroundings) 
                 gone = normal(target if target.startswith("/") else f"{folder}/{target}")
                 if gone not in folders:
                     folders.append(gone)
-    return _Folders(tuple(folders[:_MAX_FOLDERS]), sure and len(folders) <= _MAX_FOLDERS)
+    return Folders(tuple(folders[:_MAX_FOLDERS]), sure and len(folders) <= _MAX_FOLDERS)
 
 
 def _is_sure(folder: Word) -> bool:
@@ -93,7 +124,7 @@ def _is_sure(folder: Word) -> bool:
 
 
 def _redirect_parts(
-    redirect: Redirect, folders: _Folders, surroundings: Surroundings
+    redirect: Redirect, folders: Folders, surroundings: Surroundings
 ) -> Iterable[FilePart]:
     target = redirect.target
     path = expand_home(target.text, surroundings.home) if target.tilde else target.text
@@ -112,7 +143,7 @@ def _redirect_parts(
 _USES = ((Flow.WRITE, Use.WRITE, ("Edit",)), (Flow.READ, Use.READ, ("Read",)))
 
 
-def _is_known(redirect: Redirect, folders: _Folders) -> bool:
+def _is_known(redirect: Redirect, folders: Folders) -> bool:
     target = redirect.target
     if not target.fixed or not target.text:
         return False
@@ -121,7 +152,7 @@ def _is_known(redirect: Redirect, folders: _Folders) -> bool:
     return folders.sure or target.text.startswith(("/", "~/"))
 
 
-def _redirect_trouble(part: FilePart, redirect: Redirect, folders: _Folders) -> str:
+def _redirect_trouble(part: FilePart, redirect: Redirect, folders: Folders) -> str:
     if any(one.named.startswith(("/dev/tcp", "/dev/udp")) for one in part.places):
         return "a redirect to the net"
     if not part.places or not _is_known(redirect, folders):

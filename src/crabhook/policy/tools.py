@@ -7,6 +7,8 @@ its Claude name, so that one rule serves them all.
 from collections.abc import Mapping
 from enum import StrEnum
 
+from crabhook.model.jsontext import Value
+
 ALIASES: Mapping[str, str] = {
     "Task": "Agent",
     "KillShell": "TaskStop",
@@ -22,8 +24,13 @@ ALIASES: Mapping[str, str] = {
     "list_directory": "LS",
     "web_fetch": "WebFetch",
     "google_web_search": "WebSearch",
+    "invoke_agent": "Agent",
+    "activate_skill": "Skill",
+    "ask_user": "AskUserQuestion",
+    "exit_plan_mode": "ExitPlanMode",
     # Codex
     "apply_patch": "ApplyPatch",
+    "request_user_input": "AskUserQuestion",
 }
 
 
@@ -64,6 +71,10 @@ KINDS: Mapping[str, Kind] = {
     "ExitPlanMode": Kind.ASKING,
 }
 
+# Where a command is told to run, if its tool can be told: other tools pass over such an input.
+FOLDER_KEYS: Mapping[str, tuple[str, ...]] = {"run_shell_command": ("dir_path",)}
+# The inputs by which a command asks its agent's sandbox for more than it has.
+LOOSENING_KEYS: Mapping[str, tuple[str, ...]] = {"run_shell_command": ("additional_permissions",)}
 # The inputs that hold a path, in the order in which the first one counts.
 PATH_KEYS = ("file_path", "notebook_path", "absolute_path", "path", "dir_path", "directory")
 # Those that a rule must not match as `Tool(key:value)`: their specifier does.
@@ -75,6 +86,16 @@ PRIMARY_KEYS = frozenset(
 def canonical(name: str) -> str:
     """Return Claude Code's name of a tool."""
     return ALIASES.get(name, name)
+
+
+def mcp_name(fields: Mapping[str, Value]) -> str:
+    """Return Claude Code's name of an MCP server's tool that Gemini CLI calls, else nothing."""
+    context = fields.get("mcp_context")
+    if not isinstance(context, dict):
+        return ""
+    server, tool = context.get("server_name"), context.get("tool_name")
+    named = isinstance(server, str) and isinstance(tool, str) and server and tool
+    return f"mcp__{server}__{tool}" if named else ""
 
 
 def kind_of(name: str) -> Kind:

@@ -264,3 +264,46 @@ def test_shared_settings_are_said_to_hold_this_machines_paths(
 ) -> None:
     main(["install", "claude", "--scope", "project"])
     assert "this machine's" in capsys.readouterr().err
+
+
+def gemini_settings(home: Path) -> Path:
+    return home / ".gemini" / "settings.json"
+
+
+def test_gemini_cli_is_installed_into_and_taken_out_of_again(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["install", "gemini", "--server", "unix:/s"]) == 0
+    said = capsys.readouterr()
+    assert "Gemini CLI's hooks for crabhook, 7 events" in said.out
+    assert "then start `gemini`" in said.out
+    assert "in a folder that is not trusted Gemini CLI runs no hooks at all" in said.err
+    assert "an allow does not answer Gemini CLI's own dialog" in said.err
+    settings = gemini_settings(home)
+    assert "--platform gemini" in settings.read_text()
+    assert not (home / ".claude").exists()
+    assert main(["uninstall", "gemini"]) == 0
+    assert json.loads(settings.read_text()) == {}
+
+
+def test_nobody_can_be_a_companion_of_gemini_cli(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["install", "gemini", "--companion"]) == 1
+    assert "cannot be its companion; it can be: gate" in capsys.readouterr().err
+    assert not gemini_settings(home).exists()
+
+
+def test_gemini_cli_has_no_local_settings(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for command in ("install", "uninstall"):
+        assert main([command, "gemini", "--scope", "local"]) == 1
+        assert "no settings of the scope local" in capsys.readouterr().err
+
+
+def test_gemini_cli_installed_in_two_scopes_is_told_of(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["install", "gemini"]) == 0
+    capsys.readouterr()
+    assert main(["install", "gemini", "--scope", "project"]) == 0
+    assert f"crabhook is in {gemini_settings(home)} too" in capsys.readouterr().err

@@ -49,7 +49,9 @@ def allowing(*texts: str) -> Policy:
 
 def denying(*texts: str) -> Policy:
     """A law that allows what rules can allow, save for these."""
-    return policy(rule("allow", "Bash", "Read", "Edit", "WebFetch"), rule("deny", *texts))
+    return policy(
+        rule("allow", "Bash", "Read(//**)", "Edit(//**)", "WebFetch"), rule("deny", *texts)
+    )
 
 
 def call(tool: str, cwd: str = PROJECT, platform: str = "claude", **inputs: Any) -> Event:

@@ -1,5 +1,6 @@
 """Calls of every kind of tool, read and judged."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -104,3 +105,58 @@ def test_the_last_word_on_a_file_is_where_its_links_lead() -> None:
     assert verdict(law, event) == "allow"
     assert verdict(law, event, {"/work/app/a": "/etc"}) == OPEN
     assert verdict(denying("Read(//etc/**)"), event, {"/work/app/a": "/etc"}) == "deny"
+
+
+@pytest.mark.parametrize(
+    ("tool", "inputs", "said"),
+    [
+        ("run_shell_command", {"command": "ls src"}, "allow"), ("run_shell_command", {"command": "rm src"}, OPEN),
+        ("run_shell_command", {"command": "cat a", "dir_path": "private"}, "deny"), ("run_shell_command", {"command": "cat a", "dir_path": "/work/app/private"}, "deny"),
+        ("run_shell_command", {"command": "cat a", "dir_path": "src"}, "allow"), ("run_shell_command", {"command": "cat a", "dir_path": ""}, "allow"),
+        ("run_shell_command", {"command": "ls", "additional_permissions": {"network": True}}, OPEN),
+        ("run_shell_command", {"command": "ls", "additional_permissions": {}}, "allow"),
+        ("read_file", {"file_path": "a"}, "allow"), ("read_file", {"file_path": "private/a"}, "deny"), ("list_directory", {"dir_path": "private"}, "deny"),
+        ("grep_search", {"pattern": "x", "dir_path": "private"}, "deny"), ("grep_search", {"pattern": "x", "include_pattern": "private/*"}, "deny"),
+        ("grep_search", {"pattern": "x"}, "allow"), ("glob", {"pattern": "*.py"}, "allow"), ("glob", {"pattern": "../*"}, OPEN),
+        ("replace", {"file_path": "src/a", "old_string": "a", "new_string": "b"}, "allow"), ("replace", {"file_path": "a"}, OPEN), ("write_file", {"file_path": "src/a"}, "allow"),
+        ("web_fetch", {"prompt": "read https://example.com/a"}, "allow"), ("web_fetch", {"prompt": "read https://example.com and http://evil.org"}, OPEN),
+        ("google_web_search", {"query": "x"}, "allow"), ("invoke_agent", {"agent_name": "Explore", "prompt": "x"}, "allow"), ("invoke_agent", {"agent_name": "Plan"}, OPEN),
+        ("activate_skill", {"name": "review"}, "allow"), ("activate_skill", {"name": "fix"}, OPEN),
+        ("ask_user", {"questions": []}, OPEN), ("exit_plan_mode", {"plan_filename": "plan.md"}, OPEN),
+    ],
+)  # fmt: skip
+def test_gemini_clis_tools_fall_under_the_same_rules(
+    tool: str, inputs: dict[str, Any], said: str
+) -> None:
+    law = policy(
+        rule("allow", "Bash(ls *)"), rule("allow", "Bash(cat *)"), rule("allow", "Read(./**)"), rule("allow", "Edit(/src/**)"),
+        rule("allow", "WebFetch(domain:example.com)"), rule("allow", "WebSearch"), rule("allow", "Agent(Explore)"), rule("allow", "Skill(review)"),
+        rule("allow", "AskUserQuestion"), rule("allow", "ExitPlanMode"), rule("deny", "Read(./private/**)"),
+    )  # fmt: skip
+    assert verdict(law, call(tool, platform="gemini", **inputs)) == said
+
+
+def test_where_a_command_runs_is_told_by_no_field_that_its_tool_does_not_know() -> None:
+    law = policy(rule("allow", "Bash(cat *)"), rule("deny", "Read(./private/**)"))
+    assert verdict(law, call("Bash", command="cat private/a", dir_path="/tmp")) == "deny"
+    assert verdict(law, call("Bash", command="cat private/a", **{"": "/tmp"})) == "deny"
+
+
+@pytest.mark.parametrize(
+    ("context", "said"),
+    [
+        ({"server_name": "github", "tool_name": "get"}, "allow"),
+        ({"server_name": "github", "tool_name": "delete"}, "deny"),
+        ({"server_name": "gitlab", "tool_name": "get"}, OPEN),
+        ({"server_name": "", "tool_name": "get"}, OPEN),
+        ({"server_name": 1, "tool_name": "get"}, OPEN),
+        ("github", OPEN),
+        (None, OPEN),
+    ],
+)
+def test_a_rule_for_a_servers_tool_holds_by_what_gemini_cli_tells_of_it(
+    context: Any, said: str
+) -> None:
+    law = policy(rule("allow", "mcp__github__*"), rule("deny", "mcp__github__delete"))
+    event = replace(call("mcp_github_x", platform="gemini"), fields={"mcp_context": context})
+    assert verdict(law, event) == said

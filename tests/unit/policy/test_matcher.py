@@ -33,7 +33,7 @@ def test_an_input_never_allows() -> None:
 
 def test_the_same_matcher_that_covers_also_hits() -> None:
     for text, event in [
-        ("Bash(ls *)", bash("ls a")), ("Read(./a)", call("Read", file_path="a")), ("Edit", call("Write", file_path="a")),
+        ("Bash(ls *)", bash("ls a")), ("Read(./a)", call("Read", file_path="a")), ("Write", call("Write", file_path="a")),
         ("WebFetch(domain:a.org)", call("WebFetch", url="https://a.org")), ("mcp__a__*", call("mcp__a__b")), ("Agent(a)", call("Agent", subagent_type="a")),
     ]:  # fmt: skip
         assert verdict(allowing(text), event) == "allow"
@@ -43,5 +43,9 @@ def test_the_same_matcher_that_covers_also_hits() -> None:
 def test_a_tool_as_a_whole_does_not_cover_another_that_it_is_used_through() -> None:
     assert verdict(allowing("Bash"), bash("ls > a")) == "open"
     assert verdict(allowing("Bash", "Write"), bash("ls > a")) == "open"
-    assert verdict(allowing("Bash", "Edit"), bash("ls > a")) == "allow"
+    assert verdict(allowing("Bash", "Edit"), bash("ls > a")) == "open"
+    assert verdict(allowing("Bash", "Edit(./**)"), bash("ls > a")) == "allow"
+    assert verdict(allowing("Edit"), call("Edit", file_path="a")) == "allow"
+    assert verdict(allowing("Edit"), call("Write", file_path="a")) == "open"
     assert verdict(denying("Edit"), bash("ls > a")) == "deny"
+    assert verdict(denying("Read"), call("Write", file_path="a")) == "deny"

@@ -3,7 +3,8 @@
 import pytest
 
 from crabhook.policy.call import read_call
-from crabhook.policy.never import is_never_remembered
+from crabhook.policy.never import is_never_remembered, reaches_never
+from crabhook.policy.syntax import parse_matcher
 from tests.unit.policy.law import bash, surroundings
 
 
@@ -45,3 +46,25 @@ def test_these_are_looked_at_each_time(command: str) -> None:
 )
 def test_these_may_be_remembered(command: str) -> None:
     assert not never(command)
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        "python3 *", "python3.12 *", "/usr/bin/python3 *", ".venv/bin/python *", "node *", "bash *", "rm *", "rm -r *", "git *", "git push *", "git push origin *", "git branch *",
+        "git stash *", "git checkout *", "docker run *", "awk *", "mv *", "npm *", "npx *", "uv run *", "curl *", "ls*", "* x", "crabhook *", "aws s3 *", "kubectl delete *",
+    ],
+)  # fmt: skip
+def test_these_arguments_left_open_would_take_in_what_no_rule_is_made_of(pattern: str) -> None:
+    assert reaches_never(parse_matcher(f"Bash({pattern})", restricts=False))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Bash(ls *)", "Bash(git log *)", "Bash(git status *)", "Bash(npm run build *)", "Bash(pytest *)", "Bash(find *)", "Bash(docker ps *)", "Bash(cargo test *)",
+        "Bash(rm x)", "Bash(python3 a.py)", "Bash(curl https://a.org)", "Read(./**)", "Edit(./**)", "WebFetch(domain:a.org)", "mcp__a__*", "Skill(a *)", "WebSearch",
+    ],
+)  # fmt: skip
+def test_these_do_not(text: str) -> None:
+    assert not reaches_never(parse_matcher(text, restricts=False))

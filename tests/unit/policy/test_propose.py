@@ -1,14 +1,17 @@
 """Rules that "always allow" may mean."""
 
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 
 from crabhook.model.event import Event
-from crabhook.policy.propose import DEFAULT_LIFE, Proposal, propose, tried
+from crabhook.policy.propose import DEFAULT_LIFE, Proposal, propose, tried, tried_each
 from crabhook.policy.protected import Protected
 from crabhook.policy.rule import RuleVerdict
 from tests.unit.policy.law import NOW, allowing, bash, call, surroundings, verdict
+
+OF_A_SERVER = {"mcp_context": {"server_name": "a", "tool_name": "b"}}
 
 
 def proposals(event: Event) -> list[Proposal]:
@@ -31,6 +34,7 @@ def texts(event: Event) -> list[str]:
         (call("Write", file_path="/work/app/src/a"), ["Edit(//work/app/src/a)", "Edit(//work/app/src/**)", "Edit(./**)"]),
         (call("WebFetch", url="https://a.org/b"), ["WebFetch(domain:a.org)"]),
         (call("mcp__a__b"), ["mcp__a__b", "mcp__a__*"]), (call("Agent", subagent_type="Explore"), ["Agent(Explore)"]),
+        (replace(call("mcp_a_b", platform="gemini"), fields=OF_A_SERVER), ["mcp__a__b", "mcp__a__*"]),
         (call("Skill", skill="a", args="b"), ["Skill(a b)", "Skill(a *)"]), (call("WebSearch", query="a"), ["WebSearch"]),
     ],
 )  # fmt: skip
@@ -98,3 +102,20 @@ def test_a_proposal_shows_what_it_would_have_covered_and_which_denials_it_would_
     ]
     trial = tried(wide, past, lambda _: surroundings(), Protected())
     assert (trial.covered, trial.denials) == (2, (denied,))
+
+
+def test_several_proposals_are_tried_as_each_would_be_alone() -> None:
+    asked = bash("git log -p")
+    past = [
+        (bash(command), denied)
+        for command in ("git log -p", "git log", "git log; rm x", "git log > ~/.bashrc", "ls", "'")
+        for denied in (RuleVerdict.ALLOW, RuleVerdict.DENY)
+    ]
+    offered = proposals(asked)
+    trials = tried_each(offered, past, lambda _: surroundings(), Protected())
+    assert [trial.covered for trial in trials] == [2, 2, 4, 4]
+    assert [list(trial.denials) for trial in trials] == [
+        [asked], [asked], [asked, bash("git log")], [asked, bash("git log")],
+    ]  # fmt: skip
+    for one, trial in zip(offered, trials, strict=True):
+        assert tried(one, past, lambda _: surroundings(), Protected()) == trial

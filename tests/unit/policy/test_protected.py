@@ -16,8 +16,11 @@ SAMPLE = {
     "env-files": "/work/app/.env",
     "ci": "/work/app/.github/workflows/ci.yml",
     "git-hooks": "/work/app/.git/hooks/pre-commit",
+    "git-folder": "/work/app/.git/HEAD",
+    "tool-settings": "/work/app/.vscode/tasks.json",
+    "agent-instructions": "/work/app/.claude/skills/x/SKILL.md",
 }
-EVERYTHING = rule("allow", "Bash", "Read", "Edit")
+EVERYTHING = rule("allow", "Bash", "Read(//**)", "Edit(//**)")
 
 
 def test_every_entry_has_a_sample_here() -> None:
@@ -86,3 +89,31 @@ def test_other_tools_are_not_concerned() -> None:
         == "allow"
     )
     assert verdict(policy(), call("WebSearch", query=".env")) == OPEN
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "crabhook away",
+        "crabhook away --for 2h",
+        "crabhook passphrase",
+        "crabhook passphrase --remove",
+        "python3 -m crabhook away",
+        "python3 -m crabhook away --for 2h",
+        "script -qc 'crabhook passphrase' /dev/null",
+        "echo x > ~/.local/state/crabhook/passphrase",
+        "cp mine ~/.local/state/crabhook/passphrase",
+        "rm ~/.local/state/crabhook/passphrase",
+        "cat ~/.local/state/crabhook/passphrase",
+    ],
+)
+def test_what_lets_the_operator_be_away_reaches_a_person(line: str) -> None:
+    assert verdict(policy(EVERYTHING), bash(line)) == "ask-operator"
+    assert verdict(policy(EVERYTHING, off=["own-files"]), bash(line)) == "allow"
+
+
+def test_the_passphrase_is_protected_wherever_the_state_folder_is() -> None:
+    law = Policy([RuleSet((EVERYTHING,))], Protected(own=("/var/mine/crabhook",)))
+    for tool in ("Write", "Read"):
+        event = call(tool, file_path="/var/mine/crabhook/passphrase")
+        assert verdict(law, event) == "ask-operator"

@@ -1,8 +1,10 @@
 """Tools by their names."""
 
+from typing import Any
+
 import pytest
 
-from crabhook.policy.tools import ALIASES, KINDS, Kind, canonical, kind_of
+from crabhook.policy.tools import ALIASES, KINDS, Kind, canonical, kind_of, mcp_name
 
 
 @pytest.mark.parametrize(
@@ -12,6 +14,10 @@ from crabhook.policy.tools import ALIASES, KINDS, Kind, canonical, kind_of
         ("run_shell_command", Kind.COMMAND),
         ("Write", Kind.EDIT),
         ("replace", Kind.EDIT),
+        ("invoke_agent", Kind.AGENT),
+        ("activate_skill", Kind.SKILL),
+        ("ask_user", Kind.ASKING),
+        ("exit_plan_mode", Kind.ASKING),
         ("Task", Kind.AGENT),
         ("apply_patch", Kind.PATCH),
         ("Nobody", Kind.OTHER),
@@ -24,3 +30,16 @@ def test_a_tool_does_the_same_by_every_name(name: str, kind: Kind) -> None:
 def test_an_alias_leads_to_a_name_and_not_to_another_alias() -> None:
     assert all(canonical(name) == name for name in ALIASES.values())
     assert not set(ALIASES) & set(KINDS)
+
+
+@pytest.mark.parametrize(
+    ("fields", "name"),
+    [
+        ({"mcp_context": {"server_name": "a", "tool_name": "B"}}, "mcp__a__B"),
+        ({"mcp_context": {"server_name": "a"}}, ""),
+        ({"mcp_context": ["a"]}, ""),
+        ({}, ""),
+    ],
+)
+def test_a_servers_tool_has_one_name_for_rules(fields: dict[str, Any], name: str) -> None:
+    assert mcp_name(fields) == name

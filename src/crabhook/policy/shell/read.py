@@ -14,6 +14,7 @@ from crabhook.policy.shell import checks
 from crabhook.policy.shell.heredoc import heredoc_text, heredoc_trouble
 from crabhook.policy.shell.hidden import reads_script
 from crabhook.policy.shell.script import Assignment, Command, Flow, Redirect, Script, Word
+from crabhook.policy.shell.standins import StandIns
 from crabhook.policy.shell.words import WordReader, source
 from crabhook.policy.shell.wrappers import is_plain, runs_the_unknown
 
@@ -44,15 +45,13 @@ _ARITHMETIC_TESTS = frozenset({"-eq", "-ne", "-lt", "-le", "-gt", "-ge", "-v", "
 
 
 def read_script(text: str, known: Mapping[str, Sequence[str]]) -> Script:
-    """Return what the line `text` does; never raises.
-
-    `known` are the values of variables that the shell will find set.
-    """
-    if trouble := checks.too_much(text):
+    """Return what the line `text` does; never raises.  `known`: what variables are found set to."""
+    standing = StandIns(text, known)
+    if trouble := checks.too_much(text) or standing.trouble:
         return Script(troubles=(trouble,))
-    joined = checks.join_words(text).encode("utf-8", "replace")
+    joined = standing.put(checks.join_words(text)).encode("utf-8", "replace")
     root = Parser(_LANGUAGE).parse(joined).root_node
-    reader = _ScriptReader(joined, known)
+    reader = _ScriptReader(joined, standing.known)
     if (joined[: root.start_byte] + joined[root.end_byte :]).strip(b" \t\n"):
         reader.trouble("text that the grammar left out")
     for trouble in checks.suspicions(text):
@@ -61,7 +60,7 @@ def read_script(text: str, known: Mapping[str, Sequence[str]]) -> Script:
         reader.trouble(f"it is nested deeper than {MAX_TREE} levels")
     else:
         reader.walk(root)
-    return reader.script()
+    return standing.taken_back(reader.script())
 
 
 class _ScriptReader:

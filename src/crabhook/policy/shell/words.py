@@ -132,6 +132,8 @@ class WordReader:
 
     def _string(self, node: Node) -> _Piece:
         """Read double quotes: the text between what is expanded is nobody's node, so cut it out."""
+        if any(child.is_missing for child in node.children):
+            self._troubled("a quote that does not close")
         pieces, at = [], 1
         text = node.text or b""
         for child in node.named_children:

@@ -59,6 +59,11 @@ _TIED = names(
 _MEANT = re.compile(r"npm_|.*_proxy$|pip_|git_|ld_|bash_")
 
 
+# Past these no person writes a line, and reading it would cost more than its length.
+_DEEPEST = 64  # wrappers in wrappers
+_MOST_OPTIONS = 24  # words of one wrapper's options
+
+
 def is_safe(assignment: Assignment) -> bool:
     """Whether an allow may skip the assignment before a command."""
     return _SAFE_NAMES.fullmatch(assignment.name) is not None and assignment.value.fixed
@@ -75,7 +80,7 @@ def unwrapped(command: Command) -> list[Sequence[Word]]:
     """Return the words of the command as an allow may read them: whole, and inside each wrapper."""
     words: Sequence[Word] = command.words
     readings = [words]
-    while rest := _strip(words):
+    while len(readings) < _DEEPEST and (rest := _strip(words)):
         readings.append(rest)
         words = rest
     return readings
@@ -85,7 +90,10 @@ def runs_the_unknown(command: Command) -> bool:
     """Whether what the command is, or what it runs in its turn, is only known when it runs."""
     if not command.words[0].fixed:
         return True
-    words = unwrapped(command)[-1]
+    readings = unwrapped(command)
+    words = readings[-1]
+    if len(readings) == _DEEPEST:
+        return True
     return basename(words[0].text) in RUNNERS and not all(word.fixed for word in words)
 
 
@@ -93,7 +101,7 @@ def _strip(words: Sequence[Word]) -> Sequence[Word]:
     if len(words) < 2 or words[0].raw not in _FORMS:
         return ()
     texts = []
-    for word in words[1:]:  # what is quoted or expanded ends what options can be
+    for word in words[1 : 1 + _MOST_OPTIONS]:  # what is quoted or expanded ends what options can be
         if word.raw != word.text or not re.fullmatch(r"[\w.=-]+", word.text):
             break
         texts.append(word.text)

@@ -218,7 +218,7 @@ JOINTS = st.sampled_from([" && ", " || ", "; ", " | ", " & ", "\n", " |& "])
 def test_an_allow_of_two_is_an_allow_of_each(one: str, joint: str, two: str) -> None:
     law = allowing("Bash(ls *)", "Bash(git *)", "Bash(echo *)", "Bash(cat *)", "Bash(npm *)")
     if verdict(law, bash(f"{one}{joint}{two}")) == "allow":
-        for alone in (one, two):
+        for alone in (one, two) if "#" not in one else (one,):  # a comment takes in the rest
             nothing = not [c for c in read_script(alone, {}).commands if c.words]
             assert nothing or verdict(law, bash(alone)) == "allow"
 

@@ -1,0 +1,49 @@
+"""Our side of docs/agreement.md: the engine says of every recorded pair what it said when asked."""
+
+import pytest
+
+from tests.agreement.ours import policy_of, we_say
+from tests.agreement.pairs import Group, all_groups
+from tests.agreement.record import read_record
+from tests.agreement.scene import Scene
+
+RECORD = read_record()
+GROUPS = all_groups()
+
+MORE_THAN_CLAUDE = {
+    "spelling", "arguments", "the grammar", "folders followed", "standard streams", "wrappers",
+    "assignments", "exact rules", "a folder above", "a slash first",
+}  # fmt: skip
+"""The kinds of difference in which we may give more, each with its reason in docs/rules.md."""
+
+
+@pytest.fixture(scope="module")
+def scene(tmp_path_factory: pytest.TempPathFactory) -> Scene:
+    laid_out = Scene(tmp_path_factory.mktemp("scene"))
+    laid_out.lay_out()
+    return laid_out
+
+
+@pytest.mark.parametrize("group", GROUPS, ids=lambda group: group.title)
+def test_our_verdict_on_every_pair_is_the_recorded_one(group: Group, scene: Scene) -> None:
+    policy, wrong = policy_of(group, scene), []
+    for call in group.calls:
+        pair = RECORD.of(group, call)
+        told = scene.fill(call.input if pair.input is None else pair.input)
+        said = we_say(policy, call.tool, told, scene)
+        if said != pair.ours:
+            wrong.append(f"{call.text!r} is {said}, not {pair.ours} (Claude Code: {pair.claude})")
+    assert not wrong, "\n".join(wrong)
+
+
+def test_every_difference_is_named_and_nothing_else() -> None:
+    for group in GROUPS:
+        for call in group.calls:
+            assert RECORD.of(group, call).agrees != bool(call.differs), (group.title, call.text)
+
+
+def test_we_give_more_than_claude_code_only_where_we_say_why() -> None:
+    laxer = {
+        call.differs for group in GROUPS for call in group.calls if RECORD.of(group, call).laxer
+    }
+    assert laxer == MORE_THAN_CLAUDE
