@@ -3,16 +3,16 @@
 import argparse
 import json
 import sys
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
+from time import perf_counter
+from typing import Any
 
-from bench.candidates import candidates
 from bench.errors import BenchError
+from bench.found import Wishes
 from bench.machine import busy, machine, misgivings
-from bench.results import compared, values, waited
-from bench.rounds import Runs, play
-from bench.serving import running_server
-from bench.waiting import Waiting, kill_some, let_wait
-from crabhook.install.program import compile_hook
+from bench.sections import SECTIONS, chosen, measured
 
 RESULTS = Path(__file__).with_name("results.json")
 
@@ -21,59 +21,52 @@ def main() -> int:
     """Return 0, or 1 when a process did not do its work; slowness is no error."""
     arguments = _arguments()
     try:
-        return _measure(arguments.rounds, arguments.waiting)
+        _measure(chosen(arguments.only), Wishes(arguments.rounds, arguments.waiting))
     except BenchError as error:
-        sys.stderr.write(f"bench: {error}\nNo figure of this run is worth anything.\n")
+        sys.stderr.write(f"bench: {error}\nNo figure of this section is worth anything.\n")
         return 1
-
-
-def _measure(rounds: int, waiting: list[int]) -> int:
-    facts = machine() | {"load before": busy()}
-    _say(*(f"{name}: {fact}" for name, fact in facts.items()))
-    _say(*(f"Note: {misgiving}." for misgiving in misgivings()))
-    _say(f"{rounds} rounds, each in an order drawn anew ...")
-    runs, receipts = _compare(rounds)
-    _say(receipts, "", compared(runs))
-    held, kills = _hold(waiting), kill_some() if waiting else []
-    if waiting:
-        _say(waited(held, kills))
-    facts |= {"load after": busy(), "receipts": receipts}
-    _say(f"Load before and after: {facts['load before']}, {facts['load after']}.")
-    found = {"machine": facts} | values(runs, held, kills)
-    RESULTS.write_text(json.dumps(found, indent=1), encoding="utf-8")
     return 0
 
 
-def _compare(rounds: int) -> tuple[Runs, str]:
-    """Return the runs, and what the server says about the replies' receipts."""
-    compile_hook()  # as the installer does
-    with running_server() as server:
-        runs = play(candidates(server), rounds, server.environment)
-        server.told.end()
-        decided, _, delivered = server.told.line("decided")
-    return runs, f"The operator decided {decided} calls; for {delivered} a receipt came back."
+def _measure(names: Sequence[str], wishes: Wishes) -> None:
+    facts = machine()
+    _say(*(f"{name}: {fact}" for name, fact in facts.items()))
+    _say(*(f"Note: {misgiving}." for misgiving in misgivings()))
+    load, since = busy(), perf_counter()
+    for name, found in measured(names, wishes):
+        now = {"load before": load, "load after": busy(), "on": datetime.now(UTC).isoformat()}
+        _say("", f"{name}: {perf_counter() - since:.0f} s, load {load} to {busy()}", "", found.text)
+        _keep(name, {"machine": facts | now, **found.values})
+        load, since = busy(), perf_counter()
 
 
-def _hold(numbers: list[int]) -> list[Waiting]:
-    held = []
-    for number in numbers:
-        one = let_wait(number)
-        if one.number < number:
-            _say(f"Note: this system's file limit lets {one.number} wait, not {number}.")
-        held.append(one)
-    return held
+def _keep(section: str, values: Mapping[str, Any]) -> None:
+    """Put a section's figures among those of the others, which may be of another run."""
+    kept = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else {}
+    kept = {name: kept[name] for name in SECTIONS if name in kept} | {section: values}
+    RESULTS.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
 
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
-    parser.add_argument("--rounds", type=_at_least_two, default=40, help="default: 40")
+    parser.add_argument(
+        "--only",
+        nargs="+",
+        choices=SECTIONS,
+        default=[],
+        metavar="SECTION",
+        help=f"measure these alone, of: {', '.join(SECTIONS)}",
+    )
+    parser.add_argument(
+        "--rounds", type=_at_least_two, default=40, help="of the section hooks; default: 40"
+    )
     parser.add_argument(
         "--waiting",
         type=int,
         nargs="*",
         default=[1, 1_000, 10_000],
         metavar="N",
-        help="let so many requests wait at once; give none to leave this out",
+        help="in the section waiting, let so many requests wait at once",
     )
     return parser.parse_args()
 

@@ -30,7 +30,7 @@ class Candidate:
 
     def judge(self, run: Run) -> None:
         """Raise BenchError unless the process did its work."""
-        if run.exit_code == 0 and not run.stderr and _verdict(run.stdout) == self.verdict:
+        if run.exit_code == 0 and not run.stderr and verdict_in(run.stdout) == self.verdict:
             return
         raise BenchError(
             f"{self.name}: exit code {run.exit_code}, output {run.stdout!r}, errors {run.stderr!r}"
@@ -99,7 +99,7 @@ def console_script() -> Path:
     return script
 
 
-def _verdict(stdout: bytes) -> str | None:
+def verdict_in(stdout: bytes) -> str | None:
     """Return the decision a hook printed; None when it printed nothing."""
     if not stdout:
         return None

@@ -1,8 +1,9 @@
 """From many timings to the few numbers worth printing."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from statistics import median, quantiles
+from math import log
+from statistics import linear_regression, median, quantiles
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,3 +37,23 @@ def percentile(values: Sequence[float], percent: float) -> float:
     ordered = sorted(values)
     rank = -(-len(ordered) * percent // 100)  # rounded up
     return ordered[max(int(rank), 1) - 1]
+
+
+def exponent(costs: Mapping[int, float]) -> float:
+    """Return the power of the size with which the costs grow: the slope of a log-log fit.
+
+    0 is a cost that does not grow, 1 one that doubles with the size.  Raises
+    ValueError for fewer than two sizes, or for one that is not above 0.
+    """
+    points = [(log(size), log(cost)) for size, cost in costs.items()]
+    if len(points) < 2:
+        raise ValueError("it takes two sizes to see a growth")
+    return linear_regression(*zip(*points, strict=True)).slope
+
+
+def last_exponent(costs: Mapping[int, float]) -> float:
+    """Return the same of the two largest sizes alone.
+
+    What is the same at every size hides in the fit what has begun to grow.
+    """
+    return exponent({size: costs[size] for size in sorted(costs)[-2:]})

@@ -2,7 +2,6 @@
 
 import os
 import platform
-import sys
 from collections.abc import Iterator
 from importlib.metadata import version
 
@@ -13,7 +12,7 @@ from crabhook.install import program
 def machine() -> dict[str, str]:
     """Return the facts, each a line of text, by name."""
     return {
-        "python": f"{platform.python_version()} ({sys.executable})",
+        "python": platform.python_version(),
         "grpcio": version("grpcio"),
         "system": platform.platform(),
         "cores": str(os.cpu_count()),

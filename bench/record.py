@@ -38,7 +38,7 @@ _VERBS = (
     "pytest -q tests/unit -k case",
     "ls -la",
 )
-_KEEP = Retention(days=1e5, size=1 << 50)
+KEEP = Retention(days=1e5, size=1 << 50)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +93,8 @@ class Call:
         return settled([Answer(self.request_id, "secret", reply, "", 0, _BEGIN)], entry)
 
 
-def _asked_and_decided() -> Iterator[Change]:
+def asked_and_decided() -> Iterator[Change]:
+    """Return the changes of ever more calls, asked and decided."""
     number = 0
     while True:
         number += 1
@@ -117,7 +118,7 @@ def _each(store: SqliteStore, changes: Iterable[Change]) -> float:
 def decisions(folder: Path) -> Iterator[tuple[str, str]]:
     """Measure decisions written as the server writes them."""
     calls = [Call(number) for number in range(1, _ALONE + 1)]
-    with closing(SqliteStore(folder, _KEEP)) as store:
+    with closing(SqliteStore(folder, KEEP)) as store:
         yield "requests kept a second, one by one", f"{_each(store, (c.asks() for c in calls)):.0f}"
         yield "decisions a second, one by one", f"{_each(store, (c.ends() for c in calls)):.0f}"
         later = [Call(number + 2 * _ALONE) for number in range(_ALONE)]
@@ -130,8 +131,8 @@ def decisions(folder: Path) -> Iterator[tuple[str, str]]:
 
 def reading(folder: Path, number: int) -> Iterator[tuple[str, str]]:
     """Write a large record, then measure what people do with it."""
-    with closing(SqliteStore(folder, _KEEP)) as store:
-        stream = _asked_and_decided()
+    with closing(SqliteStore(folder, KEEP)) as store:
+        stream = asked_and_decided()
         begun = perf_counter()
         for _ in range(0, number, _BATCH):
             store.write(list(islice(stream, _BATCH)))

@@ -36,8 +36,8 @@ def waited(waiting: Sequence[Waiting], kills: Sequence[float]) -> str:
     return f"{_waiting(waiting)}\n{_kills(kills)}"
 
 
-def values(runs: Runs, waiting: Sequence[Waiting], kills: Sequence[float]) -> dict[str, Any]:
-    """Return all figures, seconds and bytes, for programs."""
+def compared_values(runs: Runs) -> dict[str, Any]:
+    """Return the same for programs, in seconds."""
     return {
         "runs": {
             name: [{"wall": run.wall, "cpu": run.cpu} for run in its_runs]
@@ -50,9 +50,12 @@ def values(runs: Runs, waiting: Sequence[Waiting], kills: Sequence[float]) -> di
             for goal in GOALS
         ],
         "same_against_same": asdict(_ratio(runs, NOTHING_AGAIN, NOTHING)),
-        "waiting": [asdict(one) for one in waiting],
-        "kills": list(kills),
     }
+
+
+def waited_values(waiting: Sequence[Waiting], kills: Sequence[float]) -> dict[str, Any]:
+    """Return the same for programs, in seconds and bytes."""
+    return {"waiting": [asdict(one) for one in waiting], "kills": list(kills)}
 
 
 def _ratio(runs: Runs, candidate: str, yardstick: str) -> Spread:
@@ -97,8 +100,8 @@ def _waiting(waiting: Sequence[Waiting]) -> str:
     slowest = max(most.observed_p99, most.decided_p99)
     return (
         table((*header, *calls), rows)
-        + f"Of {most.number}: at most {MEMORY_GOAL / 1e3:g} kB each: {_met(memory)}; "
-        f"another call's p99 at most {CALL_GOAL * 1e3:g} ms: {_met(slowest <= CALL_GOAL)}.\n"
+        + f"Of {most.number}: at most {MEMORY_GOAL / 1e3:g} kB each: {met(memory)}; "
+        f"another call's p99 at most {CALL_GOAL * 1e3:g} ms: {met(slowest <= CALL_GOAL)}.\n"
     )
 
 
@@ -112,9 +115,10 @@ def _kills(kills: Sequence[float]) -> str:
     return (
         f"A waiting hook killed (SIGKILL): seen by the server after {median(kills) * 1e3:.1f} ms, "
         f"at worst {max(kills) * 1e3:.1f} (median of {len(kills)}; goal <= {KILL_GOAL * 1e3:g}): "
-        f"{_met(median(kills) <= KILL_GOAL)}.\n"
+        f"{met(median(kills) <= KILL_GOAL)}.\n"
     )
 
 
-def _met(is_met: bool) -> str:  # noqa: FBT001 - a predicate's outcome put into a word
+def met(is_met: bool) -> str:  # noqa: FBT001 - a predicate's outcome put into a word
+    """Return the word for whether a goal was met."""
     return "met" if is_met else "missed"

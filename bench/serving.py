@@ -15,6 +15,7 @@ from typing import IO
 import trustme
 
 from bench.errors import BenchError
+from bench.outside import resident
 from bench.server import AUTHORITY, CERTIFICATE, KEY, TOKEN
 
 TOP = Path(__file__).parents[1]
@@ -36,6 +37,10 @@ class Told:
             said = " ".join(words) or "nothing"
             raise BenchError(f"{self.process.args!r} said {said!r} where {first_word!r} was due")
         return words[1:]
+
+    def say(self, line: str) -> None:
+        """Tell it a line."""
+        self._stream(self.process.stdin).write(f"{line}\n".encode())
 
     def end(self) -> None:
         """Close its standard input: it may still have a last line to say."""
@@ -91,11 +96,7 @@ class Server:
 
     def resident(self) -> int | None:
         """Return the bytes of memory it takes; None where the system does not tell in /proc."""
-        try:
-            pages = Path(f"/proc/{self.told.process.pid}/statm").read_text(encoding="ascii")
-        except FileNotFoundError:
-            return None
-        return int(pages.split()[1]) * os.sysconf("SC_PAGE_SIZE")
+        return resident(self.told.process.pid)
 
 
 @contextmanager

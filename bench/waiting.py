@@ -41,14 +41,14 @@ def let_wait(wanted: int) -> Waiting:
     """Start a server, have `wanted` requests wait at it, or as many as fit, and measure."""
     number = connections_that_fit(wanted)
     with running_server() as server:
-        _call_often(server, DECIDED_EVENT, times=50)  # so that the server is warm
+        call_often(server.socket, DECIDED_EVENT, times=50)  # so that the server is warm
         before = server.resident()
         path = server.socket.removeprefix("unix:")
         with child("bench.holders", path, str(number), environment=plain_environment()) as crowd:
             until_all_wait = float(crowd.line("waiting")[0])
             memory = server.resident()
-            observed = _call_often(server, OBSERVED_EVENT, times=_OTHER_CALLS)
-            decided = _call_often(server, DECIDED_EVENT, times=_OTHER_CALLS)
+            observed = call_often(server.socket, OBSERVED_EVENT, times=_OTHER_CALLS)
+            decided = call_often(server.socket, DECIDED_EVENT, times=_OTHER_CALLS)
     return Waiting(
         number=number,
         until_all_wait=until_all_wait,
@@ -61,13 +61,16 @@ def let_wait(wanted: int) -> Waiting:
     )
 
 
-def _call_often(server: Server, sample: str, times: int) -> list[float]:
-    """Ask with the hook's own client in this process; return the seconds each call took."""
+def call_often(address: str, sample: str, times: int, session: str = "") -> list[float]:
+    """Ask with the hook's own client in this process; return the seconds each call took.
+
+    Everything but the event that is only observed has to get a decision.
+    """
     options = Options()
-    options.server = server.socket
+    options.server = address
     seconds = []
     for _ in range(times):
-        payload = new_call(sample)
+        payload = new_call(sample, session=session)
         started = perf_counter()
         with closing(Request(options)) as request:
             try:
@@ -75,7 +78,7 @@ def _call_often(server: Server, sample: str, times: int) -> list[float]:
             except Unanswered as error:
                 raise BenchError(f"the server did not answer {sample}: {error}") from error
         seconds.append(perf_counter() - started)
-        if reply.exit_code or bool(reply.stdout) != (sample == DECIDED_EVENT):
+        if reply.exit_code or bool(reply.stdout) == (sample == OBSERVED_EVENT):
             raise BenchError(f"the server answered {sample} with {reply!r}")
     return seconds
 

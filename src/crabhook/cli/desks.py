@@ -44,6 +44,7 @@ async def _plain(
         await plain.run(runner, lines, write, take_back_ms=take_back)
     finally:
         await plain.farewell(runner, release, write)
+        write.close()
 
 
 async def _full(runner: Runner, settings: Settings, where: str) -> None:

@@ -27,6 +27,8 @@ _OPTIONS = (
     ("grpc.server.max_pending_requests_hard_limit", 100_000),
     ("grpc.max_receive_message_length", MAX_REQUEST),
     ("grpc.max_send_message_length", MAX_REPLY),
+    # Many may come at once, and wait to be taken in: gRPC would cancel them after 30 seconds.
+    ("grpc.server_max_unrequested_time_in_server", 3600),
     # A client's machine that went silent is noticed after 30 + 20 seconds; the
     # third option is needed, or gRPC waits a minute more.
     ("grpc.keepalive_time_ms", 30_000),

@@ -14,6 +14,7 @@ from crabhook.model.errors import QuestionError
 from crabhook.model.event import Event
 from crabhook.model.jsontext import Value
 from crabhook.model.question import QUESTION_TOOLS, describe, read_questions
+from crabhook.policy.patch import read_patch
 from crabhook.ui.safe import safe
 
 LONGEST = 400  # characters of an agent's text that are looked at; no line of a list shows more
@@ -21,6 +22,8 @@ PLAN_TOOLS = frozenset({"ExitPlanMode", "exit_plan_mode"})
 """What Claude Code and Gemini CLI call the tool that presents a plan to a person."""
 
 _MAIN_AGENT = "main"
+_PATCH_TOOL = "apply_patch"
+_PATCH_READ = 20_000  # characters; longer ones are shown from their start
 _ID_SHOWN = 4  # characters of an agent's id, enough to tell a few apart
 
 _Input: TypeAlias = Mapping[str, Value]
@@ -66,6 +69,12 @@ def is_plan(event: Event) -> bool:
     return event.tool is not None and event.tool.name in PLAN_TOOLS
 
 
+def names_plan(event: Event) -> bool:
+    """Whether the event only names the file in which its plan lies, as Gemini CLI's does."""
+    given = event.tool.input if event.tool else None
+    return is_plan(event) and isinstance(given, dict) and "plan_filename" in given
+
+
 def summary(event: Event, spell: _Spell = safe) -> str:
     """Return what the call is for, in one line: its command, file, question or plan.
 
@@ -83,6 +92,9 @@ def _told(event: Event, tool_input: Value) -> str:
         return _question(tool_input)
     if not isinstance(tool_input, dict) or not tool_input:
         return "" if tool_input in ({}, None) else _some_json(tool_input)
+    command = tool_input.get("command")
+    if event.tool and event.tool.name == _PATCH_TOOL and isinstance(command, str):
+        return _patch(command, event.cwd)
     for key, tell in _TELLING:
         value = tool_input.get(key)
         if isinstance(value, str) and value.strip():
@@ -99,6 +111,15 @@ def _question(tool_input: Value) -> str:
 
 def _itself(value: str, _whole: _Input, _cwd: str) -> str:
     return value
+
+
+def _patch(text: str, cwd: str) -> str:
+    """Return the files that a patch names; the patch itself where that may not be all of it."""
+    patch = read_patch(text) if len(text) <= _PATCH_READ else None
+    if patch is None or patch.trouble:
+        return text
+    folder = cwd.rstrip("/") + "/"
+    return f"patch {', '.join(dict.fromkeys(path.removeprefix(folder) for path in patch.paths))}"
 
 
 def _first_line(value: str, _whole: _Input, _cwd: str) -> str:

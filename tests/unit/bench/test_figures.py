@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bench.figures import paired_ratios, percentile, spread
+from bench.figures import exponent, last_exponent, paired_ratios, percentile, spread
 
 seconds = st.floats(min_value=1e-4, max_value=1e2)
 
@@ -53,3 +53,23 @@ def test_a_percentile_leaves_no_more_above_it_than_it_says(
     found = percentile(values, percent)
     assert found in values
     assert sum(value > found for value in values) <= len(values) * (1 - percent / 100) + 1e-9
+
+
+@given(st.floats(min_value=-2, max_value=3), st.floats(min_value=1e-9, max_value=1e3))
+def test_the_exponent_of_a_power_is_that_power_whatever_it_is_multiplied_by(
+    power: float, factor: float
+) -> None:
+    costs = {size: factor * size**power for size in (1, 10, 100, 5_000)}
+    assert exponent(costs) == pytest.approx(power, abs=1e-6)
+    assert last_exponent(costs) == pytest.approx(power, abs=1e-6)
+
+
+def test_growth_that_has_only_begun_shows_in_the_last_two() -> None:
+    costs = {size: 1.0 + size / 1000 for size in (10_000, 10, 100, 1_000)}
+    assert exponent(costs) < 0.4
+    assert last_exponent(costs) > 0.7
+
+
+def test_one_size_tells_of_no_growth() -> None:
+    with pytest.raises(ValueError, match="two sizes"):
+        exponent({5: 1.0})

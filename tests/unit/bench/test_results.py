@@ -6,7 +6,7 @@ import pytest
 
 from bench import goals
 from bench.process import Run
-from bench.results import compared, values, waited
+from bench.results import compared, compared_values, waited
 from bench.waiting import Waiting
 
 MILLISECONDS = {
@@ -57,7 +57,7 @@ def test_half_of_the_killed_decide_the_verdict_and_the_slowest_is_shown() -> Non
 
 
 def test_the_values_can_be_written_as_json() -> None:
-    found = json.loads(json.dumps(values(made_up(1, 2), [], [0.001])))
+    found = json.loads(json.dumps(compared_values(made_up(1, 2))))
     assert [goal["ratio"]["median"] for goal in found["goals"]][:3] == pytest.approx(
         [1.1, 1, 11 / 9]
     )

@@ -15,7 +15,9 @@ from crabhook.ui.summary import (
     LONGEST,
     agent_label,
     brief,
+    is_plan,
     is_question,
+    names_plan,
     project,
     session_label,
     summary,
@@ -51,6 +53,31 @@ def event(tool: str = "Bash", tool_input: Any = None, **fields: Any) -> Event:
 )
 def test_each_kind_of_call_says_what_it_is_for(tool: str, tool_input: Any, said: str) -> None:
     assert summary(event(tool, tool_input, cwd="/w")) == said
+
+
+PATCH = "*** Begin Patch\n*** Update File: /w/a.py\n@@\n-x\n*** Move to: b.py\n*** End Patch"
+
+
+@pytest.mark.parametrize(
+    ("tool", "command", "said"),
+    [
+        ("apply_patch", PATCH, "patch a.py, b.py"),
+        ("apply_patch", f"{PATCH}; rm -r .", brief(f"{PATCH}; rm -r .")),
+        ("apply_patch", PATCH.replace("-x", "-" * 30_000), "*** Begin Patch␊*** Update File"),
+        ("Bash", PATCH, brief(PATCH)),
+    ],
+)
+def test_a_patch_is_told_by_its_files_where_nothing_else_is_in_it(
+    tool: str, command: str, said: str
+) -> None:
+    assert summary(event(tool, {"command": command}, cwd="/w")).startswith(said)
+
+
+def test_every_agents_questions_are_questions() -> None:
+    asked = {"questions": [{"id": "c", "question": "Which?", "header": "H"}]}
+    for tool in ("AskUserQuestion", "request_user_input", "ask_user"):
+        assert is_question(event(tool, asked))
+        assert summary(event(tool, asked)) == "H"
 
 
 def test_a_path_outside_the_agents_folder_is_whole() -> None:
@@ -114,3 +141,37 @@ def test_an_ascii_terminal_gets_ascii_but_for_our_own_ellipsis(text: str) -> Non
 def test_a_large_value_costs_no_more_than_its_start() -> None:
     said = summary(event("mcp", {"list": [[1] * 10] * 500_000}))
     assert len(said) <= LONGEST + 10
+
+
+@pytest.mark.parametrize(
+    ("tool", "tool_input", "said"),
+    [
+        ("run_shell_command", {"command": "ls -l", "dir_path": "src"}, "ls -l"),
+        ("replace", {"file_path": "/p/a", "old_string": "x", "new_string": "y\nz"}, "a +2 -1"),
+        ("write_file", {"file_path": "/p/a", "content": "x\n"}, "a +1"),
+        ("list_directory", {"dir_path": "/p/src"}, "src"),
+        ("web_fetch", {"prompt": "read https://a.org"}, "read https://a.org"),
+        ("exit_plan_mode", {"plan_filename": "plan.md"}, "plan.md"),
+        ("ask_user", {"questions": [{"question": "Which?", "header": "One"}]}, "One"),
+    ],
+)
+def test_gemini_clis_tools_are_told_by_the_same_fields(
+    tool: str, tool_input: Any, said: str
+) -> None:
+    assert summary(Event("gemini", "BeforeTool", cwd="/p", tool=ToolCall(tool, tool_input))) == said
+
+
+@pytest.mark.parametrize(
+    ("tool", "plan"), [("ExitPlanMode", True), ("exit_plan_mode", True), ("Bash", False)]
+)
+def test_a_plan_is_known_by_its_tool(tool: str, plan: bool) -> None:
+    assert is_plan(Event("claude", "PreToolUse", tool=ToolCall(tool, {}))) is plan
+    assert not is_plan(Event("claude", "Stop"))
+
+
+def test_a_plan_in_a_file_is_known_by_the_name_it_gives() -> None:
+    named = Event("gemini", "BeforeTool", tool=ToolCall("exit_plan_mode", {"plan_filename": "p"}))
+    assert names_plan(named)
+    assert not names_plan(Event("claude", "PreToolUse", tool=ToolCall("ExitPlanMode", {})))
+    assert not names_plan(Event("claude", "PreToolUse", tool=ToolCall("X", {"plan_filename": ""})))
+    assert not names_plan(Event("claude", "PreToolUse", tool=ToolCall("ExitPlanMode", "x")))

@@ -25,5 +25,15 @@ def test_what_stands_in_brackets_may_be_left_out_and_nothing_else() -> None:
 
 
 def test_only_a_word_that_lets_nothing_happen_is_said_of_all() -> None:
-    for name in ("allow", "answer", "accept", "edit", "always", "remember", "mode", "keep-going", "retry"):
+    for name in (
+        "allow",
+        "answer",
+        "accept",
+        "edit",
+        "always",
+        "remember",
+        "mode",
+        "keep-going",
+        "retry",
+    ):
         assert WORDS[name].reach in (Reach.ONE, Reach.NAMED)

@@ -1,8 +1,10 @@
 """The thin rim: prompt_toolkit's terminal around a Screen.  Keys go in, pictures come out."""
 
 import asyncio
+import sys
 import time
 from collections.abc import Callable
+from typing import Any, TextIO, cast
 
 from prompt_toolkit.application import Application
 from prompt_toolkit.data_structures import Point
@@ -11,6 +13,7 @@ from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 from prompt_toolkit.keys import Keys
 from prompt_toolkit.layout import Layout, UIContent, UIControl, Window
 from prompt_toolkit.output import ColorDepth, Output
+from prompt_toolkit.output.defaults import create_output
 
 from crabhook.broker.desk import Desk, News
 from crabhook.ui.full.box import EDITING_KEYS
@@ -18,6 +21,7 @@ from crabhook.ui.full.calling import Caller
 from crabhook.ui.full.clock import Clock
 from crabhook.ui.full.editor import EDITOR_KEYS
 from crabhook.ui.full.errands import Errands
+from crabhook.ui.full.glass import Glass
 from crabhook.ui.full.keyrow import terminal_keys
 from crabhook.ui.full.keys import KEYS
 from crabhook.ui.full.layout import Frame, Painter
@@ -47,7 +51,8 @@ async def run(
     screen = Screen(desk, options, title)
     control = _Picture(screen)
     errands = Errands(screen)
-    application = _application(screen, errands, control, input, output)
+    glass = Glass.over(sys.stdout) if output is None and sys.stdout else None
+    application = _application(screen, errands, control, input, glass or output)
     caller = Caller(screen, application.output)
     changed = asyncio.Event()
 
@@ -56,7 +61,7 @@ async def run(
         changed.set()
         application.invalidate()
 
-    application.after_render += control.drawn
+    application.after_render += lambda _: application.when_taken(control.drawn)
     application.after_render += lambda _: changed.set()
     stop = desk.subscribe(on_news)
     pulse = asyncio.ensure_future(_pulse(screen, caller, changed, application.invalidate))
@@ -75,6 +80,8 @@ async def run(
         pulse.cancel()
         await asyncio.gather(pulse, return_exceptions=True)
         await caller.close()
+        if glass is not None:
+            await glass.close()
 
 
 async def _pulse(
@@ -108,9 +115,11 @@ def _application(
     errands: Errands,
     control: UIControl,
     input_: Input | None,
-    output: Output | None,
-) -> Application[None]:
-    application: Application[None] = Application(
+    output: Output | Glass | None,
+) -> "_Desk":
+    glass = output if isinstance(output, Glass) else None
+    application = _Desk(
+        glass,
         layout=Layout(Window(control, always_hide_cursor=False)),
         key_bindings=_bindings(screen, errands),
         style=style(colour=screen.options.colour),
@@ -120,7 +129,7 @@ def _application(
         min_redraw_interval=REDRAW_EVERY,
         max_render_postpone_time=REDRAW_EVERY,
         input=input_,
-        output=output,
+        output=create_output(cast("TextIO", glass)) if glass else cast("Output | None", output),
     )
     application.ttimeoutlen = ESCAPE_WAIT
     application.timeoutlen = CHORD_WAIT
@@ -158,6 +167,24 @@ def _bindings(screen: Screen, errands: Errands) -> KeyBindings:
     return bindings
 
 
+class _Desk(Application[None]):
+    """An application that draws nothing while its terminal has not taken the picture before."""
+
+    def __init__(self, glass: Glass | None, **how: Any) -> None:  # noqa: ANN401 - as the class it is
+        self._glass = glass
+        super().__init__(**how)
+
+    def when_taken(self, do: Callable[[], object]) -> None:
+        """Do something once what was drawn is on the terminal."""
+        self._glass.then(do) if self._glass else do()
+
+    def _redraw(self, render_as_done: bool = False) -> None:  # noqa: FBT001, FBT002 - its own name
+        if self._glass and self._glass.busy and not render_as_done:
+            self._glass.then(self.invalidate)
+        else:
+            super()._redraw(render_as_done)
+
+
 class _Picture(UIControl):
     """The whole terminal as one control, drawn anew each time."""
 
@@ -182,6 +209,6 @@ class _Picture(UIControl):
         """Take the keys: there is nobody else to."""
         return True
 
-    def drawn(self, _application: object) -> None:
+    def drawn(self) -> None:
         """Tell the screen that its picture is on the terminal now."""
         self._screen.drawn(shows_card=self._frame.shows_card)

@@ -11,27 +11,29 @@ from crabhook.ui.full.code import plain_rows
 from crabhook.ui.full.framed import framed
 from crabhook.ui.full.letters import Speller, cells, clip
 from crabhook.ui.full.paper import Line, Sheet
-from crabhook.ui.summary import brief
+from crabhook.ui.summary import brief, names_plan
 
 _WIDE = 50  # columns from which there is room to say whose words they are
-_WHOSE = "(the agent's last words)"
+_LAST_WORDS = "the agent's last words"
+_A_PLAN = "the plan, as its file says"
 
 
 @dataclass(frozen=True, slots=True)
 class Around:
     """What the desk knows of a card beside the card: `words` are an agent's, `before` is a count.
 
-    Both hold agents' letters, and are not yet safe to show.
+    Both hold agents' letters, and are not yet safe to show.  `whose`: what the words are.
     """
 
     words: str = ""
     before: str = ""
+    whose: str = _LAST_WORDS
 
 
-def words_line(words: str, columns: int, spell: Speller) -> Line:
-    """Return the start of an agent's last words in one line."""
-    whose = _WHOSE if columns >= _WIDE else ""
-    said = clip(_in_one_line(words, spell), columns - cells(whose) - 5)
+def words_line(around: Around, columns: int, spell: Speller) -> Line:
+    """Return the start of an agent's words in one line."""
+    whose = f"({around.whose})" if columns >= _WIDE else ""
+    said = clip(_in_one_line(around.words, spell), columns - cells(whose) - 5)
     return [("", f"    {said} "), ("dim", whose)]
 
 
@@ -39,11 +41,12 @@ def _in_one_line(words: str, spell: Speller) -> str:
     return f'"{brief(" ".join(words[:1000].split()), spell)}"'
 
 
-def words_rows(words: str, sheet: Sheet) -> Iterator[Line]:
-    """Return an agent's last words in full, where one line cannot hold them."""
-    room = sheet.columns - len(_WHOSE) - 5 if sheet.columns >= _WIDE else sheet.columns - 5
+def words_rows(around: Around, sheet: Sheet) -> Iterator[Line]:
+    """Return an agent's words in full, where one line cannot hold them."""
+    words, room = around.words, sheet.columns - 5
+    room -= len(around.whose) + 2 if sheet.columns >= _WIDE else 0
     if "\n" in words or cells(_in_one_line(words, sheet.spell)) > room:
-        yield [("label", "the agent's last words")]
+        yield [("label", around.whose)]
         yield from framed(plain_rows(words, sheet.inner, sheet.spell, words=True))
 
 
@@ -92,7 +95,8 @@ class Surroundings:
         found = self._found.get(card.number)
         if found is None:
             words = self._words(card)
-            found = Around(words or "", decided_before(card, self._desk.ended()))
+            whose = _A_PLAN if names_plan(card.event) else _LAST_WORDS
+            found = Around(words or "", decided_before(card, self._desk.ended()), whose)
             if words is not None:
                 self._found[card.number] = found
         return found

@@ -21,7 +21,7 @@ from crabhook.ui.full.markdown import mark_rows, marks_of
 from crabhook.ui.full.paper import Line, Sheet
 from crabhook.ui.full.told import going_rows, told_keys, told_rows
 from crabhook.ui.safe import hidden
-from crabhook.ui.summary import is_plan
+from crabhook.ui.summary import is_plan, names_plan
 
 LOOKED_AT = 100_000  # letters of a text in which hidden ones are counted
 _PATCH = "*** Begin Patch"
@@ -66,7 +66,7 @@ def request_rows(card: Card, sheet: Sheet, around: Around = _NOTHING) -> Iterato
     yield from suggestion_rows(card, sheet)
     for event in others:
         yield from _other_leg(first, event, sheet)
-    yield from words_rows(around.words, sheet)
+    yield from words_rows(around, sheet)
     yield from _title("the event itself")
     yield from framed(field_rows(_rest(first), sheet.inner, sheet.spell))
     yield from _title("sent by, as it says itself")
@@ -93,7 +93,7 @@ def _tool_input(event: Event, value: Value, sheet: Sheet) -> Iterator[Line]:
         yield from _title("input")
         yield from framed(value_rows(value, sheet.inner, sheet.spell))
         return
-    if is_plan(event) and not value.get("plan") and "plan_filename" not in value:
+    if is_plan(event) and not value.get("plan") and not names_plan(event):
         yield [("dim", "this event carries no plan; the PermissionRequest of the same call does")]
     shape = next((one for one in SHAPES if one.fits(value)), None)
     if shape:

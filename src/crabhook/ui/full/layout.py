@@ -166,8 +166,8 @@ class Painter:
         lines = [[("", " "), *line] for line in head_lines(standing, sheet, clock)]
         if card.state is State.WAITING:
             lines += limit_lines(card, sheet)
-        if words := screen.surroundings.of(card).words:
-            lines.append([("", " "), *words_line(words, sheet.columns, sheet.spell)])
+        if (around := screen.surroundings.of(card)).words:
+            lines.append([("", " "), *words_line(around, sheet.columns, sheet.spell)])
         if card.state is State.WAITING and (error := screen.forms.error(card)):
             lines.append([("warning", f" these questions cannot be read: {self._spell(error)}")])
         if message := screen.messages.get(card.number):

@@ -54,8 +54,7 @@ def _asked(card: Card) -> Hashable:
         return card.number
     first = events[0]
     tools = tuple(
-        (event.name, event.tool and (event.tool.name, event.tool.fingerprint))
-        for event in events
+        (event.name, event.tool and (event.tool.name, event.tool.fingerprint)) for event in events
     )
     return first.platform, first.cwd, tools
 

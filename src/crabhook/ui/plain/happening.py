@@ -25,6 +25,7 @@ _EVERY_EVENTS = frozenset(
         "cwd",
         "hook_event_name",
         "prompt_id",
+        "turn_id",
         "permission_mode",
         "agent_id",
         "agent_type",

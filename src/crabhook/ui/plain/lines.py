@@ -1,8 +1,8 @@
 """Lines in and lines out, without a thread, over whatever standard input and output are.
 
 Pipes, terminals and sockets are waited for by the event loop.  It refuses
-regular files and /dev/null, which are always ready.  Nothing is made
-non-blocking: that would change the terminal for the shell we came from.
+regular files and /dev/null, which are always ready.  Nothing that others
+share is made non-blocking: see `ui.tty`.
 """
 
 import asyncio
@@ -10,7 +10,9 @@ import os
 import sys
 import unicodedata
 from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import suppress
 
+from crabhook.ui.tty import reopened
 from crabhook.ui.words import MAX_LINE
 
 _CHUNK = 4096  # PIPE_BUF: a pipe that is ready takes this much without blocking
@@ -85,6 +87,7 @@ class LineWriter:
     def __init__(self, target: int | None, encoding: str = "utf-8") -> None:
         self._target = target
         self._encoding = encoding
+        self._way = None if target is None else reopened(target)
 
     async def __call__(self, text: str) -> None:
         """Write `text`; raises OSError when nobody reads any more."""
@@ -93,10 +96,18 @@ class LineWriter:
         if columns := _columns(self._target):
             text = "\n".join(part for line in text.split("\n") for part in fold(line, columns))
         loop = asyncio.get_running_loop()
+        way = self._target if self._way is None else self._way
         rest = memoryview(f"{text}\n".encode(self._encoding, "backslashreplace"))
         while rest:
-            await _ready(self._target, loop.add_writer, loop.remove_writer)
-            rest = rest[os.write(self._target, rest[:_CHUNK]) :]
+            await _ready(way, loop.add_writer, loop.remove_writer)
+            with suppress(BlockingIOError):  # a terminal that has room has not always enough
+                rest = rest[os.write(way, rest[:_CHUNK]) :]
+
+    def close(self) -> None:
+        """Let go of the terminal."""
+        if self._way is not None:
+            os.close(self._way)
+            self._way = None
 
 
 def standard_lines() -> AsyncIterator[str]:

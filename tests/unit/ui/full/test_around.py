@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import pytest
+
 from crabhook.model.decision import Decision, Verdict
-from crabhook.ui.full.around import Surroundings, words_line
+from crabhook.ui.full.around import Around, Surroundings, words_line
 from crabhook.ui.full.letters import cells
 from crabhook.ui.safe import safe
 from tests.support.sitting import Sitting
@@ -58,7 +62,7 @@ def test_what_was_decided_before_is_told_as_it_was_when_the_card_was_first_seen(
 
 def test_hostile_words_stay_on_their_line_and_are_safe() -> None:
     for columns in (24, 80):
-        line = words_line("\x1b[2J\n\u202e" * 200, columns, safe)
+        line = words_line(Around("\x1b[2J\n\u202e" * 200), columns, safe)
         text = "".join(said for _, said in line)
         assert safe(text) == text
         assert columns - 5 <= cells(text) <= columns
@@ -74,3 +78,54 @@ def test_a_card_that_is_forgotten_is_found_anew() -> None:
     assert around.of(sitting.card).words == "one"
     around.forget(1)
     assert around.of(sitting.card).words == "two"
+
+
+def gemini(tool: str, tool_input: Any) -> Any:
+    return {
+        "hook_event_name": "BeforeTool",
+        "session_id": "s",
+        "tool_name": tool,
+        "tool_input": tool_input,
+    }
+
+
+@pytest.mark.parametrize("columns", [80, 200])
+@pytest.mark.parametrize(
+    ("tool", "tool_input"),
+    [
+        ("run_shell_command", {"command": "ls"}),
+        ("ask_user", {"questions": [{"question": "Which?", "type": "yesno"}]}),
+        ("exit_plan_mode", {"plan_filename": "plan.md"}),
+    ],
+)
+def test_what_a_hook_cannot_do_stands_in_the_head_and_whole_below_where_it_is_long(
+    tool: str, tool_input: Any, columns: int
+) -> None:
+    sitting = Sitting(columns=columns, rows=60)
+    sitting.desk.ask(gemini(tool, tool_input), platform="gemini")
+    (limit,) = sitting.card.limits
+    rows = sitting.rows_of_text()
+    (head,) = (row for row in rows if row.strip().startswith(limit[:40]) and "│" not in row)
+    cut = head.strip() != limit
+    assert cut == (cells(limit) > columns - 5 - 2)
+    assert any(row.strip() == "what a hook cannot do here" for row in rows) == cut
+
+
+def test_an_ended_card_says_no_more_what_could_not_be_done() -> None:
+    sitting = Sitting(columns=200, take_back_ms=0)
+    sitting.desk.ask(gemini("run_shell_command", {"command": "ls"}), platform="gemini")
+    (limit,) = sitting.card.limits
+    assert sitting.text().count(limit) == 1
+    sitting.desk.answer(sitting.card.number, Decision(Verdict.ALLOW))
+    assert sitting.text().count(limit) == 0
+
+
+def test_a_plan_in_a_file_is_shown_as_what_the_file_says() -> None:
+    sitting = Sitting(rows=60)
+    sitting.desk.words[1] = "# The plan\n\n1. Name the tests"
+    sitting.desk.ask(gemini("exit_plan_mode", {"plan_filename": "plan.md"}), platform="gemini")
+    rows = sitting.rows_of_text()
+    assert any(row.rstrip().endswith("(the plan, as its file says)") for row in rows)
+    place = rows.index(next(row for row in rows if row.strip() == "the plan, as its file says"))
+    assert rows[place + 1].startswith(" │ # The plan")
+    assert not any("last words" in row or "PermissionRequest" in row for row in rows)

@@ -10,13 +10,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from crabhook.platforms import PLATFORMS
 from crabhook.ui.full.draw import TextContent, request_rows
 from crabhook.ui.full.paper import Sheet, line_cells
 from crabhook.ui.safe import safe
 from tests.support.sitting import Sitting, call
 
-SAMPLES = sorted(Path(__file__).parents[3].joinpath("samples", "claude").glob("*.json"))
-HELD = [path for path in SAMPLES if path.stem.startswith(("PreToolUse-", "PermissionRequest-"))]
+FOLDER = Path(__file__).parents[3] / "samples"
+SAMPLES = sorted(path for name in PLATFORMS for path in (FOLDER / name).glob("*.json"))
+CALLS = ("PreToolUse-", "PermissionRequest-", "BeforeTool-")
+HELD = [path for path in SAMPLES if path.stem.startswith(CALLS)]
 SHEET = Sheet(78, safe)
 
 
@@ -68,18 +71,17 @@ def test_every_text_of_any_input_is_shown(tool_input: dict[str, Any]) -> None:
         assert strings_in(value) <= {word for word in strings_in(value) if word in text}
 
 
-@pytest.mark.parametrize("path", HELD, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", HELD, ids=lambda path: f"{path.parent.name}-{path.stem}")
 def test_every_text_of_a_real_event_is_shown(path: Path) -> None:
     event = json.loads(path.read_text())
     sitting = Sitting()
-    sitting.desk.ask(event)
+    sitting.desk.ask(event, platform=path.parent.name)
     text = "\n".join(shown(sitting, Sheet(500, safe)))
     named = {event["hook_event_name"], event["tool_name"], "hook_event_name", "tool_name"}
     labelled = {"tool_input", "command", "description", "file_path", "content", "plan"}
     labelled |= {"old_string", "new_string"}
-    assert not [
-        one for one in strings_in(event) - named - labelled if safe(one.rstrip("\n")) not in text
-    ]
+    lines = [line for one in strings_in(event) - named - labelled for line in one.split("\n")]
+    assert not [line for line in lines if safe(line) not in text]
 
 
 def test_a_command_comes_first_and_its_description_as_the_agents_words() -> None:

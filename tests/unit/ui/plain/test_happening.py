@@ -4,6 +4,7 @@ import pytest
 
 from crabhook.model.event import Event, ToolCall
 from crabhook.model.jsontext import compact
+from crabhook.platforms import PLATFORMS
 from crabhook.platforms.claude import Claude
 from crabhook.ui.plain.happening import BESIDE, happening_rows
 from tests.support.plain_sitting import SAMPLES, sample
@@ -105,16 +106,23 @@ def test_a_long_text_stands_below_its_label_without_its_middle() -> None:
     assert any("left out" in line for line in shown(event, 50))
 
 
-@pytest.mark.parametrize("path", sorted(SAMPLES.glob("*.json")), ids=lambda path: path.stem)
-def test_every_event_of_the_real_agent_is_told_without_leftovers(path: Any) -> None:
-    event = Claude().read(path.read_bytes())
+@pytest.mark.parametrize(
+    "path",
+    sorted(path for name in PLATFORMS for path in SAMPLES.with_name(name).glob("*.json")),
+    ids=lambda path: f"{path.parent.name}-{path.stem}",
+)
+def test_every_event_of_the_real_agents_is_told_without_leftovers(path: Any) -> None:
+    event = PLATFORMS[path.parent.name].read(path.read_bytes())
     lines = shown(event)
     assert all(line.isprintable() for line in lines)
     if event.tool is None and event.name in HELD_WITHOUT_A_TOOL:
         assert "  other fields:" not in lines
 
 
-HELD_WITHOUT_A_TOOL = {"Stop", "UserPromptSubmit", "Elicitation", "PreCompact", "ConfigChange"}
+HELD_WITHOUT_A_TOOL = {
+    *{"Stop", "UserPromptSubmit", "Elicitation", "PreCompact", "ConfigChange"},
+    *{"BeforeAgent", "AfterAgent"},
+}
 
 
 def test_the_tools_own_fields_are_shown_with_the_tool_alone() -> None:

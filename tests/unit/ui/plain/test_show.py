@@ -9,9 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crabhook.broker.card import Card
+from crabhook.broker.states import State
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.event import Event, ToolCall
 from crabhook.model.request import Origin, Request
+from crabhook.platforms import PLATFORMS
 from crabhook.platforms.claude import Claude
 from crabhook.ui.plain.happening import LABELS
 from crabhook.ui.plain.show import (
@@ -266,3 +268,12 @@ def test_the_header_can_be_taken_apart_whatever_the_agent_named_itself(event: Ev
     assert session.startswith("session=")
     assert not any("=" in name for name in names)
     assert cwd.count("fake") == event.cwd.count("fake")
+
+
+def test_what_a_hook_cannot_do_stands_on_a_line_of_its_own_while_the_card_waits() -> None:
+    event = Event("gemini", "BeforeTool", tool=ToolCall("replace", {"file_path": "a"}))
+    limits = tuple(PLATFORMS["gemini"].limits(event))
+    card = replace(card_of(event), limits=limits)
+    assert f"  limit: {limits[0]}" in card_lines(card, 0.0)
+    ended = replace(card, state=State.WITHDRAWN)
+    assert not any("limit:" in line for line in card_lines(ended, 0.0))

@@ -1,0 +1,151 @@
+"""A client that costs next to nothing: the hook's own HTTP/2 and messages on a bare socket.
+
+It is made of `crabhook.hook.call` and `crabhook.hook.wire`, which start no
+process here and read nothing twice.  Requests are written before the clock
+starts; a connection may carry one call after the other.
+"""
+
+import os
+import selectors
+import socket
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from secrets import token_hex
+from time import perf_counter, process_time
+
+from bench.errors import BenchError
+from crabhook.hook.call import OK, Call
+from crabhook.hook.wire import GATE, client_facts, permission_request, read_reply, request_headers
+
+_METHOD = "/crabhook.v1.PermissionService/RequestPermission"
+_HEADERS = request_headers(_METHOD, "localhost", secure=False, token="", agent="bench")
+_FACTS = client_facts(host="bench", pid=os.getpid(), user="bench", version="0")
+
+
+def written(payload: bytes) -> bytes:
+    """Return the request of one hook that waits an hour if need be."""
+    return permission_request(
+        request_id=token_hex(16),
+        secret=token_hex(16),
+        platform="claude",
+        payload=payload,
+        wait_ms=3_600_000,
+        stance=GATE,
+        facts=_FACTS,
+    )
+
+
+class Line:
+    """One connection, with one call on it at a time."""
+
+    def __init__(self, path: str) -> None:
+        self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self.socket.connect(path)
+        self._call: Call | None = None
+
+    def __repr__(self) -> str:
+        return f"<Line {self._call!r}>"
+
+    def ask(self, request: bytes) -> None:
+        """Send a request; the one before has been answered."""
+        if self._call is None:
+            self._call = Call(_HEADERS, request)
+        else:
+            self._call.again(_HEADERS, request)
+        self._send()
+
+    def hear(self) -> bool:
+        """Take in what has arrived, or wait for it; say whether the call has its answer."""
+        call = self._started()
+        data = self.socket.recv(1 << 18)
+        if not data:
+            raise BenchError(f"the server hung up: {call!r}")
+        call.feed(data)
+        self._send()
+        return call.status is not None
+
+    @property
+    def accepted(self) -> bool:
+        """Whether the server has taken the request."""
+        return self._started().accepted
+
+    @property
+    def stdout(self) -> bytes:
+        """What the hook would print; raises BenchError for a call that failed."""
+        call = self._started()
+        if call.status != OK:
+            raise BenchError(f"a call failed with status {call.status}: {call.detail}")
+        return read_reply(call.message).stdout
+
+    def close(self) -> None:
+        """Hang up."""
+        self.socket.close()
+
+    def _started(self) -> Call:
+        assert self._call is not None  # noqa: S101 - asked of a line that was asked on
+        return self._call
+
+    def _send(self) -> None:
+        while unsent := self._started().take():
+            self.socket.sendall(unsent)
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """How a number of calls went: seconds of each, seconds of all, and of our own processor."""
+
+    each: Sequence[float]
+    whole: float
+    own_cpu: float
+
+
+Check = Callable[[bytes], bool]
+
+
+def ask_all(
+    path: str, requests: Sequence[bytes], *, lines: int, fresh: bool, check: Check
+) -> Asked:
+    """Ask everything on so many connections at once; `fresh`: on a new one for each call.
+
+    Raises BenchError for an answer that `check` does not like.
+    """
+    left = iter(requests)
+    each: list[float] = []
+    answers: list[bytes] = []
+    warm = [] if fresh else [Line(path) for _ in range(lines)]
+    own = process_time()
+    started = perf_counter()
+    with selectors.DefaultSelector() as selector:
+        for place in range(lines):
+            _next(selector, path, left, warm[place] if warm else None)
+        while selector.get_map():
+            for key, _ in selector.select():
+                line, since = key.data
+                if not line.hear():
+                    continue
+                each.append(perf_counter() - since)
+                answers.append(line.stdout)
+                selector.unregister(line.socket)
+                if fresh:
+                    line.close()
+                _next(selector, path, left, None if fresh else line)
+    whole, own = perf_counter() - started, process_time() - own
+    for line in warm:
+        line.close()
+    for answer in answers:
+        if not check(answer):
+            raise BenchError(f"an answer that was not due: {answer!r}")
+    return Asked(each, whole, own)
+
+
+def _next(
+    selector: selectors.BaseSelector, path: str, left: Iterator[bytes], line: Line | None
+) -> None:
+    """Ask the next request that is left, if any is: on this line, or on a new one."""
+    request = next(left, None)
+    if request is None:
+        return
+    since = perf_counter()
+    line = line or Line(path)
+    line.ask(request)
+    selector.register(line.socket, selectors.EVENT_READ, (line, since))

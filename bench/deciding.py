@@ -1,0 +1,189 @@
+"""Decisions by a rule, end to end: from the client's socket through `crabhook serve` and back.
+
+The real server in a process of its own, headless, with the record on and a
+file of rules; the client is bench.asking.  One warm connection is asked on
+again and again, eight are all asked on at once; a fresh one carries one call,
+one after the other or eight at once.  Beside it stands what grpc.aio itself
+costs: the same calls to bench.bareserver, which does nothing about them.
+"""
+
+import random
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import asdict, dataclass
+from statistics import median
+from typing import Any
+
+from bench.asking import Asked, ask_all, written
+from bench.events import calls_of_tools, new_call
+from bench.figures import paired_ratios, percentile, spread
+from bench.found import Found, Wishes
+from bench.lawbook import RULED, lawbook
+from bench.outside import processor_time
+from bench.results import met
+from bench.served import Home, headless, new_home
+from bench.serving import child, plain_environment
+from bench.table import table
+
+RULES = 1_000
+ROUNDS = 6
+CALLS = 200  # of one sort in one way, each round
+LATENCY_GOAL = 0.001  # seconds, the median on one warm connection
+WARM_GOAL, FRESH_GOAL = 3_000, 1_200  # decisions a second
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """On so many connections at once; `fresh`: a new one for every call."""
+
+    name: str
+    lines: int
+    fresh: bool
+
+
+ONE, EIGHT = Way("one warm connection", 1, fresh=False), Way("eight warm", 8, fresh=False)
+FRESH, EIGHT_FRESH = Way("fresh, one at a time", 1, fresh=True), Way("eight fresh", 8, fresh=True)
+WAYS = (ONE, EIGHT, FRESH, EIGHT_FRESH)
+
+MIX, FLOOR = "the recorded calls", "nothing but grpc.aio"
+_SORTS = {
+    MIX: calls_of_tools(),
+    "a shell line": ("PreToolUse-Bash",),
+    "a file read": ("PreToolUse-Read",),
+    FLOOR: calls_of_tools(),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """Where a server listens, and its process."""
+
+    path: str
+    process: int
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Some calls in a row: how they went, and the server's processor time for them."""
+
+    asked: Asked
+    server: float
+
+    @property
+    def rate(self) -> float:
+        """Decisions a second."""
+        return len(self.asked.each) / self.asked.whole
+
+
+Blocks = Mapping[tuple[str, Way], list[Block]]
+
+
+def measure(_: Wishes) -> Found:
+    """Ask for every sort of call in every way, in blocks whose order is drawn anew each round."""
+    blocks: Blocks = {(sort, way): [] for sort in _SORTS for way in WAYS}
+    with ExitStack() as stack:
+        home, bare = (stack.enter_context(new_home()) for _ in range(2))
+        home.keep_rules(lawbook(RULES))
+        real = Server(home.path, stack.enter_context(headless(home)))
+        servers = dict.fromkeys(_SORTS, real) | {FLOOR: stack.enter_context(_bare(bare))}
+        for number in range(ROUNDS + 1):
+            for sort, way in random.sample(list(blocks), len(blocks)):
+                block = ask(servers[sort], _requests(sort), way)
+                if number:  # the first reads the rules and finds caches cold
+                    blocks[sort, way].append(block)
+        home.check_record(100 * CALLS * ROUNDS * len(WAYS))
+    return Found(decided_text(blocks), {"decisions": [_values(*one) for one in blocks.items()]})
+
+
+@contextmanager
+def _bare(home: Home) -> Iterator[Server]:
+    path = f"{home.folder}/s"
+    with child("bench.bareserver", path, environment=plain_environment()) as told:
+        told.line("ready")
+        yield Server(path, told.process.pid)
+
+
+def _requests(sort: str) -> Sequence[bytes]:
+    samples = _SORTS[sort]
+    chosen = [samples[number % len(samples)] for number in range(CALLS)]
+    return [written(new_call(sample, session=RULED)) for sample in chosen]
+
+
+def ask(server: Server, requests: Sequence[bytes], way: Way) -> Block:
+    """Have all of them decided; raises BenchError where one is not allowed."""
+    before = processor_time(server.process)
+    asked = ask_all(server.path, requests, lines=way.lines, fresh=way.fresh, check=allowed)
+    return Block(asked, processor_time(server.process) - before)
+
+
+def allowed(stdout: bytes) -> bool:
+    """Whether that is what a hook prints for a call that is allowed."""
+    return b'"permissionDecision":"allow"' in stdout.replace(b" ", b"")
+
+
+def decided_text(blocks: Blocks) -> str:
+    """Return what a decision costs in every way, and how that stands to the goals."""
+    header = ("decided by a rule", "connections", "a second", "median ms", "p99 ms")
+    cpu = ("server's CPU ms", "client's")
+    return table((*header, *cpu), [_row(*one) for one in blocks.items()]) + _judged(blocks)
+
+
+def _row(key: tuple[str, Way], blocks: Sequence[Block]) -> tuple[str, ...]:
+    sort, way = key
+    each, count = _each(blocks), len(_each(blocks))
+    return (
+        sort,
+        way.name,
+        f"{_rate(blocks):.0f}",
+        _ms(median(each)),
+        _ms(percentile(each, 99)),
+        _ms(sum(block.server for block in blocks) / count),
+        _ms(sum(block.asked.own_cpu for block in blocks) / count),
+    )
+
+
+def _judged(blocks: Blocks) -> str:
+    latency = median(_each(blocks[MIX, ONE]))
+    warm, fresh = _rate(blocks[MIX, EIGHT]), _rate(blocks[MIX, EIGHT_FRESH])
+    floor = "".join(_above_the_floor(blocks, way) for way in WAYS if (FLOOR, way) in blocks)
+    return (
+        f"Of {MIX}, with {RULES} rules: median on one warm connection at most "
+        f"{LATENCY_GOAL * 1e3:g} ms: {met(latency <= LATENCY_GOAL)}; "
+        f"at least {WARM_GOAL} a second on eight warm ones: {met(warm >= WARM_GOAL)}; "
+        f"{FRESH_GOAL} on fresh ones: {met(fresh >= FRESH_GOAL)}.\n{floor}"
+    )
+
+
+def _above_the_floor(blocks: Blocks, way: Way) -> str:
+    """Return how much more processor time than grpc.aio alone a decision takes, round by round."""
+    ours, floor = ([block.server for block in blocks[sort, way]] for sort in (MIX, FLOOR))
+    ratio = spread(paired_ratios(ours, floor))
+    return (
+        f"{way.name}: server's CPU of {MIX} / of {FLOOR}, within each round: "
+        f"{ratio.median:.2f} ({ratio.low:.2f}-{ratio.high:.2f}).\n"
+    )
+
+
+def _each(blocks: Sequence[Block]) -> list[float]:
+    return [seconds for block in blocks for seconds in block.asked.each]
+
+
+def _rate(blocks: Sequence[Block]) -> float:
+    return median(block.rate for block in blocks)
+
+
+def _ms(seconds: float) -> str:
+    return f"{seconds * 1e3:.2f}"
+
+
+def _values(key: tuple[str, Way], blocks: Sequence[Block]) -> dict[str, Any]:
+    sort, way = key
+    return {
+        "sort": sort,
+        "way": asdict(way),
+        "median": median(_each(blocks)),
+        "p99": percentile(_each(blocks), 99),
+        "rates": [block.rate for block in blocks],
+        "server_cpu": [block.server / CALLS for block in blocks],
+        "client_cpu": [block.asked.own_cpu / CALLS for block in blocks],
+    }
