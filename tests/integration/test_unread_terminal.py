@@ -8,6 +8,7 @@ import shutil
 import signal
 import subprocess
 import tempfile
+import termios
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -38,6 +39,7 @@ def test_an_unread_terminal_keeps_no_agent_waiting_and_can_be_left(
     folder: Path, options: tuple[str, ...]
 ) -> None:
     master, slave = pty.openpty()
+    termios.tcsetwinsize(slave, (100, 300))
     address = f"unix:{folder}/s"
     environment = {"PATH": os.environ["PATH"], "HOME": str(folder), "TERM": "xterm-256color"}
     server = subprocess.Popen(
@@ -55,6 +57,10 @@ def test_an_unread_terminal_keeps_no_agent_waiting_and_can_be_left(
             call = {"command": f"make {'x' * 4000}"}
             asked = sample("PreToolUse-Bash", tool_input=call, session_id=f"s{number}")
             clients.append(Client(address, asked))
+        for key in b"?\x1b" * 20:  # the page of all keys comes and goes
+            os.write(master, bytes([key]))
+            time.sleep(0.06)
+        time.sleep(1)
         allowed = sample("PreToolUse-Bash", tool_input={"command": "npm run build"})
         answer = Client(address, allowed).finish()
         assert answer.output["hookSpecificOutput"]["permissionDecision"] == "allow"

@@ -2,6 +2,7 @@
 
 import os
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 
@@ -39,7 +40,7 @@ class RuleFiles:
 
     def user_rules(self) -> RuleSet:
         """Return the user's own rules; none where there is no file."""
-        return read_rules(read_text(self.user), str(self.user))
+        return _read_once(read_text(self.user), str(self.user))
 
     def trusted_files(self) -> tuple[Trusted, ...]:
         """Return what the user has trusted."""
@@ -58,6 +59,12 @@ class RuleFiles:
     def protected(self) -> Protected:
         """What always reaches a person, crabhook's own places among it."""
         return Protected((str(self.folder), *self.own_places))
+
+
+@lru_cache(maxsize=4)
+def _read_once(text: str, name: str) -> RuleSet:
+    """Read a text whose rules count in every project: thousands of them take a second."""
+    return read_rules(text, name)
 
 
 def read_text(path: Path) -> str:
