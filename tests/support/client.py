@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 SAMPLES = Path(__file__).parents[1] / "samples"
 
 
-def sample(name: str, **changes: Any) -> bytes:
-    """A recorded Claude Code input, some of its fields changed."""
-    fields = json.loads((SAMPLES / "claude" / f"{name}.json").read_text(encoding="utf-8"))
+def sample(name: str, *, agent: str = "claude", **changes: Any) -> bytes:
+    """A recorded input of that agent's hook, some of its fields changed."""
+    fields = json.loads((SAMPLES / agent / f"{name}.json").read_text(encoding="utf-8"))
     return json.dumps(fields | changes).encode()
 
 

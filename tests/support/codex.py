@@ -152,9 +152,10 @@ class Codex:
         )
         return Run(done.returncode, done.stdout, done.stderr, self.requests())
 
-    def terminal(self, prompt: str | None = None) -> Terminal:
+    def terminal(self, prompt: str | None = None, *, unreviewed: bool = True) -> Terminal:
         """Start an interactive session that asks before it leaves its sandbox."""
-        flags = [UNREVIEWED, "--ask-for-approval", "on-request", "--sandbox", "read-only"]
+        flags = ["--ask-for-approval", "on-request", "--sandbox", "read-only"]
+        flags += [UNREVIEWED] if unreviewed else []
         words = [] if prompt is None else [prompt]
         command = self._command([*flags, *words])
         terminal = Terminal(command, {"PATH": os.environ["PATH"], "LANG": "C.UTF-8"})

@@ -60,7 +60,7 @@ def events(blocks: tuple[Block, ...], name: str, free_text: frozenset[str]) -> l
 class CodexHandler(ModelHandler):
     """One connection of Codex to its model."""
 
-    def do_POST(self) -> None:
+    def do_POST(self) -> None:  # noqa: N802 - the name that http.server looks for
         """Answer a request to the model."""
         data = self.rfile.read(int(self.headers.get("Content-Length") or 0))
         if self.path.partition("?")[0] != "/v1/responses":

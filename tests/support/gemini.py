@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tests.support.isolation import isolated
+from tests.support.plain_desk import CRABHOOK
 from tests.support.requirements import program
 from tests.support.terminal import Terminal
 
@@ -104,6 +105,16 @@ class Gemini:
     def environment(self) -> dict[str, str]:
         """What every program of this home runs in, `crabhook install` too."""
         return ENVIRONMENT | {"HOME": str(self.home), "PATH": os.environ["PATH"]}
+
+    def install(self, server: str, *options: str) -> None:
+        """Install our hooks into the settings, as their user would."""
+        subprocess.run(
+            [CRABHOOK, "install", "gemini", "--server", server, *options],
+            check=True,
+            capture_output=True,
+            timeout=30,
+            env=self.environment,
+        )
 
     def _command(self, arguments: Sequence[str]) -> list[str]:
         """The isolated command line of one run, its plan written down."""

@@ -30,7 +30,17 @@ def isolated(command: list[str]) -> list[str]:
     It has a /proc of its own: the sandbox that Codex puts commands into waits forever without.
     """
     as_root = [] if os.geteuid() == 0 else ["--map-root-user"]
-    apart = ["unshare", *as_root, "--net", "--pid", "--mount-proc", "--fork", "--kill-child", "--", *command]
+    apart = [
+        "unshare",
+        *as_root,
+        "--net",
+        "--pid",
+        "--mount-proc",
+        "--fork",
+        "--kill-child",
+        "--",
+        *command,
+    ]
     return ending_with_us(apart)
 
 

@@ -16,9 +16,9 @@ import sys
 from pathlib import Path
 from typing import Any, NoReturn
 
-from tests.support.isolation import raise_loopback
 from tests.support.codex_model import CodexHandler
 from tests.support.gemini_model import GeminiHandler
+from tests.support.isolation import raise_loopback
 from tests.support.scripted_model import ModelHandler, ModelServer, Playback
 from tests.support.turns import Script
 

@@ -7,18 +7,24 @@ from itertools import product
 from crabhook.model.choices import Beside, Choices
 from crabhook.model.decision import Verdict
 from crabhook.model.event import Event, ToolCall
-from crabhook.platforms.claude import Claude
-from crabhook.platforms.claude.events import EVENTS, PLAN_TOOL, QUESTION_TOOL
+from crabhook.model.question import QUESTION_TOOLS
+from crabhook.platforms import PLATFORMS
+from crabhook.platforms.claude.events import EVENTS as OF_CLAUDE
+from crabhook.platforms.claude.events import PLAN_TOOL
+from crabhook.platforms.codex.events import EVENTS as OF_CODEX
+from crabhook.platforms.gemini.events import EVENTS as OF_GEMINI
 from crabhook.ui.full.moment import Mode, Moment
 
-_TOOLS = (None, ToolCall("Bash", {}), ToolCall(PLAN_TOOL, {}), ToolCall(QUESTION_TOOL, {}))
+_EVENTS = {"claude": OF_CLAUDE, "codex": OF_CODEX, "gemini": OF_GEMINI}
+_TOOLS = (None, *(ToolCall(name, {}) for name in ("Bash", PLAN_TOOL, *sorted(QUESTION_TOOLS))))
 
 
 def _choices() -> frozenset[Choices]:
-    """Return every set of choices that some event of Claude Code offers."""
-    claude = Claude()
+    """Return every set of choices that some event of some agent offers."""
     return frozenset(
-        claude.choices(Event("claude", name, tool=tool)) for name, tool in product(EVENTS, _TOOLS)
+        PLATFORMS[platform].choices(Event(platform, name, tool=tool))
+        for platform, events in _EVENTS.items()
+        for name, tool in product(events, _TOOLS)
     )
 
 

@@ -49,13 +49,14 @@ def asking(
     secret: str = "",
     stance: Stance = Stance.GATE,
     wait: float = WAIT,
+    platform: str = "claude",
     **fields: Any,
 ) -> Request:
     """A hook's request as it comes from the wire; `wait` is made a time when it is sent."""
     said = {"hook_event_name": event, "session_id": session, "cwd": "/p", **fields}
     if agent:
         said |= {"agent_id": agent, "agent_type": "general-purpose"}
-    read = PLATFORMS["claude"].read(json.dumps(said).encode())
+    read = PLATFORMS[platform].read(json.dumps(said).encode())
     return Request(ticket, secret or f"secret of {ticket}", read, wait, stance)
 
 
@@ -188,8 +189,8 @@ def _who(ticket: str, attempt: int) -> str:
 
 def words(reply: Reply) -> str:
     """A reply in short: "nothing", or the event, what it is told, and the rest as JSON."""
-    if reply.output is None:
-        return "nothing"
+    if not reply.output:
+        return "nothing" if reply.output is None else "{}"
     said = {key: value for key, value in reply.output.items() if key != "hookSpecificOutput"}
     said |= specific_of(reply)
     if isinstance(decision := said.get("decision"), dict):

@@ -54,6 +54,11 @@ def bash(command: str, description: str = "Run a command") -> ToolUse:
     return ToolUse("Bash", {"command": command, "description": description})
 
 
+def shell(command: str, description: str = "Run a command") -> ToolUse:
+    """The same for Gemini CLI."""
+    return ToolUse("run_shell_command", {"command": command, "description": description})
+
+
 @dataclass(frozen=True, slots=True)
 class Script:
     """What the model says, turn by turn; a subagent is known by a marker in its prompt."""

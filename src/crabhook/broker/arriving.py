@@ -25,7 +25,7 @@ def arrived(books: Books, fact: Arrived) -> list[Effect]:
     books.hear_of(event)
     if again := _same_ticket(books, fact):
         return again  # which is no news, and no order that came later changes its answer
-    ends_turn = platform.closes(event) is Scope.AGENT
+    ends_turn = Verdict.KEEP_GOING in platform.choices(event).verdicts
     twins = books.tellings.hear(fact.request, fact.now) if ends_turn else Twins()
     effects = [] if twins.told_before else _conclude(books, event, fact.now)
     ruling = _rule(books, fact, twins)

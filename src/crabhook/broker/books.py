@@ -45,6 +45,7 @@ class Books:
         self.stops = Stops()
         self.tellings = Tellings()
         self.expected_back: tuple[float, list[str]] = (0.0, [])
+        self.decided_before: set[str] = set()  # the last server's answers that no hook took here
         self.sessions: dict[tuple[str, str], None] = {}
         self.feed: deque[FeedEntry] = deque(maxlen=FEED_KEPT)
 

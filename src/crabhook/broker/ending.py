@@ -70,8 +70,8 @@ def remember_again(books: Books, request_id: str, now: float) -> None:
     And not a second time: by then it may have.
     """
     card = books.shelf.of_request(request_id)
-    if card and card.restored and card.delivered is None and card.decision is not None:
-        books.shelf.put(replace(card, restored=False))
+    if request_id in books.decided_before and card and card.decision is not None:
+        books.decided_before.remove(request_id)
         _remember(books, card, card.decision, now)
 
 
@@ -137,6 +137,7 @@ def closing(books: Books, fact: Closing) -> list[Effect]:
 def delivered(books: Books, fact: Delivered) -> list[Effect]:
     """Note whether a decision reached the hook that asked for it."""
     card = books.shelf.of_request(fact.request_id)
+    books.decided_before.discard(fact.request_id)
     if card is None or card.decision is None or card.delivered:
         return []
     fate = "delivered" if fact.whole else "NOT DELIVERED, the hook had gone"

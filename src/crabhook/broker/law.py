@@ -1,6 +1,6 @@
 """What the owner's rules mean for an event that has arrived: decided, asked, or left open."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -38,6 +38,17 @@ class Said:
     def denies(self) -> bool:
         """Whether the event is refused whatever else was ordered."""
         return self.decision is not None and self.decision.verdict is Verdict.DENY
+
+    def where(self, verdicts: Collection[Verdict]) -> "Said":
+        """Return what they come to for an event that can be told these verdicts.
+
+        A person was to be asked: where the agent's own user cannot be, it is
+        the operator, since an agent that is told nothing may just go on.
+        """
+        asked = self.decision is not None and self.decision.verdict is Verdict.ASK
+        if not asked or Verdict.ASK in verdicts:
+            return self
+        return Said(asks=True, why=f"{self.why}; this agent cannot be told to ask its own user")
 
 
 def said_by(ruling: Ruling | None) -> Said:

@@ -151,7 +151,7 @@ class Orders:
             return Ruling() if Kind.AWAY in kinds else self._rule_on_request(event, orders)
         if Kind.AWAY not in kinds and (kept_going := self._keep_going(event, orders)):
             return kept_going
-        said = said_by(law(event))
+        said = said_by(law(event)).where(platform.choices(event).verdicts)
         ways = (  # the first that holds
             (said.denies, Ruling(decision=said.decision)),
             (Kind.AWAY in kinds, Ruling(decision=no_opinion(AWAY))),

@@ -57,7 +57,9 @@ def _put_back_decided(books: Books, one: DecidedBefore, now: float) -> None:
         delivered=one.delivered,
         restored=True,
     )
-    books.shelf.put(replace(fresh, requests=legs))
+    books.put(replace(fresh, requests=legs))
+    if one.delivered is None:
+        books.decided_before.add(one.request.id)
 
 
 def is_back(books: Books, known: Request, back: Request) -> list[Effect]:

@@ -4,21 +4,21 @@ The agent names the file, so nothing about it is taken on trust: only a
 regular file of our own user is opened, only on the machine the hook ran on,
 and of its content only what an assistant said comes back.  Claude Code writes
 one JSON object a line: {"type": "assistant", "message": {"content": [{"type":
-"text", "text": …}]}}.
+"text", "text": …}]}}.  What a plan's own file says is read in the same way.
 """
 
 import asyncio
 import json
 import os
 import re
-import stat
 from collections import OrderedDict
-from collections.abc import Iterator
-from pathlib import Path
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from crabhook.broker.card import Card
 from crabhook.model.event import Event
+from crabhook.server.ownfile import open_own
+from crabhook.server.planfile import plan_file, read_plan
 
 TAIL = 256 * 1024  # bytes of the transcript's end that are read
 LONGEST = 2_000  # letters of what was said that are kept
@@ -37,16 +37,16 @@ class LastWords:
         return f"<LastWords {len(self._words)}>"
 
     def of(self, card: Card) -> str | None:
-        """Return the words of the card's agent; None while they are being read."""
+        """Return the words of the card's agent, or its plan; None while they are being read."""
         if card.number not in self._words:
-            path = transcript_of(card.event)
+            path, read = _source(card.event)
             here = card.requests[0].origin.host == self._host
             if not (here and path):
                 return ""
             self._words[card.number] = None
             if len(self._words) > KEPT:
                 self._words.popitem(last=False)
-            reading = asyncio.get_running_loop().run_in_executor(None, read_last_words, path)
+            reading = asyncio.get_running_loop().run_in_executor(None, read, path)
             reading.add_done_callback(lambda done: self._note(card.number, done))
         return self._words[card.number]
 
@@ -54,6 +54,13 @@ class LastWords:
         if number in self._words:
             failed = done.cancelled() or done.exception() is not None
             self._words[number] = "" if failed else done.result()
+
+
+def _source(event: Event) -> tuple[str, Callable[[str], str]]:
+    """Return the file that tells most about a card, and how it is read."""
+    if plan := plan_file(event):
+        return plan, read_plan
+    return transcript_of(event), read_last_words
 
 
 def transcript_of(event: Event) -> str:
@@ -89,21 +96,11 @@ def read_last_words(path: str) -> str:
 
 def _tail(path: str) -> bytes:
     """Return the end of the file at `path` from the first whole line on; raises OSError."""
-    if not Path(path).is_absolute() or not _is_ours(os.lstat(path)):
-        raise OSError("it is no file of ours")
-    opened = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    with os.fdopen(opened, "rb") as file:
-        about = os.fstat(opened)
-        if not _is_ours(about):
-            raise OSError("it is no file of ours")
-        start = max(about.st_size - TAIL, 0)
+    with open_own(path) as (file, size):
+        start = max(size - TAIL, 0)
         file.seek(start)
         read = file.read(TAIL)
     return read.partition(b"\n")[2] if start else read
-
-
-def _is_ours(about: os.stat_result) -> bool:
-    return stat.S_ISREG(about.st_mode) and about.st_uid == os.geteuid()
 
 
 def _entry(line: bytes) -> dict[str, Any] | None:

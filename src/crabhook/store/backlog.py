@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from crabhook.store.change import Change
 from crabhook.store.record import Entry
-from crabhook.store.working import Answer, Waiting
+from crabhook.store.working import ANSWER_KEPT_FOR, Answer, Waiting
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class Backlog:
         self._waiting = dict[str, Waiting]()
         self._ended: dict[str, None] = {}
         self._answers = dict[str, Answer]()
-        self._delivered: dict[str, None] = {}
+        self._delivered: dict[str, bool] = {}
         self._size = 0
         self.dropped = 0
         self.since: float | None = None  # wall time of the first change that is missing
@@ -49,6 +49,7 @@ class Backlog:
             for entry in change.entries:
                 self._keep(entry)
             self._apply(change)
+        self._forget_answers(now - ANSWER_KEPT_FOR)
 
     def change(self) -> Change:
         """Return all of it as one change."""
@@ -57,7 +58,7 @@ class Backlog:
             waiting=tuple(self._waiting.values()),
             ended=tuple(self._ended),
             answers=tuple(self._answers.values()),
-            delivered=tuple(self._delivered),
+            delivered=tuple(self._delivered.items()),
         )
 
     def _keep(self, entry: Entry) -> None:
@@ -69,6 +70,14 @@ class Backlog:
             self._size -= gone
             self.dropped += 1
 
+    def _forget_answers(self, before: float) -> None:
+        """Forget answers that nobody would come back for; a long trouble must not fill memory."""
+        while self._answers:
+            request_id, oldest = next(iter(self._answers.items()))
+            if oldest.decided >= before:
+                return
+            del self._answers[request_id]
+
     def _apply(self, change: Change) -> None:
         for waiting in change.waiting:
             self._waiting[waiting.request_id] = waiting
@@ -78,9 +87,9 @@ class Backlog:
             self._ended[request_id] = None
         for answer in change.answers:
             self._answers[answer.request_id] = answer
-        for request_id in change.delivered:
+        for request_id, whole in change.delivered:
             if request_id in self._answers:
                 answer = self._answers[request_id]
-                self._answers[request_id] = replace(answer, delivered=True)
+                self._answers[request_id] = replace(answer, delivered=whole)
             else:
-                self._delivered[request_id] = None
+                self._delivered[request_id] = whole

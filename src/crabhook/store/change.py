@@ -16,15 +16,15 @@ class Change:
     """One indivisible step.
 
     `waiting` begin to wait (or wait on, changed), `ended` are ids that no
-    longer do, `answers` were given, `delivered` are ids whose client has
-    its reply.
+    longer do, `answers` were given, `delivered` are ids with whether their
+    client has its reply.
     """
 
     entries: tuple[Entry, ...] = ()
     waiting: tuple[Waiting, ...] = ()
     ended: tuple[str, ...] = ()
     answers: tuple[Answer, ...] = ()
-    delivered: tuple[str, ...] = ()
+    delivered: tuple[tuple[str, bool], ...] = ()
 
 
 def happened(*entries: Entry) -> Change:
@@ -48,6 +48,6 @@ def left(request_ids: Iterable[str], *entries: Entry) -> Change:
     return Change(entries, ended=tuple(request_ids))
 
 
-def received(request_id: str, *entries: Entry) -> Change:
-    """A client has its reply."""
-    return Change(entries, delivered=(request_id,))
+def delivered(request_id: str, *entries: Entry, whole: bool) -> Change:
+    """It is known whether a client has its reply."""
+    return Change(entries, delivered=((request_id, whole),))

@@ -81,9 +81,12 @@ def ended(kind: Kind, request: Request, at: float, *, card: int | None, why: str
     return _about(kind, request.event, at, request.id, card, body={"why": why})
 
 
-def delivered(event: Event, at: float, *, request_id: str, card: int | None, whole: bool) -> Entry:
-    """Whether the client has its reply; `whole` is false for one that was gone."""
-    return _about(Kind.DELIVERED, event, at, request_id, card, body={"whole": whole})
+def delivered(
+    event: Event, at: float, *, request_id: str, card: int | None, missing: str = ""
+) -> Entry:
+    """A client has its reply; or it has not, as far as is known: `missing` says why not."""
+    body: dict[str, Value] = {"whole": False, "why": missing} if missing else {"whole": True}
+    return _about(Kind.DELIVERED, event, at, request_id, card, body=body)
 
 
 def taken_up(event: Event, at: float, *, request_id: str, card: int, why: str) -> Entry:

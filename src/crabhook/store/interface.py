@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from crabhook.store.change import Change
-from crabhook.store.record import Entry, Head
-from crabhook.store.working import Answer, Recovered, Waiting
+from crabhook.store.record import Head
+from crabhook.store.working import Recovered
 
 
 class Store(Protocol):
@@ -26,17 +26,11 @@ class Store(Protocol):
         Raises TicketError when an id comes with another secret.
         """
 
-    def keep_waiting(self, waiting: Waiting, *entries: Entry) -> Head:
-        """Keep a request, before it is shown."""
-
-    def settle(self, answers: Sequence[Answer], *entries: Entry) -> Head:
-        """Keep a decision, its record and the answer of every leg, in one transaction."""
-
     def recover(self, now: float) -> Recovered:
-        """Return what was waiting or just answered; `now` is wall seconds."""
+        """Return what was waiting, just answered, or owed; `now` is wall seconds."""
 
     def forget_answers(self, before: float) -> int:
-        """Forget answers decided before this wall time; return how many."""
+        """Forget answers decided before this wall time that are not owed; return how many."""
 
     def anchor(self) -> Head:
         """Make all that is recorded safe from a power cut, then keep the head apart from it."""

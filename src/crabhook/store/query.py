@@ -10,6 +10,7 @@ class Query:
     `since` and `until` are times as the record writes them (`until` is past
     the last); `tool` may have `*` in it; `session` may be a session's
     beginning; `last` is how many at most, the latest ones, 0 for all.
+    `backwards`: the latest comes first.
     """
 
     since: str = ""
@@ -20,6 +21,7 @@ class Query:
     kinds: tuple[str, ...] = ()
     card: int | None = None
     last: int = 0
+    backwards: bool = False
 
     def sql(self) -> tuple[str, list[object]]:
         """Return the query's clauses, and the values for their marks."""
@@ -29,10 +31,11 @@ class Query:
                 clauses.append(clause)
                 values += value
         where = f"WHERE {' AND '.join(clauses)} " if clauses else ""
+        order = "ORDER BY seq DESC" if self.backwards else "ORDER BY seq"
         if not self.last:
-            return f"{where}ORDER BY seq", values
+            return f"{where}{order}", values
         latest = f"(SELECT seq FROM record {where}ORDER BY seq DESC LIMIT ?)"  # noqa: S608 - marks
-        return f"WHERE seq IN {latest} ORDER BY seq", [*values, self.last]
+        return f"WHERE seq IN {latest} {order}", [*values, self.last]
 
     def _conditions(self) -> list[tuple[str, bool, list[object]]]:
         marks = ", ".join("?" * len(self.kinds))

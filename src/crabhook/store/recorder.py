@@ -9,11 +9,11 @@ import logging
 from collections.abc import Callable
 from contextlib import ExitStack
 from enum import StrEnum
-from time import time
+from time import monotonic, sleep, time
 
 from crabhook.store.backlog import Backlog, Limits
 from crabhook.store.change import Change, happened, left
-from crabhook.store.errors import StoreError, TicketError
+from crabhook.store.errors import LockedError, StoreError, TakenError, TicketError
 from crabhook.store.head import Courier
 from crabhook.store.interface import Store
 from crabhook.store.record import Entry, Kind, iso
@@ -23,6 +23,7 @@ _LOG = logging.getLogger(__name__)
 
 RETRY_AFTER = 1.0  # seconds; doubled with every attempt in vain
 RETRY_AT_MOST = 30.0
+HELD_AT_MOST = 2.0  # seconds that somebody on the way out, or in vain on the way in, holds a record
 FORGET_EVERY = 60.0
 PRUNE_EVERY = 600.0
 PRUNED = 500  # records removed at a time: a few milliseconds, so that no agent waits for it
@@ -61,8 +62,9 @@ class Recorder:
         self._late = False  # whether the store opens when the server runs already
         self._now = self._retry_at = self._forget_at = self._prune_at = 0.0
         self._patience = RETRY_AFTER
+        self._anchored = True
         self.error: Exception | None = None
-        self._try_to_open()
+        self._begin()
         self._late = True
 
     def __repr__(self) -> str:
@@ -76,6 +78,13 @@ class Recorder:
         count, dropped = len(self._backlog), self._backlog.dropped
         lost = f", {dropped} are lost" if dropped else ""
         return f"NOT RECORDED: {self.error} ({count} entries wait in memory{lost})"
+
+    @property
+    def reason(self) -> str:
+        """What is wrong, in words that stay the same while it is; empty while all is well."""
+        if self.error is None:
+            return self.trouble
+        return f"{self.error}, and entries are lost" if self._backlog.dropped else f"{self.error}"
 
     @property
     def refusal(self) -> str:
@@ -131,8 +140,11 @@ class Recorder:
         try:
             head = store.anchor()
         except StoreError as error:
-            _LOG.warning("the record was not anchored: %s", error)
+            if self._anchored:  # and then not every second
+                _LOG.warning("the record was not anchored: %s", error)
+            self._anchored = False
         else:
+            self._anchored = True
             if self._courier:
                 self._courier.tell(head, self._now)
 
@@ -162,6 +174,19 @@ class Recorder:
             self._try_to_open()
         if self._store is not None:
             self._catch_up(self._store)
+
+    def _begin(self) -> None:
+        """Open the store before anybody is served; late, nothing that waits could be put back.
+
+        So a server that was killed and is not quite gone, or one that starts
+        beside this one and will find the socket taken, is waited for.
+        """
+        end = monotonic() + HELD_AT_MOST
+        self._try_to_open()
+        while isinstance(self.error, TakenError | LockedError) and monotonic() < end:
+            sleep(0.05)
+            self._try_to_open()
+        self._patience = RETRY_AFTER
 
     def _try_to_open(self) -> None:
         with ExitStack() as opened:

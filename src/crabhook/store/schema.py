@@ -70,7 +70,16 @@ CREATE TABLE counter (name TEXT PRIMARY KEY, value INTEGER NOT NULL);
 INSERT INTO counter VALUES ('card', 0), ('begins', 1);
 """
 
-STEPS: Sequence[str] = (_FIRST,)
+# `delivered`: 0 while nobody knows, 1 for yes, 2 for a client that was gone.  The rest is NULL
+# for an answer whose receipt nobody waits for.
+_SECOND = """
+ALTER TABLE answer ADD COLUMN card INTEGER;
+ALTER TABLE answer ADD COLUMN platform TEXT;
+ALTER TABLE answer ADD COLUMN payload BLOB;
+ALTER TABLE answer ADD COLUMN decision BLOB;
+"""
+
+STEPS: Sequence[str] = (_FIRST, _SECOND)
 
 
 def migrate(connection: sqlite3.Connection, steps: Sequence[str] = STEPS) -> None:

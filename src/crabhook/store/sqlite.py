@@ -13,7 +13,7 @@ from threading import Lock
 from time import time
 
 from crabhook.store.chain import GENESIS
-from crabhook.store.change import Change, happened, settled, waits
+from crabhook.store.change import Change, happened
 from crabhook.store.errors import CorruptError, FullError
 from crabhook.store.files import connect, connected, private, synced
 from crabhook.store.fingerprint import load_key
@@ -24,8 +24,8 @@ from crabhook.store.redact import Redactor
 from crabhook.store.retention import Cut, Retention, give_back, next_cut, remove
 from crabhook.store.shape import Shaper
 from crabhook.store.transaction import speaking_of, transaction
-from crabhook.store.working import ANSWER_KEPT_FOR, Answer, Recovered, Waiting
-from crabhook.store.workingtables import apply, recovered
+from crabhook.store.working import ANSWER_KEPT_FOR, Recovered
+from crabhook.store.workingtables import apply, forget, recovered
 
 CUT_OFF = "the record does not lead to the head that was kept apart: its end was cut off"
 MISSING = "the head that was kept apart is gone"
@@ -77,16 +77,8 @@ class SqliteStore:
         """Write all of them in one transaction; see `interface.Store`."""
         return self._write(changes)
 
-    def keep_waiting(self, waiting: Waiting, *entries: Entry) -> Head:
-        """Keep a request, before it is shown."""
-        return self._write([waits(waiting, *entries)])
-
-    def settle(self, answers: Sequence[Answer], *entries: Entry) -> Head:
-        """Keep a decision, its record and the answer of every leg, in one transaction."""
-        return self._write([settled(answers, *entries)])
-
     def recover(self, now: float) -> Recovered:
-        """Return what was waiting or just answered, but no answers too old to be asked for.
+        """Return what was waiting, just answered, or owed, but no answers too old to be asked for.
 
         It writes nothing, so that a full disk costs no request.
         """
@@ -94,10 +86,9 @@ class SqliteStore:
             return recovered(self._connection, now - ANSWER_KEPT_FOR)
 
     def forget_answers(self, before: float) -> int:
-        """Forget answers decided before this wall time; return how many."""
+        """Forget answers decided before this wall time that are not owed; return how many."""
         with transaction(self._connection, self.path):
-            found = self._connection.execute("DELETE FROM answer WHERE decided < ?", (before,))
-        return found.rowcount
+            return forget(self._connection, before)
 
     def anchor(self) -> Head:
         """Make all that is recorded safe from a power cut, then keep the head apart from it.

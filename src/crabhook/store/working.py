@@ -41,8 +41,25 @@ class Waiting:
 
 
 @dataclass(frozen=True, slots=True)
+class DecidedCall:
+    """What an operator decided about a call, whole, until it is known that the client has it.
+
+    `payload` is as in `Waiting`; `decision` is JSON.
+    """
+
+    card: int
+    platform: str
+    payload: bytes = field(repr=False)
+    decision: bytes = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
 class Answer:
-    """A reply that was decided, for a client that may not have got it.  `decided`: wall seconds."""
+    """A reply that was decided, for a client that may not have got it.  `decided`: wall seconds.
+
+    `call`: what it says, None where nobody waits for a receipt, or it has come.
+    `delivered`: whether the client has it, None while nobody knows.
+    """
 
     request_id: str
     secret: str = field(repr=False)
@@ -50,7 +67,13 @@ class Answer:
     stderr: str
     exit_code: int
     decided: float
-    delivered: bool = False
+    call: DecidedCall | None = None
+    delivered: bool | None = None
+
+    @property
+    def owed(self) -> bool:
+        """Whether the record does not say yet what became of it."""
+        return self.call is not None and self.delivered is None
 
     def belongs_to(self, secret: str) -> bool:
         """Whether this is the secret the request first came with."""

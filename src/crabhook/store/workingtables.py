@@ -11,15 +11,29 @@ from typing import Any
 
 from crabhook.store.change import Change
 from crabhook.store.errors import TicketError
-from crabhook.store.working import Answer, Recovered, Waiting
+from crabhook.store.working import Answer, DecidedCall, Recovered, Waiting
 
 _LARGEST = 2**63 - 1
 
 _WAIT = """
 INSERT INTO waiting VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-ON CONFLICT (request_id) DO UPDATE SET wait_until = excluded.wait_until, card = excluded.card
+ON CONFLICT (request_id) DO UPDATE SET
+  asked = excluded.asked, wait_until = excluded.wait_until, card = excluded.card,
+  gives_up_at = excluded.gives_up_at
 """
-_ANSWER = "INSERT OR REPLACE INTO answer VALUES (?, ?, ?, ?, ?, ?, ?)"
+_ANSWER = "INSERT OR REPLACE INTO answer VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+_HAS_IT = """
+UPDATE answer SET delivered = 1, card = NULL, platform = NULL, payload = NULL, decision = NULL
+WHERE request_id = ?
+"""
+_WAS_GONE = "UPDATE answer SET delivered = 2 WHERE request_id = ?"
+_FORGET = "DELETE FROM answer WHERE decided < ? AND (delivered <> 0 OR card IS NULL)"
+_REMEMBERED = """
+SELECT * FROM answer WHERE decided >= ? OR (delivered = 0 AND card IS NOT NULL)
+ORDER BY decided, request_id
+"""
+_FATES = {None: 0, True: 1, False: 2}
+_FATE_OF = {number: fate for fate, number in _FATES.items()}
 _OWNERS = """
 SELECT secret FROM waiting WHERE request_id = :id
 UNION ALL SELECT secret FROM answer WHERE request_id = :id
@@ -43,9 +57,8 @@ def apply(connection: sqlite3.Connection, change: Change) -> None:
     connection.executemany(_WAIT, map(_waiting_row, change.waiting))
     connection.executemany("DELETE FROM waiting WHERE request_id = ?", _ids(change.ended))
     connection.executemany(_ANSWER, map(_answer_row, change.answers))
-    connection.executemany(
-        "UPDATE answer SET delivered = 1 WHERE request_id = ?", _ids(change.delivered)
-    )
+    for request_id, whole in change.delivered:
+        connection.execute(_HAS_IT if whole else _WAS_GONE, (request_id,))
     cards = [entry.card for entry in change.entries if entry.card is not None]
     cards += [waiting.card for waiting in change.waiting]
     if cards:
@@ -53,15 +66,21 @@ def apply(connection: sqlite3.Connection, change: Change) -> None:
 
 
 def recovered(connection: sqlite3.Connection, since: float) -> Recovered:
-    """Return all that waits, and what was answered from `since` on, in a steady order."""
+    """Return all that waits, and what was answered from `since` on, in a steady order.
+
+    What is owed is never too old: whoever looked at it last may have had another clock.
+    """
     waiting = connection.execute(
         "SELECT * FROM waiting ORDER BY card, asked, request_id"
     ).fetchall()
-    answers = connection.execute(
-        "SELECT * FROM answer WHERE decided >= ? ORDER BY decided, request_id", (since,)
-    ).fetchall()
+    answers = connection.execute(_REMEMBERED, (since,)).fetchall()
     (card,) = connection.execute("SELECT value FROM counter WHERE name = 'card'").fetchone()
     return Recovered(tuple(map(_waiting, waiting)), tuple(map(_answer, answers)), int(card))
+
+
+def forget(connection: sqlite3.Connection, before: float) -> int:
+    """Forget answers decided before this wall time that are not owed; return how many."""
+    return connection.execute(_FORGET, (before,)).rowcount
 
 
 def _waiting_row(one: Waiting) -> tuple[object, ...]:
@@ -84,6 +103,8 @@ def _waiting_row(one: Waiting) -> tuple[object, ...]:
 
 def _answer_row(one: Answer) -> tuple[object, ...]:
     stderr = one.stderr.encode("utf-8", "surrogatepass")  # as it was: a blob takes anything
+    call = None if one.delivered else one.call
+    told = (call.card, call.platform, call.payload, call.decision) if call else (None,) * 4
     return (
         one.request_id,
         one.secret,
@@ -91,7 +112,8 @@ def _answer_row(one: Answer) -> tuple[object, ...]:
         stderr,
         one.exit_code,
         one.decided,
-        one.delivered,
+        _FATES[one.delivered],
+        *told,
     )
 
 
@@ -100,10 +122,12 @@ def _waiting(row: Sequence[Any]) -> Waiting:
     return replace(Waiting(*rest), note=note.decode("utf-8", "surrogatepass"))
 
 
-def _answer(row: tuple[str, str, bytes, bytes, int, float, int]) -> Answer:
-    request_id, secret, stdout, stderr, exit_code, decided, delivered = row
+def _answer(row: Sequence[Any]) -> Answer:
+    request_id, secret, stdout, stderr, exit_code, decided, delivered, *told = row
     text = stderr.decode("utf-8", "surrogatepass")
-    return Answer(request_id, secret, stdout, text, exit_code, decided, bool(delivered))
+    call = DecidedCall(*told) if told[0] is not None else None
+    fate = _FATE_OF[delivered]
+    return Answer(request_id, secret, stdout, text, exit_code, decided, call, fate)
 
 
 def _storable(text: str) -> str:

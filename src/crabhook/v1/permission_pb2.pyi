@@ -36,6 +36,10 @@ class _StanceEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Stance.ValueTy
     """The agent asks its own user as always and the operator may answer first;
     calls the agent would not ask about are left alone.
     """
+    STANCE_SUPERVISOR: _Stance.ValueType  # 3
+    """A supervisor asks whether the agent may stop, or ask its user something:
+    the end of a turn is held, too.
+    """
 
 class Stance(_Stance, metaclass=_StanceEnumTypeWrapper):
     """Stance says how the hook was installed, since the same event deserves
@@ -49,6 +53,10 @@ STANCE_GATE: Stance.ValueType  # 1
 STANCE_COMPANION: Stance.ValueType  # 2
 """The agent asks its own user as always and the operator may answer first;
 calls the agent would not ask about are left alone.
+"""
+STANCE_SUPERVISOR: Stance.ValueType  # 3
+"""A supervisor asks whether the agent may stop, or ask its user something:
+the end of a turn is held, too.
 """
 Global___Stance: _TypeAlias = Stance  # noqa: Y015
 

@@ -1,11 +1,16 @@
 """Several hooks ask about one call: which are one card, and which only look alike."""
 
+from dataclasses import replace
+from typing import Any
+
 import pytest
 
 from crabhook.broker.calls import joins, named, over, result_of, same_agent, same_call
+from crabhook.broker.orders import Kind, Order
 from crabhook.broker.settled import ASKED_AGAIN_WITHIN
 from crabhook.model.event import Event, Scope, ToolCall
-from tests.support.playbook import ALLOW, DENY, Playbook, bash, calling, prompt
+from crabhook.model.request import Request
+from tests.support.playbook import ALLOW, DENY, Playbook, asking, bash, calling, prompt
 
 
 def event(tool_input: object, use_id: str = "", name: str = "PreToolUse", **more: str) -> Event:
@@ -134,6 +139,7 @@ def test_a_third_kind_of_leg_may_join() -> None:
     ("closes", "ended"),
     [
         (Scope.NOTHING, []),
+        (Scope.RESULT, []),
         (Scope.CALL, ["call"]),
         (Scope.AGENT, ["call", "agent"]),
         (Scope.SESSION, ["call", "agent", "session"]),
@@ -148,3 +154,57 @@ def test_news_ends_as_much_as_it_closes(closes: Scope, ended: list[str]) -> None
     }
     news = event("x", "t1", "PostToolUse")
     assert [name for name, one in waiting.items() if over(one, news, closes)] == ended
+
+
+# An agent whose calls have no ids, and which shows no dialog while a hook is asked: Gemini CLI.
+
+
+def gemini(ticket: str, event: str = "BeforeTool", command: str = "ls", **fields: Any) -> Request:
+    given = {"command": command}
+    how = {"event": event, "tool": "run_shell_command", "platform": "gemini"}
+    return calling(ticket, given, **how, **fields)
+
+
+def test_the_result_of_one_call_never_lets_its_waiting_twin_go(book: Playbook) -> None:
+    book.asks(gemini("a")).asks(gemini("b")).sees("#2 waiting: b")
+    book.answers(1, ALLOW)
+    book.asks(gemini("a-done", "AfterTool")).sees("a-done hears {}", "feed: AfterTool")
+    assert [card.number for card in book.broker.waiting()] == [2]
+    book.answers(2, DENY).sees(
+        'b hears {"decision": "deny", "reason": "not here"}, confirms', "#2 decided DENIED: b"
+    )
+
+
+def test_a_call_made_again_is_asked_about_again(book: Playbook) -> None:
+    book.asks(gemini("a")).answers(1, ALLOW)
+    book.asks(gemini("a-done", "AfterTool"))
+    book.asks(gemini("b")).sees("#2 waiting: b")
+
+
+def test_a_note_goes_with_the_result_of_the_call_and_of_no_other(book: Playbook) -> None:
+    book.asks(gemini("a")).answers(1, replace(ALLOW, note="mind the gap"))
+    book.asks(gemini("x", "AfterTool", "rm")).sees("x hears {}", "feed: AfterTool")
+    book.asks(gemini("y", "AfterTool")).sees(
+        'y hears {"additionalContext": "mind the gap"}', "feed: AfterTool"
+    )
+    book.asks(gemini("z", "AfterTool")).sees("z hears {}", "feed: AfterTool")
+
+
+def test_a_result_that_is_held_is_not_given_the_answer_to_its_call(book: Playbook) -> None:
+    book.orders(Order(Kind.HOLD, "AfterTool"))
+    book.asks(gemini("a")).answers(1, ALLOW)
+    book.asks(gemini("a-done", "AfterTool")).sees("#2 waiting: a-done")
+
+
+@pytest.mark.parametrize("event", ["BeforeAgent", "AfterAgent", "SessionEnd"])
+def test_what_ends_a_turn_ends_a_call_whose_hook_still_waits(event: str, book: Playbook) -> None:
+    book.asks(gemini("a")).asks(asking("b", event, platform="gemini"))
+    assert not book.broker.waiting()
+
+
+def test_a_card_says_what_a_decision_will_not_bring_about(book: Playbook) -> None:
+    book.asks(gemini("a"))
+    (card,) = book.broker.waiting()
+    assert len(card.limits) == 1
+    book.asks(bash("c", "ls"))
+    assert not book.broker.waiting()[1].limits

@@ -97,3 +97,17 @@ def test_a_rule_written_meanwhile_denies_what_was_allowed_a_moment_ago() -> None
     assert isinstance(resolve, Resolve)
     assert resolve.decision is not None
     assert resolve.decision.verdict is Verdict.DENY
+
+
+@pytest.mark.parametrize("order", [(), (TRUST,)])
+def test_who_cannot_be_told_to_ask_its_own_user_has_the_operator_asked(
+    order: tuple[Order, ...],
+) -> None:
+    """No opinion would let the call run where the agent asks nobody."""
+    broker = Broker(PLATFORMS, lambda _: ruling(RuleVerdict.ASK_AGENTS_USER))
+    for one in order:
+        broker.handle(Ordered(one, 0.0))
+    call = asking("a", "BeforeTool", tool_name="glob", tool_input={}, platform="gemini")
+    broker.handle(Arrived(call, 1, 0.0))
+    (card,) = broker.waiting()
+    assert card.law == "it says so; this agent cannot be told to ask its own user"

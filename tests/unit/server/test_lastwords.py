@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crabhook.broker.card import Card
-from crabhook.model.event import Event
+from crabhook.model.event import Event, ToolCall
 from crabhook.model.request import Origin, Request
 from crabhook.server.lastwords import LONGEST, TAIL, LastWords, read_last_words, transcript_of
 
@@ -161,3 +161,16 @@ async def test_the_file_of_another_machine_is_never_looked_for(
 ) -> None:
     path = written(tmp_path / "t.jsonl", line("assistant", "here"))
     assert LastWords().of(card(path, origin)) == ""
+
+
+async def test_a_plan_that_its_event_only_names_is_read_from_its_own_file(tmp_path: Path) -> None:
+    tool = ToolCall("exit_plan_mode", {"plan_filename": "plan.md"})
+    fields = {"transcript_path": str(tmp_path / "chats" / "t.jsonl")}
+    event = Event("gemini", "BeforeTool", session="one", tool=tool, fields=fields)
+    plans = tmp_path / "one" / "plans"
+    plans.mkdir(parents=True)
+    (plans / "plan.md").write_text("# The plan")
+    asking = Card(7, (Request("r", "s", event, 10.0, origin=HERE),), 0.0)
+    assert await said(LastWords(), asking) == "# The plan"
+    elsewhere = Card(8, (Request("r", "s", event, 10.0, origin=Origin(host="other")),), 0.0)
+    assert LastWords().of(elsewhere) == ""

@@ -85,7 +85,7 @@ def test_a_rules_decision_names_the_rule_and_an_empty_edit_is_an_edit() -> None:
 
 def test_other_ends_say_why() -> None:
     gone = entries.ended(Kind.WITHDRAWN, REQUEST, NOON, card=4, why="the hook was gone")
-    late = entries.delivered(EVENT, NOON, request_id="r1", card=4, whole=False)
+    late = entries.delivered(EVENT, NOON, request_id="r1", card=4, missing="it had gone")
     back = entries.taken_up(EVENT, NOON, request_id="r1", card=4, why="the server began again")
     assert [gone.kind, late.kind, back.kind] == [Kind.WITHDRAWN, Kind.DELIVERED, Kind.TAKEN_UP]
     assert {gone.request_id, late.request_id, back.request_id} == {"r1"}

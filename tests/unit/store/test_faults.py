@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from crabhook.store.change import happened
+from crabhook.store.change import happened, settled, waits
 from crabhook.store.errors import (
     CorruptError,
     ForeignError,
@@ -121,7 +121,7 @@ def test_a_full_disk_is_said_and_survived(small_disk: Path) -> None:
 def test_a_server_that_begins_on_a_full_disk_still_finds_what_waits(small_disk: Path) -> None:
     folder, killed = small_disk / "state", small_disk / "killed"
     store = SqliteStore(folder)
-    store.keep_waiting(waiting(), entry(Kind.ASKED, card=1))
+    store.write([waits(waiting(), entry(Kind.ASKED, card=1))])
     shutil.copytree(folder, killed)  # as a kill leaves it
     store.close()
     shutil.rmtree(folder)
@@ -131,9 +131,9 @@ def test_a_server_that_begins_on_a_full_disk_still_finds_what_waits(small_disk: 
     again = SqliteStore(killed)
     assert again.recover(NOON).waiting == (waiting(),)
     with pytest.raises(FullError):
-        again.settle([answer()], decision(body={"text": "word " * 9000}))
+        again.write([settled([answer()], decision(body={"text": "word " * 9000}))])
     (small_disk / "blocker").unlink()
-    again.settle([answer()], decision())
+    again.write([settled([answer()], decision())])
     again.close()
     assert verified(killed).sound
 
@@ -142,10 +142,10 @@ def test_a_locked_database_is_said_soon_and_works_again(folder: Path, store: Sql
     other = sqlite3.connect(folder / "record.db", isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
     with pytest.raises(LockedError, match="another program"):
-        store.keep_waiting(waiting())
+        store.write([waits(waiting())])
     other.execute("ROLLBACK")
     other.close()
-    store.keep_waiting(waiting(), entry())
+    store.write([waits(waiting(), entry())])
     assert verified(folder).records == 1
 
 

@@ -21,6 +21,7 @@ import sys
 from pathlib import Path
 from time import time
 sys.path.insert(0, sys.argv[2])
+from crabhook.store.change import settled, waits
 from crabhook.store.sqlite import SqliteStore
 from tests.unit.store.making import answer, decision, entry, waiting
 from crabhook.store.record import Kind
@@ -28,9 +29,10 @@ folder, begin = Path(sys.argv[1]), int(sys.argv[3])
 store = SqliteStore(folder)
 print("open", flush=True)
 for number in range(begin, begin + 100_000):
-    store.keep_waiting(waiting(f"r{number}", card=number), entry(Kind.ASKED, card=number))
+    store.write([waits(waiting(f"r{number}", card=number), entry(Kind.ASKED, card=number))])
     print(f"asked {number}", flush=True)
-    store.settle([answer(f"r{number}", decided=time())], decision(number, request_id=f"r{number}"))
+    given = answer(f"r{number}", decided=time())
+    store.write([settled([given], decision(number, request_id=f"r{number}"))])
     print(f"decided {number}", flush=True)
     if number % 7 == 0:
         store.anchor()

@@ -46,6 +46,8 @@ def filled(folder: Path, store: SqliteStore) -> Path:
         ({"verdict": "allow", "last": 1}, [4]),
         ({"kinds": ("asked", "expired")}, [1, 5]),
         ({"card": 1}, [1, 2]),
+        ({"last": 3, "backwards": True}, [5, 4, 3]),
+        ({"verdict": "allow", "backwards": True}, [4, 2]),
         ({"tool": "'; DROP TABLE record; --"}, []),
     ],
 )

@@ -3,15 +3,18 @@
 import json
 import sqlite3
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 
+from crabhook.store import recorder as module
 from crabhook.store.backlog import Backlog, Limits
-from crabhook.store.change import happened, left, received, settled, waits
-from crabhook.store.errors import StoreError, TicketError
+from crabhook.store.change import delivered, happened, left, settled, waits
+from crabhook.store.errors import FullError, StoreError, TicketError
 from crabhook.store.head import Courier, parse, through
 from crabhook.store.record import Kind
 from crabhook.store.recorder import OnTrouble, Recorder
@@ -126,13 +129,14 @@ def test_bytes_are_bounded_too() -> None:
 def test_a_backlog_keeps_how_things_are_and_not_how_they_came_to_be() -> None:
     backlog = Backlog(Limits())
     backlog.add([waits(waiting("a")), waits(waiting("b")), waits(waiting("c"))], NOON)
-    backlog.add([settled([answer("a")]), left(["b"]), received("a"), received("z")], NOON + 1)
+    backlog.add([settled([answer("a")]), left(["b"]), delivered("a", whole=True)], NOON + 1)
+    backlog.add([delivered("z", whole=False)], NOON + 1)
     backlog.add([left(["d"]), waits(waiting("d"))], NOON + 2)
     change = backlog.change()
     assert [one.request_id for one in change.waiting] == ["c", "d"]
     assert set(change.ended) == {"a", "b"}
     assert [(one.request_id, one.delivered) for one in change.answers] == [("a", True)]
-    assert change.delivered == ("z",)
+    assert change.delivered == (("z", False),)
     assert backlog.since == NOON
 
 
@@ -268,3 +272,52 @@ def test_attempts_in_vain_grow_rarer(folder: Path, clock: Clock) -> None:
         recorder.time_passed(float(opened_at))
     recorder.close()
     assert 30 < opened_at < 70
+
+
+def test_a_record_that_another_server_lets_go_of_at_once_is_waited_for(folder: Path) -> None:
+    before = SqliteStore(folder)
+    before.write([waits(waiting("r1"))])
+    leaving = threading.Timer(0.3, before.close)
+    leaving.start()
+    after = Recorder(lambda: SqliteStore(folder))
+    leaving.join()
+    assert after.trouble == ""
+    assert [one.request_id for one in after.recover().waiting] == ["r1"]
+    after.close()
+
+
+def test_a_record_that_another_server_keeps_is_not_waited_for_long(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "HELD_AT_MOST", 0.1)
+    before = SqliteStore(folder)
+    beside = Recorder(lambda: SqliteStore(folder))
+    assert "another crabhook" in beside.trouble
+    beside.close()
+    before.close()
+
+
+def test_answers_nobody_would_come_back_for_leave_the_memory() -> None:
+    backlog = Backlog(Limits())
+    backlog.add([settled([answer("old", decided=NOON)])], NOON)
+    backlog.add([settled([answer("new", decided=NOON + 800)])], NOON + 901)
+    assert [one.request_id for one in backlog.change().answers] == ["new"]
+    assert set(backlog.change().ended) == {"old", "new"}
+
+
+def test_that_it_cannot_be_anchored_is_logged_once(
+    recorder: Recorder, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def full(_: SqliteStore) -> NoReturn:
+        raise FullError("the disk is full")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(SqliteStore, "anchor", full)
+        for _ in range(3):
+            recorder.anchor()
+    assert caplog.text.count("not anchored") == 1
+    recorder.anchor()
+    with monkeypatch.context() as patch:
+        patch.setattr(SqliteStore, "anchor", full)
+        recorder.anchor()
+    assert caplog.text.count("not anchored") == 2

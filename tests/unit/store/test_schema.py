@@ -7,6 +7,7 @@ import pytest
 
 from crabhook.store.errors import ForeignError
 from crabhook.store.schema import APPLICATION, STEPS, check, migrate
+from crabhook.store.workingtables import recovered
 
 SECOND = "ALTER TABLE counter ADD COLUMN unit TEXT NOT NULL DEFAULT 'cards';"
 
@@ -61,3 +62,11 @@ def test_another_programs_database_is_refused(connection: sqlite3.Connection, ma
     connection.execute(made)
     with pytest.raises(ForeignError):
         migrate(connection)
+
+
+def test_an_answer_of_the_first_version_is_still_there(connection: sqlite3.Connection) -> None:
+    migrate(connection, STEPS[:1])
+    connection.execute("INSERT INTO answer VALUES ('r1', 's', x'', x'', 0, 5.0, 0)")
+    migrate(connection)
+    (answer,) = recovered(connection, 0.0).answers
+    assert (answer.request_id, answer.owed, answer.call) == ("r1", False, None)

@@ -5,16 +5,17 @@ import stat
 import subprocess
 import sys
 import threading
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from crabhook.store.change import Change, happened, left, received, waits
+from crabhook.store.change import Change, delivered, happened, left, settled, waits
 from crabhook.store.errors import StoreError, TakenError, TicketError
 from crabhook.store.record import Head, Kind
 from crabhook.store.sqlite import SqliteStore
-from crabhook.store.working import ANSWER_KEPT_FOR, Waiting
+from crabhook.store.working import ANSWER_KEPT_FOR, DecidedCall, Waiting
 from tests.unit.store.making import NOON, answer, decision, entry, records, verified, waiting
 
 
@@ -55,8 +56,8 @@ def test_an_open_folder_is_closed_to_others(folder: Path) -> None:
 
 
 def test_a_request_waits_on_disk_until_it_ends(store: SqliteStore) -> None:
-    store.keep_waiting(waiting("r1"), entry(Kind.ASKED))
-    store.keep_waiting(waiting("r2", card=2, host="h\ud800", note="n\ud800", pid=2**64))
+    store.write([waits(waiting("r1"), entry(Kind.ASKED))])
+    store.write([waits(waiting("r2", card=2, host="h\ud800", note="n\ud800", pid=2**64))])
     assert [one.request_id for one in store.recover(NOON).waiting] == ["r1", "r2"]
     store.write([left(["r1"], entry(Kind.WITHDRAWN))])
     (kept,) = store.recover(NOON).waiting
@@ -66,8 +67,8 @@ def test_a_request_waits_on_disk_until_it_ends(store: SqliteStore) -> None:
 
 def test_a_decision_its_record_and_its_answers_are_one(folder: Path, store: SqliteStore) -> None:
     for request_id in ("r1", "r2"):
-        store.keep_waiting(waiting(request_id))
-    store.settle([answer("r1"), answer("r2")], decision())
+        store.write([waits(waiting(request_id))])
+    store.write([settled([answer("r1"), answer("r2")], decision())])
     found = store.recover(NOON)
     assert found.waiting == ()
     assert found.answers == (answer("r1"), answer("r2"))
@@ -76,8 +77,8 @@ def test_a_decision_its_record_and_its_answers_are_one(folder: Path, store: Sqli
 
 def test_a_new_server_finds_what_the_last_one_left(folder: Path) -> None:
     first = SqliteStore(folder)
-    first.keep_waiting(waiting("r1", card=7), entry(Kind.ASKED, card=7))
-    first.settle([answer("r0")], decision(6))
+    first.write([waits(waiting("r1", card=7), entry(Kind.ASKED, card=7))])
+    first.write([settled([answer("r0")], decision(6))])
     first.close()
     second = SqliteStore(folder)
     found = second.recover(NOON + 60)
@@ -88,14 +89,47 @@ def test_a_new_server_finds_what_the_last_one_left(folder: Path) -> None:
 
 
 def test_an_answer_is_kept_a_quarter_of_an_hour(store: SqliteStore) -> None:
-    store.settle([answer("r1", decided=NOON)])
+    store.write([settled([answer("r1", decided=NOON)])])
     assert store.recover(NOON + ANSWER_KEPT_FOR).answers
     assert not store.recover(NOON + ANSWER_KEPT_FOR + 1).answers
 
 
+CALL = DecidedCall(1, "claude", b'{"a": "\xc3"}', b'{"verdict": "deny"}')
+
+
+def test_what_is_owed_is_neither_too_old_nor_forgotten_until_its_fate_is_known(
+    store: SqliteStore,
+) -> None:
+    for request_id in ("has it", "was gone", "unknown"):
+        store.write([settled([replace(answer(request_id), call=CALL)])])
+    store.write([settled([answer("nobody asks")])])
+    store.write([delivered("has it", whole=True), delivered("was gone", whole=False)])
+    assert {one.request_id: one.owed for one in store.recover(NOON).answers} == {
+        "has it": False,
+        "nobody asks": False,
+        "unknown": True,
+        "was gone": False,
+    }
+    years = NOON + 1e8  # as after a clock that was put right, too
+    (owed,) = store.recover(years).answers
+    assert (owed.request_id, owed.call) == ("unknown", CALL)
+    assert store.forget_answers(years) == 3
+    store.write([delivered("unknown", whole=False)])
+    assert store.forget_answers(years) == 1
+
+
+def test_what_was_decided_is_wiped_when_its_client_has_it(folder: Path, store: SqliteStore) -> None:
+    store.write([settled([replace(answer("r1"), call=CALL)])])
+    store.write([delivered("r1", whole=True)])
+    (kept,) = store.recover(NOON).answers
+    assert (kept.call, kept.delivered) == (None, True)
+    store.write([settled([replace(answer("r2"), call=CALL, delivered=True)])])  # from a backlog
+    assert store.recover(NOON).answers[1].call is None
+
+
 def test_an_answer_that_arrived_is_kept_as_delivered(store: SqliteStore) -> None:
-    store.settle([answer("r1")])
-    store.write([received("r1", entry(Kind.DELIVERED))])
+    store.write([settled([answer("r1")])])
+    store.write([delivered("r1", entry(Kind.DELIVERED), whole=True)])
     assert store.recover(NOON).answers[0].delivered
 
 
@@ -103,15 +137,15 @@ def test_an_answer_that_arrived_is_kept_as_delivered(store: SqliteStore) -> None
 def test_an_id_belongs_to_the_secret_it_first_came_with(
     folder: Path, store: SqliteStore, first: str
 ) -> None:
-    store.keep_waiting(waiting("r1", secret="mine"))
+    store.write([waits(waiting("r1", secret="mine"))])
     if first == "answered":
-        store.settle([answer("r1", secret="mine")])
+        store.write([settled([answer("r1", secret="mine")])])
     with pytest.raises(TicketError):
-        store.keep_waiting(waiting("r1", secret="theirs"), entry(Kind.ASKED))
+        store.write([waits(waiting("r1", secret="theirs"), entry(Kind.ASKED))])
     with pytest.raises(TicketError):
-        store.settle([answer("r1", secret="theirs")])
+        store.write([settled([answer("r1", secret="theirs")])])
     assert records(folder) == []
-    store.keep_waiting(waiting("r1", secret="mine", wait_until=NOON + 900))
+    store.write([waits(waiting("r1", secret="mine", wait_until=NOON + 900))])
     assert store.recover(NOON).waiting[0].wait_until == NOON + 900
 
 
@@ -128,7 +162,7 @@ def test_a_clock_set_back_gives_no_request_more_time(now: float, left_over: floa
 
 
 def test_a_batch_is_written_whole_or_not_at_all(folder: Path, store: SqliteStore) -> None:
-    store.keep_waiting(waiting("r1", secret="mine"))
+    store.write([waits(waiting("r1", secret="mine"))])
     before = store.head
     with pytest.raises(TicketError):
         store.write([happened(entry()), waits(waiting("r1", secret="theirs"))])

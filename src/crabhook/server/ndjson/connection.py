@@ -1,0 +1,148 @@
+"""One forwarder's connection: requests in, answers out, each as soon as it is known.
+
+Requests are taken in in the order they came; the answers may come in another.
+When the connection ends, whatever it waits for is withdrawn.
+"""
+
+import asyncio
+import logging
+from contextlib import suppress
+from time import time
+
+from crabhook.model.errors import PayloadError
+from crabhook.model.reply import Reply
+from crabhook.model.request import Origin
+from crabhook.server.ndjson.entrance import Entrance
+from crabhook.server.ndjson.envelope import Envelope, EnvelopeError, no_opinion, read, written
+from crabhook.server.place import Place, RefusedError
+from crabhook.server.port import MAX_REQUEST
+
+_LOG = logging.getLogger(__name__)
+
+LONGEST_LINE = MAX_REQUEST  # bytes
+TAKEN_WITHIN = 5.0  # seconds the other end has to read an answer; a forwarder reads at once
+MOST_FAULTS = 16  # lines that are nobody's, after which a connection is given up
+
+
+class Connection:
+    """Follows one connection to its end."""
+
+    def __init__(
+        self,
+        entrance: Entrance,
+        reader: asyncio.StreamReader,
+        writer: asyncio.StreamWriter,
+        origin: Origin,
+    ) -> None:
+        self._entrance, self._origin = entrance, origin
+        self._reader, self._writer = reader, writer
+        self._turn = asyncio.Lock()
+        self._waiting: dict[str, asyncio.Task[None]] = {}
+        self._faults = 0
+        # "Drained" is to mean that the kernel has it all, not a buffer of ours.
+        writer.transport.set_write_buffer_limits(high=0)
+
+    def __repr__(self) -> str:
+        return f"<Connection of process {self._origin.pid}, {len(self._waiting)} waiting>"
+
+    async def follow(self) -> None:
+        """Take in line after line, until the other end closes or cannot be followed any more."""
+        try:
+            with suppress(ConnectionError):  # the other end is gone
+                while self._faults < MOST_FAULTS and (line := await self._line()):
+                    await self._take(line)
+                    async with self._turn:
+                        pass  # who does not read answers is not listened to either
+        finally:
+            for task in self._waiting.values():
+                task.cancel()
+            await self.answered()
+            self._writer.transport.abort()  # what is still in its buffer is half an answer
+
+    async def answered(self) -> None:
+        """Return when nothing waits on this connection any more."""
+        await asyncio.gather(*self._waiting.values(), return_exceptions=True)
+
+    async def _line(self) -> bytes:
+        """Return the next line with its end; nothing where none comes any more."""
+        try:
+            return await self._reader.readuntil(b"\n")
+        except asyncio.IncompleteReadError as error:
+            if error.partial:
+                what = f"a line of {len(error.partial)} bytes has no end and was not followed"
+                self._entrance.complain(what)
+        except asyncio.LimitOverrunError:
+            await self._refuse(f"a line is longer than {LONGEST_LINE} bytes", None)
+        return b""
+
+    async def _take(self, line: bytes) -> None:
+        """Take a line in; its answer is sent as soon as it is known, perhaps at once."""
+        if line.isspace():
+            return
+        try:
+            envelope = read(line)
+        except EnvelopeError as error:
+            await self._refuse(str(error), error.request_id)
+            return
+        if envelope.request_id in self._waiting:
+            await self._refuse("a request with this id waits on this connection already", None)
+        else:
+            await self._enter(envelope, len(line))
+
+    async def _enter(self, envelope: Envelope, size: int) -> None:
+        try:
+            place = await self._entrance.enter(envelope, self._origin, size)
+        except PayloadError as error:
+            await self._refuse(f"unreadable hook input: {error}", envelope.request_id)
+        except RefusedError as error:
+            await self._send(envelope.request_id, no_opinion(str(error)))
+        else:
+            if place.reply.done():  # a rule's, or silence: the next line may have the same id
+                await self._answer(envelope.request_id, place)
+            else:
+                self._wait_in(envelope.request_id, place)
+
+    async def _refuse(self, why: str, request_id: str | None) -> None:
+        """Tell both sides that a line was not followed; under no id that is yet to be answered."""
+        whose = None if request_id in self._waiting else request_id
+        self._faults += whose is None
+        self._entrance.complain(why)
+        await self._send(whose, no_opinion(why))
+
+    def _wait_in(self, request_id: str, place: Place) -> None:
+        task = asyncio.ensure_future(self._answer(request_id, place))
+        self._waiting[request_id] = task
+        task.add_done_callback(lambda task: self._done(request_id, task))
+
+    def _done(self, request_id: str, task: "asyncio.Task[None]") -> None:
+        del self._waiting[request_id]
+        if task.cancelled():
+            return
+        error = task.exception()
+        if error and not isinstance(error, ConnectionError):
+            _LOG.error("a request on the harness bridge was lost", exc_info=error)
+            self._writer.transport.abort()  # so that nobody waits for its answer
+
+    async def _answer(self, request_id: str, place: Place) -> None:
+        """Send a request's answer when there is one, and note that it was taken."""
+        try:
+            reply = await place.wait()
+        except RefusedError as error:
+            reply = no_opinion(str(error))
+        await self._send(request_id, reply)
+        self._entrance.taken(place)
+
+    async def _send(self, request_id: str | None, reply: Reply) -> None:
+        """Write an answer; raise ConnectionError when the other end does not take it.
+
+        One at a time: a slow reader costs one buffer, however much waits for it.
+        """
+        async with self._turn:
+            self._writer.write(written(request_id, reply, int(time() * 1000)))
+            try:
+                async with asyncio.timeout(TAKEN_WITHIN):
+                    await self._writer.drain()
+            except TimeoutError:
+                self._writer.transport.abort()
+                self._entrance.complain("an answer was not read in time; the connection is closed")
+                raise ConnectionAbortedError from None

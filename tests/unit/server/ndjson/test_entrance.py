@@ -1,0 +1,104 @@
+"""Requests from the bridge become requests like any other, under tickets of our own."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pytest
+
+from crabhook.model.decision import Decision, Verdict
+from crabhook.model.errors import PayloadError
+from crabhook.model.event import Event
+from crabhook.model.request import Origin, Stance
+from crabhook.platforms import PLATFORMS
+from crabhook.server.ndjson.entrance import Entrance
+from crabhook.server.ndjson.envelope import Envelope
+from crabhook.server.rpc import LONG
+from crabhook.server.runner import Runner
+from tests.support.bridge import no_study
+
+BASH = b'{"hook_event_name":"PreToolUse","session_id":"s","tool_name":"Bash","tool_use_id":"t1"}'
+STOP = b'{"hook_event_name":"Stop","session_id":"s"}'
+ANN = Origin("laptop", 7, "ann")
+Study = Callable[[Event], Awaitable[None]]
+
+
+def entrance(runner: Runner, study: Study = no_study, wait: float = 60.0) -> Entrance:
+    return Entrance(runner, wait=wait, study=study)
+
+
+async def test_a_request_waits_at_the_gate_with_a_ticket_of_ours() -> None:
+    runner = Runner(PLATFORMS)
+    place = await entrance(runner).enter(Envelope("theirs", BASH), ANN, 90)
+    (card,) = runner.waiting()
+    (request,) = card.requests
+    assert request == place.request
+    assert (request.origin, request.stance, request.size) == (ANN, Stance.GATE, 90)
+    assert request.wait_until == request.gives_up_at > runner.now() + 50
+    assert "theirs" not in request.id
+    runner.close()
+
+
+async def test_one_id_twice_is_two_requests() -> None:
+    runner = Runner(PLATFORMS)
+    way = entrance(runner)
+    one, other = [await way.enter(Envelope("same", BASH), ANN, 90) for _ in range(2)]
+    assert one.request.id != other.request.id
+    assert one.request.secret != other.request.secret
+    runner.close()
+
+
+async def test_an_input_nobody_can_read_is_not_taken_in() -> None:
+    runner = Runner(PLATFORMS)
+    with pytest.raises(PayloadError):
+        await entrance(runner).enter(Envelope("r", b"{}"), ANN, 2)
+    assert not runner.feed()
+
+
+async def test_copies_that_contradict_are_told_and_do_not_count() -> None:
+    runner = Runner(PLATFORMS)
+    await entrance(runner).enter(Envelope("r", STOP, "another", "PreToolUse"), ANN, 50)
+    told = [entry.text for entry in runner.feed()]
+    assert '"PreToolUse"' in told[0]
+    assert '"another"' in told[0]
+    assert [entry.event.name for entry in runner.feed()] == ["Stop", "Stop"]
+
+
+@pytest.mark.parametrize(
+    ("payload", "size", "studied"),
+    [(BASH, LONG + 1, ["PreToolUse"]), (BASH, LONG, []), (STOP, LONG + 1, [])],
+)
+async def test_a_long_input_is_judged_in_a_thread_before_it_is_taken_in(
+    payload: bytes, size: int, studied: list[str]
+) -> None:
+    seen: list[Any] = []
+
+    async def study(event: Event) -> None:
+        seen.append((event.name, len(runner.feed()) + len(runner.waiting())))
+
+    runner = Runner(PLATFORMS)
+    await entrance(runner, study).enter(Envelope("r", payload), ANN, size)
+    assert seen == [(name, 0) for name in studied]
+    runner.close()
+
+
+async def test_only_an_operators_answer_is_noted_as_taken() -> None:
+    runner = Runner(PLATFORMS)
+    way = entrance(runner)
+    place = await way.enter(Envelope("r", BASH), ANN, 90)
+    (card,) = runner.waiting()
+    runner.answer(card.number, Decision(Verdict.ALLOW))
+    await place.wait()
+    way.taken(place)
+    found = runner.card(card.number)
+    assert found is not None
+    assert found.delivered
+    observed = await way.enter(Envelope("r", STOP), ANN, 50)
+    await asyncio.wait_for(observed.wait(), 1)
+    way.taken(observed)  # which nobody waits to hear
+
+
+async def test_complaints_stand_in_the_feed() -> None:
+    runner = Runner(PLATFORMS)
+    entrance(runner).complain("it talks nonsense")
+    assert runner.feed()[-1].text == "harness bridge: it talks nonsense"
