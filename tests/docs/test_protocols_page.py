@@ -7,12 +7,13 @@ import pytest
 
 from crabhook.model.event import Scope
 from crabhook.platforms.claude import events as claude
+from crabhook.platforms.codex import events as codex
 from crabhook.platforms.gemini import events as gemini
 from crabhook.platforms.interface import Held
 
 PAGE = Path(__file__).parents[2] / "docs" / "protocols.md"
 TABLE = "| event | waits | can be told | beside it | closes |"
-PLATFORMS: dict[str, Any] = {"What crabhook answers": claude, "Gemini CLI": gemini}
+PLATFORMS: dict[str, Any] = {"What crabhook answers": claude, "Gemini CLI": gemini, "Codex": codex}
 """The beginning of each platform's heading, and the code's own table."""
 
 WAITS = {

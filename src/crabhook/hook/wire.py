@@ -12,6 +12,7 @@ nothing of it may be kept by any table on the way, since a token is among it.
 
 GATE = 1
 COMPANION = 2
+SUPERVISOR = 3
 
 _VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5
 _LONGEST_VARINT = 10

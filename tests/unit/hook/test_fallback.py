@@ -82,8 +82,27 @@ def test_a_no_to_nobody_knows_what_is_exit_code_two(payload: bytes) -> None:
 
 @pytest.mark.parametrize("wish", WISHES)
 def test_other_agents_are_told_by_the_exit_code_alone(wish: str) -> None:
-    stdout, _, code = fallen(wish, event("PreToolUse"), platform="gemini")
+    stdout, _, code = fallen(wish, event("PreToolUse"), platform="another")
     assert (stdout, code) == (None, 2 if wish == "deny" else 0)
+
+
+@pytest.mark.parametrize("payload", [event("BeforeTool"), b"", b"no JSON", b'{"x": 1}'])
+def test_gemini_is_told_no_in_one_object_whatever_came(payload: bytes) -> None:
+    stdout, stderr, code = fallen("deny", payload, platform="gemini")
+    assert (stdout, code) == ({"decision": "deny", "reason": stderr.removesuffix("\n")}, 0)
+
+
+@pytest.mark.parametrize(
+    ("wish", "payload"),
+    [
+        *((wish, event("BeforeTool")) for wish in ("pass", "ask")),
+        *((wish, b"no JSON") for wish in ("pass", "ask")),
+        *((wish, event(name)) for wish in WISHES for name in ("AfterAgent", "BeforeAgent", "New")),
+    ],
+)
+def test_gemini_is_never_left_with_silence_and_never_told_to_ask(wish: str, payload: bytes) -> None:
+    stdout, _, code = fallen(wish, payload, platform="gemini")
+    assert (stdout, code) == ({}, 0)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -119,7 +138,7 @@ def test_a_hook_that_fails_closed_denies_when_nobody_listens() -> None:
     hook = run_hook(*options, payload=event("PreToolUse"))
     assert json.loads(hook.stdout)["hookSpecificOutput"]["permissionDecision"] == "deny"
     assert hook.returncode == 0
-    hook = run_hook(*options, "--platform=codex", payload=event("PreToolUse"))
+    hook = run_hook(*options, "--platform=another", payload=event("PreToolUse"))
     assert (hook.stdout, hook.returncode) == (b"", 2)
 
 

@@ -28,7 +28,7 @@ TEXTS = st.text(max_size=300)
     platform=TEXTS,
     payload=st.binary(max_size=70_000),
     wait_ms=st.integers(0, 2**64 - 1),
-    stance=st.sampled_from([wire.GATE, wire.COMPANION]),
+    stance=st.sampled_from([wire.GATE, wire.COMPANION, wire.SUPERVISOR]),
     host=TEXTS,
     pid=st.integers(0, 2**32 - 1),
 )
@@ -66,7 +66,8 @@ def test_a_request_reads_back_as_it_was_written(
 
 
 def test_the_stances_are_the_wires() -> None:
-    assert (wire.GATE, wire.COMPANION) == (pb.STANCE_GATE, pb.STANCE_COMPANION)
+    stances = (wire.GATE, wire.COMPANION, wire.SUPERVISOR)
+    assert stances == (pb.STANCE_GATE, pb.STANCE_COMPANION, pb.STANCE_SUPERVISOR)
 
 
 def test_a_name_that_is_no_text_still_makes_a_request_that_can_be_read() -> None:

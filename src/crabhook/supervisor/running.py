@@ -1,0 +1,162 @@
+"""The supervisor's process: standard input to a reviewer, the answer to the agent.
+
+Every way out is one of the contract's: an answer and exit code 0, or a line
+on standard error and a code.  None of them lets an agent wait for ever.
+"""
+
+import os
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from crabhook.config import Settings, load, state_folder
+from crabhook.model.errors import CrabhookError
+from crabhook.model.jsontext import Value, compact
+from crabhook.supervisor.command import Command
+from crabhook.supervisor.contract import HookInput, Occasion, answer, read
+from crabhook.supervisor.deadline import Deadline
+from crabhook.supervisor.errors import (
+    HookInputError,
+    NoSessionError,
+    OutOfTimeError,
+    ReviewerError,
+    SupervisorError,
+)
+from crabhook.supervisor.guard import guarded
+from crabhook.supervisor.interface import Reviewer
+from crabhook.supervisor.iteration import Iterations
+from crabhook.supervisor.operator import Operator
+from crabhook.supervisor.reading import TooMuchError, read_all
+from crabhook.supervisor.review import Finding, Review
+
+MOST_INPUT = 32 << 20
+SESSIONS = ("CRABHOOK_SUPERVISOR_ID", "CCC_SUPERVISOR_ID")
+"""The variables that name the session; the second is an old name."""
+
+_GUARDED = Finding(allow=True, feedback="A reviewer's own agent is not reviewed.")
+_DONE, _FAILED = 0, 1
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What the supervisor was told when it was started.
+
+    `session_id` goes before what the environment and the agent say.
+    `desk_options` are options of crabhook's own hook that say where the
+    operator is.
+    """
+
+    session_id: str = ""
+    settings_file: Path | None = None
+    desk_options: tuple[str, ...] = ()
+    environment: Mapping[str, str] = field(default_factory=lambda: os.environ)
+
+
+def main(told: Told) -> int:
+    """Be the hook; return the exit code.  The answer, and nothing else, is on standard output."""
+    try:
+        return _main(told)
+    except SupervisorError as error:
+        _log(str(error))
+        return error.exit_code
+    except Exception as error:  # noqa: BLE001 - a fault of ours ends as the contract has it
+        _log(str(ReviewerError(f"a fault of crabhook's own, {error!r}; report it, with this line")))
+        return _FAILED
+
+
+def _main(told: Told) -> int:
+    if guarded(told.environment):
+        return _print(answer(_occasion_of_a_reviewer(), _GUARDED))
+    settings = _settings(told.settings_file)
+    deadline = Deadline(settings.review_timeout)
+    asked = read(_standard_input(deadline))
+    occasion = asked.occasion
+    if occasion is None:
+        _log("crabhook supervisor: neither a stop nor a question: no opinion")
+        return _print({})
+    session = _session(told, asked)
+    iteration = Iterations(state_folder() / "supervisor").count(session, deadline)
+    limit = settings.review_limit
+    if iteration > limit:
+        past = Finding(
+            allow=True, feedback=f"Event {iteration} of this session: only {limit} are reviewed."
+        )
+        return _conclude(occasion, past, iteration, limit)
+    reviewer = _reviewer(settings, told)
+    found = reviewer.review(Review(asked, occasion, session, iteration, limit), deadline)
+    return _conclude(occasion, found, iteration, limit, reviewer.told)
+
+
+def _reviewer(settings: Settings, told: Told) -> Reviewer:
+    return Command(settings.reviewer) if settings.reviewer else Operator(told.desk_options)
+
+
+def _conclude(
+    occasion: Occasion,
+    found: Finding,
+    iteration: int,
+    limit: int,
+    told: Callable[[], None] = lambda: None,
+) -> int:
+    what = {True: "allowed", False: "not allowed", None: "no opinion"}[found.allow]
+    _log(f"crabhook supervisor: event {iteration}, limit {limit}, {occasion.value}: {what}")
+    code = _print(answer(occasion, found))
+    if code == _DONE:
+        told()
+    return code
+
+
+def _occasion_of_a_reviewer() -> Occasion:
+    """Return what a reviewer's own agent is about to do: a stop, if that cannot be read.
+
+    Whatever it is, it is let go at once; so even a broken input is.
+    """
+    try:
+        return read(_standard_input(Deadline(Settings().review_timeout))).occasion or Occasion.STOP
+    except (HookInputError, OutOfTimeError):
+        return Occasion.STOP
+
+
+def _standard_input(deadline: Deadline) -> bytes:
+    if os.isatty(0):
+        raise HookInputError("it is a terminal; an agent gives it JSON, see docs/supervisor.md")
+    try:
+        return read_all(0, MOST_INPUT, deadline)
+    except (OSError, TooMuchError) as error:
+        raise HookInputError(getattr(error, "strerror", None) or str(error)) from error
+
+
+def _settings(file: Path | None) -> Settings:
+    try:
+        return load(file)
+    except CrabhookError as error:
+        raise ReviewerError(str(error)) from error
+
+
+def _session(told: Told, asked: HookInput) -> str:
+    """Return whose event it is: as we were told, else the environment, else the agent."""
+    said = (told.session_id, *map(told.environment.get, SESSIONS), asked.text("session_id"))
+    session = next(filter(None, said), None)
+    if session is None:
+        raise NoSessionError(
+            "no session: the hook's input has no session_id, so its events cannot be counted; "
+            f"give --session-id, or set {SESSIONS[0]}"
+        )
+    return session
+
+
+def _print(output: Mapping[str, Value]) -> int:
+    """Print the answer; return 1 where the agent does not take the whole of it."""
+    rest = memoryview(f"{compact(output)}\n".encode())
+    try:
+        while rest:
+            rest = rest[os.write(1, rest) :]
+    except OSError:
+        return _FAILED
+    return _DONE
+
+
+def _log(line: str) -> None:
+    with suppress(OSError):  # a log that nobody takes is no reason to fail
+        os.write(2, f"{line}\n".encode("utf-8", "backslashreplace"))

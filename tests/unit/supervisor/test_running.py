@@ -1,0 +1,75 @@
+"""What the supervisor does when its own parts fail: the contract's exit codes, and never a block."""
+
+import io
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from crabhook.supervisor import running
+from crabhook.supervisor.running import Told, main
+
+
+@pytest.fixture
+def stdin() -> Iterator[io.BufferedWriter]:
+    """What the process reads from its standard input, for as long as the test lasts."""
+    read_end, write_end = os.pipe()
+    kept = os.dup(0)
+    os.dup2(read_end, 0)
+    os.close(read_end)
+    with os.fdopen(write_end, "wb") as given:
+        yield given
+    os.dup2(kept, 0)
+    os.close(kept)
+
+
+@pytest.fixture
+def told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Told:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    verdict = json.dumps({"allow_stop": False, "feedback": "go on"})
+    settings = tmp_path / "settings.toml"
+    settings.write_text(f"[supervisor]\nreviewer = ['/bin/echo', '{verdict}']\n")
+    return Told(settings_file=settings, environment={})
+
+
+def test_the_answer_alone_is_on_standard_output(
+    told: Told, stdin: io.BufferedWriter, capfd: pytest.CaptureFixture[str]
+) -> None:
+    stdin.write(b'{"session_id": "s"}')
+    stdin.close()
+    assert main(told) == 0
+    out, err = capfd.readouterr()
+    assert out == '{"decision":"block","reason":"go on"}\n'
+    assert err == "crabhook supervisor: event 1, limit 20, stop: not allowed\n"
+
+
+def test_a_fault_of_our_own_lets_the_agent_go_on(
+    told: Told,
+    stdin: io.BufferedWriter,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    def broken(_: object) -> None:
+        raise ZeroDivisionError("of our own")
+
+    monkeypatch.setattr(running, "read", broken)
+    stdin.close()
+    assert main(told) == 1
+    out, err = capfd.readouterr()
+    assert out == ""
+    assert err.startswith("supervisor SDK failed: a fault of crabhook's own, ZeroDivisionError(")
+
+
+def test_more_than_any_hook_is_given_is_refused(
+    told: Told,
+    stdin: io.BufferedWriter,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(running, "MOST_INPUT", 10)
+    stdin.write(b"{" + b" " * 20)
+    stdin.close()
+    assert main(told) == 2
+    assert capfd.readouterr().err.startswith("failed to parse hook input: it is larger than")
