@@ -37,6 +37,7 @@ class Settings:
     """
 
     listen: tuple[str, ...] = ()
+    ndjson: str | None = None
     wait: float = 3600.0
     token_file: Path | None = None
     tls_cert: Path | None = None
@@ -264,6 +265,7 @@ _WITH_FLAGS = ("server", "desk")
 _TABLES: Mapping[str, Mapping[str, Callable[[object], Any]]] = {
     "server": {
         "listen": _texts,
+        "ndjson": _text,
         "wait": _seconds,
         "token_file": _path,
         "tls_cert": _path,

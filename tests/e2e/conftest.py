@@ -9,6 +9,7 @@ import pytest
 
 from tests.support import requirements
 from tests.support.claude import Claude
+from tests.support.gemini import Gemini
 from tests.support.turns import Script, Turn
 
 if TYPE_CHECKING:
@@ -23,6 +24,30 @@ class MakeClaude(Protocol):
         self, *turns: Turn, settings: Mapping[str, Any] | None = None, **more: Any
     ) -> Claude:
         """`more` are further fields of `Claude`: environment, seconds; `script` replaces `turns`."""
+
+
+class MakeGemini(Protocol):
+    """Makes an installation of Gemini CLI, hooked to a server, whose model says these turns."""
+
+    def __call__(
+        self, server: str, *turns: Turn, options: tuple[str, ...] = (), **more: Any
+    ) -> Gemini:
+        """`options` are those of `crabhook install`; `more` are further fields of `Gemini`."""
+
+
+@pytest.fixture
+def gemini(tmp_path: Path) -> Iterator[MakeGemini]:
+    """Make installations of Gemini CLI under the test's folder; whatever runs is ended with it."""
+    requirements.insist("gemini")
+    with ExitStack() as ending:
+
+        def make(server: str, *turns: Turn, options: tuple[str, ...] = (), **more: Any) -> Gemini:
+            agent = Gemini(tmp_path / "gemini", Script(turns), **more)
+            ending.callback(agent.close)
+            agent.install(server, *options)
+            return agent
+
+        yield make
 
 
 @pytest.fixture

@@ -100,3 +100,18 @@ def test_questions_are_answered_on_the_screen(claude: MakeClaude, screen: Screen
     told = "\n".join(agent.requests()[-1].tool_results()).replace("\\", "")
     assert '"Which colours shall it have?"=""Red, green", Blue"' in told
     assert '"What is it called?"="Scuttle, the 2nd"' in told
+
+
+def test_a_rule_from_a_card_spares_the_next_one(claude: MakeClaude, screen: Screen) -> None:
+    agent = claude((bash("touch made"),), (bash("touch made"),), (Text("It is made twice."),))
+    install(agent, screen.address, gate=True)
+    terminal = agent.terminal("make a file, twice")
+    screen.wait_for("touch made")
+    screen.press("A", until="exactly `touch made`, in this project")
+    screen.press("2", until=lambda shown: "TAKE BACK" in shown or "from now on" in shown)
+    terminal.wait_for("It is made twice.")
+    assert (agent.project / "made").exists()
+    written = (screen.home / ".config" / "crabhook" / "rules.toml").read_text(encoding="utf-8")
+    assert written.count("[[rule]]") == 1
+    assert 'match = "Bash(touch made)"' in written
+    assert "#2" not in screen.screen()  # the second call had no card

@@ -156,7 +156,7 @@ def test_a_run_that_takes_too_long_is_ended_with_all_its_hooks(
 def test_a_missing_agent_fails_the_tests_where_agents_are_required(
     monkeypatch: pytest.MonkeyPatch, required: str, outcome: type[BaseException]
 ) -> None:
-    monkeypatch.setattr(requirements, "missing", lambda: ("a crab",))
+    monkeypatch.setattr(requirements, "missing", lambda _: ("a crab",))
     monkeypatch.setenv(requirements.REQUIRED, required)
     with pytest.raises(outcome, match="a crab"):
         requirements.insist()

@@ -12,10 +12,15 @@ FULL = """
 # everything
 [server]
 listen = ["unix:/run/x", "127.0.0.1:7777"]
+ndjson = "unix:/run/n"
 wait = 60
 token_file = "/t"
 tls_cert = "/c"
 tls_key = "/k"
+headless = true
+otherwise = "deny"
+log_format = "json"
+log_level = "debug"
 
 [desk]
 plain = true
@@ -30,6 +35,11 @@ title = ["call"]
 command = ["stop"]
 sequence = "osc99"
 program = ["notify-send", "crabhook"]
+
+[supervisor]
+reviewer = ["judge", ""]
+limit = 3
+timeout = 9
 """
 
 
@@ -45,12 +55,17 @@ def at_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_every_setting_is_read() -> None:
     read = parse(FULL, "f")
     assert read.listen == ("unix:/run/x", "127.0.0.1:7777")
+    assert read.ndjson == "unix:/run/n"
     assert (read.wait, read.token_file) == (60.0, Path("/t"))
     assert (read.tls_cert, read.tls_key) == (Path("/c"), Path("/k"))
+    assert (read.headless, read.otherwise) == (True, "deny")
+    assert (read.log_format, read.log_level) == ("json", "debug")
     assert (read.plain, read.ascii, read.arming_ms, read.take_back_ms) == (True, False, 0, 60000)
     assert (read.bell, read.notify, read.title) == ((), ("question", "plan"), ("call",))
     assert (read.command, read.sequence) == (("stop",), "osc99")
     assert read.program == ("notify-send", "crabhook")
+    assert (read.reviewer, read.review_limit, read.review_timeout) == (("judge", ""), 3, 9.0)
+    assert parse('supervisor.reviewer = "operator"', "f").reviewer == ()
 
 
 @pytest.mark.parametrize("text", ["", "# nothing\n", "[server]\n", "[desk]\n[server]\n"])
@@ -67,6 +82,7 @@ def test_a_home_is_found() -> None:
 BAD_VALUES = [
     ("server", "listen", '"127.0.0.1:1"', "must be a list of texts"),
     ("server", "listen", "[]", "must be a list of texts"),
+    ("server", "ndjson", '["unix:/run/n"]', "must be a text"),
     ("server", "listen", "[1]", "must be a text"),
     ("server", "listen", '[""]', "must be a text"),
     ("server", "wait", '"60"', "must be a number of seconds above 0"),
@@ -79,6 +95,10 @@ BAD_VALUES = [
     ("server", "tls_cert", '""', "must be a text"),
     ("server", "tls_key", "[]", "must be a text"),
     ("server", "token_file", '"~nobody-of-that-name/t"', "is no path"),
+    ("server", "headless", "1", "must be true or false"),
+    ("server", "otherwise", '"allow"', "must be one of: pass, ask, deny"),
+    ("server", "log_format", '"xml"', "must be one of: text, json"),
+    ("server", "log_level", "3", "must be one of: debug, info, warning, error"),
     ("desk", "plain", "1", "must be true or false"),
     ("desk", "ascii", '"yes"', "must be true or false"),
     ("desk", "arming_ms", "-1", "must be a whole number of milliseconds"),
@@ -94,6 +114,12 @@ BAD_VALUES = [
     ("attention", "program", '"notify-send"', "must be a list of texts"),
     ("attention", "program", "[]", "must be a list of texts"),
     ("attention", "program", "[1]", "must be a list of texts"),
+    ("supervisor", "reviewer", '"judge"', 'must be "operator", or a list of texts'),
+    ("supervisor", "reviewer", "[]", 'must be "operator", or a list of texts'),
+    ("supervisor", "reviewer", '["judge", 1]', 'must be "operator", or a list of texts'),
+    ("supervisor", "reviewer", '[""]', "must be a text"),
+    ("supervisor", "limit", "0", "must be a whole number above 0"),
+    ("supervisor", "timeout", "0", "must be a number of seconds above 0"),
 ]
 # The ways to write one setting, and the line it then stands on.
 WAYS = [

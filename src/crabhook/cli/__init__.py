@@ -1,8 +1,9 @@
 """The subcommands: one file each, imported only when its name is called.
 
 A file `cli/NAME.py` offers `add_arguments(parser)` and `run(arguments) -> int`;
-its module docstring's first line is its help.  This floor is the composition
-root: it alone may import every other one.
+its module docstring's first line is its help.  A name's hyphen is an underline
+in its file's.  This floor is the composition root: it alone may import every
+other one.
 """
 
 import argparse
@@ -18,7 +19,14 @@ COMMANDS = {
     "install": "write crabhook's hooks into an agent's settings",
     "uninstall": "take crabhook's hooks out of an agent's settings again",
     "rules": "see, change, try and explain the rules that decide without you",
+    "away": "be away, from another terminal: nothing waits for you meanwhile",
+    "here": "be back, from another terminal: requests wait for you again",
+    "passphrase": "set the passphrase that `crabhook away` asks for",
     "audit": "read the record of what was asked and decided, and prove it whole",
+    "supervisor-hook": "be the hook that has a stop, or a question, reviewed before you are asked",
+    "supervisor-review": "review with Claude Code itself: a reviewer for the settings",
+    "doctor": "see whether all is in order, and what mends it",
+    "lint": "find what hook scripts and configurations get wrong",
     "demo": "see it work: a scripted agent asks, you decide",
 }
 
@@ -51,7 +59,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             return 0
         parser.parse_args([a for a in arguments if a.startswith("-")][:1])
         parser.error(f"there is no command {name!r}; the commands are: {', '.join(COMMANDS)}")
-    command = cast("Command", importlib.import_module(f"crabhook.cli.{name}"))
+    command = cast("Command", importlib.import_module(f"crabhook.cli.{name.replace('-', '_')}"))
     parser = argparse.ArgumentParser(prog=f"crabhook {name}", description=COMMANDS[name])
     command.add_arguments(parser)
     return command.run(parser.parse_args(arguments[1:]))
@@ -63,4 +71,4 @@ With no command it is the hook itself: a coding agent starts it, it reads the
 hook's input from standard input, asks the operator's server, and prints the
 answer.  People use the commands:
 
-""" + "\n".join(f"  crabhook {name:<12}{what}" for name, what in COMMANDS.items())
+""" + "\n".join(f"  crabhook {name:<19}{what}" for name, what in COMMANDS.items())

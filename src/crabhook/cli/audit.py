@@ -9,23 +9,23 @@ import sqlite3
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from crabhook import config
+from crabhook.cli import replay
+from crabhook.cli.lines import about, short
+from crabhook.cli.moments import when
 from crabhook.model.errors import CrabhookError
 from crabhook.store.errors import StoreError
 from crabhook.store.head import HeadFile, parse, written
 from crabhook.store.query import Query
 from crabhook.store.reader import Agent, Reader
-from crabhook.store.record import Head, Kind, Record, iso
+from crabhook.store.record import Head, Kind, Record
 from crabhook.store.stats import ENDS, Share, stats
 from crabhook.store.verify import Verified, verify
 from crabhook.ui.safe import safe
 
 LAST = 100  # records shown unless more are asked for
-_WIDTH = 100  # characters of what a call was about
-_UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -37,18 +37,30 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         choices=tuple(_ACTIONS),
         default="list",
         help="list what was decided (default); verify the chain; export every record as JSON "
-        "lines; stats; sessions; head: the chain's end, to keep elsewhere",
+        "lines; stats; sessions; replay: what today's rules would change of past calls; head: the "
+        "chain's end, to keep elsewhere",
     )
-    add("--since", metavar="WHEN", type=_when, help="2026-01-31, 10:00, or 2h ago")
-    add("--until", metavar="WHEN", type=_when, help="before that time")
+    add("--since", metavar="WHEN", type=when, help="2026-01-31, 10:00, or 2h ago")
+    add("--until", metavar="WHEN", type=when, help="before that time")
     add("--tool", default="", help="one tool; * stands for anything, as in mcp__*")
     add("--session", default="", help="one session, or how its id begins")
     add("--verdict", default="", help="allow, deny, ask, pass, ...")
     add("--card", type=int, help="everything about the card with this number")
     add("--all-kinds", action="store_true", help="list every record, not the decisions alone")
-    add("--last", type=int, metavar="N", help=f"so many at most, 0 for all (list: {LAST})")
+    add(
+        "--last",
+        type=int,
+        metavar="N",
+        help=f"so many at most, 0 for all (list: {LAST}, replay: {replay.LAST})",
+    )
     add("--json", action="store_true", help="one JSON object a line")
     add("--head", type=Path, metavar="FILE", help="verify against this head, kept elsewhere, too")
+    add(
+        "--project",
+        type=lambda text: Path(text).absolute(),
+        metavar="FOLDER",
+        help="replay only the calls of agents in this folder or below",
+    )
     add("--folder", type=Path, metavar="FOLDER", help="the state folder (default: this user's)")
 
 
@@ -112,6 +124,11 @@ def _verify(folder: Path, arguments: argparse.Namespace) -> int:
     return 0 if found.sound else 1
 
 
+def _replay(folder: Path, arguments: argparse.Namespace) -> int:
+    query = _query(arguments, replay.LAST, (Kind.DECIDED.value,))
+    return replay.run(folder, replay.Replay(query, arguments.project, arguments.json))
+
+
 def _head(folder: Path, _: argparse.Namespace) -> int:
     with Reader(folder / "record.db") as reader:
         last = next(reader.find(Query(last=1)), None)
@@ -125,6 +142,7 @@ _ACTIONS: Mapping[str, Callable[[Path, argparse.Namespace], int]] = {
     "export": _export,
     "stats": _stats,
     "sessions": _sessions,
+    "replay": _replay,
     "head": _head,
 }
 
@@ -140,24 +158,6 @@ def _query(arguments: argparse.Namespace, last: int, kinds: tuple[str, ...]) -> 
         card=arguments.card,
         last=last if arguments.last is None else max(0, arguments.last),
     )
-
-
-def _when(text: str) -> str:
-    """Return a time as the record writes it; what has no zone is meant in this machine's."""
-    if text[:-1].isdigit() and text[-1:] in _UNITS:
-        ago = timedelta(**{_UNITS[text[-1]]: int(text[:-1])})
-        return iso((datetime.now(UTC) - ago).timestamp())
-    today = datetime.now().astimezone().date().isoformat()
-    try:
-        return iso(datetime.fromisoformat(f"{today}T{text}").timestamp())
-    except ValueError:
-        pass
-    try:
-        return iso(datetime.fromisoformat(text).timestamp())
-    except ValueError:
-        raise argparse.ArgumentTypeError(
-            f"{text!r} is no time; write 2026-01-31, 2026-01-31T10:00, 10:00 or 2h"
-        ) from None
 
 
 def _say(line: str) -> None:
@@ -183,20 +183,15 @@ def _line(record: Record) -> str:
     outcome = record.verdict or record.kind
     card = "" if record.card is None else f"#{record.card}"
     parts = (f"{str(record.at)[:19]}Z", f"{card:>6}", f"{outcome:<9}", f"{record.tool or '-':<12}")
-    about = safe(_about(record, told))
-    short = about if len(about) <= _WIDTH else about[: _WIDTH - 1] + "…"
     by = f"  [{safe(str(who))}{took}]" if who else ""
-    return f"{'  '.join(map(safe, parts))}  {short}{by}"
+    return f"{'  '.join(map(safe, parts))}  {short(_about(record, told))}{by}"
 
 
 def _about(record: Record, told: Mapping[str, object]) -> str:
-    """Return what a record is about: the command, the file, or whatever its input begins with."""
+    """Return what a record is about: its call, or what happened."""
     given = told.get("edited") or told.get("input")
     if isinstance(given, dict):
-        for key in ("command", "file_path", "path", "url", "pattern", "query", "prompt"):
-            if key in given:
-                return str(given[key])
-        return json.dumps(given, ensure_ascii=False)
+        return about(given)
     if record.kind == Kind.DELIVERED:
         return "the client has its reply" if told.get("whole") else "the client had gone"
     return next((str(told[key]) for key in ("why", "what", "event") if key in told), "")

@@ -7,26 +7,18 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from crabhook.install import agents, program
+from crabhook.install.agents import Agent
 from crabhook.install.change import Change, plan
-from crabhook.install.claude import count, switches, with_hooks
+from crabhook.install.claude import count, with_hooks
 from crabhook.install.errors import InstallError
-from crabhook.install.hooks import MAX_WAIT, Installation, groups
-from crabhook.install.places import Scope, settings_path
+from crabhook.install.hooks import MAX_WAIT, Installation
+from crabhook.install.places import Scope
 from crabhook.install.settings_file import read
 from crabhook.model.request import Stance
 
-_STANCES = {
-    Stance.COMPANION: "Companion: Claude Code asks its own user as always, the operator may answer "
-    "too, and the first answer wins.",
-    Stance.GATE: "Gate: every tool call is held for the operator before Claude Code's own rules "
-    "see it.",
-}
-
-_FAILING = {
-    False: "If no server can be reached, Claude Code goes on by its own rules.",
-    True: "Fail-closed: if the server cannot be reached, or is lost, the call it was to decide "
-    "is denied.",
-}
+_FAIL_CLOSED = (
+    "Fail-closed: if the server cannot be reached, or is lost, the call it was to decide is denied."
+)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -64,8 +56,7 @@ def _add_stance_arguments(parser: argparse.ArgumentParser) -> None:
         dest="stance",
         action="store_const",
         const=Stance.COMPANION,
-        default=Stance.COMPANION,
-        help="leave the agent's own dialogs usable; the first answer wins (default)",
+        help="leave the agent's own dialogs usable; the first answer wins (default, where it can)",
     )
     stance.add_argument(
         "--gate",
@@ -83,7 +74,8 @@ def add_place_arguments(parser: argparse.ArgumentParser) -> None:
         "--scope",
         choices=[scope.value for scope in Scope],
         default=Scope.USER.value,
-        help="your own settings, the project's, or yours for the project (default: user)",
+        help="your own settings, the project's, or yours for the project, where the agent has "
+        "such (default: user)",
     )
     parser.add_argument(
         "--project",
@@ -99,7 +91,8 @@ def add_place_arguments(parser: argparse.ArgumentParser) -> None:
 
 def chosen_path(arguments: argparse.Namespace) -> Path:
     """Return the settings file that the arguments name."""
-    return settings_path(Scope(arguments.scope), arguments.project, os.environ)
+    agent = agents.known(arguments.agent)
+    return agent.path(Scope(arguments.scope), arguments.project, os.environ)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -121,23 +114,24 @@ def refusing(command: str, act: Callable[[], None]) -> int:
 
 
 def _install(arguments: argparse.Namespace) -> None:
-    title = agents.known(arguments.agent)
-    installation = _installation(arguments)
-    entries = groups(installation)
+    agent = agents.known(arguments.agent)
+    installation = _installation(arguments, agent)
+    entries = agent.groups(installation)
     change = plan(chosen_path(arguments), lambda text: with_hooks(text, entries))
     if arguments.dry_run:
         sys.stdout.write(change.difference())
     else:
-        report(change, f"{title}'s hooks for crabhook, {len(entries)} events")
+        report(change, f"{agent.title}'s hooks for crabhook, {len(entries)} events")
         compiled = program.compile_hook()
-        say(_STANCES[installation.stance], _FAILING[installation.fail_closed])
+        say(agent.stances[installation.stance])
+        say(_FAIL_CLOSED if installation.fail_closed else agent.unreachable)
         say(
-            "Next: run `crabhook serve` in a terminal of its own, then start `claude`.  A session "
-            "that runs already may not see the change before it is started anew.",
+            f"Next: run `crabhook serve` in a terminal of its own, then start `{agent.program}`.  "
+            "A session that runs already may not see the change before it is started anew.",
         )
         if not compiled:
             warn("the hook could not be byte-compiled here, so each call starts a little slower")
-    for trouble in _troubles(arguments, installation, change):
+    for trouble in _troubles(arguments, agent, installation, change):
         warn(trouble)
 
 
@@ -164,11 +158,17 @@ def warn(sentence: str) -> None:
     sys.stderr.write(f"Note: {sentence}.\n")
 
 
-def _installation(arguments: argparse.Namespace) -> Installation:
+def _installation(arguments: argparse.Namespace, agent: Agent) -> Installation:
+    stance = arguments.stance or agent.stance
+    if stance not in agent.stances:
+        raise InstallError(
+            f"{agent.title} shows its own dialog only when its hooks have answered, so crabhook "
+            f"cannot be its {stance}; it can be: {', '.join(agent.stances)}"
+        )
     return Installation(
         interpreter=program.interpreter(),
         stub=program.stub(),
-        stance=arguments.stance,
+        stance=stance,
         fail_closed=arguments.fail_closed,
         wait=arguments.wait,
         server=arguments.server,
@@ -178,18 +178,20 @@ def _installation(arguments: argparse.Namespace) -> Installation:
 
 
 def _troubles(
-    arguments: argparse.Namespace, installation: Installation, change: Change
+    arguments: argparse.Namespace, agent: Agent, installation: Installation, change: Change
 ) -> Iterator[str]:
     """Say what keeps the hooks from running, or from doing what one would expect."""
-    yield from switches(change.text)
+    yield from agent.switches(change.text)
+    yield from agent.troubles(change.settings.path)
+    yield from agent.cautions
     yield from program.misgivings(installation.interpreter)
     for file in (installation.token_file, installation.tls_ca):
         if file and not Path(file).exists():
             yield f"there is no {file} yet, and without it no hook reaches the server"
     if arguments.scope == Scope.PROJECT:
         yield "these paths are this machine's; others who share the project's settings lack them"
-    for scope in Scope:
-        path = settings_path(scope, arguments.project, os.environ)
+    for scope in agent.scopes:
+        path = agent.path(scope, arguments.project, os.environ)
         if path != change.settings.path and _has_hooks(path):
             yield f"crabhook is in {path} too (--scope {scope}), and where the two differ both ask"
 

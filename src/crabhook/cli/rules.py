@@ -2,10 +2,10 @@
 
 import argparse
 import sys
-from datetime import UTC, datetime
 from pathlib import Path
 
-from crabhook.cli import rulecheck
+from crabhook.cli import rulecheck, suggest
+from crabhook.cli.moments import moment
 from crabhook.cli.rulefiles import rule_files
 from crabhook.model.errors import CrabhookError
 from crabhook.policy.rule import Rule, RuleScope, RuleVerdict, Trust
@@ -37,6 +37,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     explain.add_argument("--mode", default="default", help="the agent's permission mode")
     _add_project(explain)
     explain.set_defaults(act=_explain)
+    suggest.add_arguments(
+        actions.add_parser("suggest", help="say which rules would have spared you decisions")
+    )
     _add_trust(actions.add_parser("trust", help="let a project's own rule file count"))
 
 
@@ -54,7 +57,7 @@ def _add_add(add: argparse.ArgumentParser) -> None:
     add.add_argument("verdict", choices=[str(one) for one in RuleVerdict])
     add.add_argument("match", nargs="+", help="a matcher, as in 'Bash(npm run *)'")
     add.add_argument("--note", default="", help="a word on why")
-    add.add_argument("--expires", type=_moment, metavar="TIME", help="as in 2027-01-31T00:00:00Z")
+    add.add_argument("--expires", type=moment, metavar="TIME", help="as in 2027-01-31T00:00:00Z")
     for name in ("session", "project", "agent-type", "mode", "platform"):
         words = f"only for this {name.replace('-', ' ')}; may be given again"
         add.add_argument(f"--{name}", action="append", default=[], help=words)
@@ -67,14 +70,6 @@ def _add_trust(trust: argparse.ArgumentParser) -> None:
     trust.add_argument("--revoke", action="store_true", help="let it count no longer")
     trust.add_argument("--yes", action="store_true", help="do not ask again")
     trust.set_defaults(act=_trust)
-
-
-def _moment(text: str) -> datetime:
-    try:
-        moment = datetime.fromisoformat(text)
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"{text!r} is no date and time") from None
-    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
 def run(arguments: argparse.Namespace) -> int:

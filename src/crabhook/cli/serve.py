@@ -24,6 +24,8 @@ from crabhook.server.activation import open_behind
 from crabhook.server.address import Address, TcpAddress, default_address, parse_address
 from crabhook.server.inherited import address_of, inherited
 from crabhook.server.law import Law
+from crabhook.server.ndjson.entrance import Entrance
+from crabhook.server.ndjson.port import with_bridge
 from crabhook.server.notify import ServiceManager
 from crabhook.server.offers import Offers
 from crabhook.server.passphrasefile import NAME as PASSPHRASE
@@ -48,6 +50,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--ascii", action="store_true", default=None, help="draw with ASCII alone")
     add("--headless", action="store_true", default=None, help="nobody decides but the rules")
     add("--otherwise", metavar="WHAT", help="pass, ask or deny what the rules leave open (pass)")
+    add("--ndjson", metavar="ADDRESS", help="unix:PATH for forwarders that speak JSON lines")
     add("--wait", type=float, metavar="SECONDS", help="how long a request waits (3600)")
     add("--token-file", metavar="FILE", help="the token TCP clients must show")
     add("--tls-cert", metavar="FILE", help="certificate chain (PEM), for TCP")
@@ -98,7 +101,8 @@ async def _serve(settings: Settings) -> None:
         runner.restore()  # before any hook can come back
         service = PermissionPort(runner, wait=settings.wait, token=token, study=law.study)
         port = _port(runner, service, sockets or addresses, settings)
-        await _work(runner, port, manager, settings)
+        entrance = Entrance(runner, wait=settings.wait, study=law.study)
+        await _work(runner, with_bridge(port, entrance, settings.ndjson), manager, settings)
     finally:
         recorder.close()
 

@@ -20,7 +20,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _uninstall(arguments: argparse.Namespace) -> None:
-    title = agents.known(arguments.agent)
+    agent = agents.known(arguments.agent)
     path = chosen_path(arguments)
     change = plan(path, without_hooks)
     if arguments.dry_run:
@@ -28,5 +28,5 @@ def _uninstall(arguments: argparse.Namespace) -> None:
     elif change.is_none:
         say(f"There are no hooks of crabhook in {path}; nothing was written.")
     else:
-        report(change, f"{title}'s settings without crabhook")
+        report(change, f"{agent.title}'s settings without crabhook")
         say("A session that runs already may ask the operator until it ends.")

@@ -75,16 +75,29 @@ _CLAUDE = {
     ),
 }
 
+# Gemini CLI's.  It is never told to ask: that ends a headless run without a word.
+_GEMINI_DENIES = '{"decision":"deny","reason":%s}\n'
+_GEMINI = {("deny", "BeforeTool"): _GEMINI_DENIES, ("deny", ""): _GEMINI_DENIES}
+
+# Codex's: a denial in Claude Code's words.  To ask is void there, and the call would run.
+_CODEX = {case: words for case, words in _CLAUDE.items() if case[0] == "deny"}
+
+_WORDS = {"claude": _CLAUDE, "gemini": _GEMINI, "codex": _CODEX}
+
+# What is printed to say nothing: Gemini CLI reads standard error where nothing else is there.
+_SILENCE = {"gemini": "{}\n"}
+
 
 def fall_back(options: Options, payload: bytes, unanswered: Unanswered) -> Reply:
     """Turn an unanswered request into what the agent is told."""
     wish = _wish(options, unanswered.kind)
-    event = event_name(payload) if wish != "pass" and options.platform == "claude" else None
-    template = _CLAUDE.get((wish, event or ""))
+    words = _WORDS.get(options.platform)
+    event = event_name(payload) if wish != "pass" and words is not None else None
+    template = (words or {}).get((wish, event or ""))
     # Where nobody can tell what is asked, a no is exit code 2, which every agent heeds.
-    blunt = wish == "deny" and event is None
+    blunt = wish == "deny" and event is None and template is None
     line = _line(wish if template or blunt else "pass", unanswered)
-    stdout = template % _json(line) if template else ""
+    stdout = template % _json(line) if template else _SILENCE.get(options.platform, "")
     return Reply(stdout.encode(), f"{line}\n".encode(), 2 if blunt else 0)
 
 

@@ -65,11 +65,16 @@ def groups(installation: Installation) -> dict[str, Group]:
 
 
 def is_ours(handler: Json) -> bool:
-    """Say whether a handler runs crabhook's client, wherever that lies and however it is called."""
+    """Say whether a handler runs crabhook's client, wherever that lies and however it is called.
+
+    The supervisor is not the client: its owner writes its entries, and takes them out.
+    """
     if not isinstance(handler, dict) or handler.get("type") != "command":
         return False
     command, args = handler.get("command"), handler.get("args")
     words = [command, *(args if isinstance(args, list) else [])]
+    if any(isinstance(word, str) and "supervisor-hook" in word.split() for word in words):
+        return False
     if any(isinstance(word, str) and _STUB.search(word) for word in words):
         return True
     if not isinstance(command, str):
@@ -93,7 +98,7 @@ def _handler(installation: Installation, patience: Patience, *, decides: bool) -
     args = ["-I", "-S", "-c", START, installation.stub]
     if installation.stance is Stance.COMPANION:
         args.append("--companion")
-    for option, value in _passed_on(installation).items():
+    for option, value in passed_on(installation).items():
         args += [option, value]
     args += ["--wait", str(patience.client)]
     closed = decides and installation.fail_closed
@@ -112,7 +117,7 @@ def _handler(installation: Installation, patience: Patience, *, decides: bool) -
     return handler
 
 
-def _passed_on(installation: Installation) -> Mapping[str, str]:
+def passed_on(installation: Installation) -> Mapping[str, str]:
     """Return the client's options that were given."""
     given = {
         "--server": installation.server,
@@ -124,7 +129,7 @@ def _passed_on(installation: Installation) -> Mapping[str, str]:
 
 def _refuse_placeholders(installation: Installation) -> None:
     """Refuse `${...}`, which Claude Code would fill in, and text that UTF-8 cannot hold."""
-    values = [installation.interpreter, installation.stub, *_passed_on(installation).values()]
+    values = [installation.interpreter, installation.stub, *passed_on(installation).values()]
     for value in values:
         if "${" in value:
             raise InstallError(f"{value!r} holds ${{, which Claude Code would replace")

@@ -27,6 +27,9 @@ class Option:
     preview: str = ""
 
 
+_YES_OR_NO = (Option("Yes"), Option("No"))  # which Gemini CLI offers by itself for such a question
+
+
 @dataclass(frozen=True, slots=True)
 class Question:
     """One question; no options, or a kind nobody has heard of, asks for own words."""
@@ -96,6 +99,8 @@ def _read_question(number: int, item: Value) -> Question:
     if not isinstance(listed, list):
         raise QuestionError(f'the "options" of question {number} are not a list')
     options = tuple(_read_option(number, place, one) for place, one in enumerate(listed, 1))
+    if not options and item.get("type") == "yesno":
+        options = _YES_OR_NO
     return Question(
         text=text,
         header=_text(item, "header"),

@@ -7,6 +7,10 @@ none of the others.
 from collections.abc import Mapping
 
 from crabhook.platforms.claude import Claude
+from crabhook.platforms.codex import Codex
+from crabhook.platforms.gemini import Gemini
 from crabhook.platforms.interface import Platform
 
-PLATFORMS: Mapping[str, Platform] = {platform.name: platform for platform in (Claude(),)}
+PLATFORMS: Mapping[str, Platform] = {
+    platform.name: platform for platform in (Claude(), Gemini(), Codex())
+}

@@ -45,8 +45,18 @@ class Platform(Protocol):
     def closes(self, event: Event) -> Scope:
         """What the event tells to be over."""
 
+    def outcome(self, event: Event) -> str:
+        """Return how a call that was answered at the agent went, as far as this event tells."""
+
     def choices(self, event: Event) -> Choices:
         """Return what the event can be told; what it cannot, `check` refuses."""
+
+    def limits(self, event: Event) -> Sequence[str]:
+        """Return what a hook cannot do on this event, a sentence each, for its card.
+
+        Only what an operator would otherwise take for granted: what their
+        decision will not bring about at the agent, and what to do instead.
+        """
 
     def check(self, event: Event, decision: Decision) -> None:
         """Raise DecisionError, saying why, if the event cannot carry the decision."""

@@ -100,7 +100,8 @@ ENTRIES = (
         _paths(
             "~/.claude/settings*.json .claude/settings*.json ~/.claude.json .claude/hooks "
             "~/.claude/plugins .mcp.json managed-settings*.json //etc/claude-code "
-            ".gemini/settings.json .gemini/hooks .gemini/extensions .gemini/policies "
+            ".gemini/settings.json .gemini/trustedFolders.json .gemini/hooks "
+            ".gemini/extensions .gemini/policies "
             ".codex/config.toml .codex/hooks.json .codex/hooks .codex/rules "
             "//etc/codex //etc/gemini-cli .cursor/hooks.json"
         ),

@@ -307,3 +307,32 @@ def test_gemini_cli_installed_in_two_scopes_is_told_of(
     capsys.readouterr()
     assert main(["install", "gemini", "--scope", "project"]) == 0
     assert f"crabhook is in {gemini_settings(home)} too" in capsys.readouterr().err
+
+
+def test_codex_is_installed_into_and_taken_out_of_again(
+    home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.delenv("CODEX_HOME", raising=False)
+    path = home / ".codex" / "hooks.json"
+    foreign = {"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "say done"}]}]}}
+    path.parent.mkdir()
+    path.write_text(json.dumps(foreign))
+    (path.parent / "config.toml").write_text('approval_policy = "never"\n')
+    assert main(["install", "codex", "--gate", "--server", "unix:/s"]) == 0
+    said = capsys.readouterr()
+    assert "Codex's hooks for crabhook, 12 events" in said.out
+    assert "then start `codex`" in said.out
+    for words in ("or type /hooks", "only PermissionRequest can approve", "approval_policy"):
+        assert words in said.err
+    written = path.read_text()
+    assert "--platform codex" in written
+    assert main(["install", "codex", "--gate", "--server", "unix:/s"]) == 0
+    assert path.read_text() == written  # so that nothing has to be reviewed again
+    assert main(["uninstall", "codex"]) == 0
+    assert json.loads(path.read_text()) == foreign
+    assert not (home / ".claude").exists()
+
+
+def test_codex_has_no_local_settings(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["install", "codex", "--scope", "local"]) == 1
+    assert "no settings of the scope local" in capsys.readouterr().err

@@ -68,6 +68,7 @@ def test_the_default_address_is_where_the_client_asks_without_being_told(tmp_pat
         (["--listen", "nowhere"], "write unix:PATH or HOST:PORT"),
         (["--listen", "0.0.0.0:0"], "needs TLS"),
         (["--listen", "127.0.0.1:0", "--tls-cert", "c"], "both --tls-cert and --tls-key"),
+        (["--listen", "127.0.0.1:0", "--ndjson", "127.0.0.1:0"], "listens on unix:PATH alone"),
         (["--wait", "0"], "--wait must be"),
         (["--arming-ms", "-1"], "--arming-ms must be"),
         (["--settings", "/nowhere/at/all"], "there is no settings file"),
@@ -114,6 +115,14 @@ def test_a_second_server_on_the_same_socket_is_refused(tmp_path: Path) -> None:
         client = Client(desk.address, sample("PreToolUse-Bash"))
         desk.say(f"{desk.card('Bash')} allow")
         assert not client.finish().silent
+
+
+def test_the_harness_bridge_does_not_take_the_ports_own_socket(tmp_path: Path) -> None:
+    with PlainDesk() as desk:
+        place = f"unix:{desk.folder}/own"
+        done = serve(tmp_path, "--listen", place, "--ndjson", place)
+    assert done.returncode == 2
+    assert "already listens" in done.stderr
 
 
 def test_the_help_names_every_option_the_page_names() -> None:

@@ -4,10 +4,20 @@ import pytest
 
 from crabhook.install.agents import AGENTS, known
 from crabhook.install.errors import InstallError
+from crabhook.platforms import PLATFORMS
 
 
-def test_a_known_agent_has_its_full_name() -> None:
-    assert known("claude") == "Claude Code"
+@pytest.mark.parametrize(
+    ("name", "title"), [("claude", "Claude Code"), ("gemini", "Gemini CLI"), ("codex", "Codex")]
+)
+def test_a_known_agent_has_its_full_name(name: str, title: str) -> None:
+    assert known(name).title == title
+
+
+@pytest.mark.parametrize("name", AGENTS)
+def test_every_agent_is_a_platform_the_server_knows(name: str) -> None:
+    assert name in PLATFORMS
+    assert AGENTS[name].stance in AGENTS[name].stances
 
 
 @pytest.mark.parametrize("name", ["cluade", "", None])

@@ -57,7 +57,7 @@ def test_what_can_be_held_is_what_the_table_of_events_can_hold() -> None:
     assert set(HOLDABLE) == can_wait - DECIDING
 
 
-@pytest.mark.parametrize("stance", Stance)
+@pytest.mark.parametrize("stance", DECIDED)
 def test_only_the_two_permission_events_are_decided(stance: Stance) -> None:
     assert set(DECIDED[stance]) <= DECIDING
 

@@ -32,3 +32,12 @@ def test_an_event_cannot_be_changed_nor_shows_its_payload_in_passing() -> None:
     with pytest.raises(FrozenInstanceError):
         EVENT.name = "x"  # type: ignore[misc]
     assert "words" not in repr(EVENT)
+
+
+def test_a_comment_is_no_part_of_what_a_call_does() -> None:
+    comments = frozenset({"description"})
+    asked = ToolCall("Bash", {"command": "ls", "description": "why"}, comments=comments)
+    assert asked.bare == {"command": "ls"}
+    assert asked.fingerprint == ToolCall("Bash", {"command": "ls"}).fingerprint
+    assert asked.fingerprint != ToolCall("Bash", asked.input).fingerprint
+    assert ToolCall("Bash", "ls", comments=comments).bare == "ls"

@@ -341,3 +341,16 @@ def test_no_more_is_asked_than_a_person_could_answer() -> None:
         read_questions(_asking(MAX_QUESTIONS + 1, 0))
     with pytest.raises(QuestionError, match="10100 options, more than 10000"):
         read_questions(_asking(MAX_QUESTIONS, MAX_OPTIONS // MAX_QUESTIONS + 1))
+
+
+def test_a_question_for_yes_or_no_has_the_options_its_agent_offers_by_itself() -> None:
+    asked = {"questions": [{"question": "Go?", "type": "yesno"}]}
+    (question,) = read_questions(asked)
+    assert [option.label for option in question.options] == ["Yes", "No"]
+    merged = merge_answers(asked, {0: Answer((1,))})
+    assert merged == {**asked, "answers": {"Go?": "No"}}
+
+
+def test_a_question_in_own_words_has_no_options() -> None:
+    (question,) = read_questions({"questions": [{"question": "Name?", "type": "text"}]})
+    assert not question.options

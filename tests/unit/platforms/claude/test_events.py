@@ -66,6 +66,15 @@ def test_a_companion_leaves_forms_to_the_agents_own_dialog_unless_asked() -> Non
     assert held(event("Elicitation"), Stance.COMPANION) is Held.ON_REQUEST
 
 
+@pytest.mark.parametrize("name", PROTOCOL)
+def test_a_supervisor_is_told_whether_a_turn_may_end_and_all_else_is_as_at_the_gate(
+    name: str,
+) -> None:
+    ends = name in ("Stop", "SubagentStop")
+    expected = Held.ALWAYS if ends else held(event(name), Stance.GATE)
+    assert held(event(name), Stance.SUPERVISOR) is expected
+
+
 def test_what_asks_a_person_is_known() -> None:
     asking = [event("PreToolUse", "AskUserQuestion"), event("PermissionRequest", "ExitPlanMode")]
     assert all(map(asks, [*asking, event("Elicitation", "")]))

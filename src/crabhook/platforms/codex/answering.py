@@ -1,7 +1,6 @@
-"""Answers to questions in words, for agents whose hooks cannot fill them in.
+"""Answers to request_user_input in a denial's reason: the only way a hook can answer Codex.
 
-Gemini CLI and Codex let a hook refuse the tool that asks, and hand the reason
-to the model: the only way in which an operator's answers reach it.
+A hook cannot fill them in, but what it refuses the tool for is handed to the model.
 """
 
 from crabhook.model.jsontext import Value, literal
@@ -11,26 +10,22 @@ _TAKEN = (
     "This is no refusal: the operator has answered from another terminal, "
     "so the questions are not shown here. Go on with these answers and do not ask again."
 )
-_OPEN = "(not answered)"
 
 
-def answers_told(tool_input: Value) -> str:
+def stated(tool_input: Value) -> str:
     """Return in words, for the model, the answers that `merge_answers` has set in an input.
 
     Empty where the input has none.  Raises QuestionError for an input without questions.
     """
     questions = read_questions(tool_input)
     answers, annotations = _under(tool_input, "answers"), _under(tool_input, "annotations")
-    lines = []
+    lines, told = [], False
     for question in questions:
         answer, note = answers.get(question.text), _note(annotations.get(question.text))
-        if isinstance(answer, str) or note:
-            said = answer if isinstance(answer, str) else _OPEN
-            lines.append(f"{literal(question.text)} = {literal(said) if said != _OPEN else said}")
-            lines += [f"  note: {note}"] if note else []
-        else:
-            lines.append(f"{literal(question.text)} = {_OPEN}")
-    told = any(not line.endswith(f"= {_OPEN}") for line in lines)
+        said = literal(answer) if isinstance(answer, str) else "(not answered)"
+        lines.append(f"{literal(question.text)} = {said}")
+        lines += [f"  note: {literal(note)}"] if note else []
+        told = told or isinstance(answer, str) or bool(note)
     return "\n".join([_TAKEN, *lines]) if told else ""
 
 

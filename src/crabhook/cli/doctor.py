@@ -1,0 +1,85 @@
+"""See whether crabhook is in order for an agent, and which command mends it."""
+
+import argparse
+import os
+import shutil
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from crabhook.cli.lines import say, say_json
+from crabhook.doctor import report
+from crabhook.doctor.agents import ROWS
+from crabhook.doctor.examination import cases, examine
+from crabhook.doctor.finding import Finding, Status, exit_code
+from crabhook.doctor.live.proof import prove
+
+_WIDEST = 110  # columns; longer lines are hard to read
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare what is looked at, how closely, and how it is told."""
+    add = parser.add_argument
+    add(
+        "agent",
+        nargs="?",
+        choices=tuple(ROWS),
+        metavar="AGENT",
+        help=f"one of: {', '.join(ROWS)} (default: those that are here)",
+    )
+    add("--live", action="store_true", help="start the real agent, and see it heed a denial")
+    add("--quick", action="store_true", help="fewer runs, and of the record only its end")
+    add("--json", action="store_true", help="as one line of JSON")
+    add(
+        "--project",
+        metavar="DIR",
+        type=lambda text: Path(text).absolute(),
+        default=None,
+        help="the agent's project folder (default: here)",
+    )
+    add("--program", metavar="FILE", type=Path, help="the agent's program (default: on PATH)")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Look; return 0 where nothing is wrong, 1 on a fault, 2 where something was not seen."""
+    if arguments.program and not arguments.agent:
+        sys.stderr.write("crabhook doctor: --program needs the agent's name before it\n")
+        return 2
+    told: list[Finding] = []
+    try:
+        told.extend(_shown(_examined(arguments), arguments))
+        if arguments.json:
+            say_json(report.as_value(told))
+        else:
+            say("")
+            say(report.summary(told))
+    except BrokenPipeError:  # whoever read us has read enough
+        sys.stderr.close()
+    return exit_code(told)
+
+
+def _examined(arguments: argparse.Namespace) -> Iterator[Finding]:
+    project = arguments.project or Path.cwd()
+    program = arguments.program.absolute() if arguments.program else None
+    found = cases(arguments.agent, project, os.environ, program, quick=arguments.quick)
+    yield from examine(found, project, quick=arguments.quick)
+    if arguments.live:
+        for one in found:
+            yield prove(one)
+
+
+def _shown(findings: Iterable[Finding], arguments: argparse.Namespace) -> Iterator[Finding]:
+    """Show each finding as it is made, since some take their time; pass it on."""
+    width = min(shutil.get_terminal_size((_WIDEST, 0)).columns, _WIDEST)
+    heading = ""
+    for finding in findings:
+        if not arguments.json:
+            if heading != report.heading(finding):
+                if heading:
+                    say("")
+                heading = report.heading(finding)
+                say(heading)
+            for line in report.lines(finding, width):
+                say(line, warning=finding.status is Status.FAULT)
+            sys.stdout.flush()
+        yield finding

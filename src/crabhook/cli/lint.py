@@ -1,0 +1,74 @@
+"""`crabhook lint`: what in hook scripts and hook configurations will not do what is meant."""
+
+import argparse
+import sys
+from pathlib import Path
+
+from crabhook.cli.lines import say, say_json
+from crabhook.lint.finding import Severity
+from crabhook.lint.linting import Report, lint
+from crabhook.lint.profile import PROFILES, Profile
+from crabhook.lint.protocol import PROTOCOLS
+from crabhook.lint.report import plain, sarif, text
+from crabhook.ui.safe import safe
+
+_LEVELS = {str(severity): severity for severity in reversed(Severity)}
+_NEVER = "never"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare what is looked at, by which rules, and how it is told."""
+    add = parser.add_argument
+    add("paths", nargs="+", type=Path, metavar="PATH", help="a script, a configuration, a folder")
+    add(
+        "--profile",
+        choices=tuple(PROFILES),
+        default="today",
+        help="today: what the agents do today (default); standard: the hook standard's HP-001 to "
+        "HP-008",
+    )
+    add("--agent", choices=tuple(PROTOCOLS), help="whose hooks they are (default: found out)")
+    add("--format", choices=("text", "json", "sarif"), default="text", help="(default: text)")
+    add(
+        "--fail-on",
+        choices=(*_LEVELS, _NEVER),
+        default="high",
+        help="exit with 1 on findings of this severity or above (default: high)",
+    )
+    add(
+        "--ignore",
+        action="append",
+        default=[],
+        metavar="ID",
+        help="a rule to leave out; repeatable",
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Do it; return 0, 1 on findings at or above the severity, 2 where something was not read."""
+    profile = PROFILES[arguments.profile]
+    known = {rule.id for rule in profile.rules()}
+    if unknown := [one for one in arguments.ignore if one not in known]:
+        sys.stderr.write(f"crabhook lint: this profile has no rule {safe(', '.join(unknown))}\n")
+        return 2
+    agent = PROTOCOLS[arguments.agent] if arguments.agent else None
+    report = lint(arguments.paths, profile, agent)
+    report.findings = [one for one in report.findings if one.rule.id not in arguments.ignore]
+    try:
+        _show(report, profile, arguments.format)
+    except BrokenPipeError:  # whoever read us has read enough
+        sys.stderr.close()
+    if report.unread:
+        return 2
+    worst = max((one.rule.severity for one in report.findings), default=None)
+    return int(worst is not None and worst >= _LEVELS.get(arguments.fail_on, len(_LEVELS) + 1))
+
+
+def _show(report: Report, profile: Profile, form: str) -> None:
+    if form == "json":
+        say_json(plain.as_value(report, profile))
+    elif form == "sarif":
+        say_json(sarif.as_value(report, profile))
+    else:
+        for line in text.lines(report):
+            say(line)

@@ -1,0 +1,13 @@
+"""How a call went that was answered at the agent."""
+
+import pytest
+
+from crabhook.model.event import Event, Scope
+from crabhook.platforms.codex.events import EVENTS
+from crabhook.platforms.codex.outcome import outcome
+
+
+@pytest.mark.parametrize("name", EVENTS)
+def test_every_event_that_closes_says_how_it_ended_and_no_other_does(name: str) -> None:
+    closes = EVENTS[name].closes not in (Scope.NOTHING, Scope.RESULT)
+    assert bool(outcome(Event("codex", name))) == closes

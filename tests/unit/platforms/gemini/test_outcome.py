@@ -1,0 +1,24 @@
+"""What ends a wait says why; a result of a twin ends none, so it says nothing."""
+
+import pytest
+
+from crabhook.model.event import Event
+from crabhook.platforms.gemini.events import EVENTS
+from crabhook.platforms.gemini.outcome import outcome
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("BeforeAgent", "its user wrote a new prompt"),
+        ("AfterAgent", "the agent's turn ended"),
+        ("SessionEnd", "its session ended"),
+    ],
+)
+def test_what_ends_a_wait_says_why(name: str, said: str) -> None:
+    assert outcome(Event("gemini", name)) == said
+
+
+def test_what_ends_none_says_nothing() -> None:
+    quiet = {*EVENTS, "Brand-New"} - {"BeforeAgent", "AfterAgent", "SessionEnd"}
+    assert not any(outcome(Event("gemini", name)) for name in quiet)
