@@ -11,19 +11,18 @@ import asyncio
 import logging
 import os
 import socket
-import struct
 from collections.abc import AsyncIterator, Callable, Collection, Coroutine
 from contextlib import asynccontextmanager
 from functools import partial
 from typing import Any, TypeAlias
 
 from crabhook.server.address import Address, UnixAddress
+from crabhook.server.peer import peer_of
 
 _LOG = logging.getLogger(__name__)
 
 _BACKLOG = 4096  # connections; the system lowers it to its own bound
 _QUEUE_AGAIN = 0.01  # seconds
-_PEER = struct.Struct("3i")  # pid, uid, gid: SO_PEERCRED of unix(7)
 _ROOT = 0
 
 _Transport: TypeAlias = asyncio.Transport
@@ -129,7 +128,7 @@ class _Near(_End):
         super().connection_made(transport)
         assert self.transport is not None  # noqa: S101 - as above
         line = self.transport.get_extra_info("socket")
-        if line.family == socket.AF_UNIX and (user := _user_of(line)) not in self._relay.users:
+        if line.family == socket.AF_UNIX and (user := peer_of(line).uid) not in self._relay.users:
             _LOG.warning("turned away a connection of another user, uid %d", user)
             self.transport.abort()
             return
@@ -174,9 +173,3 @@ async def _connect_unix(
     except BaseException:
         line.close()
         raise
-
-
-def _user_of(line: socket.socket) -> int:
-    """Return whose process is at the other end of a Unix socket, as the kernel says."""
-    credentials = line.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _PEER.size)
-    return int(_PEER.unpack(credentials)[1])

@@ -1,6 +1,5 @@
 """PermissionService: the port a hook asks on; it takes requests in and gives replies."""
 
-from collections.abc import Awaitable, Callable
 from typing import Any, TypeAlias
 
 import grpc
@@ -9,10 +8,9 @@ from crabhook.broker.effects import Refusal
 from crabhook.model.errors import PayloadError
 from crabhook.model.event import Event
 from crabhook.model.reply import Reply
-from crabhook.model.request import Request
 from crabhook.platforms import PLATFORMS
-from crabhook.platforms.interface import Held
 from crabhook.server import codec
+from crabhook.server.door import Door, Study, no_study
 from crabhook.server.place import Place, RefusedError
 from crabhook.server.runner import Runner
 from crabhook.server.token import shows
@@ -20,10 +18,7 @@ from crabhook.v1 import permission_pb2 as pb
 from crabhook.v1.permission_pb2_grpc import PermissionServiceServicer
 
 _Context: TypeAlias = "grpc.aio.ServicerContext[Any, Any]"
-Study: TypeAlias = Callable[[Event], Awaitable[None]]
 
-LONG = 2048  # bytes of an input; a shorter one is judged in a few milliseconds
-_JUDGED = (Held.ALWAYS, Held.AT_THE_GATE)
 
 _STATUS = {
     Refusal.NOT_YOURS: grpc.StatusCode.PERMISSION_DENIED,
@@ -36,10 +31,6 @@ _STATUS = {
 }
 
 
-async def _no_study(_: Event) -> None:
-    """Leave every event to be judged when it is taken in."""
-
-
 class PermissionPort(PermissionServiceServicer):
     """Answers hooks from one runner.
 
@@ -49,10 +40,10 @@ class PermissionPort(PermissionServiceServicer):
     """
 
     def __init__(
-        self, runner: Runner, *, wait: float, token: str | None, study: Study = _no_study
+        self, runner: Runner, *, wait: float, token: str | None, study: Study = no_study
     ) -> None:
         self._runner = runner
-        self._study = study
+        self._door = Door(runner, study)
         self._wait = wait
         self._token = token
 
@@ -71,7 +62,7 @@ class PermissionPort(PermissionServiceServicer):
             return self._unreadable(request, error)
         try:
             asked = codec.request(request, event, self._runner.now(), self._wait)
-            place = await self._enter(asked)
+            place = await self._door.enter(asked)
             reply = await self._wait_in(place, context)
         except RefusedError as error:
             await context.abort(_STATUS[error.refusal], str(error))
@@ -87,13 +78,6 @@ class PermissionPort(PermissionServiceServicer):
         if not self._runner.confirm(request.request_id, request.secret):
             await context.abort(grpc.StatusCode.PERMISSION_DENIED, "nobody waits for this receipt")
         return pb.ConfirmReplyResponse()
-
-    async def _enter(self, asked: Request) -> Place:
-        event = asked.event
-        held = PLATFORMS[event.platform].held(event, asked.stance)
-        if asked.size > LONG and held in _JUDGED:
-            await self._study(event)
-        return self._runner.enter(asked)
 
     async def _wait_in(self, place: Place, context: _Context) -> Reply:
         if not place.reply.done():

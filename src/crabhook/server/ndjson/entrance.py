@@ -5,16 +5,14 @@ from secrets import token_hex
 from crabhook.model.event import Event
 from crabhook.model.request import Origin, Request
 from crabhook.platforms import PLATFORMS
-from crabhook.platforms.interface import Held
+from crabhook.server.door import Door, Study
 from crabhook.server.ndjson.envelope import Envelope
 from crabhook.server.place import Place
-from crabhook.server.rpc import LONG, Study
 from crabhook.server.runner import Runner
 
 PLATFORM = "claude"
 """Whose hook input the envelopes carry."""
 
-_JUDGED = (Held.ALWAYS, Held.AT_THE_GATE)
 _UNKNOWN = Event(PLATFORM, "?")
 
 
@@ -22,12 +20,11 @@ class Entrance:
     """Takes requests in.
 
     `wait` is how long one may wait for the operator, seconds: an envelope does
-    not say how long its forwarder will.  `study` is awaited before a held
-    event with a long input is taken in.
+    not say how long its forwarder will.  `study` is the door's.
     """
 
     def __init__(self, runner: Runner, *, wait: float, study: Study) -> None:
-        self._runner, self._wait, self._study = runner, wait, study
+        self._runner, self._wait, self._door = runner, wait, Door(runner, study)
 
     def __repr__(self) -> str:
         return f"<Entrance to {self._runner!r}>"
@@ -51,9 +48,7 @@ class Entrance:
             gives_up_at=now + self._wait,
             size=size,
         )
-        if size > LONG and PLATFORMS[PLATFORM].held(event, request.stance) in _JUDGED:
-            await self._study(event)
-        return self._runner.enter(request)
+        return await self._door.enter(request)
 
     def taken(self, place: Place) -> None:
         """Note that a forwarder's connection has taken a request's answer."""

@@ -10,7 +10,7 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from crabhook.server.address import Address, AddressError, UnixAddress, parse_address
 from crabhook.server.ndjson.connection import LONGEST_LINE, Connection
 from crabhook.server.ndjson.entrance import Entrance
-from crabhook.server.ndjson.peer import peer_of
+from crabhook.server.peer import peer_of
 from crabhook.server.port import GRACE
 from crabhook.server.socketfile import SocketFile
 

@@ -11,9 +11,9 @@ from crabhook.model.errors import PayloadError
 from crabhook.model.event import Event
 from crabhook.model.request import Origin, Stance
 from crabhook.platforms import PLATFORMS
+from crabhook.server.door import LONG
 from crabhook.server.ndjson.entrance import Entrance
 from crabhook.server.ndjson.envelope import Envelope
-from crabhook.server.rpc import LONG
 from crabhook.server.runner import Runner
 from tests.support.bridge import no_study
 

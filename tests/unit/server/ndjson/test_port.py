@@ -13,8 +13,8 @@ from crabhook.platforms import PLATFORMS
 from crabhook.server.address import Address, AddressError, TcpAddress, UnixAddress
 from crabhook.server.ndjson import port as module
 from crabhook.server.ndjson.entrance import Entrance
-from crabhook.server.ndjson.peer import Peer
 from crabhook.server.ndjson.port import open_bridge, with_bridge
+from crabhook.server.peer import Peer
 from crabhook.server.runner import Runner
 from crabhook.server.socketfile import SocketTakenError
 from tests.support.bridge import envelope, line_to, no_study, notes, opened_bridge

@@ -1,0 +1,41 @@
+"""The door that every hook's request goes in by, whichever port it came to."""
+
+from collections.abc import Awaitable, Callable
+from typing import TypeAlias
+
+from crabhook.model.event import Event
+from crabhook.model.request import Request
+from crabhook.platforms import PLATFORMS
+from crabhook.platforms.interface import Held
+from crabhook.server.place import Place
+from crabhook.server.runner import Runner
+
+Study: TypeAlias = Callable[[Event], Awaitable[None]]
+
+LONG = 2048  # bytes of an input; a shorter one is judged in a few milliseconds
+_JUDGED = (Held.ALWAYS, Held.AT_THE_GATE)
+
+
+async def no_study(_: Event) -> None:
+    """Leave every event to be judged when it is taken in."""
+
+
+class Door:
+    """Lets requests in to one runner.
+
+    `study` is awaited before a held event with a long input is taken in, so
+    that other agents' hooks do not wait while it is judged.
+    """
+
+    def __init__(self, runner: Runner, study: Study = no_study) -> None:
+        self._runner, self._study = runner, study
+
+    def __repr__(self) -> str:
+        return f"<Door to {self._runner!r}>"
+
+    async def enter(self, asked: Request) -> Place:
+        """Take a request in; its place may already hold the reply.  Raises RefusedError."""
+        held = PLATFORMS[asked.event.platform].held(asked.event, asked.stance)
+        if asked.size > LONG and held in _JUDGED:
+            await self._study(asked.event)
+        return self._runner.enter(asked)
