@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
 from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.support import requirements
-from tests.support.codex import Codex
-from tests.support.plain_desk import CRABHOOK, PlainDesk
+from tests.support.codex import Codex, beyond_the_sandbox, install, shell
+from tests.support.plain_desk import PlainDesk
 from tests.support.turns import Script, Text, ToolUse, Turn
 
 if TYPE_CHECKING:
@@ -68,31 +66,6 @@ def codex(tmp_path: Path) -> Iterator[MakeCodex]:
     yield make
     for one in made:
         one.close()
-
-
-def install(agent: Codex, address: str, *options: str) -> str:
-    """Install our hooks as the agent's user would; return what they are told."""
-    done = subprocess.run(
-        [CRABHOOK, "install", "codex", "--server", address, *options],
-        check=True,
-        capture_output=True,
-        text=True,
-        timeout=30,
-        env={"PATH": os.environ["PATH"], "HOME": str(agent.home)},
-    )
-    return done.stdout + done.stderr
-
-
-def shell(command: str, **more: str) -> ToolUse:
-    """The model runs a command in Codex's sandbox."""
-    return ToolUse("exec_command", {"cmd": command, **more})
-
-
-def beyond_the_sandbox(command: str) -> ToolUse:
-    """The model asks to run a command outside the sandbox, which Codex asks its user about."""
-    return shell(
-        command, sandbox_permissions="require_escalated", justification="May I make the file?"
-    )
 
 
 def test_a_denied_command_does_not_run_and_the_model_reads_why(
@@ -245,6 +218,13 @@ def test_a_call_passed_at_the_gate_is_not_approved_when_the_agent_asks(
     assert not (agent.project / "made").exists()
 
 
+def say(terminal: Terminal, line: str, until: str) -> None:
+    """Type a line and press Enter, again if need be: right after letters it counts as a paste."""
+    terminal.type(line)
+    terminal.wait_for(line)
+    terminal.press("Enter", until=until)
+
+
 def test_questions_are_answered_by_a_refusal_that_states_the_answers(
     codex: MakeCodex, desk: PlainDesk
 ) -> None:
@@ -252,9 +232,8 @@ def test_questions_are_answered_by_a_refusal_that_states_the_answers(
     install(agent, desk.address, "--gate")
     terminal = agent.terminal()
     terminal.wait_for("? for shortcuts")
-    terminal.submit("/plan")
-    terminal.wait_for("Plan mode")
-    terminal.submit("ask me")
+    say(terminal, "/plan", until="Plan mode (shift+tab")
+    say(terminal, "ask me", until="waiting for the crabhook operator")
     number = desk.card("request_user_input")
     desk.say(f"{number} answer 1=2")
     terminal.wait_for("Thank you.")

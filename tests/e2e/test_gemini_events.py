@@ -41,8 +41,7 @@ def test_a_result_is_hidden_from_the_model_or_replaced(
 ) -> None:
     agent = gemini(desk.address, (ToolUse("list_directory", {"dir_path": "."}),), (Text("Done."),))
     hold(desk, "AfterTool")
-    desk.say_when("list_directory", "allow")
-    desk.say_when("list_directory", words)
+    desk.say_when("list_directory", "allow", words)
     assert agent.headless("look").last.results() == told
 
 

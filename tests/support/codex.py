@@ -13,8 +13,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tests.support.isolation import isolated
+from tests.support.plain_desk import CRABHOOK
 from tests.support.requirements import program
 from tests.support.terminal import Terminal
+from tests.support.turns import ToolUse
 
 if TYPE_CHECKING:
     from tests.support.turns import Script
@@ -48,6 +50,18 @@ WITH_MODEL = 'exec "$0" -c model_providers.scripted.base_url="\\"$SCRIPTED_MODEL
 
 UNREVIEWED = "--dangerously-bypass-hook-trust"
 """Hooks run without the review that a person would give them in `/hooks`."""
+
+
+def shell(command: str, **more: str) -> ToolUse:
+    """The model runs a command in Codex's sandbox."""
+    return ToolUse("exec_command", {"cmd": command, **more})
+
+
+def beyond_the_sandbox(command: str) -> ToolUse:
+    """The model asks to run a command outside the sandbox, which Codex asks its user about."""
+    return shell(
+        command, sandbox_permissions="require_escalated", justification="May I make the file?"
+    )
 
 
 @dataclass(frozen=True)
@@ -106,11 +120,6 @@ class Codex:
         self.record.touch()
         configuration = CONFIGURATION.replace("{project}", str(self.project))
         (self.settings / "config.toml").write_text(configuration, encoding="utf-8")
-
-    def hook(self, hooks: Mapping[str, Sequence[Mapping[str, Any]]]) -> None:
-        """Write hooks.json with these handlers on every occurrence of their event."""
-        groups = {event: [{"hooks": list(handlers)}] for event, handlers in hooks.items()}
-        _write(self.settings / "hooks.json", {"hooks": groups})
 
     def _command(self, arguments: Sequence[str]) -> list[str]:
         """The isolated command line of one run, its plan written down."""
@@ -173,6 +182,19 @@ class Codex:
         """End every terminal that is still open."""
         while self._terminals:
             self._terminals.pop().close()
+
+
+def install(agent: Codex, address: str, *options: str) -> str:
+    """Install our hooks as the agent's user would; return what they are told."""
+    done = subprocess.run(
+        [CRABHOOK, "install", "codex", "--server", address, *options],
+        check=True,
+        capture_output=True,
+        text=True,
+        timeout=30,
+        env={"PATH": os.environ["PATH"], "HOME": str(agent.home)},
+    )
+    return done.stdout + done.stderr
 
 
 def _write(path: Path, data: Mapping[str, Any]) -> None:

@@ -115,11 +115,12 @@ class PlainDesk:
         """Wait for a new card of this tool; return its number."""
         return int(self.wait_for(rf"^#(\d+) \w+ {tool} session=").group(1))
 
-    def say_when(self, tool: str, words: str) -> None:
-        """Say these words about the next card of this tool, while the test goes on."""
+    def say_when(self, tool: str, *words: str) -> None:
+        """Say these words about the next cards of this tool, in turn, while the test goes on."""
 
         def wait_and_say() -> None:
-            self.say(f"{self.card(tool)} {words}")
+            for one in words:
+                self.say(f"{self.card(tool)} {one}")
 
         self._helpers.append(threading.Thread(target=wait_and_say))
         self._helpers[-1].start()

@@ -1,0 +1,61 @@
+"""`crabhook doctor --live` with the real agents: each heeds a denial, and the doctor says so."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.support import requirements
+from tests.support.plain_desk import CRABHOOK
+from tests.support.requirements import pinned_version
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+pytestmark = [pytest.mark.e2e, pytest.mark.timeout(120)]
+
+AGENTS = ("claude", "gemini", "codex")
+
+
+def examined(home: Path, agent: str, *words: str) -> dict[str, dict[str, Any]]:
+    """The findings by their ids, the agent being the real one."""
+    program = requirements.program(agent)
+    assert program is not None
+    if program.suffix == ".js":  # a file of npm's is started by node
+        script = home / agent
+        script.write_text(f'#!/bin/sh\nexec node "{program}" "$@"\n')
+        script.chmod(0o755)
+        program = script
+    done = subprocess.run(
+        [CRABHOOK, "doctor", agent, "--json", "--quick", "--program", str(program), *words],
+        capture_output=True,
+        text=True,
+        timeout=100,
+        check=False,
+        cwd=home,
+        env={"HOME": str(home), "XDG_RUNTIME_DIR": str(home), "PATH": os.environ["PATH"]},
+    )
+    return {one["id"]: one for one in json.loads(done.stdout)["findings"]}
+
+
+@pytest.mark.parametrize("agent", AGENTS)
+def test_the_real_agent_heeds_a_denial_and_its_version_is_known(agent: str, tmp_path: Path) -> None:
+    requirements.insist(agent)
+    found = examined(tmp_path, agent, "--live")
+    assert found["agent.version"]["status"] == "ok"
+    assert found["agent.version"]["figures"] == {"version": pinned_version(agent)}
+    assert found["live.denial"]["status"] == "ok", found["live.denial"]
+    assert "the one that a rule denied was not" in found["live.denial"]["what"]
+
+
+@pytest.mark.parametrize("agent", AGENTS)
+def test_the_proof_touches_nothing_of_the_users_home(agent: str, tmp_path: Path) -> None:
+    requirements.insist(agent)
+    home = tmp_path / "home"
+    home.mkdir()
+    examined(home, agent, "--live")
+    assert {one.name for one in home.iterdir()} <= {agent}

@@ -1,0 +1,8 @@
+#!/usr/bin/env bash
+# lint today: none
+# lint standard: HP-001
+command=$(jq -r .tool_input.command)
+if [[ "$command" == *"rm -rf"* ]]; then
+  echo "denied" >&2
+  exit 2
+fi

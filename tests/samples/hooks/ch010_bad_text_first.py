@@ -1,0 +1,10 @@
+#!/usr/bin/env python3
+# lint today: CH010
+# lint standard: HP-004 HP-006 HP-008
+import json
+import sys
+
+call = json.load(sys.stdin)
+print("checking", call["tool_name"])
+if call["tool_name"] == "Write":
+    print(json.dumps({"decision": "block", "reason": "read only"}))

@@ -1,0 +1,129 @@
+"""Whether our hooks take effect: no switch, no other hook, and themselves but once."""
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from crabhook.doctor.checks.alone import alone, switched_on
+from crabhook.doctor.facts import read
+from crabhook.doctor.finding import Status
+from tests.unit.doctor.home import Home, is_well, typist
+
+GROUP = {"hooks": [{"type": "command", "command": "/usr/bin/rewriter --all"}]}
+
+
+def test_where_nothing_is_hooked_there_is_nothing_to_say(home: Home) -> None:
+    assert [*switched_on(home.case()), *alone(home.case())] == []
+
+
+@pytest.mark.parametrize("scope", ["settings.json", "../project/.claude/settings.local.json"])
+def test_a_switch_in_any_file_is_a_fault_that_editing_mends(home: Home, scope: str) -> None:
+    home.install("--gate")
+    path = home.settings.parent / scope
+    before = path.read_text() if path.exists() else "{}"
+    home.write(path, {**json.loads(before), "disableAllHooks": True})
+    finding = home.look(switched_on)
+    assert (finding.status, "disableAllHooks" in finding.what) == (Status.FAULT, True)
+    home.mend(finding, editor=typist(home.folder, before))
+    assert is_well(home.look(switched_on))
+
+
+def test_a_switch_of_the_machine_s_own_settings_counts(home: Home) -> None:
+    home.install("--gate")
+    above = home.write(home.folder / "managed.json", {"allowManagedHooksOnly": True})
+    case = home.case()
+    (finding,) = switched_on(replace(case, settings=(*case.settings, read(above, None))))
+    assert (finding.status, str(above) in finding.what) == (Status.FAULT, True)
+
+
+@pytest.mark.parametrize(
+    ("agent", "file", "text"),
+    [
+        ("gemini", ".gemini/settings.json", '"hooksConfig": {"enabled": false}'),
+        ("gemini", ".gemini/settings.json", '"hooksConfig": {"disabled": ["crabhook"]}'),
+    ],
+)
+def test_other_agents_switches_are_known(home: Home, agent: str, file: str, text: str) -> None:
+    home.install(agent=agent)
+    path = home.folder / file
+    before = path.read_text()
+    path.write_text(before.replace("{", "{" + text + ",", 1))
+    (finding,) = switched_on(home.case(agent))
+    assert finding.status is Status.FAULT
+    home.mend(finding, editor=typist(home.folder, before))
+    assert is_well(next(switched_on(home.case(agent))))
+
+
+@pytest.mark.parametrize(
+    ("text", "status"),
+    [
+        ("[features]\nhooks = false\n", Status.FAULT),
+        ('approval_policy = "never"\n', Status.WARNING),
+        ("[[hooks.Stop]]\n", Status.WARNING),
+        ("not toml", Status.WARNING),
+    ],
+)
+def test_what_codex_keeps_beside_its_hooks_is_looked_at(
+    home: Home, text: str, status: Status
+) -> None:
+    home.install("--gate", agent="codex")
+    home.write(home.folder / ".codex" / "config.toml", text)
+    (finding,) = switched_on(home.case("codex"))
+    assert finding.status is status
+    home.mend(finding, editor=typist(home.folder, ""))
+    assert is_well(next(switched_on(home.case("codex"))))
+
+
+def test_a_hook_that_could_change_the_same_input_is_warned_of(home: Home) -> None:
+    home.install("--gate")
+    before = home.settings.read_text()
+    home.change(lambda it: it["hooks"]["PreToolUse"].append(GROUP))
+    finding = home.look(alone)
+    assert (finding.status, finding.what.count("rewriter")) == (Status.WARNING, 1)
+    assert "undo what the operator changed" in finding.means
+    home.mend(finding, editor=typist(home.folder, before))
+    assert is_well(home.look(alone))
+
+
+@pytest.mark.parametrize("event", ["Stop", "PostToolUse"])
+def test_a_hook_where_nothing_is_decided_is_no_matter(home: Home, event: str) -> None:
+    home.install("--gate")
+    home.change(lambda it: it["hooks"][event].append(GROUP))
+    assert is_well(home.look(alone))
+
+
+def test_our_own_supervisor_is_no_foreigner(home: Home) -> None:
+    home.install("--gate")
+    handler = {"type": "command", "command": "crabhook supervisor-hook"}
+    home.change(lambda it: it["hooks"]["PreToolUse"].append({"hooks": [handler]}))
+    assert is_well(home.look(alone))
+
+
+def test_hooks_that_differ_in_two_files_ask_twice_and_uninstalling_mends(home: Home) -> None:
+    home.install("--gate")
+    home.install("--companion", "--scope", "project")
+    finding = home.look(alone)
+    assert (finding.status, "asked twice" in finding.means) == (Status.WARNING, True)
+    home.mend(finding)
+    assert is_well(home.look(alone))
+    assert home.settings.exists()
+
+
+def test_the_same_hooks_in_two_files_run_once_where_the_agent_sees_to_it(home: Home) -> None:
+    for agent, once in (("claude", True), ("gemini", False)):
+        home.install(agent=agent)
+        home.install("--scope", "project", agent=agent)
+        (finding,) = alone(home.case(agent))
+        assert is_well(finding) is once
+
+
+def test_many_foreign_hooks_are_counted(home: Home) -> None:
+    home.install("--gate")
+
+    def add(settings: dict[str, Any]) -> None:
+        settings["hooks"]["PreToolUse"] += [GROUP] * 9
+
+    home.change(add)
+    assert "and 5 more" in home.look(alone).what

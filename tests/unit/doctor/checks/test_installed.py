@@ -1,0 +1,121 @@
+"""Whether the hook is installed, whole and as this version writes it; and what mends it."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from crabhook.doctor.checks.installed import current, installed, readable
+from crabhook.doctor.finding import Status
+from tests.unit.doctor.home import Home, is_well, typist
+
+
+def test_no_hook_is_a_fault_that_installing_mends(home: Home) -> None:
+    finding = home.look(installed)
+    assert (finding.status, finding.id) == (Status.FAULT, "hook.installed")
+    assert "asks no operator" in finding.means
+    home.mend(finding)
+    assert is_well(home.look(installed))
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (("--gate",), "gate"),
+        (("--companion",), "companion"),
+        (("--gate", "--fail-closed"), "gate, fail-closed"),
+    ],
+)
+def test_what_is_installed_is_told(home: Home, options: tuple[str, ...], told: str) -> None:
+    home.install(*options)
+    finding = home.look(installed)
+    assert is_well(finding)
+    assert finding.what == f"in {home.settings} (user): 31 events, {told}"
+    assert finding.figures["events"] == 31
+
+
+@pytest.mark.parametrize("agent", ["gemini", "codex"])
+def test_every_agent_s_hooks_are_found(home: Home, agent: str) -> None:
+    home.install(agent=agent)
+    (finding,) = installed(home.case(agent))
+    assert is_well(finding)
+    (finding,) = current(home.case(agent))
+    assert is_well(finding)
+
+
+@pytest.mark.parametrize("text", ["{", '{"hooks": 1}', '{"a": 1, "a": 2}', "{\n  // mine\n}"])
+def test_settings_that_cannot_be_read_are_a_fault_that_editing_mends(home: Home, text: str) -> None:
+    home.write(home.settings, text)
+    finding = home.look(readable)
+    assert (finding.status, str(home.settings) in finding.what) == (Status.FAULT, True)
+    home.mend(finding, editor=typist(home.folder, "{}"))
+    assert is_well(home.look(readable))
+
+
+def test_where_there_are_no_settings_there_is_nothing_to_say(home: Home) -> None:
+    assert list(readable(home.case())) == []
+
+
+def hooks(home: Home) -> dict[str, Any]:
+    """All that is hooked; a shell finds our interpreter by another of its names."""
+    hooks: dict[str, Any] = json.loads(home.settings.read_text())["hooks"]
+    for group in (group for groups in hooks.values() for group in groups):
+        for handler in group["hooks"]:
+            handler["command"] = str(Path(handler["command"]).resolve())
+    return hooks
+
+
+def old_options(settings: dict[str, Any]) -> object:
+    return settings["hooks"]["Stop"][0]["hooks"][0].update(command="/old/python")
+
+
+def fewer_events(settings: dict[str, Any]) -> object:
+    return settings["hooks"].pop("Stop")
+
+
+def narrower(settings: dict[str, Any]) -> object:
+    return settings["hooks"]["PreToolUse"][0].update(matcher="Bash")
+
+
+def twice(settings: dict[str, Any]) -> object:
+    return settings["hooks"]["PreToolUse"].extend(settings["hooks"]["PreToolUse"])
+
+
+def gone(settings: dict[str, Any]) -> object:
+    return settings["hooks"].pop("PreToolUse")
+
+
+@pytest.mark.parametrize(
+    ("change", "status", "told"),
+    [
+        (old_options, Status.WARNING, "Stop is written otherwise"),
+        (fewer_events, Status.WARNING, "Stop is missing"),
+        (narrower, Status.FAULT, "PreToolUse is written otherwise"),
+        (twice, Status.FAULT, "PreToolUse is written otherwise"),
+        (gone, Status.FAULT, "PreToolUse is missing"),
+    ],
+)
+def test_other_entries_than_this_version_writes_are_mended_by_installing_them_again(
+    home: Home, change: Callable[[dict[str, Any]], object], status: Status, told: str
+) -> None:
+    home.install("--gate", "--fail-closed", "--wait", "120")
+    as_it_was = hooks(home)
+    home.change(change)
+    finding = home.look(current)
+    assert (finding.status, told in finding.what) == (status, True)
+    home.mend(finding)
+    assert is_well(home.look(current))
+    assert hooks(home) == as_it_was
+
+
+def test_a_project_s_hooks_are_mended_in_the_project(home: Home) -> None:
+    home.install("--scope", "local", "--gate")
+    path = home.project / ".claude" / "settings.local.json"
+    home.change(gone, path)
+    finding = home.look(current)
+    assert "--scope local" in finding.mend
+    home.mend(finding)
+    assert is_well(home.look(current))
+    assert not home.settings.exists()

@@ -1,0 +1,190 @@
+"""Whether the server answers the hooks, and is its owner's alone."""
+
+import asyncio
+import os
+import socket
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from crabhook.doctor.checks.server import answers, private_socket, private_token
+from crabhook.doctor.finding import Finding, Status
+from crabhook.platforms import PLATFORMS
+from crabhook.server.address import Address, TcpAddress, parse_address
+from tests.support.port import opened
+from tests.unit.doctor.home import Home, is_well
+
+
+async def found(home: Home, *addresses: Address, token: str | None = None) -> tuple[Finding, ...]:
+    """What is found while a server listens."""
+    async with opened(*addresses, token=token):
+        return await asyncio.to_thread(lambda: tuple(answers(home.case())))
+
+
+async def test_a_server_that_is_there_is_well(home: Home) -> None:
+    home.install("--gate")
+    (finding,) = await found(home, parse_address(home.address))
+    assert is_well(finding)
+    assert float(finding.figures["answer_ms"]) > 0
+
+
+@pytest.mark.parametrize(
+    ("options", "means"),
+    [((), "by its own rules alone"), (("--fail-closed",), "is denied")],
+)
+def test_no_server_is_a_fault_and_starting_one_mends_it(
+    home: Home, options: tuple[str, ...], means: str
+) -> None:
+    home.install("--gate", *options)
+    finding = home.look(answers)
+    assert (finding.status, means in finding.means) == (Status.FAULT, True)
+    assert finding.mend == f"crabhook serve --listen {home.address}"
+    with subprocess.Popen(
+        ["/bin/sh", "-c", f"exec {finding.mend} --headless"],
+        stdin=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        env=home.environment,
+    ) as server:
+        try:
+            assert server.stderr is not None
+            assert b"listening" in server.stderr.readline()
+            assert is_well(home.look(answers))
+            assert is_well(home.look(private_socket))
+        finally:
+            server.terminate()
+
+
+def test_the_usual_socket_needs_no_address(home: Home) -> None:
+    home.install("--gate", server=f"unix:{home.folder}/run/crabhook/crabhook.sock")
+    assert home.look(answers).mend == "crabhook serve"
+
+
+async def test_a_server_at_another_address_of_the_settings_is_found_and_asked(home: Home) -> None:
+    home.install("--gate", "--wait", "60")
+    elsewhere = f"unix:{home.folder}/run/else"
+    home.write(home.config / "settings.toml", f'[server]\nlisten = ["{elsewhere}"]\n')
+    async with opened(parse_address(elsewhere)):
+        finding = await asyncio.to_thread(home.look, answers)
+        assert (finding.status, elsewhere in finding.mend) == (Status.FAULT, True)
+        await asyncio.to_thread(home.mend, finding)
+        assert is_well(await asyncio.to_thread(home.look, answers))
+
+
+async def test_a_wrong_token_is_a_fault_and_the_servers_own_mends_it(home: Home) -> None:
+    wrong = home.write(home.folder / "wrong", "wrong\n")
+    home.write(home.state / "token", "hush\n")
+    async with opened(TcpAddress("127.0.0.1", 0), token="hush") as port:
+        home.install("--gate", "--token-file", str(wrong), server=str(port.bound[0]))
+        finding = await asyncio.to_thread(home.look, answers)
+        assert (finding.status, "token" in finding.what) == (Status.FAULT, True)
+        await asyncio.to_thread(home.mend, finding)
+        assert is_well(await asyncio.to_thread(home.look, answers))
+
+
+def test_a_token_that_is_not_there_is_a_fault(home: Home) -> None:
+    home.install("--gate", "--token-file", f"{home.folder}/none", server="127.0.0.1:1")
+    assert "cannot read the token file" in home.look(answers).what
+    assert home.look(private_token).status is Status.FAULT
+
+
+def test_a_token_that_others_can_read_is_warned_of(home: Home) -> None:
+    token = home.write(home.folder / "token", "hush\n")
+    home.install("--gate", "--token-file", str(token), server="127.0.0.1:1")
+    token.chmod(0o644)
+    finding = home.look(private_token)
+    assert finding.status is Status.WARNING
+    home.mend(finding)
+    assert is_well(home.look(private_token))
+
+
+async def test_an_older_server_that_does_not_know_the_agent_is_a_fault(
+    home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home.install(agent="codex")
+    async with opened(parse_address(home.address)):
+        monkeypatch.delitem(PLATFORMS, "codex")  # type: ignore[arg-type]
+        (finding,) = await asyncio.to_thread(lambda: tuple(answers(home.case("codex"))))
+    assert (finding.status, "knows claude, gemini alone" in finding.what) == (Status.FAULT, True)
+
+
+def test_a_project_s_server_is_not_shown_a_token(home: Home) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        listening.settimeout(0.2)
+        server = f"localhost:{listening.getsockname()[1]}"
+        home.install("--scope", "project", "--token-file", "/etc/hostname", server=server)
+        finding = home.look(answers)
+        with pytest.raises(TimeoutError):
+            listening.accept()
+    assert (finding.status, "not asked" in finding.what) == (Status.WARNING, True)
+    assert "--trust-project" in finding.mend
+
+
+class TestTheSocket:
+    """It and its folder are its owner's alone."""
+
+    @pytest.fixture
+    def path(self, home: Home) -> Path:
+        home.install("--gate")
+        path = home.folder / "run" / "s"
+        with socket.socket(socket.AF_UNIX) as bound:
+            bound.bind(str(path))
+        path.chmod(0o600)
+        return path
+
+    @pytest.mark.usefixtures("path")
+    def test_as_the_server_makes_it_it_is_well(self, home: Home) -> None:
+        assert is_well(home.look(private_socket))
+
+    @pytest.mark.parametrize(
+        ("spoil", "status"),
+        [
+            (lambda path: path.parent.chmod(0o777), Status.FAULT),
+            (lambda path: path.parent.chmod(0o720), Status.FAULT),
+            (lambda path: path.chmod(0o666), Status.WARNING),
+        ],
+    )
+    def test_wrong_modes_are_found_and_set_right(
+        self, home: Home, path: Path, spoil: Callable[[Path], None], status: Status
+    ) -> None:
+        spoil(path)
+        finding = home.look(private_socket)
+        assert finding.status is status
+        home.mend(finding)
+        assert is_well(home.look(private_socket))
+
+    def test_a_socket_that_others_reach_is_worse(self, home: Home, path: Path) -> None:
+        path.parent.chmod(0o711)
+        path.chmod(0o666)
+        finding = home.look(private_socket)
+        assert finding.status is Status.FAULT
+        home.mend(finding)
+        assert is_well(home.look(private_socket))
+
+    def test_something_else_in_its_place_is_moved_away(self, home: Home, path: Path) -> None:
+        path.unlink()
+        path.write_text("precious")
+        finding = home.look(private_socket)
+        assert (finding.status, "no socket" in finding.what) == (Status.FAULT, True)
+        home.mend(finding)
+        assert Path(f"{path}.moved-away").read_text() == "precious"
+        assert list(private_socket(home.case())) == []
+
+    def test_a_folder_that_is_shared_is_left_for_the_usual_one(
+        self, home: Home, path: Path
+    ) -> None:
+        path.parent.chmod(0o1777)
+        finding = home.look(private_socket)
+        assert (finding.status, "is shared" in finding.what) == (Status.FAULT, True)
+        home.mend(finding)
+        usual = f"unix:{home.folder}/run/crabhook/crabhook.sock"
+        assert home.case().servers[0].options.server == usual
+        assert list(private_socket(home.case())) == []
+
+    def test_another_user_s_is_a_fault(self, home: Home, path: Path) -> None:
+        if os.getuid():
+            pytest.skip("only root can give a file away")
+        os.chown(path, 12345, -1)
+        finding = home.look(private_socket)
+        assert (finding.status, "another user" in finding.what) == (Status.FAULT, True)

@@ -1,0 +1,59 @@
+"""The doctor's rows say what the documents and the other tables say."""
+
+from pathlib import Path
+
+import pytest
+
+from crabhook.doctor.agents import ROWS, version_in
+from crabhook.install import program
+from crabhook.install.agents import AGENTS
+from crabhook.install.hooks import Installation
+from crabhook.lint.protocol import PROTOCOLS
+from crabhook.model.request import Stance
+from tests.support.requirements import pinned_version
+
+DOCS = Path(__file__).parents[3] / "docs"
+SAID_IN = {
+    "claude": (DOCS / "conformance.md", "Claude Code {}, run against a scripted model"),
+    "gemini": (DOCS / "agents" / "gemini.md", "For Gemini CLI {}."),
+    "codex": (DOCS / "agents" / "codex.md", "For Codex CLI {}."),
+}
+
+
+def test_every_agent_that_can_be_hooked_can_be_looked_at() -> None:
+    assert list(ROWS) == list(AGENTS)
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_the_known_versions_are_those_of_the_documents_and_of_the_tests(name: str) -> None:
+    newest = ROWS[name].versions[-1]
+    document, sentence = SAID_IN[name]
+    version = newest if name == "claude" else newest.removesuffix(".0")
+    assert sentence.format(version) in document.read_text("utf-8")
+    assert newest == pinned_version(name)
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_a_timeout_has_the_unit_that_the_linter_reads_it_in(name: str) -> None:
+    row, protocol = ROWS[name], PROTOCOLS[name]
+    assert (row.unit, row.timeout) == (protocol.unit, protocol.timeout)
+    assert row.decided <= set(protocol.events)
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_what_this_version_writes_decides_where_the_row_says(name: str) -> None:
+    gate = Installation(program.interpreter(), program.stub(), Stance.GATE)
+    assert ROWS[name].decided <= set(ROWS[name].agent.groups(gate))
+
+
+@pytest.mark.parametrize(
+    ("said", "version"),
+    [
+        ("2.1.330 (Claude Code)\n", "2.1.330"),
+        ("codex-cli 0.169.0\n", "0.169.0"),
+        ("0.61.0-preview.1", "0.61.0-preview.1"),
+        ("no version at all", ""),
+    ],
+)
+def test_a_version_is_read_out_of_what_a_program_says(said: str, version: str) -> None:
+    assert version_in(said) == version

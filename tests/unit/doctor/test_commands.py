@@ -1,0 +1,61 @@
+"""The commands that mend can be pasted into a shell, and mean what was meant."""
+
+import argparse
+import shlex
+import sys
+from pathlib import Path
+
+import pytest
+
+from crabhook.cli.install import add_arguments
+from crabhook.doctor import commands
+from crabhook.install.hooks import Installation
+from crabhook.install.places import Scope
+from crabhook.model.request import Stance
+from tests.unit.doctor.home import Home
+
+
+def test_our_own_command_is_named_shortly_where_that_finds_it(
+    home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert commands.crabhook("serve", "--listen", "unix:/a b") == (
+        "crabhook serve --listen 'unix:/a b'"
+    )
+    monkeypatch.setenv("PATH", "/nowhere")
+    assert commands.crabhook("serve") == f"{shlex.quote(sys.executable)} -m crabhook serve"
+
+
+@pytest.mark.parametrize(
+    "how",
+    [
+        Installation("", "", Stance.GATE),
+        Installation("", "", Stance.COMPANION, fail_closed=True, wait=60),
+        Installation("", "", Stance.GATE, False, 3600, "h:1", "/a token", "/c a"),
+    ],
+)
+def test_what_was_installed_is_installed_once_more(home: Home, how: Installation) -> None:
+    words = shlex.split(commands.install("claude", Scope.LOCAL, Path("/pro ject"), how))
+    parser = argparse.ArgumentParser()
+    add_arguments(parser)
+    asked = parser.parse_args(words[2:])
+    assert words[:2] == ["crabhook", "install"]
+    assert (asked.agent, asked.scope, asked.project) == ("claude", "local", Path("/pro ject"))
+    told = (asked.stance, asked.fail_closed, asked.wait, asked.server)
+    assert told == (how.stance, how.fail_closed, how.wait, how.server)
+    assert (asked.token_file, asked.tls_ca) == (how.token_file, how.tls_ca)
+
+
+def test_the_usual_way_is_said_shortly(home: Home) -> None:
+    assert commands.install("claude", Scope.USER, home.project) == "crabhook install claude"
+    assert commands.uninstall("codex", Scope.PROJECT, home.project) == (
+        "crabhook uninstall codex --scope project"
+    )
+    gate = Installation("", "", Stance.GATE)
+    assert commands.install("gemini", Scope.USER, home.project, gate) == "crabhook install gemini"
+
+
+def test_an_editor_is_opened_where_the_problem_is() -> None:
+    path = Path("/a b/rules.toml")
+    assert commands.edit(path, "rules.toml, line 7: no") == "${EDITOR:-vi} +7 '/a b/rules.toml'"
+    assert commands.edit(path, "it is not UTF-8") == "${EDITOR:-vi} '/a b/rules.toml'"
+    assert commands.chmod("700", path) == "chmod 700 '/a b/rules.toml'"

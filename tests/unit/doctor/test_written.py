@@ -1,0 +1,89 @@
+"""What entries tell of how they were installed is what was asked of the installer."""
+
+import json
+
+import pytest
+
+from crabhook.doctor.agents import ROWS
+from crabhook.doctor.facts import Settings, read
+from crabhook.doctor.written import differences, installation
+from crabhook.install import program
+from crabhook.install.claude import with_hooks
+from crabhook.install.hooks import Installation
+from crabhook.install.places import Scope
+from crabhook.model.request import Stance
+from tests.unit.doctor.home import Home
+
+REMOTE = {"server": "desk.example:7443", "token_file": "/home/me/a token", "tls_ca": "/ca.pem"}
+
+
+def made(**how: object) -> Installation:
+    return Installation(program.interpreter(), program.stub(), **how)  # type: ignore[arg-type]
+
+
+HOWS = {
+    "gate": made(stance=Stance.GATE),
+    "companion": made(stance=Stance.COMPANION),
+    "fail-closed": made(stance=Stance.GATE, fail_closed=True, wait=60),
+    "odd path": made(stance=Stance.GATE, server="unix:/a folder/it's;a\"socket"),
+    "remote": made(stance=Stance.GATE, **REMOTE),
+}
+
+
+def as_installed(agent: str, how: Installation | None = None) -> str:
+    """The text of settings with this installation in it."""
+    return with_hooks("", ROWS[agent].agent.groups(how or made(stance=Stance.GATE)))
+
+
+def found_in(home: Home, text: str) -> Settings:
+    return read(home.write(home.settings, text), Scope.USER)
+
+
+@pytest.mark.parametrize(
+    ("agent", "how"),
+    [
+        pytest.param(agent, how, id=f"{agent}, {name}")
+        for name, how in HOWS.items()
+        for agent, row in ROWS.items()
+        if how.stance in row.agent.stances
+    ],
+)
+def test_what_was_installed_is_read_back_and_nothing_differs(
+    home: Home, agent: str, how: Installation
+) -> None:
+    text = as_installed(agent, how)
+    settings = found_in(home, text)
+    assert installation(ROWS[agent].agent, settings.ours) == how
+    assert differences(text, settings.ours, ROWS[agent].agent.groups(how)) == {}
+
+
+def test_each_difference_is_told_by_its_event(home: Home) -> None:
+    document = json.loads(as_installed("claude"))
+    hooks = document["hooks"]
+    del hooks["Stop"]
+    hooks["PreToolUse"][0]["matcher"] = "Bash"
+    hooks["WorktreeCreate"] = [{"hooks": hooks["Notification"][0]["hooks"]}]
+    hooks["Notification"] *= 2
+    text = json.dumps(document)
+    ours = found_in(home, text).ours
+    wanted = ROWS["claude"].agent.groups(made(stance=Stance.GATE))
+    assert differences(text, ours, wanted) == {
+        "Stop": "is missing",
+        "WorktreeCreate": "is not hooked any more",
+        "PreToolUse": "is written otherwise",
+        "Notification": "is written otherwise",
+    }
+
+
+def test_what_others_have_there_is_no_difference(home: Home) -> None:
+    document = json.loads(as_installed("claude"))
+    document["hooks"]["Stop"].append({"hooks": [{"type": "command", "command": "notify-send"}]})
+    text = json.dumps({"model": "opus", **document})
+    wanted = ROWS["claude"].agent.groups(made(stance=Stance.GATE))
+    assert differences(text, found_in(home, text).ours, wanted) == {}
+
+
+def test_entries_by_the_command_are_as_its_defaults_say(home: Home) -> None:
+    handler = {"type": "command", "command": "crabhook --companion"}
+    ours = found_in(home, json.dumps({"hooks": {"Stop": [{"hooks": [handler]}]}})).ours
+    assert installation(ROWS["claude"].agent, ours) == made(stance=Stance.COMPANION, wait=3600)

@@ -1,0 +1,53 @@
+"""What a file is, and whether it is read at all."""
+
+from pathlib import Path
+
+import pytest
+
+from crabhook.lint.errors import CannotReadError
+from crabhook.lint.file import MAX_BYTES, Kind, kind_of, read_file
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "kind"),
+    [
+        ("hook", "#!/usr/bin/env python3\n", Kind.PYTHON),
+        ("hook", "#!/usr/bin/env -S uv run --script\n", Kind.PYTHON),
+        ("hook.sh", "#!/usr/bin/env python3\n", Kind.PYTHON),
+        ("hook", "#!/bin/sh\n", Kind.SHELL),
+        ("hook.bash", "x", Kind.SHELL),
+        ("hook.py", "#!/usr/bin/node\n", Kind.PYTHON),
+        ("settings.json", "{}", Kind.JSON),
+        ("config.toml", "", Kind.TOML),
+        ("hook.js", "", Kind.OTHER),
+        ("hook", "", Kind.OTHER),
+    ],
+)
+def test_a_file_is_what_its_first_line_says_or_else_its_name(
+    name: str, text: str, kind: Kind
+) -> None:
+    assert kind_of(name, text) is kind
+
+
+def test_the_text_comes_without_its_byte_order_mark_and_with_its_mode(tmp_path: Path) -> None:
+    path = tmp_path / "hook.py"
+    path.write_bytes(b"\xef\xbb\xbf#!/usr/bin/env python3\n")
+    assert not read_file(path).executable
+    path.chmod(0o755)
+    file = read_file(path)
+    assert file.executable
+    assert file.shebang == "#!/usr/bin/env python3"
+
+
+def test_a_file_past_the_bound_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "hook.py"
+    path.write_bytes(b"#" * MAX_BYTES)
+    assert read_file(path).kind is Kind.PYTHON
+    path.write_bytes(b"#" * (MAX_BYTES + 1))
+    with pytest.raises(CannotReadError, match="larger"):
+        read_file(path)
+
+
+def test_a_path_that_no_file_can_have_is_an_error_in_words() -> None:
+    with pytest.raises(CannotReadError, match="null"):
+        read_file(Path("a\0b"))
