@@ -63,6 +63,7 @@ _ANYTHING_GOES = tuple(
         ),
     )
 )  # fmt: skip
+_VERSION = "0123456789."
 # What these can run or lose needs a rule without a star anyway.
 _HELD_BY_EXACTNESS = names("find watch setsid ionice flock")
 
@@ -75,9 +76,13 @@ def is_never_remembered(call: Call) -> bool:
 def _is_never(part: CommandPart) -> bool:
     for line in part.lines:
         name, _, rest = line.partition(" ")
-        if name in _SHELLS or (name in _INTERPRETERS and rest in ("", "-")):
+        plain = name.rstrip(_VERSION)  # python3.12 is python
+        if name in _SHELLS or (plain in _INTERPRETERS and rest in ("", "-")):
             return True
-    return any(pattern.hits_text(line) for line in part.lines for pattern in _PATTERNS)
+        spellings = (line, f"{plain} {rest}") if plain in _INTERPRETERS else (line,)
+        if any(pattern.hits_text(one) for one in spellings for pattern in _PATTERNS):
+            return True
+    return False
 
 
 def reaches_never(matcher: Matcher) -> bool:
@@ -92,7 +97,7 @@ def reaches_never(matcher: Matcher) -> bool:
     begins = matcher.pattern.written.parts[0]
     name, blank, rest = begins.partition(" ")
     name = basename(name)
-    if not blank or name in _SHELLS or name.rstrip("0123456789.") in _INTERPRETERS:
+    if not blank or name in _SHELLS or name.rstrip(_VERSION) in _INTERPRETERS:
         return True
     if name in _HELD_BY_EXACTNESS:
         return False

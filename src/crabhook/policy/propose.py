@@ -14,7 +14,7 @@ from crabhook.model.event import Event
 from crabhook.policy.call import ANYTHING, read_call
 from crabhook.policy.engine import Policy
 from crabhook.policy.names import names
-from crabhook.policy.never import is_never_remembered
+from crabhook.policy.never import is_never_remembered, reaches_never
 from crabhook.policy.parts import (
     Call,
     CommandPart,
@@ -68,7 +68,8 @@ def propose(
     """Return the rules that would allow the call from now on, the narrowest first.
 
     None are returned for what no rule can allow, for what is protected, and
-    for commands on the never-remember list.  `expires` is when they end:
+    for commands on the never-remember list; nor any that would take in such
+    a command beside this one.  `expires` is when they end:
     DEFAULT_LIFE from now unless said otherwise.
     """
     call = read_call(event, surroundings)
@@ -80,6 +81,8 @@ def propose(
         try:
             matchers = tuple(parse_matcher(text, restricts=False) for text in texts)
         except ValueError:  # a name that the rules' syntax cannot write
+            continue
+        if any(map(reaches_never, matchers)):
             continue
         rule = Rule(RuleVerdict.ALLOW, texts, matchers, scope=scope, expires=end)
         if _allows(Policy([RuleSet((rule,))], protected), call, event, surroundings):

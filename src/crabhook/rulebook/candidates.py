@@ -10,7 +10,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from crabhook.policy.index import Placed, RuleIndex
-from crabhook.policy.never import reaches_never
 from crabhook.policy.parts import Part
 from crabhook.policy.paths import Bases, is_within
 from crabhook.policy.propose import propose
@@ -43,8 +42,8 @@ class Candidate:
 def candidates(calls: Iterable[Seen], protected: Protected) -> list[Candidate]:
     """Return the rules that could be made of these calls, none twice.
 
-    Left out is what is for one session, since sessions of the past are over;
-    what names a secret; and what would take in commands that no rule is made of.
+    Left out is what is for one session, since sessions of the past are over, and
+    what names a secret.
     """
     found: dict[tuple[tuple[str, ...], RuleScope], Candidate] = {}
     for one in calls:
@@ -65,9 +64,7 @@ def candidates(calls: Iterable[Seen], protected: Protected) -> list[Candidate]:
 def _is_for_a_rule(rule: Rule) -> bool:
     if any(not folder.startswith("/") for folder in rule.scope.project):
         return False
-    if any(text.startswith("-") or holds_a_stand_in(text) for text in rule.texts):
-        return False
-    return not any(map(reaches_never, rule.matchers))
+    return not any(text.startswith("-") or holds_a_stand_in(text) for text in rule.texts)
 
 
 def _words(covers: str, scope: RuleScope) -> str:

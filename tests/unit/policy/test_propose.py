@@ -28,6 +28,8 @@ def texts(event: Event) -> list[str]:
         (bash("git log --oneline"), ["Bash(git log --oneline)", "Bash(git log *)"]),
         (bash("npm run build"), ["Bash(npm run build)", "Bash(npm run build *)"]),
         (bash("pytest -q tests"), ["Bash(pytest -q tests)", "Bash(pytest *)"]),
+        (bash("python3.12 tool.py"), ["Bash(python3.12 tool.py)"]),
+        (bash("rm a.txt"), ["Bash(rm a.txt)"]),
         (bash("timeout 5 ls -l"), ["Bash(ls -l)", "Bash(ls *)"]),
         (bash("ls a | grep b"), ["Bash(ls a) Bash(grep b)", "Bash(ls *) Bash(grep *)"]),
         (call("Read", file_path="/work/app/src/a"), ["Read(//work/app/src/a)", "Read(//work/app/src/**)", "Read(./**)"]),
