@@ -10,14 +10,18 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.support import requirements
+from tests.support.codex import Codex
 from tests.support.plain_desk import CRABHOOK
 from tests.support.requirements import pinned_version
+from tests.support.terminal import Terminal
+from tests.support.turns import Script
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(120)]
 
+CHOSEN = "\N{SINGLE RIGHT-POINTING ANGLE QUOTATION MARK} 2. Trust all"
 AGENTS = ("claude", "gemini", "codex")
 
 
@@ -59,3 +63,24 @@ def test_the_proof_touches_nothing_of_the_users_home(agent: str, tmp_path: Path)
     home.mkdir()
     examined(home, agent, "--live")
     assert {one.name for one in home.iterdir()} <= {agent}
+
+
+def test_hooks_that_codex_has_reviewed_are_known_to_be(tmp_path: Path) -> None:
+    requirements.insist("codex")
+    agent = Codex(tmp_path, Script())
+    install = [CRABHOOK, "install", "codex", "--gate"]
+    environment = {"HOME": str(agent.home), "PATH": os.environ["PATH"]}
+    subprocess.run(install, check=True, capture_output=True, timeout=30, env=environment)
+    assert examined(agent.home, "codex")["hook.permitted"]["status"] == "fault"
+    terminal = Terminal(agent._command([]), {"PATH": os.environ["PATH"], "LANG": "C.UTF-8"})
+    try:
+        terminal.wait_for("Hooks need review")
+        terminal.press("Down", until=lambda seen: CHOSEN in seen)
+        terminal.press("Enter", until="Ask Codex to do anything")
+    finally:
+        terminal.close()
+    assert examined(agent.home, "codex")["hook.permitted"]["status"] == "ok"
+    subprocess.run(
+        [*install, "--wait", "60"], check=True, capture_output=True, timeout=30, env=environment
+    )
+    assert examined(agent.home, "codex")["hook.permitted"]["status"] == "warning"

@@ -50,10 +50,13 @@ def findings(home: Service, *words: str) -> tuple[int, dict[str, dict[str, Any]]
 
 
 @pytest.mark.parametrize("agent", ["claude", "gemini", "codex"])
-def test_a_sound_installation_beside_its_server_has_no_fault(service: Service, agent: str) -> None:
+def test_an_installation_beside_its_server_has_no_fault_of_ours(
+    service: Service, agent: str
+) -> None:
     crabhook(service, "install", agent)
-    code, found = findings(service, agent)
-    assert code == 0, found
+    _, found = findings(service, agent)
+    faults = {one["id"] for one in found.values() if one["status"] == "fault"}
+    assert faults == ({"hook.permitted"} if agent == "codex" else set())  # nobody reviewed them
     assert found["server.answers"]["status"] == "ok"
     assert found["server.socket"]["status"] == "ok"
     assert "the server there" in found["hook.fast"]["what"]

@@ -11,6 +11,7 @@ from crabhook.cli.lines import say, say_json
 from crabhook.doctor import report
 from crabhook.doctor.agents import ROWS
 from crabhook.doctor.examination import cases, examine
+from crabhook.doctor.facts import Wish
 from crabhook.doctor.finding import Finding, Status, exit_code
 from crabhook.doctor.live.proof import prove
 
@@ -37,6 +38,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=None,
         help="the agent's project folder (default: here)",
     )
+    add(
+        "--trust-project",
+        action="store_true",
+        help="start and ask what the project's own settings name, whatever that is",
+    )
     add("--program", metavar="FILE", type=Path, help="the agent's program (default: on PATH)")
 
 
@@ -59,13 +65,17 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _examined(arguments: argparse.Namespace) -> Iterator[Finding]:
-    project = arguments.project or Path.cwd()
-    program = arguments.program.absolute() if arguments.program else None
-    found = cases(arguments.agent, project, os.environ, program, quick=arguments.quick)
-    yield from examine(found, project, quick=arguments.quick)
+    wish = Wish(
+        project=arguments.project or Path.cwd(),
+        agent=arguments.agent,
+        program=arguments.program.absolute() if arguments.program else None,
+        quick=arguments.quick,
+        trusting=arguments.trust_project,
+    )
+    found = cases(wish, os.environ)
+    yield from examine(found, wish)
     if arguments.live:
-        for one in found:
-            yield prove(one)
+        yield from (prove(one) for one in found if one.hooked or one.wanted)
 
 
 def _shown(findings: Iterable[Finding], arguments: argparse.Namespace) -> Iterator[Finding]:

@@ -1,0 +1,1 @@
+"""What the doctor looks at: each function looks at one thing and yields what it found."""

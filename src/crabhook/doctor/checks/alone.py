@@ -1,0 +1,80 @@
+"""Whether the hooks take effect, with no setting and no other hook between."""
+
+from collections.abc import Iterator
+
+from crabhook.doctor import commands
+from crabhook.doctor.facts import Case
+from crabhook.doctor.finding import Finding, Status, several
+from crabhook.install.places import Scope
+
+
+def switched_on(case: Case) -> Iterator[Finding]:
+    """Whether a setting keeps our hooks from running, or from doing what one would expect."""
+    if not case.entries:
+        return
+    found = list(_switches(case))
+    yield from found
+    if not found:
+        yield Finding("hook.switched-on", Status.OK, "no setting keeps the hooks from running")
+
+
+def _switches(case: Case) -> Iterator[Finding]:
+    means = f"{case.title} runs no hook of ours: the operator is not asked"
+    for settings in case.settings:
+        if settings.problem or not settings.text:
+            continue
+        for switch in case.row.agent.switches(settings.text):
+            mend = commands.edit(settings.path)
+            what = f"{settings.path}: {switch}"
+            yield Finding("hook.switched-on", Status.FAULT, what, means, mend)
+    for settings in case.hooked:
+        for trouble in case.row.agent.troubles(settings.path):
+            off = trouble.startswith(case.row.switch)
+            status = Status.FAULT if off else Status.WARNING
+            mend = commands.edit(settings.path.with_name(case.row.beside), trouble)
+            yield Finding("hook.switched-on", status, trouble, means if off else "", mend)
+
+
+def alone(case: Case) -> Iterator[Finding]:
+    """Whether other hooks could change what the operator decided on, and ours are there once."""
+    if not case.entries:
+        return
+    found = [*_twice(case), *_foreign(case)]
+    yield from found
+    if not found:
+        yield Finding("hook.alone", Status.OK, "no other hook has a say where ours decide")
+
+
+def _twice(case: Case) -> Iterator[Finding]:
+    first, *rest = case.hooked
+    for settings in rest:
+        same = [(one.event, one.handler) for one in settings.ours] == [
+            (one.event, one.handler) for one in first.ours
+        ]
+        if same and case.row.once:
+            continue
+        yield Finding(
+            "hook.alone",
+            Status.WARNING,
+            f"crabhook is in {first.path} and in {settings.path}",
+            "both hooks run, so the operator is asked twice about each call",
+            commands.uninstall(case.row.name, settings.scope or Scope.USER, case.wish.project),
+        )
+
+
+def _foreign(case: Case) -> Iterator[Finding]:
+    for settings in case.settings:
+        there = [
+            f"{one.event}: {one.told}"
+            for one in settings.others
+            if one.event in case.row.decided and "supervisor-hook" not in one.told
+        ]
+        if there:
+            yield Finding(
+                "hook.alone",
+                Status.WARNING,
+                f"{settings.path} has other hooks there: {several(there)}",
+                "one that changes a call's input can undo what the operator changed or saw",
+                commands.edit(settings.path),
+                "see that none of them changes an input; one that only says yes or no is no harm",
+            )

@@ -1,0 +1,153 @@
+"""Whether the server answers the hooks, and its socket is its owner's alone."""
+
+import os
+import shlex
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+
+from crabhook import config
+from crabhook.doctor import commands
+from crabhook.doctor.entry import Entry
+from crabhook.doctor.facts import Case
+from crabhook.doctor.finding import Finding, Status
+from crabhook.doctor.probe import Answer, ask
+from crabhook.hook.client import Options
+from crabhook.model.errors import CrabhookError
+from crabhook.server.address import default_address
+
+
+def answers(case: Case) -> Iterator[Finding]:
+    """Whether each server that the hooks ask is there, admits them, and knows the agent."""
+    for one in case.servers:
+        server = one.options.server
+        if not case.may_ask(one):
+            what = f"{server} was not asked, since the project's settings name it"
+            means = "a project may name any server, and it would be shown the token"
+            mend = case.looking_anyway()
+            yield Finding("server.answers", Status.WARNING, what, means, mend)
+            continue
+        answer = ask(one.asking())
+        if not answer.there:
+            yield _silent(case, one, answer)
+        elif case.row.name not in answer.platforms:
+            yield Finding(
+                "server.answers",
+                Status.FAULT,
+                f"{server} answers, and knows {', '.join(answer.platforms)} alone",
+                f"it turns away whatever {case.title} asks: an older crabhook runs there",
+                advice="end that server, and start one of this version: crabhook serve",
+            )
+        else:
+            yield Finding(
+                "server.answers",
+                Status.OK,
+                f"{server} answers in {1000 * answer.seconds:.0f} ms",
+                figures={"answer_ms": round(1000 * answer.seconds, 2)},
+            )
+
+
+def _silent(case: Case, one: Entry, answer: Answer) -> Finding:
+    closed = one.given("--when-unreachable") == "deny"
+    means = (
+        "every call that the operator should decide is denied"
+        if closed
+        else f"the operator is not asked: {case.title} goes by its own rules alone"
+    )
+    mend, advice = _serve(one), ""
+    if answer.no_token:
+        token = config.state_folder() / "token"
+        mend = case.reinstalling(one, token_file=str(token)) if token.is_file() else ""
+        advice = "the server's token file is what --token-file of `crabhook serve` names"
+    elif answer.kind == "options":
+        mend, advice = case.reinstalling(one), "with a --token-file that can be read"
+    elif elsewhere := _elsewhere(one):
+        mend = case.reinstalling(one, server=elsewhere)
+        advice = f"your settings have the server listen on {elsewhere}, where one answers"
+    return Finding("server.answers", Status.FAULT, answer.words, means, mend, advice)
+
+
+def _serve(one: Entry) -> str:
+    """Return the command that begins a server where the hook looks for one, if it can be here."""
+    server = one.options.server
+    if server == str(default_address()):
+        return commands.crabhook("serve")
+    return commands.crabhook("serve", "--listen", server) if server.startswith("unix:") else ""
+
+
+def _elsewhere(one: Entry) -> str:
+    """Return another address of the owner's settings at which a server answers, if one does."""
+    try:
+        listens = config.load().listen
+    except CrabhookError:
+        return ""
+    for address in listens:
+        options = Options()
+        options.server = address
+        if address != one.options.server and address.startswith("unix:") and ask(options).there:
+            return address
+    return ""
+
+
+def private_socket(case: Case) -> Iterator[Finding]:
+    """Whether the socket and its folder are their owner's alone: who can write there can answer."""
+    for one in case.servers:
+        if not one.options.server.startswith("unix:") or one.options.tls_ca:
+            continue
+        path = Path(one.options.server.removeprefix("unix:"))
+        found = list(_open_to_others(case, one, path))
+        yield from found
+        if not found and path.exists():
+            yield Finding("server.socket", Status.OK, f"{path} and its folder are yours alone")
+
+
+def _open_to_others(case: Case, one: Entry, path: Path) -> Iterator[Finding]:
+    means = f"another user could answer {case.title} for the operator"
+    try:
+        folder, socket = path.parent.lstat(), path.lstat()
+    except OSError:
+        return  # nobody listens there, which is a finding of its own
+    if folder.st_mode & stat.S_ISVTX or folder.st_uid != os.getuid():
+        what = f"{path.parent} is shared, or another user's"
+        mend = case.reinstalling(one, server=str(default_address()))
+        yield Finding("server.socket", Status.FAULT, what, means, mend)
+    elif folder.st_mode & 0o022:
+        what = f"{path.parent} has the mode {stat.S_IMODE(folder.st_mode):o}"
+        mend = commands.chmod("700", path.parent)
+        yield Finding("server.socket", Status.FAULT, what, means, mend)
+    if not stat.S_ISSOCK(socket.st_mode):
+        what = f"{path} is no socket"
+        mend = shlex.join(["mv", str(path), f"{path}.moved-away"])
+        yield Finding("server.socket", Status.FAULT, what, "no server can listen there", mend)
+    elif socket.st_uid != os.getuid():
+        what = f"{path} is of another user (number {socket.st_uid})"
+        mend = case.reinstalling(one, server=str(default_address()))
+        yield Finding("server.socket", Status.FAULT, what, means, mend)
+    elif socket.st_mode & 0o077:
+        what = f"{path} has the mode {stat.S_IMODE(socket.st_mode):o}"
+        reachable = folder.st_mode & 0o011
+        status = Status.FAULT if reachable else Status.WARNING
+        means = "other users can ask the operator" if reachable else "its folder alone guards it"
+        yield Finding("server.socket", status, what, means, commands.chmod("600", path))
+
+
+def private_token(case: Case) -> Iterator[Finding]:
+    """Whether the token that goes to a server over TCP is there, and its owner's alone."""
+    for name in dict.fromkeys(one.given("--token-file") for one in case.servers):
+        if not name:
+            continue
+        path = Path(name)
+        try:
+            mode = stat.S_IMODE(path.stat().st_mode)
+        except OSError as error:
+            means = "without the token the server turns every hook away"
+            what = f"{path} cannot be read: {error.strerror}"
+            advice = "copy the server's token there, with the mode 0600"
+            yield Finding("server.token", Status.FAULT, what, means, advice=advice)
+            continue
+        if mode & 0o077:
+            what, means = f"{path} has the mode {mode:o}", "who has the token can ask the operator"
+            mend = commands.chmod("600", path)
+            yield Finding("server.token", Status.WARNING, what, means, mend)
+        else:
+            yield Finding("server.token", Status.OK, f"{path} is yours alone")

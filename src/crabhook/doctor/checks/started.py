@@ -1,0 +1,135 @@
+"""Whether the program that the hooks start can be run, is this one, and is fast."""
+
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from crabhook import __version__
+from crabhook.doctor.entry import Entry
+from crabhook.doctor.facts import Case
+from crabhook.doctor.finding import Finding, Status
+from crabhook.doctor.probe import NO_PLATFORM, ask
+from crabhook.doctor.processes import ProgramError, run
+from crabhook.doctor.timing import Speed, measure
+from crabhook.install import program
+
+GOAL = 1.5  # times a bare start of Python that a hook call may take
+
+_ROUNDS, _QUICK_ROUNDS = 15, 5
+_START = 10.0  # seconds for the program's one start
+# What the stub does, up to importing the client; then who it is, instead of asking anybody.
+_WHO = (
+    "import sys;sys.path.append(sys.argv[1].rpartition('/crabhook/hook/')[0]);"
+    "import crabhook.hook.client;print(crabhook.__version__);print(sys.executable)"
+)
+
+
+def program_runs(case: Case) -> Iterator[Finding]:
+    """Whether the program that is registered is there, runs, and is of this installation."""
+    for one in case.programs:
+        mend = case.reinstalling(one)
+        if not case.may_start(one):
+            what = f"not started, since the project's settings name it: {one.told}"
+            means = "a project may name any program; look at it before you trust it"
+            mend = case.looking_anyway()
+            yield Finding("hook.program", Status.WARNING, what, means, mend)
+            continue
+        try:
+            version, path = _who(one)
+        except ProgramError as error:
+            means = f"{case.title} cannot start the hook, and goes on without the operator"
+            yield Finding("hook.program", Status.FAULT, str(error), means, mend)
+            continue
+        what = f"crabhook {version} by {path}"
+        if not one.is_of_this_installation:
+            yield Finding(
+                "hook.program",
+                Status.WARNING,
+                f"{what}, at {one.stub or one.interpreter}; this is {__version__} at "
+                f"{program.stub()}",
+                "the hooks are of another installation, which this one's upgrades do not reach",
+                mend,
+            )
+            continue
+        for trouble in program.misgivings(one.interpreter):
+            yield Finding("hook.program", Status.WARNING, trouble, "the hook may be slow, or gone")
+        yield Finding("hook.program", Status.OK, what, figures={"version": version})
+
+
+def _who(one: Entry) -> tuple[str, str]:
+    """Return the version of the program that an entry starts, and its interpreter.
+
+    Raises ProgramError, saying why, where that cannot be run.
+    """
+    if not one.command:
+        raise ProgramError(f"only a shell could tell what this starts: {one.told}")
+    if one.stub and not Path(one.stub).is_file():
+        raise ProgramError(f"there is no {one.stub}")
+    words = ("-I", "-S", "-c", _WHO, one.stub) if one.stub else ("--version",)
+    said = run([one.interpreter, *words], seconds=_START, environment=os.environ)
+    lines = said.stdout.splitlines()
+    if said.code or not lines:
+        raise ProgramError(f"{one.interpreter} ends with {said.code}: {said.last_words}")
+    return lines[0].removeprefix("crabhook "), one.interpreter if len(lines) < 2 else lines[1]
+
+
+def fast(case: Case) -> Iterator[Finding]:
+    """Whether a hook call takes about as long as starting Python, measured."""
+    for one in [one for one in case.programs if case.may_start(one)][:1]:
+        try:
+            _, python = _who(one)
+            if not one.stub:
+                python = program.interpreter()
+            with TemporaryDirectory(prefix="crabhook-doctor-") as folder:
+                speed, where = _timed(case, one, python, Path(folder))
+        except ProgramError as error:
+            what = f"it cannot be measured: {error}"
+            yield Finding("hook.fast", Status.UNKNOWN, what, mend=case.reinstalling(one))
+            continue
+        yield _judged(case, one, speed, where)
+
+
+def _timed(case: Case, one: Entry, python: str, folder: Path) -> tuple[Speed, str]:
+    """Measure an entry's command against its server, or against nobody where none answers.
+
+    The server refuses before there is an event: see `probe`.
+    """
+    there = case.may_ask(one) and ask(one.asking()).there
+    nobody = () if there else ("--server", f"unix:{folder}/nobody")
+    words = ("--platform", NO_PLATFORM, "--wait", "5", "--reconnect", "0", *nobody)
+    rounds = _QUICK_ROUNDS if case.wish.quick else _ROUNDS
+    environment: Mapping[str, str] = os.environ
+    speed = measure(
+        (*one.command, *words),
+        python,
+        environment,
+        case.wish.project,
+        rounds=rounds,
+    )
+    return speed, "the server there" if there else "no server there"
+
+
+def _judged(case: Case, one: Entry, speed: Speed, where: str) -> Finding:
+    what = (
+        f"{speed.hook:.0f} ms a call, {speed.ratio:.2f} times a bare start of Python "
+        f"({speed.python:.0f} ms); {speed.rounds} of each, in turn, {where}"
+    )
+    figures = {
+        "hook_ms": round(speed.hook, 2),
+        "python_ms": round(speed.python, 2),
+        "ratio": round(speed.ratio, 3),
+        "rounds": speed.rounds,
+    }
+    if speed.ratio <= GOAL:
+        return Finding("hook.fast", Status.OK, what, figures=figures)
+    tls = "TLS alone costs three starts of Python: a tunnel to the Unix socket has none of that; "
+    return Finding(
+        "hook.fast",
+        Status.WARNING,
+        what,
+        f"{case.title} waits that long at every event, dozens of times a turn",
+        case.reinstalling(one),
+        f"{tls if one.options.tls_ca else ''}a busy machine measures badly: look again",
+        figures=figures,
+    )

@@ -1,0 +1,61 @@
+"""The commands that mend, as a person can paste them into a shell."""
+
+import re
+import shlex
+import shutil
+import sys
+from pathlib import Path
+
+from crabhook.install.hooks import Installation
+from crabhook.install.places import Scope
+from crabhook.model.request import Stance
+
+_LINE = re.compile(r"\bline (\d+)")
+_USUAL_WAIT = 3600
+
+
+def crabhook(*words: str) -> str:
+    """Return a command of crabhook's; by its module where it is not on PATH."""
+    start = ("crabhook",) if shutil.which("crabhook") else (sys.executable, "-m", "crabhook")
+    return shlex.join([*start, *words])
+
+
+def install(agent: str, scope: Scope, project: Path, how: Installation | None = None) -> str:
+    """Return the command that installs into an agent; the usual way where no other is named."""
+    words = ["install", agent]
+    if how is not None:
+        if agent != "gemini":  # which has but one stance
+            words.append("--gate" if how.stance is Stance.GATE else "--companion")
+        words += ["--fail-closed"] if how.fail_closed else []
+        options = (
+            ("--server", how.server),
+            ("--token-file", how.token_file),
+            ("--tls-ca", how.tls_ca),
+        )
+        words += [word for option, value in options if value for word in (option, value)]
+        words += ["--wait", str(how.wait)] if how.wait != _USUAL_WAIT else []
+    return crabhook(*words, *_place(scope, project))
+
+
+def uninstall(agent: str, scope: Scope, project: Path) -> str:
+    """Return the command that takes the hooks out of one scope's settings."""
+    return crabhook("uninstall", agent, *_place(scope, project))
+
+
+def edit(path: Path, problem: str = "") -> str:
+    """Return the command that opens a file where its problem is, as far as that names a line."""
+    found = _LINE.search(problem)
+    at = f"+{found[1]} " if found else ""
+    return f"${{EDITOR:-vi}} {at}{shlex.quote(str(path))}"
+
+
+def chmod(mode: str, path: Path) -> str:
+    """Return the command that gives a file or folder this mode."""
+    return shlex.join(["chmod", mode, str(path)])
+
+
+def _place(scope: Scope, project: Path) -> list[str]:
+    if scope is Scope.USER:
+        return []
+    where = [] if project == Path.cwd() else ["--project", str(project)]
+    return ["--scope", scope.value, *where]

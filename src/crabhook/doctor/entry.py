@@ -1,0 +1,133 @@
+"""One hook entry in an agent's settings: what it starts, for how long, and whom it asks."""
+
+import os
+import re
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TypeAlias
+
+from crabhook.hook.client import Options, read_options
+from crabhook.install import program
+from crabhook.install.document import Json, Number
+from crabhook.server.address import default_address
+
+Words: TypeAlias = tuple[str, ...]
+
+_OPERATOR = re.compile(r"[|&;<>()]+")
+_ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
+_TESTS = ("[", "test")
+_STUB = "crabhook/hook/run.py"
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One handler that an agent's settings register for an event.
+
+    `command` are the words that start it, none where only a shell could tell
+    them.  `timeout` is in the agent's own unit, None where none is registered.
+    `group` and `place` say where it stands among the event's handlers.
+    """
+
+    event: str
+    handler: Mapping[str, Json]
+    command: Words
+    timeout: float | None
+    group: int = 0
+    place: int = 0
+
+    @property
+    def told(self) -> str:
+        """The command in one line, for a person."""
+        command = self.handler.get("command")
+        named = command if isinstance(command, str) else self.handler.get("url")
+        return shlex.join(self.command) if self.command else str(named or self.handler.get("type"))
+
+    @property
+    def interpreter(self) -> str:
+        """The program that is started."""
+        return self.command[0] if self.command else ""
+
+    @property
+    def stub(self) -> str:
+        """The hook's stub that the program runs; empty where it is the `crabhook` command."""
+        return next((word for word in self.command if word.endswith(_STUB)), "")
+
+    @property
+    def is_of_this_installation(self) -> bool:
+        """Whether it starts the stub beside us by our interpreter, whichever of its names."""
+        theirs, ours = Path(self.interpreter), Path(program.interpreter())
+        same = theirs.parent == ours.parent and theirs.resolve() == ours.resolve()
+        return same and self.stub == program.stub()
+
+    @property
+    def arguments(self) -> Words:
+        """What our client is told: the words behind the stub, or behind the command."""
+        begin = self.command.index(self.stub) + 1 if self.stub else 1
+        return self.command[begin:]
+
+    def given(self, option: str) -> str | None:
+        """Return the value of one of the client's options, where it is given; the last counts."""
+        found = None
+        for place, word in enumerate(self.arguments):
+            name, equals, value = word.partition("=")
+            if name == option:
+                found = value if equals else "".join(self.arguments[place + 1 : place + 2])
+        return found
+
+    @cached_property
+    def options(self) -> Options:
+        """What our client understands of that, in the environment we are in; it opens no file."""
+        words, rest = list[str](), list(self.arguments)
+        while rest:
+            word = rest.pop(0)
+            if word == "--token-file":
+                del rest[:1]
+            elif not word.startswith("--token-file="):
+                words.append(word)
+        return self._read(words)
+
+    def asking(self) -> Options:
+        """Return the same with the token that it shows, to ask the server as it would."""
+        return self._read(self.arguments)
+
+    def _read(self, words: Sequence[str]) -> Options:
+        environment = {os.fsencode(name): os.fsencode(value) for name, value in os.environ.items()}
+        options = read_options(words, environment)
+        if self.given("--server") is None and b"CRABHOOK_SERVER" not in environment:
+            options.server = str(default_address())
+        return options
+
+
+def entry(event: str, handler: Mapping[str, Json], group: int = 0, place: int = 0) -> Entry:
+    """Return what a handler of `event` says."""
+    command, args, timeout = (handler.get(key) for key in ("command", "args", "timeout"))
+    words: Words = ()
+    if isinstance(command, str):
+        words = (command, *map(str, args)) if isinstance(args, list) else _started(command)
+    seconds = float(timeout.literal) if isinstance(timeout, Number) else None
+    return Entry(event, handler, words, seconds, group, place)
+
+
+def _started(line: str) -> Words:
+    """Return the first command of a shell's line that is no test, without `exec`."""
+    lexer = shlex.shlex(line, posix=True, punctuation_chars=True)
+    lexer.whitespace_split = True
+    lexer.commenters = ""
+    try:
+        commands = list(_commands(list(lexer)))
+    except ValueError:  # a quote that is not closed
+        return ()
+    return next((words for words in commands if words and words[0] not in _TESTS), ())
+
+
+def _commands(words: Sequence[str]) -> Iterator[Words]:
+    command: list[str] = []
+    for word in (*words, ";"):
+        if _OPERATOR.fullmatch(word):
+            yield tuple(command)
+            command = []
+        elif command or not (word == "exec" or _ASSIGNMENT.match(word)):
+            command.append(word)

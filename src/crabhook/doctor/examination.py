@@ -1,0 +1,91 @@
+"""What is looked at, in order; the whole examination."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from crabhook.doctor import commands
+from crabhook.doctor.agents import ROWS
+from crabhook.doctor.checks import (
+    agent,
+    alone,
+    installed,
+    patience,
+    permitted,
+    recorded,
+    server,
+    settled,
+    started,
+    surroundings,
+)
+from crabhook.doctor.facts import Case, Wish, case
+from crabhook.doctor.finding import Finding, Status
+from crabhook.doctor.machine import Machine, machine
+
+OF_AN_AGENT: Sequence[Callable[[Case], Iterator[Finding]]] = (
+    agent.known_version,
+    installed.readable,
+    installed.installed,
+    installed.current,
+    alone.switched_on,
+    permitted.permitted,
+    alone.alone,
+    started.program_runs,
+    patience.patient,
+    server.answers,
+    server.private_socket,
+    server.private_token,
+    started.fast,
+)
+
+OF_THE_MACHINE: Sequence[Callable[[Machine], Iterator[Finding]]] = (
+    settled.settings,
+    settled.rules,
+    settled.project_rules,
+    recorded.writable,
+    recorded.room,
+    recorded.whole,
+    surroundings.own,
+    surroundings.no_root,
+)
+
+
+def cases(wish: Wish, environment: Mapping[str, str]) -> Sequence[Case]:
+    """Return the agents to look at: the one that is named, else those that are here or hooked.
+
+    Where none is hooked the first that is here is looked at as if it were named.
+    """
+    if wish.agent is not None:
+        return (replace(case(ROWS[wish.agent], wish, environment), wanted=True),)
+    found = [case(row, wish, environment) for row in ROWS.values()]
+    here = [one for one in found if one.program or _known(one)]
+    if here and not any(one.hooked for one in here):
+        here[0] = replace(here[0], wanted=True)
+    return tuple(here)
+
+
+def examine(cases: Sequence[Case], wish: Wish) -> Iterator[Finding]:
+    """Look at everything; yield each finding as it is made."""
+    for one in cases:
+        for look in OF_AN_AGENT:
+            yield from (replace(finding, agent=one.row.name) for finding in look(one))
+    if not cases:
+        yield _nobody()
+    here = machine(wish, cases)
+    for check in OF_THE_MACHINE:
+        yield from check(here)
+
+
+def _known(one: Case) -> bool:
+    return bool(one.hooked) or any(settings.problem for settings in one.settings)
+
+
+def _nobody() -> Finding:
+    names = ", ".join(f"{row.agent.title} (`{row.agent.program}`)" for row in ROWS.values())
+    return Finding(
+        "hook.installed",
+        Status.FAULT,
+        f"no agent is here, and none is hooked; looked for on PATH: {names}",
+        "there is nobody yet who could ask you anything",
+        commands.crabhook("demo"),
+        "which shows it without an agent; where there is one, `crabhook install` hooks it",
+    )

@@ -1,0 +1,176 @@
+"""Where the doctor looks: an agent's settings, read once, and what in them is ours."""
+
+import os
+import shutil
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+
+from crabhook.doctor import commands
+from crabhook.doctor.agents import Row
+from crabhook.doctor.entry import Entry, entry
+from crabhook.doctor.written import installation
+from crabhook.install import settings_file
+from crabhook.install.document import parse
+from crabhook.install.errors import InstallError
+from crabhook.install.hooks import START, is_ours
+from crabhook.install.places import Scope
+from crabhook.install.shape import hooks_of
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What the doctor was asked.
+
+    `agent`: the one to look at, None for all that are here; `program` is its
+    program, None for the one on PATH.  `project`: whose settings and rules
+    count.  `quick`: look less closely, and sooner.  `trusting`: what the
+    project's settings name may be started and asked.
+    """
+
+    project: Path
+    agent: str | None = None
+    program: Path | None = None
+    quick: bool = False
+    trusting: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """One settings file of an agent's; `scope` is None for the machine's own.
+
+    `problem` says why it cannot be used; `ours` and `others` are its handlers.
+    """
+
+    path: Path
+    scope: Scope | None
+    text: str = ""
+    problem: str = ""
+    ours: tuple[Entry, ...] = ()
+    others: tuple[Entry, ...] = ()
+
+
+@dataclass(frozen=True)
+class Case:
+    """One agent as it stands on this machine.
+
+    `program` is where its program was found, if it was.  `wanted`: it was
+    asked about, or no agent is hooked, and this one could be.
+    """
+
+    row: Row
+    wish: Wish
+    settings: tuple[Settings, ...]
+    program: Path | None
+    wanted: bool = False
+
+    @property
+    def title(self) -> str:
+        """The agent's full name."""
+        return self.row.agent.title
+
+    @cached_property
+    def hooked(self) -> tuple[Settings, ...]:
+        """The settings that hold hooks of ours, the user's first."""
+        return tuple(one for one in self.settings if one.ours)
+
+    @cached_property
+    def entries(self) -> tuple[Entry, ...]:
+        """All our entries, in whatever settings, those that decide first."""
+        entries = [one for settings in self.hooked for one in settings.ours]
+        return tuple(sorted(entries, key=lambda one: one.event not in self.row.decided))
+
+    @cached_property
+    def programs(self) -> tuple[Entry, ...]:
+        """One of our entries for each program that they start."""
+        return _distinct(self.entries, lambda one: (one.interpreter, one.stub))
+
+    @cached_property
+    def servers(self) -> tuple[Entry, ...]:
+        """One of our entries for each server that they ask, and how."""
+        return _distinct(
+            self.entries,
+            lambda one: (one.options.server, one.given("--token-file"), one.options.tls_ca),
+        )
+
+    def may_start(self, one: Entry) -> bool:
+        """Whether it is safe to start what an entry names: a project's may be anybody's."""
+        words = one.command[1:6] == ("-I", "-S", "-c", START, one.stub)
+        return self._is_own(one) or (words and one.is_of_this_installation)
+
+    def may_ask(self, one: Entry) -> bool:
+        """Whether it is safe to ask the server that an entry names, and to show it the token."""
+        local = one.options.server.startswith("unix:") and not one.options.tls_ca
+        return self._is_own(one) or (local and one.given("--token-file") is None)
+
+    def looking_anyway(self) -> str:
+        """Return the command that starts and asks what the project names."""
+        words = ("doctor", self.row.name, "--project", str(self.wish.project), "--trust-project")
+        return commands.crabhook(*words)
+
+    def _is_own(self, one: Entry) -> bool:
+        """Whether an entry is in settings that no project brings."""
+        theirs = (Scope.PROJECT, Scope.LOCAL)
+        return self.wish.trusting or any(
+            file.scope not in theirs for file in self.hooked if one in file.ours
+        )
+
+    def patience(self, one: Entry) -> float:
+        """Return how many seconds the agent waits for this hook."""
+        return self.row.timeout if one.timeout is None else one.timeout * self.row.unit
+
+    def reinstalling(self, one: Entry, **changes: str | int) -> str:
+        """Return the command that writes the hooks of one entry's file anew.
+
+        They are as they were meant, but for the `changes`, fields of an Installation.
+        """
+        settings = next(file for file in self.hooked if one in file.ours)
+        how = replace(installation(self.row.agent, settings.ours), **changes)  # type: ignore[arg-type]
+        return commands.install(self.row.name, settings.scope or Scope.USER, self.wish.project, how)
+
+
+def case(row: Row, wish: Wish, environment: Mapping[str, str]) -> Case:
+    """Look at one agent."""
+    found = shutil.which(row.agent.program, path=environment.get("PATH"))
+    path = wish.program or (Path(found) if found else None)
+    return Case(row, wish, tuple(_settings(row, wish.project, environment)), path)
+
+
+def _settings(row: Row, project: Path, environment: Mapping[str, str]) -> Iterable[Settings]:
+    seen = set()
+    for scope in row.agent.scopes:
+        try:
+            path = row.agent.path(scope, project, environment)
+        except InstallError:  # no home: then no user's settings either
+            continue
+        if path not in seen:  # in one's home the project's are the user's
+            seen.add(path)
+            yield read(path, scope)
+    for path in row.above:
+        if os.path.lexists(path):
+            yield read(path, None)
+
+
+def read(path: Path, scope: Scope | None) -> Settings:
+    """Read a settings file; one that is not there holds nothing."""
+    try:
+        text = settings_file.read(path).text
+        hooks = hooks_of(parse(text)) if text.strip(" \t\r\n\ufeff") else None
+    except InstallError as error:
+        return Settings(path, scope, problem=str(error))
+    ours, others = list[Entry](), list[Entry]()
+    for event in hooks.events if hooks else ():
+        for number, group in enumerate(event.groups):
+            for place, handler in enumerate(group.handlers.elements):
+                if isinstance(value := handler.node.value, dict):
+                    found = entry(event.name, value, number, place)
+                    (ours if is_ours(value) else others).append(found)
+    return Settings(path, scope, text, "", tuple(ours), tuple(others))
+
+
+def _distinct(entries: Iterable[Entry], key: Callable[[Entry], object]) -> tuple[Entry, ...]:
+    firsts: dict[object, Entry] = {}
+    for one in entries:
+        firsts.setdefault(key(one), one)
+    return tuple(firsts.values())

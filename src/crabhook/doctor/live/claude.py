@@ -1,0 +1,102 @@
+"""Claude Code on the stage; its model speaks Anthropic's Messages API, streamed or whole."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from crabhook.doctor.live.interface import Answer, Body, Next, Turn
+from crabhook.doctor.live.model import event_stream
+from crabhook.doctor.live.stage import Stage
+
+_KEY = "no-key-at-all-but-long-enough"  # its last twenty characters are how it is remembered
+_FEWEST_TOOLS = 5  # the main conversation offers some twenty; a side request, as for a title, few
+_USAGE = {"input_tokens": 1, "output_tokens": 1}
+
+
+class Claude:
+    """Claude Code 2.1."""
+
+    def prepare(self, stage: Stage, model: str) -> None:  # noqa: ARG002 - see `environment`
+        """Write the state in which no dialog comes up."""
+        stage.write(
+            ".claude.json",
+            {
+                "hasCompletedOnboarding": True,
+                "theme": "dark",
+                "numStartups": 3,
+                "customApiKeyResponses": {"approved": [_KEY[-20:]], "rejected": []},
+                "projects": {str(stage.project): {"hasTrustDialogAccepted": True}},
+            },
+        )
+
+    def environment(self, model: str) -> Mapping[str, str]:
+        """Return where its model is; it is to speak to nobody else."""
+        return {
+            "ANTHROPIC_BASE_URL": model,
+            "ANTHROPIC_API_KEY": _KEY,
+            "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+            "DISABLE_TELEMETRY": "1",
+            "DISABLE_ERROR_REPORTING": "1",
+            "DISABLE_AUTOUPDATER": "1",
+        }
+
+    def command(self, program: Path, prompt: str) -> Sequence[str]:
+        """Return the command of a run in which its own rules allow every command."""
+        return (str(program), "-p", "--permission-mode", "default", "--allowedTools=Bash", prompt)
+
+    def answer(self, path: str, body: Body, say: Next) -> Answer | None:
+        """Answer a request to the model, or a count of tokens."""
+        if path == "/v1/messages/count_tokens":
+            return Answer('{"input_tokens": 1}')
+        if path != "/v1/messages":
+            return None
+        main = len(body.get("tools") or ()) >= _FEWEST_TOOLS
+        message = _message(body, say(list(_results(body))) if main else Turn(0))
+        if body.get("stream"):
+            return event_stream(list(_events(message)))
+        return Answer(json.dumps(message))
+
+
+def _message(body: Body, turn: Turn) -> dict[str, Any]:
+    block: dict[str, Any] = {"type": "text", "text": "Done."}
+    if turn.command is not None:
+        given = {"command": turn.command, "description": "Make a file"}
+        block = {"type": "tool_use", "id": f"toolu_{turn.id}", "name": "Bash", "input": given}
+    return {
+        "id": f"msg_{turn.id}",
+        "type": "message",
+        "role": "assistant",
+        "model": str(body.get("model", "scripted")),
+        "content": [block],
+        "stop_reason": "end_turn" if turn.command is None else "tool_use",
+        "stop_sequence": None,
+        "usage": _USAGE,
+    }
+
+
+def _events(message: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """Yield a whole message, which has one block, as the events of a stream."""
+    (block,) = message["content"]
+    start, delta = {**block, "text": ""}, {"type": "text_delta", "text": block.get("text")}
+    if block["type"] == "tool_use":
+        start = {**block, "input": {}}
+        delta = {"type": "input_json_delta", "partial_json": json.dumps(block["input"])}
+    ending = {key: message[key] for key in ("stop_reason", "stop_sequence")}
+    empty = {**message, "content": [], "stop_reason": None}
+    yield {"type": "message_start", "message": empty}
+    yield {"type": "content_block_start", "index": 0, "content_block": start}
+    yield {"type": "content_block_delta", "index": 0, "delta": delta}
+    yield {"type": "content_block_stop", "index": 0}
+    yield {"type": "message_delta", "delta": ending, "usage": _USAGE}
+    yield {"type": "message_stop"}
+
+
+def _results(body: Body) -> Iterator[str]:
+    """Yield what the model is told about its calls."""
+    for message in body.get("messages") or ():
+        content = message["content"]
+        for block in content if isinstance(content, list) else ():
+            if block["type"] == "tool_result":
+                told = block.get("content", "")
+                yield told if isinstance(told, str) else json.dumps(told, ensure_ascii=False)

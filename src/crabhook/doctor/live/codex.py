@@ -1,0 +1,97 @@
+"""Codex on the stage; its model speaks OpenAI's Responses API, streamed."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from crabhook.doctor.live.interface import Answer, Body, Next, Turn
+from crabhook.doctor.live.model import event_stream
+from crabhook.doctor.live.stage import Stage
+
+_FEWEST_TOOLS = 5  # a side request offers few
+_USAGE = {
+    "input_tokens": 1,
+    "input_tokens_details": None,
+    "output_tokens": 1,
+    "output_tokens_details": None,
+    "total_tokens": 2,
+}
+_RESULTS = ("function_call_output", "custom_tool_call_output")
+_CONFIGURATION = """\
+model = "gpt-5.5"
+model_provider = "scripted"
+check_for_update_on_startup = false
+
+[model_providers.scripted]
+name = "scripted"
+base_url = "{model}/v1"
+wire_api = "responses"
+
+[analytics]
+enabled = false
+
+[notice.model_migrations]
+"gpt-5.5" = "gpt-6-sol"
+
+[projects."{project}"]
+trust_level = "trusted"
+"""
+
+
+class Codex:
+    """Codex CLI 0.169."""
+
+    def prepare(self, stage: Stage, model: str) -> None:
+        """Write the configuration in which no dialog comes up, and where its model is."""
+        text = _CONFIGURATION.format(model=model, project=stage.project)
+        stage.write(".codex/config.toml", text)
+
+    def environment(self, model: str) -> Mapping[str, str]:  # noqa: ARG002 - see `prepare`
+        """Return nothing: it is told all by its configuration."""
+        return {}
+
+    def command(self, program: Path, prompt: str) -> Sequence[str]:
+        """Return the command of a run in which neither a sandbox nor a review is in the way.
+
+        What runs is the proof's own, and a sandbox may not be had everywhere.
+        """
+        flags = ("--skip-git-repo-check", "--sandbox", "danger-full-access")
+        return (str(program), "exec", *flags, "--dangerously-bypass-hook-trust", prompt)
+
+    def answer(self, path: str, body: Body, say: Next) -> Answer | None:
+        """Answer a request to the model."""
+        if path != "/v1/responses":
+            return None
+        main = len(body.get("tools") or ()) >= _FEWEST_TOOLS
+        return event_stream(_events(say(list(_results(body))) if main else Turn(0)))
+
+
+def _events(turn: Turn) -> Sequence[Mapping[str, Any]]:
+    content = [{"type": "output_text", "text": "Done."}]
+    item: dict[str, Any] = {"type": "message", "role": "assistant", "content": content}
+    if turn.command is not None:
+        item = {
+            "type": "function_call",
+            "call_id": f"call_{turn.id}",
+            "name": "exec_command",
+            "arguments": json.dumps({"cmd": turn.command}),
+        }
+    name = f"resp_{turn.id}"
+    return (
+        {"type": "response.created", "response": {"id": name}},
+        {
+            "type": "response.output_item.done",
+            "output_index": 0,
+            "item": item | {"id": f"item_{turn.id}"},
+        },
+        {"type": "response.completed", "response": {"id": name, "usage": _USAGE}},
+    )
+
+
+def _results(body: Body) -> Iterator[str]:
+    """Yield what the model is told about its calls."""
+    for item in body.get("input") or ():
+        if item["type"] in _RESULTS:
+            told = item["output"]
+            yield told if isinstance(told, str) else json.dumps(told, ensure_ascii=False)
