@@ -1,5 +1,7 @@
 """The tables of what each agent reads."""
 
+import json
+
 import pytest
 
 from crabhook.lint.protocol import PROTOCOLS, claude, codex, gemini
@@ -16,8 +18,6 @@ def test_claude_codes_events_are_those_of_the_platform() -> None:
 
 @pytest.mark.parametrize("protocol", PROTOCOLS.values(), ids=list(PROTOCOLS))
 def test_every_event_and_tool_that_an_agent_was_seen_to_send_is_known(protocol: object) -> None:
-    import json
-
     agent = next(one for one in PROTOCOLS.values() if one is protocol)
     seen = 0
     for path in sorted((SAMPLES / agent.name).glob("*.json")):

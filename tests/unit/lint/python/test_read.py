@@ -1,5 +1,7 @@
 """What a Python script's tree tells: its facts, from whole scripts."""
 
+import contextlib
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -7,7 +9,7 @@ from hypothesis import strategies as st
 from crabhook.lint.errors import CannotParseError
 from crabhook.lint.finding import Place
 from crabhook.lint.python.read import read_python
-from crabhook.lint.script import Answer, Exit, Script, Source, Written
+from crabhook.lint.script import Answer, Exit, Language, Script, Source, Written
 
 HEAD = "import json, os, sys, time, subprocess\n"
 
@@ -138,9 +140,7 @@ def test_the_code_of_an_exit_is_known_where_it_is_written(body: str, code: int |
 
 def test_what_main_returns_is_what_the_script_exits_with() -> None:
     body = "def main():\n    if x:\n        return 2\n    return 0\nsys.exit(main())"
-    assert [(one.place.line, one.code) for one in script(body).exits] == [(5, 0), (4, 2)] or [
-        (one.place.line, one.code) for one in script(body).exits
-    ] == [(4, 2), (5, 0)]
+    assert {(one.place.line, one.code) for one in script(body).exits} == {(4, 2), (5, 0)}
 
 
 @pytest.mark.parametrize(
@@ -285,29 +285,25 @@ def test_columns_are_counted_in_characters() -> None:
 _PIECES = st.sampled_from(
     [
         *"abxyz(){}[]:,.='\"\n ",
-        "import json, sys\n",
-        "print(",
-        "json.dumps(",
-        "sys.exit(",
-        "{}",
-        "x = ",
-    ]
-    + [
-        "def f(a):\n    ",
-        "return ",
-        "try:\n    ",
-        "except Exception:\n    ",
-        "**",
-        "lambda: ",
-        "f'{",
-    ]
-    + [
-        "if x:\n    ",
-        "json.load(sys.stdin)",
-        "x['a'] = ",
-        "f(",
-        "timeout=1",
-        "for x in range(3):\n    ",
+        *(
+            "import json, sys\n",
+            "print(",
+            "json.dumps(",
+            "sys.exit(",
+            "{}",
+            "x = ",
+            "def f(a):\n    ",
+        ),
+        *(
+            "return ",
+            "try:\n    ",
+            "except Exception:\n    ",
+            "**",
+            "lambda: ",
+            "f'{",
+            "if x:\n    ",
+        ),
+        *("json.load(sys.stdin)", "x['a'] = ", "f(", "timeout=1", "for x in range(3):\n    "),
     ]
 )
 
@@ -315,7 +311,5 @@ _PIECES = st.sampled_from(
 @settings(max_examples=200, deadline=None)
 @given(st.lists(_PIECES, max_size=30).map("".join))
 def test_no_text_is_too_strange_to_be_read_or_refused(text: str) -> None:
-    try:
-        assert read_python(text).shebang == ""
-    except CannotParseError as error:
-        assert error.place.line >= 1
+    with contextlib.suppress(CannotParseError):
+        assert read_python(text).language is Language.PYTHON

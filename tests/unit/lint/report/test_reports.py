@@ -35,6 +35,7 @@ def test_what_to_do_is_said_once_for_each_rule_of_a_file() -> None:
 
 
 def test_nothing_found_is_said() -> None:
+    assert list(text.lines(Report())) == ["nothing was looked at"]
     assert list(text.lines(Report([], [Path("a")]))) == ["1 file looked at: nothing found"]
 
 

@@ -1,12 +1,14 @@
 """What a shell script's tree tells: its facts, from whole scripts."""
 
+import contextlib
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crabhook.lint.errors import CannotParseError
 from crabhook.lint.finding import Place
-from crabhook.lint.script import Written
+from crabhook.lint.script import Language, Written
 from crabhook.lint.shape import UNKNOWN
 from crabhook.lint.shell.prints import prints
 from crabhook.lint.shell.read import read_shell
@@ -105,7 +107,7 @@ def test_a_code_is_known_where_it_is_written(text: str, code: int | None) -> Non
     [
         ("sleep 5", [5]),
         ("sleep 2m", [120]),
-        ("timeout -k 5 --foreground 30s make", [5]),
+        ("timeout -k 5 --foreground 30s make", [30]),
         ("timeout 1.5h make", [5400]),
         ("curl -sS --max-time 20 x", [20]),
         ("curl -m 3 x", [3]),
@@ -115,8 +117,6 @@ def test_a_code_is_known_where_it_is_written(text: str, code: int | None) -> Non
     ],
 )
 def test_a_wait_is_known_where_its_length_is_written(text: str, seconds: list[float]) -> None:
-    if "-k" in text:
-        pytest.importorskip("tree_sitter_bash")
     assert [one.seconds for one in read_shell(text).waits] == seconds
 
 
@@ -156,23 +156,15 @@ def test_what_is_printed_is_read_with_its_direction() -> None:
 
 _PIECES = st.sampled_from(
     [
-        *"ab \n;|&(){}<>$'\"`\\",
-        "echo ",
-        "exit 1\n",
-        "if x; then\n",
-        "fi\n",
-        "$(",
-        "<<EOF\n",
-        "EOF\n",
+        *"ab \n;|&(){}<>$'\"`\\é",
+        *("echo ", "exit 1\n", "if x; then\n", "fi\n", "$(", "<<EOF\n", "EOF\n", "jq -n '{"),
+        *("}'", '{"a": ', "case x in\n", "esac\n", ">&2", "f() {", "printf '%s' "),
     ]
-    + ["jq -n '{", "}'", '{"a": ', "case x in\n", "esac\n", ">&2", "f() {", "é", "printf '%s' "]
 )
 
 
 @settings(max_examples=200, deadline=None)
 @given(st.lists(_PIECES, max_size=30).map("".join))
 def test_no_text_is_too_strange_to_be_read_or_refused(text: str) -> None:
-    try:
-        assert read_shell(text).shebang in {"", text.split("\n", 1)[0]}
-    except CannotParseError as error:
-        assert str(error)
+    with contextlib.suppress(CannotParseError):
+        assert read_shell(text).language is Language.SHELL

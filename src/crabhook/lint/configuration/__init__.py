@@ -1,0 +1,1 @@
+"""A hook configuration of any of the agents, read into facts."""

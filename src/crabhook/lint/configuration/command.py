@@ -1,0 +1,136 @@
+"""Which script a registered command runs, and where that is."""
+
+import re
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from crabhook.lint.configuration.facts import Configuration, Handler
+
+_INTERPRETER = re.compile(r"(?:python(?:\d+(?:\.\d+)?)?|bash|sh|dash|zsh|ksh|node|uv|env)")
+_WITH_VALUE = frozenset({"-W", "-X", "-o", "--rcfile", "--init-file"})
+_NO_SCRIPT = frozenset({"-c", "-m", "-", "-s"})
+_ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
+_OPERATOR = re.compile(r"[|&;<>()]+")
+_PLACEHOLDER = re.compile(r"\$\{?([A-Z_]+)\}?")
+_SCRIPT = re.compile(r".*\.(?:py|sh|bash|js|mjs|cjs|ts|rb|pl)")
+_AGENT_FOLDERS = frozenset({".claude", ".gemini", ".codex"})
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """The script that a command runs.
+
+    `written`: its path as it stands there.  `path`: where that is, or None
+    where it cannot be known from here.  `direct`: it is started itself, by
+    no interpreter.  `relative`: it is looked for from wherever the agent is.
+    """
+
+    written: str
+    path: Path | None
+    direct: bool
+    relative: bool
+
+
+def program(configuration: Configuration, handler: Handler) -> Program | None:
+    """Return the script that a handler runs; None where it runs none that is named by a path."""
+    if handler.type != "command":
+        return None
+    command, args = handler.command
+    words = _words(command) if args is None else [command, *args]
+    found = _script(words)
+    if found is None:
+        return None
+    written, direct = found
+    filled = _filled(written, configuration.path)
+    relative = not written.startswith(("/", "~", "$"))
+    if filled is None:
+        return Program(written, None, direct, relative)
+    return Program(written, _located(filled, configuration.path), direct, relative)
+
+
+def _words(command: str) -> Sequence[str]:
+    """Return the words of a shell line's first command; none where that takes a shell to know."""
+    if "$(" in command or "`" in command or "\n" in command.strip():
+        return ()
+    lexer = shlex.shlex(command, posix=True, punctuation_chars=True)
+    lexer.whitespace_split = True
+    try:
+        words = list(lexer)
+    except ValueError:
+        return ()
+    end = next((n for n, word in enumerate(words) if _OPERATOR.fullmatch(word)), len(words))
+    return words[:end]
+
+
+def _script(words: Sequence[str]) -> tuple[str, bool] | None:
+    """Return the path of the script among these words, and whether it is started itself."""
+    rest = list(words)
+    while rest and _ASSIGNMENT.match(rest[0]):
+        rest.pop(0)
+    direct = True
+    while rest and _INTERPRETER.fullmatch(rest[0].rpartition("/")[2]):
+        uv = rest.pop(0).rpartition("/")[2] == "uv"
+        if uv and rest[:1] != ["run"]:
+            return None
+        rest = rest[1:] if uv else rest
+        direct = False
+        while rest and (rest[0].startswith("-") or _ASSIGNMENT.match(rest[0])):
+            option = rest.pop(0)
+            if option in _NO_SCRIPT and not uv:
+                return None
+            if option in _WITH_VALUE and not uv and rest:
+                rest.pop(0)
+            if uv and option not in {"--script", "-s", "--quiet", "-q"}:
+                return None
+    if not rest or not ("/" in rest[0] or _SCRIPT.fullmatch(rest[0])):
+        return None
+    return (rest[0], direct) if direct is False or "/" in rest[0] else None
+
+
+def _filled(written: str, configuration: Path) -> str | None:
+    """Return a path with its placeholders filled in; None where one is not known."""
+    known = _placeholders(configuration)
+    if any(name not in known for name in _PLACEHOLDER.findall(written)):
+        return None
+    filled = _PLACEHOLDER.sub(lambda found: known[found[1]], written)
+    if filled.startswith("~/"):
+        return str(Path.home() / filled[2:]) if _is_own(configuration) else None
+    return None if "$" in filled or filled.startswith("~") or "*" in filled else filled
+
+
+def _placeholders(configuration: Path) -> Mapping[str, str]:
+    project, known = project_of(configuration), {}
+    if project is not None and project != Path.home():
+        known = {name: str(project) for name in ("CLAUDE_PROJECT_DIR", "GEMINI_PROJECT_DIR")}
+    if configuration.name == "hooks.json":
+        parent = configuration.absolute().parent
+        known["CLAUDE_PLUGIN_ROOT"] = str(parent.parent if parent.name == "hooks" else parent)
+    if _is_own(configuration):
+        known["HOME"] = str(Path.home())
+    return known
+
+
+def project_of(configuration: Path) -> Path | None:
+    """Return the project that a configuration belongs to: what its agent's folder lies in."""
+    parent = configuration.absolute().parent
+    return parent.parent if parent.name in _AGENT_FOLDERS else None
+
+
+def _is_own(configuration: Path) -> bool:
+    """Whether a configuration is of the person who runs the linter: it lies in their home."""
+    return configuration.absolute().is_relative_to(Path.home())
+
+
+def _located(filled: str, configuration: Path) -> Path | None:
+    path = Path(filled)
+    if path.is_absolute():
+        return path
+    project = project_of(configuration)
+    if project == Path.home():
+        return None  # the agent runs it in whatever project it is in
+    if project is not None:
+        return project / path
+    beside = configuration.absolute().parent / path
+    return beside if beside.is_file() else None

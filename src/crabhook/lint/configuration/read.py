@@ -1,0 +1,146 @@
+"""A hook configuration's facts; what is not sound is said, and the rest is read."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from crabhook.lint.configuration.facts import Configuration, Handler, Matched
+from crabhook.lint.configuration.item import Item
+from crabhook.lint.finding import Remark
+from crabhook.lint.protocol import PROTOCOLS
+from crabhook.lint.protocol.interface import Protocol
+from crabhook.lint.script import Named
+
+_FOLDERS = {".claude": "claude", ".gemini": "gemini", ".codex": "codex"}
+_NEEDED = {
+    "command": ("command",),
+    "http": ("url",),
+    "mcp_tool": ("server", "tool"),
+    "prompt": ("prompt",),
+    "agent": ("prompt",),
+}
+_SWITCHES = {
+    "claude": (
+        (("disableAllHooks",), True, "it switches every hook off"),
+        (("allowManagedHooksOnly",), True, "only the organisation's own hooks run"),
+    ),
+    "gemini": ((("hooksConfig", "enabled"), False, "it switches every hook off"),),
+    "codex": ((("features", "hooks"), False, "it switches every hook off"),),
+}
+
+
+def protocol_by_path(path: Path) -> Protocol | None:
+    """Return whose folder a file lies in, if it is in an agent's."""
+    named = (_FOLDERS[part] for part in reversed(path.parts[:-1]) if part in _FOLDERS)
+    name = next(named, None)
+    return PROTOCOLS[name] if name else None
+
+
+def protocol_of(path: Path, root: Item) -> Protocol:
+    """Return the agent that a configuration is for: by its folder, its keys, its events."""
+    if (by_path := protocol_by_path(path)) is not None:
+        return by_path
+    if "hooksConfig" in root.members:
+        return PROTOCOLS["gemini"]
+    if path.suffix == ".toml":
+        return PROTOCOLS["codex"]
+    hooks = root.members.get("hooks")
+    events = set(hooks.members) if hooks is not None else set()
+    known = {name: len(events & set(protocol.events)) for name, protocol in PROTOCOLS.items()}
+    return PROTOCOLS[max(known, key=lambda name: known[name])]  # the first of equals: Claude Code
+
+
+def registers_hooks(root: Item) -> bool:
+    """Whether a file is a hook configuration at all."""
+    hooks = root.members.get("hooks")
+    return hooks is not None and isinstance(hooks.value, dict)
+
+
+def read_configuration(path: Path, root: Item, protocol: Protocol) -> Configuration:
+    """Return what `root` registers with the agent."""
+    reader = _Reader(protocol)
+    reader.root(root)
+    return Configuration(
+        path,
+        protocol,
+        tuple(reader.events),
+        tuple(reader.matchers),
+        tuple(reader.handlers),
+        tuple(reader.faults),
+        tuple(_switches(root, protocol)),
+    )
+
+
+class _Reader:
+    """Collects what is sound, and notes what is not."""
+
+    def __init__(self, protocol: Protocol) -> None:
+        self._protocol = protocol
+        self.events: list[Named] = []
+        self.matchers: list[Matched] = []
+        self.handlers: list[Handler] = []
+        self.faults: list[Remark] = []
+
+    def root(self, root: Item) -> None:
+        if self._wrong(root, dict, "the whole file", "an object"):
+            return
+        hooks = root.members.get("hooks")
+        if hooks is None or self._wrong(hooks, dict, '"hooks"', "an object of events"):
+            return
+        for name, groups in hooks.members.items():
+            self.events.append(Named(hooks.where(name), name))
+            if self._wrong(groups, list, f'"{name}"', "a list of matcher groups"):
+                continue
+            for group in groups.items:
+                self._group(name, group)
+
+    def _group(self, event: str, group: Item) -> None:
+        if self._wrong(group, dict, f"a matcher group of {event}", "an object"):
+            return
+        matcher = group.members.get("matcher")
+        if matcher is not None and self._wrong(matcher, str, '"matcher"', "a text"):
+            return
+        if matcher is not None:
+            self.matchers.append(Matched(event, str(matcher.value), group.where("matcher")))
+        handlers = group.members.get("hooks")
+        if handlers is None:
+            self._fault(group, f'this matcher group of {event} has no list "hooks"')
+        elif not self._wrong(handlers, list, '"hooks"', "a list of handlers"):
+            for handler in handlers.items:
+                self._handler(Handler(event, group.text("matcher") if matcher else None, handler))
+
+    def _handler(self, handler: Handler) -> None:
+        item = handler.item
+        if self._wrong(item, dict, f"a handler of {handler.event}", "an object"):
+            return
+        self.handlers.append(handler)
+        kind = item.value.get("type") if isinstance(item.value, dict) else None
+        if kind is None:
+            self._fault(item, f'this handler of {handler.event} has no "type"')
+        elif str(kind) not in self._protocol.handler_types and self._protocol.name == "claude":
+            known = ", ".join(sorted(self._protocol.handler_types))
+            self._fault(item, f'"type" is {kind!r}; a handler is one of: {known}', "type")
+        for key in _NEEDED.get(handler.type, ()):
+            if not item.text(key):
+                self._fault(item, f'this handler of type {handler.type} has no text "{key}"')
+        if "timeout" in item.members and (handler.timeout is None or handler.timeout <= 0):
+            self._fault(item, '"timeout" is not a positive number', "timeout")
+
+    def _wrong(self, item: Item, kind: type, what: str, should_be: str) -> bool:
+        if isinstance(item.value, kind):
+            return False
+        self._fault(item, f"{what} is not {should_be}")
+        return True
+
+    def _fault(self, item: Item, message: str, key: str = "") -> None:
+        self.faults.append(Remark(item.where(key) if key else item.place, message))
+
+
+def _switches(root: Item, protocol: Protocol) -> Iterator[Remark]:
+    for path, value, effect in _SWITCHES[protocol.name]:
+        item: Item | None = root
+        place = root.place
+        for key in path:
+            place = item.where(key) if item is not None else place
+            item = item.members.get(key) if item is not None else None
+        if item is not None and item.value is value:
+            yield Remark(place, f"{'.'.join(path)} is {str(value).lower()}: {effect}")

@@ -1,0 +1,93 @@
+"""One file to look at: read within bounds, and what kind of thing it is."""
+
+import re
+import stat
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+from crabhook.lint.errors import CannotReadError
+
+MAX_BYTES = 512 * 1024  # fifty times a long hook; keeps every later step short
+
+
+class Kind(StrEnum):
+    """What a file is to the linter."""
+
+    PYTHON = "Python script"
+    SHELL = "shell script"
+    JSON = "JSON configuration"
+    TOML = "TOML configuration"
+    OTHER = "nothing that it knows"
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """A file's text and its kind; `executable`: the file system lets somebody run it."""
+
+    path: Path
+    text: str
+    kind: Kind
+    executable: bool = False
+
+    @property
+    def shebang(self) -> str:
+        """The first line, where it names an interpreter."""
+        return shebang(self.text)
+
+
+CONFIGURATIONS = frozenset({"settings.json", "settings.local.json", "hooks.json", "config.toml"})
+"""The names that agents give the files in which hooks are registered."""
+
+_SUFFIXES = {
+    ".py": Kind.PYTHON,
+    ".sh": Kind.SHELL,
+    ".bash": Kind.SHELL,
+    ".json": Kind.JSON,
+    ".toml": Kind.TOML,
+}
+_PYTHON = re.compile(r"#!.*\b(?:python|pypy|uv\s+run)")
+_SHELL = re.compile(r"#!.*\b(?:sh|bash|dash|ksh)\b")
+
+
+def shebang(text: str) -> str:
+    """Return the first line of `text`, where it names an interpreter."""
+    return text.split("\n", 1)[0].rstrip("\r") if text.startswith("#!") else ""
+
+
+def kind_of(name: str, text: str) -> Kind:
+    """Return what a file is, by its first line before its name."""
+    first = shebang(text)
+    if _PYTHON.match(first):
+        return Kind.PYTHON
+    if _SHELL.match(first):
+        return Kind.SHELL
+    return _SUFFIXES.get(Path(name).suffix, Kind.OTHER)
+
+
+def read_file(path: Path) -> File:
+    """Read a file.
+
+    Raises CannotReadError for what is no regular file, is too large, is not
+    text, or may not be read.
+    """
+    try:
+        status = path.stat()
+        if not stat.S_ISREG(status.st_mode):
+            raise CannotReadError("it is not a regular file")
+        with path.open("rb") as opened:
+            content = opened.read(MAX_BYTES + 1)
+    except OSError as error:
+        raise CannotReadError(error.strerror or str(error)) from error
+    except ValueError as error:  # a NUL in the path
+        raise CannotReadError(str(error)) from error
+    if len(content) > MAX_BYTES:
+        raise CannotReadError(f"it is larger than {MAX_BYTES // 1024} KiB, so no hook of any use")
+    if b"\0" in content:
+        raise CannotReadError("it is binary")
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise CannotReadError(f"it is not UTF-8 (byte {error.start})") from error
+    executable = bool(status.st_mode & (stat.S_IXUSR | stat.S_IXGRP | stat.S_IXOTH))
+    return File(path, text, kind_of(path.name, text), executable)

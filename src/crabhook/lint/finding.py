@@ -1,0 +1,60 @@
+"""What the linter says: a finding, where it is, and how much it matters."""
+
+from dataclasses import dataclass
+from enum import IntEnum
+from pathlib import Path
+
+
+class Severity(IntEnum):
+    """How much a finding matters; the greater, the more."""
+
+    LOW = 1
+    MEDIUM = 2
+    HIGH = 3
+    CRITICAL = 4
+
+    def __str__(self) -> str:
+        return self.name.lower()
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Place:
+    """A place in a text: line and column, both from 1, the column in characters."""
+
+    line: int
+    column: int
+
+
+START = Place(1, 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One thing the linter looks for.
+
+    `means`: what it comes to, for whoever relies on the hook.  `do`: the way out.
+    """
+
+    id: str
+    severity: Severity
+    title: str
+    means: str
+    do: str
+
+
+@dataclass(frozen=True, slots=True)
+class Remark:
+    """A finding as a rule's function makes it; which rule it is, the table knows."""
+
+    place: Place
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One rule broken at one place of one file."""
+
+    path: Path
+    place: Place
+    rule: Rule
+    message: str

@@ -1,0 +1,249 @@
+"""The way from paths to findings: read all files, tie scripts to what registers them, judge."""
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from crabhook.lint.configuration.command import program
+from crabhook.lint.configuration.facts import Configuration
+from crabhook.lint.configuration.item import Item
+from crabhook.lint.configuration.jsonfile import read_json
+from crabhook.lint.configuration.read import (
+    protocol_by_path,
+    protocol_of,
+    read_configuration,
+    registers_hooks,
+)
+from crabhook.lint.configuration.tomlfile import read_toml
+from crabhook.lint.counting import counting
+from crabhook.lint.errors import CannotParseError, CannotReadError
+from crabhook.lint.file import CONFIGURATIONS, File, Kind, read_file
+from crabhook.lint.finding import Finding, Remark, Rule
+from crabhook.lint.profile import (
+    UNREAD_SHELL,
+    UNREADABLE_SCRIPT,
+    UNREADABLE_SETUP,
+    Profile,
+)
+from crabhook.lint.protocol import PROTOCOLS
+from crabhook.lint.protocol.interface import Protocol
+from crabhook.lint.python.read import read_python
+from crabhook.lint.rules.judged import Hook, Run, Setup
+from crabhook.lint.script import Script
+from crabhook.lint.shell.read import read_shell
+from crabhook.lint.walk import files_below, looks_like_a_hook
+
+_READERS = {Kind.PYTHON: read_python, Kind.SHELL: read_shell}
+
+
+@dataclass(frozen=True, slots=True)
+class Unread:
+    """A path that could not be looked at, and why."""
+
+    path: Path
+    reason: str
+
+
+@dataclass(slots=True)
+class Report:
+    """What was found, in which files, and what could not be read."""
+
+    findings: list[Finding] = field(default_factory=list)
+    files: list[Path] = field(default_factory=list)
+    unread: list[Unread] = field(default_factory=list)
+
+
+def lint(paths: Sequence[Path], profile: Profile, protocol: Protocol | None = None) -> Report:
+    """Look at files and folders; `protocol`: the agent that they are for, where that is known.
+
+    Never raises for what is in a file.  Nothing is run, and nothing is written.
+    """
+    linter = _Linter(profile, protocol)
+    for path in paths:
+        linter.take(path)
+    return linter.report()
+
+
+class _Linter:
+    """Holds the files of one run, until all are known."""
+
+    def __init__(self, profile: Profile, protocol: Protocol | None) -> None:
+        self._profile = profile
+        self._protocol = protocol
+        self._report = Report()
+        self._files: dict[Path, File] = {}
+        self._scripts: dict[Path, Script | None] = {}
+        self._setups: list[tuple[File, Setup]] = []
+
+    def take(self, path: Path) -> None:
+        """Read a file that was named, or what is in a folder."""
+        try:
+            if os.path.isdir(path):  # noqa: PTH112 - unlike Path's, it raises for no path
+                self._take_folder(path)
+                return
+            file = read_file(path)
+        except CannotReadError as error:
+            self._report.unread.append(Unread(path, str(error)))
+            return
+        if file.kind is Kind.OTHER:
+            told = "it is neither Python nor shell nor a JSON or TOML configuration"
+            self._report.unread.append(Unread(path, told))
+            return
+        self._keep(file)
+
+    def _take_folder(self, folder: Path) -> None:
+        before = len(self._files)
+        for inner in files_below(folder):
+            self._take_found(inner)
+        inside = (key.is_relative_to(_key(folder)) for key in self._files)
+        if len(self._files) == before and not any(inside):
+            told = "nothing in it looks like a hook or a hook configuration"
+            self._report.unread.append(Unread(folder, told))
+
+    def _take_found(self, path: Path) -> None:
+        try:
+            file = read_file(path)
+        except CannotReadError as error:
+            if path.name in CONFIGURATIONS:
+                self._report.unread.append(Unread(path, str(error)))
+            return
+        if looks_like_a_hook(file):
+            self._keep(file, found=True)
+
+    def _keep(self, file: File, *, found: bool = False) -> None:
+        key = _key(file.path)
+        if key in self._files:
+            return
+        if file.kind in _READERS:
+            self._files[key] = file
+            self._report.files.append(file.path)
+            return
+        root = self._root(file)
+        if root is None or (found and not registers_hooks(root)):
+            return
+        self._files[key] = file
+        self._report.files.append(file.path)
+        named = self._protocol or protocol_of(file.path, root)
+        configuration = read_configuration(file.path, root, named)
+        self._setups.append((file, Setup(configuration, tuple(self._runs(configuration)))))
+
+    def _root(self, file: File) -> Item | None:
+        try:
+            if file.kind is Kind.TOML:
+                return read_toml(file.text)
+            by_path = protocol_by_path(file.path) or self._protocol
+            comments = by_path is PROTOCOLS["gemini"]
+            return read_json(file.text, comments=comments)
+        except CannotParseError as error:
+            self._files[_key(file.path)] = file
+            self._report.files.append(file.path)
+            self._add(file, UNREADABLE_SETUP, Remark(error.place, str(error)))
+            return None
+
+    def _runs(self, configuration: Configuration) -> Iterator[Run]:
+        """Yield the handlers with the scripts that they start, read if they were not yet."""
+        for handler in configuration.handlers:
+            found = program(configuration, handler)
+            if found is None or found.path is None:
+                yield Run(handler, found)
+                continue
+            try:
+                file = read_file(_shown(found.path, configuration.path))
+            except CannotReadError:
+                yield Run(handler, found, missing=_is_missing(found.path))
+                continue
+            known = file.kind in _READERS
+            if known and _key(file.path) not in self._files:
+                self._files[_key(file.path)] = file
+                self._report.files.append(file.path)
+            script = self._script(file) if known else None
+            yield Run(handler, found, script, executable=file.executable)
+
+    def _script(self, file: File) -> Script | None:
+        """Return a script's facts, read once; None, and a finding, where it cannot be parsed."""
+        key = _key(file.path)
+        if key not in self._scripts:
+            shell = file.kind is Kind.SHELL
+            try:
+                script = self._scripts[key] = _READERS[file.kind](file.text)
+            except CannotParseError as error:
+                self._scripts[key] = None
+                rule = UNREAD_SHELL if shell else UNREADABLE_SCRIPT
+                self._add(file, rule, Remark(error.place, str(error)))
+                return None
+            for place in script.unread:
+                told = "from here on a part of the script was not understood, and not judged"
+                self._add(file, UNREAD_SHELL, Remark(place, told))
+        return self._scripts[key]
+
+    def report(self) -> Report:
+        """Judge what was read."""
+        for file in list(self._files.values()):
+            if file.kind in _READERS and (script := self._script(file)) is not None:
+                hook = self._hook(file, script)
+                for script_rule in self._profile.scripts:
+                    for remark in script_rule.check(hook):
+                        self._add(file, script_rule.rule, remark)
+        for file, setup in self._setups:
+            for setup_rule in self._profile.setups:
+                for remark in setup_rule.check(setup):
+                    self._add(file, setup_rule.rule, remark)
+        texts = {file.path: file.text for file in self._files.values()}
+        self._report.findings = counting(self._report.findings, texts)
+        return self._report
+
+    def _hook(self, file: File, script: Script) -> Hook:
+        """Return a script with what is known of who runs it."""
+        registered = [
+            (setup.configuration.protocol, run.handler.event)
+            for _, setup in self._setups
+            for run in setup.runs
+            if run.script is script
+        ]
+        protocols = {protocol.name for protocol, _ in registered}
+        if self._protocol is not None:
+            protocol: Protocol | None = self._protocol
+        elif protocols:
+            protocol = registered[0][0] if len(protocols) == 1 else None
+        else:
+            protocol = protocol_by_path(file.path.absolute()) or _spoken(script)
+        return Hook(script, protocol, frozenset(event for _, event in registered))
+
+    def _add(self, file: File, rule: Rule, remark: Remark) -> None:
+        finding = Finding(file.path, remark.place, rule, remark.message)
+        self._report.findings.append(finding)
+
+
+def _is_missing(path: Path) -> bool:
+    """Whether there surely is nothing at a path, as far as we may look."""
+    try:
+        path.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return True
+    except (OSError, ValueError):
+        pass
+    return False
+
+
+def _shown(path: Path, beside: Path) -> Path:
+    """Return a path as people will know it: relative to here, if the configuration was named so."""
+    here = Path.cwd()
+    relative = not beside.is_absolute() and path.is_relative_to(here)
+    return path.relative_to(here) if relative else path
+
+
+def _key(path: Path) -> Path:
+    return path.resolve()
+
+
+_SPOKEN = {
+    "gemini": frozenset({"BeforeTool", "AfterTool", "BeforeAgent", "run_shell_command"}),
+    "claude": frozenset({"permissionDecision", "CLAUDE_PROJECT_DIR", "CLAUDE_PLUGIN_ROOT"}),
+}
+
+
+def _spoken(script: Script) -> Protocol | None:
+    """Return the one agent whose own words a script uses; None for none or several."""
+    spoken = [name for name, words in _SPOKEN.items() if words & script.words]
+    return PROTOCOLS[spoken[0]] if len(spoken) == 1 else None

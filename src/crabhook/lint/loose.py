@@ -1,0 +1,131 @@
+"""Objects in text that is nearly JSON: JSON with holes in it, and jq programs."""
+
+import re
+from collections.abc import Callable
+
+from crabhook.lint.finding import Place
+from crabhook.lint.shape import UNKNOWN, Literal, Shape
+
+HOLE = "\ue000"
+"""Stands in a text for what is only known when the script runs."""
+
+MAX_DEPTH = 30
+MAX_TEXT = 64 * 1024
+
+_BLANK = re.compile(r"\s*")
+_STRING = re.compile(r'"((?:[^"\\]|\\.)*+)"', re.DOTALL)
+_NAME = re.compile(r"\$?[A-Za-z_][A-Za-z0-9_]*")
+_WORD = re.compile(r"(?:true|false|null|-?\d+(?:\.\d+)?)(?=\s*[,}])")
+_WORDS: dict[str, Literal] = {"true": True, "false": False, "null": None}
+_OPENING, _CLOSING = "([{", ")]}"
+_UNKNOWN_IN_STRING = re.compile(rf"{HOLE}|\\\(")  # jq fills in `\(…)`
+
+
+def read_object(text: str, place: Callable[[int], Place]) -> Shape | None:
+    """Return the object that is the whole of `text`; None for anything else.
+
+    `place` says where in the file an offset of the text is.
+    """
+    if len(text) > MAX_TEXT:
+        return None
+    try:
+        reader = _Reader(text, place)
+        shape, end = reader.object(reader.blank(0), 0)
+    except _NotAnObjectError:
+        return None
+    return shape if reader.blank(end) == len(text) else None
+
+
+class _NotAnObjectError(Exception):
+    """The text holds something else; never leaves this module."""
+
+
+class _Reader:
+    """A recursive descent over one text; every method takes an offset and returns one."""
+
+    def __init__(self, text: str, place: Callable[[int], Place]) -> None:
+        self._text = text
+        self._place = place
+
+    def blank(self, at: int) -> int:
+        found = _BLANK.match(self._text, at)
+        return found.end() if found else at
+
+    def object(self, start: int, depth: int) -> tuple[Shape, int]:
+        """Read the object that begins at `start`."""
+        if depth > MAX_DEPTH or self._text[start : start + 1] != "{":
+            raise _NotAnObjectError
+        members: dict[str, tuple[Shape, ...]] = {}
+        whole = True
+        at = self.blank(start + 1)
+        while self._text[at : at + 1] != "}":
+            place = self._place(at)
+            key, at = self._key(at)
+            value, at = self._member(key, place, self.blank(at), depth)
+            if key is None:
+                whole = False
+            else:
+                members[key] = (value,)
+            if self._text[at : at + 1] == ",":
+                at = self.blank(at + 1)
+            elif self._text[at : at + 1] != "}":
+                raise _NotAnObjectError
+        return Shape(self._place(start), UNKNOWN, members, whole), at + 1
+
+    def _key(self, at: int) -> tuple[str | None, int]:
+        if found := _STRING.match(self._text, at):
+            key = found[1]
+            return (None if _UNKNOWN_IN_STRING.search(key) else key), found.end()
+        if found := _NAME.match(self._text, at):
+            return found[0].removeprefix("$"), found.end()
+        if self._text[at : at + 1] in {HOLE, "("}:
+            return None, self._skip(at, ":,}")
+        raise _NotAnObjectError
+
+    def _member(self, key: str | None, place: Place, at: int, depth: int) -> tuple[Shape, int]:
+        if self._text[at : at + 1] != ":":
+            if key is None and self._text[at : at + 1] not in {",", "}"}:
+                raise _NotAnObjectError
+            return Shape(place), at
+        at = self.blank(at + 1)
+        literal, end = self._literal(at)
+        if literal is not UNKNOWN:
+            return Shape(place, literal), self.blank(end)
+        if self._text[at : at + 1] == "{":
+            shape, end = self.object(at, depth + 1)
+            end = self.blank(end)
+            if self._text[end : end + 1] in {",", "}"}:
+                return Shape(place, UNKNOWN, shape.members, shape.whole), end
+        return Shape(place), self._skip(at, ",}")
+
+    def _literal(self, at: int) -> tuple[Literal, int]:
+        if found := _STRING.match(self._text, at):
+            end = self.blank(found.end())
+            alone = self._text[end : end + 1] in {",", "}"}
+            if alone and not _UNKNOWN_IN_STRING.search(found[1]):
+                return found[1], found.end()
+        elif found := _WORD.match(self._text, at):
+            word = found[0]
+            return (_WORDS[word] if word in _WORDS else float(word)), found.end()
+        return UNKNOWN, at
+
+    def _skip(self, at: int, until: str) -> int:
+        """Return where an expression ends: at one of `until`, outside of brackets and strings."""
+        depth, start = 0, at
+        while at < len(self._text):
+            letter = self._text[at]
+            if depth == 0 and letter in until:
+                if self.blank(start) == at:
+                    break
+                return at
+            if letter == '"':
+                found = _STRING.match(self._text, at)
+                if found is None:
+                    break
+                at = found.end()
+                continue
+            depth += (letter in _OPENING) - (letter in _CLOSING)
+            if depth < 0:
+                break
+            at += 1
+        raise _NotAnObjectError

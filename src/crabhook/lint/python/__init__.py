@@ -1,0 +1,1 @@
+"""A Python hook script, read by its syntax tree into facts; nothing of it is imported or run."""

@@ -1,0 +1,1 @@
+"""The rules: functions from facts to remarks, and the tables that name them."""

@@ -1,0 +1,200 @@
+"""What is wrong with a hook's answer: today's protocol, whatever the script's language."""
+
+from collections.abc import Iterator
+
+from crabhook.lint.configuration.matcher import near_name
+from crabhook.lint.finding import Remark
+from crabhook.lint.protocol import PROTOCOLS
+from crabhook.lint.rules.judged import Hook
+from crabhook.lint.script import Written
+from crabhook.lint.shape import Shape, members
+
+_SPECIFIC = "hookSpecificOutput"
+_NAMED = frozenset(name for protocol in PROTOCOLS.values() for name in protocol.events)
+_CLAUDES_WORDS = frozenset({"permissionDecision", "updatedInput", "decision"})
+_CODEX_TOP = frozenset({"continue", "stopReason", "suppressOutput", "systemMessage"})
+_CODEX_TOP |= {"decision", "reason", _SPECIFIC}
+
+
+def action(hook: Hook) -> Iterator[Remark]:
+    """Find a top-level `action`."""
+    for shape in hook.shapes():
+        for value in list(shape.of("action"))[:1]:
+            said = f" ({value.literal!r})" if isinstance(value.literal, str) else ""
+            yield Remark(value.place, f"the answer's `action`{said} is not read by any agent")
+
+
+def message(hook: Hook) -> Iterator[Remark]:
+    """Find a top-level `message`."""
+    for shape in hook.shapes():
+        for value in list(shape.of("message"))[:1]:
+            yield Remark(value.place, "the answer's `message` is not read by any agent")
+
+
+def event_name(hook: Hook) -> Iterator[Remark]:
+    """Find a hookEventName that is missing, unknown, or another event's."""
+    protocol = hook.protocol
+    for shape in hook.shapes():
+        for specific in shape.of(_SPECIFIC):
+            if specific.members is None:
+                continue
+            strict = protocol is not None and protocol.strict_event_name
+            if "hookEventName" not in specific.members and specific.whole and strict:
+                yield Remark(specific.place, "hookSpecificOutput has no hookEventName")
+            known = frozenset(protocol.events) if protocol is not None else _NAMED
+            for place, name in specific.texts("hookEventName"):
+                if name not in known:
+                    near = near_name(name, known)
+                    meant = f"; did you mean {near}?" if near else ""
+                    yield Remark(place, f"hookEventName {name!r} is no event{meant}")
+                elif hook.events and name not in hook.events and len(_event_names(hook)) == 1:
+                    registered = ", ".join(sorted(hook.events))
+                    told = f"hookEventName is {name!r}, but the hook is registered on {registered}"
+                    yield Remark(place, told)
+
+
+def _event_names(hook: Hook) -> set[str]:
+    """Return the event names that the script's answers bear: one that bears several chooses."""
+    return {name for shape in hook.shapes() for _, name in shape.texts(_SPECIFIC, "hookEventName")}
+
+
+def dropped_fields(hook: Hook) -> Iterator[Remark]:
+    """Find a rewritten input that was not begun from the one received."""
+    paths = [(_SPECIFIC, "updatedInput"), (_SPECIFIC, "decision", "updatedInput")]
+    if hook.is_for("gemini"):
+        paths = [(_SPECIFIC, "tool_input")]
+    for shape in hook.shapes():
+        for path in paths:
+            for rewritten in shape.of(*path):
+                keys = frozenset(rewritten.members or ())
+                if rewritten.members is None or not rewritten.whole or "questions" in keys:
+                    continue
+                if "answers" in keys:
+                    told = "has answers and no questions: the call is refused"
+                elif keys:
+                    told = f"is made anew of {', '.join(sorted(keys))}: any other field is lost"
+                else:
+                    told = "is empty: every field is lost"
+                yield Remark(rewritten.place, f"{path[-1]} {told}")
+
+
+def unknown_values(hook: Hook) -> Iterator[Remark]:
+    """Find a decision in a word that its agent does not know."""
+    protocol = hook.protocol
+    for shape in hook.shapes():
+        if protocol is not None and protocol.name != "codex":
+            words = " or ".join(sorted(protocol.decisions))
+            for place, value in shape.texts("decision"):
+                if value not in protocol.decisions:
+                    told = f"decision {value!r} is not a word of {protocol.title}'s: it is {words}"
+                    yield Remark(place, told)
+        if not hook.is_for("gemini", "codex"):
+            yield from _unknown_permission(shape)
+
+
+def _unknown_permission(shape: Shape) -> Iterator[Remark]:
+    known = PROTOCOLS["claude"].permissions
+    for place, value in shape.texts(_SPECIFIC, "permissionDecision"):
+        if value not in known:
+            yield Remark(place, f"permissionDecision {value!r} is none of {_listed(known)}")
+    for place, value in shape.texts(_SPECIFIC, "decision", "behavior"):
+        if value not in {"allow", "deny"}:
+            yield Remark(place, f"behavior {value!r} is neither allow nor deny")
+
+
+def misplaced(hook: Hook) -> Iterator[Remark]:
+    """Find a key beside hookSpecificOutput that is only read inside it."""
+    nested = (hook.protocol or PROTOCOLS["claude"]).nested - {"action"}
+    for shape in hook.shapes():
+        for member in members(shape):
+            if member.key in nested:
+                told = f"`{member.key}` is only read inside hookSpecificOutput"
+                yield Remark(member.place, told)
+
+
+def unread_on_event(hook: Hook) -> Iterator[Remark]:
+    """Find a key of hookSpecificOutput that its own event does not read."""
+    protocol = hook.protocol or PROTOCOLS["claude"]
+    if not protocol.strict_event_name:
+        return
+    for shape in hook.shapes():
+        for specific in shape.of(_SPECIFIC):
+            named = [name for _, name in specific.texts("hookEventName")]
+            events = [protocol.events[name] for name in named if name in protocol.events]
+            if len(named) != len(events) or not events:
+                continue
+            read = frozenset().union(*(event.specific for event in events))
+            for member in members(specific):
+                if member.key not in read | {"hookEventName"}:
+                    told = f"{' and '.join(sorted(set(named)))} does not read `{member.key}`"
+                    way = f"; it reads {_listed(read)}" if read else ""
+                    yield Remark(member.place, told + way)
+
+
+def behind_text(hook: Hook) -> Iterator[Remark]:
+    """Find an answer that stands behind plain text, so that the whole is plain text."""
+    first = {answer.behind: answer for answer in reversed(hook.script.answers)}
+    for behind, answer in first.items():
+        if behind is not None:
+            told = f"this text comes before the answer of line {answer.place.line}"
+            yield Remark(behind, f"{told}, on the same output")
+
+
+def not_json(hook: Hook) -> Iterator[Remark]:
+    """Find an answer that is nearly JSON."""
+    for answer in hook.script.answers:
+        if answer.written is not Written.JSON:
+            yield Remark(answer.place, f"the answer is printed {answer.written}")
+
+
+def void_to_codex(hook: Hook) -> Iterator[Remark]:
+    """Find an answer that Codex throws away whole, and runs the call."""
+    if not hook.is_for("codex"):
+        return
+    for shape in hook.shapes():
+        for member in members(shape):
+            if member.key not in _CODEX_TOP and member.key not in {"action", "message"}:
+                yield Remark(member.place, f"Codex knows no `{member.key}`")
+        for place, value in shape.texts("decision"):
+            if value != "block":
+                yield Remark(place, f"decision {value!r} is not read by Codex: it is block")
+        yield from _void_permission(shape)
+
+
+def _void_permission(shape: Shape) -> Iterator[Remark]:
+    for specific in shape.of(_SPECIFIC):
+        keys = frozenset(specific.members or ())
+        for place, value in specific.texts("permissionDecision"):
+            if value == "deny" and "permissionDecisionReason" not in keys and specific.whole:
+                yield Remark(place, "a deny without a permissionDecisionReason")
+            elif value == "allow" and "updatedInput" not in keys and specific.whole:
+                yield Remark(place, "allow alone is not supported on PreToolUse")
+            elif value not in {"allow", "deny"}:
+                yield Remark(place, f"permissionDecision {value!r} is not supported")
+        if "permissionDecision" in keys:
+            yield from _void_beside(shape)
+
+
+def _void_beside(shape: Shape) -> Iterator[Remark]:
+    """Find what makes a decision void by standing beside it."""
+    for key, value in (("continue", False), ("suppressOutput", True)):
+        for place, literal in shape.literals(key):
+            if literal is value:
+                yield Remark(place, f"{key} {str(value).lower()} beside a decision makes it void")
+    for reason in list(shape.of("stopReason"))[:1]:
+        yield Remark(reason.place, "stopReason beside a decision makes it void")
+
+
+def claudes_words_to_gemini(hook: Hook) -> Iterator[Remark]:
+    """Find an answer to Gemini in Claude Code's words."""
+    if not hook.is_for("gemini"):
+        return
+    for shape in hook.shapes():
+        for specific in shape.of(_SPECIFIC):
+            for member in members(specific):
+                if member.key in _CLAUDES_WORDS:
+                    yield Remark(member.place, f"Gemini CLI does not read `{member.key}`")
+
+
+def _listed(names: frozenset[str]) -> str:
+    return ", ".join(sorted(names))

@@ -1,0 +1,79 @@
+"""What rules are given, and how they are named in a table."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from crabhook.lint.configuration.command import Program
+from crabhook.lint.configuration.facts import Configuration, Handler
+from crabhook.lint.finding import Remark, Rule
+from crabhook.lint.protocol.interface import Protocol
+from crabhook.lint.script import Script
+from crabhook.lint.shape import Shape
+
+
+@dataclass(frozen=True, slots=True)
+class Hook:
+    """A script with its surroundings.
+
+    `protocol`: the agent it is for, where that is known.  `events`: those it
+    is surely run on, because a configuration that was read registers it; none
+    where none does.
+    """
+
+    script: Script
+    protocol: Protocol | None = None
+    events: frozenset[str] = frozenset()
+
+    def is_for(self, *names: str) -> bool:
+        """Whether it is surely for one of these agents."""
+        return self.protocol is not None and self.protocol.name in names
+
+    def shapes(self) -> Iterator[Shape]:
+        """Yield the objects that it may answer with."""
+        for answer in self.script.answers:
+            for shape in answer.shapes:
+                if shape.members is not None:
+                    yield shape
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A handler, and as far as it can be known the script that it starts.
+
+    `missing`: there is none at its path.  `executable`: the file lets itself be run.
+    """
+
+    handler: Handler
+    program: Program | None = None
+    script: Script | None = None
+    missing: bool = False
+    executable: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Setup:
+    """A configuration and the scripts that it registers."""
+
+    configuration: Configuration
+    runs: tuple[Run, ...] = ()
+
+
+ScriptCheck: TypeAlias = Callable[[Hook], Iterator[Remark]]
+SetupCheck: TypeAlias = Callable[[Setup], Iterator[Remark]]
+
+
+@dataclass(frozen=True, slots=True)
+class ScriptRule:
+    """A rule about scripts and the function that looks for it."""
+
+    rule: Rule
+    check: ScriptCheck
+
+
+@dataclass(frozen=True, slots=True)
+class SetupRule:
+    """A rule about configurations and the function that looks for it."""
+
+    rule: Rule
+    check: SetupCheck

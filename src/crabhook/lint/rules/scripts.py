@@ -1,0 +1,111 @@
+"""What is wrong with how a hook ends and what it reads: today's protocol."""
+
+from collections.abc import Iterator
+
+from crabhook.lint.finding import Remark
+from crabhook.lint.rules.judged import Hook
+from crabhook.lint.script import Source
+
+_NO_VARIABLES = {
+    "CLAUDE_TOOL_INPUT": "tool_input",
+    "CLAUDE_TOOL_NAME": "tool_name",
+    "CLAUDE_TOOL_OUTPUT": "tool_response",
+    "CLAUDE_TOOL_RESULT": "tool_response",
+    "CLAUDE_TOOL_RESPONSE": "tool_response",
+    "CLAUDE_FILE_PATH": "tool_input.file_path",
+    "CLAUDE_FILE_PATHS": "tool_input.file_path",
+    "CLAUDE_HOOK_EVENT": "hook_event_name",
+    "CLAUDE_HOOK_EVENT_NAME": "hook_event_name",
+    "CLAUDE_SESSION_ID": "session_id",
+    "CLAUDE_USER_PROMPT": "prompt",
+    "CLAUDE_PROMPT": "prompt",
+    "CLAUDE_NOTIFICATION": "message",
+}
+_NO_FIELDS = {
+    "conversation_id": "session_id",
+    "working_directory": "cwd",
+    "tool_output": "tool_response",
+    "tool_result": "tool_response",
+    "tool_args": "tool_input",
+    "tool_params": "tool_input",
+    "parameters": "tool_input",
+    "hookEventName": "hook_event_name",
+    "event_name": "hook_event_name",
+    "sessionId": "session_id",
+    "toolName": "tool_name",
+    "toolInput": "tool_input",
+    "user_prompt": "prompt",
+}
+_STOPS = frozenset({"Stop", "SubagentStop", "AfterAgent"})
+_GOES_ON = {"gemini": frozenset({1})}
+
+
+def refuses_with_the_wrong_code(hook: Hook) -> Iterator[Remark]:
+    """Find a way out that says it refuses, with a code by which nothing is refused."""
+    name = hook.protocol.name if hook.protocol else ""
+    for one in hook.script.exits:
+        wrong = one.code not in {0, 2, None} and (
+            name not in _GOES_ON or one.code in _GOES_ON[name]
+        )
+        if one.refusing and wrong and not one.answered:
+            told = f"this says that it refuses, and exits with {one.code}: the action goes ahead"
+            yield Remark(one.place, told)
+
+
+def refuses_where_it_cannot(hook: Hook) -> Iterator[Remark]:
+    """Find exit code 2 on events on which it does nothing."""
+    protocol = hook.protocol
+    if protocol is None or not hook.events:
+        return
+    if all(name in protocol.events and protocol.events[name].silent for name in hook.events):
+        for one in hook.script.exits:
+            if one.code == 2 and not one.answered:
+                events = " and ".join(sorted(hook.events))
+                yield Remark(one.place, f"exit code 2 blocks nothing on {events}")
+
+
+def refuses_in_silence(hook: Hook) -> Iterator[Remark]:
+    """Find exit code 2 with nothing said, which Codex and Gemini take for no refusal."""
+    if not hook.is_for("codex", "gemini") or hook.script.speaks:
+        return
+    if hook.is_for("gemini") and (hook.script.answers or hook.script.chatter):
+        return
+    for one in hook.script.exits:
+        if one.code == 2:
+            title = hook.protocol.title if hook.protocol else ""
+            told = f"exit code 2 with nothing on standard error: {title} lets the action go ahead"
+            yield Remark(one.place, told)
+
+
+def no_such_variable(hook: Hook) -> Iterator[Remark]:
+    """Find an environment variable that no agent sets for its hooks, and input from elsewhere."""
+    for one in hook.script.variables:
+        if one.name in _NO_VARIABLES:
+            told = f"no agent sets {one.name}; read `{_NO_VARIABLES[one.name]}` from standard input"
+            yield Remark(one.place, told)
+    sources = {one.source for one in hook.script.readings}
+    if Source.JSON not in sources:
+        for reading in hook.script.readings:
+            if reading.source is Source.ARGUMENTS:
+                yield Remark(reading.place, "agents give a hook no arguments of their own")
+
+
+def no_such_field(hook: Hook) -> Iterator[Remark]:
+    """Find an input field under a name that no agent uses."""
+    for one in hook.script.fields:
+        if one.name in _NO_FIELDS:
+            told = f"no agent sends `{one.name}`; what is meant may be `{_NO_FIELDS[one.name]}`"
+            yield Remark(one.place, told)
+
+
+def endless_stop(hook: Hook) -> Iterator[Remark]:
+    """Find a hook that keeps an agent going and never asks whether it already does."""
+    if not hook.events or not hook.events <= _STOPS or "stop_hook_active" in hook.script.words:
+        return
+    for shape in hook.shapes():
+        for place, value in shape.texts("decision"):
+            if value in {"block", "deny"}:
+                yield Remark(place, "this keeps the agent going, again and again")
+    for one in hook.script.exits:
+        if one.code == 2:
+            yield Remark(one.place, "this keeps the agent going, again and again")

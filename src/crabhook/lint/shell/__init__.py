@@ -1,0 +1,1 @@
+"""A shell hook script, read by a real grammar into facts."""
