@@ -8,6 +8,7 @@ other one.
 
 import argparse
 import importlib
+import os
 import sys
 from collections.abc import Sequence
 from typing import Protocol, cast
@@ -62,7 +63,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     command = cast("Command", importlib.import_module(f"crabhook.cli.{name.replace('-', '_')}"))
     parser = argparse.ArgumentParser(prog=f"crabhook {name}", description=COMMANDS[name])
     command.add_arguments(parser)
-    return command.run(parser.parse_args(arguments[1:]))
+    try:
+        code = command.run(parser.parse_args(arguments[1:]))
+        if sys.stdout:
+            sys.stdout.flush()  # here, where it can still be told that nobody reads
+    except BrokenPipeError:  # whoever read us has read enough; the end of the process is quiet, too
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        return 1
+    return code
 
 
 HELP = """crabhook takes coding agents' questions to one operator.

@@ -5,6 +5,7 @@ piped in was not typed by a person.
 """
 
 import os
+import select
 import termios
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,6 +13,7 @@ from contextlib import contextmanager
 from crabhook.model.errors import CrabhookError
 
 _TERMINAL = "/dev/tty"
+_CTRL_C_WITHIN = 0.1  # seconds
 _LARGEST = 4096  # bytes; a terminal's line has no more
 
 
@@ -31,6 +33,8 @@ def ask(prompt: str) -> str:
     try:
         with _without_echo(handle):
             os.write(handle, prompt.encode())
+            while not select.select([handle], [], [], _CTRL_C_WITHIN)[0]:
+                pass  # gRPC's threads may get the signal: only awake do we hear of it
             typed = os.read(handle, _LARGEST)
             os.write(handle, b"\n")
     except (OSError, termios.error) as error:

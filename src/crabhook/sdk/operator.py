@@ -42,7 +42,10 @@ def ask_operator(
 
     answer = heard.answer(event, asked.reply)
     if answer is None:
-        asked.confirm()  # the operator passed: that is all there is to give on
+        passed = asked.reply.confirm
+        why = "the operator passed" if passed else "it is not held, or a rule passed it"
+        sys.stderr.write(f"crabhook.sdk: no opinion on {event.name}: {why}\n")
+        asked.confirm()  # that is all there is to give on
         return None
     return _OperatorsAnswer.of(answer, asked)
 

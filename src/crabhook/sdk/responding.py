@@ -42,6 +42,7 @@ def decide(
     platform: Platform | str | None,
 ) -> tuple[Reply, Answer | None]:
     """Return the reply, and the handler's answer that it says, if it says one."""
+    check(on_error, platform)
     try:
         event = read_event(payload, platform)
     except PayloadError as error:
@@ -51,6 +52,15 @@ def decide(
         return write(event, answer), answer
     except (Exception, SystemExit) as error:  # noqa: BLE001 - a fault of the author's is theirs to see
         return _fault(event, error, on_error), None
+
+
+def check(on_error: str, platform: str | None) -> None:
+    """Raise ValueError for words that mean nothing here; a slip in one must not open a guard."""
+    if on_error not in ("pass", "deny"):
+        raise ValueError(f"on_error is 'pass' or 'deny', not {on_error!r}")
+    known = [one.value for one in Platform]
+    if platform is not None and platform not in known:
+        raise ValueError(f"platform is one of {', '.join(map(repr, known))}, not {platform!r}")
 
 
 def _first_answer(event: Event, handlers: Sequence[Handler[Any]]) -> Answer | None:

@@ -7,7 +7,7 @@ import sys
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from crabhook.model.jsontext import compact
-from crabhook.sdk.responding import FAILED, OnError, decide
+from crabhook.sdk.responding import FAILED, REFUSED, OnError, check, decide
 
 if TYPE_CHECKING:
     from crabhook.sdk.dialects.reply import Reply
@@ -40,6 +40,11 @@ def run(
     if sys.stdin is not None and sys.stdin.isatty():
         sys.stderr.write(_HELP)
         raise SystemExit(0)
+    try:
+        check(on_error, platform)
+    except ValueError as error:
+        sys.stderr.write(f"crabhook.sdk: this hook refuses all until it is mended: {error}\n")
+        raise SystemExit(REFUSED) from None
     answer_to = os.dup(1)
     os.dup2(2, 1)
     reply, answer = decide(_input(), handlers, on_error, platform)

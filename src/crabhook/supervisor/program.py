@@ -8,10 +8,10 @@ from contextlib import suppress
 from tempfile import TemporaryFile
 
 from crabhook.supervisor.deadline import Deadline
-from crabhook.supervisor.errors import OutOfTimeError, ReviewerError
-from crabhook.supervisor.reading import TooMuchError, read_all
+from crabhook.supervisor.errors import ReviewerError
 
 MOST_PRINTED = 1 << 20
+LOOK_EVERY = 0.1  # seconds, at how much it has printed
 
 
 def printed_by(
@@ -23,51 +23,52 @@ def printed_by(
     is killed whole when the command has ended, or the time has passed.
 
     Raises ReviewerError where it cannot be started, fails, or prints more
-    than it could honestly have to say; OutOfTimeError.
+    than it could honestly have to say; OutOfTimeError from the deadline.
     """
-    try:
-        with TemporaryFile() as stdin:  # no pipe: nothing waits for a program that does not read
-            stdin.write(given)
-            stdin.seek(0)
+    with TemporaryFile() as stdin, TemporaryFile() as stdout:
+        # No pipes: nothing waits for a program that does not read, and nothing
+        # for a child of its own that it left behind with the pipe in hand.
+        stdin.write(given)
+        stdin.seek(0)
+        try:
             process = subprocess.Popen(  # noqa: S603 - the owner's own settings name it
                 list(command),
                 stdin=stdin,
-                stdout=subprocess.PIPE,
+                stdout=stdout,
                 env=dict(environment),
                 start_new_session=True,
             )
-    except (OSError, ValueError) as error:
-        raise ReviewerError(
-            f"the reviewer {command[0]!r} cannot be started: {_words(error)}; "
-            "see [supervisor] in the settings, and give the program's whole path"
-        ) from error
-    try:
-        return _outcome(process, command[0], deadline)
-    finally:
-        with suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
-        _let_go(process)
+        except (OSError, ValueError) as error:
+            raise ReviewerError(
+                f"the reviewer {command[0]!r} cannot be started: {_words(error)}; "
+                "see [supervisor] in the settings, and give the program's whole path"
+            ) from error
+        try:
+            _see_to_its_end(process, command[0], stdout.fileno(), deadline)
+        finally:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+        stdout.seek(0)
+        return stdout.read()
 
 
-def _outcome(process: "subprocess.Popen[bytes]", name: str, deadline: Deadline) -> bytes:
-    assert process.stdout is not None  # noqa: S101 - it was asked for
-    try:
-        printed = read_all(process.stdout.fileno(), MOST_PRINTED, deadline)
-        code = process.wait(deadline.left())
-    except subprocess.TimeoutExpired:
-        raise OutOfTimeError from None
-    except TooMuchError as error:
-        raise ReviewerError(f"what the reviewer {name!r} prints is no verdict: {error}") from error
+def _see_to_its_end(
+    process: "subprocess.Popen[bytes]", name: str, printed: int, deadline: Deadline
+) -> None:
+    """Wait until the program has ended well, the time is over, or it prints too much."""
+    code = None
+    while code is None:
+        with suppress(subprocess.TimeoutExpired):
+            code = process.wait(min(deadline.left(), LOOK_EVERY))
+        if os.fstat(printed).st_size > MOST_PRINTED:
+            raise ReviewerError(
+                f"what the reviewer {name!r} prints is no verdict: "
+                f"it is larger than {MOST_PRINTED >> 20} MiB"
+            )
     if code:
         how = f"with exit code {code}" if code > 0 else f"by signal {-code}"
         raise ReviewerError(f"the reviewer {name!r} ended {how}; standard error says more")
-    return printed
-
-
-def _let_go(process: "subprocess.Popen[bytes]") -> None:
-    assert process.stdout is not None  # noqa: S101 - it was asked for
-    process.stdout.close()
-    process.wait()
 
 
 def _words(error: Exception) -> str:

@@ -1,6 +1,7 @@
 """`crabhook install` and `crabhook uninstall`, as a person runs them."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -336,3 +337,21 @@ def test_codex_is_installed_into_and_taken_out_of_again(
 def test_codex_has_no_local_settings(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["install", "codex", "--scope", "local"]) == 1
     assert "no settings of the scope local" in capsys.readouterr().err
+
+
+def test_a_reader_that_has_had_enough_gets_no_traceback(tmp_path: Path) -> None:
+    environment = {"PATH": os.environ["PATH"], "HOME": str(tmp_path)}
+    reading, writing = os.pipe()
+    os.close(reading)
+    done = subprocess.run(
+        [sys.executable, "-m", "crabhook", "install", "claude"],
+        stdout=writing,
+        stderr=subprocess.PIPE,
+        env=environment,
+        check=False,
+        timeout=30,
+    )
+    os.close(writing)
+    assert b"Traceback" not in done.stderr
+    assert b"BrokenPipe" not in done.stderr
+    assert done.returncode == 1

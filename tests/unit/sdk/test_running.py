@@ -94,6 +94,16 @@ def test_an_input_nobody_can_read_is_exit_2_where_the_author_wants_it(tmp_path: 
     assert b"cannot read its input" in done.stderr
 
 
+def test_a_slip_in_a_word_of_the_authors_opens_no_guard(tmp_path: Path) -> None:
+    done = hook(tmp_path, call("ls"), "Deny")
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert b"on_error is 'pass' or 'deny', not 'Deny'" in done.stderr
+    unknown = HOOK.replace("on_error=sys.argv[1]", "platform='cursor'")
+    done = hook(tmp_path, call("ls"), source=unknown)
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert b"'claude', 'gemini', 'codex', not 'cursor'" in done.stderr
+
+
 def test_an_event_that_is_decided_by_its_exit_code_is(tmp_path: Path) -> None:
     done = hook(tmp_path, b'{"hook_event_name": "TaskCompleted"}')
     assert (done.returncode, done.stdout, done.stderr) == (2, b"", b"not yet\n")

@@ -23,6 +23,15 @@ STOP = read(b'{"hook_event_name": "Stop", "last_assistant_message": "\xc3\xa9\\u
 REVIEW = Review(STOP, Occasion.STOP, "s", 1, 20)
 
 
+def _lives(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+        with Path(f"/proc/{process}/stat").open() as stat:
+            return stat.read().rpartition(")")[2].split()[0] != "Z"
+    except (ProcessLookupError, FileNotFoundError):
+        return False
+
+
 def printing(code: str, given: bytes = b"", seconds: float = 20) -> bytes:
     return printed_by([sys.executable, "-c", code], given, os.environ, Deadline(seconds))
 
@@ -51,6 +60,23 @@ def test_a_verdict_is_read_as_it_was_printed(allow: bool, feedback: str) -> None
 def test_anything_else_is_no_verdict(printed: bytes) -> None:
     with pytest.raises(ReviewerError, match=r'\{"allow_stop": true or false'):
         read_finding(printed)
+
+
+def test_a_child_that_holds_the_output_keeps_nobody_and_is_ended(tmp_path: Path) -> None:
+    noted = tmp_path / "child"
+    code = (
+        "import pathlib, subprocess\n"
+        "child = subprocess.Popen(['sleep', '300'])\n"
+        f"pathlib.Path({str(noted)!r}).write_text(str(child.pid))\n"
+        "print('said')\n"
+    )
+    begun = time.monotonic()
+    assert printing(code, seconds=60) == b"said\n"
+    assert time.monotonic() - begun < 30
+    child = int(noted.read_text())
+    while _lives(child):
+        assert time.monotonic() - begun < 30
+        time.sleep(0.01)
 
 
 def test_the_review_is_json_on_standard_input_under_the_guard(tmp_path: Path) -> None:

@@ -59,12 +59,26 @@ def _silent(case: Case, one: Entry, answer: Answer) -> Finding:
         token = config.state_folder() / "token"
         mend = case.reinstalling(one, token_file=str(token)) if token.is_file() else ""
         advice = "the server's token file is what --token-file of `crabhook serve` names"
+    elif folder := _open_folder(one):
+        mend = commands.chmod("700", folder)
+        advice = "a hook asks nobody, and no server begins, in a folder that others can write to"
     elif answer.kind == "options":
         mend, advice = case.reinstalling(one), "with a --token-file that can be read"
     elif elsewhere := _elsewhere(one):
         mend = case.reinstalling(one, server=elsewhere)
         advice = f"your settings have the server listen on {elsewhere}, where one answers"
     return Finding("server.answers", Status.FAULT, answer.words, means, mend, advice)
+
+
+def _open_folder(one: Entry) -> Path | None:
+    """Return the socket's folder where it is ours and others may write there."""
+    folder = Path(one.options.server.removeprefix("unix:")).parent
+    try:
+        found = folder.stat()
+    except OSError:
+        return None
+    ours = one.options.server.startswith("unix:") and found.st_uid == os.getuid()
+    return folder if ours and found.st_mode & 0o022 and not found.st_mode & stat.S_ISVTX else None
 
 
 def _serve(one: Entry) -> str:

@@ -56,6 +56,18 @@ def test_no_server_is_a_fault_and_starting_one_mends_it(
             server.terminate()
 
 
+def test_a_folder_that_others_can_write_to_is_mended_before_any_server_can_begin(
+    home: Home,
+) -> None:
+    home.install("--gate")
+    folder = Path(home.address.removeprefix("unix:")).parent
+    folder.mkdir(parents=True, exist_ok=True)
+    folder.chmod(0o777)
+    finding = home.look(answers)
+    assert finding.status is Status.FAULT
+    assert finding.mend == f"chmod 700 {folder}"
+
+
 def test_the_usual_socket_needs_no_address(home: Home) -> None:
     home.install("--gate", server=f"unix:{home.folder}/run/crabhook/crabhook.sock")
     assert home.look(answers).mend == "crabhook serve"
