@@ -11,6 +11,7 @@ from crabhook.lint.refusal import named_for_refusing, refuses
 from crabhook.lint.script import Exit
 
 MAX_EXITS = 200
+MAX_DEPTH = 8  # functions whose returns are returned by another
 MAX_LOOKED_BACK = 8  # statements of the same block
 
 _EXITS = frozenset({"sys.exit", "exit", "quit", "os._exit", "builtins.exit"})
@@ -52,13 +53,13 @@ def _sites(tree: Tree) -> Iterator[_Site]:
             if function is None:
                 yield _Site(node, code)
             else:
-                yield from _returns(function)
+                yield from _returns(tree, function)
         elif isinstance(node, ast.Raise) and node.exc is not None:
             raised = node.exc
             if tree.called(raised) == "SystemExit" and isinstance(raised, ast.Call):
                 code = raised.args[0] if raised.args else None
                 function = _own_function(tree, code)
-                yield from [_Site(node, code)] if function is None else _returns(function)
+                yield from [_Site(node, code)] if function is None else _returns(tree, function)
             elif tree.dotted(raised) == "SystemExit":
                 yield _Site(node, None)
 
@@ -67,10 +68,16 @@ def _own_function(tree: Tree, code: ast.expr | None) -> Function | None:
     return tree.functions.get(tree.called(code)) if code is not None else None
 
 
-def _returns(function: Function) -> Iterator[_Site]:
+def _returns(tree: Tree, function: Function, seen: frozenset[str] = frozenset()) -> Iterator[_Site]:
+    """Yield what a function returns; where that is what another of the script returns, that."""
+    seen |= {function.name}
     for node in own(function):
         if isinstance(node, ast.Return):
-            yield _Site(node, node.value)
+            inner = _own_function(tree, node.value)
+            if inner is None or inner.name in seen or len(seen) > MAX_DEPTH:
+                yield _Site(node, node.value)
+            else:
+                yield from _returns(tree, inner, seen)
 
 
 def _code(follower: Follower, code: ast.expr | None) -> tuple[int | None, str]:

@@ -126,8 +126,17 @@ class _Reader:
             number = int(code) if re.fullmatch(r"[0-9]{1,3}", code) else None
             block = list(self._before(node, enclosing=False))[:MAX_LOOKED_BACK]
             told = [self._prints[one.id].text for one in block if one.id in self._prints]
-            refusing = any(map(refuses, told)) or named_for_refusing(function_of(self._tree, node))
+            function = function_of(self._tree, node)
+            if function and any(HOLE in text for text in told):
+                told += self._given(function)
+            refusing = any(map(refuses, told)) or named_for_refusing(function)
             yield Exit(self._tree.place(node), number, refusing, self._answered(node))
+
+    def _given(self, function: str) -> Iterator[str]:
+        """Yield what a function of the script is called with: it may print its arguments."""
+        for _, said in self._commands[:MAX_COMMANDS]:
+            if said and plain(said[0]) == function:
+                yield " ".join(map(plain, said[1:]))
 
     def _answered(self, node: Node) -> bool:
         for one in self._before(node):
