@@ -35,7 +35,10 @@ class Door:
 
     async def enter(self, asked: Request) -> Place:
         """Take a request in; its place may already hold the reply.  Raises RefusedError."""
-        held = PLATFORMS[asked.event.platform].held(asked.event, asked.stance)
-        if asked.size > LONG and held in _JUDGED:
+        if asked.size > LONG and _is_judged(asked):
             await self._study(asked.event)
         return self._runner.enter(asked)
+
+
+def _is_judged(asked: Request) -> bool:
+    return PLATFORMS[asked.event.platform].held(asked.event, asked.stance) in _JUDGED

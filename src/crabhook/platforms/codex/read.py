@@ -1,8 +1,8 @@
 """Codex's hook input, read into an Event."""
 
-from crabhook.model.errors import PayloadError
 from crabhook.model.event import Event, ToolCall
-from crabhook.model.jsontext import Value, parse_object
+from crabhook.model.jsontext import Value
+from crabhook.platforms.hookinput import EVENT, read_fields, text
 
 # PermissionRequest adds the model's justification to the input of these tools,
 # which PreToolUse and PostToolUse of the same call do not have.
@@ -21,39 +21,31 @@ def read_event(payload: bytes) -> Event:
     another type than the protocol says, and is then read as empty while
     `fields` keeps it as it came.  Raises PayloadError.
     """
-    fields = parse_object(payload)
-    name = fields.get("hook_event_name")
-    if not isinstance(name, str) or not name:
-        raise PayloadError('it has no text "hook_event_name"')
+    fields = read_fields(payload)
     return Event(
         platform="codex",
-        name=name,
-        session=_text(fields, "session_id"),
-        cwd=_text(fields, "cwd"),
-        permission_mode=_text(fields, "permission_mode"),
-        agent_id=_text(fields, "agent_id"),
-        agent_type=_text(fields, "agent_type"),
-        tool=_tool(fields, name),
+        name=text(fields, EVENT),
+        session=text(fields, "session_id"),
+        cwd=text(fields, "cwd"),
+        permission_mode=text(fields, "permission_mode"),
+        agent_id=text(fields, "agent_id"),
+        agent_type=text(fields, "agent_type"),
+        tool=_tool(fields),
         fields=fields,
     )
 
 
-def _tool(fields: dict[str, Value], event: str) -> ToolCall | None:
-    name = _text(fields, "tool_name")
+def _tool(fields: dict[str, Value]) -> ToolCall | None:
+    name = text(fields, "tool_name")
     if not name:
         return None
     given = fields.get("tool_input")
-    justified = event == "PermissionRequest" and name in _JUSTIFIED_TOOLS
+    justified = text(fields, EVENT) == "PermissionRequest" and name in _JUSTIFIED_TOOLS
     comments = frozenset({_JUSTIFICATION}) if justified and _justifies(given) else frozenset()
-    return ToolCall(name, given, _text(fields, "tool_use_id"), comments)
+    return ToolCall(name, given, text(fields, "tool_use_id"), comments)
 
 
 def _justifies(given: Value) -> bool:
     """Whether what stands beside a command says why, and does not ask something else."""
     said = given.get(_JUSTIFICATION) if isinstance(given, dict) else None
     return isinstance(said, str) and not said.startswith(_ANOTHER_QUESTION)
-
-
-def _text(fields: dict[str, Value], key: str) -> str:
-    value = fields.get(key)
-    return value if isinstance(value, str) else ""

@@ -3,9 +3,8 @@
 There is no permission mode in it, no agent's name and no id of a call.
 """
 
-from crabhook.model.errors import PayloadError
 from crabhook.model.event import Event, ToolCall
-from crabhook.model.jsontext import Value, parse_object
+from crabhook.platforms.hookinput import EVENT, read_fields, text
 
 
 def read_event(payload: bytes) -> Event:
@@ -15,21 +14,13 @@ def read_event(payload: bytes) -> Event:
     another type than the protocol says, and is then read as empty while
     `fields` keeps it as it came.  Raises PayloadError.
     """
-    fields = parse_object(payload)
-    name = fields.get("hook_event_name")
-    if not isinstance(name, str) or not name:
-        raise PayloadError('it has no text "hook_event_name"')
-    tool = _text(fields, "tool_name")
+    fields = read_fields(payload)
+    tool = text(fields, "tool_name")
     return Event(
         platform="gemini",
-        name=name,
-        session=_text(fields, "session_id"),
-        cwd=_text(fields, "cwd"),
+        name=text(fields, EVENT),
+        session=text(fields, "session_id"),
+        cwd=text(fields, "cwd"),
         tool=ToolCall(tool, fields.get("tool_input")) if tool else None,
         fields=fields,
     )
-
-
-def _text(fields: dict[str, Value], key: str) -> str:
-    value = fields.get(key)
-    return value if isinstance(value, str) else ""
