@@ -85,7 +85,9 @@ class Ruling:
         return self.decision is not None and self.decision.verdict is Verdict.DENY
 
 
-_ALLOW_ALL = Decision(Verdict.ALLOW, by="allow everything of this session")
+_WAITS = Ruling(waits=True)
+_LEFT_ALONE = Ruling(decision=no_opinion(AWAY))
+_ALLOWED = Ruling(decision=Decision(Verdict.ALLOW, by="allow everything of this session"))
 
 
 class Orders:
@@ -152,15 +154,16 @@ class Orders:
         if Kind.AWAY not in kinds and (kept_going := self._keep_going(event, orders)):
             return kept_going
         said = said_by(law(event)).where(platform.choices(event).verdicts)
+        told = Ruling(waits=said.asks, decision=said.decision, why=said.why if said.asks else "")
         ways = (  # the first that holds
-            (said.denies, Ruling(decision=said.decision)),
-            (Kind.AWAY in kinds, Ruling(decision=no_opinion(AWAY))),
-            (said.asks, Ruling(waits=True, why=said.why)),
-            (Kind.HOLD_ALL in kinds, Ruling(waits=True)),
-            (Kind.ALLOW_ALL in kinds and not platform.asks(event), Ruling(decision=_ALLOW_ALL)),
-            (said.decision is not None, Ruling(decision=said.decision)),
+            (said.denies, told),
+            (Kind.AWAY in kinds, _LEFT_ALONE),
+            (said.asks, told),
+            (Kind.HOLD_ALL in kinds, _WAITS),
+            (Kind.ALLOW_ALL in kinds and not platform.asks(event), _ALLOWED),
+            (said.decision is not None, told),
         )
-        return next((ruling for holds, ruling in ways if holds), Ruling(waits=True))
+        return next((ruling for holds, ruling in ways if holds), _WAITS)
 
     def _rule_on_request(self, event: Event, orders: Sequence[Order]) -> Ruling:
         """Rule on an event that waits only when it was asked for.

@@ -64,6 +64,8 @@ class Shelf:
 
     def alike(self, event: Event) -> list[Card]:
         """Return the cards that wait about a call that may be the event's own, the oldest first."""
+        if (event.platform, event.session) not in self._by_session:
+            return []  # and nobody has to make the names of its call
         numbers: dict[int, None] = {}
         for key in call_keys(event):
             numbers |= self._by_call.get(key, {})

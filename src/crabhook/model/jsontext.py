@@ -14,25 +14,32 @@ from crabhook.model.errors import PayloadError
 
 Value: TypeAlias = bool | int | float | str | list["Value"] | dict[str, "Value"] | None
 
+# Made once: `json.dumps` with options of its own makes an encoder at every call.
+_COMPACT = json.JSONEncoder(separators=(",", ":"), allow_nan=False)
+_CANONICAL = json.JSONEncoder(separators=(",", ":"), sort_keys=True)
+_LITERAL = json.JSONEncoder(ensure_ascii=False)
+_PRETTY = json.JSONEncoder(indent=2, ensure_ascii=False)
+
 MAX_DEPTH = 200  # deeper than any tool's input; the bound keeps every later walk within the stack
+WRITTEN_DEPTH = MAX_DEPTH + 20  # of what we wrote ourselves, an agent's value somewhere inside it
 
 
-def parse_object(text: bytes) -> dict[str, Value]:
+def parse_object(text: bytes, deepest: int = MAX_DEPTH) -> dict[str, Value]:
     """Return the one JSON object that `text` holds.
 
     Raises PayloadError, in words for a person, for anything else; see `parse_value`.
     """
-    value = parse_value(text)
+    value = parse_value(text, deepest)
     if not isinstance(value, dict):
         raise PayloadError(f"it is a JSON {type(value).__name__}, not an object")
     return value
 
 
-def parse_value(text: bytes) -> Value:
+def parse_value(text: bytes, deepest: int = MAX_DEPTH) -> Value:
     """Return the one JSON value that `text` holds.
 
     Raises PayloadError, in words for a person, for anything else: broken
-    UTF-8, broken JSON, nesting past MAX_DEPTH.
+    UTF-8, broken JSON, nesting past `deepest`.
     """
     try:
         value: Value = json.loads(
@@ -44,32 +51,32 @@ def parse_value(text: bytes) -> Value:
         where = f"line {error.lineno} column {error.colno}"
         raise PayloadError(f"it is not JSON ({error.msg}, {where})") from error
     except RecursionError as error:
-        raise PayloadError(f"it is nested deeper than {MAX_DEPTH} levels") from error
+        raise PayloadError(f"it is nested deeper than {deepest} levels") from error
     except ValueError as error:  # a number of more digits than Python reads
         raise PayloadError(f"it holds a number that cannot be read ({error})") from error
-    if text.count(b"[") + text.count(b"{") > MAX_DEPTH and _depth(value) > MAX_DEPTH:
-        raise PayloadError(f"it is nested deeper than {MAX_DEPTH} levels")
+    if text.count(b"[") + text.count(b"{") > deepest and _depth(value) > deepest:
+        raise PayloadError(f"it is nested deeper than {deepest} levels")
     return value
 
 
 def compact(value: Value | Mapping[str, Value]) -> str:
     """Return `value` as one line of JSON, in ASCII, so that no reader can mistake its encoding."""
-    return json.dumps(value, separators=(",", ":"), allow_nan=False)
+    return _COMPACT.encode(value)
 
 
 def canonical(value: Value) -> str:
     """Return the same text for equal values, whatever the order of their keys."""
-    return json.dumps(value, separators=(",", ":"), sort_keys=True)
+    return _CANONICAL.encode(value)
 
 
 def literal(text: str) -> str:
     """Return `text` as a JSON string the way JavaScript writes one: letters stay letters."""
-    return json.dumps(text, ensure_ascii=False)
+    return _LITERAL.encode(text)
 
 
 def pretty(value: Value) -> str:
     """Return `value` for a person to read: indented, letters as letters."""
-    return json.dumps(value, indent=2, ensure_ascii=False)
+    return _PRETTY.encode(value)
 
 
 def _refuse_constant(name: str) -> Value:

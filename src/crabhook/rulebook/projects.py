@@ -24,7 +24,8 @@ def project_of(cwd: str) -> Path:
 
 def surroundings_here(project: Path) -> Surroundings:
     """Return what a ruling needs to know about this machine, now."""
-    return Surroundings(str(project), str(Path.home()), datetime.now(UTC), os.path.realpath)
+    home = os.path.expanduser("~")  # noqa: PTH111 - a text is wanted, at every call that is judged
+    return Surroundings(str(project), home, datetime.now(UTC), os.path.realpath)
 
 
 class Projects:

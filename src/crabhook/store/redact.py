@@ -8,7 +8,7 @@ more, nothing raises, and what comes out is bounded.
 import math
 import re
 from collections.abc import Iterator, Mapping
-from functools import lru_cache
+from functools import lru_cache, partial
 
 from crabhook.model.jsontext import MAX_DEPTH, Value
 from crabhook.store.assigned import names_a_secret
@@ -47,7 +47,9 @@ class Redactor:
     def __init__(self, key: bytes) -> None:
         self._key = key
         # Names, ids and folders come again and again.
-        self._known = lru_cache(maxsize=8192)(self._settled)
+        self._known_texts, self._known_names = (
+            lru_cache(maxsize=8192)(partial(self._settled, by_entropy=by)) for by in (True, False)
+        )
 
     def text(self, text: str) -> str:
         """Return `text` without its secrets, cut after MAX_TEXT characters."""
@@ -71,7 +73,7 @@ class Redactor:
 
     def _bounded(self, text: str, *, by_entropy: bool) -> str:
         if len(text) <= SHORT:
-            return self._known(text, by_entropy=by_entropy)
+            return self._known_texts(text) if by_entropy else self._known_names(text)
         if len(text) <= MAX_TEXT:
             return self._settled(text, by_entropy=by_entropy)
         seen = text[: MAX_TEXT + _LOOK_PAST]
@@ -147,15 +149,15 @@ class _Walk:
         self._left -= 1
         if depth > MAX_DEPTH or self._left < 0:
             return "[left out]"
-        if isinstance(value, Mapping):
-            return self._object(value, depth, named=named)
-        if isinstance(value, list | tuple):
-            return [self.value(item, depth + 1, named=named) for item in value[: self._left + 1]]
-        return self._leaf(value, named=named)
-
-    def _leaf(self, value: Value, *, named: bool) -> Value:
         if isinstance(value, str):
             return self._text(value, named=named)
+        if value is None or isinstance(value, bool | int | float):
+            return self._scalar(value, named=named)
+        if isinstance(value, Mapping):
+            return self._object(value, depth, named=named)
+        return [self.value(item, depth + 1, named=named) for item in value[: self._left + 1]]
+
+    def _scalar(self, value: Value, *, named: bool) -> Value:
         if value is None or isinstance(value, bool):
             return value
         no_json = isinstance(value, float) and not math.isfinite(value)
@@ -179,6 +181,6 @@ class _Walk:
             name = self._redactor.text(key)
             while name in clean:
                 name += "'"
-            secret = named or names_a_secret(_MARK.sub("", name))
+            secret = named or names_a_secret(_MARK.sub("", name) if "[" in name else name)
             clean[name] = self.value(inner, depth + 1, named=secret)
         return clean

@@ -51,4 +51,4 @@ class Shaper:
         if not text:
             return text
         clean = self._redactor.name(text[:MAX_NAME])
-        return clean.encode("utf-8", "backslashreplace").decode()
+        return clean if clean.isascii() else clean.encode("utf-8", "backslashreplace").decode()

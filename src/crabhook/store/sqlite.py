@@ -129,7 +129,8 @@ class SqliteStore:
         entries = [entry for change in changes for entry in change.entries]
         records = list(self._shaper.records(self._head, entries))
         with transaction(self._connection, self.path):
-            self._connection.executemany(_INSERT, (record.row() for record in records))
+            for record in records:
+                self._connection.execute(_INSERT, record.row())
             for change in changes:
                 apply(self._connection, change)
             if cut:

@@ -21,6 +21,7 @@ ON CONFLICT (request_id) DO UPDATE SET
   asked = excluded.asked, wait_until = excluded.wait_until, card = excluded.card,
   gives_up_at = excluded.gives_up_at
 """
+_ENDED = "DELETE FROM waiting WHERE request_id = ?"
 _ANSWER = "INSERT OR REPLACE INTO answer VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 _HAS_IT = """
 UPDATE answer SET delivered = 1, card = NULL, platform = NULL, payload = NULL, decision = NULL
@@ -54,9 +55,12 @@ def apply(connection: sqlite3.Connection, change: Change) -> None:
         check_ticket(connection, waiting)
     for answer in change.answers:
         check_ticket(connection, answer)
-    connection.executemany(_WAIT, map(_waiting_row, change.waiting))
-    connection.executemany("DELETE FROM waiting WHERE request_id = ?", _ids(change.ended))
-    connection.executemany(_ANSWER, map(_answer_row, change.answers))
+    for waiting in change.waiting:
+        connection.execute(_WAIT, _waiting_row(waiting))
+    for request_id in change.ended:
+        connection.execute(_ENDED, (request_id,))
+    for answer in change.answers:
+        connection.execute(_ANSWER, _answer_row(answer))
     for request_id, whole in change.delivered:
         connection.execute(_HAS_IT if whole else _WAS_GONE, (request_id,))
     cards = [entry.card for entry in change.entries if entry.card is not None]
@@ -132,7 +136,3 @@ def _answer(row: Sequence[Any]) -> Answer:
 
 def _storable(text: str) -> str:
     return text.encode("utf-8", "backslashreplace").decode()
-
-
-def _ids(ids: tuple[str, ...]) -> list[tuple[str]]:
-    return [(one,) for one in ids]

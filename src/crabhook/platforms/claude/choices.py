@@ -1,9 +1,11 @@
 """What an event of Claude Code can be told: its row of the table, and what its tool makes of it."""
 
+from functools import lru_cache
+
 from crabhook.model.choices import Beside, Choices
 from crabhook.model.decision import Verdict
 from crabhook.model.event import Event
-from crabhook.platforms.claude.events import PLAN_TOOL, UNASKED_MODE, Also, asks, rule_of
+from crabhook.platforms.claude.events import EVENTS, PLAN_TOOL, UNASKED_MODE, Also, asks, rule_named
 
 _BEFORE_A_CALL = frozenset({"PreToolUse", "PermissionRequest"})
 
@@ -13,26 +15,29 @@ def choices(event: Event) -> Choices:
 
     What goes with a verdict the event does not take is in vain, whatever it says here.
     """
-    rule = rule_of(event)
+    name = event.name if event.name in EVENTS else ""
+    return _choices(name, event.tool is not None, asks(event), reaches_request(event))
+
+
+@lru_cache  # an arrival asks two or three times, and there are not sixty answers
+def _choices(name: str, calls: bool, asking: bool, reaches: bool) -> Choices:  # noqa: FBT001 - a key
+    rule = rule_named(name)
+    before = name in _BEFORE_A_CALL and calls
     beside = Beside.NOTHING
     for part, can_be in (
-        (Beside.NOTE, _takes_note(event)),
-        (Beside.INPUT, event.name in _BEFORE_A_CALL and event.tool is not None),
-        (Beside.PERMISSIONS, reaches_request(event)),
-        (Beside.RULE, event.name in _BEFORE_A_CALL and event.tool is not None and not asks(event)),
-        (Beside.OUTPUT, event.name == "PostToolUse"),
-        (Beside.INTERRUPT, event.name == "PermissionRequest"),
+        # A note reaches the model on this event, or with the result of its call.
+        (Beside.NOTE, Also.CONTEXT in rule.also or name == "PermissionRequest"),
+        (Beside.INPUT, before),
+        (Beside.PERMISSIONS, reaches),
+        (Beside.RULE, before and not asking),
+        (Beside.OUTPUT, name == "PostToolUse"),
+        (Beside.INTERRUPT, name == "PermissionRequest"),
         (Beside.HALT, Also.HALT in rule.also),
         (Beside.MESSAGE, Also.USER in rule.also),
     ):
         if can_be:
             beside |= part
     return Choices(frozenset({*rule.verdicts, Verdict.PASS}), beside)
-
-
-def _takes_note(event: Event) -> bool:
-    """Whether a note reaches the model: on this event, or with the result of its call."""
-    return Also.CONTEXT in rule_of(event).also or event.name == "PermissionRequest"
 
 
 def reaches_request(event: Event) -> bool:

@@ -151,7 +151,12 @@ UNASKED_MODE = "dontAsk"
 
 def rule_of(event: Event) -> EventRule:
     """Return what the event can be told."""
-    return EVENTS.get(event.name, _OBSERVED)
+    return rule_named(event.name)
+
+
+def rule_named(name: str) -> EventRule:
+    """Return what an event of that name can be told."""
+    return EVENTS.get(name, _OBSERVED)
 
 
 def held(event: Event, stance: Stance) -> Held:

@@ -11,6 +11,7 @@ import sys
 import unicodedata
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import suppress
+from stat import S_ISREG
 
 from crabhook.ui.tty import reopened
 from crabhook.ui.words import MAX_LINE
@@ -88,6 +89,7 @@ class LineWriter:
         self._target = target
         self._encoding = encoding
         self._way = None if target is None else reopened(target)
+        self._waits = target is not None and not S_ISREG(os.fstat(target).st_mode)
 
     async def __call__(self, text: str) -> None:
         """Write `text`; raises OSError when nobody reads any more."""
@@ -99,7 +101,8 @@ class LineWriter:
         way = self._target if self._way is None else self._way
         rest = memoryview(f"{text}\n".encode(self._encoding, "backslashreplace"))
         while rest:
-            await _ready(way, loop.add_writer, loop.remove_writer)
+            if self._waits:  # a file always has room
+                await _ready(way, loop.add_writer, loop.remove_writer)
             with suppress(BlockingIOError):  # a terminal that has room has not always enough
                 rest = rest[os.write(way, rest[:_CHUNK]) :]
 

@@ -19,6 +19,7 @@ from crabhook.ui.summary import brief, project
 Write: TypeAlias = Callable[[str], Awaitable[None]]
 
 BACKLOG = 2_000  # untold things kept for a reader who has stopped reading
+AT_ONCE = 64  # lines, or a few more, in one piece: a flood is told in few writes
 _ENDED_REMEMBERED = 1_000  # ended cards, so that what is told of them is told once
 
 
@@ -153,7 +154,10 @@ class Teller:
         """Write everything there is to tell, until closed; raises what `write` raises."""
         while True:
             while self._queue:
-                if lines := self._next():
+                lines: list[str] = []
+                while self._queue and len(lines) < AT_ONCE:
+                    lines += self._next()
+                if lines:
                     await write("\n".join(lines))
                 self._written.set()
             if self._closed:

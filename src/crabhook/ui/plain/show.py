@@ -66,7 +66,8 @@ def _facts(card: Card, now: float) -> Iterator[Row]:
         yield Row("  mode: " + brief(event.permission_mode))
     if origin.host or origin.user:
         where = "@".join(name for name in (origin.user, origin.host) if name)
-        yield Row(f"  from: {brief(where)} process {origin.pid}")
+        process = f" process {origin.pid}" if origin.pid else ""  # which HTTP does not tell
+        yield Row(f"  from: {brief(where)}{process}")
     if len(card.requests) > 1:
         yield Row("  asked as: " + brief(", ".join(leg.event.name for leg in card.requests)))
     if Verdict.KEEP_GOING in card.choices.verdicts:
