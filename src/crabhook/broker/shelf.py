@@ -18,6 +18,7 @@ class Shelf:
 
     def __init__(self) -> None:
         self._waiting: dict[int, Card] = {}
+        self._queue: tuple[Card, ...] | None = None  # the same in a row, once somebody asked
         self._ended: OrderedDict[int, Card] = OrderedDict()
         self._by_request: dict[str, int] = {}
         self._by_session: dict[tuple[str, str], dict[int, None]] = {}
@@ -38,7 +39,9 @@ class Shelf:
 
     def waiting(self) -> Sequence[Card]:
         """Return the cards that wait, the oldest first."""
-        return tuple(self._waiting.values())
+        if self._queue is None:
+            self._queue = tuple(self._waiting.values())
+        return self._queue
 
     def card(self, number: int) -> Card | None:
         """Return the card with this number, if it is still known."""
@@ -74,6 +77,7 @@ class Shelf:
     def put(self, card: Card) -> None:
         """Put a new card on the shelf, or a changed one in its own place."""
         before = self.card(card.number)
+        self._queue = None
         if before:
             self._unlist(before)
         for request in card.requests:

@@ -6,13 +6,13 @@ them is a trouble, so that a newer grammar cannot let something through.
 
 from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
+from typing import Any, ClassVar
 
 import tree_sitter_bash
 from tree_sitter import Language, Node, Parser
 
 from crabhook.policy.shell import checks
 from crabhook.policy.shell.heredoc import heredoc_text, heredoc_trouble
-from crabhook.policy.shell.hidden import reads_script
 from crabhook.policy.shell.script import Assignment, Command, Flow, Redirect, Script, Word
 from crabhook.policy.shell.standins import StandIns
 from crabhook.policy.shell.words import WordReader, source
@@ -72,25 +72,13 @@ class _ScriptReader:
         self._commands: list[Command] = []
         self._redirects: list[Redirect] = []
         self._troubles: dict[str, None] = {}
+        self._given: list[str] = []
         self._words = WordReader(self._known, self.walk, self.trouble)
-        self._forms: Mapping[str, Callable[[Node], object]] = {
-            "command": self._command,
-            "declaration_command": self._declaration,
-            "unset_command": self._declaration,
-            "test_command": self._test,
-            "variable_assignment": self._assignment,
-            "redirected_statement": self._redirected,
-            "file_redirect": self._redirect,
-            "heredoc_redirect": self._redirect,
-            "herestring_redirect": self._redirect,
-            "for_statement": self._for,
-            "function_definition": self._function,
-            "case_statement": self._children,
-        }
 
     def script(self) -> Script:
         """Return what was found."""
-        return Script(tuple(self._commands), tuple(self._redirects), tuple(self._troubles))
+        found = tuple(self._commands), tuple(self._redirects), tuple(self._troubles)
+        return Script(*found, given=tuple(self._given))
 
     def trouble(self, reason: str) -> None:
         """Keep a reason why no rule may allow the line."""
@@ -119,7 +107,7 @@ class _ScriptReader:
             self._structure(node)
         elif read := self._forms.get(node.type):
             self._gaps(node)
-            read(node)
+            read(self, node)
         elif node.type in _WORDS:
             self._words.word(node)
         else:
@@ -146,22 +134,25 @@ class _ScriptReader:
             self.walk(child)
 
     def _piped(self, node: Node) -> None:
-        """Read `echo '…' | sh`: what is printed is a script."""
-        read = [self._plain(child) for child in node.named_children]
-        for printer, shell in pairwise(read):
-            if reads_script(shell) and printer[:1] in (["echo"], ["printf"]):
-                self._hide(" ".join(printer[1:]))
+        """Keep what is printed into a pipe, as by `echo '…' | sh`: it may be a script."""
+        todo = list(node.named_children[:-1])
+        while todo:
+            inner = todo.pop()
+            words = self._plain(inner) if inner.type == "command" else []
+            if words[:1] in (["echo"], ["printf"]):
+                self._given.append(" ".join(words[1:]))
+            todo += inner.named_children
 
     def _plain(self, node: Node) -> list[str]:
-        """Return a simple command's words at the best guess; nothing for any other node."""
-        if node.type != "command":
-            return []
+        """Return a simple command's words at the best guess."""
         quiet = WordReader(self._known, lambda _: None, lambda _: None)
         words = [child for child in node.named_children if child.type not in _ASIDES]
         return [quiet.word(_inside(child)).text for child in words]
 
-    def _hide(self, text: str) -> None:
-        self._commands.append(Command((_word("sh"), _word("-c"), _word(text)), hidden=True))
+    def _gives(self, node: Node) -> None:
+        """Keep the text of a here-document or a here-string."""
+        if text := heredoc_text(node):
+            self._given.append(text)
 
     def _command(self, node: Node) -> None:
         self._simple(node, ())
@@ -170,9 +161,7 @@ class _ScriptReader:
         """Read a simple command; `more` are words that the grammar hung on its redirects."""
         words: list[Word] = []
         assignments: list[Assignment] = []
-        script = ""
         for child in node.children:
-            script += heredoc_text(child)
             if child.type == "variable_assignment":
                 assignments += self._assigned(child)
             elif child.type in {"file_redirect", "herestring_redirect"}:
@@ -188,10 +177,9 @@ class _ScriptReader:
         if checks.touching(node):
             self.trouble("words that the grammar has cut in two")
         self._commands.append(command)
-        if script and reads_script([word.text for word in words]):
-            self._hide(script)
 
     def _argument(self, node: Node) -> Word:
+        self._gives(node)
         inner = _inside(node)
         if inner.is_error or inner.is_missing:
             self.trouble("it is not well-formed")
@@ -256,11 +244,10 @@ class _ScriptReader:
 
     def _redirected(self, node: Node) -> None:
         """Read a statement with redirects; here-documents may carry the rest of the line."""
-        body, redirects, script = None, [], ""
+        body, redirects = None, []
         for child in node.children:
             if child.type in {"file_redirect", "heredoc_redirect", "herestring_redirect"}:
                 redirects.append(child)
-                script += heredoc_text(child)
             else:
                 body = child
         extra = [word for redirect in redirects for word in self._redirect(redirect)]
@@ -270,12 +257,11 @@ class _ScriptReader:
             if extra:
                 self.trouble("words after a redirect")
             self.walk(body)
-        if script and body is not None and reads_script(self._plain(body)):
-            self._hide(script)
 
     def _redirect(self, node: Node) -> Sequence[Node]:
         """Read a redirect; return the words after its target, which are the command's."""
         self._gaps(node)
+        self._gives(node)
         if node.type == "heredoc_redirect":
             return self._heredoc(node)
         operator = next((source(child) for child in node.children if not child.is_named), "")
@@ -333,6 +319,22 @@ class _ScriptReader:
                 self._redirect(child)
             elif child.type != "word":
                 self.walk(child)
+
+    # Made once, not for every line: from a node's type to the method that reads it.
+    _forms: ClassVar[Mapping[str, Callable[[Any, Node], object]]] = {
+        "command": _command,
+        "declaration_command": _declaration,
+        "unset_command": _declaration,
+        "test_command": _test,
+        "variable_assignment": _assignment,
+        "redirected_statement": _redirected,
+        "file_redirect": _redirect,
+        "heredoc_redirect": _redirect,
+        "herestring_redirect": _redirect,
+        "for_statement": _for,
+        "function_definition": _function,
+        "case_statement": _children,
+    }
 
 
 _ASIDES = frozenset(

@@ -72,9 +72,11 @@ class Script:
     """A whole shell line.
 
     `troubles` say, in words for a person, why no rule may allow it: what was
-    not understood, or could not be known before it runs.
+    not understood, or could not be known before it runs.  `given` are the
+    texts that some of its commands find on their standard input.
     """
 
     commands: tuple[Command, ...] = ()
     redirects: tuple[Redirect, ...] = ()
     troubles: tuple[str, ...] = ()
+    given: tuple[str, ...] = ()

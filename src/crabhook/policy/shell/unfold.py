@@ -11,7 +11,7 @@ from dataclasses import replace
 from posixpath import basename
 
 from crabhook.policy.shell import checks
-from crabhook.policy.shell.hidden import Argv, inner
+from crabhook.policy.shell.hidden import Argv, inner, reads_script
 from crabhook.policy.shell.read import read_script
 from crabhook.policy.shell.script import Command, Redirect, Script, Word
 
@@ -28,6 +28,7 @@ def unfold(text: str, script: Script, known: Mapping[str, Sequence[str]]) -> Scr
     """Return the script with all that hides in it; `text` is what it was read from."""
     search = _Search(known)
     search.take(script.commands, script.redirects)
+    search.hear(script.given)
     if script.troubles:
         search.take(_by_text(text))
     search.run()
@@ -46,6 +47,23 @@ class _Search:
         self._seen: set[tuple[str, ...]] = set()
         self._bytes = 0
         self._todo: deque[tuple[Command, int]] = deque()
+        self._given: dict[str, None] = {}
+        self._shell_listens = False
+
+    def hear(self, given: Iterable[str]) -> None:
+        """Keep texts that stand on some command's standard input, for a shell that reads one.
+
+        Which command reads which is not asked: the grammar does not always say.
+        """
+        self._given |= dict.fromkeys(given)
+
+    def _heard(self) -> bool:
+        """Take what is given to a shell as what it runs; say whether there was any."""
+        if not (self._shell_listens and self._given):
+            return False
+        self.take(hidden_command(("sh", "-c", text)) for text in self._given)
+        self._given.clear()
+        return True
 
     def take(
         self, commands: Iterable[Command], redirects: Iterable[Redirect] = (), depth: int = 0
@@ -58,7 +76,7 @@ class _Search:
 
     def run(self) -> None:
         """Look until there is no more, or enough."""
-        while self._todo:
+        while self._todo or self._heard():
             if len(self.commands) > MAX_FOUND or self._bytes > MAX_HIDDEN_BYTES:
                 self.troubles.append("more hides in it than is looked at")
                 return
@@ -66,6 +84,7 @@ class _Search:
             for argv in spellings(command):
                 if depth < MAX_DEPTH and tuple(argv) not in self._seen:
                     self._seen.add(tuple(argv))
+                    self._shell_listens |= reads_script(argv)
                     self._look_behind(argv, depth + 1)
 
     def _look_behind(self, argv: Argv, depth: int) -> None:
@@ -76,6 +95,7 @@ class _Search:
                 return
             self._bytes += len(text)
             read = read_script(text, self._known)
+            self.hear(read.given)
             self.take(
                 (replace(one, hidden=True) for one in read.commands),
                 (replace(one, hidden=True) for one in read.redirects),

@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice, product
+from typing import Any, ClassVar
 
 from tree_sitter import Node
 
@@ -54,26 +55,6 @@ class WordReader:
         self._known = known
         self._nested = nested
         self._troubled = troubled
-        self._readers: Mapping[str, Callable[[Node], _Piece]] = {
-            "word": self._plain,
-            "number": self._plain,
-            "variable_name": self._plain,
-            "test_operator": self._plain,
-            "raw_string": self._raw,
-            "ansi_c_string": self._ansi,
-            "translated_string": self._translated,
-            "regex": self._regex,
-            "extglob_pattern": self._regex,
-            "string": self._string,
-            "concatenation": self._concatenation,
-            "simple_expansion": self._variable,
-            "expansion": self._expansion,
-            "command_substitution": self._substitution,
-            "process_substitution": self._substitution,
-            "arithmetic_expansion": self._arithmetic,
-            "brace_expression": self._plain,
-            "array": self._array,
-        }
 
     def word(self, node: Node) -> Word:
         """Return what the shell may make of a node that stands where a word does."""
@@ -100,7 +81,7 @@ class WordReader:
             self._troubled(f"a {node.type.replace('_', ' ')} where a word should be")
             self._search(node)
             return _Piece((source(node),), fixed=False)
-        return read(node)
+        return read(self, node)
 
     def _plain(self, node: Node) -> _Piece:
         text = source(node)
@@ -212,6 +193,28 @@ class WordReader:
                 self._nested(child)
             else:
                 self._search(child)
+
+    # Made once, not for every line: from a node's type to the method that reads it.
+    _readers: ClassVar[Mapping[str, Callable[[Any, Node], _Piece]]] = {
+        "word": _plain,
+        "number": _plain,
+        "variable_name": _plain,
+        "test_operator": _plain,
+        "raw_string": _raw,
+        "ansi_c_string": _ansi,
+        "translated_string": _translated,
+        "regex": _regex,
+        "extglob_pattern": _regex,
+        "string": _string,
+        "concatenation": _concatenation,
+        "simple_expansion": _variable,
+        "expansion": _expansion,
+        "command_substitution": _substitution,
+        "process_substitution": _substitution,
+        "arithmetic_expansion": _arithmetic,
+        "brace_expression": _plain,
+        "array": _array,
+    }
 
 
 def source(node: Node) -> str:

@@ -53,7 +53,7 @@ class Clerk:
             return
         self._complain(self._answers.news(news))
         decided = news.state is State.DECIDED and news.number in self._decided
-        self._oldest.look(ours=decided or self._following)
+        self._oldest.look(news, ours=decided or self._following)
         if news.state is State.WAITING and news.number > self._newest:
             self._newest = news.number
             if first := first_alike(news, self._desk.waiting()):

@@ -22,8 +22,10 @@ class Oldest:
         self._was: int | None = None
         self._changed_at = 0.0
 
-    def look(self, *, ours: bool) -> None:
-        """Take in a change; `ours` says whether the operator's own word made it."""
+    def look(self, news: Card, *, ours: bool) -> None:
+        """Take in a changed card; `ours` says whether the operator's own word changed it."""
+        if self._number is not None and news.number > self._number:
+            return  # what becomes of a younger card changes nothing
         card = self._find()
         number = card.number if card else None
         if number == self._number:
