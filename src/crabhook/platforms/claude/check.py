@@ -2,59 +2,59 @@
 
 from collections.abc import Mapping
 
-from crabhook.model.choices import Beside
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.elicitation import check_content
 from crabhook.model.errors import DecisionError
 from crabhook.model.event import Event
 from crabhook.model.jsontext import Value, compact
+from crabhook.platforms.carried import (
+    ALLOWS,
+    ANY,
+    DENIES,
+    Limits,
+    check_parts,
+    check_reason,
+    check_verdict,
+)
 from crabhook.platforms.claude.choices import choices, reaches_request
 from crabhook.platforms.claude.events import PLAN_TOOL, QUESTION_TOOL, rule_of
 
-_NEEDS_REASON = frozenset({Verdict.DENY, Verdict.KEEP_GOING})
 _NO_REASON_SHOWN = frozenset({"ConfigChange"})
-_ANY = frozenset(Verdict)
-_ALLOWS = frozenset({Verdict.ALLOW})
-_DENIES = frozenset({Verdict.DENY})
-_ACCEPTS = frozenset({Verdict.ACCEPT})
+_LIMITS: Limits = {
+    "halt": (ANY, "stops no session"),
+    "user_message": (ANY, "shows its user no message"),
+    "note": (ALLOWS, "takes no note"),
+    "interrupt": (
+        DENIES,
+        "has nothing to interrupt: only the denial of a PermissionRequest does",
+    ),
+    "permissions": (
+        ALLOWS,
+        "takes no permissions: only the allow of a PermissionRequest does",
+    ),
+    "output": (ALLOWS, "has no output to replace"),
+    "content": (frozenset({Verdict.ACCEPT}), "takes no form's values"),
+    "updated_input": (ALLOWS, "takes no changed input"),
+}
+# A call is halted by a denial that interrupts.
+_LIMITS_OF_A_REQUEST: Limits = {**_LIMITS, "halt": (DENIES, "stops no session")}
 
 
 def check(event: Event, decision: Decision) -> None:
     """Raise DecisionError, saying why, if the event cannot carry the decision."""
     name, verdict = event.name, decision.verdict
     offered = choices(event)
-    if verdict not in offered.verdicts:
-        can = ", ".join([*rule_of(event).verdicts, Verdict.PASS])
-        raise DecisionError(f"{name} cannot be answered with {verdict}; it can with: {can}")
-    if verdict in _NEEDS_REASON and not decision.reason and name not in _NO_REASON_SHOWN:
-        what = "a denial needs a reason" if verdict is Verdict.DENY else "say how to go on"
-        raise DecisionError(f"{what}: the model reads it")
-    changed = decision.updated_input is not None
-    if changed and event.tool is None:
+    check_verdict(name, verdict, offered, rule_of(event).verdicts)
+    if name not in _NO_REASON_SHOWN:
+        check_reason(decision)
+    if decision.updated_input is not None and event.tool is None:
         raise DecisionError(f"this {name} names no tool whose input could be changed")
-    for carried, part, verdicts, what in (
-        (decision.halt, Beside.HALT, _halting(event), "stops no session"),
-        (decision.user_message, Beside.MESSAGE, _ANY, "shows its user no message"),
-        (decision.note, Beside.NOTE, _ALLOWS, "takes no note"),
-        (decision.interrupt, Beside.INTERRUPT, _DENIES,
-         "has nothing to interrupt: only the denial of a PermissionRequest does"),
-        (decision.permissions, Beside.PERMISSIONS, _ALLOWS,
-         "takes no permissions: only the allow of a PermissionRequest does"),
-        (decision.output is not None, Beside.OUTPUT, _ALLOWS, "has no output to replace"),
-        (decision.content is not None, Beside.NOTHING, _ACCEPTS, "takes no form's values"),
-        (changed, Beside.INPUT, _ALLOWS, "takes no changed input"),
-    ):  # fmt: skip
-        if carried and not (verdict in verdicts and part in offered.beside):
-            raise DecisionError(f"{name}, answered with {verdict}, {what}")
+    limits = _LIMITS_OF_A_REQUEST if name == "PermissionRequest" else _LIMITS
+    check_parts(name, decision, offered, limits)
     if decision.updated_input is not None:
         _check_input(event, decision.updated_input)
     if verdict is Verdict.ACCEPT:
         check_content(event.fields, decision.content)
-
-
-def _halting(event: Event) -> frozenset[Verdict]:
-    """Return the verdicts a halt can go with; a prompt is halted by a denial that interrupts."""
-    return _DENIES if event.name == "PermissionRequest" else _ANY
 
 
 def _check_input(event: Event, updated: Mapping[str, Value]) -> None:

@@ -2,46 +2,43 @@
 
 from collections.abc import Mapping
 
-from crabhook.model.choices import Beside
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.errors import DecisionError, QuestionError
 from crabhook.model.event import Event, ToolCall
 from crabhook.model.jsontext import Value
+from crabhook.platforms.carried import (
+    ALLOWS,
+    ANY,
+    Limits,
+    check_parts,
+    check_reason,
+    check_verdict,
+)
 from crabhook.platforms.codex.answering import stated
 from crabhook.platforms.codex.choices import choices
 from crabhook.platforms.codex.events import asks, rule_of
 from crabhook.platforms.codex.strictness import why_unreadable
 
-_NEEDS_REASON = frozenset({Verdict.DENY, Verdict.KEEP_GOING})
-_ANY = frozenset(Verdict)
-_ALLOWS = frozenset({Verdict.ALLOW})
+_LIMITS: Limits = {
+    "halt": (ALLOWS | {Verdict.PASS}, "stops no session"),
+    "user_message": (ANY, "shows its user no message"),
+    "note": (ALLOWS, "takes no note"),
+    "interrupt": (ANY, "interrupts nothing"),
+    "permissions": (ANY, "takes no permissions"),
+    "output": (ANY, "replaces no output"),
+    "content": (ANY, "takes no form's values"),
+    "updated_input": (ALLOWS, "takes no changed input"),
+}
 # The tools whose input is one text.
 _COMMANDS = frozenset({"Bash", "apply_patch"})
 
 
 def check(event: Event, decision: Decision) -> None:
     """Raise DecisionError, saying why, if the event cannot carry the decision."""
-    name, verdict = event.name, decision.verdict
-    offered = choices(event)
-    if verdict not in offered.verdicts:
-        can = ", ".join([*rule_of(event).verdicts, Verdict.PASS])
-        raise DecisionError(f"Codex's {name} cannot be answered with {verdict}; it can with: {can}")
-    if verdict in _NEEDS_REASON and not decision.reason.strip():
-        what = "a denial needs a reason" if verdict is Verdict.DENY else "say how to go on"
-        raise DecisionError(f"{what}: the model reads it, and Codex goes ahead without one")
-    changed = decision.updated_input is not None
-    for carried, part, verdicts, what in (
-        (decision.halt, Beside.HALT, _ALLOWS | {Verdict.PASS}, "stops no session"),
-        (decision.user_message, Beside.MESSAGE, _ANY, "shows its user no message"),
-        (decision.note, Beside.NOTE, _ALLOWS, "takes no note"),
-        (decision.interrupt, Beside.INTERRUPT, _ANY, "interrupts nothing"),
-        (decision.permissions, Beside.PERMISSIONS, _ANY, "takes no permissions"),
-        (decision.output is not None, Beside.OUTPUT, _ANY, "replaces no output"),
-        (decision.content is not None, Beside.NOTHING, _ANY, "takes no form's values"),
-        (changed, Beside.INPUT, _ALLOWS, "takes no changed input"),
-    ):
-        if carried and not (verdict in verdicts and part in offered.beside):
-            raise DecisionError(f"Codex's {name}, answered with {verdict}, {what}")
+    who, offered = f"Codex's {event.name}", choices(event)
+    check_verdict(who, decision.verdict, offered, rule_of(event).verdicts)
+    check_reason(decision, ", and Codex goes ahead without one")
+    check_parts(who, decision, offered, _LIMITS)
     if decision.updated_input is not None:
         assert event.tool is not None  # noqa: S101 - without one, no input is taken
         _check_input(event, event.tool, decision.updated_input)
