@@ -72,6 +72,8 @@ class Redactor:
         return f"[cut len={len(rest)} #{fingerprint(self._key, rest)}]"
 
     def _bounded(self, text: str, *, by_entropy: bool) -> str:
+        if _PLAIN.fullmatch(text):  # ids, mostly, which never come again
+            return text
         if len(text) <= SHORT:
             return self._known_texts(text) if by_entropy else self._known_names(text)
         if len(text) <= MAX_TEXT:
