@@ -20,6 +20,7 @@ class Shelf:
         self._waiting: dict[int, Card] = {}
         self._queue: tuple[Card, ...] | None = None  # the same in a row, once somebody asked
         self._ended: OrderedDict[int, Card] = OrderedDict()
+        self._listed: dict[int, Event] = {}  # what a card is found by, though that leg may leave
         self._by_request: dict[str, int] = {}
         self._by_session: dict[tuple[str, str], dict[int, None]] = {}
         self._by_call: dict[CallKey, dict[int, None]] = {}
@@ -88,23 +89,24 @@ class Shelf:
             self._waiting[card.number] = card
             return
         if self._waiting.pop(card.number, None) is not None:
-            self._strike(card)
+            self._strike(card.number)
         self._ended[card.number] = card
         if len(self._ended) > ENDED_KEPT:
             _, forgotten = self._ended.popitem(last=False)
             self._unlist(forgotten)
 
     def _list(self, card: Card) -> None:
+        self._listed[card.number] = card.event
         session = (card.event.platform, card.event.session)
         self._by_session.setdefault(session, {})[card.number] = None
         for key in call_keys(card.event):
             self._by_call.setdefault(key, {})[card.number] = None
 
-    def _strike(self, card: Card) -> None:
-        session = (card.event.platform, card.event.session)
-        _discard(self._by_session, session, card.number)
-        for key in call_keys(card.event):
-            _discard(self._by_call, key, card.number)
+    def _strike(self, number: int) -> None:
+        event = self._listed.pop(number)
+        _discard(self._by_session, (event.platform, event.session), number)
+        for key in call_keys(event):
+            _discard(self._by_call, key, number)
 
     def _unlist(self, card: Card) -> None:
         """Forget which requests the card has, save those that have moved on to another."""

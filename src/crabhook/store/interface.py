@@ -26,6 +26,9 @@ class Store(Protocol):
         Raises TicketError when an id comes with another secret.
         """
 
+    def is_anothers(self, request_id: str, secret: str) -> bool:
+        """Whether a request's id is known by another secret."""
+
     def recover(self, now: float) -> Recovered:
         """Return what was waiting, just answered, or owed; `now` is wall seconds."""
 

@@ -13,7 +13,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from crabhook.store import schema
-from crabhook.store.errors import StoreError
+from crabhook.store.errors import CorruptError, StoreError
 from crabhook.store.query import Query
 from crabhook.store.record import COLUMNS, Record, as_hash
 from crabhook.store.transaction import speaking_of
@@ -103,6 +103,8 @@ class Reader:
 
 def _record(row: tuple[Any, ...]) -> Record:
     record = Record(*row)
+    if not isinstance(record.seq, int):  # the table's own definition is damaged
+        raise CorruptError("the database is damaged: a record without a number")
     return record if isinstance(row[-1], bytes) else replace(record, hash=as_hash(row[-1]))
 
 

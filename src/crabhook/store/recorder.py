@@ -111,6 +111,16 @@ class Recorder:
         self._backlog.add(changes, self._wall())
         return False
 
+    def is_anothers(self, request_id: str, secret: str) -> bool:
+        """Whether a request's id is known by another secret; no, while that cannot be known."""
+        if self._store is None or self.error is not None:
+            return False
+        try:
+            return self._store.is_anothers(request_id, secret)
+        except StoreError as error:
+            self._failed(error)
+            return False
+
     def recover(self) -> Recovered:
         """Return what waited, and what was answered, when the last server ended."""
         if self._store is None:

@@ -25,7 +25,7 @@ from crabhook.store.retention import Cut, Retention, give_back, next_cut, remove
 from crabhook.store.shape import Shaper
 from crabhook.store.transaction import speaking_of, transaction
 from crabhook.store.working import ANSWER_KEPT_FOR, Recovered
-from crabhook.store.workingtables import apply, forget, recovered
+from crabhook.store.workingtables import apply, forget, is_anothers, recovered
 
 CUT_OFF = "the record does not lead to the head that was kept apart: its end was cut off"
 MISSING = "the head that was kept apart is gone"
@@ -76,6 +76,11 @@ class SqliteStore:
     def write(self, changes: Sequence[Change]) -> Head:
         """Write all of them in one transaction; see `interface.Store`."""
         return self._write(changes)
+
+    def is_anothers(self, request_id: str, secret: str) -> bool:
+        """Whether a request's id is known by another secret."""
+        with speaking_of(self.path):
+            return is_anothers(self._connection, request_id, secret)
 
     def recover(self, now: float) -> Recovered:
         """Return what was waiting, just answered, or owed, but no answers too old to be asked for.

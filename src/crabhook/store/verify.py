@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from crabhook.store.chain import GENESIS, link
+from crabhook.store.errors import CorruptError
 from crabhook.store.reader import Reader
 from crabhook.store.record import Head, Kind, Record
 
@@ -71,7 +72,7 @@ def verify(reader: Reader, heads: Sequence[Head], *, thorough: bool = True) -> V
         if thorough:
             for fault in reader.damage():
                 found.fault(0, f"the database is damaged: {fault}")
-    except (sqlite3.Error, UnicodeDecodeError) as error:
+    except (sqlite3.Error, UnicodeDecodeError, CorruptError) as error:
         found.fault(found.head.seq, f"the database cannot be read past here: {error}")
     return found
 
@@ -126,7 +127,8 @@ def _before(reader: Reader, first: Record, found: Verified) -> bytes | None:
 def _remark(record: Record, latest: str, found: Verified) -> None:
     if record.kind == Kind.GAP:
         why = _why(record)
-        found.fault(record.seq, why) if '"cut":true' in record.body else found.note(record.seq, why)
+        is_cut = '"cut":true' in str(record.body)
+        found.fault(record.seq, why) if is_cut else found.note(record.seq, why)
     elif str(record.at) < latest:
         found.note(record.seq, f"the clock was set back: {record.at} follows {latest}")
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from crabhook.broker.tickets import ANSWER_KEPT_FOR, same_secret
+from crabhook.broker.tickets import ANSWER_KEPT_FOR
 
 __all__ = ["ANSWER_KEPT_FOR", "Answer", "Recovered", "Waiting"]
 
@@ -34,10 +34,6 @@ class Waiting:
     def remaining(self, now: float) -> float:
         """Return how many seconds it may still wait; a clock set back gives it no more."""
         return min(max(0.0, self.wait_until - now), self.wait_until - self.asked)
-
-    def belongs_to(self, secret: str) -> bool:
-        """Whether this is the secret the request first came with."""
-        return same_secret(self.secret, secret)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,10 +70,6 @@ class Answer:
     def owed(self) -> bool:
         """Whether the record does not say yet what became of it."""
         return self.call is not None and self.delivered is None
-
-    def belongs_to(self, secret: str) -> bool:
-        """Whether this is the secret the request first came with."""
-        return same_secret(self.secret, secret)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from crabhook.broker.tickets import same_secret
 from crabhook.store.change import Change
 from crabhook.store.errors import TicketError
 from crabhook.store.working import Answer, DecidedCall, Recovered, Waiting
@@ -42,19 +43,23 @@ UNION ALL SELECT secret FROM answer WHERE request_id = :id
 _LAST_CARD = "UPDATE counter SET value = :card WHERE name = 'card' AND value < :card"
 
 
-def check_ticket(connection: sqlite3.Connection, one: Waiting | Answer) -> None:
-    """Raise TicketError if its id is known by another secret."""
-    for (known,) in connection.execute(_OWNERS, {"id": one.request_id}):
-        if not one.belongs_to(known):
-            raise TicketError(f"the request id {one.request_id} belongs to another secret")
+def is_anothers(connection: sqlite3.Connection, request_id: str, secret: str) -> bool:
+    """Whether a request's id is known by another secret."""
+    owners = connection.execute(_OWNERS, {"id": request_id}).fetchall()
+    return any(not same_secret(known, secret) for (known,) in owners)
+
+
+def _check_ticket(connection: sqlite3.Connection, one: Waiting | Answer) -> None:
+    if is_anothers(connection, one.request_id, one.secret):
+        raise TicketError(f"the request id {one.request_id} belongs to another secret")
 
 
 def apply(connection: sqlite3.Connection, change: Change) -> None:
     """Write what a change says of requests and answers.  Raises TicketError."""
     for waiting in change.waiting:
-        check_ticket(connection, waiting)
+        _check_ticket(connection, waiting)
     for answer in change.answers:
-        check_ticket(connection, answer)
+        _check_ticket(connection, answer)
     for waiting in change.waiting:
         connection.execute(_WAIT, _waiting_row(waiting))
     for request_id in change.ended:

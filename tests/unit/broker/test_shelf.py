@@ -6,7 +6,7 @@ from crabhook.broker.card import Card
 from crabhook.broker.shelf import ENDED_KEPT, Shelf
 from crabhook.broker.states import State
 from crabhook.model.request import Request
-from tests.support.playbook import bash
+from tests.support.playbook import bash, prompt
 
 
 def put(shelf: Shelf, *legs: Request, state: State = State.WAITING) -> Card:
@@ -55,6 +55,17 @@ def test_nothing_is_kept_of_a_session_without_cards() -> None:
     shelf = Shelf()
     shelf.put(replace(put(shelf, bash("a", "ls")), state=State.EXPIRED))
     assert not shelf._by_session
+
+
+def test_a_card_whose_first_leg_left_before_it_ended_is_looked_for_no_more() -> None:
+    shelf = Shelf()
+    card = put(shelf, bash("a", "ls", "t1"))
+    put(shelf, bash("other", "make", "t2"))  # the session goes on
+    shelf.put(replace(card, requests=(*card.requests, prompt("b", "ls"))))
+    shelf.put(replace(card, requests=(prompt("b", "ls"),)))
+    shelf.put(replace(card, requests=(prompt("b", "ls"),), state=State.WITHDRAWN))
+    assert shelf.alike(bash("c", "ls", "t1").event) == []
+    assert set(shelf._listed) == {2}
 
 
 def test_the_oldest_ended_cards_are_forgotten_with_their_requests() -> None:

@@ -18,7 +18,7 @@ from crabhook.server.runner import Runner
 from crabhook.store.reader import Reader
 from crabhook.store.recorder import OnTrouble, Recorder
 from crabhook.store.sqlite import SqliteStore
-from tests.support.playbook import DENY, bash
+from tests.support.playbook import DENY, asking, bash
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -135,11 +135,15 @@ async def test_an_id_the_store_alone_remembers_is_taken_up_by_no_other_secret(
     runner = Runner(PLATFORMS, recorder)
     enter(runner, "a")
     runner.answer(1, DENY)
+    waits = runner.enter(bash("b", "ls", wait=runner.now() + 60))
+    stolen = asking("a", "UserPromptSubmit", secret="guess", wait=runner.now() + 60)
     with pytest.raises(RefusedError) as refused:
-        runner.enter(bash("a", "ls", "another", secret="guess", wait=runner.now() + 60))
+        runner.enter(stolen)
     assert refused.value.refusal is Refusal.NOT_YOURS
-    assert not runner.waiting()
-    assert "places=0" in repr(runner)
+    # What it says, which would be the end of the other's turn, counts for nothing either.
+    assert [card.number for card in runner.waiting()] == [2]
+    assert not waits.reply.done()
+    assert "places=1" in repr(runner)
     runner.close()
     recorder.close()
 

@@ -158,6 +158,18 @@ def test_a_ticket_of_another_is_no_trouble_of_the_store(recorder: Recorder) -> N
     assert recorder.trouble == ""
 
 
+def test_whose_an_id_is_cannot_be_known_while_the_store_fails(
+    folder: Path, recorder: Recorder
+) -> None:
+    recorder.write(waits(waiting("r1", secret="mine")))
+    assert recorder.is_anothers("r1", "theirs")
+    with locked(folder):
+        recorder.write(happened(entry()))
+        assert not recorder.is_anothers("r1", "theirs")
+    recorder.time_passed(50.0)
+    assert recorder.is_anothers("r1", "theirs")
+
+
 def test_two_tickets_with_one_id_do_not_hold_up_the_backlog(
     folder: Path, recorder: Recorder
 ) -> None:
@@ -167,7 +179,7 @@ def test_two_tickets_with_one_id_do_not_hold_up_the_backlog(
     recorder.time_passed(50.0)
     assert recorder.trouble == ""
     assert [record.kind for record in records(folder)] == ["gap", "asked"]
-    assert recorder.recover().waiting[0].belongs_to("mine")
+    assert recorder.recover().waiting[0].secret == "mine"
 
 
 def test_a_store_that_cannot_be_opened_is_opened_later(folder: Path, clock: Clock) -> None:

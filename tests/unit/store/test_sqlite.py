@@ -145,14 +145,18 @@ def test_an_id_belongs_to_the_secret_it_first_came_with(
     with pytest.raises(TicketError):
         store.write([settled([answer("r1", secret="theirs")])])
     assert records(folder) == []
+    assert store.is_anothers("r1", "theirs")
+    assert not store.is_anothers("r1", "mine")
+    assert not store.is_anothers("r2", "mine")
     store.write([waits(waiting("r1", secret="mine", wait_until=NOON + 900))])
     assert store.recover(NOON).waiting[0].wait_until == NOON + 900
 
 
-def test_a_secret_is_compared_whole() -> None:
-    assert waiting(secret="abc").belongs_to("abc")
-    assert not waiting(secret="abc").belongs_to("ab")
-    assert not answer(secret="abc").belongs_to("")
+def test_a_secret_is_compared_whole(store: SqliteStore) -> None:
+    store.write([waits(waiting("r1", secret="abc"))])
+    assert not store.is_anothers("r1", "abc")
+    for guess in ("ab", "", "abcd", "ABC"):
+        assert store.is_anothers("r1", guess)
 
 
 @pytest.mark.parametrize(("now", "left_over"), [(-1e6, 600), (0, 600), (200, 400), (601, 0)])

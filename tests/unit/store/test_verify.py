@@ -1,5 +1,6 @@
 """Whatever is done to the record behind its back is found."""
 
+import contextlib
 import shutil
 import sqlite3
 from collections.abc import Callable
@@ -214,6 +215,26 @@ def test_what_cannot_be_text_or_json_is_a_fault_and_no_crash(opened: Open) -> No
         ("UPDATE record SET at = ? WHERE seq = 10", (5,)),
     )
     assert {2, 4, 6, 8, 10} <= {fault.seq for fault in verified(copy.folder).faults}
+
+
+def test_records_that_have_lost_their_numbers_are_a_fault_and_no_crash(opened: Open) -> None:
+    copy = opened()
+    path = copy.folder / "record.db"
+    raw = path.read_bytes()
+    for beside in ("record.db-wal", "record.db-shm"):
+        (copy.folder / beside).unlink(missing_ok=True)
+    assert raw.count(b"seq INTEGER PRIMARY KEY") == 1
+    path.write_bytes(raw.replace(b"seq INTEGER PRIMARY KEY", b"seq INTEGER!PRIMARY KEY"))
+    with contextlib.suppress(StoreError):  # or SQLite finds out by itself
+        assert not verified(copy.folder).sound
+    path.write_bytes(raw.replace(b"seq INTEGER PRIMARY KEY", b"seq INTEGES PRIMARY KEY"))
+    assert not verified(copy.folder).sound
+
+
+def test_a_gap_whose_body_is_no_text_is_a_fault_and_no_crash(opened: Open) -> None:
+    copy = opened()
+    copy.do(("UPDATE record SET kind = 'gap', body = ? WHERE seq = 2", (b"\xff",)))
+    assert 2 in {fault.seq for fault in verified(copy.folder).faults}
 
 
 def test_a_last_hash_that_is_no_hash_stops_no_writer(opened: Open) -> None:
