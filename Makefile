@@ -5,7 +5,7 @@ VENV := .venv
 export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: run demo test check proto e2e conformance agreement bench agents clean
+.PHONY: run demo test check proto e2e conformance agreement bench fuzz soak agents clean
 .DEFAULT_GOAL := help
 
 help: ## show this
@@ -40,8 +40,15 @@ conformance: $(VENV)/developed agents ## run every decision against the real age
 agreement: $(VENV)/developed agents ## compare our rules with the real agent's; write docs/agreement.md
 	@python -m tests.agreement
 
-bench: $(VENV)/developed ## time a hook call against its floors, paired and interleaved
+bench: $(VENV)/developed ## time a hook call against its floors and what one would use instead; draw it
 	@python -m bench
+
+fuzz: $(VENV)/developed ## fuzz each boundary for MINUTES=5, or one: TARGET=shell_line
+	@python -m pip install --quiet --group fuzz
+	@python -m tests.fuzz --minutes $(or $(MINUTES),5) $(if $(TARGET),--target $(TARGET))
+
+soak: $(VENV)/developed ## break everything for MINUTES=10, drawn from a SEED, and judge what came of it
+	@python -m tests.soak --minutes $(or $(MINUTES),10) $(if $(SEED),--seed $(SEED))
 
 agents:
 	@sh tests/agents/install

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from crabhook.model.jsontext import Value, compact, parse_object
+from crabhook.model.jsontext import WRITTEN_DEPTH, Value, compact, parse_object
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +21,8 @@ class Reply:
     @classmethod
     def verbatim(cls, stdout: bytes, stderr: str, exit_code: int) -> "Reply":
         """Return a reply as it was once printed."""
-        return cls(parse_object(stdout) if stdout else None, stderr, exit_code)
+        output = parse_object(stdout, WRITTEN_DEPTH) if stdout else None
+        return cls(output, stderr, exit_code)
 
     @property
     def stdout(self) -> bytes:

@@ -11,7 +11,7 @@ from crabhook.broker.card import Card
 from crabhook.broker.effects import Resolve
 from crabhook.broker.facts import DecidedBefore, Given, Restored
 from crabhook.model.decision import Decision, Verdict
-from crabhook.model.jsontext import compact, parse_object
+from crabhook.model.jsontext import WRITTEN_DEPTH, compact, parse_object
 from crabhook.model.reply import Reply
 from crabhook.model.request import Origin, Request, Stance
 from crabhook.platforms.interface import Platform
@@ -100,7 +100,7 @@ def decision_text(decision: Decision) -> bytes:
 
 def decision_read(text: bytes) -> Decision:
     """Return the decision that `decision_text` wrote."""
-    told = parse_object(text)
+    told = parse_object(text, WRITTEN_DEPTH)
     told["verdict"] = Verdict(str(told["verdict"]))
     permissions = told["permissions"]
     return Decision(**{**told, "permissions": tuple(permissions)})  # type: ignore[arg-type]

@@ -14,6 +14,9 @@ MAX_MARKS_ON_A_LETTER = 2  # combining marks past these only serve to cover the 
 # Invisible though Unicode calls them letters, marks or symbols.
 _BLANK = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
 _VARIATION = (range(0xFE00, 0xFE10), range(0xE0100, 0xE01F0), range(0x180B, 0x1810))
+# What stands on the letter before it: marks, whatever their class, and the parts of a Korean one.
+_STACKED_CATEGORIES = frozenset({"Mn", "Me"})
+_JOINING = (range(0x1160, 0x1200), range(0xD7B0, 0xD800))
 _HIDDEN_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp", "Zs"})
 
 
@@ -24,7 +27,7 @@ def safe(text: str) -> str:
     shown: list[str] = []
     stacked = 0
     for letter in text:
-        stacked = stacked + 1 if unicodedata.combining(letter) else 0
+        stacked = stacked + 1 if _stacks(letter) else 0
         shown.append(_code(letter) if stacked > MAX_MARKS_ON_A_LETTER else _mark(letter))
     return "".join(shown)
 
@@ -40,6 +43,13 @@ def hidden(text: str) -> int:
     if text.isascii() and text.isprintable():
         return 0
     return sum(letter not in "\n\t" and _mark(letter) != letter for letter in text)
+
+
+@lru_cache(maxsize=4096)
+def _stacks(letter: str) -> bool:
+    code = ord(letter)
+    joins = any(code in span for span in _JOINING)
+    return joins or unicodedata.category(letter) in _STACKED_CATEGORIES
 
 
 @lru_cache(maxsize=4096)

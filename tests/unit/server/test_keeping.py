@@ -12,6 +12,7 @@ from crabhook.broker.card import Card
 from crabhook.broker.effects import Resolve
 from crabhook.broker.states import State
 from crabhook.model.decision import Decision, Verdict
+from crabhook.model.jsontext import MAX_DEPTH, parse_object
 from crabhook.model.request import Origin, Request, Stance
 from crabhook.platforms import PLATFORMS
 from crabhook.server.keeping import (
@@ -103,6 +104,12 @@ def test_a_platform_that_is_no_longer_known_is_left_alone() -> None:
     )
 )
 def test_a_decision_comes_back_whole(decision: Decision) -> None:
+    assert decision_read(decision_text(decision)) == decision
+
+
+def test_a_decision_about_the_deepest_input_that_is_read_comes_back() -> None:
+    deepest = parse_object(b'{"x":' * MAX_DEPTH + b"1" + b"}" * MAX_DEPTH)
+    decision = Decision(Verdict.ALLOW, updated_input=deepest)
     assert decision_read(decision_text(decision)) == decision
 
 

@@ -44,6 +44,8 @@ def test_different_texts_never_look_the_same(text: str) -> None:
         ("\ud800", "⟨U+D800⟩"),
         ("\u3164\u2800\ufe0f", "⟨U+3164⟩⟨U+2800⟩⟨U+FE0F⟩"),
         ("e\u0301\u0301\u0301", "e\u0301\u0301⟨U+0301⟩"),
+        ("ก\u0e47\u0e47\u0e47", "ก\u0e47\u0e47⟨U+0E47⟩"),
+        ("\u1100\u1161\u11a8\u1161", "\u1100\u1161\u11a8⟨U+1161⟩"),
     ],
 )
 def test_marks_say_which_letter_it_was(text: str, said: str) -> None:

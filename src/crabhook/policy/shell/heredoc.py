@@ -25,13 +25,9 @@ def heredoc_trouble(node: Node) -> str:
     return ""
 
 
-def heredoc_text(node: Node) -> str:
-    """Return what a here-document or here-string gives to standard input; nothing for others."""
-    if node.type == "heredoc_redirect":
-        return _body(node)
-    if node.type == "herestring_redirect" and node.named_children:
-        return (node.named_children[0].text or b"").decode(errors="replace").strip("'\"")
-    return ""
+def heredoc_text(node: Node) -> list[str]:
+    """Return what a here-document gives to standard input; nothing for any other node."""
+    return [_body(node)] if node.type == "heredoc_redirect" else []
 
 
 def _body(node: Node) -> str:

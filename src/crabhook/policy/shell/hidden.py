@@ -104,6 +104,8 @@ _SUBCOMMANDS: Mapping[tuple[str, str], _Wrapper] = {
 # Programs that run what their words or their input say.
 RUNNERS = SHELLS | frozenset(_WRAPPERS) | {"eval", "source", ".", "trap", "su"}
 _ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\+?=")
+_OPTION = re.compile(r"[-+]+[\w-]*")
+_VALUED = re.compile(r"[-+][a-zA-Z]*[oO]|--rcfile|--init-file")
 _DASH_C = re.compile(r"-[a-zA-Z]*c[a-zA-Z]*")
 
 
@@ -153,16 +155,23 @@ def _rest(words: Argv, wrapper: _Wrapper) -> list[Argv]:
 
 
 def _dash_c(argv: Argv) -> Inner:
-    """Read `sh -c '…'`: the first word after the options, once one of them asks for it."""
-    asked = False
+    """Read `sh -c '…'`: the first word after the options, once one of them asks for it.
+
+    A script may begin as an option does, behind `--`; so what no option can be counts as well.
+    """
+    asked, before, scripts = False, "", []
     for word in argv[1:]:
         if _DASH_C.fullmatch(word) or word.startswith(("--command", "--init-command")):
             asked = True
             if "=" in word:
                 return Inner(scripts=(word.partition("=")[2],))
-        elif asked and not word.startswith(("-", "+")):
-            return Inner(scripts=tuple(argv[argv.index(word) :][:1]))
-    return Inner()
+        elif asked:
+            if not _OPTION.fullmatch(word):
+                scripts.append(word)
+            if not word.startswith(("-", "+")) and not _VALUED.fullmatch(before):
+                break
+        before = word
+    return Inner(scripts=tuple(scripts))
 
 
 def _eval(argv: Argv) -> Inner:

@@ -5,7 +5,6 @@ them is a trouble, so that a newer grammar cannot let something through.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from itertools import pairwise
 from typing import Any, ClassVar
 
 import tree_sitter_bash
@@ -77,8 +76,8 @@ class _ScriptReader:
 
     def script(self) -> Script:
         """Return what was found."""
-        found = tuple(self._commands), tuple(self._redirects), tuple(self._troubles)
-        return Script(*found, given=tuple(self._given))
+        troubles, given = tuple(self._troubles), tuple(self._given)
+        return Script(tuple(self._commands), tuple(self._redirects), troubles, given)
 
     def trouble(self, reason: str) -> None:
         """Keep a reason why no rule may allow the line."""
@@ -126,8 +125,7 @@ class _ScriptReader:
         if node.type == "compound_statement" and source(node.children[0]) == "((":
             self.trouble("arithmetic over variables, whose values may be commands")
         self._children(node)
-        if node.type == "pipeline":
-            self._piped(node)
+        self._piped(node)
 
     def _children(self, node: Node) -> None:
         for child in node.children:
@@ -135,24 +133,26 @@ class _ScriptReader:
 
     def _piped(self, node: Node) -> None:
         """Keep what is printed into a pipe, as by `echo '…' | sh`: it may be a script."""
-        todo = list(node.named_children[:-1])
+        todo = list(node.named_children[:-1]) if node.type == "pipeline" else []
         while todo:
             inner = todo.pop()
-            words = self._plain(inner) if inner.type == "command" else []
-            if words[:1] in (["echo"], ["printf"]):
+            if (words := self._plain(inner))[:1] in (["echo"], ["printf"]):
                 self._given.append(" ".join(words[1:]))
             todo += inner.named_children
 
     def _plain(self, node: Node) -> list[str]:
-        """Return a simple command's words at the best guess."""
-        quiet = WordReader(self._known, lambda _: None, lambda _: None)
-        words = [child for child in node.named_children if child.type not in _ASIDES]
-        return [quiet.word(_inside(child)).text for child in words]
+        """Return a simple command's words at the best guess; nothing for any other node."""
+        words = node.named_children if node.type == "command" else ()
+        return [self._guessed(one).text for one in words if one.type not in _ASIDES]
+
+    def _guessed(self, node: Node) -> Word:
+        return WordReader(self._known, lambda _: None, lambda _: None).word(_inside(node))
 
     def _gives(self, node: Node) -> None:
         """Keep the text of a here-document or a here-string."""
-        if text := heredoc_text(node):
-            self._given.append(text)
+        self._given += heredoc_text(node)
+        if node.type == "herestring_redirect" and node.named_children:
+            self._given += self._guessed(node.named_children[0]).values
 
     def _command(self, node: Node) -> None:
         self._simple(node, ())

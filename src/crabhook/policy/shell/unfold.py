@@ -61,7 +61,8 @@ class _Search:
         """Take what is given to a shell as what it runs; say whether there was any."""
         if not (self._shell_listens and self._given):
             return False
-        self.take(hidden_command(("sh", "-c", text)) for text in self._given)
+        # With a line's end before it, so that a text with a dash in front is no option.
+        self.take(hidden_command(("sh", "-c", f"\n{text}")) for text in self._given)
         self._given.clear()
         return True
 

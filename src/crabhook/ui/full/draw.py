@@ -69,9 +69,10 @@ def request_rows(card: Card, sheet: Sheet, around: Around = _NOTHING) -> Iterato
     yield from words_rows(around, sheet)
     yield from _title("the event itself")
     yield from framed(field_rows(_rest(first), sheet.inner, sheet.spell))
-    yield from _title("sent by, as it says itself")
-    origin = asdict(card.requests[0].origin)
-    yield from framed(field_rows(origin, sheet.inner, sheet.spell))
+    origin = {name: said for name, said in asdict(card.requests[0].origin).items() if said}
+    if origin:
+        yield from _title("sent by, as it says itself")
+        yield from framed(field_rows(origin, sheet.inner, sheet.spell))
 
 
 def _title(text: str) -> Iterator[Line]:

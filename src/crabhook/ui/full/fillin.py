@@ -107,7 +107,7 @@ class FillIn:
 
     def go(self, step: int) -> None:
         """Stand at the field before (-1) or after (+1); the first and the last are ends."""
-        self.stand_at(min(max(self.at(self.stop)[0] + step, 0), len(self.entries) - 1))
+        self.stand_at(max(min(self.at(self.stop)[0] + step, len(self.entries) - 1), 0))
 
     def stand_at(self, place: int) -> None:
         """Stand at the first row of the field at `place`."""

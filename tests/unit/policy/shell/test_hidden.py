@@ -44,6 +44,7 @@ def test_what_wraps_nothing_shows_nothing(line: str) -> None:
         (["alias", "a=rm x"], "rm x"), (["git", "rebase", "--exec", "rm x"], "rm x"),
         (["git", "rebase", "--exec=rm x"], "rm x"), (["git", "-c", "alias.a=!rm x", "a"], "rm x"),
         (["git", "submodule", "foreach", "rm x"], "rm x"), (["bash", "-o", "pipefail", "-c", "rm x"], "rm x"),
+        (["bash", "-c", "--", "-x; rm x"], "rm x"), (["bash", "-c", "-o", "errexit", "rm x"], "rm x"), (["sh", "-co", "errexit", "rm x"], "rm x"),
     ],
 )  # fmt: skip
 def test_a_text_that_a_shell_will_read_is_found(argv: list[str], script: str) -> None:

@@ -25,6 +25,12 @@ def found(text: str) -> set[str]:
         "xargs -I{} sh -c 'rm x'",
         "{rm,x}",
         "echo 'rm x' | sh",
+        "{ ls; echo 'rm x'; } | ( timeout 5 bash -s )",
+        "ls && bash <<'E'\nrm x\nE",
+        "ls | sudo sh <<E\nrm x\nE",
+        "ls && cat <<E | bash\nrm x\nE",
+        "if ls; then bash; fi <<E\nrm x\nE",
+        "bash -c 'bash <<< \"rm x\"'",
         "rm x &&",
         "`rm x",
         "a=r; ${a}m x",
@@ -33,6 +39,11 @@ def found(text: str) -> set[str]:
 )
 def test_one_command_is_found_in_every_spelling_and_behind_every_wrapper(text: str) -> None:
     assert "rm x" in found(text)
+
+
+@pytest.mark.parametrize("text", ["cat <<E\nrm x\nE", "sh x <<E\nrm x\nE", "echo rm x | cat"])
+def test_what_no_shell_is_given_is_not_taken_for_a_script(text: str) -> None:
+    assert "rm x" not in found(text)
 
 
 def test_a_redirect_inside_a_hidden_script_is_found() -> None:

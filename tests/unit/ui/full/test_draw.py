@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from crabhook.model.request import Origin
 from crabhook.platforms import PLATFORMS
 from crabhook.ui.full.draw import TextContent, request_rows
 from crabhook.ui.full.paper import Sheet, line_cells
@@ -175,6 +176,18 @@ def test_what_another_leg_adds_is_shown() -> None:
     assert any("sandbox: false" in row for row in rows[start:])
     assert any('"all"' in row for row in rows[start:])
     assert not any("ls -l" in row for row in rows[start : rows.index("the event itself")])
+
+
+@pytest.mark.parametrize(
+    ("origin", "told"),
+    [(Origin("laptop"), ["sent by, as it says itself", "│ host: laptop"]), (Origin(), [])],
+)
+def test_of_who_sent_it_what_is_known_is_told(origin: Origin, told: list[str]) -> None:
+    sitting = Sitting()
+    sitting.desk.ask(call("Bash", {"command": "ls"}, tool_use_id="t1"), origin=origin)
+    rows = shown(sitting)
+    start = next((n for n, row in enumerate(rows) if row.startswith("sent by")), len(rows))
+    assert [row.rstrip() for row in rows[start:]] == told
 
 
 def test_an_agents_text_is_always_behind_its_bar() -> None:

@@ -48,6 +48,14 @@ def test_every_choice_is_a_row_and_every_other_field_one() -> None:
     assert seen[7:10] == [(5, 0), (5, 1), (5, 2)]
 
 
+def test_a_form_without_fields_has_nowhere_to_go() -> None:
+    form = a_form({})
+    for step in (-1, 1):
+        form.go(step)
+        form.move(step)
+        assert (form.stop, form.stops) == (0, 0)
+
+
 def test_moving_ends_at_the_ends() -> None:
     form = a_form()
     form.move(-1)

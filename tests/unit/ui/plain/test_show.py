@@ -122,6 +122,11 @@ def test_a_client_without_a_user_is_named_by_its_host() -> None:
     assert card_lines(Card(7, (request,), 0.0), 0)[1] == "  from: box process 42"
 
 
+def test_a_client_whose_process_is_not_known_is_given_none() -> None:
+    request = Request("r", "s", Event("claude", "Odd"), 600.0, origin=Origin("box"))
+    assert card_lines(Card(7, (request,), 0.0), 0)[1] == "  from: box"
+
+
 def test_an_ended_card_tells_how_it_ended_instead_of_what_to_write() -> None:
     desk = BrokerDesk()
     desk.ask(sample("PermissionRequest-Bash"))
