@@ -38,6 +38,8 @@ class Settings:
 
     listen: tuple[str, ...] = ()
     ndjson: str | None = None
+    http: str | None = None
+    http_name: tuple[str, ...] = ()
     wait: float = 3600.0
     token_file: Path | None = None
     tls_cert: Path | None = None
@@ -108,6 +110,8 @@ def parse(text: str, name: str) -> Settings:
         tables = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise SettingsError(f"{name}: not TOML: {error}") from error
+    except RecursionError as error:
+        raise SettingsError(f"{name}: it is nested too deeply") from error
     changes: dict[str, Any] = {}
     for table, values in tables.items():
         known = _TABLES.get(table)
@@ -266,6 +270,8 @@ _TABLES: Mapping[str, Mapping[str, Callable[[object], Any]]] = {
     "server": {
         "listen": _texts,
         "ndjson": _text,
+        "http": _text,
+        "http_name": _texts,
         "wait": _seconds,
         "token_file": _path,
         "tls_cert": _path,

@@ -107,6 +107,7 @@ class Claude:
     settings: Mapping[str, Any] = field(default_factory=dict)
     environment: Mapping[str, str] = field(default_factory=dict)
     seconds: int = 45
+    doors: Mapping[int, str] = field(default_factory=dict)
     _terminals: list[Terminal] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -148,6 +149,7 @@ class Claude:
                 "script": json.loads(self.script.to_json()),
                 "record": str(self.record),
                 "seconds": self.seconds,
+                "doors": dict(self.doors),
             },
         )
         launcher = [sys.executable, "-m", "tests.support.launcher", str(plan)]

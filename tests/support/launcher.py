@@ -3,7 +3,8 @@
 Run as `python -m tests.support.launcher PLAN` under `isolation.isolated`.  The plan is a JSON file:
 command, folder, environment, script, record, seconds.  When this process ends, by itself or by
 any signal, nothing of the run is left.  A plan may also name the `api` its agent speaks to its
-model, a key of APIS; Claude Code's is the one that is meant otherwise.
+model, a key of APIS; Claude Code's is the one that is meant otherwise.  Its
+`doors` are ports of the loopback, each with the socket that leads to the same port outside.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from typing import Any, NoReturn
 from tests.support.codex_model import CodexHandler
 from tests.support.gemini_model import GeminiHandler
 from tests.support.isolation import raise_loopback
+from tests.support.passage import inside
 from tests.support.scripted_model import ModelHandler, ModelServer, Playback
 from tests.support.turns import Script
 
@@ -56,6 +58,8 @@ def main() -> int:
     plan = json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))
     signal.alarm(plan["seconds"])
     raise_loopback()
+    for port, path in plan.get("doors", {}).items():
+        inside(int(port), path)
     playback = Playback(Script.from_json(json.dumps(plan["script"])), Path(plan["record"]))
     variable, handler = APIS[plan.get("api", "claude")]
     with ModelServer(playback, handler) as model:

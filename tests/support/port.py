@@ -18,6 +18,8 @@ from crabhook.broker.desk import News
 from crabhook.hook.call import Call
 from crabhook.platforms import PLATFORMS
 from crabhook.server.address import Address, UnixAddress
+from crabhook.server.health import Health
+from crabhook.server.healthport import HealthPort
 from crabhook.server.port import Tls, open_port
 from crabhook.server.rpc import PermissionPort
 from crabhook.server.runner import Runner
@@ -79,7 +81,8 @@ async def opened(
         runner = Runner(PLATFORMS)
         service = PermissionPort(runner, wait=wait, token=token, **how)
         places = addresses or (UnixAddress(own.enter_context(short_folder()) / "s"),)
-        async with open_port(service, places, tls) as bound:
+        health = HealthPort(Health(runner), token=token)
+        async with open_port(service, places, tls, health=health) as bound:
             port = Opened(runner, bound)
             stop = runner.subscribe(port.hears)
             try:

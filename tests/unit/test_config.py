@@ -171,6 +171,11 @@ def test_what_nobody_knows_is_named_with_its_line_and_what_is_known(text: str, w
         parse(text, "f")
 
 
+def test_what_is_nested_without_end_is_refused_in_words() -> None:
+    with pytest.raises(SettingsError, match="f: it is nested too deeply"):
+        parse("a = " + "[" * 5000, "f")
+
+
 @pytest.mark.parametrize("text", ["[server", "wait 60", '[server]\nwait = "', "[server]\n[server]\n", "a = 1\na = 2\n"])  # fmt: skip
 def test_what_is_not_toml_says_where(text: str) -> None:
     with pytest.raises(SettingsError, match=r"f: not TOML: .*(line|end of)"):

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from crabhook.cli.installhttp import add_http_arguments, next_steps, url
 from crabhook.install import agents, program
 from crabhook.install.agents import Agent
 from crabhook.install.change import Change, plan
@@ -40,6 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--tls-ca", metavar="FILE", type=_path, help="the certificate to know the server by"
     )
+    add_http_arguments(parser)
     parser.add_argument(
         "--wait",
         metavar="SECONDS",
@@ -125,10 +127,7 @@ def _install(arguments: argparse.Namespace) -> None:
         compiled = program.compile_hook()
         say(agent.stances[installation.stance])
         say(_FAIL_CLOSED if installation.fail_closed else agent.unreachable)
-        say(
-            f"Next: run `crabhook serve` in a terminal of its own, then start `{agent.program}`.  "
-            "A session that runs already may not see the change before it is started anew.",
-        )
+        say(*next_steps(agent, installation))
         if not compiled:
             warn("the hook could not be byte-compiled here, so each call starts a little slower")
     for trouble in _troubles(arguments, agent, installation, change):
@@ -174,6 +173,7 @@ def _installation(arguments: argparse.Namespace, agent: Agent) -> Installation:
         server=arguments.server,
         token_file=arguments.token_file,
         tls_ca=arguments.tls_ca,
+        url=url(arguments, agent),
     )
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from crabhook import config
 from crabhook.broker.waitingroom import Bounds
 from crabhook.cli.desks import open_desk
+from crabhook.cli.judging import Judging, judging
 from crabhook.cli.leaving import Leaving
 from crabhook.cli.logs import CANNOT_BEGIN, logging_to, told
 from crabhook.cli.rulefiles import rule_files
@@ -22,6 +23,8 @@ from crabhook.model.errors import CrabhookError
 from crabhook.platforms import PLATFORMS
 from crabhook.server.activation import open_behind
 from crabhook.server.address import Address, TcpAddress, default_address, parse_address
+from crabhook.server.health import Health
+from crabhook.server.healthport import HealthPort
 from crabhook.server.inherited import address_of, inherited
 from crabhook.server.law import Law
 from crabhook.server.ndjson.entrance import Entrance
@@ -34,6 +37,7 @@ from crabhook.server.presence import PresencePort
 from crabhook.server.rpc import PermissionPort
 from crabhook.server.runner import Runner
 from crabhook.server.token import load_or_make
+from crabhook.server.unticketed import Unticketed
 from crabhook.store.head import Courier, through
 from crabhook.store.recorder import OnTrouble, Recorder
 from crabhook.store.retention import Retention
@@ -51,6 +55,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--headless", action="store_true", default=None, help="nobody decides but the rules")
     add("--otherwise", metavar="WHAT", help="pass, ask or deny what the rules leave open (pass)")
     add("--ndjson", metavar="ADDRESS", help="unix:PATH for forwarders that speak JSON lines")
+    add("--http", metavar="ADDRESS", help="HOST:PORT for hooks that come by HTTP")
+    add("--http-name", action="append", metavar="NAME", help="a name it goes by there; repeatable")
     add("--wait", type=float, metavar="SECONDS", help="how long a request waits (3600)")
     add("--token-file", metavar="FILE", help="the token TCP clients must show")
     add("--tls-cert", metavar="FILE", help="certificate chain (PEM), for TCP")
@@ -90,19 +96,25 @@ async def _serve(settings: Settings) -> None:
     addresses = [address_of(one) for one in sockets] or _own_addresses(settings)
     if sockets and settings.listen:
         _LOG.warning("the service manager's sockets are used, not the addresses to listen on")
-    token = _token(settings) if any(isinstance(one, TcpAddress) for one in addresses) else None
+    shown = settings.http is not None or any(isinstance(one, TcpAddress) for one in addresses)
+    token = _token(settings) if shown else None
     recorder = _recorder(settings)
     files = rule_files()
     law = Law(files)
     offers = Offers(files, law, config.state_folder() / "record.db")
-    runner = Runner(PLATFORMS, recorder, law.judge, offers, _bounds(settings))
+    ways = judging(law, measured=settings.http is not None)  # where they can be read
+    runner = Runner(PLATFORMS, recorder, ways.judge, offers, _bounds(settings))
     law.changed = runner.tell
+    if ways.metrics:
+        ways.metrics.watch(runner)
     try:
         runner.restore()  # before any hook can come back
-        service = PermissionPort(runner, wait=settings.wait, token=token, study=law.study)
-        port = _port(runner, service, sockets or addresses, settings)
-        entrance = Entrance(runner, wait=settings.wait, study=law.study)
-        await _work(runner, with_bridge(port, entrance, settings.ndjson), manager, settings)
+        service = PermissionPort(runner, wait=settings.wait, token=token, study=ways.study)
+        port = _port(runner, service, sockets or addresses, token, settings)
+        entrance = Entrance(runner, wait=settings.wait, study=ways.study)
+        bridged = with_bridge(port, entrance, settings.ndjson)
+        doors = _with_http(bridged, runner, ways, token or "", settings)
+        await _work(runner, doors, manager, settings)
     finally:
         recorder.close()
 
@@ -115,21 +127,43 @@ def _port(
     runner: Runner,
     service: PermissionPort,
     places: Sequence[socket.socket] | Sequence[Address],
+    token: str | None,
     settings: Settings,
 ) -> AbstractAsyncContextManager[Sequence[Address]]:
     """Return the port on our own addresses, or behind the sockets we were given."""
     tls, presence = _tls(settings), None
     if not settings.headless:  # where nobody sits, nobody is away
         presence = PresencePort(runner, config.state_folder() / PASSPHRASE)
-    open_own = partial(open_port, service, tls=tls, presence=presence)
+    health = HealthPort(Health(runner), token=token)
+    open_own = partial(open_port, service, tls=tls, presence=presence, health=health)
     sockets = [one for one in places if isinstance(one, socket.socket)]
     addresses = [one for one in places if not isinstance(one, socket.socket)]
     return open_behind(sockets, open_own, tls=tls is not None) if sockets else open_own(addresses)
 
 
+def _with_http(
+    port: AbstractAsyncContextManager[Sequence[object]],
+    runner: Runner,
+    ways: Judging,
+    token: str,
+    settings: Settings,
+) -> AbstractAsyncContextManager[Sequence[object]]:
+    """Return the port with the HTTP door beside it, where one is wanted."""
+    if settings.http is None:
+        return port
+    from crabhook.server.http.port import NAMED, Opening, with_http  # noqa: PLC0415 - aiohttp: slow
+    from crabhook.server.http.watched import Page  # noqa: PLC0415 - likewise
+
+    way = Unticketed(runner, wait=settings.wait, study=ways.study, named=NAMED)
+    page = Page(ways.metrics.exposition, ways.metrics.CONTENT_TYPE) if ways.metrics else None
+    opening = Opening(settings.http, token, settings.http_name, _tls(settings), page)
+    doors = with_http(port, opening, runner, way)
+    return ways.metrics.keeping_time(doors) if ways.metrics else doors
+
+
 async def _work(
     runner: Runner,
-    port: AbstractAsyncContextManager[Sequence[Address]],
+    port: AbstractAsyncContextManager[Sequence[object]],
     manager: ServiceManager,
     settings: Settings,
 ) -> None:

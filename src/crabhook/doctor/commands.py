@@ -27,7 +27,9 @@ def install(agent: str, scope: Scope, project: Path, how: Installation | None = 
         if agent != "gemini":  # which has but one stance
             words.append("--gate" if how.stance is Stance.GATE else "--companion")
         words += ["--fail-closed"] if how.fail_closed else []
+        words += ["--transport", "http"] if how.url else []
         options = (
+            ("--url", how.url),
             ("--server", how.server),
             ("--token-file", how.token_file),
             ("--tls-ca", how.tls_ca),

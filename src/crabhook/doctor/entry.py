@@ -9,6 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TypeAlias
 
+from crabhook.doctor import sent
 from crabhook.hook.client import Options, read_options
 from crabhook.install import program
 from crabhook.install.document import Json, Number
@@ -46,6 +47,11 @@ class Entry:
         return shlex.join(self.command) if self.command else str(named or self.handler.get("type"))
 
     @property
+    def url(self) -> str:
+        """Where the agent sends it itself; empty where it starts a program."""
+        return sent.url_of(self.handler)
+
+    @property
     def interpreter(self) -> str:
         """The program that is started."""
         return self.command[0] if self.command else ""
@@ -64,7 +70,12 @@ class Entry:
 
     @property
     def arguments(self) -> Words:
-        """What our client is told: the words behind the stub, or behind the command."""
+        """What our client is told: the words behind the stub, or behind the command.
+
+        Where there is no client, what it would be told.
+        """
+        if self.url:
+            return sent.arguments(self.handler)
         begin = self.command.index(self.stub) + 1 if self.stub else 1
         return self.command[begin:]
 

@@ -8,6 +8,7 @@ from crabhook.doctor.agents import ROWS
 from crabhook.doctor.checks import (
     agent,
     alone,
+    door,
     installed,
     patience,
     permitted,
@@ -34,6 +35,7 @@ OF_AN_AGENT: Sequence[Callable[[Case], Iterator[Finding]]] = (
     server.answers,
     server.private_socket,
     server.private_token,
+    door.takes,
     started.fast,
 )
 

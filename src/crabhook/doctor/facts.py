@@ -84,15 +84,21 @@ class Case:
     @cached_property
     def programs(self) -> tuple[Entry, ...]:
         """One of our entries for each program that they start."""
-        return _distinct(self.entries, lambda one: (one.interpreter, one.stub))
+        started = (one for one in self.entries if not one.url)
+        return _distinct(started, lambda one: (one.interpreter, one.stub))
 
     @cached_property
     def servers(self) -> tuple[Entry, ...]:
         """One of our entries for each server that they ask, and how."""
         return _distinct(
-            self.entries,
+            (one for one in self.entries if not one.url),
             lambda one: (one.options.server, one.given("--token-file"), one.options.tls_ca),
         )
+
+    @cached_property
+    def doors(self) -> tuple[Entry, ...]:
+        """One of our entries for each place that the agent sends them to."""
+        return _distinct((one for one in self.entries if one.url), lambda one: one.url)
 
     def may_start(self, one: Entry) -> bool:
         """Whether it is safe to start what an entry names: a project's may be anybody's."""
@@ -103,6 +109,10 @@ class Case:
         """Whether it is safe to ask the server that an entry names, and to show it the token."""
         local = one.options.server.startswith("unix:") and not one.options.tls_ca
         return self._is_own(one) or (local and one.given("--token-file") is None)
+
+    def may_send(self, one: Entry) -> bool:
+        """Whether it is safe to show the token where an entry is sent to."""
+        return self._is_own(one)
 
     def looking_anyway(self) -> str:
         """Return the command that starts and asks what the project names."""

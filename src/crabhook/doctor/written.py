@@ -29,6 +29,7 @@ def installation(agent: Agent, entries: Sequence[Entry]) -> Installation:
         server=_first(entries, "--server"),
         token_file=_first(entries, "--token-file"),
         tls_ca=_first(entries, "--tls-ca"),
+        url=next((entry.url for entry in entries if entry.url), None),
     )
 
 

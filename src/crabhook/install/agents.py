@@ -8,6 +8,7 @@ from crabhook.install import claude, codex, gemini, hooks, places
 from crabhook.install.errors import InstallError
 from crabhook.install.hooks import Group, Installation
 from crabhook.install.places import Scope
+from crabhook.install.transport import Transport
 from crabhook.model.request import Stance
 
 
@@ -21,7 +22,7 @@ class Agent:
     say what is written, where, and which settings there keep it from
     running; `troubles`, which other files beside it do.  `unreachable`: what
     happens where no server can be reached.  `cautions`: what else its user
-    has to know.
+    has to know.  `transports`: the ways its hooks can go, the usual one first.
     """
 
     title: str
@@ -34,6 +35,7 @@ class Agent:
     unreachable: str
     cautions: tuple[str, ...] = ()
     troubles: Callable[[Path], Iterator[str]] = lambda _: iter(())
+    transports: tuple[Transport, ...] = (Transport.COMMAND,)
 
     @property
     def stance(self) -> Stance:
@@ -56,6 +58,7 @@ AGENTS: Mapping[str, Agent] = {
         path=places.settings_path,
         switches=claude.switches,
         unreachable="If no server can be reached, Claude Code goes on by its own rules.",
+        transports=tuple(Transport),
     ),
     "gemini": Agent(
         title="Gemini CLI",

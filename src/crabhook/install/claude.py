@@ -6,7 +6,8 @@ a malformed entry, permissions included, so we write into sound ones only.
 
 from collections.abc import Iterator, Mapping
 
-from crabhook.install.document import Json, as_json, parse
+from crabhook.install import overhttp
+from crabhook.install.document import Json, Node, as_json, parse
 from crabhook.install.hooks import Group, is_ours
 from crabhook.install.shape import Event, hooks_of
 from crabhook.install.splice import Addition, Edit, appending, apply, removal
@@ -70,6 +71,19 @@ def switches(text: str) -> Iterator[str]:
         node = document.member(key)
         if node is not None and node.value is True:
             yield f"{key} is true in this file: {effect}"
+    yield from overhttp.switches(document, _urls(document))
+
+
+def _urls(document: Node) -> set[str]:
+    """Return where our own entries are sent to, if they are."""
+    hooks = hooks_of(document)
+    handlers = (
+        handler.node.value
+        for event in (hooks.events if hooks else ())
+        for group in event.groups
+        for handler in group.handlers.elements
+    )
+    return {str(one["url"]) for one in handlers if isinstance(one, dict) and overhttp.is_ours(one)}
 
 
 def _settings(text: str) -> str:

@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from crabhook.install import overhttp
 from crabhook.install.document import Json
 from crabhook.install.errors import InstallError
 from crabhook.install.events import DECIDED, HOLDABLE, OBSERVED, Patience
@@ -33,7 +34,8 @@ Group = dict[str, object]
 class Installation:
     """Everything that decides how the entries look.
 
-    `wait` is how long the server lets a question stand, in seconds.
+    `wait` is how long the server lets a question stand, in seconds.  `url` is
+    where the agent sends its hooks itself, None where it starts our client.
     """
 
     interpreter: str
@@ -44,6 +46,7 @@ class Installation:
     server: str | None = None
     token_file: str | None = None
     tls_ca: str | None = None
+    url: str | None = None
 
 
 def groups(installation: Installation) -> dict[str, Group]:
@@ -55,22 +58,22 @@ def groups(installation: Installation) -> dict[str, Group]:
     patience = Patience(installation.wait + AGENT_GRACE, installation.wait + CLIENT_GRACE)
     entries: dict[str, Group] = {}
     for event, matcher in DECIDED[installation.stance].items():
-        handler = _handler(installation, patience, decides=True)
+        handler = _handler(installation, patience, event, decides=True)
         entries[event] = {"matcher": matcher} if matcher else {}
         entries[event]["hooks"] = [handler]
     watched = dict.fromkeys(HOLDABLE, patience) | OBSERVED
     for event, limits in watched.items():
-        entries[event] = {"hooks": [_handler(installation, limits, decides=False)]}
+        entries[event] = {"hooks": [_handler(installation, limits, event, decides=False)]}
     return entries
 
 
 def is_ours(handler: Json) -> bool:
-    """Say whether a handler runs crabhook's client, wherever that lies and however it is called.
+    """Say whether a handler runs crabhook's client, wherever that lies, or sends to a server.
 
     The supervisor is not the client: its owner writes its entries, and takes them out.
     """
     if not isinstance(handler, dict) or handler.get("type") != "command":
-        return False
+        return overhttp.is_ours(handler)
     command, args = handler.get("command"), handler.get("args")
     words = [command, *(args if isinstance(args, list) else [])]
     if any(isinstance(word, str) and "supervisor-hook" in word.split() for word in words):
@@ -89,7 +92,20 @@ def _program(command: str, *, exec_form: bool) -> str:
     return next(word for word in found.groups() if word is not None) if found else command
 
 
-def _handler(installation: Installation, patience: Patience, *, decides: bool) -> Group:
+def _handler(installation: Installation, patience: Patience, event: str, *, decides: bool) -> Group:
+    """Return an event's handler: a request where the event can be one, else our client."""
+    closed = decides and installation.fail_closed
+    if installation.url is not None and event not in overhttp.NOT_SENT:
+        url = overhttp.endpoint(installation.url)
+        entry = overhttp.handler(url, installation.stance, patience, closed=closed)
+    else:
+        entry = _command(installation, patience, closed=closed)
+    if decides:
+        entry["statusMessage"] = "waiting for the crabhook operator"
+    return entry
+
+
+def _command(installation: Installation, patience: Patience, *, closed: bool) -> Group:
     """Return one handler in exec form: no shell, no search of PATH, no `site`.
 
     `-I -S` halve the interpreter's start; the stub finds its package by its
@@ -101,7 +117,6 @@ def _handler(installation: Installation, patience: Patience, *, decides: bool) -
     for option, value in passed_on(installation).items():
         args += [option, value]
     args += ["--wait", str(patience.client)]
-    closed = decides and installation.fail_closed
     if closed:
         args += ["--when-unreachable", "deny", "--when-lost", "deny"]
     handler: Group = {
@@ -110,8 +125,6 @@ def _handler(installation: Installation, patience: Patience, *, decides: bool) -
         "args": args,
         "timeout": patience.timeout,
     }
-    if decides:
-        handler["statusMessage"] = "waiting for the crabhook operator"
     if closed:
         handler["onFailure"] = "block"
     return handler

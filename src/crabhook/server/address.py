@@ -50,6 +50,17 @@ class TcpAddress:
 Address: TypeAlias = UnixAddress | TcpAddress
 
 
+@dataclass(frozen=True, slots=True)
+class HttpAddress:
+    """Where HTTP is spoken."""
+
+    place: TcpAddress
+    tls: bool
+
+    def __str__(self) -> str:
+        return f"http{'s' if self.tls else ''}://{self.place}"
+
+
 def default_address() -> UnixAddress:
     """Return the socket in the user's runtime folder, where the client looks without being told."""
     folder = os.environ.get("XDG_RUNTIME_DIR")

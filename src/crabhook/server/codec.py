@@ -7,6 +7,7 @@ from crabhook.model.event import Event
 from crabhook.model.jsontext import Value, compact
 from crabhook.model.reply import Reply
 from crabhook.model.request import Origin, Request, Stance
+from crabhook.server.deadlines import deadlines
 from crabhook.v1 import permission_pb2 as pb
 
 _TICKET = re.compile(r"[0-9A-Za-z_-]{1,64}")
@@ -34,19 +35,17 @@ def fault(message: pb.PermissionRequest, platforms: Mapping[str, object]) -> str
 def request(message: pb.PermissionRequest, event: Event, now: float, wait: float) -> Request:
     """Return the request in `message`, whose payload was read into `event`.
 
-    It waits `wait` seconds from `now`, or as long as its hook does; we answer
-    a little before the hook gives up, so that it hears of it.
+    It waits `wait` seconds from `now`, or as long as its hook does.
     """
-    theirs = message.wait_ms / 1000 or wait
-    gives_up_at = now + theirs - (min(1.0, theirs / 10) if message.wait_ms else 0)
+    until = deadlines(now, wait, message.wait_ms / 1000)
     return Request(
         id=message.request_id,
         secret=message.secret,
         event=event,
-        wait_until=min(now + wait, gives_up_at),
+        wait_until=until.wait_until,
         stance=_STANCES.get(message.stance, Stance.GATE),
         origin=Origin(message.client.host, message.client.pid, message.client.user),
-        gives_up_at=gives_up_at,
+        gives_up_at=until.gives_up_at,
         size=len(message.payload),
     )
 

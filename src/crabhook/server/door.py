@@ -7,7 +7,7 @@ from crabhook.model.event import Event
 from crabhook.model.request import Request
 from crabhook.platforms import PLATFORMS
 from crabhook.platforms.interface import Held
-from crabhook.server.place import Place
+from crabhook.server.place import Place, RefusedError
 from crabhook.server.runner import Runner
 
 Study: TypeAlias = Callable[[Event], Awaitable[None]]
@@ -37,7 +37,11 @@ class Door:
         """Take a request in; its place may already hold the reply.  Raises RefusedError."""
         if asked.size > LONG and _is_judged(asked):
             await self._study(asked.event)
-        return self._runner.enter(asked)
+        try:
+            return self._runner.enter(asked)
+        except RefusedError as error:
+            self._runner.witness.refused(error.refusal)
+            raise
 
 
 def _is_judged(asked: Request) -> bool:

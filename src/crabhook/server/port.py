@@ -9,9 +9,11 @@ from pathlib import Path
 from urllib.parse import quote
 
 import grpc
+from grpc_health.v1.health_pb2_grpc import add_HealthServicer_to_server
 
 from crabhook.model.errors import CrabhookError
 from crabhook.server.address import Address, TcpAddress, UnixAddress
+from crabhook.server.healthport import HealthPort
 from crabhook.server.presence import PresencePort
 from crabhook.server.rpc import PermissionPort
 from crabhook.server.socketfile import SocketFile
@@ -60,6 +62,7 @@ async def open_port(
     addresses: Sequence[Address],
     tls: Tls | None = None,
     presence: PresencePort | None = None,
+    health: HealthPort | None = None,
 ) -> AsyncIterator[Sequence[Address]]:
     """Serve on all the addresses while the context lasts; yields them as bound.
 
@@ -70,6 +73,8 @@ async def open_port(
     add_PermissionServiceServicer_to_server(service, server)
     if presence is not None:
         add_DeskServiceServicer_to_server(presence, server)
+    if health is not None:
+        add_HealthServicer_to_server(health, server)
     with ExitStack() as claims:
         try:
             try:
@@ -78,6 +83,8 @@ async def open_port(
                 await server.start()  # gRPC lets go only of what was started
             yield bound
         finally:
+            if health is not None:
+                health.end()
             await server.stop(GRACE)
 
 

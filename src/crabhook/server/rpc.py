@@ -1,7 +1,5 @@
 """PermissionService: the port a hook asks on; it takes requests in and gives replies."""
 
-from typing import Any, TypeAlias
-
 import grpc
 
 from crabhook.broker.effects import Refusal
@@ -10,15 +8,12 @@ from crabhook.model.event import Event
 from crabhook.model.reply import Reply
 from crabhook.platforms import PLATFORMS
 from crabhook.server import codec
+from crabhook.server.admission import NO_TOKEN, Context, admitted
 from crabhook.server.door import Door, Study, no_study
 from crabhook.server.place import Place, RefusedError
 from crabhook.server.runner import Runner
-from crabhook.server.token import shows
 from crabhook.v1 import permission_pb2 as pb
 from crabhook.v1.permission_pb2_grpc import PermissionServiceServicer
-
-_Context: TypeAlias = "grpc.aio.ServicerContext[Any, Any]"
-
 
 _STATUS = {
     Refusal.NOT_YOURS: grpc.StatusCode.PERMISSION_DENIED,
@@ -50,7 +45,7 @@ class PermissionPort(PermissionServiceServicer):
     async def RequestPermission(  # noqa: N802 - the wire's name
         self,
         request: pb.PermissionRequest,
-        context: _Context,
+        context: Context,
     ) -> pb.PermissionResponse:
         """Take a hook's input to the operator; return what the hook is to print."""
         await self._admit(context)
@@ -71,7 +66,7 @@ class PermissionPort(PermissionServiceServicer):
     async def ConfirmReply(  # noqa: N802 - the wire's name
         self,
         request: pb.ConfirmReplyRequest,
-        context: _Context,
+        context: Context,
     ) -> pb.ConfirmReplyResponse:
         """Note that a hook has printed its reply."""
         await self._admit(context)
@@ -79,7 +74,7 @@ class PermissionPort(PermissionServiceServicer):
             await context.abort(grpc.StatusCode.PERMISSION_DENIED, "nobody waits for this receipt")
         return pb.ConfirmReplyResponse()
 
-    async def _wait_in(self, place: Place, context: _Context) -> Reply:
+    async def _wait_in(self, place: Place, context: Context) -> Reply:
         if not place.reply.done():
             try:
                 await context.send_initial_metadata(())  # "accepted": see the service's comment
@@ -88,17 +83,11 @@ class PermissionPort(PermissionServiceServicer):
                 raise
         return await place.wait()
 
-    async def _admit(self, context: _Context) -> None:
+    async def _admit(self, context: Context) -> None:
         """Turn away whoever comes over TCP without the token."""
-        if context.peer().startswith("unix:"):
-            return  # the socket's folder let nobody else in
-        headers = dict(context.invocation_metadata() or ())
-        shown = headers.get("authorization", "")
-        if self._token is None or not isinstance(shown, str) or not shows(self._token, shown):
-            await context.abort(
-                grpc.StatusCode.UNAUTHENTICATED,
-                "no token, or a wrong one: give the server's token with --token-file",
-            )
+        if not admitted(context, self._token):
+            self._runner.witness.stranger()
+            await context.abort(grpc.StatusCode.UNAUTHENTICATED, NO_TOKEN)
 
     def _unreadable(
         self, request: pb.PermissionRequest, error: PayloadError

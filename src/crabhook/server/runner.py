@@ -46,11 +46,10 @@ from crabhook.server.keeping import restored
 from crabhook.server.lastwords import LastWords
 from crabhook.server.offers import Offers
 from crabhook.server.place import Place, RefusedError
-from crabhook.store.errors import TicketError
+from crabhook.server.witness import Witness
 from crabhook.store.recorder import Recorder
 
 _LOG = logging.getLogger(__name__)
-
 _NO_RULES = "no rules are kept here"
 RECEIPT_WITHIN = 5.0  # seconds; a client that lives confirms at once
 
@@ -58,7 +57,7 @@ RECEIPT_WITHIN = 5.0  # seconds; a client that lives confirms at once
 class Runner:
     """Owns the broker; a desk (`broker.desk.Desk`) to screens, a queue to the port.
 
-    `decided` hears of every decision, whoever made it.
+    `decided` hears of every decision, whoever made it, and `witness` of all that is done.
     """
 
     def __init__(
@@ -71,7 +70,7 @@ class Runner:
     ) -> None:
         self._platforms = platforms
         self._broker = Broker(platforms, judge, bounds)
-        self._recorder = recorder
+        self.recorder = recorder
         self._bookkeeper = Bookkeeper(wall)
         self._words = LastWords()
         self._offers = offers
@@ -82,7 +81,8 @@ class Runner:
         self._receipts: dict[str, tuple[str, asyncio.TimerHandle]] = {}
         self._absent: dict[str, str] = {}  # restored and not back: id -> secret
         self._told = ""  # what was last told of the record's trouble
-        self._closed = self._handed_over = False
+        self.closed = self.handed_over = False
+        self.witness = Witness()
         self.decided: Callable[[Event, Decision], object] = lambda _event, _decision: None
 
     def __repr__(self) -> str:
@@ -92,9 +92,9 @@ class Runner:
 
     def restore(self) -> None:
         """Take up what a server before this one left: requests that wait, answers not received."""
-        if self._recorder is None:
+        if self.recorder is None:
             return
-        fact = restored(self._recorder.recover(), self._platforms, self.now(), wall())
+        fact = restored(self.recorder.recover(), self._platforms, self.now(), wall())
         self._handle(fact)
         self._absent = {request.id: request.secret for _, request in fact.waiting}
         for one in fact.decided:
@@ -104,11 +104,11 @@ class Runner:
     async def keep_record(self) -> None:
         """See to the record once a second, until cancelled."""
         loop = asyncio.get_running_loop()
-        while self._recorder is not None:
+        while self.recorder is not None:
             await asyncio.sleep(1)
-            self._recorder.time_passed(self.now())
-            await loop.run_in_executor(None, self._recorder.anchor)
-            self._tell_trouble(self._recorder)
+            self.recorder.time_passed(self.now())
+            await loop.run_in_executor(None, self.recorder.anchor)
+            self._tell_trouble(self.recorder)
 
     def _tell_trouble(self, recorder: Recorder) -> None:
         """Tell the screens, if there are any yet, that the record is missing, or no longer."""
@@ -122,16 +122,14 @@ class Runner:
         """Take a request in; its place may already hold the reply.  Raises RefusedError."""
         if self._refuses():
             raise RefusedError(Refusal.UNRECORDED)
-        if self._handed_over:
+        if self.handed_over:
             raise RefusedError(Refusal.HANDED_OVER)
+        if self.recorder is not None and self.recorder.is_anothers(request.id, request.secret):
+            raise RefusedError(Refusal.NOT_YOURS)  # the store remembers longer than the broker
         place = Place(self.left, request, next(self._attempts))
         self._places[request.id, place.attempt] = place
-        try:
-            self._handle(Arrived(request, place.attempt, self.now()))
-        except TicketError:
-            self._disown(place)
-            raise RefusedError(Refusal.NOT_YOURS) from None
-        if self._closed:
+        self._handle(Arrived(request, place.attempt, self.now()))
+        if self.closed:
             self._handle(Closing(self.now()))
         if place.reply.done() and (error := place.reply.exception()) is not None:
             raise error
@@ -141,16 +139,7 @@ class Runner:
         return place
 
     def _refuses(self) -> bool:
-        return self._recorder is not None and bool(self._recorder.refusal)
-
-    def _disown(self, place: Place) -> None:
-        """Forget a request whose id the store knows by another secret: it was not shown to anybody.
-
-        The store remembers answers longer than the broker does.
-        """
-        fact = Left(place.request.id, place.attempt, self.now())
-        del self._places[fact.request_id, fact.attempt]
-        self._bookkeeper.changes(fact, self._broker.handle(fact))
+        return self.recorder is not None and bool(self.recorder.refusal)
 
     def left(self, request_id: str, attempt: int) -> None:
         """Hear that a hook's connection ended before its reply."""
@@ -176,17 +165,18 @@ class Runner:
 
     def observe(self, event: Event, text: str) -> None:
         """Show something that went by and was nobody's request."""
+        self.witness.went_by(event)
         self._carry_out(self._broker.note(event, text, self.now()))
 
     def close(self) -> None:
         """Release whatever waits with no opinion, and whatever still comes."""
-        self._closed = True
+        self.closed = True
         self._handle(Closing(self.now()))
         self._stop_clocks()
 
     def hand_over(self) -> None:
         """Answer nobody any more: what waits is on record, and its hooks ask the next server."""
-        self._handed_over = True
+        self.handed_over = True
         for place in self._places.values():
             place.refuse(Refusal.HANDED_OVER)
         self._places.clear()  # so that no hook is taken to have left
@@ -291,9 +281,10 @@ class Runner:
 
     def _handle(self, fact: Fact) -> None:
         effects = self._broker.handle(fact)
-        if self._recorder is not None and (changes := self._bookkeeper.changes(fact, effects)):
-            self._recorder.write(*changes)  # first, so that nothing is shown or given unrecorded
-            self._tell_trouble(self._recorder)
+        if self.recorder is not None and (changes := self._bookkeeper.changes(fact, effects)):
+            self.recorder.write(*changes)  # first, so that nothing is shown or given unrecorded
+            self._tell_trouble(self.recorder)
+        self.witness.handled(fact, effects)
         for effect in effects:
             self._carry_out(effect)
         for event, decision in decided(fact, effects):

@@ -207,7 +207,6 @@ async def test_the_port_offers_two_methods_and_nothing_that_decides_or_lists() -
     others = [
         "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo",
         "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo",
-        "/grpc.health.v1.Health/Check",
         "/grpc.channelz.v1.Channelz/GetServers",
         "/crabhook.v1.PermissionService/Answer",
         "/crabhook.v1.OperatorService/ListCards",

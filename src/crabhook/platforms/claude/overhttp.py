@@ -10,6 +10,13 @@ from crabhook.model.jsontext import compact
 from crabhook.model.reply import Reply
 from crabhook.platforms.claude.write import BLOCKED
 
+PATH = "/hooks/claude"
+"""Where a server takes these hooks in."""
+
+STANCE = "X-Crabhook-Stance"
+WAIT = "X-Crabhook-Wait"
+"""The headers in which our entries say how they were installed, and how many seconds they wait."""
+
 
 def body(reply: Reply) -> bytes:
     """Return the body that tells Claude Code the same; an empty one is no opinion."""

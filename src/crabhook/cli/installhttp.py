@@ -1,0 +1,67 @@
+"""`crabhook install --transport http`: where an agent sends its hooks, and what it needs for it."""
+
+import argparse
+import shlex
+from collections.abc import Iterator
+from urllib.parse import urlsplit
+
+from crabhook import config
+from crabhook.install.agents import Agent
+from crabhook.install.errors import InstallError
+from crabhook.install.hooks import Installation
+from crabhook.install.overhttp import TOKEN, USUAL_ADDRESS, USUAL_URL, endpoint
+from crabhook.install.transport import Transport
+
+
+def add_http_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare how the hooks go, and where to."""
+    parser.add_argument(
+        "--transport",
+        choices=[transport.value for transport in Transport],
+        default=Transport.COMMAND.value,
+        help="start our client for each hook, or have the agent send it (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--url",
+        metavar="URL",
+        help=f"where `crabhook serve --http` listens, for --transport http (default: {USUAL_URL})",
+    )
+
+
+def url(arguments: argparse.Namespace, agent: Agent) -> str | None:
+    """Return where the agent shall send its hooks, None for nowhere.  Raises InstallError."""
+    transport = Transport(arguments.transport)
+    if transport not in agent.transports:
+        raise InstallError(f"{agent.title} sends no hooks by HTTP, it only starts commands")
+    if transport is Transport.HTTP:
+        return endpoint(arguments.url or USUAL_URL)
+    if arguments.url is not None:
+        raise InstallError("--url says where --transport http sends the hooks to")
+    return None
+
+
+def next_steps(agent: Agent, installation: Installation) -> Iterator[str]:
+    """Say what is left to do."""
+    serve = "crabhook serve"
+    if installation.url is not None:
+        serve += f" --http {_address(installation.url)}"
+    yield (
+        f"Next: run `{serve}` in a terminal of its own, then start `{agent.program}`.  "
+        "A session that runs already may not see the change before it is started anew."
+    )
+    if installation.url is None:
+        return
+    token = installation.token_file or str(config.state_folder() / "token")
+    yield (
+        "The server makes the token at its first start.  Where you start "
+        f"`{agent.program}`, its environment must hold it, or every hook is refused:"
+    )
+    yield f'  export {TOKEN}="$(cat {shlex.quote(token)})"'
+
+
+def _address(sent_to: str) -> str:
+    """Return the address to listen on for a URL on this machine."""
+    parts = urlsplit(sent_to)
+    if parts.scheme == "https":
+        return f"0.0.0.0:{parts.port or 443} --tls-cert FILE --tls-key FILE"
+    return parts.netloc or USUAL_ADDRESS

@@ -1,0 +1,89 @@
+"""Whether the server takes the hooks that an agent sends by HTTP."""
+
+import os
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from crabhook import config
+from crabhook.doctor import commands
+from crabhook.doctor.entry import Entry
+from crabhook.doctor.facts import Case
+from crabhook.doctor.finding import Finding, Status
+from crabhook.doctor.sent import Knock, knock
+from crabhook.install.document import parse
+from crabhook.install.overhttp import TOKEN
+
+_ID = "server.http"
+
+
+def takes(case: Case) -> Iterator[Finding]:
+    """Whether each server that hooks are sent to is there, and takes the token they show."""
+    for one in case.doors:
+        if not case.may_send(one):
+            what = f"{one.url} was not asked, since the project's settings name it"
+            means = "a project may name any server, and it would be shown the token"
+            yield Finding(_ID, Status.WARNING, what, means, case.looking_anyway())
+            continue
+        shown = os.environ.get(TOKEN, "") or _in_settings(case, one)
+        if not shown:
+            yield Finding(
+                _ID,
+                Status.WARNING,
+                f"{TOKEN} is not set here, nor in the settings",
+                f"where {case.title} is started without it, every hook is refused",
+                _export(),
+            )
+            shown = _own_token()
+        yield _told(case, one, shown)
+
+
+def _told(case: Case, one: Entry, shown: str) -> Finding:
+    heard = knock(one.url, shown, os.environ.get("NODE_EXTRA_CA_CERTS", ""))
+    if heard.knock is Knock.FITS:
+        return Finding(_ID, Status.OK, f"{one.url}: {heard.knock.value}")
+    closed = one.handler.get("onFailure") == "block"
+    means = (
+        "every call that the operator should decide is denied"
+        if closed
+        else f"the operator is not asked: {case.title} goes by its own rules alone"
+    )
+    what = f"{one.url}: {heard.knock.value}: {heard.words}"
+    mend = _export() if heard.knock is Knock.NO_TOKEN else _serve(one.url)
+    advice = "" if heard.knock is not Knock.FOREIGN else "another program has that port"
+    return Finding(_ID, Status.FAULT, what, means, mend, advice)
+
+
+def _in_settings(case: Case, one: Entry) -> str:
+    """Return the token that the settings themselves hand to the agent, if they do."""
+    for settings in case.hooked:
+        if one in settings.ours:
+            env = parse(settings.text).member("env")
+            kept = env.member(TOKEN) if env else None
+            return str(kept.value) if kept else ""
+    return ""
+
+
+def _own_token() -> str:
+    try:
+        return _token_file().read_text(encoding="ascii").strip()
+    except (OSError, UnicodeDecodeError):
+        return ""
+
+
+def _token_file() -> Path:
+    return config.state_folder() / "token"
+
+
+def _export() -> str:
+    return f'export {TOKEN}="$(cat {shlex.quote(str(_token_file()))})"'
+
+
+def _serve(url: str) -> str:
+    """Return the command that begins a server where the hooks are sent, if it can be here."""
+    try:
+        parts = urlsplit(url)
+    except ValueError:  # which somebody else has written there
+        return ""
+    return commands.crabhook("serve", "--http", parts.netloc) if parts.scheme == "http" else ""

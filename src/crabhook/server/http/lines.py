@@ -1,0 +1,139 @@
+"""The door's connections: how many, for how long, and whether the other end is still there."""
+
+import asyncio
+import logging
+import socket
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+
+from aiohttp import web
+from aiohttp.web_protocol import RequestHandler
+
+MOST = 20_000  # connections: more than may wait for the operator
+MOST_STRANGERS = 1024  # of those, who have not shown the token
+KNOWN_WITHIN = 5.0  # seconds to show it; then they go where there are more than that
+GONE_AFTER = 10.0  # seconds more, after which they go in any case
+KEPT = 3630.0  # seconds a connection may be idle; one closed too soon loses the next hook
+LOOK_EVERY = 1.0  # seconds between two looks at those that wait
+
+# A machine that went silent is noticed after 30 + 20 seconds, as on the other port.
+_SILENCE: Mapping[str, int] = {
+    "TCP_KEEPIDLE": 30,
+    "TCP_KEEPALIVE": 30,  # what macOS calls it
+    "TCP_KEEPINTVL": 10,
+    "TCP_KEEPCNT": 2,
+    "TCP_USER_TIMEOUT": 20_000,  # milliseconds that what we sent may go unanswered
+}
+
+_QUIET = logging.getLogger(f"{__name__}.aiohttp")
+_QUIET.disabled = True  # anybody can send what is no HTTP, and fill the log with it
+
+
+class Lines(web.Server):
+    """Makes the protocol of each connection, and keeps count.
+
+    `answer` is called with each request, and cancelled when its connection ends.
+    """
+
+    def __init__(self, answer: Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]) -> None:
+        super().__init__(
+            answer,
+            handler_cancellation=True,
+            keepalive_timeout=KEPT,
+            max_line_size=2048,
+            max_field_size=8190,
+            max_headers=64,
+            lingering_time=2.0,
+            auto_decompress=False,  # a few bytes could become all our memory
+            access_log=None,
+            logger=_QUIET,
+        )
+        self._open: set[asyncio.Transport] = set()
+        self._strangers: dict[asyncio.Transport, asyncio.TimerHandle] = {}
+        self._overdue: dict[asyncio.Transport, asyncio.TimerHandle] = {}
+        self._waiting: set[asyncio.Transport] = set()
+        self._transports: dict[RequestHandler, asyncio.Transport] = {}
+
+    def __repr__(self) -> str:
+        strangers = len(self._strangers) + len(self._overdue)
+        return f"<Lines {len(self._open)} open, {strangers} of strangers>"
+
+    def connection_made(self, handler: RequestHandler, transport: asyncio.Transport) -> None:
+        """Take a connection in; where strangers crowd, one that is overdue goes.
+
+        Nobody else does: hundreds of hooks may come at once, and all have
+        connected before the first of them could be heard.
+        """
+        super().connection_made(handler, transport)
+        self._transports[handler] = transport
+        self._open.add(transport)
+        if len(self._open) > MOST:
+            transport.abort()
+            return
+        # "Drained" is to mean that the kernel has it all, not a buffer of ours.
+        transport.set_write_buffer_limits(high=0)
+        notice_silence(transport.get_extra_info("socket"))
+        loop = asyncio.get_running_loop()
+        self._strangers[transport] = loop.call_later(KNOWN_WITHIN, self._is_overdue, transport)
+        if self._overdue and len(self._strangers) + len(self._overdue) > MOST_STRANGERS:
+            oldest = next(iter(self._overdue))
+            self.known(oldest)
+            oldest.abort()
+
+    def connection_lost(self, handler: RequestHandler, exc: BaseException | None = None) -> None:
+        """Forget a connection."""
+        super().connection_lost(handler, exc)
+        if transport := self._transports.pop(handler, None):
+            self.known(transport)
+            self._open.discard(transport)
+
+    def known(self, transport: asyncio.Transport) -> None:
+        """Note that a connection's other end has shown the token."""
+        for unknown in (self._strangers, self._overdue):
+            if alarm := unknown.pop(transport, None):
+                alarm.cancel()
+
+    def _is_overdue(self, transport: asyncio.Transport) -> None:
+        """Let a stranger go soon, but not yet: a busy loop may have heard it, and not answered."""
+        del self._strangers[transport]
+        loop = asyncio.get_running_loop()
+        self._overdue[transport] = loop.call_later(GONE_AFTER, transport.abort)
+
+    @contextmanager
+    def waiting(self, transport: asyncio.Transport) -> Iterator[None]:
+        """Watch a connection while a request on it waits for the operator."""
+        self._waiting.add(transport)
+        try:
+            yield
+        finally:
+            self._waiting.discard(transport)
+
+    async def watch(self) -> None:
+        """End the connections whose end we could not see; until cancelled.
+
+        Who sends more and more behind a request that waits is not read any
+        further, and that he left is behind all he sent.
+        """
+        while True:
+            await asyncio.sleep(LOOK_EVERY)
+            for transport in tuple(self._waiting):
+                if not transport.is_reading():
+                    transport.abort()
+
+
+def notice_silence(line: socket.socket | None) -> None:
+    """Have the kernel find out when the other end's machine is gone, as far as it can."""
+    if line is None:
+        return
+    with suppress(OSError):  # it is closed already
+        line.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+        for name, value in _SILENCE.items():
+            if (option := getattr(socket, name, None)) is not None:
+                line.setsockopt(socket.IPPROTO_TCP, option, value)
+
+
+def transport_of(request: web.BaseRequest) -> asyncio.Transport:
+    """Return a request's connection; raises ConnectionError where that has ended."""
+    if request.transport is None:
+        raise ConnectionResetError("the connection has ended")
+    return request.transport

@@ -1,0 +1,123 @@
+"""Opens the HTTP door, and closes it with everything that is on it."""
+
+import asyncio
+import socket
+import ssl
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass
+
+from crabhook.platforms.claude.overhttp import PATH
+from crabhook.server.address import AddressError, HttpAddress, TcpAddress, parse_address
+from crabhook.server.health import Health
+from crabhook.server.http.asking import Asking
+from crabhook.server.http.guard import Guard
+from crabhook.server.http.hooks import Hooks
+from crabhook.server.http.routes import Route
+from crabhook.server.http.watched import Page, healthz, showing
+from crabhook.server.port import GRACE, PortError, Tls
+from crabhook.server.runner import Runner
+from crabhook.server.unticketed import Unticketed
+
+NAMED = "HTTP door"
+BACKLOG = 4096  # hooks come by the hundred
+_GREETING = 10.0  # seconds for TLS to begin
+
+
+@dataclass(frozen=True, slots=True)
+class Opening:
+    """Where the door is, and who may come in.
+
+    `names` are those it goes by beside its address; `metrics` is the page that
+    a monitoring system reads, if there is one.
+    """
+
+    address: str
+    token: str
+    names: Sequence[str] = ()
+    tls: Tls | None = None
+    metrics: Page | None = None
+
+
+@asynccontextmanager
+async def with_http(
+    port: AbstractAsyncContextManager[Sequence[object]],
+    opening: Opening,
+    runner: Runner,
+    way: Unticketed,
+) -> AsyncIterator[Sequence[object]]:
+    """Open a port, and the HTTP door beside it; yields where both listen."""
+    async with port as bound, open_http(opening, runner, way) as place:
+        yield (*bound, place)
+
+
+@asynccontextmanager
+async def open_http(
+    opening: Opening, runner: Runner, way: Unticketed
+) -> AsyncIterator[HttpAddress]:
+    """Serve while the context lasts; yields the address as bound.
+
+    Raises AddressError or PortError.
+    """
+    line = _bound(opening)
+    try:
+        context = _context(opening.tls)
+        asking = Asking(Guard(opening.token, opening.names), way.complain, runner.witness.stranger)
+        asking.routes = {
+            PATH: {"POST": Route(Hooks(way, asking.lines).answer)},
+            "/healthz": {"GET": Route(healthz(Health(runner)), token=False)},
+            **({"/metrics": {"GET": Route(showing(opening.metrics))}} if opening.metrics else {}),
+        }
+        server = await asyncio.get_running_loop().create_server(
+            asking.lines,
+            sock=line,
+            backlog=BACKLOG,
+            ssl=context,
+            ssl_handshake_timeout=_GREETING if context else None,
+        )
+    except BaseException:
+        line.close()
+        raise
+    watching = asyncio.ensure_future(asking.lines.watch())
+    host, port, *_ = line.getsockname()
+    try:
+        yield HttpAddress(TcpAddress(host, port), tls=context is not None)
+    finally:
+        server.close()
+        watching.cancel()
+        asking.lines.pre_shutdown()  # those that wait for nothing go at once
+        await asking.lines.shutdown(GRACE)
+        await server.wait_closed()
+
+
+def _bound(opening: Opening) -> socket.socket:
+    """Return the listening socket; who can be reached from other machines must have TLS."""
+    place = parse_address(opening.address)
+    if not isinstance(place, TcpAddress):
+        raise AddressError(f"{opening.address!r}: the HTTP door listens on HOST:PORT alone")
+    try:
+        found = socket.getaddrinfo(
+            place.host, place.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )
+        # The hook's usual address is 127.0.0.1, which "localhost" has to lead to as well.
+        family, _, _, _, where = min(found, key=lambda one: one[0] != socket.AF_INET)
+        if opening.tls is None and not TcpAddress(str(where[0]), place.port).loopback:
+            raise PortError(
+                f"{place} can be reached from other machines, so the HTTP door needs TLS there: "
+                "give --tls-cert and --tls-key, or --http 127.0.0.1:PORT"
+            )
+        return socket.create_server(where[:2], family=family, backlog=BACKLOG)
+    except OSError as error:
+        raise PortError(f"the HTTP door cannot listen on {place}: {error}") from error
+
+
+def _context(tls: Tls | None) -> ssl.SSLContext | None:
+    if tls is None:
+        return None
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.minimum_version = ssl.TLSVersion.TLSv1_2
+    try:
+        context.load_cert_chain(tls.certificate, tls.key)
+    except OSError as error:  # ssl.SSLError is one
+        raise PortError(f"the TLS files cannot be used: {error}") from error
+    return context

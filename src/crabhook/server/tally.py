@@ -1,0 +1,231 @@
+"""The count of what becomes of requests: each that is taken in waits, or has ended in one way.
+
+At any moment what was taken in is what waits and what has ended, whatever
+connections are lost and come back, cards merge, or servers were killed before.
+Names an agent made up are counted as "other", so that no agent makes labels.
+"""
+
+import logging
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from crabhook.broker.arriving import ANSWERED_ELSEWHERE
+from crabhook.broker.card import Card
+from crabhook.broker.effects import Effect, Refusal, Refuse, Resolve, Show
+from crabhook.broker.ending import OPERATOR_LEFT
+from crabhook.broker.facts import Arrived, Delivered, Fact, Left, Restored
+from crabhook.broker.orders import AWAY
+from crabhook.broker.restoring import NEVER_CAME_BACK
+from crabhook.broker.states import State
+from crabhook.model.decision import CRABHOOK, OPERATOR, Decision
+from crabhook.model.event import Event
+from crabhook.model.request import Request
+from crabhook.platforms.claude.events import EVENTS as OF_CLAUDE
+from crabhook.platforms.codex.events import EVENTS as OF_CODEX
+from crabhook.platforms.gemini.events import EVENTS as OF_GEMINI
+from crabhook.server.spread import Spread
+from crabhook.server.witness import Witness
+
+_LOG = logging.getLogger(__name__)
+
+OTHER = "other"
+KNOWN: Mapping[str, frozenset[str]] = {
+    "claude": frozenset(OF_CLAUDE),
+    "gemini": frozenset(OF_GEMINI),
+    "codex": frozenset(OF_CODEX),
+}
+"""The events that are counted by name, by platform."""
+
+# 1 ms, where rules and programs answer, to an hour, as long as a request waits.
+WAITS = (0.001, 0.01, 0.1, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600, 1800, 3600)
+
+
+class End(StrEnum):
+    """How a request ended, as it is counted."""
+
+    DECIDED = "decided"
+    OBSERVED = "observed"
+    EXPIRED = "expired"
+    HOOK_LEFT = "hook-left"
+    ANSWERED_AT_AGENT = "answered-at-agent"
+    AWAY = "away"
+    OPERATOR_LEFT = "operator-left"
+    NEVER_CAME_BACK = "never-came-back"
+    UNDECIDED = "undecided"  # no opinion for another reason, such as that there was none before
+
+
+class By(StrEnum):
+    """Who decided, as it is counted."""
+
+    OPERATOR = "operator"
+    RULE = "rule"
+    ORDER = "order"
+    HEADLESS = "headless"
+    OTHER = OTHER
+
+
+# Each with how what is said begins.
+_WHY: Mapping[str, End] = {
+    ANSWERED_ELSEWHERE: End.ANSWERED_AT_AGENT,
+    AWAY: End.AWAY,
+    OPERATOR_LEFT: End.OPERATOR_LEFT,
+    NEVER_CAME_BACK: End.NEVER_CAME_BACK,
+}
+_BY: Mapping[str, By] = {
+    OPERATOR: By.OPERATOR,
+    "rule ": By.RULE,
+    "the rules": By.RULE,
+    "allow everything of this session": By.ORDER,
+    "keep going": By.ORDER,
+    "headless": By.HEADLESS,
+}
+
+
+def by_whom(decision: Decision) -> By:
+    """Return who made a decision, of those that are told apart."""
+    return next((by for start, by in _BY.items() if decision.by.startswith(start)), By.OTHER)
+
+
+def labels_of(event: Event) -> tuple[str, str]:
+    """Return the platform and the name an event is counted under."""
+    known = KNOWN.get(event.platform)
+    if known is None:
+        return OTHER, OTHER
+    return event.platform, event.name if event.name in known else OTHER
+
+
+@dataclass(slots=True)
+class _Waiting:
+    """A request that waits: since when, and on which card."""
+
+    since: float
+    card: int
+
+
+class Tally(Witness):
+    """Counts what a runner does, from its first fact on."""
+
+    def __init__(self) -> None:
+        self.taken_in: Counter[tuple[str, str]] = Counter()
+        self.ended: Counter[End] = Counter()
+        self.decisions: Counter[tuple[By, str]] = Counter()
+        self.refusals: Counter[Refusal] = Counter()
+        self.receipts: Counter[bool] = Counter()
+        self.unreadable: Counter[str] = Counter()
+        self.strangers = self.returns = self.restored = 0
+        self.waits = Spread(WAITS)
+        self._waiting: dict[str, _Waiting] = {}
+        self._legs: dict[int, set[str]] = {}
+
+    def __repr__(self) -> str:
+        return f"<Tally in={self.taken_in.total()} waiting={self.waiting} {dict(self.ended)}>"
+
+    @property
+    def waiting(self) -> int:
+        """How many requests wait, by this count."""
+        return len(self._waiting)
+
+    # What a witness hears.
+
+    def handled(self, fact: Fact, effects: Sequence[Effect]) -> None:
+        """Count a fact and what is done about it."""
+        try:
+            self._count(fact, effects)
+        except Exception:  # noqa: BLE001 - a fault in counting must not become one of the agents
+            _LOG.exception("%s was not counted", type(fact).__name__)
+
+    def went_by(self, event: Event) -> None:
+        """Count an input that nobody could read."""
+        if event.name == "?":
+            self.unreadable[labels_of(event)[0]] += 1
+
+    def refused(self, refusal: Refusal) -> None:
+        """Count a request that was turned away."""
+        self.refusals[refusal] += 1
+
+    def stranger(self) -> None:
+        """Count somebody without the token."""
+        self.strangers += 1
+
+    # How it is counted.
+
+    def _count(self, fact: Fact, effects: Sequence[Effect]) -> None:
+        if isinstance(fact, Restored):  # which ends nothing, though cards are shown half-made
+            for number, request in fact.waiting:
+                self.restored += 1
+                self._take_in(request, number, fact.now)
+            return
+        if isinstance(fact, Arrived):
+            self._arrived(fact, effects)
+        if isinstance(fact, Delivered) and effects:
+            self.receipts[fact.whole] += 1
+        for effect in effects:
+            match effect:
+                case Resolve(request_id, decision=Decision() as made):
+                    self._answered(request_id, made, fact.now)
+                case Refuse(request_id, _, Refusal.UNDECIDED):
+                    self._end(request_id, End.EXPIRED)
+                case Show(card):
+                    self._seen(card, End.HOOK_LEFT if isinstance(fact, Left) else None)
+
+    def _arrived(self, fact: Arrived, effects: Sequence[Effect]) -> None:
+        """Take a request in, unless its ticket is known or it is turned away."""
+        request = fact.request
+        for effect in effects:
+            match effect:
+                case Refuse(request.id, _, Refusal.SUPERSEDED) | Resolve(request.id, confirm=True):
+                    self.returns += 1
+                case Resolve(request.id, decision=None):
+                    self.taken_in[labels_of(request.event)] += 1
+                    self.ended[End.OBSERVED] += 1
+                case Resolve(request.id, decision=Decision() as made):
+                    self.taken_in[labels_of(request.event)] += 1
+                    self._decide(made)
+                case Show(Card(number, requests, state=State.WAITING)):
+                    if request.id not in self._waiting and request.id in (r.id for r in requests):
+                        self._take_in(request, number, fact.now)
+
+    def _take_in(self, request: Request, card: int, now: float) -> None:
+        self.taken_in[labels_of(request.event)] += 1
+        self._waiting[request.id] = _Waiting(now, card)
+        self._legs.setdefault(card, set()).add(request.id)
+
+    def _answered(self, request_id: str, made: Decision, now: float) -> None:
+        """Count the end of a request that waited; one answered as it came is counted already."""
+        if (waited := self._waiting.get(request_id)) is None:
+            return
+        if by_whom(made) is By.OPERATOR:
+            self.waits.add(now - waited.since)
+        self._forget(request_id)
+        self._decide(made)
+
+    def _decide(self, made: Decision) -> None:
+        if made.by == CRABHOOK:  # which is to say that nobody did
+            self.ended[_end_of(made.reason)] += 1
+            return
+        self.ended[End.DECIDED] += 1
+        self.decisions[by_whom(made), made.verdict.value] += 1
+
+    def _seen(self, card: Card, end: End | None) -> None:
+        """Count the end of whatever was on a card and is not any more, without an answer."""
+        waits = card.state is State.WAITING
+        there = {leg.id for leg in card.requests} if waits else set()
+        for gone in self._legs.get(card.number, set()) - there:
+            self._end(gone, end or _end_of(card.why))
+
+    def _end(self, request_id: str, end: End) -> None:
+        if request_id in self._waiting:
+            self._forget(request_id)
+            self.ended[end] += 1
+
+    def _forget(self, request_id: str) -> None:
+        card = self._waiting.pop(request_id).card
+        self._legs[card].discard(request_id)
+        if not self._legs[card]:
+            del self._legs[card]
+
+
+def _end_of(why: str) -> End:
+    return next((end for start, end in _WHY.items() if why.startswith(start)), End.UNDECIDED)

@@ -1,0 +1,29 @@
+"""Who watches a runner and is no screen: it hears of all that is done, and has no part in it."""
+
+from collections.abc import Sequence
+
+from crabhook.broker.effects import Effect, Refusal
+from crabhook.broker.facts import Fact
+from crabhook.model.event import Event
+
+
+class Witness:
+    """One that takes no note of anything; what counts takes its place (`server.tally`).
+
+    What it is told may be hostile, and must not be changed.
+    """
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}>"
+
+    def handled(self, fact: Fact, effects: Sequence[Effect]) -> None:
+        """Hear of a fact, in the order they came, and of what will be done about it."""
+
+    def went_by(self, event: Event) -> None:
+        """Hear of an event that was nobody's request; one that nobody could read is called "?"."""
+
+    def refused(self, refusal: Refusal) -> None:
+        """Hear of a request that was turned away at the door."""
+
+    def stranger(self) -> None:
+        """Hear of somebody who showed no token, or a wrong one."""

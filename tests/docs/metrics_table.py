@@ -1,0 +1,60 @@
+"""The table of metrics as docs/metrics.md has it; run as a module it writes it there anew."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from crabhook.model.decision import Verdict
+from crabhook.server.families import COUNTERS, GAUGES, ORDERS, REASONS, TIMINGS
+from crabhook.server.metrics import AHEAD, AT_ONCE
+from crabhook.server.tally import KNOWN, OTHER, By, End
+
+PAGE = Path(__file__).parents[2] / "docs" / "metrics.md"
+BEGIN, FINISH = (
+    "<!-- metrics: made from src/crabhook/server/families.py -->",
+    "<!-- end of metrics -->",
+)
+
+WORDS: Mapping[str, Sequence[str]] = {
+    "platform": tuple(KNOWN),
+    "end": tuple(End),
+    "by": tuple(By),
+    "verdict": tuple(Verdict),
+    "reason": tuple(REASONS.values()),
+    "kind": tuple(ORDERS.values()),
+    "fate": ("received", "lost"),
+    "when": (AT_ONCE, AHEAD),
+}
+"""What each label can say; those with words of their own, below."""
+TOLD = {
+    "event": f"the agent's name for it, or `{OTHER}`",
+    "version": "crabhook's",
+}
+
+
+def _rows() -> Iterator[tuple[str, str, tuple[str, ...]]]:
+    for family in (*COUNTERS, *GAUGES):
+        yield family.name, family.told, family.labels
+    for timing, told, labels in TIMINGS:
+        yield timing.value, f"{told} A histogram.", labels
+
+
+def table() -> str:
+    """Return the table of metrics, and that of their labels."""
+    rows = ["| metric | labels | |", "| --- | --- | --- |"]
+    for name, told, labels in _rows():
+        rows.append(f"| `{name}` | {', '.join(f'`{one}`' for one in labels)} | {told} |")
+    rows += ["", "| label | |", "| --- | --- |"]
+    said = {name: ", ".join(f"`{word}`" for word in words) for name, words in WORDS.items()}
+    rows += [f"| `{name}` | {words} |" for name, words in (said | TOLD).items()]
+    return "\n".join(rows)
+
+
+def with_table(page: str) -> str:
+    """Return the page with the table in its place."""
+    before, _, rest = page.partition(BEGIN)
+    _, _, after = rest.partition(FINISH)
+    return f"{before}{BEGIN}\n{table()}\n{FINISH}{after}"
+
+
+if __name__ == "__main__":
+    PAGE.write_text(with_table(PAGE.read_text(encoding="utf-8")), encoding="utf-8")

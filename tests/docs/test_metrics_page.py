@@ -1,0 +1,56 @@
+"""docs/metrics.md has every number there is, and names no other."""
+
+import re
+
+from prometheus_client.parser import text_string_to_metric_families
+
+from crabhook.platforms import PLATFORMS
+from crabhook.server.health import Fitness
+from crabhook.server.healthport import SERVICES, WATCHES
+from crabhook.server.metrics import Metrics
+from crabhook.server.runner import Runner
+from tests.docs.metrics_table import PAGE, TOLD, WORDS, with_table
+
+TEXT = PAGE.read_text(encoding="utf-8")
+
+
+async def shown() -> dict[str, set[str]]:
+    """The names of what is exposed, without those of the process, and the labels of each."""
+    runner, metrics = Runner(PLATFORMS), Metrics()
+    metrics.watch(runner)
+    text = metrics.exposition().decode()
+    runner.close()
+    return {
+        name: {label for sample in family.samples for label in sample.labels}
+        for family in text_string_to_metric_families(text)
+        if not (name := family.name).startswith("process_")
+    }
+
+
+def test_the_page_has_the_tables() -> None:
+    assert with_table(TEXT) == TEXT, "python -m tests.docs.metrics_table writes them anew"
+
+
+async def test_the_page_has_all_that_is_exposed_and_nothing_else() -> None:
+    rows = re.findall(r"^\| `(crabhook_\w+)` \|", TEXT, re.MULTILINE)
+    assert {name.removesuffix("_total") for name in rows} == set(await shown())
+    assert len(rows) == len(set(rows))
+
+
+def test_every_number_named_in_an_example_is_there() -> None:
+    rows = set(re.findall(r"^\| `(crabhook_\w+)` \|", TEXT, re.MULTILINE))
+    named = {name.removesuffix("_bucket") for name in re.findall(r"\bcrabhook_\w+", TEXT)}
+    assert named == rows
+
+
+async def test_every_label_is_explained() -> None:
+    explained = {*WORDS, *TOLD, "le"}
+    assert {label for labels in (await shown()).values() for label in labels} <= explained
+    for name, value in re.findall(r'(\w+)="([a-z-]+)"', TEXT):
+        assert value in WORDS[name]
+
+
+def test_the_page_tells_how_health_is_asked() -> None:
+    assert all(f"`{word}`" in TEXT for word in Fitness if word is not Fitness.SERVING)
+    assert SERVICES[1] in TEXT
+    assert f"{WATCHES} may watch" in TEXT

@@ -1,0 +1,60 @@
+"""`crabhook install --transport http`, as a person runs it."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from crabhook.cli import main
+from crabhook.cli.installhttp import next_steps
+from crabhook.install.agents import AGENTS
+from crabhook.install.hooks import Installation
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    for name in ("CLAUDE_CONFIG_DIR", "XDG_STATE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_it_says_what_is_left_to_do_and_writes_no_token(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    state = home / ".local" / "state" / "crabhook"
+    state.mkdir(parents=True)
+    (state / "token").write_text("a-secret\n", "ascii")
+    assert main(["install", "claude", "--transport", "http"]) == 0
+    said = capsys.readouterr().out
+    assert f'export CRABHOOK_TOKEN="$(cat {state}/token)"' in said
+    assert "crabhook serve --http 127.0.0.1:7780" in said
+    text = (home / ".claude" / "settings.json").read_text("utf-8")
+    assert "a-secret" not in text + said
+    (entry,) = json.loads(text)["hooks"]["Stop"][0]["hooks"]
+    assert (entry["type"], entry["url"]) == ("http", "http://127.0.0.1:7780/hooks/claude")
+
+
+def test_beyond_this_machine_it_says_that_the_server_takes_tls() -> None:
+    how = Installation("python", "stub", url="https://desk.example:7443/hooks/claude")
+    said = "\n".join(next_steps(AGENTS["claude"], how))
+    assert "--http 0.0.0.0:7443 --tls-cert FILE --tls-key FILE" in said
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (("claude", "--url", "http://127.0.0.1:1"), "--transport http"),
+        (("claude", "--transport", "http", "--url", "http://desk.example"), "in the clear"),
+        (("claude", "--transport", "http", "--url", "nonsense"), "no server's URL"),
+        (("gemini", "--transport", "http"), "Gemini CLI sends no hooks by HTTP"),
+        (("codex", "--transport", "http"), "Codex sends no hooks by HTTP"),
+    ],
+)
+def test_what_cannot_be_is_refused_and_nothing_is_written(
+    home: Path, capsys: pytest.CaptureFixture[str], words: tuple[str, ...], why: str
+) -> None:
+    assert main(["install", *words]) == 1
+    assert why in capsys.readouterr().err
+    assert not list(home.iterdir())

@@ -1,0 +1,97 @@
+"""An HTTP door in the test's own process, and what a client of it sends."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from crabhook.platforms import PLATFORMS
+from crabhook.server.address import HttpAddress
+from crabhook.server.door import no_study
+from crabhook.server.http.port import NAMED, Opening, open_http
+from crabhook.server.http.watched import Page
+from crabhook.server.runner import Runner
+from crabhook.server.unticketed import Unticketed
+
+TOKEN = "the-token"
+CALL = {"hook_event_name": "PreToolUse", "session_id": "s", "tool_name": "Bash"}
+
+
+@dataclass
+class Standing:
+    """A door that stands open."""
+
+    runner: Runner
+    where: HttpAddress
+    clients: list[Client] = field(default_factory=list)
+
+    async def connect(self) -> Client:
+        """Open a connection."""
+        place = self.where.place
+        self.clients.append(Client(self, *await asyncio.open_connection(place.host, place.port)))
+        return self.clients[-1]
+
+
+@dataclass
+class Client:
+    """One connection."""
+
+    door: Standing
+    reader: asyncio.StreamReader
+    writer: asyncio.StreamWriter
+
+    def send(
+        self, fields: Any = None, line: str = "POST /hooks/claude", **headers: str | None
+    ) -> None:
+        """Send a request with these headers, or without those that are None."""
+        payload = json.dumps(CALL if fields is None else fields).encode()
+        sent: dict[str, str | None] = {
+            "Host": str(self.door.where.place),
+            "Authorization": f"Bearer {TOKEN}",
+            "Content-Type": "application/json",
+            "Content-Length": str(len(payload)),
+        }
+        sent |= {name.replace("_", "-"): value for name, value in headers.items()}
+        head = [f"{name}: {value}" for name, value in sent.items() if value is not None]
+        self.writer.write("\r\n".join([f"{line} HTTP/1.1", *head, "", ""]).encode() + payload)
+
+    async def answer(self) -> tuple[int, bytes]:
+        """Return the status and the body of the next answer."""
+        head = (await self.reader.readuntil(b"\r\n\r\n")).decode()
+        status, *headers = head.strip().split("\r\n")
+        named = dict(header.lower().split(": ", 1) for header in headers)
+        body = await self.reader.readexactly(int(named["content-length"]))
+        return int(status.split()[1]), body
+
+    async def close(self) -> None:
+        """Hang up."""
+        self.writer.close()
+        await asyncio.gather(self.writer.wait_closed(), return_exceptions=True)
+
+
+@asynccontextmanager
+async def standing(metrics: Page | None = None, wait: float = 60.0) -> AsyncIterator[Standing]:
+    """Open a door on a port of the system's choice; whatever waits is let go at the end."""
+    runner = Runner(PLATFORMS)
+    way = Unticketed(runner, wait=wait, study=no_study, named=NAMED)
+    clients: list[Client] = []
+    try:
+        async with open_http(Opening("127.0.0.1:0", TOKEN, metrics=metrics), runner, way) as where:
+            try:
+                yield Standing(runner, where, clients)
+            finally:
+                runner.close()
+    finally:
+        for client in clients:
+            await client.close()
+
+
+async def until(holds: Any, seconds: float = 10.0) -> None:
+    """Wait until something holds."""
+    async with asyncio.timeout(seconds):
+        while not holds():  # noqa: ASYNC110 - what is waited for sets no event
+            await asyncio.sleep(0.01)

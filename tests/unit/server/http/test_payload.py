@@ -1,0 +1,42 @@
+"""A body is read whole, or refused; a slow one ends."""
+
+import pytest
+
+from crabhook.server.http import payload
+from tests.unit.server.http.standing import standing
+
+
+async def test_a_body_that_does_not_come_ends_its_connection(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(payload, "READ_WITHIN", 0.1)
+    async with standing() as door:
+        client = await door.connect()
+        client.send(Content_Length="100000")
+        status, body = await client.answer()
+        assert status == 408
+        assert b"did not come within" in body
+        assert await client.reader.read() == b""
+        await client.close()
+    assert not door.runner.ended()
+
+
+async def test_a_body_that_breaks_off_is_nobodys(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with standing() as door:
+        client = await door.connect()
+        client.send(Content_Length=None, Transfer_Encoding="chunked")
+        client.writer.write(b"this is no chunk\r\n")
+        status, _ = await client.answer()
+        assert status == 400
+        await client.close()
+    assert not door.runner.ended()
+
+
+async def test_a_bound_that_is_met_is_no_fault(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(payload, "LONGEST", 30)
+    async with standing() as door:
+        for fields, status in (({"hook_event_name": "Stop"}, 200), ({"x": "y" * 30}, 413)):
+            client = await door.connect()
+            client.send(fields)
+            assert (await client.answer())[0] == status
+            await client.close()

@@ -1,0 +1,173 @@
+"""The door opens where it may, answers by its routes, and closes with all that is on it."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from crabhook.model.decision import Decision, Verdict
+from crabhook.platforms import PLATFORMS
+from crabhook.server.address import AddressError
+from crabhook.server.door import no_study
+from crabhook.server.http import asking, hooks
+from crabhook.server.http.port import Opening, open_http, with_http
+from crabhook.server.http.routes import NAMED
+from crabhook.server.http.watched import Page
+from crabhook.server.port import GRACE, PortError, Tls
+from crabhook.server.runner import Runner
+from crabhook.server.unticketed import Unticketed
+from tests.unit.server.http.standing import TOKEN, standing, until
+
+
+def way(runner: Runner) -> Unticketed:
+    return Unticketed(runner, wait=60.0, study=no_study, named="HTTP door")
+
+
+async def test_a_request_waits_for_its_decision_and_the_decision_is_delivered() -> None:
+    async with standing() as door:
+        client = await door.connect()
+        client.send()
+        await until(door.runner.waiting)
+        (card,) = door.runner.waiting()
+        door.runner.answer(card.number, Decision(Verdict.DENY, reason="no"))
+        status, body = await client.answer()
+        assert (status, b'"deny"' in body) == (200, True)
+        await until(lambda: door.runner.ended()[0].delivered)
+        await client.close()
+
+
+async def test_an_answer_that_is_not_read_ends_the_connection_and_is_not_delivered(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(hooks, "TAKEN_WITHIN", 0.2)
+    monkeypatch.setattr("crabhook.server.runner.RECEIPT_WITHIN", 0.4)
+    async with standing() as door:
+        client = await door.connect()
+        client.writer.transport.pause_reading()
+        client.send()
+        await until(door.runner.waiting)
+        (card,) = door.runner.waiting()
+        door.runner.answer(card.number, Decision(Verdict.DENY, reason="x" * 30_000_000))
+        await until(lambda: door.runner.ended() and door.runner.ended()[0].delivered is False)
+        await until(lambda: any("not read in time" in entry.text for entry in door.runner.feed()))
+        await client.close()
+
+
+async def test_metrics_are_for_those_with_the_token_and_health_for_all() -> None:
+    page = Page(lambda: b"crabhook_up 1\n", "text/plain; version=0.0.4")
+    async with standing(page) as door:
+        for line, shown, said in (
+            ("GET /metrics", f"Bearer {TOKEN}", (200, b"crabhook_up 1\n")),
+            ("GET /healthz", None, (200, b"ok\n")),
+        ):
+            client = await door.connect()
+            client.send(line=line, Authorization=shown)
+            assert await client.answer() == said
+            await client.close()
+        client = await door.connect()
+        client.send(line="GET /metrics", Authorization=None)
+        assert (await client.answer())[0] == 401
+        await client.close()
+
+
+async def test_where_there_are_no_metrics_there_is_nothing() -> None:
+    async with standing() as door:
+        client = await door.connect()
+        client.send(line="GET /metrics")
+        assert (await client.answer())[0] == 404
+        await client.close()
+
+
+async def test_a_server_that_is_ending_is_not_well() -> None:
+    async with standing() as door:
+        client = await door.connect()
+        door.runner.close()
+        client.send(line="GET /healthz")
+        assert await client.answer() == (503, b"closing\n")
+        await client.close()
+
+
+async def test_a_fault_of_ours_is_an_answer(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def broken() -> bytes:
+        raise ZeroDivisionError
+
+    async with standing(Page(broken, "text/plain")) as door:
+        client = await door.connect()
+        client.send(line="GET /metrics")
+        status, body = await client.answer()
+        assert (status, body) == (500, b"crabhook: a fault of crabhook's own\n")
+        await client.close()
+    assert "ZeroDivisionError" in caplog.text
+    assert NAMED["Server"] == "crabhook"
+
+
+async def test_the_operator_is_told_the_same_again_after_a_while(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async with standing() as door:
+        for every, told in ((60.0, 1), (60.0, 1), (0.0, 2)):
+            monkeypatch.setattr(asking, "TOLD_EVERY", every)
+            client = await door.connect()
+            client.send(Authorization=None)
+            assert (await client.answer())[0] == 401
+            await client.close()
+            assert len(door.runner.feed()) == told
+
+
+async def test_closing_gives_the_answers_under_way() -> None:
+    async with standing() as door:
+        client = await door.connect()
+        client.send()
+        await until(door.runner.waiting)
+    assert await client.answer() == (200, b"")
+    assert await client.reader.read() == b""
+    await client.close()
+
+
+async def test_closing_does_not_wait_for_those_who_wait_for_nothing() -> None:
+    async with asyncio.timeout(GRACE / 2):
+        async with standing() as door:
+            client = await door.connect()
+            client.send({"hook_event_name": "Stop"})
+            await client.answer()
+        assert await client.reader.read() == b""
+        await client.close()
+
+
+async def test_the_door_is_beside_the_port() -> None:
+    @asynccontextmanager
+    async def port() -> AsyncIterator[tuple[str]]:
+        yield ("there",)
+
+    runner = Runner(PLATFORMS)
+    opening = Opening("localhost:0", TOKEN)
+    async with with_http(port(), opening, runner, way(runner)) as (there, here):
+        assert (there, str(here).rpartition(":")[0]) == ("there", "http://127.0.0.1")
+
+
+@pytest.mark.parametrize("address", ["0.0.0.0:0", "[::]:0"])
+async def test_beyond_the_loopback_it_takes_tls(address: str) -> None:
+    runner = Runner(PLATFORMS)
+    with pytest.raises(PortError, match="--tls-cert and --tls-key"):
+        async with open_http(Opening(address, TOKEN), runner, way(runner)):
+            pytest.fail("it stands open in the clear")
+
+
+async def test_it_has_no_socket_file() -> None:
+    runner = Runner(PLATFORMS)
+    with pytest.raises(AddressError, match="HOST:PORT"):
+        async with open_http(Opening("unix:/tmp/x", TOKEN), runner, way(runner)):
+            pytest.fail("it stands open")
+
+
+async def test_a_certificate_that_is_none_is_said_and_the_port_is_free_again(
+    tmp_path: Path,
+) -> None:
+    runner, files = Runner(PLATFORMS), Tls(tmp_path / "cert", tmp_path / "key")
+    with pytest.raises(PortError, match="the TLS files cannot be used"):
+        async with open_http(Opening("127.0.0.1:0", TOKEN, tls=files), runner, way(runner)):
+            pytest.fail("it stands open")

@@ -1,0 +1,39 @@
+"""What a hook says of itself is understood, or refused; nothing is guessed."""
+
+import pytest
+from multidict import CIMultiDict
+
+from crabhook.model.request import Stance
+from crabhook.server.http.terms import Terms, terms
+from crabhook.server.http.turned import TurnedAwayError
+
+
+def test_nothing_said_is_the_gate_as_it_is_over_grpc() -> None:
+    assert terms(CIMultiDict({"Accept": "*/*"})) == Terms(Stance.GATE, 0.0)
+
+
+@pytest.mark.parametrize("stance", Stance)
+def test_every_stance_can_be_said(stance: Stance) -> None:
+    said = CIMultiDict({"x-crabhook-stance": stance.value, "X-CRABHOOK-WAIT": "3630"})
+    assert terms(said) == Terms(stance, 3630.0)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        [("X-Crabhook-Stance", "")],
+        [("X-Crabhook-Stance", "Gate")],
+        [("X-Crabhook-Stance", "gate, companion")],
+        [("X-Crabhook-Stance", "gate"), ("X-Crabhook-Stance", "gate")],
+        [("X-Crabhook-Wait", "0")],
+        [("X-Crabhook-Wait", "1.5")],
+        [("X-Crabhook-Wait", "1e3")],
+        [("X-Crabhook-Wait", "\u0661")],
+        [("X-Crabhook-Wait", "1" * 99)],
+        [("X-Crabhook-Verdict", "allow")],
+    ],
+)
+def test_what_is_not_understood_is_refused(said: list[tuple[str, str]]) -> None:
+    with pytest.raises(TurnedAwayError) as turned:
+        terms(CIMultiDict(said))
+    assert turned.value.status == 400

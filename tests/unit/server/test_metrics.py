@@ -1,0 +1,202 @@
+"""What Prometheus reads: well-formed, exact, and with nothing in it that an agent has sent."""
+
+import asyncio
+import subprocess
+import sys
+from collections.abc import Mapping
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from prometheus_client.parser import text_string_to_metric_families
+
+from crabhook import __version__
+from crabhook.broker.orders import Kind, Order
+from crabhook.model.event import Event
+from crabhook.platforms import PLATFORMS
+from crabhook.server import metrics as module
+from crabhook.server.families import COUNTERS, GAUGES, TIMINGS
+from crabhook.server.metrics import Metrics
+from crabhook.server.runner import Runner
+from crabhook.server.tally import KNOWN, By, End
+from crabhook.store.errors import StoreError
+from crabhook.store.recorder import Recorder
+from crabhook.store.sqlite import SqliteStore
+from tests.support.playbook import ALLOW, asking, bash
+
+
+def watched(runner: Runner) -> Metrics:
+    metrics = Metrics()
+    metrics.watch(runner)
+    return metrics
+
+
+def shown(metrics: Metrics) -> Mapping[tuple[str, tuple[str, ...]], float]:
+    """Every sample, by its name and the values of its labels in the order of these."""
+    families = text_string_to_metric_families(metrics.exposition().decode())
+    samples = [sample for family in families for sample in family.samples]
+    found = {
+        (one.name, tuple(value for _, value in sorted(one.labels.items()))): one.value
+        for one in samples
+    }
+    assert len(found) == len(samples), "a sample is there twice"
+    return found
+
+
+async def test_an_exposition_has_every_family_with_its_words_and_type() -> None:
+    runner = Runner(PLATFORMS)
+    text = watched(runner).exposition().decode()
+    families = {family.name: family for family in text_string_to_metric_families(text)}
+    for family, kind in (
+        *((one, "counter") for one in COUNTERS),
+        *((one, "gauge") for one in GAUGES),
+    ):
+        found = families[family.name.removesuffix("_total") if kind == "counter" else family.name]
+        assert (found.documentation, found.type) == (family.told, kind)
+        assert f"# HELP {family.name} " in text
+        assert f"# TYPE {family.name} {kind}" in text
+    for timing, told, _ in TIMINGS:
+        assert (families[timing].documentation, families[timing].type) == (told, "histogram")
+    assert "process_open_fds" in families or sys.platform != "linux"
+    assert "_created" not in text
+    runner.close()
+
+
+async def test_what_happens_is_counted() -> None:
+    runner = Runner(PLATFORMS)
+    metrics = watched(runner)
+    runner.enter(bash("a", "ls", wait=runner.now() + 60))
+    runner.enter(bash("b", "make", "t2", wait=runner.now() + 60))
+    runner.enter(asking("c", "AfterTool", platform="gemini", session="t"))
+    runner.order(Order(Kind.ALLOW_ALL, session="z", until=runner.now() + 60))
+    runner.answer(1, ALLOW)
+    seen = shown(metrics)
+    assert seen["crabhook_requests_total", ("PreToolUse", "claude")] == 2
+    assert seen["crabhook_requests_total", ("AfterTool", "gemini")] == 1
+    assert seen["crabhook_waiting", ("claude",)] == 1
+    assert seen["crabhook_waiting", ("gemini",)] == 0
+    assert seen["crabhook_requests_ended_total", ("decided",)] == 1
+    assert seen["crabhook_requests_ended_total", ("observed",)] == 1
+    assert seen["crabhook_decisions_total", ("operator", "allow")] == 1
+    assert seen["crabhook_wait_seconds_count", ()] == 1
+    assert 0 < seen["crabhook_oldest_wait_seconds", ()] < 5
+    assert seen["crabhook_orders", ("allow-all",)] == 1
+    assert seen["crabhook_sessions", ()] == 2
+    assert seen["crabhook_serving", ()] == 1
+    assert seen["crabhook_build_info", (__version__,)] == 1
+    assert runner.confirm("a", "secret of a")
+    assert shown(metrics)["crabhook_receipts_total", ("received",)] == 1
+    runner.close()
+    seen = shown(metrics)
+    assert seen["crabhook_serving", ()] == 0
+    assert seen["crabhook_requests_ended_total", ("operator-left",)] == 1
+
+
+async def test_a_record_in_trouble_is_seen(tmp_path: Path) -> None:
+    recorder = Recorder(lambda: SqliteStore(tmp_path))
+    runner = Runner(PLATFORMS, recorder)
+    metrics = watched(runner)
+    assert shown(metrics)["crabhook_record_trouble", ()] == 0
+    recorder.error = StoreError("the disk is full")
+    assert shown(metrics)["crabhook_record_trouble", ()] == 1
+    recorder.error = None
+    runner.close()
+    recorder.close()
+
+
+HOSTILE = 'MARK"}\\ 1\nMARK{x="\u202e'
+
+
+async def test_nothing_an_agent_sent_is_in_it_however_it_is_sent() -> None:
+    runner = Runner(PLATFORMS)
+    metrics = watched(runner)
+    sent: dict[str, Any] = {"session": HOSTILE, "agent": HOSTILE, "wait": runner.now() + 60}
+    for number, platform in enumerate(PLATFORMS):
+        runner.enter(asking(f"MARK{number}", HOSTILE, platform=platform, **sent))
+    runner.enter(bash("MARKx", HOSTILE, HOSTILE, secret=HOSTILE, **sent))
+    runner.observe(Event("claude", "?", session=HOSTILE), HOSTILE)
+    text = metrics.exposition().decode()
+    assert "MARK" not in text
+    assert "\u202e" not in text
+    seen = shown(metrics)
+    assert all(seen["crabhook_requests_total", ("other", name)] == 1 for name in PLATFORMS)
+    assert seen["crabhook_unreadable_total", ("claude",)] == 1
+    runner.close()
+
+
+async def test_an_agent_that_makes_up_names_makes_no_more_samples() -> None:
+    runner = Runner(PLATFORMS)
+    metrics = watched(runner)
+    runner.enter(asking("a", "Made-up"))
+    before = len(shown(metrics))
+    for number in range(200):
+        runner.enter(asking(f"r{number}", f"Made-up-{number}", session=f"s{number}"))
+    assert len(shown(metrics)) == before
+    runner.close()
+
+
+def test_all_labels_are_words_of_our_own() -> None:
+    assert set(KNOWN) == set(PLATFORMS)
+    words = [*End, *By, *KNOWN, *(name for names in KNOWN.values() for name in names)]
+    assert all(word.replace("-", "").isalpha() for word in words)
+
+
+def test_the_judge_is_timed_whatever_it_does() -> None:
+    metrics = Metrics()
+
+    def judge(event: Event) -> None:
+        if event.name == "Bad":
+            raise ValueError("bad")
+
+    timed = metrics.timed(judge)
+    assert timed(Event("claude", "Good")) is None
+    with pytest.raises(ValueError, match="bad"):
+        timed(Event("claude", "Bad"))
+    seen = shown(metrics)
+    assert seen["crabhook_rules_seconds_count", ("at-once",)] == 2
+    assert seen["crabhook_rules_seconds_count", ("ahead",)] == 0
+
+
+async def test_the_study_of_long_inputs_is_timed_apart() -> None:
+    metrics = Metrics()
+
+    async def study(_: Event) -> None:
+        await asyncio.sleep(0.02)
+
+    await metrics.timed_ahead(study)(Event("claude", "PreToolUse"))
+    seen = shown(metrics)
+    assert seen["crabhook_rules_seconds_count", ("ahead",)] == 1
+    assert seen["crabhook_rules_seconds_sum", ("ahead",)] >= 0.02
+
+
+async def test_the_loops_lag_is_measured_while_the_port_is_open(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(module, "LOOK_EVERY", 0.005)
+    metrics = Metrics()
+
+    @asynccontextmanager
+    async def port() -> Any:
+        yield "bound"
+
+    async with metrics.keeping_time(port()) as bound:
+        assert bound == "bound"
+        async with asyncio.timeout(10):
+            while not shown(metrics)["crabhook_loop_lag_seconds_count", ()]:  # noqa: ASYNC110 - nobody tells
+                await asyncio.sleep(0)
+        keeping = asyncio.all_tasks() - {asyncio.current_task()}
+    await asyncio.wait(keeping, timeout=10)
+    assert all(task.cancelled() for task in keeping)
+
+
+SERVE = """
+import sys
+import crabhook.cli.serve
+print([name for name in ("prometheus_client", "aiohttp") if name in sys.modules])
+"""
+
+
+def test_who_wants_no_metrics_does_not_import_them() -> None:
+    done = subprocess.run([sys.executable, "-c", SERVE], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"

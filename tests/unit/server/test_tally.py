@@ -1,0 +1,286 @@
+"""Every request that is taken in waits, or has ended in one way: whatever happens, in any order."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Self
+
+import grpc
+import pytest
+from hypothesis import settings
+from hypothesis.stateful import invariant
+
+from crabhook.broker.effects import Effect, Refusal, Refuse, Resolve, Show
+from crabhook.broker.facts import Arrived, Fact, Restored, RuleAdded, TimePassed
+from crabhook.broker.orders import Kind, Order
+from crabhook.broker.waitingroom import Bounds
+from crabhook.model.decision import CRABHOOK, Decision, Verdict
+from crabhook.model.event import Event
+from crabhook.model.request import Request
+from crabhook.platforms import PLATFORMS
+from crabhook.rulebook.files import RuleFiles
+from crabhook.server.address import TcpAddress
+from crabhook.server.door import Door
+from crabhook.server.law import Law
+from crabhook.server.place import RefusedError
+from crabhook.server.runner import Runner
+from crabhook.server.tally import By, End, Tally, labels_of
+from crabhook.ui.headless import HEADLESS
+from tests.support.playbook import ALLOW, DENY, Playbook, asking, bash, prompt
+from tests.support.port import ask, connected, opened, request
+from tests.unit.broker.test_histories import Call, Histories
+
+TOKEN = (("authorization", "Bearer t0ken"),)
+
+
+class Counted(Histories):
+    """All that can happen to a broker, counted; a server that is killed forgets its count."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._begin()
+
+    def _begin(self) -> None:
+        self.tally = Tally()
+        self.new = self.decided = self.observed = self.expired = 0
+
+    def _ask(self, call: Call | None, request: Request) -> list[Effect]:
+        self.under_an_order.add(request.id)  # what may be allowed is the other histories' law
+        return super()._ask(call, request)
+
+    def _tell(self, fact: Fact) -> list[Effect]:
+        waited = self._legs()
+        effects = super()._tell(fact)
+        if isinstance(fact, Restored):
+            self._begin()
+        self.tally._count(fact, effects)  # which, unlike `handled`, lets a fault of its own out
+        self._see(fact, effects, waited)
+        return effects
+
+    def _see(self, fact: Fact, effects: Sequence[Effect], waited: set[str]) -> None:
+        """Count once more, from less: what the effects alone tell, and who is on a card."""
+        asked = fact.request.id if isinstance(fact, Arrived) else None
+        at_once = [one for one in effects if isinstance(one, Resolve) and one.request_id == asked]
+        self.new += len(self._legs() - waited) if not isinstance(fact, Restored) else 0
+        self.new += len(fact.waiting) if isinstance(fact, Restored) else 0
+        self.new += sum(not one.confirm for one in at_once)
+        self.observed += sum(not one.confirm and one.decision is None for one in at_once)
+        for one in effects:
+            if isinstance(one, Resolve) and one.decision and one.decision.by != CRABHOOK:
+                self.decided += 1
+            if isinstance(one, Refuse) and isinstance(fact, TimePassed):
+                self.expired += 1
+
+    def _legs(self) -> set[str]:
+        return {leg.id for card in self.broker.waiting() for leg in card.requests}
+
+    @invariant()
+    def whatever_was_taken_in_waits_or_has_ended(self) -> None:
+        tally = self.tally
+        assert tally.taken_in.total() == tally.waiting + tally.ended.total()
+        assert set(tally._waiting) == self._legs()
+        assert set().union(*tally._legs.values()) == self._legs()
+
+    @invariant()
+    def what_is_counted_is_what_happened(self) -> None:
+        tally = self.tally
+        assert tally.taken_in.total() == self.new
+        assert tally.ended[End.DECIDED] == tally.decisions.total() == self.decided
+        assert tally.ended[End.OBSERVED] == self.observed
+        assert tally.ended[End.EXPIRED] == self.expired
+        assert all(by is not By.OTHER for by, _ in tally.decisions)
+
+    def teardown(self) -> None:
+        super().teardown()
+        self.whatever_was_taken_in_waits_or_has_ended()
+        assert not self.tally.waiting
+        assert not self.tally._legs
+
+
+Counted.TestCase.settings = settings(max_examples=100, stateful_step_count=40, deadline=None)
+TestCounted = Counted.TestCase
+
+
+class Book(Playbook):
+    """A playbook whose facts are counted."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.tally = Tally()
+
+    def _told(self, what: str, fact: Fact) -> Self:
+        super()._told(what, fact)
+        self.tally._count(fact, self.effects)
+        return self
+
+    def ended(self) -> dict[End, int]:
+        return {end: many for end, many in self.tally.ended.items() if many}
+
+
+def test_each_way_to_end_is_counted_as_itself() -> None:
+    book = Book()
+    book.asks(bash("a", "ls")).answers(1, ALLOW)
+    assert book.ended() == {End.DECIDED: 1}
+    book.asks(bash("b", "ls", "t2")).leaves("b")
+    assert book.ended()[End.HOOK_LEFT] == 1
+    book.asks(bash("c", "ls", "t3", wait=5)).waits(6)
+    assert book.ended()[End.EXPIRED] == 1
+    book.asks(prompt("d", "ls")).asks(asking("e", "Notification"))
+    assert book.ended()[End.UNDECIDED] == 1, "the call had no answer a moment ago"
+    assert book.ended()[End.OBSERVED] == 1
+    book.asks(bash("f", "make", "t4")).asks(asking("g", "PostToolBatch"))
+    assert book.ended()[End.ANSWERED_AT_AGENT] == 1
+    book.asks(bash("h", "make", "t5")).orders(Order(Kind.AWAY, until=book.now + 60))
+    book.asks(bash("i", "make", "t6"))
+    assert book.ended()[End.AWAY] == 2
+    book.waits(61).asks(bash("j", "make", "t7")).closes()
+    assert book.ended()[End.OPERATOR_LEFT] == 1
+    assert book.tally.taken_in.total() == sum(book.ended().values()) == 10
+    assert book.tally.decisions == {(By.OPERATOR, "allow"): 1}
+
+
+def test_what_waited_at_the_server_before_counts_as_taken_in_and_may_not_come_back() -> None:
+    book = Book()
+    waits = bash("a", "ls", wait=book.now + 600)
+    book._told("again", Restored(((3, waits),), (), (), 3, book.now))
+    assert (book.tally.restored, book.tally.waiting) == (1, 1)
+    book.waits(151)
+    assert book.ended() == {End.NEVER_CAME_BACK: 1}
+
+
+def test_a_hook_that_comes_back_is_no_new_request() -> None:
+    book = Book()
+    book.asks(bash("a", "ls")).asks(bash("a", "ls")).answers(1, ALLOW).asks(bash("a", "ls"))
+    assert (book.tally.taken_in.total(), book.tally.returns) == (1, 2)
+    book.confirms("a", whole=False).confirms("a").confirms("a")
+    assert book.tally.receipts == {True: 1, False: 1}
+
+
+def test_a_card_of_two_legs_is_restored_whole() -> None:
+    book = Book()
+    legs = (bash("a", "ls", wait=book.now + 600), prompt("b", "ls", wait=book.now + 600))
+    book._told("again", Restored(tuple((3, leg) for leg in legs), (), (), 3, book.now))
+    assert (book.tally.restored, book.tally.waiting, book.ended()) == (2, 2, {})
+    book.answers(3, ALLOW)
+    assert book.ended() == {End.DECIDED: 2}
+
+
+def test_a_restored_hook_whose_time_seemed_over_is_no_new_request_when_it_is_back() -> None:
+    book = Book()
+    waits = bash("a", "ls", wait=book.now + 1)
+    book._told("again", Restored(((3, waits),), (), (), 3, book.now))
+    book.asks(bash("a", "ls"))
+    assert any(isinstance(effect, Show) for effect in book.effects)
+    assert (book.tally.taken_in.total(), book.tally.waiting, book.tally.returns) == (1, 1, 1)
+
+
+def test_how_long_is_counted_of_what_the_operator_decided_alone() -> None:
+    book = Book()
+    book.asks(bash("a", "ls")).waits(7).answers(1, DENY)
+    book.asks(bash("b", "ls", "t2")).waits(7).answers(2, Decision(Verdict.PASS, by=HEADLESS))
+    book.asks(bash("c", "ls", "t3")).waits(7).leaves("c")
+    assert book.tally.waits.total == 7
+    assert dict(book.tally.waits.buckets())["+Inf"] == 1
+
+
+@pytest.mark.parametrize(
+    ("platform", "name", "counted"),
+    [
+        ("claude", "PreToolUse", ("claude", "PreToolUse")),
+        ("gemini", "BeforeTool", ("gemini", "BeforeTool")),
+        ("gemini", "PreToolUse", ("gemini", "other")),
+        ("claude", 'x"} 1\n', ("claude", "other")),
+        ("nobody", "PreToolUse", ("other", "other")),
+    ],
+)
+def test_a_name_of_an_agents_own_making_makes_no_label(
+    platform: str, name: str, counted: tuple[str, str]
+) -> None:
+    assert labels_of(Event(platform, name)) == counted
+
+
+RULES = """
+[[rule]]
+verdict = "allow"
+match = "Bash(ls)"
+
+[[rule]]
+verdict = "deny"
+match = "Bash(rm)"
+"""
+
+
+async def test_who_decided_is_told_apart(tmp_path: Path) -> None:
+    (tmp_path / "rules.toml").write_text(RULES)
+    runner, tally = Runner(PLATFORMS, judge=Law(RuleFiles(tmp_path)).judge), Tally()
+    runner.witness = tally
+    soon = runner.now() + 60
+    for ticket, command in (("a", "make"), ("b", "make it"), ("c", "ls"), ("d", "rm")):
+        runner.enter(bash(ticket, command, ticket, wait=soon))
+    runner.answer(1, ALLOW)
+    runner.answer(2, Decision(Verdict.PASS, by=HEADLESS))
+    runner.order(Order(Kind.ALLOW_ALL, session="t", until=soon))
+    runner.enter(bash("e", "make", "e", wait=soon, session="t"))
+    runner.order(Order(Kind.KEEP_GOING, name="Stop", words="go on", times=2))
+    runner.enter(asking("f", "Stop", wait=soon))
+    assert tally.decisions == {
+        (By.OPERATOR, "allow"): 1,
+        (By.HEADLESS, "pass"): 1,
+        (By.RULE, "allow"): 1,
+        (By.RULE, "deny"): 1,
+        (By.ORDER, "allow"): 1,
+        (By.ORDER, "keep-going"): 1,
+    }
+    runner.close()
+
+
+async def test_what_a_new_rule_lets_go_is_the_rules_decision(tmp_path: Path) -> None:
+    law, tally = Law(RuleFiles(tmp_path)), Tally()
+    runner = Runner(PLATFORMS, judge=law.judge)
+    runner.witness = tally
+    for ticket in ("a", "b"):
+        runner.enter(bash(ticket, "ls", ticket, wait=runner.now() + 60))
+    (tmp_path / "rules.toml").write_text(RULES)
+    law.look_again()
+    runner.answer(1, ALLOW)
+    runner._handle(RuleAdded(1, "allow Bash(ls)", runner.now()))
+    assert tally.decisions == {(By.OPERATOR, "allow"): 1, (By.RULE, "allow"): 1}
+    assert (tally.waiting, tally.ended[End.DECIDED]) == (0, 2)
+    runner.close()
+
+
+async def test_what_is_turned_away_is_counted_by_its_reason_and_not_as_taken_in() -> None:
+    runner, tally = Runner(PLATFORMS, bounds=Bounds(session_requests=1)), Tally()
+    runner.witness = tally
+    door, soon = Door(runner), runner.now() + 60
+    await door.enter(bash("a", "ls", wait=soon))
+    for one in (bash("b", "ls", "t2", wait=soon), bash("a", "ls", secret="guess", wait=soon)):
+        with pytest.raises(RefusedError):
+            await door.enter(one)
+    runner.hand_over()
+    with pytest.raises(RefusedError):
+        await door.enter(bash("c", "ls", "t3", wait=soon))
+    reasons = (Refusal.SESSION_FULL, Refusal.NOT_YOURS, Refusal.HANDED_OVER)
+    assert tally.refusals == dict.fromkeys(reasons, 1)
+    assert tally.taken_in.total() == tally.waiting == 1
+
+
+async def test_strangers_and_what_nobody_can_read_are_counted() -> None:
+    tally = Tally()
+    async with opened(TcpAddress("127.0.0.1", 0), token="t0ken") as port:
+        port.runner.witness = tally
+        async with connected(port.bound[0]) as channel:
+            with pytest.raises(grpc.aio.AioRpcError, match="UNAUTHENTICATED"):
+                await ask(channel, request(b"{"))
+            await ask(channel, request(b"{"), metadata=TOKEN)
+    assert (tally.strangers, tally.unreadable) == (1, {"claude": 1})
+    assert not tally.taken_in
+
+
+def test_a_fault_in_counting_is_logged_and_goes_no_further(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    tally = Tally()
+    nonsense: Any = [Show(None)]  # type: ignore[arg-type]  # what no broker returns
+    tally.handled(TimePassed(1.0), nonsense)
+    assert "TimePassed was not counted" in caplog.text
+    assert "waiting=0" in repr(tally)

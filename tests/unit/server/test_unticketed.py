@@ -1,0 +1,66 @@
+"""Who brings no ticket is given one that nobody else knows, and a place like any other."""
+
+import pytest
+
+from crabhook.model.decision import Decision, Verdict
+from crabhook.model.request import Origin, Stance
+from crabhook.platforms import PLATFORMS
+from crabhook.server.door import no_study
+from crabhook.server.place import RefusedError
+from crabhook.server.runner import Runner
+from crabhook.server.unticketed import PLATFORM, Unticketed
+
+CALL = PLATFORMS[PLATFORM].read(b'{"hook_event_name":"PreToolUse","tool_name":"Bash"}')
+STOP = PLATFORMS[PLATFORM].read(b'{"hook_event_name":"Stop"}')
+ANN = Origin("laptop", 7, "ann")
+
+
+def way(runner: Runner) -> Unticketed:
+    return Unticketed(runner, wait=60.0, study=no_study, named="side door")
+
+
+async def test_the_same_event_twice_has_two_tickets() -> None:
+    runner = Runner(PLATFORMS)
+    one, other = [(await way(runner).enter(CALL, ANN, 9)).request for _ in range(2)]
+    assert len({one.id, other.id, one.secret, other.secret}) == 4
+    assert min(map(len, (one.id, one.secret))) == 32
+    runner.close()
+
+
+async def test_what_its_hook_said_of_itself_goes_with_it() -> None:
+    runner = Runner(PLATFORMS)
+    place = await way(runner).enter(CALL, ANN, 9, stance=Stance.SUPERVISOR, theirs=10.0)
+    asked = place.request
+    assert (asked.origin, asked.size, asked.stance) == (ANN, 9, Stance.SUPERVISOR)
+    assert asked.wait_until == asked.gives_up_at == pytest.approx(runner.now() + 9, abs=1)
+    runner.close()
+
+
+async def test_what_was_taken_is_delivered() -> None:
+    runner = Runner(PLATFORMS)
+    side = way(runner)
+    place = await side.enter(CALL, ANN, 9)
+    (card,) = runner.waiting()
+    runner.answer(card.number, Decision(Verdict.ALLOW))
+    await place.wait()
+    side.taken(place)
+    (card,) = runner.ended()
+    assert card.delivered is True
+    runner.close()
+
+
+async def test_who_is_refused_is_told_so() -> None:
+    runner = Runner(PLATFORMS)
+    runner.hand_over()
+    with pytest.raises(RefusedError):
+        await way(runner).enter(CALL, ANN, 9)
+
+
+async def test_the_operator_reads_by_which_way_something_went_wrong() -> None:
+    runner = Runner(PLATFORMS)
+    way(runner).complain("it knocked twice")
+    way(runner).observe(STOP, "it stopped")
+    assert [(entry.event.name, entry.text) for entry in runner.feed()] == [
+        ("?", "side door: it knocked twice"),
+        ("Stop", "it stopped"),
+    ]

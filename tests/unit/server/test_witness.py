@@ -1,0 +1,53 @@
+"""A runner's witness: what it hears of, and in which order."""
+
+import logging
+from collections.abc import Sequence
+
+import pytest
+
+from crabhook.broker.desk import News
+from crabhook.broker.effects import Effect
+from crabhook.broker.facts import Fact
+from crabhook.model.event import Event
+from crabhook.platforms import PLATFORMS
+from crabhook.server.runner import Runner
+from crabhook.server.witness import Witness
+from tests.support.playbook import ALLOW, bash
+
+
+class Notary(Witness):
+    """Writes down what it hears."""
+
+    def __init__(self) -> None:
+        self.heard: list[str] = []
+
+    def handled(self, fact: Fact, effects: Sequence[Effect]) -> None:
+        self.heard.append(f"{type(fact).__name__} {len(effects) > 0}")
+
+    def went_by(self, event: Event) -> None:
+        self.heard.append(event.name)
+
+
+async def test_it_hears_of_facts_in_order_even_where_a_screen_answers_at_once() -> None:
+    runner, notary = Runner(PLATFORMS), Notary()
+    runner.witness = notary
+
+    def answer(_: News) -> None:
+        if runner.waiting():
+            runner.answer(1, ALLOW)
+
+    runner.subscribe(answer)
+    runner.enter(bash("a", "ls", wait=runner.now() + 60))
+    runner.observe(Event("claude", "?"), "rubbish")
+    runner.close()
+    assert notary.heard == ["Arrived True", "Answered True", "?", "Closing False"]
+
+
+async def test_without_one_nothing_is_noted(caplog: pytest.LogCaptureFixture) -> None:
+    runner = Runner(PLATFORMS)
+    with caplog.at_level(logging.DEBUG, logger="crabhook"):
+        runner.enter(bash("a", "ls", wait=runner.now() + 60))
+        runner.witness.stranger()
+        runner.close()
+    assert not caplog.records
+    assert repr(runner.witness) == "<Witness>"
