@@ -1,4 +1,4 @@
-"""`python -m bench`: measure, print, write results.json."""
+"""`python -m bench`: measure, print, write results.json, draw latency.svg."""
 
 import argparse
 import json
@@ -15,15 +15,21 @@ from bench.machine import busy, machine, misgivings
 from bench.sections import SECTIONS, chosen, measured
 
 RESULTS = Path(__file__).with_name("results.json")
+PICTURE = Path(__file__).with_name("latency.svg")
+DRAWN = "hooks"  # the section that the picture shows
 
 
 def main() -> int:
     """Return 0, or 1 when a process did not do its work; slowness is no error."""
     arguments = _arguments()
     try:
-        _measure(chosen(arguments.only), Wishes(arguments.rounds, arguments.waiting))
+        if arguments.plot:
+            _draw()
+        else:
+            _measure(chosen(arguments.only), Wishes(arguments.rounds, arguments.waiting))
     except BenchError as error:
-        sys.stderr.write(f"bench: {error}\nNo figure of this section is worth anything.\n")
+        worth = "" if arguments.plot else "No figure of this section is worth anything.\n"
+        sys.stderr.write(f"bench: {error}\n{worth}")
         return 1
     return 0
 
@@ -37,7 +43,23 @@ def _measure(names: Sequence[str], wishes: Wishes) -> None:
         now = {"load before": load, "load after": busy(), "on": datetime.now(UTC).isoformat()}
         _say("", f"{name}: {perf_counter() - since:.0f} s, load {load} to {busy()}", "", found.text)
         _keep(name, {"machine": facts | now, **found.values})
+        if name == DRAWN:
+            _draw()
         load, since = busy(), perf_counter()
+
+
+def _draw() -> None:
+    """Draw the picture from what is kept; say so where nothing here can draw."""
+    kept = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else {}
+    if DRAWN not in kept:
+        raise BenchError(f"there is nothing to draw yet: python -m bench --only {DRAWN}")
+    try:
+        from bench.plot import draw  # noqa: PLC0415 - figures can be had without matplotlib
+    except ImportError as error:
+        _say(f"{PICTURE.name} is not drawn: {error}; `make bench` installs what it takes.")
+        return
+    draw(kept[DRAWN], PICTURE)
+    _say(f"{PICTURE.name} is drawn.")
 
 
 def _keep(section: str, values: Mapping[str, Any]) -> None:
@@ -56,6 +78,11 @@ def _arguments() -> argparse.Namespace:
         default=[],
         metavar="SECTION",
         help=f"measure these alone, of: {', '.join(SECTIONS)}",
+    )
+    parser.add_argument(
+        "--plot",
+        action="store_true",
+        help=f"measure nothing: draw {PICTURE.name} from {RESULTS.name} as it is",
     )
     parser.add_argument(
         "--rounds", type=_at_least_two, default=40, help="of the section hooks; default: 40"

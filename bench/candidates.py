@@ -1,44 +1,24 @@
-"""The processes that are compared, each as it would be started in earnest."""
+"""Our own hook as it is started in earnest, and the yardsticks it is held against."""
 
 import json
 import sys
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from shutil import which
 from venv import EnvBuilder
 
 from bench import goals
+from bench.candidate import Candidate, Command
 from bench.errors import BenchError
 from bench.events import DECIDED_EVENT, OBSERVED_EVENT, new_call
-from bench.process import Run
-from bench.serving import TOP, Server
+from bench.serving import Server
 from crabhook.install import hooks, program
 from crabhook.model.request import Stance
 
-Command = tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """A command, what it is given anew at every run, and the verdict it has to print."""
-
-    name: str
-    command: Command
-    event: Callable[[], bytes] = bytes
-    verdict: str | None = None
-
-    def judge(self, run: Run) -> None:
-        """Raise BenchError unless the process did its work."""
-        if run.exit_code == 0 and not run.stderr and verdict_in(run.stdout) == self.verdict:
-            return
-        raise BenchError(
-            f"{self.name}: exit code {run.exit_code}, output {run.stdout!r}, errors {run.stderr!r}"
-        )
-
 
 def candidates(server: Server) -> list[Candidate]:
-    """Return all of them, yardsticks among them; the names are those of bench.goals."""
+    """Return both; the names are those of bench.goals."""
     python = sys.executable
     gate = gate_installation()
     over_tls = replace(
@@ -47,7 +27,10 @@ def candidates(server: Server) -> list[Candidate]:
         token_file=server.token_file,
         tls_ca=server.authority,
     )
+    true = which("true") or "/bin/true"
     yardsticks = {
+        goals.TRUE: (true,),
+        goals.SHELL: ("/bin/sh", "-c", true),
         goals.NOTHING: (python, "-c", "pass"),
         goals.NOTHING_AGAIN: (python, "-c", "pass"),
         goals.NOTHING_ELSEWHERE: (new_python(server.folder), "-c", "pass"),
@@ -57,7 +40,6 @@ def candidates(server: Server) -> list[Candidate]:
         goals.HELD: installed_command("PreToolUse", gate),
         goals.CONSOLE: (str(console_script()),),
         goals.TLS: installed_command("PreToolUse", over_tls),
-        goals.NAIVE: (python, str(TOP / "bench" / "naive.py"), server.socket),
     }
     return [
         *(Candidate(name, command) for name, command in yardsticks.items()),
@@ -97,14 +79,3 @@ def console_script() -> Path:
     if not script.is_file():
         raise BenchError(f"there is no {script}: install crabhook into this environment")
     return script
-
-
-def verdict_in(stdout: bytes) -> str | None:
-    """Return the decision a hook printed; None when it printed nothing."""
-    if not stdout:
-        return None
-    try:
-        verdict = json.loads(stdout)["hookSpecificOutput"]["permissionDecision"]
-    except (ValueError, LookupError, TypeError):
-        return "unreadable"
-    return str(verdict)

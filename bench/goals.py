@@ -1,8 +1,13 @@
-"""The goals, as data: ratios of processes in the same round, so that they hold on any machine."""
+"""Who is compared, and the goals, as data.
+
+Ratios of processes in the same round, so that they hold on any machine.
+"""
 
 from dataclasses import dataclass
 from enum import StrEnum
 
+TRUE = "/bin/true"
+SHELL = "sh -c /bin/true"
 NOTHING = "python -c pass"
 NOTHING_AGAIN = "python -c pass, again"
 NOTHING_ELSEWHERE = "python -c pass, new venv"
@@ -12,6 +17,19 @@ OBSERVED = "installed hook, Stop observed"
 CONSOLE = "console script, allowed"
 TLS = "installed hook over TLS, allowed"
 NAIVE = "grpcio stub client, allowed"
+NODE = "Node forwarder, Unix socket, allowed"
+CURL = "curl to the HTTP door, allowed"
+JQ = "sh and jq, a pattern allows"
+UV = "uv run script, a pattern allows"
+POST_KEPT = "HTTP, kept connection"
+POST_NEW = "HTTP, new connection each"
+POST_AGENT = "HTTP from Node, http.Agent"
+POST_FETCH = "HTTP from Node, fetch"
+
+FLOORS = (TRUE, SHELL, BARE, NOTHING, NOTHING_AGAIN, NOTHING_ELSEWHERE)
+OURS = (OBSERVED, HELD, CONSOLE, TLS)
+POSTS = (POST_KEPT, POST_NEW, POST_AGENT, POST_FETCH)
+INSTEAD = (NAIVE, NODE, CURL, JQ, UV)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +53,24 @@ GOALS = (
     Goal(TLS, NOTHING, 4.0, 3.3),
     Goal(HELD, BARE, 1.5, 1.33),
     Goal(HELD, NAIVE, 0.15, 0.11),
+    Goal(HELD, NODE, 0.25, 0.16),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """So many percent of a contender's calls take at most `bar` seconds, or `stretch`."""
+
+    candidate: str
+    percent: int
+    bar: float
+    stretch: float
+
+
+# Seconds, where everything else is a ratio: no process is started that could be the yardstick.
+LIMITS = (
+    Limit(POST_KEPT, 50, 0.001, 0.000_3),
+    Limit(POST_KEPT, 99, 0.005, 0.000_6),
 )
 
 
@@ -46,8 +82,8 @@ class Verdict(StrEnum):
     MISSED = "missed"
 
 
-def verdict(goal: Goal, ratio: float) -> Verdict:
-    """Judge a ratio; one that only rounds to the goal has missed it."""
-    if ratio <= goal.stretch:
+def verdict(goal: Goal | Limit, found: float) -> Verdict:
+    """Judge a ratio, or seconds; what only rounds to the goal has missed it."""
+    if found <= goal.stretch:
         return Verdict.STRETCH
-    return Verdict.MET if ratio <= goal.bar else Verdict.MISSED
+    return Verdict.MET if found <= goal.bar else Verdict.MISSED

@@ -17,6 +17,7 @@ from statistics import median
 from tempfile import TemporaryDirectory
 from time import perf_counter
 
+from bench import inputs
 from bench.asking import ask_all, written
 from bench.deciding import allowed
 from bench.errors import BenchError
@@ -49,7 +50,7 @@ _DECISIONS = 300
 def grown(others: Sequence[Series]) -> Found:
     """Measure what nobody else does, and fit it all."""
     with TemporaryDirectory(prefix="bench-") as folder:
-        every = [*others, *_writing(), _parsing(), *_recording(Path(folder))]
+        every = [*others, *inputs.measure(), *_writing(), _parsing(), *_recording(Path(folder))]
     return Found(growth_text(every), {"growth": [_values(one) for one in every]})
 
 

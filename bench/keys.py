@@ -17,7 +17,8 @@ from dataclasses import asdict, dataclass, field
 from time import perf_counter
 from typing import Any
 
-from bench.candidates import gate_installation, installed_command, verdict_in
+from bench.candidate import verdict_in
+from bench.candidates import gate_installation, installed_command
 from bench.errors import BenchError
 from bench.events import DECIDED_EVENT, new_call
 from bench.figures import percentile, spread

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from importlib.metadata import version
 
 from bench.candidates import console_script
+from bench.instead.commands import where
+from bench.process import run_whole
 from crabhook.install import program
 
 
@@ -16,7 +18,18 @@ def machine() -> dict[str, str]:
         "grpcio": version("grpcio"),
         "system": platform.platform(),
         "cores": str(os.cpu_count()),
+        "compared with": ", ".join(_versions()),
     }
+
+
+def _versions() -> Iterator[str]:
+    """Yield what the programs of bench.instead call themselves; one that is missing, nothing."""
+    for name in ("node", "curl", "jq", "uv"):
+        if found := where(name):
+            run = run_whole((found, "--version"), b"", os.environ)
+            said = run.stdout.decode(errors="replace").split()
+            numbers = [word for word in said if any(letter.isdigit() for letter in word)]
+            yield f"{name} {numbers[0].removeprefix(f'{name}-').removeprefix('v')}"
 
 
 def busy() -> str:

@@ -2,10 +2,11 @@
 
 import os
 import signal
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from resource import struct_rusage
+from tempfile import TemporaryFile
 from time import perf_counter
 from types import FrameType
 from typing import NoReturn
@@ -18,28 +19,29 @@ _PIPE_HOLDS = 4096  # bytes any pipe takes before somebody reads
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """What one process cost, and what it printed; times in seconds."""
+    """What one process cost, and what it printed; times in seconds.
+
+    `each`: where one process made several calls, what each took; `wall` and
+    `cpu` are then those of the middle one, and of one on average.
+    """
 
     wall: float
     cpu: float
     exit_code: int
     stdout: bytes
     stderr: bytes
+    each: Sequence[float] = ()
 
 
 def run_whole(command: tuple[str, ...], stdin: bytes, environment: Mapping[str, str]) -> Run:
-    """Run `command` as an agent runs a hook, its three streams on pipes, and return its cost.
+    """Run `command` as an agent runs a hook, its streams on pipes, and return its cost.
 
-    The input is in the pipe before the clock starts, and the output is read
-    after it stops.  Raises BenchError for a process that does not end.
+    The input is there before the clock starts, and the output is read after it
+    stops.  Raises BenchError for a process that does not end.
     """
-    if len(stdin) > _PIPE_HOLDS:
-        raise BenchError(f"an input of {len(stdin)} bytes does not fit into a pipe at once")
-    pipes = [os.pipe() for _ in range(3)]
-    (in_read, in_write), (out_read, out_write), (err_read, err_write) = pipes
+    (out_read, out_write), (err_read, err_write) = os.pipe(), os.pipe()
+    in_read = _holding(stdin)
     try:
-        os.write(in_write, stdin)
-        os.close(in_write)
         wiring = [
             (os.POSIX_SPAWN_DUP2, ours, theirs)
             for theirs, ours in enumerate((in_read, out_write, err_write))
@@ -59,6 +61,19 @@ def run_whole(command: tuple[str, ...], stdin: bytes, environment: Mapping[str, 
         stdout=_read_all(out_read),
         stderr=_read_all(err_read),
     )
+
+
+def _holding(stdin: bytes) -> int:
+    """Return where all of `stdin` can be read: a pipe, or a file where a pipe is too small."""
+    if len(stdin) > _PIPE_HOLDS:
+        with TemporaryFile() as file:
+            file.write(stdin)
+            file.seek(0)
+            return os.dup(file.fileno())
+    read, write = os.pipe()
+    os.write(write, stdin)
+    os.close(write)
+    return read
 
 
 def _reap(child: int) -> tuple[int, struct_rusage]:

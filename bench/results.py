@@ -5,8 +5,10 @@ from dataclasses import asdict
 from statistics import median
 from typing import Any
 
+from bench.beside import NOT_MEASURED
 from bench.figures import Spread, paired_ratios, spread
-from bench.goals import GOALS, NOTHING, NOTHING_AGAIN, Goal, verdict
+from bench.goals import GOALS, NOTHING, NOTHING_AGAIN, POSTS, Goal, verdict
+from bench.process import Run
 from bench.rounds import Runs
 from bench.table import table
 from bench.waiting import Waiting
@@ -20,12 +22,14 @@ def compared(runs: Runs) -> str:
     """Return what each process costs, and how that stands to the goals."""
     rows = []
     for name, its_runs in runs.items():
+        if name in POSTS:
+            continue  # no processes; bench.beside has them
         wall = spread([run.wall for run in its_runs])
         cpu = median(run.cpu for run in its_runs)
         rows.append((name, _ms(wall.median), f"{_ms(wall.low)}-{_ms(wall.high)}", _ms(cpu)))
     costs = table(("process, spawned to reaped", "median ms", "quartiles", "CPU ms"), rows)
     same = _ratio(runs, NOTHING_AGAIN, NOTHING)
-    judged = [_judged(goal, _ratio(runs, goal.candidate, goal.yardstick)) for goal in GOALS]
+    judged = [_judged(goal, runs) for goal in GOALS]
     noise = (f"{NOTHING_AGAIN} / {NOTHING}", *_quoted(same), "1", "-", "the noise")
     header = ("ratio, within each round", "median", "quartiles", "goal", "stretch", "verdict")
     return f"{costs}\n{table(header, [*judged, noise])}"
@@ -39,15 +43,13 @@ def waited(waiting: Sequence[Waiting], kills: Sequence[float]) -> str:
 def compared_values(runs: Runs) -> dict[str, Any]:
     """Return the same for programs, in seconds."""
     return {
-        "runs": {
-            name: [{"wall": run.wall, "cpu": run.cpu} for run in its_runs]
-            for name, its_runs in runs.items()
-        },
+        "runs": {name: [_cost(run) for run in its_runs] for name, its_runs in runs.items()},
         "goals": [
             asdict(goal)
             | {"ratio": asdict(found := _ratio(runs, goal.candidate, goal.yardstick))}
             | {"verdict": verdict(goal, found.median).value}
             for goal in GOALS
+            if {goal.candidate, goal.yardstick} <= runs.keys()
         ],
         "same_against_same": asdict(_ratio(runs, NOTHING_AGAIN, NOTHING)),
     }
@@ -63,14 +65,18 @@ def _ratio(runs: Runs, candidate: str, yardstick: str) -> Spread:
     return spread(paired_ratios(mine, floor))
 
 
-def _judged(goal: Goal, found: Spread) -> tuple[str, ...]:
-    return (
-        f"{goal.candidate} / {goal.yardstick}",
-        *_quoted(found),
-        f"<= {goal.bar:g}",
-        f"{goal.stretch:g}",
-        verdict(goal, found.median).value,
-    )
+def _cost(run: Run) -> dict[str, Any]:
+    cost = {"wall": run.wall, "cpu": run.cpu}
+    return cost | {"each": list(run.each)} if run.each else cost
+
+
+def _judged(goal: Goal, runs: Runs) -> tuple[str, ...]:
+    pair = f"{goal.candidate} / {goal.yardstick}"
+    bars = (f"<= {goal.bar:g}", f"{goal.stretch:g}")
+    if not {goal.candidate, goal.yardstick} <= runs.keys():
+        return (pair, "-", "-", *bars, NOT_MEASURED)
+    found = _ratio(runs, goal.candidate, goal.yardstick)
+    return (pair, *_quoted(found), *bars, verdict(goal, found.median).value)
 
 
 def _quoted(found: Spread) -> tuple[str, str]:

@@ -1,25 +1,27 @@
-"""Rounds in which every candidate runs once, in an order drawn anew."""
+"""Rounds in which every contender has its turn, in an order drawn anew."""
 
 import random
 from collections.abc import Mapping, Sequence
 
-from bench.candidates import Candidate
-from bench.process import Run, run_whole
+from bench.candidate import Contender
+from bench.process import Run
 
 Runs = dict[str, list[Run]]
 
+WARMING = 2  # rounds
 
-def play(candidates: Sequence[Candidate], rounds: int, environment: Mapping[str, str]) -> Runs:
-    """Return each candidate's runs, by name and in the order of the rounds.
 
-    Every run is judged, the clock being stopped; a first round is not
-    counted, since it finds caches cold and modules not compiled.
+def play(contenders: Sequence[Contender], rounds: int, environment: Mapping[str, str]) -> Runs:
+    """Return each contender's runs, by name and in the order of the rounds.
+
+    Every run is judged, the clock being stopped.  The first rounds are not
+    counted: they find caches cold and modules not compiled, and what the
+    first makes, as an environment of uv's, is not compiled before the second.
     """
-    runs: Runs = {candidate.name: [] for candidate in candidates}
-    for number in range(rounds + 1):
-        for candidate in random.sample(candidates, len(candidates)):
-            run = run_whole(candidate.command, candidate.event(), environment)
-            candidate.judge(run)
-            if number:
-                runs[candidate.name].append(run)
+    runs: Runs = {contender.name: [] for contender in contenders}
+    for number in range(WARMING + rounds):
+        for contender in random.sample(contenders, len(contenders)):
+            run = contender.run(environment)
+            if number >= WARMING:
+                runs[contender.name].append(run)
     return runs

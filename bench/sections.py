@@ -2,8 +2,9 @@
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
-from bench import deciding, drawing, judging, keys, loaded, starting
-from bench.candidates import candidates
+from bench import deciding, drawing, judging, keys, loaded, stages, starting
+from bench.beside import instead_text, instead_values, posts_text
+from bench.contenders import contenders
 from bench.found import Found, Series, Wishes
 from bench.growth import grown
 from bench.results import compared, compared_values, waited, waited_values
@@ -17,14 +18,17 @@ GROWTH_DRAWS_ON = ("rules", "load", "screen")
 
 
 def hooks(wishes: Wishes) -> Found:
-    """Compare whole hook processes with their floors."""
+    """Compare whole hook processes with their floors, and with what one would use instead."""
     compile_hook()  # as the installer does
     with running_server() as server:
-        runs = play(candidates(server), wishes.rounds, server.environment)
+        with contenders(server) as (ready, left_out):
+            runs = play(ready, wishes.rounds, server.environment)
         server.told.end()
         decided, _, delivered = server.told.line("decided")
-    receipts = f"The operator decided {decided} calls; for {delivered} a receipt came back."
-    return Found(f"{receipts}\n\n{compared(runs)}", compared_values(runs) | {"receipts": receipts})
+    receipts = f"The operator decided {decided} calls; {delivered} are known to have arrived."
+    beside = f"{instead_text(runs, left_out)}\n{posts_text(runs)}"
+    values = compared_values(runs) | instead_values(runs, left_out) | {"receipts": receipts}
+    return Found(f"{receipts}\n\n{compared(runs)}\n{beside}", values)
 
 
 def waiting(wishes: Wishes) -> Found:
@@ -46,6 +50,7 @@ MEASURED: Mapping[str, Callable[[Wishes], Found]] = {
     "start": starting.measure,
     "keys": keys.measure,
     "rules": judging.measure,
+    "stages": stages.measure,
     "decisions": deciding.measure,
     "load": loaded.measure,
     "screen": drawing.measure,

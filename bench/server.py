@@ -19,12 +19,18 @@ from crabhook.broker.states import State
 from crabhook.model.decision import Decision, Verdict
 from crabhook.platforms import PLATFORMS
 from crabhook.server.address import TcpAddress, default_address
+from crabhook.server.door import no_study
+from crabhook.server.http.port import NAMED, Opening, open_http
+from crabhook.server.ndjson.entrance import Entrance
+from crabhook.server.ndjson.port import open_bridge
 from crabhook.server.port import Tls, open_port
 from crabhook.server.rpc import PermissionPort
 from crabhook.server.runner import Runner
 from crabhook.server.token import load_or_make
+from crabhook.server.unticketed import Unticketed
 
 TOKEN, CERTIFICATE, KEY, AUTHORITY = "token", "server.pem", "server.key", "ca.pem"
+BRIDGE = "ndjson.sock"
 WAIT = 3600.0  # seconds; the server's own default
 
 
@@ -62,13 +68,24 @@ def say(*words: object) -> None:
 
 
 async def serve(folder: Path) -> None:
-    """Serve on the user's socket and, with TLS, on a port of loopback until standard input ends."""
+    """Serve every way there is until standard input ends.
+
+    On the user's socket; with TLS on a port of loopback; on the harness
+    bridge's socket; by HTTP.
+    """
     runner = Runner(PLATFORMS)
     operator = PromptOperator(runner)
-    service = PermissionPort(runner, wait=WAIT, token=load_or_make(folder / TOKEN))
+    token = load_or_make(folder / TOKEN)
+    service = PermissionPort(runner, wait=WAIT, token=token)
+    entrance = Entrance(runner, wait=WAIT, study=no_study)
+    way = Unticketed(runner, wait=WAIT, study=no_study, named=NAMED)
     addresses = (default_address(), TcpAddress("127.0.0.1", 0))
-    async with open_port(service, addresses, Tls(folder / CERTIFICATE, folder / KEY)) as bound:
-        say("ready", str(bound[1]).rpartition(":")[2])
+    async with (
+        open_port(service, addresses, Tls(folder / CERTIFICATE, folder / KEY)) as bound,
+        open_bridge(entrance, f"unix:{folder / BRIDGE}"),
+        open_http(Opening("127.0.0.1:0", token), runner, way) as http,
+    ):
+        say("ready", *(str(place).rpartition(":")[2] for place in (bound[1], http)))
         told_to_end = asyncio.Event()
         asyncio.get_running_loop().add_reader(sys.stdin, told_to_end.set)
         await told_to_end.wait()

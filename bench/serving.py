@@ -5,7 +5,7 @@ import select
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +16,7 @@ import trustme
 
 from bench.errors import BenchError
 from bench.outside import resident
-from bench.server import AUTHORITY, CERTIFICATE, KEY, TOKEN
+from bench.server import AUTHORITY, BRIDGE, CERTIFICATE, KEY, TOKEN
 
 TOP = Path(__file__).parents[1]
 _PATIENCE = 60  # seconds for a line that is due
@@ -55,8 +55,16 @@ class Told:
 @contextmanager
 def child(module: str, *arguments: str, environment: dict[str, str]) -> Iterator[Told]:
     """Run one of our modules as a process that does not outlive the context."""
-    process = subprocess.Popen(  # noqa: S603 - our own module and arguments
-        [sys.executable, "-m", module, *arguments],
+    command = (sys.executable, "-m", module, *arguments)
+    with talker(command, environment=environment) as told:
+        yield told
+
+
+@contextmanager
+def talker(command: Sequence[str], *, environment: Mapping[str, str]) -> Iterator[Told]:
+    """Run a command that can be told lines, as a process that does not outlive the context."""
+    process = subprocess.Popen(  # noqa: S603 - our own programs
+        command,
         cwd=TOP,
         env=environment,
         stdin=subprocess.PIPE,
@@ -77,6 +85,7 @@ class Server:
     told: Told
     folder: Path
     port: int
+    http_port: int
     environment: dict[str, str]
 
     @property
@@ -88,6 +97,28 @@ class Server:
     def token_file(self) -> str:
         """What clients beyond the socket show."""
         return str(self.folder / TOKEN)
+
+    @property
+    def bridge(self) -> str:
+        """The path of the harness bridge's socket."""
+        return str(self.folder / BRIDGE)
+
+    @property
+    def url(self) -> str:
+        """Where hooks of type `http` post."""
+        return f"http://127.0.0.1:{self.http_port}/hooks/claude"
+
+    @property
+    def authorization(self) -> str:
+        """What they show in the header `Authorization`."""
+        return f"Bearer {Path(self.token_file).read_text(encoding='ascii').strip()}"
+
+    @property
+    def header_file(self) -> str:
+        """The same header in a file, which curl reads without the token on its command line."""
+        file = self.folder / "header"
+        file.write_text(f"Authorization: {self.authorization}\n", encoding="ascii")
+        return str(file)
 
     @property
     def authority(self) -> str:
@@ -107,8 +138,8 @@ def running_server() -> Iterator[Server]:
         _certify(folder)
         environment = plain_environment() | {"XDG_RUNTIME_DIR": str(folder)}
         with child("bench.server", str(folder), environment=environment) as told:
-            port = int(told.line("ready")[0])
-            yield Server(told, folder, port, environment)
+            port, http_port = map(int, told.line("ready"))
+            yield Server(told, folder, port, http_port, environment)
     finally:
         shutil.rmtree(folder)
 

@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from bench.candidates import Candidate
+from bench.candidate import Candidate
 from bench.errors import BenchError
 from bench.process import Run, run_whole
 
@@ -15,6 +15,12 @@ def test_a_run_has_its_input_and_gives_back_all_it_said() -> None:
     assert (run.exit_code, run.stdout, run.stderr) == (3, b"an event\n", b"oh\n")
     assert run.cpu > 0
     assert run.wall > 0
+
+
+def test_an_input_larger_than_a_pipe_arrives_whole() -> None:
+    program = "import sys; print(len(sys.stdin.buffer.read()))"
+    run = run_whole((sys.executable, "-I", "-S", "-c", program), bytes(1_000_000), {})
+    assert run.stdout == b"1000000\n"
 
 
 @pytest.mark.parametrize(
