@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from secrets import token_hex
 from time import perf_counter, process_time
+from typing import Protocol
 
 from bench.errors import BenchError
 from crabhook.hook.call import OK, Call
@@ -102,8 +103,30 @@ class Asked:
 Check = Callable[[bytes], bool]
 
 
+class Connection(Protocol):
+    """One connection, with one call on it at a time: a Line, or another way to the server."""
+
+    socket: socket.socket
+
+    def ask(self, request: bytes, /) -> None:
+        """Send a request; the one before has been answered."""
+
+    def hear(self) -> bool:
+        """Take in what has arrived, or wait for it; say whether the call has its answer."""
+
+    @property
+    def stdout(self) -> bytes:
+        """What the hook would print; raises BenchError for a call that failed."""
+
+    def close(self) -> None:
+        """Hang up."""
+
+
+Connect = Callable[[], Connection]
+
+
 def ask_all(
-    path: str, requests: Sequence[bytes], *, lines: int, fresh: bool, check: Check
+    connect: Connect, requests: Sequence[bytes], *, lines: int, fresh: bool, check: Check
 ) -> Asked:
     """Ask everything on so many connections at once; `fresh`: on a new one for each call.
 
@@ -112,12 +135,12 @@ def ask_all(
     left = iter(requests)
     each: list[float] = []
     answers: list[bytes] = []
-    warm = [] if fresh else [Line(path) for _ in range(lines)]
+    warm = [] if fresh else [connect() for _ in range(lines)]
     own = process_time()
     started = perf_counter()
     with selectors.DefaultSelector() as selector:
         for place in range(lines):
-            _next(selector, path, left, warm[place] if warm else None)
+            _next(selector, connect, left, warm[place] if warm else None)
         while selector.get_map():
             for key, _ in selector.select():
                 line, since = key.data
@@ -128,7 +151,7 @@ def ask_all(
                 selector.unregister(line.socket)
                 if fresh:
                     line.close()
-                _next(selector, path, left, None if fresh else line)
+                _next(selector, connect, left, None if fresh else line)
     whole, own = perf_counter() - started, process_time() - own
     for line in warm:
         line.close()
@@ -139,13 +162,16 @@ def ask_all(
 
 
 def _next(
-    selector: selectors.BaseSelector, path: str, left: Iterator[bytes], line: Line | None
+    selector: selectors.BaseSelector,
+    connect: Connect,
+    left: Iterator[bytes],
+    line: Connection | None,
 ) -> None:
     """Ask the next request that is left, if any is: on this line, or on a new one."""
     request = next(left, None)
     if request is None:
         return
     since = perf_counter()
-    line = line or Line(path)
+    line = line or connect()
     line.ask(request)
     selector.register(line.socket, selectors.EVENT_READ, (line, since))

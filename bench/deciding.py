@@ -1,23 +1,27 @@
 """Decisions by a rule, end to end: from the client's socket through `crabhook serve` and back.
 
-The real server in a process of its own, headless, with the record on and a
-file of rules; the client is bench.asking.  One warm connection is asked on
-again and again, eight are all asked on at once; a fresh one carries one call,
-one after the other or eight at once.  Beside it stands what grpc.aio itself
-costs: the same calls to bench.bareserver, which does nothing about them.
+The real server in a process of its own, with nobody at its desk, the record on
+and a file of rules; the client is bench.asking.  One warm connection is asked
+on again and again, eight are all asked on at once; a fresh one carries one
+call, one after the other or eight at once.  The same by HTTP, at a second
+server, which then counts for Prometheus as well.  Beside them stands what
+grpc.aio itself costs: the same calls to bench.bareserver, which does nothing
+about them.
 """
 
 import random
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass
+from functools import partial
 from statistics import median
 from typing import Any
 
-from bench.asking import Asked, ask_all, written
+from bench.asking import Asked, Connect, Line, ask_all, written
 from bench.events import calls_of_tools, new_call
 from bench.figures import paired_ratios, percentile, spread
 from bench.found import Found, Wishes
+from bench.httpclient import Door, Posted
 from bench.lawbook import RULED, lawbook
 from bench.outside import processor_time
 from bench.results import met
@@ -46,8 +50,10 @@ FRESH, EIGHT_FRESH = Way("fresh, one at a time", 1, fresh=True), Way("eight fres
 WAYS = (ONE, EIGHT, FRESH, EIGHT_FRESH)
 
 MIX, FLOOR = "the recorded calls", "nothing but grpc.aio"
+BY_HTTP = "the recorded calls, by HTTP"
 _SORTS = {
     MIX: calls_of_tools(),
+    BY_HTTP: calls_of_tools(),
     "a shell line": ("PreToolUse-Bash",),
     "a file read": ("PreToolUse-Read",),
     FLOOR: calls_of_tools(),
@@ -56,10 +62,11 @@ _SORTS = {
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """Where a server listens, and its process."""
+    """A server's process, how it is reached, and how a hook's input is written for it."""
 
-    path: str
     process: int
+    connect: Connect
+    write: Callable[[bytes], bytes] = written
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,13 +89,17 @@ def measure(_: Wishes) -> Found:
     """Ask for every sort of call in every way, in blocks whose order is drawn anew each round."""
     blocks: Blocks = {(sort, way): [] for sort in _SORTS for way in WAYS}
     with ExitStack() as stack:
-        home, bare = (stack.enter_context(new_home()) for _ in range(2))
-        home.keep_rules(lawbook(RULES))
-        real = Server(home.path, stack.enter_context(headless(home)))
-        servers = dict.fromkeys(_SORTS, real) | {FLOOR: stack.enter_context(_bare(bare))}
+        homes = home, posted, bare = [stack.enter_context(new_home()) for _ in range(3)]
+        for one in homes:
+            one.keep_rules(lawbook(RULES))
+        real = Server(stack.enter_context(headless(home)), partial(Line, home.path))
+        servers = dict.fromkeys(_SORTS, real) | {
+            BY_HTTP: stack.enter_context(_by_http(posted)),
+            FLOOR: stack.enter_context(_bare(bare)),
+        }
         for number in range(ROUNDS + 1):
             for sort, way in random.sample(list(blocks), len(blocks)):
-                block = ask(servers[sort], _requests(sort), way)
+                block = ask(servers[sort], _events(sort), way)
                 if number:  # the first reads the rules and finds caches cold
                     blocks[sort, way].append(block)
         home.check_record(100 * CALLS * ROUNDS * len(WAYS))
@@ -100,19 +111,27 @@ def _bare(home: Home) -> Iterator[Server]:
     path = f"{home.folder}/s"
     with child("bench.bareserver", path, environment=plain_environment()) as told:
         told.line("ready")
-        yield Server(path, told.process.pid)
+        yield Server(told.process.pid, partial(Line, path))
 
 
-def _requests(sort: str) -> Sequence[bytes]:
+@contextmanager
+def _by_http(home: Home) -> Iterator[Server]:
+    with headless(home, "--http", "127.0.0.1:0") as process:
+        door = Door(home.http_port(), home.authorization())
+        yield Server(process, partial(Posted, door), door.written)
+
+
+def _events(sort: str) -> Sequence[bytes]:
     samples = _SORTS[sort]
     chosen = [samples[number % len(samples)] for number in range(CALLS)]
-    return [written(new_call(sample, session=RULED)) for sample in chosen]
+    return [new_call(sample, session=RULED) for sample in chosen]
 
 
-def ask(server: Server, requests: Sequence[bytes], way: Way) -> Block:
+def ask(server: Server, events: Sequence[bytes], way: Way) -> Block:
     """Have all of them decided; raises BenchError where one is not allowed."""
+    requests = [server.write(event) for event in events]
     before = processor_time(server.process)
-    asked = ask_all(server.path, requests, lines=way.lines, fresh=way.fresh, check=allowed)
+    asked = ask_all(server.connect, requests, lines=way.lines, fresh=way.fresh, check=allowed)
     return Block(asked, processor_time(server.process) - before)
 
 

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import asdict
 from datetime import UTC, datetime
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from statistics import median
@@ -18,7 +19,7 @@ from tempfile import TemporaryDirectory
 from time import perf_counter
 
 from bench import inputs
-from bench.asking import ask_all, written
+from bench.asking import Line, ask_all, written
 from bench.deciding import allowed
 from bench.errors import BenchError
 from bench.events import DECIDED_EVENT, WRITING_EVENT, new_call
@@ -82,7 +83,11 @@ def _writing() -> Sequence[Series]:
                     content = ("a line of text as people write it\n" * (size // 34 + 1))[:size]
                     event = new_call(WRITING_EVENT, session=RULED, tool_input={"content": content})
                     asked = ask_all(
-                        home.path, [written(event)], lines=1, fresh=False, check=allowed
+                        partial(Line, home.path),
+                        [written(event)],
+                        lines=1,
+                        fresh=False,
+                        check=allowed,
                     )
                     if number:
                         took[size] += asked.each

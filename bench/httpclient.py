@@ -5,7 +5,7 @@ from time import perf_counter, process_time
 from typing import NamedTuple
 
 from bench.errors import BenchError
-from bench.serving import Server
+from crabhook.platforms.claude.overhttp import PATH
 
 
 class Answer(NamedTuple):
@@ -19,12 +19,11 @@ class Answer(NamedTuple):
 class Door:
     """Writes requests to the HTTP door, and reads the answers, no more of HTTP than that takes."""
 
-    def __init__(self, server: Server) -> None:
-        self._address = ("127.0.0.1", server.http_port)
-        path = server.url.removeprefix("http://").partition("/")[2]
+    def __init__(self, port: int, authorization: str) -> None:
+        self._address = ("127.0.0.1", port)
         self._head = (
-            f"POST /{path} HTTP/1.1\r\nHost: 127.0.0.1:{server.http_port}\r\n"
-            f"Authorization: {server.authorization}\r\nContent-Type: application/json\r\n"
+            f"POST {PATH} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n"
+            f"Authorization: {authorization}\r\nContent-Type: application/json\r\n"
         )
 
     def __repr__(self) -> str:
@@ -38,7 +37,7 @@ class Door:
 
     def post(self, line: socket.socket, body: bytes) -> Answer:
         """Post on a connection that stays open."""
-        request = self._written(body)
+        request = self.written(body)
         started, cpu = perf_counter(), process_time()
         line.sendall(request)
         answer = _heard(line)
@@ -46,30 +45,72 @@ class Door:
 
     def post_anew(self, body: bytes) -> Answer:
         """Post on a connection of its own, made and closed while the clock runs."""
-        request = self._written(body)
+        request = self.written(body)
         started, cpu = perf_counter(), process_time()
         with self.connected() as line:
             line.sendall(request)
             answer = _heard(line)
         return Answer(answer, perf_counter() - started, process_time() - cpu)
 
-    def _written(self, body: bytes) -> bytes:
+    def written(self, body: bytes) -> bytes:
+        """Return the whole request that posts a hook's input."""
         return f"{self._head}Content-Length: {len(body)}\r\n\r\n".encode("ascii") + body
 
 
+class Posted:
+    """One connection, with one POST on it at a time; a `bench.asking.Connection`."""
+
+    def __init__(self, door: Door) -> None:
+        self.socket = door.connected()
+        self._heard = b""
+        self._body: bytes | None = None
+
+    def __repr__(self) -> str:
+        return f"<Posted {len(self._heard)} bytes heard>"
+
+    def ask(self, request: bytes) -> None:
+        """Send a request, as `Door.written` writes it."""
+        self._heard, self._body = b"", None
+        self.socket.sendall(request)
+
+    def hear(self) -> bool:
+        """Take in what has arrived, or wait for it; say whether the call has its answer."""
+        self._heard += _more(self.socket, self._heard)
+        self._body = _body(self._heard)
+        return self._body is not None
+
+    @property
+    def stdout(self) -> bytes:
+        """The answer's body."""
+        assert self._body is not None  # noqa: S101 - asked of one that was heard out
+        return self._body
+
+    def close(self) -> None:
+        """Hang up."""
+        self.socket.close()
+
+
 def _heard(line: socket.socket) -> bytes:
-    """Return an answer's body; raise BenchError unless it is a 200 that says its length."""
+    """Return the body of the next answer."""
     heard = b""
-    while b"\r\n\r\n" not in heard:
+    while (body := _body(heard)) is None:
         heard += _more(line, heard)
-    head, _, body = heard.partition(b"\r\n\r\n")
+    return body
+
+
+def _body(heard: bytes) -> bytes | None:
+    """Return an answer's body, None before all of it has come.
+
+    Raises BenchError unless it is a 200 that says its length.
+    """
+    head, end, body = heard.partition(b"\r\n\r\n")
+    if not end:
+        return None
     status, *fields = head.lower().split(b"\r\n")
     lengths = [int(field[15:]) for field in fields if field.startswith(b"content-length:")]
     if not status.startswith(b"http/1.1 200 ") or len(lengths) != 1:
         raise BenchError(f"the HTTP door answered {heard!r}")
-    while len(body) < lengths[0]:
-        body += _more(line, body)
-    return body
+    return body if len(body) >= lengths[0] else None
 
 
 def _more(line: socket.socket, so_far: bytes) -> bytes:

@@ -29,7 +29,7 @@ def measure(rounds: int = ROUNDS) -> Sequence[Series]:
     hook: dict[int, list[float]] = {size: [] for size in SIZES}
     post: dict[int, list[float]] = {size: [] for size in SIZES}
     with running_server() as server:
-        door = Door(server)
+        door = Door(server.http_port, server.authorization)
         with door.connected() as line:
             for number in range(rounds + 1):
                 for size in random.sample(SIZES, len(SIZES)):

@@ -44,7 +44,7 @@ class Posting:
 @contextmanager
 def postings(server: Server) -> Iterator[Sequence[Posting | LeftOut]]:
     """Make all of them; their connections and the Node process end with the context."""
-    door = Door(server)
+    door = Door(server.http_port, server.authorization)
     with door.connected() as kept:
         ours = (
             Posting(goals.POST_KEPT, partial(door.post, kept)),

@@ -1,6 +1,7 @@
 """The real `crabhook serve` as a process: in a home of its own, with the record on and rules."""
 
 import os
+import re
 import shutil
 import subprocess
 from collections.abc import Iterator, Mapping
@@ -53,6 +54,18 @@ class Home:
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text, encoding="utf-8")
 
+    def http_port(self) -> int:
+        """Return the port of the HTTP door, which the server here has said."""
+        found = re.search(rb"http://127\.0\.0\.1:(\d+)", (self.folder / "said").read_bytes())
+        if found is None:
+            raise BenchError("the server does not say where its HTTP door is")
+        return int(found[1])
+
+    def authorization(self) -> str:
+        """Return what a hook shows at the HTTP door."""
+        token = self.folder / "state" / "crabhook" / "token"
+        return f"Bearer {token.read_text(encoding='ascii').strip()}"
+
     def check_record(self, least: int) -> None:
         """Raise BenchError unless a server of this home recorded that much, in bytes."""
         files = (self.folder / "state" / "crabhook").glob("record.db*")
@@ -77,7 +90,7 @@ def serve_command(*options: str) -> tuple[str, ...]:
 
 
 @contextmanager
-def headless(home: Home) -> Iterator[int]:
+def headless(home: Home, *options: str) -> Iterator[int]:
     """Run the plain desk with nobody at it, from when it listens; yields its process.
 
     What it prints goes to a file, as it would go to a log.
@@ -86,7 +99,7 @@ def headless(home: Home) -> Iterator[int]:
     with (
         said.open("wb") as output,
         subprocess.Popen(  # noqa: S603 - our own command
-            serve_command("--plain"),
+            serve_command("--plain", *options),
             env=home.environment,
             stdin=subprocess.PIPE,
             stdout=output,

@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 import shutil
 from collections.abc import AsyncIterator
+from functools import partial
 from pathlib import Path
 from tempfile import mkdtemp
 
 import grpc
 import pytest
 
-from bench.asking import ask_all, written
+from bench.asking import Line, ask_all, written
 from bench.errors import BenchError
 from bench.events import DECIDED_EVENT, new_call
 from crabhook.v1.permission_pb2 import PermissionRequest, PermissionResponse, Reply
@@ -56,7 +57,12 @@ async def test_every_request_is_asked_once_in_every_way(
     path, service = port
     requests = [written(new_call(DECIDED_EVENT)) for _ in range(20)]
     asked = await asyncio.to_thread(
-        ask_all, path, requests, lines=lines, fresh=fresh, check=lambda said: b"tool_use_id" in said
+        ask_all,
+        partial(Line, path),
+        requests,
+        lines=lines,
+        fresh=fresh,
+        check=lambda said: b"tool_use_id" in said,
     )
     assert sorted(one.SerializeToString() for one in service.asked) == sorted(requests)
     assert len(asked.each) == 20
@@ -67,5 +73,5 @@ async def test_an_answer_that_was_not_due_is_no_figure(port: tuple[str, Port]) -
     requests = [written(new_call(DECIDED_EVENT))]
     with pytest.raises(BenchError, match="not due"):
         await asyncio.to_thread(
-            ask_all, port[0], requests, lines=1, fresh=False, check=lambda _: False
+            ask_all, partial(Line, port[0]), requests, lines=1, fresh=False, check=lambda _: False
         )

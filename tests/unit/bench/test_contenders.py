@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -54,8 +53,7 @@ def test_a_program_that_is_not_there_is_left_out_with_its_reason(
         assert goals.HELD in {one.name for one in ready}
 
 
-def test_a_post_that_is_turned_away_has_no_figure(server: Server, tmp_path: Path) -> None:
-    (tmp_path / "token").write_text("another\n", encoding="ascii")
-    door = Door(replace(server, folder=tmp_path))
+def test_a_post_that_is_turned_away_has_no_figure(server: Server) -> None:
+    door = Door(server.http_port, "Bearer another")
     with door.connected() as line, pytest.raises(BenchError, match="401"):
         door.post(line, b"{}")
