@@ -20,13 +20,17 @@ from typing import NoReturn
 from crabhook.broker import restoring
 
 
-def main() -> NoReturn:
-    """Serve under the clock and with the patience that the command line names."""
-    clock, patience = Path(sys.argv[1]), sys.argv[2]
+def alter(clock: Path, patience: str) -> None:
+    """Move the clock and shorten the patience; no module of the server is imported yet."""
     true = time.time
     time.time = lambda: true() + float(clock.read_text("ascii"))
     if patience:
         restoring.COME_BACK_WITHIN = float(patience)
+
+
+def main() -> NoReturn:
+    """Serve under the clock and with the patience that the command line names."""
+    alter(Path(sys.argv[1]), sys.argv[2])
     from crabhook.__main__ import main as crabhook  # noqa: PLC0415 - after the clock was changed
 
     sys.argv = ["crabhook", *sys.argv[3:]]

@@ -55,14 +55,16 @@ class Ledger:
 
     def broken_laws(self, ends: Ends) -> list[str]:
         """Return every law that the record or the hooks' ends break, in words."""
-        return [*self._of_the_record(), *self._of_the_hooks(ends)]
+        return [*self.of_the_record(), *self._of_the_hooks(ends)]
 
-    def _of_the_record(self) -> list[str]:
+    def of_the_record(self) -> list[str]:
+        """Return the laws that the record breaks by itself."""
         broken = [f"the chain: record {one.seq}: {one.what}" for one in self.verified.faults]
         broken += [f"{request} still waits, on card {card}" for request, card in self.waiting]
         decided = Counter(leg for one in self.of(Kind.DECIDED) for leg in told(one)["legs"])
         broken += [f"{leg} was decided {n} times" for leg, n in decided.items() if n > 1]
         asked = Counter(one.request_id for one in self.of(Kind.ASKED))
+        asked.subtract(one.request_id for one in self.of(Kind.LEFT))  # who comes back asks again
         broken += [f"{leg} was asked {n} times" for leg, n in asked.items() if n > 1]
         calls = defaultdict[int, set[str]](set)
         for one in self.records:

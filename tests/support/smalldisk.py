@@ -18,6 +18,7 @@ from typing import Self
 
 from tests.support.isolation import ending_with_us
 
+_BALLAST = "ballast"
 _HOLD = 'mount -t tmpfs -o size="$1",mode=700 none "$2" && echo held && exec cat'
 
 
@@ -66,16 +67,26 @@ class SmallDisk:
 
     def fill(self) -> None:
         """Leave no room at all."""
-        with (self.seen / "ballast").open("ab", buffering=0) as file:
-            size = 1 << 16
-            while size:
-                try:
-                    file.write(b"\0" * size)
-                except OSError as error:
-                    if error.errno != errno.ENOSPC:
-                        raise
-                    size //= 2
+        fill(self.seen)
 
     def free(self) -> None:
         """Give the room back."""
-        (self.seen / "ballast").unlink()
+        free(self.seen)
+
+
+def fill(folder: Path) -> None:
+    """Leave no room at all on the disk of a folder, which is a small one."""
+    with (folder / _BALLAST).open("ab", buffering=0) as file:
+        size = 1 << 16
+        while size:
+            try:
+                file.write(b"\0" * size)
+            except OSError as error:
+                if error.errno != errno.ENOSPC:
+                    raise
+                size //= 2
+
+
+def free(folder: Path) -> None:
+    """Give the room back."""
+    (folder / _BALLAST).unlink()

@@ -26,7 +26,7 @@ from crabhook.store.record import Kind
 _ENDS = {State.WITHDRAWN: Kind.WITHDRAWN, State.EXPIRED: Kind.EXPIRED}
 _NO_ROOM = (Refusal.FULL, Refusal.SESSION_FULL)
 _TOLD_KEPT = 4096  # ended cards, and answers; longer than any receipt takes
-_GONE = "the hook had gone"
+_GONE, _TIME_UP = "the hook had gone", "its time was up"
 _NOT_BACK = "no receipt came before the server was started again, and the hook did not come back"
 
 _Replies = Mapping[str, Resolve]
@@ -51,6 +51,7 @@ class Bookkeeper:
     def __init__(self, wall: Callable[[], float]) -> None:
         self._wall = wall
         self._kept: dict[str, float] = {}  # request id -> until when the store has it wait
+        self._legs: dict[int, tuple[Request, ...]] = {}  # who is on a card that waits
         self._ended: dict[int, None] = {}  # cards whose end is on record
         self._fates: dict[str, _Fate] = {}
 
@@ -91,8 +92,18 @@ class Bookkeeper:
             yield self._end(card, replies)
 
     def _waiting(self, card: Card, now: float) -> Iterator[Change]:
-        """Keep each leg that is new, or waits until another time."""
+        """Keep each leg that is new, or waits until another time; not one that left the others.
+
+        A restart would put it back on its card, and open one again that may be decided by then.
+        """
         wall, legs = self._wall(), [leg.id for leg in card.requests]
+        for gone in self._legs.get(card.number, ()):
+            if gone.id not in legs:
+                self._kept.pop(gone.id, None)
+                why = _TIME_UP if gone.wait_until <= now else _GONE
+                entry = entries.ended(Kind.LEFT, gone, wall, card=card.number, why=why)
+                yield left([gone.id], entry)
+        self._legs[card.number] = card.requests
         for leg in card.requests:
             known = self._kept.get(leg.id)
             if known == leg.wait_until:
@@ -112,6 +123,7 @@ class Bookkeeper:
 
     def _end(self, card: Card, replies: _Replies) -> Change:
         _remember(self._ended, card.number, None)
+        self._legs.pop(card.number, None)
         wall, legs = self._wall(), [leg.id for leg in card.requests]
         for request_id in legs:
             self._kept.pop(request_id, None)

@@ -77,7 +77,7 @@ def decided(
 
 
 def ended(kind: Kind, request: Request, at: float, *, card: int | None, why: str) -> Entry:
-    """A request that left its card undecided: `kind` is WITHDRAWN or EXPIRED."""
+    """A request that left its card undecided: `kind` is WITHDRAWN, EXPIRED or LEFT."""
     return _about(kind, request.event, at, request.id, card, body={"why": why})
 
 

@@ -21,6 +21,7 @@ class Kind(StrEnum):
     DECIDED = "decided"  # a verdict was given, by a rule, the operator, or nobody
     WITHDRAWN = "withdrawn"  # a request ended without an answer
     EXPIRED = "expired"  # a request's time passed
+    LEFT = "left"  # one hook of a call went, or its time passed; another of the call's waits on
     DELIVERED = "delivered"  # whether a client got its reply
     TAKEN_UP = "taken-up"  # a request that waits was put back after a restart
     GAP = "gap"  # the record was missing for a while, or was cut off

@@ -22,6 +22,7 @@ from crabhook.store.vendors import VENDORS, kind_of
 MAX_TEXT = 32_768  # characters kept of one text
 MAX_VALUE = 131_072  # characters and values kept of one body, all in all
 SHORT = 200  # characters; what is redacted of texts up to this long is remembered for a while
+REMEMBERED = 8192  # such texts, and as many names
 _LOOK_PAST = 4096  # characters looked at past the last one kept: a secret may straddle it
 _ROOM = 1000  # characters left for marks when a text is cut
 _ROUNDS = 8  # a mark can bring to light what stood behind the secret; it seldom takes a second
@@ -48,7 +49,8 @@ class Redactor:
         self._key = key
         # Names, ids and folders come again and again.
         self._known_texts, self._known_names = (
-            lru_cache(maxsize=8192)(partial(self._settled, by_entropy=by)) for by in (True, False)
+            lru_cache(maxsize=REMEMBERED)(partial(self._settled, by_entropy=by))
+            for by in (True, False)
         )
 
     def text(self, text: str) -> str:

@@ -95,6 +95,22 @@ def test_every_other_end_is_told_and_ends_the_wait() -> None:
         assert not changes[0].answers
 
 
+@pytest.mark.parametrize(
+    ("over", "why"),
+    [(Left("b", 2, 2.0), "the hook had gone"), (TimePassed(31.0), "its time was up")],
+)
+def test_a_leg_that_leaves_the_others_waits_no_longer(over: Fact, why: str) -> None:
+    kept = Kept()
+    kept.tell(Arrived(bash("a", "ls", wait=600), 1, 0.0))
+    kept.tell(Arrived(prompt("b", "ls", wait=30), 2, 1.0))
+    (change,) = kept.tell(over)
+    (entry,) = change.entries
+    assert (change.ended, change.waiting) == (("b",), ())
+    assert (entry.kind, entry.request_id, entry.card, entry.body) == ("left", "b", 1, {"why": why})
+    (change,) = kept.tell(Answered(1, ALLOW, 32.0))
+    assert change.ended == ("a",)
+
+
 def test_a_delivery_is_told_once() -> None:
     kept = Kept()
     kept.tell(Arrived(bash("a", "ls"), 1, 0.0))

@@ -1,0 +1,51 @@
+"""The laws of ends: a card that was asked about ends once, and so does each request that is on it."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from typing import TYPE_CHECKING
+
+from crabhook.store.record import Kind
+from tests.soak.jobs import number_of
+from tests.support.ledger import told
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tests.support.ledger import Ledger
+
+ENDS = (Kind.DECIDED, Kind.WITHDRAWN, Kind.EXPIRED)
+
+
+def final_states(ledger: Ledger) -> Iterator[str]:
+    """Every card that was asked about ends once, and every request is about one job."""
+    cards = {one.card for one in ledger.of(Kind.ASKED) if one.card is not None}
+    ends = Counter(one.card for one in ledger.records if one.kind in ENDS and one.card is not None)
+    for card in sorted(cards | ends.keys()):
+        if ends[card] != 1 or card not in cards:
+            yield f"card {card} was asked: {card in cards}, and has {ends[card]} ends"
+    requests = defaultdict[int, set[str]](set)
+    for one in ledger.records:
+        number = number_of(one.cwd)
+        if number is not None and one.request_id and one.kind != Kind.DECIDED:
+            requests[number].add(one.request_id)
+    yield from (f"job {job} has {ids}" for job, ids in requests.items() if len(ids) > 1)
+
+
+def requests_end(ledger: Ledger) -> Iterator[str]:
+    """Every request ends once: it leaves its card, or is on it when that ends."""
+    on = defaultdict[int, set[str]](set)
+    for one in ledger.records:
+        if one.card is None:
+            continue
+        if one.kind == Kind.ASKED:
+            on[one.card].add(one.request_id)
+        elif one.kind == Kind.LEFT and one.request_id not in on[one.card]:
+            yield f"request {one.request_id} left card {one.card}, which it was not on"
+        elif one.kind == Kind.LEFT:
+            on[one.card].remove(one.request_id)
+        elif one.kind in ENDS:
+            there, legs = on.pop(one.card, set()), set(told(one).get("legs", ()))
+            if one.kind == Kind.DECIDED and there != legs:
+                yield f"card {one.card} was decided for {sorted(legs)}; on it were {sorted(there)}"
+    yield from (f"requests {sorted(ids)} never ended" for ids in on.values() if ids)

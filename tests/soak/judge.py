@@ -1,0 +1,333 @@
+"""The laws of a soak: what every client, the record and the operator's typing must agree on.
+
+`tests.support.ledger` holds the record's own laws.  Here each run of a hook is held against it: one
+outcome, which is a decision on record or what the hook was installed to do, and nobody's allow is
+ever an allow.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from crabhook.store.record import Kind, Record
+from tests.soak.ends import final_states, requests_end
+from tests.soak.jobs import SERVER_WAIT, Job, number_of
+from tests.soak.said import Printed, Said, UnreadableError, fallback, own_way, read
+from tests.support.ledger import told
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Sequence
+
+    from tests.support.ledger import Ledger
+
+SLACK = 15.0  # seconds that a hook may need beyond its limit on a machine that has better to do
+AFTERWARDS = 8.0  # seconds in which a trouble that is over is still felt: TCP waits before it tries
+GREETING, MOST_SLOW = b": no answer in time)", 0.005
+"""What a hook says that was not greeted within its five seconds, and the share that may say it."""
+MOST_UNANSWERED, MANY = 0.25, 100  # of how many hooks on, what share may find nobody or lose them
+OPERATOR, HEADLESS, SESSION_ALLOWED = "operator", "headless", "allow everything of this session"
+
+WISHED = {
+    "allow": {"allow"},
+    "noted": {"allow"},
+    "late": {"allow"},
+    "edit": {"allow"},
+    "answer": {"allow"},
+    "twice": {"allow"},
+    "undo": {"allow"},  # where no allow is held, none is taken back, and nothing changes it
+    "deny": {"deny"},
+    "alike": {"deny"},
+    "ask": {"ask"},
+    "pass": {"pass"},
+    "keep-going": {"keep-going"},
+    "decline": {"decline"},
+    "cancel": {"cancel"},
+    "ignore": set[str](),
+    "ruled-allow": {"allow"},  # typed where no rule could be read
+    "ruled-deny": {"deny"},
+}
+"""The verdicts an operator may give who has a wish."""
+
+HELD = {"undo": {"allow", "deny"}, "twice": {"allow", "deny"}}
+"""The same at a desk that holds an allow for a moment, which may be over or not."""
+
+_PRINTED = {"keep-going": "block", "accept": "accept", "decline": "decline", "cancel": "cancel"}
+_SILENT = {
+    ("claude", "PermissionRequest", "ask"),
+    ("codex", "PermissionRequest", "ask"),
+    ("codex", "PreToolUse", "allow"),  # which approves nothing there, so it is not said
+    ("gemini", "BeforeTool", "ask"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """How a run of a hook went: times are monotonic; `paused` is how long it was stopped by us."""
+
+    job: Job
+    began: float
+    ended: float
+    printed: Printed | None
+    killed: bool = False
+    paused: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Trouble:
+    """A time in which hooks may go unanswered: all of them, or those over the network."""
+
+    what: str
+    began: float
+    ended: float
+    remote_only: bool = False
+
+    def excuses(self, one: Ending) -> bool:
+        """Say whether a hook met it: while it lasted, or just after."""
+        if self.remote_only and not one.job.remote:
+            return False
+        return one.began <= self.ended + AFTERWARDS and self.began <= one.ended
+
+
+@dataclass
+class Sitting:
+    """What an operator did in one life of the server, whose records begin after `after`.
+
+    `holds`: an allow could be taken back for a moment.
+    """
+
+    after: int
+    chance_keys: bool = False
+    holds: bool = False
+    typed: set[int] = field(default_factory=set)
+    """Calls about which a decision was typed."""
+    allowed_sessions: set[str] = field(default_factory=set)
+
+
+@dataclass
+class Case:
+    """All there is to judge."""
+
+    endings: Sequence[Ending]
+    ledger: Ledger
+    sittings: Sequence[Sitting]
+    troubles: Sequence[Trouble]
+    jobs: Collection[int]
+    """The numbers of all that were started."""
+
+
+def broken_laws(case: Case) -> list[str]:
+    """Return every law that was broken, in words."""
+    return [
+        *case.ledger.of_the_record(),
+        *_one_end_each(case),
+        *final_states(case.ledger),
+        *requests_end(case.ledger),
+        *(fault for one in case.endings for fault in _in_time(one)),
+        *_heard(case),
+        *_few_without_answer(case.endings, case.troubles),
+        *_decided_by_somebody(case),
+        *_deliveries(case),
+    ]
+
+
+def _one_end_each(case: Case) -> Iterator[str]:
+    ends = Counter(one.job.number for one in case.endings)
+    yield from (f"job {one} ended {many} times" for one, many in ends.items() if many > 1)
+    yield from (f"job {one} never ended" for one in case.jobs if one not in ends)
+
+
+def _in_time(one: Ending) -> Iterator[str]:
+    longest = one.job.wait + one.paused + SLACK
+    if not one.killed and one.ended - one.began > longest:
+        yield f"job {one.job.number} took {one.ended - one.began:.1f} s, not {longest:.0f} at most"
+
+
+def _heard(case: Case) -> Iterator[str]:
+    """What each hook printed is on record, or is its own fallback, and then it had a reason to be."""
+    decisions = Decisions(case.ledger)
+    for one in case.endings:
+        if one.printed is None or (one.killed and not one.printed.stdout):
+            if not one.killed:
+                yield f"job {one.job.number} ended without a word of how"
+            continue
+        try:
+            said = read(one.job.agent, one.printed)
+        except UnreadableError as error:
+            if not one.killed:  # half an answer is all that is left of some
+                yield f"job {one.job.number} printed what cannot be read: {error}"
+            continue
+        kind = fallback(one.printed)
+        faults = _unanswered(one, said, kind, case) if kind else _answered(one, said, decisions)
+        yield from (f"job {one.job.number} ({one.job.sample}): {fault}" for fault in faults)
+
+
+def _unanswered(one: Ending, said: Said, kind: str, case: Case) -> Iterator[str]:
+    due = own_way(one.job.agent, one.job.event, fail_closed=one.job.fail_closed)
+    if said.verdict != due:
+        yield f"its own way is {due!r}, and it said {said.verdict!r}"
+    waited_out = one.ended - one.began >= min(one.job.wait, SERVER_WAIT) - 1
+    if not waited_out and not _slow_greeting(one) and not _excused(one, case.troubles):
+        words = (one.printed.stderr if one.printed else b"").decode(errors="replace")
+        yield f"{kind} after {one.ended - one.began:.1f} s while nothing was amiss: {words.strip()}"
+
+
+def _excused(one: Ending, troubles: Sequence[Trouble]) -> bool:
+    return any(trouble.excuses(one) for trouble in troubles)
+
+
+def _slow_greeting(one: Ending) -> bool:
+    """Say whether it gave up before the server's first word, as on a machine with too much to do."""
+    return one.printed is not None and GREETING in one.printed.stderr
+
+
+def _few_without_answer(endings: Sequence[Ending], troubles: Sequence[Trouble]) -> Iterator[str]:
+    """However much breaks, most hooks are answered: a server that turns all away is no server."""
+    kinds = [fallback(one.printed) for one in endings if one.printed is not None]
+    turned = sum(kind in ("unreachable", "lost") for kind in kinds)
+    slow = [one for one in endings if _slow_greeting(one) and not _excused(one, troubles)]
+    if len(slow) > MOST_SLOW * len(endings) + 1:
+        jobs = [one.job.number for one in slow]
+        yield f"jobs {jobs} were not greeted in time while nothing was amiss"
+    if len(kinds) > MANY and turned > MOST_UNANSWERED * len(kinds):
+        yield f"of {len(kinds)} hooks {turned} found nobody, more than {MOST_UNANSWERED:.0%}"
+
+
+class Decisions:
+    """What was decided, by job."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self._by_request: dict[str, Record] = {}
+        for one in ledger.of(Kind.DECIDED):
+            for leg in told(one).get("legs", []):
+                self._by_request[leg] = one
+        self._requests: dict[int, str] = {}
+        for one in ledger.records:
+            number = number_of(one.cwd)
+            if number is not None and one.request_id and one.kind != Kind.DECIDED:
+                self._requests[number] = one.request_id
+        self._at_once: dict[int, Record] = {}
+        for one in ledger.of(Kind.DECIDED):
+            number = number_of(one.cwd)
+            if number is not None and one.card is None:
+                self._at_once[number] = one
+
+    def of(self, job: int) -> Record | None:
+        """Return what was decided about a job; None where nothing was."""
+        request = self._requests.get(job, "")
+        return self._by_request.get(request) or self._at_once.get(job)
+
+
+def _answered(one: Ending, said: Said, decisions: Decisions) -> Iterator[str]:
+    decision = decisions.of(one.job.number)
+    if decision is None:
+        if said.verdict:
+            yield f"it was told {said.verdict!r}, which nobody decided"
+        return
+    body = told(decision)
+    if said.verdict != _due(one.job, decision.verdict, edited="edited" in body):
+        yield f"it was told {said.verdict!r}; on record is {decision.verdict!r}"
+    elif said.verdict in ("deny", "block") and body.get("reason", "") not in said.reason:
+        yield f"it was told {said.reason!r}; on record is {body.get('reason')!r}"
+    if said.verdict == "allow":
+        yield from _this_input(one.job, said, body)
+
+
+def _due(job: Job, verdict: str, *, edited: bool) -> str:
+    if verdict == "pass" or ((job.agent, job.event, verdict) in _SILENT and not edited):
+        return ""
+    if verdict in ("accept", "decline", "cancel", "keep-going"):
+        return "deny" if job.agent == "gemini" else _PRINTED[verdict]
+    if job.event in ("Stop", "AfterAgent"):
+        return ""  # it was let stop
+    return verdict
+
+
+def _this_input(job: Job, said: Said, body: dict[str, Any]) -> Iterator[str]:
+    """An allow is for the input that was asked about, and changes it as was decided."""
+    if not _same(body.get("input"), job.tool_input):
+        yield f"the allow on record is for {body.get('input')!r:.200}"
+    edited = body.get("edited")
+    if edited is not None and not _same(edited, said.changed):
+        yield f"it was changed to {said.changed!r:.200}, on record to {edited!r:.200}"
+    if edited is None and said.changed is not None and not _same(said.changed, job.tool_input):
+        yield f"it was changed to {said.changed!r:.200}, and nobody changed it"
+
+
+def _same(recorded: Any, told_of: Any) -> bool:
+    """Compare what the record has with what was sent: it cuts texts that are very long."""
+    if isinstance(recorded, dict) and isinstance(told_of, dict):
+        return recorded.keys() == told_of.keys() and all(
+            _same(recorded[key], told_of[key]) for key in recorded
+        )
+    if isinstance(recorded, str) and isinstance(told_of, str) and len(told_of) > 32_000:
+        return recorded[:1000] == told_of[:1000]
+    return bool(recorded == told_of)
+
+
+def _decided_by_somebody(case: Case) -> Iterator[str]:
+    """Whatever is decided by a person was typed, and wished; by a rule or an order, was ruled."""
+    jobs = {one.job.number: one.job for one in case.endings}
+    typed = {call for sitting in case.sittings for call in sitting.typed}
+    allowed = {name for sitting in case.sittings for name in sitting.allowed_sessions}
+    for record in case.ledger.of(Kind.DECIDED):
+        job, by = jobs.get(number_of(record.cwd) or 0), told(record)["by"]
+        sitting = _sitting(record, case.sittings)
+        if job is None or (sitting.chance_keys and by != HEADLESS):
+            continue
+        if by == OPERATOR:
+            fault = _not_typed(job, record, sitting, typed)
+        else:
+            fault = _not_ruled(job, record, by, allowed)
+        if fault:
+            yield f"job {job.number}: {record.verdict} by {by} (record {record.seq}) {fault}"
+
+
+def _not_typed(job: Job, record: Record, sitting: Sitting, typed: Collection[int]) -> str:
+    wished = WISHED | HELD if sitting.holds else WISHED
+    if job.call not in typed:
+        return "was never typed"
+    if record.verdict not in wished.get(job.wish, ()):
+        return f"was not what was typed ({job.wish})"
+    others = _words(record) - {job.word}
+    return f"has the words of others: {others}" if others else ""
+
+
+def _not_ruled(job: Job, record: Record, by: str, allowed: Collection[str]) -> str:
+    if record.verdict != "allow":
+        return ""
+    ruled = by.startswith("rule ") and job.wish == "ruled-allow"
+    ordered = by == SESSION_ALLOWED and job.session in allowed
+    return "" if ruled or ordered else "is nobody's to give"
+
+
+def _words(record: Record) -> set[str]:
+    body = told(record)
+    return set(re.findall(r"word-\d+-", f"{body.get('reason')} {body.get('note')}"))
+
+
+def _sitting(record: Record, sittings: Sequence[Sitting]) -> Sitting:
+    """Return who sat at the desk when something was recorded."""
+    return [one for one in sittings if one.after < record.seq][-1]
+
+
+def _deliveries(case: Case) -> Iterator[str]:
+    """What is called delivered somebody has; what an operator decided has a fate, and one only."""
+    fates = case.ledger.fates()
+    endings = {one.job.number: one for one in case.endings}
+    for record in case.ledger.of(Kind.DELIVERED):
+        one = endings.get(number_of(record.cwd) or 0)
+        unanswered = one is None or one.printed is None or fallback(one.printed)
+        if told(record)["whole"] and unanswered:
+            yield f"record {record.seq}: delivered, it says, and job {record.cwd} has no answer"
+    for request, fate in fates.items():
+        if fate.count(True) > 1 or fate.count(False) > 1:
+            yield f"request {request}: its delivery was told more than once: {fate}"
+    for record in case.ledger.of(Kind.DECIDED):
+        legs = told(record).get("legs", [])
+        if record.card is not None and told(record)["by"] == OPERATOR:
+            yield from (
+                f"{leg}: nothing says if it was delivered" for leg in legs if leg not in fates
+            )

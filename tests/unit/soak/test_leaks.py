@@ -1,0 +1,50 @@
+"""What a server keeps for good is found, whatever it is."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.soak.leaks import BYTES_A_JOB, OBJECTS_A_JOB, Measured, leaks
+
+HELD = {
+    "descriptors": 22,
+    "resident": 60_000_000,
+    "objects": 50_000,
+    "threads": 4,
+    "tasks": 10,
+    "waiting": 0,
+    "places": 0,
+    "receipts": 0,
+}
+JOBS = 200
+
+
+def loads(**last: int) -> list[Measured]:
+    return [Measured(JOBS, HELD), Measured(JOBS, HELD), Measured(JOBS, HELD | last)]
+
+
+def test_a_server_that_is_where_it_was_leaks_nothing() -> None:
+    assert list(leaks(loads())) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "held"),
+    [
+        ("descriptors", 22 + 20),
+        ("tasks", 10 + 2),
+        ("threads", 4 + 40),
+        ("waiting", 1),
+        ("places", 1),
+        ("receipts", 1),
+        ("resident", 60_000_000 + JOBS * (BYTES_A_JOB + 1)),
+        ("objects", 50_000 + JOBS * (OBJECTS_A_JOB + 1)),
+    ],
+)
+def test_whatever_grew_is_named(name: str, held: int) -> None:
+    (fault,) = leaks(loads(**{name: held}))
+    assert ("bytes" if name == "resident" else name) in fault
+
+
+def test_what_is_held_after_the_first_load_is_named_too() -> None:
+    first, *others = loads()
+    assert list(leaks([Measured(JOBS, {**first.held, "places": 3}), *others]))
