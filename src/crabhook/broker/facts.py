@@ -119,6 +119,15 @@ class Given:
 
 
 @dataclass(frozen=True, slots=True)
+class WaitedBefore:
+    """A leg of a card that waited when the server ended; `waited`: for how long, seconds."""
+
+    number: int
+    request: Request
+    waited: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
 class DecidedBefore:
     """A leg of a card that the operator decided before the server ended.
 
@@ -133,12 +142,12 @@ class DecidedBefore:
 
 @dataclass(frozen=True, slots=True)
 class Restored:
-    """The server begins again: what waited, each with its card's number, and what was answered.
+    """The server begins again: what waited, and what was answered.
 
     `decided` are the cards behind those answers that nobody is known to have received.
     """
 
-    waiting: tuple[tuple[int, Request], ...]
+    waiting: tuple[WaitedBefore, ...]
     answers: tuple[Given, ...]
     decided: tuple[DecidedBefore, ...]
     last_number: int

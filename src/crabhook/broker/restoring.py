@@ -23,23 +23,23 @@ def restored(books: Books, fact: Restored) -> list[Effect]:
     for given in fact.answers:
         books.tickets.give(given.request_id, given.secret, given.reply, fact.now)
     books.shelf.begin_after(fact.last_number)
-    for one in fact.decided:
-        _put_back_decided(books, one, fact.now)
+    for given_before in fact.decided:
+        _put_back_decided(books, given_before, fact.now)
     effects: list[Effect] = []
     due = fact.now + COME_BACK_WITHIN
-    for number, kept in fact.waiting:
+    for one in fact.waiting:
         # The wall clock may have been set meanwhile: no wait is over before its hook could say so.
-        request = replace(kept, wait_until=max(kept.wait_until, due))
+        request = replace(one.request, wait_until=max(one.request.wait_until, due))
         books.hear_of(request.event)
         books.room.enter(request, NO_CONNECTION)
-        card = books.shelf.card(number)
+        card = books.shelf.card(one.number)
         legs = (*card.requests, request) if card else (request,)
-        fresh = card or Card(number, legs, asked_at=fact.now, restored=True)
+        fresh = card or Card(one.number, legs, asked_at=fact.now - one.waited, restored=True)
         effects.append(books.put(replace(fresh, requests=legs)))
         effects.append(books.wake(request.wait_until, request.id))
     if fact.waiting:
         effects.append(books.wake(due))
-        books.expected_back = (due, [one.id for _, one in fact.waiting])
+        books.expected_back = (due, [one.request.id for one in fact.waiting])
     return effects
 
 

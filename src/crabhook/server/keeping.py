@@ -9,7 +9,7 @@ from dataclasses import fields
 
 from crabhook.broker.card import Card
 from crabhook.broker.effects import Resolve
-from crabhook.broker.facts import DecidedBefore, Given, Restored
+from crabhook.broker.facts import DecidedBefore, Given, Restored, WaitedBefore
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.jsontext import WRITTEN_DEPTH, compact, parse_object
 from crabhook.model.reply import Reply
@@ -75,7 +75,9 @@ def restored(
     """Return what a store gave back, as the broker is told of it."""
     return Restored(
         waiting=tuple(
-            (one.card, read_back(one, platforms[one.platform], now, wall))
+            WaitedBefore(
+                one.card, read_back(one, platforms[one.platform], now, wall), one.waited(wall)
+            )
             for one in found.waiting
             if one.platform in platforms
         ),

@@ -96,7 +96,7 @@ class Runner:
             return
         fact = restored(self.recorder.recover(), self._platforms, self.now(), wall())
         self._handle(fact)
-        self._absent = {request.id: request.secret for _, request in fact.waiting}
+        self._absent = {one.request.id: one.request.secret for one in fact.waiting}
         for one in fact.decided:
             if one.delivered is None:
                 self._expect_receipt(one.request.id, one.request.secret, COME_BACK_WITHIN)

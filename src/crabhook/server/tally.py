@@ -153,9 +153,9 @@ class Tally(Witness):
 
     def _count(self, fact: Fact, effects: Sequence[Effect]) -> None:
         if isinstance(fact, Restored):  # which ends nothing, though cards are shown half-made
-            for number, request in fact.waiting:
+            for one in fact.waiting:
                 self.restored += 1
-                self._take_in(request, number, fact.now)
+                self._take_in(one.request, one.number, fact.now - one.waited)
             return
         if isinstance(fact, Arrived):
             self._arrived(fact, effects)

@@ -35,6 +35,10 @@ class Waiting:
         """Return how many seconds it may still wait; a clock set back gives it no more."""
         return min(max(0.0, self.wait_until - now), self.wait_until - self.asked)
 
+    def waited(self, now: float) -> float:
+        """Return how many seconds it has waited; by no clock less than none, or past its end."""
+        return min(max(0.0, now - self.asked), max(0.0, self.wait_until - self.asked))
+
 
 @dataclass(frozen=True, slots=True)
 class DecidedCall:

@@ -29,6 +29,7 @@ from crabhook.broker.facts import (
     Revoked,
     Snoozed,
     TimePassed,
+    WaitedBefore,
 )
 from crabhook.broker.orders import Kind, Order
 from crabhook.broker.restoring import COME_BACK_WITHIN
@@ -230,7 +231,9 @@ class Histories(RuleBasedStateMachine):
     @rule(back=st.booleans())
     def the_server_is_killed(self, back: bool) -> None:
         waiting = tuple(
-            (card.number, leg) for card in self.broker.waiting() for leg in card.requests
+            WaitedBefore(card.number, leg, self.now - card.asked_at)
+            for card in self.broker.waiting()
+            for leg in card.requests
         )
         answers = tuple(
             Given(ticket, f"secret of {ticket}", reply) for ticket, reply in self._given().items()
@@ -242,16 +245,16 @@ class Histories(RuleBasedStateMachine):
             if card.decision is not None and leg.id in self._given()
         )
         self.broker, self.was_killed = Broker(PLATFORMS), True
-        self.open = {(leg.id, 0) for _, leg in waiting}  # each waits for its hook to come back
+        self.open = {(one.request.id, 0) for one in waiting}  # each waits for its hook to come back
         self.connections = dict.fromkeys(self.connections, 0)
-        last = max([number for number, _ in waiting] + list(self.ended), default=0)
+        last = max([one.number for one in waiting] + list(self.ended), default=0)
         self._tell(Restored(waiting, answers, decided, last, self.now))
         for one in decided:
             card, before = self.broker.card(one.number), self.ended[one.number]
             assert card is not None
             assert (card.state, card.decision) == (before.state, before.decision)
             self.ended[one.number] = card  # its times are those of the new server
-        for _, leg in waiting if back else ():
+        for leg in (one.request for one in waiting) if back else ():
             self._ask(None, replace(leg, wait_until=leg.wait_until - self.now))
         if not back:
             self.now += COME_BACK_WITHIN

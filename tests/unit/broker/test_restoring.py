@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from crabhook.broker.facts import DecidedBefore, Given, Restored
+from crabhook.broker.facts import DecidedBefore, Given, Restored, WaitedBefore
 from crabhook.broker.restoring import COME_BACK_WITHIN, NEVER_CAME_BACK
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.reply import Reply
@@ -18,7 +18,9 @@ def restore(
     answers: tuple[Given, ...] = (),
     decided: tuple[DecidedBefore, ...] = (),
 ) -> None:
-    legs = tuple((number, replace(one, wait_until=book.now + left)) for number, one in waiting)
+    legs = tuple(
+        WaitedBefore(number, replace(one, wait_until=book.now + left)) for number, one in waiting
+    )
     book.broker.handle(Restored(legs, answers, decided, 40, book.now))
 
 
@@ -165,3 +167,11 @@ def test_a_wait_that_is_over_and_whose_hook_is_gone_ends_with_the_others() -> No
     restore(book, (7, bash("a", "ls")), left=0)
     book.waits(COME_BACK_WITHIN)
     assert not book.broker.waiting()
+
+
+def test_a_card_that_is_put_back_has_waited_as_long_as_it_has() -> None:
+    book = Playbook()
+    leg = replace(bash("a", "ls"), wait_until=book.now + 600)
+    book.broker.handle(Restored((WaitedBefore(3, leg, 42.0),), (), (), 40, book.now))
+    (card,) = book.broker.waiting()
+    assert book.now - card.asked_at == 42.0

@@ -22,6 +22,7 @@ from crabhook.broker.facts import (
     Ordered,
     Restored,
     TimePassed,
+    WaitedBefore,
 )
 from crabhook.broker.orders import Kind, Order
 from crabhook.broker.shelf import ENDED_KEPT
@@ -156,7 +157,7 @@ def told(changes: list[Change]) -> list[tuple[str, int | None, Any]]:
 def begun_again(*waiting: Request, decided: tuple[DecidedBefore, ...] = ()) -> Kept:
     """A broker after a restart, with what waited on card 7."""
     kept = Kept()
-    legs = tuple((7, replace(one, wait_until=600.0)) for one in waiting)
+    legs = tuple(WaitedBefore(7, replace(one, wait_until=600.0)) for one in waiting)
     kept.tell(Restored(legs, (), decided, 9, 0.0))
     return kept
 

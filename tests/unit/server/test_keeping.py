@@ -45,18 +45,26 @@ def test_a_request_that_waits_comes_back_on_another_clock() -> None:
     one = leg()
     kept = waiting_kept(Card(3, (one,), asked_at=0.0), one, 100.0, WALL)
     found = restored(Recovered((kept,), (), 3), PLATFORMS, 5_000.0, WALL + 10)
-    ((number, again),) = found.waiting
-    assert (number, found.last_number, found.now) == (3, 3, 5_000.0)
+    (before,) = found.waiting
+    assert (before.number, found.last_number, found.now) == (3, 3, 5_000.0)
+    assert before.waited == 110.0  # 100 when it was kept, and 10 by the wall clock since
     size = len(kept.payload)
-    assert again == replace(one, wait_until=5_490.0, gives_up_at=5_790.0, size=size)
+    assert before.request == replace(one, wait_until=5_490.0, gives_up_at=5_790.0, size=size)
 
 
 @pytest.mark.parametrize("set_back", [1, 3600, 10**8])
 def test_a_wall_clock_set_back_lets_nobody_wait_longer(set_back: float) -> None:
     one = leg()
     kept = waiting_kept(Card(3, (one,), asked_at=0.0), one, 0.0, WALL)
-    ((_, again),) = restored(Recovered((kept,), (), 3), PLATFORMS, 0.0, WALL - set_back).waiting
-    assert again.wait_until == 600.0
+    (again,) = restored(Recovered((kept,), (), 3), PLATFORMS, 0.0, WALL - set_back).waiting
+    assert (again.request.wait_until, again.waited) == (600.0, 0.0)
+
+
+def test_by_no_wall_clock_has_anybody_waited_past_the_end() -> None:
+    one = leg()
+    kept = waiting_kept(Card(3, (one,), asked_at=0.0), one, 0.0, WALL)
+    (again,) = restored(Recovered((kept,), (), 3), PLATFORMS, 0.0, WALL + 10**8).waiting
+    assert again.waited == 600.0
 
 
 def test_what_was_decided_comes_back_with_its_answer() -> None:

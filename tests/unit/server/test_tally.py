@@ -10,7 +10,7 @@ from hypothesis import settings
 from hypothesis.stateful import invariant
 
 from crabhook.broker.effects import Effect, Refusal, Refuse, Resolve, Show
-from crabhook.broker.facts import Arrived, Fact, Restored, RuleAdded, TimePassed
+from crabhook.broker.facts import Arrived, Fact, Restored, RuleAdded, TimePassed, WaitedBefore
 from crabhook.broker.orders import Kind, Order
 from crabhook.broker.waitingroom import Bounds
 from crabhook.model.decision import CRABHOOK, Decision, Verdict
@@ -141,7 +141,7 @@ def test_each_way_to_end_is_counted_as_itself() -> None:
 def test_what_waited_at_the_server_before_counts_as_taken_in_and_may_not_come_back() -> None:
     book = Book()
     waits = bash("a", "ls", wait=book.now + 600)
-    book._told("again", Restored(((3, waits),), (), (), 3, book.now))
+    book._told("again", Restored((WaitedBefore(3, waits),), (), (), 3, book.now))
     assert (book.tally.restored, book.tally.waiting) == (1, 1)
     book.waits(151)
     assert book.ended() == {End.NEVER_CAME_BACK: 1}
@@ -158,7 +158,7 @@ def test_a_hook_that_comes_back_is_no_new_request() -> None:
 def test_a_card_of_two_legs_is_restored_whole() -> None:
     book = Book()
     legs = (bash("a", "ls", wait=book.now + 600), prompt("b", "ls", wait=book.now + 600))
-    book._told("again", Restored(tuple((3, leg) for leg in legs), (), (), 3, book.now))
+    book._told("again", Restored(tuple(WaitedBefore(3, leg) for leg in legs), (), (), 3, book.now))
     assert (book.tally.restored, book.tally.waiting, book.ended()) == (2, 2, {})
     book.answers(3, ALLOW)
     assert book.ended() == {End.DECIDED: 2}
@@ -167,7 +167,7 @@ def test_a_card_of_two_legs_is_restored_whole() -> None:
 def test_a_restored_hook_whose_time_seemed_over_is_no_new_request_when_it_is_back() -> None:
     book = Book()
     waits = bash("a", "ls", wait=book.now + 1)
-    book._told("again", Restored(((3, waits),), (), (), 3, book.now))
+    book._told("again", Restored((WaitedBefore(3, waits),), (), (), 3, book.now))
     book.asks(bash("a", "ls"))
     assert any(isinstance(effect, Show) for effect in book.effects)
     assert (book.tally.taken_in.total(), book.tally.waiting, book.tally.returns) == (1, 1, 1)
