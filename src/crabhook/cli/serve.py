@@ -56,15 +56,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--otherwise", metavar="WHAT", help="pass, ask or deny what the rules leave open (pass)")
     add("--ndjson", metavar="ADDRESS", help="unix:PATH for forwarders that speak JSON lines")
     add("--http", metavar="ADDRESS", help="HOST:PORT for hooks that come by HTTP")
-    add("--http-name", action="append", metavar="NAME", help="a name it goes by there; repeatable")
+    add("--http-name", action="append", metavar="NAME", help="a name of that door; repeatable")
     add("--wait", type=float, metavar="SECONDS", help="how long a request waits (3600)")
-    add("--token-file", metavar="FILE", help="the token TCP clients must show")
-    add("--tls-cert", metavar="FILE", help="certificate chain (PEM), for TCP")
+    add("--token-file", metavar="FILE", help="the token TCP and HTTP clients show")
+    add("--tls-cert", metavar="FILE", help="certificate chain (PEM), TCP and HTTP")
     add("--tls-key", metavar="FILE", help="its private key (PEM)")
     add("--arming-ms", type=int, metavar="MS", help="a new card ignores keys that long (400)")
     add("--take-back-ms", type=int, metavar="MS", help="an allow can be undone that long (600)")
     add("--log-format", metavar="FORM", help="text or json, on standard error (text)")
-    add("--log-level", metavar="LEVEL", help="debug, info, warning or error")
+    add("--log-level", metavar="LEVEL", help="debug, info, warning (headless: info), error")
     add("--settings", type=Path, metavar="FILE", help="read this settings file instead")
 
 
@@ -86,6 +86,8 @@ def _settings(arguments: argparse.Namespace) -> Settings:
     settings = config.override(config.load(arguments.settings), vars(arguments))
     if arguments.otherwise is not None and not settings.headless:
         raise SettingsError("--otherwise says what --headless does with what the rules leave open")
+    if arguments.http_name and settings.http is None:
+        raise SettingsError("--http-name is a name of the HTTP door, which --http opens")
     if not all(stream and stream.isatty() for stream in (sys.stdin, sys.stdout)):
         settings = config.override(settings, {"plain": True})  # no screen to draw on
     return settings
@@ -239,4 +241,6 @@ def _log_file(settings: Settings) -> Path | None:
         return None
     folder = config.state_folder()
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    return folder / "serve.log"
+    file = folder / "serve.log"
+    file.touch(mode=0o600)
+    return file

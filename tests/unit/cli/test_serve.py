@@ -69,6 +69,8 @@ def test_the_default_address_is_where_the_client_asks_without_being_told(tmp_pat
         (["--listen", "0.0.0.0:0"], "needs TLS"),
         (["--listen", "127.0.0.1:0", "--tls-cert", "c"], "both --tls-cert and --tls-key"),
         (["--listen", "127.0.0.1:0", "--ndjson", "127.0.0.1:0"], "listens on unix:PATH alone"),
+        (["--otherwise", "ask"], "--otherwise says what --headless does"),
+        (["--http-name", "desk.example"], "--http-name is a name of the HTTP door"),
         (["--wait", "0"], "--wait must be"),
         (["--arming-ms", "-1"], "--arming-ms must be"),
         (["--settings", "/nowhere/at/all"], "there is no settings file"),

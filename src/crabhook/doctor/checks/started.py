@@ -112,8 +112,8 @@ def _timed(case: Case, one: Entry, python: str, folder: Path) -> tuple[Speed, st
 
 def _judged(case: Case, one: Entry, speed: Speed, where: str) -> Finding:
     what = (
-        f"{speed.hook:.0f} ms a call, {speed.ratio:.2f} times a bare start of Python "
-        f"({speed.python:.0f} ms); {speed.rounds} of each, in turn, {where}"
+        f"{speed.hook:.0f} ms a call, {speed.python:.0f} ms a bare start of Python; "
+        f"pair by pair {speed.ratio:.2f} times, of {speed.rounds} pairs, {where}"
     )
     figures = {
         "hook_ms": round(speed.hook, 2),
