@@ -32,7 +32,7 @@ def main() -> int:
             print(f"{name:16} {before:5} inputs, now {after}")
         return 0
     if find_spec("atheris") is None:
-        print("atheris is not here: pip install --group fuzz, which has it for Linux and macOS")
+        print("atheris is not here: pip install --group fuzz, which has it for Linux")
         return 2
     return _all(chosen, options.minutes * 60)
 

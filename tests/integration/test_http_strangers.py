@@ -100,7 +100,7 @@ def test_whoever_lacks_the_token_is_told_of_once_and_named_nowhere(desk: HttpDes
         desk.send(call("ls"), Authorization="Bearer red")
     desk.send(b"{}")
     desk.wait_for("unreadable input of 2 bytes")
-    told = [line for line in desk.said if "without the token" in line]
+    told = [line for line in desk.said if "no CRABHOOK_TOKEN" in line]
     assert len(told) == 1
     assert "CRABHOOK_TOKEN" in told[0]
 

@@ -3,13 +3,12 @@
 import argparse
 import shlex
 from collections.abc import Iterator
-from urllib.parse import urlsplit
 
 from crabhook import config
 from crabhook.install.agents import Agent
 from crabhook.install.errors import InstallError
 from crabhook.install.hooks import Installation
-from crabhook.install.overhttp import TOKEN, USUAL_ADDRESS, USUAL_URL, endpoint
+from crabhook.install.overhttp import TOKEN, USUAL_URL, endpoint, served
 from crabhook.install.transport import Transport
 
 
@@ -42,9 +41,7 @@ def url(arguments: argparse.Namespace, agent: Agent) -> str | None:
 
 def next_steps(agent: Agent, installation: Installation) -> Iterator[str]:
     """Say what is left to do."""
-    serve = "crabhook serve"
-    if installation.url is not None:
-        serve += f" --http {_address(installation.url)}"
+    serve = _serve(installation)
     yield (
         f"Next: run `{serve}` in a terminal of its own, then start `{agent.program}`.  "
         "A session that runs already may not see the change before it is started anew."
@@ -59,9 +56,11 @@ def next_steps(agent: Agent, installation: Installation) -> Iterator[str]:
     yield f'  export {TOKEN}="$(cat {shlex.quote(token)})"'
 
 
-def _address(sent_to: str) -> str:
-    """Return the address to listen on for a URL on this machine."""
-    parts = urlsplit(sent_to)
-    if parts.scheme == "https":
-        return f"0.0.0.0:{parts.port or 443} --tls-cert FILE --tls-key FILE"
-    return parts.netloc or USUAL_ADDRESS
+def _serve(installation: Installation) -> str:
+    """Return the command that listens where the hooks ask, as far as that is on this machine."""
+    words = ["crabhook", "serve"]
+    if installation.server is not None and installation.server.startswith("unix:"):
+        words += ["--listen", installation.server]
+    if installation.url is not None:
+        words += served(installation.url)
+    return shlex.join(words)

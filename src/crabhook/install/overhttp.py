@@ -45,6 +45,25 @@ def endpoint(text: str) -> str:
     return f"{parts.scheme}://{named}{f':{port}' if port is not None else ''}{PATH}"
 
 
+def served(url: str) -> tuple[str, ...]:
+    """Return the options of `crabhook serve` that open the door at `url`, with FILE for the files.
+
+    A name other than the loopback's has to be told to the server, or it turns away who uses it.
+    Raises ValueError for what is no URL.
+    """
+    parts = urlsplit(url)
+    host, tls = parts.hostname or "", parts.scheme == "https"
+    port = parts.port or (443 if tls else 80)
+    where = f"[{host}]" if ":" in host else host
+    if not tls:
+        return ("--http", f"{where}:{port}")
+    files = ("--tls-cert", "FILE", "--tls-key", "FILE")
+    if _loopback(host):
+        return ("--http", f"{where}:{port}", *files)
+    name = () if _is_number(host) else ("--http-name", host)
+    return ("--http", f"0.0.0.0:{port}", *name, *files)
+
+
 def handler(url: str, stance: Stance, patience: Patience, *, closed: bool) -> dict[str, object]:
     """Return the handler that sends an event to `url`; `closed`: where it fails, it denies."""
     entry: dict[str, object] = {
@@ -95,7 +114,12 @@ def _matches(pattern: str, url: str) -> bool:
 
 
 def _loopback(host: str) -> bool:
+    return host == "localhost" or (_is_number(host) and ip_address(host).is_loopback)
+
+
+def _is_number(host: str) -> bool:
     try:
-        return host == "localhost" or ip_address(host).is_loopback
+        ip_address(host)
     except ValueError:
         return False
+    return True

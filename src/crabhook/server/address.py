@@ -72,6 +72,8 @@ def parse_address(text: str) -> Address:
     """Return the address `text` names; raise AddressError, saying how to write one."""
     if text.startswith("unix:"):
         return _unix(text.removeprefix("unix:"))
+    if "://" in text:
+        raise AddressError(f"{text!r} is a URL: write HOST:PORT alone")
     host, colon, port = text.rpartition(":")
     if host.startswith("[") and host.endswith("]"):
         host = host[1:-1]

@@ -111,7 +111,7 @@ COUNTERS: Sequence[Family[Tally]] = (
     ),
     Family(
         "crabhook_unreadable_total",
-        "Complaints about what came in and was no hook's input.",
+        "Hook inputs that could not be read.",
         lambda tally: [((platform,), tally.unreadable[platform]) for platform in KNOWN],
         ("platform",),
     ),

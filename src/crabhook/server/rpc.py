@@ -94,6 +94,7 @@ class PermissionPort(PermissionServiceServicer):
     ) -> pb.PermissionResponse:
         """Answer an input nobody can read: no opinion, and the reason where people look for it."""
         text = f"unreadable input of {len(request.payload)} bytes: {error}"
+        self._runner.witness.unread(request.platform)
         self._runner.observe(Event(request.platform, "?"), text)
         note = f"crabhook: no opinion: the hook's input could not be read: {error}\n"
         return codec.response(Reply(stderr=note), confirm=False)

@@ -165,7 +165,6 @@ class Runner:
 
     def observe(self, event: Event, text: str) -> None:
         """Show something that went by and was nobody's request."""
-        self.witness.went_by(event)
         self._carry_out(self._broker.note(event, text, self.now()))
 
     def close(self) -> None:

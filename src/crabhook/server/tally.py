@@ -136,10 +136,9 @@ class Tally(Witness):
         except Exception:  # noqa: BLE001 - a fault in counting must not become one of the agents
             _LOG.exception("%s was not counted", type(fact).__name__)
 
-    def went_by(self, event: Event) -> None:
+    def unread(self, platform: str) -> None:
         """Count an input that nobody could read."""
-        if event.name == "?":
-            self.unreadable[labels_of(event)[0]] += 1
+        self.unreadable[platform] += 1
 
     def refused(self, refusal: Refusal) -> None:
         """Count a request that was turned away."""

@@ -6,8 +6,10 @@ connection.  A JSON line or an HTTP request is its connection's alone.
 
 from secrets import token_hex
 
+from crabhook.model.errors import PayloadError
 from crabhook.model.event import Event
 from crabhook.model.request import Origin, Request, Stance
+from crabhook.platforms import PLATFORMS
 from crabhook.server.deadlines import deadlines
 from crabhook.server.door import Door, Study
 from crabhook.server.place import Place
@@ -32,6 +34,14 @@ class Unticketed:
 
     def __repr__(self) -> str:
         return f"<Unticketed by the {self._named} to {self._runner!r}>"
+
+    def read(self, payload: bytes) -> Event:
+        """Return the event in a hook's input.  Raises PayloadError, which is counted."""
+        try:
+            return PLATFORMS[PLATFORM].read(payload)
+        except PayloadError:
+            self._runner.witness.unread(PLATFORM)
+            raise
 
     async def enter(
         self,

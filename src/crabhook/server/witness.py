@@ -4,7 +4,6 @@ from collections.abc import Sequence
 
 from crabhook.broker.effects import Effect, Refusal
 from crabhook.broker.facts import Fact
-from crabhook.model.event import Event
 
 
 class Witness:
@@ -19,8 +18,8 @@ class Witness:
     def handled(self, fact: Fact, effects: Sequence[Effect]) -> None:
         """Hear of a fact, in the order they came, and of what will be done about it."""
 
-    def went_by(self, event: Event) -> None:
-        """Hear of an event that was nobody's request; one that nobody could read is called "?"."""
+    def unread(self, platform: str) -> None:
+        """Hear of a hook's input that nobody could read."""
 
     def refused(self, refusal: Refusal) -> None:
         """Hear of a request that was turned away at the door."""

@@ -39,7 +39,26 @@ def test_it_says_what_is_left_to_do_and_writes_no_token(
 def test_beyond_this_machine_it_says_that_the_server_takes_tls() -> None:
     how = Installation("python", "stub", url="https://desk.example:7443/hooks/claude")
     said = "\n".join(next_steps(AGENTS["claude"], how))
-    assert "--http 0.0.0.0:7443 --tls-cert FILE --tls-key FILE" in said
+    served = "--http 0.0.0.0:7443 --http-name desk.example --tls-cert FILE --tls-key FILE"
+    assert f"`crabhook serve {served}`" in said
+
+
+@pytest.mark.parametrize(
+    ("url", "server", "words"),
+    [
+        ("https://127.0.0.1:7443/hooks/claude", None, "--http 127.0.0.1:7443 --tls-cert FILE"),
+        ("https://192.0.2.1/hooks/claude", None, "--http 0.0.0.0:443 --tls-cert FILE"),
+        ("http://localhost/hooks/claude", None, "--http localhost:80`"),
+        ("http://127.0.0.1:7780/hooks/claude", "unix:/run/s", "--listen unix:/run/s --http 127"),
+        (None, "unix:/run/s", "--listen unix:/run/s`"),
+        (None, "desk.example:7443", "crabhook serve` in"),
+    ],
+)
+def test_the_server_it_names_listens_where_the_hooks_ask(
+    url: str | None, server: str | None, words: str
+) -> None:
+    how = Installation("python", "stub", url=url, server=server)
+    assert words in "\n".join(next_steps(AGENTS["claude"], how))
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,16 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from crabhook.model.errors import PayloadError
-from crabhook.model.jsontext import MAX_DEPTH, canonical, compact, literal, parse_object, pretty
+from crabhook.model.jsontext import (
+    LONG,
+    MAX_CONTAINERS,
+    MAX_DEPTH,
+    canonical,
+    compact,
+    literal,
+    parse_object,
+    pretty,
+)
 
 VALUES = st.recursive(
     st.none()
@@ -100,6 +109,9 @@ def test_any_bytes_are_an_object_or_a_payload_error(data: bytes) -> None:
         (nested(MAX_DEPTH + 1, "[", "]"), "nested deeper"),
         (nested(200_000), "nested deeper"),
         (b'{"a":' + b"[" * 200_000, "nested deeper|not JSON"),
+        (b'{"a":[' + b"[]," * MAX_CONTAINERS + b"1]}", "more than 500000 lists and objects"),
+        (b'{"a":[' + b"1.5," * LONG + b"[-1e400]]}", "out of range"),
+        (b'{"a":{"b":' + b" " * LONG + b"1e400}}", "out of range"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_read_says_why(data: bytes, words: str) -> None:
@@ -112,6 +124,17 @@ def test_the_deepest_that_is_allowed_is_read() -> None:
     assert compact(parse_object(nested(MAX_DEPTH))) == nested(MAX_DEPTH).decode()
     shallow = b'{"a":[' + b",".join([b"[]"] * (3 * MAX_DEPTH)) + b"]}"
     assert len(parse_object(shallow)["a"]) == 3 * MAX_DEPTH  # type: ignore[arg-type]
+
+
+def test_brackets_in_strings_are_text() -> None:
+    told = {"a": "[{" * 300_000, "b": '\\"[' * 300, "c": [[]]}
+    assert parse_object(json.dumps(told).encode()) == told
+
+
+@given(OBJECTS.map(normal))
+def test_what_is_long_is_read_like_what_is_short(value: dict[str, Any]) -> None:
+    text = json.dumps(value).encode()
+    assert canonical(parse_object(text + b" " * LONG)) == canonical(parse_object(text))
 
 
 @pytest.mark.parametrize(

@@ -49,6 +49,7 @@ def test_a_sockets_path_is_made_absolute(text: str) -> None:
         ("host:\u0667", "no address"),
         ("host:" + "9" * 5000, "no address"),
         ("::1:7777", "brackets"),
+        ("http://127.0.0.1:7780", "HOST:PORT alone"),
         ("[::1]", "brackets"),
         ("unix:", "needs the path"),
         ("unix:~nobody-of-that-name/x", "no path"),

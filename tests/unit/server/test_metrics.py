@@ -116,6 +116,7 @@ async def test_nothing_an_agent_sent_is_in_it_however_it_is_sent() -> None:
         runner.enter(asking(f"MARK{number}", HOSTILE, platform=platform, **sent))
     runner.enter(bash("MARKx", HOSTILE, HOSTILE, secret=HOSTILE, **sent))
     runner.observe(Event("claude", "?", session=HOSTILE), HOSTILE)
+    runner.witness.unread("claude")
     text = metrics.exposition().decode()
     assert "MARK" not in text
     assert "\u202e" not in text

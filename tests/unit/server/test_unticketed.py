@@ -3,11 +3,13 @@
 import pytest
 
 from crabhook.model.decision import Decision, Verdict
+from crabhook.model.errors import PayloadError
 from crabhook.model.request import Origin, Stance
 from crabhook.platforms import PLATFORMS
 from crabhook.server.door import no_study
 from crabhook.server.place import RefusedError
 from crabhook.server.runner import Runner
+from crabhook.server.tally import Tally
 from crabhook.server.unticketed import PLATFORM, Unticketed
 
 CALL = PLATFORMS[PLATFORM].read(b'{"hook_event_name":"PreToolUse","tool_name":"Bash"}')
@@ -64,3 +66,15 @@ async def test_the_operator_reads_by_which_way_something_went_wrong() -> None:
         ("?", "side door: it knocked twice"),
         ("Stop", "it stopped"),
     ]
+
+
+async def test_an_input_that_cannot_be_read_is_counted_and_a_complaint_is_not() -> None:
+    runner = Runner(PLATFORMS)
+    runner.witness = tally = Tally()
+    side = way(runner)
+    assert side.read(b'{"hook_event_name":"Stop"}') == STOP
+    with pytest.raises(PayloadError):
+        side.read(b"{")
+    side.complain("somebody without the token")
+    assert tally.unreadable == {PLATFORM: 1}
+    runner.close()

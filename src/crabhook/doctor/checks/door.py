@@ -4,16 +4,15 @@ import os
 import shlex
 from collections.abc import Iterator
 from pathlib import Path
-from urllib.parse import urlsplit
 
 from crabhook import config
 from crabhook.doctor import commands
 from crabhook.doctor.entry import Entry
 from crabhook.doctor.facts import Case
 from crabhook.doctor.finding import Finding, Status
-from crabhook.doctor.sent import Knock, knock
+from crabhook.doctor.sent import Heard, Knock, knock
 from crabhook.install.document import parse
-from crabhook.install.overhttp import TOKEN
+from crabhook.install.overhttp import TOKEN, served
 
 _ID = "server.http"
 
@@ -51,8 +50,17 @@ def _told(case: Case, one: Entry, shown: str) -> Finding:
     )
     what = f"{one.url}: {heard.knock.value}: {heard.words}"
     mend = _export() if heard.knock is Knock.NO_TOKEN else _serve(one.url)
-    advice = "" if heard.knock is not Knock.FOREIGN else "another program has that port"
-    return Finding(_ID, Status.FAULT, what, means, mend, advice)
+    return Finding(_ID, Status.FAULT, what, means, mend, _advice(heard))
+
+
+def _advice(heard: Heard) -> str:
+    if heard.knock is Knock.FOREIGN:
+        return "another program has that port"
+    if "CERTIFICATE_VERIFY_FAILED" in heard.words:
+        return "NODE_EXTRA_CA_CERTS has to name the CA's file, here and where the agent is started"
+    if heard.knock is Knock.NOBODY:
+        return "end a server first that runs already, and was begun without --http"
+    return ""
 
 
 def _in_settings(case: Case, one: Entry) -> str:
@@ -80,10 +88,16 @@ def _export() -> str:
     return f'export {TOKEN}="$(cat {shlex.quote(str(_token_file()))})"'
 
 
+def opened_at(url: str) -> tuple[str, ...]:
+    """Return the options of `crabhook serve` that open the door at `url`, if none is to choose."""
+    try:
+        words = served(url)
+    except ValueError:  # which somebody else has written there
+        return ()
+    return () if "FILE" in words else words
+
+
 def _serve(url: str) -> str:
     """Return the command that begins a server where the hooks are sent, if it can be here."""
-    try:
-        parts = urlsplit(url)
-    except ValueError:  # which somebody else has written there
-        return ""
-    return commands.crabhook("serve", "--http", parts.netloc) if parts.scheme == "http" else ""
+    words = opened_at(url)
+    return commands.crabhook("serve", *words) if words else ""

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from crabhook import config
 from crabhook.doctor import commands
+from crabhook.doctor.checks.door import opened_at
 from crabhook.doctor.entry import Entry
 from crabhook.doctor.facts import Case
 from crabhook.doctor.finding import Finding, Status
@@ -54,7 +55,7 @@ def _silent(case: Case, one: Entry, answer: Answer) -> Finding:
         if closed
         else f"the operator is not asked: {case.title} goes by its own rules alone"
     )
-    mend, advice = _serve(one), ""
+    mend, advice = _serve(case, one), ""
     if answer.no_token:
         token = config.state_folder() / "token"
         mend = case.reinstalling(one, token_file=str(token)) if token.is_file() else ""
@@ -81,12 +82,17 @@ def _open_folder(one: Entry) -> Path | None:
     return folder if ours and found.st_mode & 0o022 and not found.st_mode & stat.S_ISVTX else None
 
 
-def _serve(one: Entry) -> str:
-    """Return the command that begins a server where the hook looks for one, if it can be here."""
+def _serve(case: Case, one: Entry) -> str:
+    """Return the command that begins a server where the hook looks for one, if it can be here.
+
+    One server takes in hooks both ways, so it opens the door for those that are sent as well.
+    """
     server = one.options.server
-    if server == str(default_address()):
-        return commands.crabhook("serve")
-    return commands.crabhook("serve", "--listen", server) if server.startswith("unix:") else ""
+    if server != str(default_address()) and not server.startswith("unix:"):
+        return ""
+    listen = () if server == str(default_address()) else ("--listen", server)
+    sent = (opened_at(door.url) for door in case.doors if case.may_send(door))
+    return commands.crabhook("serve", *listen, *next(filter(None, sent), ()))
 
 
 def _elsewhere(one: Entry) -> str:

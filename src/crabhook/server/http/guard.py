@@ -75,8 +75,8 @@ class Guard:
             raise TurnedAwayError(
                 HTTPStatus.UNAUTHORIZED,
                 "no token, or a wrong one: the agent needs the server's token in CRABHOOK_TOKEN",
-                told="a request without the token was turned away "
-                "(is CRABHOOK_TOKEN set where the agent was started?)",
+                told="no CRABHOOK_TOKEN, or a wrong one: a request was turned away "
+                "(is it set where the agent was started?)",
                 ends=True,
                 headers={"WWW-Authenticate": "Bearer"},
             )

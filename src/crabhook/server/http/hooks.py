@@ -9,7 +9,6 @@ from aiohttp import web
 
 from crabhook.model.errors import PayloadError
 from crabhook.model.request import Origin
-from crabhook.platforms import PLATFORMS
 from crabhook.platforms.claude.overhttp import body
 from crabhook.server.http import payload
 from crabhook.server.http.lines import Lines, transport_of
@@ -17,7 +16,7 @@ from crabhook.server.http.routes import NAMED
 from crabhook.server.http.terms import terms
 from crabhook.server.http.turned import TurnedAwayError, turned_away
 from crabhook.server.place import Place, RefusedError
-from crabhook.server.unticketed import PLATFORM, Unticketed
+from crabhook.server.unticketed import Unticketed
 
 TAKEN_WITHIN = 5.0  # seconds the other end has to read an answer; an agent reads at once
 
@@ -41,16 +40,17 @@ class Hooks:
         agreed = terms(request.headers)
         text = await payload.read(request)
         try:
-            event = PLATFORMS[PLATFORM].read(text)
+            event = self._way.read(text)
         except PayloadError as error:
             what = f"unreadable input of {len(text)} bytes: {error}"
             self._way.complain(what)
             raise TurnedAwayError(HTTPStatus.BAD_REQUEST, what) from error
+        line = transport_of(request)  # before a place is taken, which nobody would leave
         try:
             place = await self._way.enter(
                 event, origin(request), len(text), stance=agreed.stance, theirs=agreed.wait
             )
-            with self._lines.waiting(transport_of(request)):
+            with self._lines.waiting(line):
                 reply = await place.wait()
         except RefusedError as error:
             raise turned_away(error.refusal) from error

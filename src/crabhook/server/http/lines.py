@@ -2,12 +2,16 @@
 
 import asyncio
 import logging
+import resource
 import socket
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from itertools import chain
 
 from aiohttp import web
 from aiohttp.web_protocol import RequestHandler
+
+from crabhook.server.http.line import Line
 
 MOST = 20_000  # connections: more than may wait for the operator
 MOST_STRANGERS = 1024  # of those, who have not shown the token
@@ -33,6 +37,7 @@ class Lines(web.Server):
     """Makes the protocol of each connection, and keeps count.
 
     `answer` is called with each request, and cancelled when its connection ends.
+    `most` is how many there may be.
     """
 
     def __init__(self, answer: Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]) -> None:
@@ -41,13 +46,14 @@ class Lines(web.Server):
             handler_cancellation=True,
             keepalive_timeout=KEPT,
             max_line_size=2048,
-            max_field_size=8190,
-            max_headers=64,
+            max_field_size=2048,  # a hook's head is a tenth of that, and strangers' add up
+            max_headers=32,
             lingering_time=2.0,
             auto_decompress=False,  # a few bytes could become all our memory
             access_log=None,
             logger=_QUIET,
         )
+        self.most = room()
         self._open: set[asyncio.Transport] = set()
         self._strangers: dict[asyncio.Transport, asyncio.TimerHandle] = {}
         self._overdue: dict[asyncio.Transport, asyncio.TimerHandle] = {}
@@ -58,16 +64,22 @@ class Lines(web.Server):
         strangers = len(self._strangers) + len(self._overdue)
         return f"<Lines {len(self._open)} open, {strangers} of strangers>"
 
+    def __call__(self) -> RequestHandler:
+        """Return a connection's protocol, with our bounds or not at all."""
+        return Line(self, loop=self._loop, **self._kwargs)
+
     def connection_made(self, handler: RequestHandler, transport: asyncio.Transport) -> None:
         """Take a connection in; where strangers crowd, one that is overdue goes.
 
         Nobody else does: hundreds of hooks may come at once, and all have
-        connected before the first of them could be heard.
+        connected before the first of them could be heard.  Only where there is
+        no room at all the oldest stranger goes, overdue or not: else whoever
+        connects and says nothing would keep every hook out.
         """
         super().connection_made(handler, transport)
         self._transports[handler] = transport
         self._open.add(transport)
-        if len(self._open) > MOST:
+        if len(self._open) > self.most and not self._one_goes():
             transport.abort()
             return
         # "Drained" is to mean that the kernel has it all, not a buffer of ours.
@@ -76,9 +88,7 @@ class Lines(web.Server):
         loop = asyncio.get_running_loop()
         self._strangers[transport] = loop.call_later(KNOWN_WITHIN, self._is_overdue, transport)
         if self._overdue and len(self._strangers) + len(self._overdue) > MOST_STRANGERS:
-            oldest = next(iter(self._overdue))
-            self.known(oldest)
-            oldest.abort()
+            self._one_goes()
 
     def connection_lost(self, handler: RequestHandler, exc: BaseException | None = None) -> None:
         """Forget a connection."""
@@ -86,6 +96,15 @@ class Lines(web.Server):
         if transport := self._transports.pop(handler, None):
             self.known(transport)
             self._open.discard(transport)
+
+    def _one_goes(self) -> bool:
+        """Let the stranger go that came first; False where there is none."""
+        oldest = next(chain(self._overdue, self._strangers), None)
+        if oldest is None:
+            return False
+        self.known(oldest)
+        oldest.abort()
+        return True
 
     def known(self, transport: asyncio.Transport) -> None:
         """Note that a connection's other end has shown the token."""
@@ -119,6 +138,12 @@ class Lines(web.Server):
             for transport in tuple(self._waiting):
                 if not transport.is_reading():
                     transport.abort()
+
+
+def room() -> int:
+    """Return how many connections there may be, which leaves some open files to all else here."""
+    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return MOST if soft == resource.RLIM_INFINITY else min(MOST, soft * 3 // 4)
 
 
 def notice_silence(line: socket.socket | None) -> None:

@@ -3,7 +3,7 @@
 import asyncio
 from http import HTTPStatus
 
-from aiohttp import StreamReader, web
+from aiohttp import HttpVersion11, StreamReader, web
 
 from crabhook.server.http.turned import TurnedAwayError
 from crabhook.server.port import MAX_REQUEST
@@ -26,7 +26,7 @@ async def read(request: web.BaseRequest) -> bytes:
         raise _unread(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "the body must not be compressed")
     if (request.content_length or 0) > LONGEST:
         raise _too_long()
-    if request.headers.get("Expect", "").lower() == "100-continue" and request.transport:
+    if _waits_for_leave(request) and request.transport:
         request.transport.write(b"HTTP/1.1 100 Continue\r\n\r\n")
     try:
         async with asyncio.timeout(READ_WITHIN):
@@ -46,6 +46,12 @@ async def _all(content: StreamReader) -> bytes:
             raise _too_long()
         parts.append(part)
     return b"".join(parts)
+
+
+def _waits_for_leave(request: web.BaseRequest) -> bool:
+    """Whether the body comes only when we ask for it; HTTP/1.0 knows no such answer."""
+    expects = request.headers.get("Expect", "").lower() == "100-continue"
+    return expects and request.version >= HttpVersion11
 
 
 def _once(request: web.BaseRequest, header: str) -> bool:

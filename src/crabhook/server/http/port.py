@@ -71,7 +71,8 @@ async def open_http(
         server = await asyncio.get_running_loop().create_server(
             asking.lines,
             sock=line,
-            backlog=BACKLOG,
+            # As many are taken in before the first of them is heard, or another is let go.
+            backlog=min(BACKLOG, max(1, asking.lines.most // 4)),
             ssl=context,
             ssl_handshake_timeout=_GREETING if context else None,
         )

@@ -1,12 +1,11 @@
 """The way from a line to a place in the queue: the one that every hook's request goes."""
 
 from crabhook.model.request import Origin
-from crabhook.platforms import PLATFORMS
 from crabhook.server.door import Study
 from crabhook.server.ndjson.envelope import Envelope
 from crabhook.server.place import Place
 from crabhook.server.runner import Runner
-from crabhook.server.unticketed import PLATFORM, Unticketed
+from crabhook.server.unticketed import Unticketed
 
 
 class Entrance:
@@ -27,7 +26,7 @@ class Entrance:
 
         A forwarder's request id means something on its own connection only.
         """
-        event = PLATFORMS[PLATFORM].read(envelope.payload)
+        event = self._way.read(envelope.payload)
         if differs := envelope.differs(event):
             self._way.observe(event, differs)
         return await self._way.enter(event, origin, size)

@@ -1,10 +1,12 @@
 """Whether the server takes the hooks that are sent to it, and what mends it where it does not."""
 
 import asyncio
+import ssl
 import subprocess
 from pathlib import Path
 
 import pytest
+import trustme
 
 from crabhook.doctor.checks import installed, patience, server, started
 from crabhook.doctor.checks.door import takes
@@ -79,6 +81,25 @@ def test_no_server_is_a_fault_and_starting_one_mends_it(
     finding = home.look(takes)
     assert finding.status is Status.FAULT
     assert finding.mend == "crabhook serve --http 127.0.0.1:9"
+    assert "begun without --http" in finding.advice
+
+
+def test_one_server_is_enough_for_hooks_that_go_both_ways(home: Home) -> None:
+    install(home)
+    (finding,) = server.answers(home.case())
+    assert finding.mend == f"crabhook serve --listen {home.address} --http 127.0.0.1:9"
+
+
+async def test_a_certificate_that_nobody_vouches_for_is_told_from_silence(
+    home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CRABHOOK_TOKEN", TOKEN)
+    trust = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    trustme.CA().issue_cert("127.0.0.1").configure_cert(trust)
+    async with await asyncio.start_server(lambda *_: None, "127.0.0.1", 0, ssl=trust) as door:
+        install(home, f"https://127.0.0.1:{door.sockets[0].getsockname()[1]}")
+        finding = await asyncio.to_thread(home.look, takes)
+    assert "NODE_EXTRA_CA_CERTS" in finding.advice
 
 
 def test_a_projects_url_is_not_shown_the_token(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:

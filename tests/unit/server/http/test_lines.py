@@ -1,6 +1,7 @@
 """Connections: strangers have a moment, friends an hour, and the silent are found out."""
 
 import asyncio
+import resource
 import socket
 from pathlib import Path
 
@@ -56,17 +57,49 @@ async def test_those_who_come_at_once_are_no_crowd(monkeypatch: pytest.MonkeyPat
 async def test_past_the_bound_nobody_more_is_taken_in(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lines, "MOST", 1)
     async with standing() as door:
-        first, second = await door.connect(), await door.connect()
-        assert await second.reader.read() == b""
-        first.send({"hook_event_name": "Stop"})
-        assert (await first.answer())[0] == 200
+        first = await door.connect()
+        for _ in range(2):
+            first.send({"hook_event_name": "Stop"})
+            assert (await first.answer())[0] == 200
+            second = await door.connect()
+            assert await second.reader.read() == b""
+            await second.close()
         await first.close()
-        await second.close()
         await until(lambda: not _open(door))
         third = await door.connect()
         third.send({"hook_event_name": "Stop"})
         assert (await third.answer())[0] == 200
         await third.close()
+
+
+async def test_past_the_bound_the_silent_give_way_to_those_who_come(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(lines, "MOST", 8)
+    async with standing() as door:
+        friend = await door.connect()
+        friend.send()
+        await until(door.runner.waiting)
+        silent = [await door.connect() for _ in range(20)]
+        hook = await door.connect()
+        hook.send({"hook_event_name": "Stop"})
+        assert (await hook.answer())[0] == 200
+        assert [await client.reader.read() for client in silent[:14]] == [b""] * 14
+        assert door.runner.waiting(), "whoever has shown the token stays"
+
+
+def test_there_is_room_for_no_more_than_the_system_gives(monkeypatch: pytest.MonkeyPatch) -> None:
+    for limit, most in ((1024, 768), (10**6, lines.MOST), (resource.RLIM_INFINITY, lines.MOST)):
+        monkeypatch.setattr(resource, "getrlimit", lambda _, limit=limit: (limit, limit))
+        assert lines.room() == most
+
+
+async def test_what_a_stranger_makes_us_keep_has_a_bound() -> None:
+    async with standing() as door:
+        for field in (b"X: " + b"a" * 2100, b"\r\n".join(b"X-%d: a" % n for n in range(40))):
+            client = await door.connect()
+            client.writer.write(b"POST /hooks/claude HTTP/1.1\r\n" + field + b"\r\n")
+            assert b" 400 " in await client.reader.read()
 
 
 def _open(door: Standing) -> bool:

@@ -3,7 +3,7 @@
 import pytest
 
 from crabhook.server.http import payload
-from tests.unit.server.http.standing import standing
+from tests.unit.server.http.standing import TOKEN, standing
 
 
 async def test_a_body_that_does_not_come_ends_its_connection(
@@ -40,3 +40,14 @@ async def test_a_bound_that_is_met_is_no_fault(monkeypatch: pytest.MonkeyPatch) 
             client.send(fields)
             assert (await client.answer())[0] == status
             await client.close()
+
+
+async def test_who_speaks_an_older_http_is_not_told_to_go_on() -> None:
+    async with standing() as door:
+        client = await door.connect()
+        body = b'{"hook_event_name": "Stop"}'
+        head = f"POST /hooks/claude HTTP/1.0\r\nHost: {door.where.place}\r\n"
+        head += f"Authorization: Bearer {TOKEN}\r\nContent-Type: application/json\r\n"
+        head += f"Content-Length: {len(body)}\r\nExpect: 100-continue\r\n\r\n"
+        client.writer.write(head.encode() + body)
+        assert (await client.reader.read()).startswith(b"HTTP/1.0 200 ")

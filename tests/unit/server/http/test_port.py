@@ -105,6 +105,21 @@ async def test_a_fault_of_ours_is_an_answer(
     assert NAMED["Server"] == "crabhook"
 
 
+async def test_a_fault_behind_an_answer_makes_no_second_one(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def fails(*_: object) -> bool:
+        raise ArithmeticError
+
+    async with standing() as door:
+        monkeypatch.setattr(door.runner, "confirm", fails)
+        client = await door.connect()
+        client.send({"hook_event_name": "Stop"})
+        assert (await client.answer())[0] == 200
+        assert await client.reader.read() == b""
+    assert "a request at the HTTP door was lost" in caplog.text
+
+
 async def test_the_operator_is_told_the_same_again_after_a_while(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
