@@ -338,11 +338,20 @@ class Histories(RuleBasedStateMachine):
                 self.call_of[leg.id] for leg in card.requests if leg.id in self.call_of
             }
 
+    def _is_allowed(self, call: Call | None) -> bool:
+        """Whether somebody allowed the call; after a kill, its twin: the very same of that agent."""
+        if call is None or call in self.allowed:
+            return call is not None
+        return self.was_killed and any(
+            (call.session, call.agent, call.command) == (twin.session, twin.agent, twin.command)
+            for twin in self.allowed
+        )
+
     def _judge(self, effect: Effect) -> None:
         match effect:
             case Resolve(ticket, attempt, reply, decision=decision):
                 self.open.remove((ticket, attempt))  # KeyError: answered twice, or to nobody
-                may = self.call_of.get(ticket) in self.allowed or ticket in self.under_an_order
+                may = self._is_allowed(self.call_of.get(ticket)) or ticket in self.under_an_order
                 assert not is_allow(reply) or may
                 if decision is not None:
                     assert ticket not in self._given()  # decided exactly once, kills and all
