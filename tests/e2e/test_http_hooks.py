@@ -210,7 +210,7 @@ def test_failing_closed_denies_without_the_token_and_the_operator_sees_why(
         agent.environment = {}
         agent.headless("make a file")
     assert not (agent.project / "made").exists()
-    desk.wait_for("without the token", again=True)
+    desk.wait_for("no CRABHOOK_TOKEN", again=True)
 
 
 def test_the_settings_may_hand_the_token_to_the_agent(claude: MakeClaude, desk: HttpDesk) -> None:
@@ -230,7 +230,7 @@ def test_there_and_back_leaves_one_set_and_in_the_end_none(claude: MakeClaude) -
     url = f"http://{LOOPBACK}:{SILENT}"
     said = install(agent, "unix:/nowhere/s", url)
     assert "export CRABHOOK_TOKEN=" in said
-    assert f"crabhook serve --http {LOOPBACK}:{SILENT}" in said
+    assert f"crabhook serve --listen unix:/nowhere/s --http {LOOPBACK}:{SILENT}" in said
     crabhook(agent, "install", "claude", "--server", "unix:/nowhere/s")
     assert {one["type"] for found in handlers(agent).values() for one in found} == {"command"}
     install(agent, "unix:/nowhere/s", url)

@@ -9,7 +9,6 @@ something that would be written back as another value.
 import json
 import re
 from collections.abc import Mapping
-from math import inf
 from typing import TypeAlias
 
 from crabhook.model.errors import PayloadError
@@ -21,6 +20,8 @@ _COMPACT = json.JSONEncoder(separators=(",", ":"), allow_nan=False)
 _CANONICAL = json.JSONEncoder(separators=(",", ":"), sort_keys=True)
 _LITERAL = json.JSONEncoder(ensure_ascii=False)
 _PRETTY = json.JSONEncoder(indent=2, ensure_ascii=False)
+
+_INF = float("inf")
 
 MAX_DEPTH = 200  # deeper than any tool's input; the bound keeps every later walk within the stack
 LONG = 1 << 16  # bytes; in a longer text numbers are looked at together, not one by one
@@ -93,7 +94,7 @@ def _refuse_constant(name: str) -> Value:
 
 def _finite(literal: str) -> float:
     number = float(literal)
-    if number in (inf, -inf):
+    if number in (_INF, -_INF):
         raise PayloadError(f"it holds a number out of range ({literal[:20]})")
     return number
 
@@ -105,7 +106,7 @@ def _check_finite(value: Value) -> None:
         inner = todo.pop()
         if isinstance(inner, dict | list):
             items = inner.values() if isinstance(inner, dict) else inner
-            if inf in items or -inf in items:
+            if _INF in items or -_INF in items:
                 raise PayloadError("it holds a number out of range")
             todo += [item for item in items if item.__class__ in _CONTAINERS]
 
