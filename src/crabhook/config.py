@@ -81,6 +81,11 @@ def state_folder() -> Path:
     return _base("XDG_STATE_HOME", ".local/state") / "crabhook"
 
 
+def token_file() -> Path:
+    """Return where the server keeps the token that clients show, unless it is told of another."""
+    return state_folder() / "token"
+
+
 def _base(variable: str, otherwise: str) -> Path:
     chosen = os.environ.get(variable, "")
     return Path(chosen) if chosen.startswith("/") else Path.home() / otherwise

@@ -23,8 +23,8 @@ def restored(books: Books, fact: Restored) -> list[Effect]:
     for given in fact.answers:
         books.tickets.give(given.request_id, given.secret, given.reply, fact.now)
     books.shelf.begin_after(fact.last_number)
-    for given_before in fact.decided:
-        _put_back_decided(books, given_before, fact.now)
+    for decided in fact.decided:
+        _put_back_decided(books, decided, fact.now)
     effects: list[Effect] = []
     due = fact.now + COME_BACK_WITHIN
     for one in fact.waiting:

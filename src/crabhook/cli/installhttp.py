@@ -8,7 +8,7 @@ from crabhook import config
 from crabhook.install.agents import Agent
 from crabhook.install.errors import InstallError
 from crabhook.install.hooks import Installation
-from crabhook.install.overhttp import TOKEN, USUAL_URL, endpoint, served
+from crabhook.install.overhttp import USUAL_URL, endpoint, export, served
 from crabhook.install.transport import Transport
 
 
@@ -48,12 +48,12 @@ def next_steps(agent: Agent, installation: Installation) -> Iterator[str]:
     )
     if installation.url is None:
         return
-    token = installation.token_file or str(config.state_folder() / "token")
+    token = installation.token_file or str(config.token_file())
     yield (
         "The server makes the token at its first start.  Where you start "
         f"`{agent.program}`, its environment must hold it, or every hook is refused:"
     )
-    yield f'  export {TOKEN}="$(cat {shlex.quote(token)})"'
+    yield f"  {export(token)}"
 
 
 def _serve(installation: Installation) -> str:

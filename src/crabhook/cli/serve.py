@@ -224,7 +224,7 @@ def _recorder(settings: Settings) -> Recorder:
 
 
 def _token(settings: Settings) -> str:
-    return load_or_make(settings.token_file or config.state_folder() / "token")
+    return load_or_make(settings.token_file or config.token_file())
 
 
 def _tls(settings: Settings) -> Tls | None:

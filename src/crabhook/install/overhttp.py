@@ -5,6 +5,7 @@ variable that Claude Code takes it from.
 """
 
 import re
+import shlex
 from collections.abc import Iterator
 from ipaddress import ip_address
 from urllib.parse import urlsplit
@@ -62,6 +63,11 @@ def served(url: str) -> tuple[str, ...]:
         return ("--http", f"{where}:{port}", *files)
     name = () if _is_number(host) else ("--http-name", host)
     return ("--http", f"0.0.0.0:{port}", *name, *files)
+
+
+def export(token_file: str) -> str:
+    """Return the command that puts the token in `token_file` where the agent is started."""
+    return f'export {TOKEN}="$(cat {shlex.quote(token_file)})"'
 
 
 def handler(url: str, stance: Stance, patience: Patience, *, closed: bool) -> dict[str, object]:

@@ -41,6 +41,7 @@ _OPTIONS = (
     ("grpc.so_reuseport", 0),
 )
 
+BACKLOG = 4096  # connections at once; where the queue is full, Node gives up connecting
 GRACE = 2.0  # seconds for replies under way when the port closes
 
 

@@ -18,10 +18,10 @@ from typing import Any, TypeAlias
 
 from crabhook.server.address import Address, UnixAddress
 from crabhook.server.peer import peer_of
+from crabhook.server.port import BACKLOG
 
 _LOG = logging.getLogger(__name__)
 
-_BACKLOG = 4096  # connections; the system lowers it to its own bound
 _QUEUE_AGAIN = 0.01  # seconds
 _ROOT = 0
 
@@ -55,7 +55,7 @@ class Relay:
         loop = asyncio.get_running_loop()
         connect = _connector(loop, target)
         server = await loop.create_server(
-            lambda: _Near(self, connect), sock=listening, backlog=_BACKLOG
+            lambda: _Near(self, connect), sock=listening, backlog=BACKLOG
         )
         try:
             yield

@@ -18,6 +18,8 @@ from crabhook.server.runner import Runner
 PLATFORM = "claude"
 """Whose hook input comes in here."""
 
+TAKEN_WITHIN = 5.0  # seconds the other end has to read an answer; it reads at once
+
 _UNKNOWN = Event(PLATFORM, "?")
 
 

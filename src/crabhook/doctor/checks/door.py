@@ -1,9 +1,7 @@
 """Whether the server takes the hooks that an agent sends by HTTP."""
 
 import os
-import shlex
 from collections.abc import Iterator
-from pathlib import Path
 
 from crabhook import config
 from crabhook.doctor import commands
@@ -12,7 +10,7 @@ from crabhook.doctor.facts import Case
 from crabhook.doctor.finding import Finding, Status
 from crabhook.doctor.sent import Heard, Knock, knock
 from crabhook.install.document import parse
-from crabhook.install.overhttp import TOKEN, served
+from crabhook.install.overhttp import TOKEN, export, served
 
 _ID = "server.http"
 
@@ -32,7 +30,7 @@ def takes(case: Case) -> Iterator[Finding]:
                 Status.WARNING,
                 f"{TOKEN} is not set here, nor in the settings",
                 f"where {case.title} is started without it, every hook is refused",
-                _export(),
+                export(str(config.token_file())),
             )
             shown = _own_token()
         yield _told(case, one, shown)
@@ -49,7 +47,8 @@ def _told(case: Case, one: Entry, shown: str) -> Finding:
         else f"the operator is not asked: {case.title} goes by its own rules alone"
     )
     what = f"{one.url}: {heard.knock.value}: {heard.words}"
-    mend = _export() if heard.knock is Knock.NO_TOKEN else _serve(one.url)
+    no_token = heard.knock is Knock.NO_TOKEN
+    mend = export(str(config.token_file())) if no_token else _serve(one.url)
     return Finding(_ID, Status.FAULT, what, means, mend, _advice(heard))
 
 
@@ -75,17 +74,9 @@ def _in_settings(case: Case, one: Entry) -> str:
 
 def _own_token() -> str:
     try:
-        return _token_file().read_text(encoding="ascii").strip()
+        return config.token_file().read_text(encoding="ascii").strip()
     except (OSError, UnicodeDecodeError):
         return ""
-
-
-def _token_file() -> Path:
-    return config.state_folder() / "token"
-
-
-def _export() -> str:
-    return f'export {TOKEN}="$(cat {shlex.quote(str(_token_file()))})"'
 
 
 def opened_at(url: str) -> tuple[str, ...]:

@@ -57,7 +57,7 @@ def _silent(case: Case, one: Entry, answer: Answer) -> Finding:
     )
     mend, advice = _serve(case, one), ""
     if answer.no_token:
-        token = config.state_folder() / "token"
+        token = config.token_file()
         mend = case.reinstalling(one, token_file=str(token)) if token.is_file() else ""
         advice = "the server's token file is what --token-file of `crabhook serve` names"
     elif folder := _open_folder(one):

@@ -16,9 +16,7 @@ from crabhook.server.http.routes import NAMED
 from crabhook.server.http.terms import terms
 from crabhook.server.http.turned import TurnedAwayError, turned_away
 from crabhook.server.place import Place, RefusedError
-from crabhook.server.unticketed import Unticketed
-
-TAKEN_WITHIN = 5.0  # seconds the other end has to read an answer; an agent reads at once
+from crabhook.server.unticketed import TAKEN_WITHIN, Unticketed
 
 
 class Hooks:

@@ -15,12 +15,11 @@ from crabhook.server.http.guard import Guard
 from crabhook.server.http.hooks import Hooks
 from crabhook.server.http.routes import Route
 from crabhook.server.http.watched import Page, healthz, showing
-from crabhook.server.port import GRACE, PortError, Tls
+from crabhook.server.port import BACKLOG, GRACE, PortError, Tls
 from crabhook.server.runner import Runner
 from crabhook.server.unticketed import Unticketed
 
 NAMED = "HTTP door"
-BACKLOG = 4096  # hooks come by the hundred
 _GREETING = 10.0  # seconds for TLS to begin
 
 

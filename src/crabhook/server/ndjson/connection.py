@@ -16,11 +16,11 @@ from crabhook.server.ndjson.entrance import Entrance
 from crabhook.server.ndjson.envelope import Envelope, EnvelopeError, no_opinion, read, written
 from crabhook.server.place import Place, RefusedError
 from crabhook.server.port import MAX_REQUEST
+from crabhook.server.unticketed import TAKEN_WITHIN
 
 _LOG = logging.getLogger(__name__)
 
 LONGEST_LINE = MAX_REQUEST  # bytes
-TAKEN_WITHIN = 5.0  # seconds the other end has to read an answer; a forwarder reads at once
 MOST_FAULTS = 16  # lines that are nobody's, after which a connection is given up
 
 

@@ -11,12 +11,10 @@ from crabhook.server.address import Address, AddressError, UnixAddress, parse_ad
 from crabhook.server.ndjson.connection import LONGEST_LINE, Connection
 from crabhook.server.ndjson.entrance import Entrance
 from crabhook.server.peer import peer_of
-from crabhook.server.port import GRACE
+from crabhook.server.port import BACKLOG, GRACE
 from crabhook.server.socketfile import SocketFile
 
 _LOG = logging.getLogger(__name__)
-
-BACKLOG = 4096  # hooks start by the hundred, and Node's connect fails where the queue is full
 
 
 @asynccontextmanager
