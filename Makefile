@@ -5,11 +5,11 @@ VENV := .venv
 export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: run demo test check proto e2e conformance agreement bench fuzz soak agents clean
+.PHONY: help run demo test check proto baseline e2e conformance agreement bench fuzz soak agents clean
 .DEFAULT_GOAL := help
 
 help: ## show this
-	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
+	@grep -hE '^[a-z0-9]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
 
 run: $(VENV)/installed ## open the operator's terminal on the default address
 	@crabhook serve
@@ -23,16 +23,20 @@ test: $(VENV)/developed agents ## run all tests
 e2e: $(VENV)/developed agents ## run only the tests with the real agents
 	@pytest tests/e2e
 
-check: $(VENV)/developed ## lint, types, generated code, import contracts
+check: $(VENV)/developed ## lint, types, generated code, the wire against its baseline, import contracts
 	@ruff check .
 	@ruff format --check .
 	@mypy
 	@lint-imports --no-cache
 	@buf lint
+	@buf breaking --against proto/baseline.binpb
 	@sh proto/check-generated
 
 proto: $(VENV)/developed ## write the generated code anew
 	@buf generate
+
+baseline: $(VENV)/developed ## keep a COMMIT's wire and program as what today must get on with
+	@sh tests/older/keep $(or $(COMMIT),HEAD)
 
 conformance: $(VENV)/developed agents ## run every decision against the real agent; write docs/conformance.md
 	@python -m tests.conformance

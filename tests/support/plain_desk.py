@@ -26,14 +26,21 @@ class PlainDesk:
     """`crabhook serve --plain` on a Unix socket of its own; ended with the `with` block.
 
     `folder` is short enough for a socket's path.  `listen` replaces the socket;
-    `environment` is added to the server's.
+    `environment` is added to the server's.  `program` is what is started.
     """
 
-    def __init__(self, *options: str, listen: str | None = None, **environment: str) -> None:
+    def __init__(
+        self,
+        *options: str,
+        listen: str | None = None,
+        program: str = CRABHOOK,
+        **environment: str,
+    ) -> None:
+        self.program = program
         self.folder = Path(tempfile.mkdtemp(prefix="crabhook-desk-", dir="/tmp"))
         self.address = listen or f"unix:{self.folder}/s"
         self.said: list[str] = []
-        self._options, self._environment = options, environment
+        self._options, self.environment = options, environment
         self._helpers: list[threading.Thread] = []
         self._lines: queue.SimpleQueue[str | None] = queue.SimpleQueue()
 
@@ -54,12 +61,12 @@ class PlainDesk:
         self._lines = queue.SimpleQueue()
         home = {"HOME": str(self.folder), "XDG_RUNTIME_DIR": str(self.folder)}
         self.process = subprocess.Popen(
-            [CRABHOOK, "serve", "--plain", "--listen", self.address, *self._options],
+            [self.program, "serve", "--plain", "--listen", self.address, *self._options],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
             encoding="utf-8",
-            env={"PATH": os.environ["PATH"], "LANG": "C.UTF-8", **home, **self._environment},
+            env={"PATH": os.environ["PATH"], "LANG": "C.UTF-8", **home, **self.environment},
         )
         self._reader = threading.Thread(target=self._read)
         self._reader.start()
