@@ -25,6 +25,7 @@ from crabhook.broker.facts import (
     Snoozed,
     TimePassed,
 )
+from crabhook.broker.law import Judge, no_law
 from crabhook.broker.orders import Order
 from crabhook.model.decision import Decision
 from crabhook.model.reply import Reply
@@ -45,14 +46,14 @@ class BrokerDesk:
     `offered` are the rules offered for cards; None: still being tried.  `rules` are those taken.
     """
 
-    def __init__(self, clock: Callable[[], float] | None = None) -> None:
+    def __init__(self, clock: Callable[[], float] | None = None, judge: Judge = no_law) -> None:
         self.replies: dict[str, Reply] = {}
         self.refused: dict[str, str] = {}
         self.words: dict[int, str | None] = {}
         self.decided: list[tuple[int, Decision]] = []
         self.offered: dict[int, Offering | None] = {}
         self.rules: list[tuple[int, Rule]] = []
-        self._broker = Broker(PLATFORMS)
+        self._broker = Broker(PLATFORMS, judge)
         self._clock = clock
         self._passed = 1000.0
         self._listeners: list[Callable[[Card | FeedEntry], None]] = []
@@ -85,6 +86,9 @@ class BrokerDesk:
         self._tell(Answered(number, decision, self.now()))
         self.decided.append((number, decision))
         return self._known(number)
+
+    def objections(self, number: int, decision: Decision) -> Sequence[str]:
+        return self._broker.objections(number, decision)
 
     def offers(self, number: int) -> Offering | None:
         return self.offered.get(number, Offering(why="nothing is offered here"))

@@ -52,8 +52,15 @@ class Sitting:
     It is drawn after every key, as a terminal would, with `columns` and `rows`.
     """
 
-    def __init__(self, *, columns: int = 80, rows: int = 24, **options: Any) -> None:
-        self.desk = BrokerDesk()
+    def __init__(
+        self,
+        *,
+        columns: int = 80,
+        rows: int = 24,
+        desk: BrokerDesk | None = None,
+        **options: Any,
+    ) -> None:
+        self.desk = desk or BrokerDesk()
         self.columns, self.rows = columns, rows
         self.options = DeskOptions(**options)
         self.sit()

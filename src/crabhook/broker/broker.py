@@ -58,6 +58,10 @@ class Broker:
         """Raise what `Answered` would: TooLateError or DecisionError."""
         ending.check(self._books, number, decision)
 
+    def objections(self, number: int, decision: Decision) -> tuple[str, ...]:
+        """Return what the rules say against a call as a decision changes it; see `Desk`."""
+        return ending.objections_to(self._books, number, decision)
+
     def note(self, event: Event, text: str, now: float) -> Note:
         """Put a line into the feed that no fact tells.
 

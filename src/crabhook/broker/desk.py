@@ -50,6 +50,14 @@ class Desk(Protocol):
         event cannot carry the decision; either way nothing changed.
         """
 
+    def objections(self, number: int, decision: Decision) -> Sequence[str]:
+        """Return what a deny rule or a protected place says of a call as a decision changes it.
+
+        Nothing for a call that is not changed.  An answer that has them is
+        taken only with all of them in `Decision.despite`: the operator was
+        shown them, and said yes all the same.  Raises TooLateError.
+        """
+
     def offers(self, number: int) -> Offering | None:
         """Return the rules that a card could be allowed by from now on, or why there is none.
 

@@ -8,9 +8,11 @@ from crabhook.broker.books import Books
 from crabhook.broker.card import Card
 from crabhook.broker.effects import Effect, Refusal, Refuse, WakeAt
 from crabhook.broker.facts import Answered, Closing, Delivered, Left, TimePassed
+from crabhook.broker.law import objections
 from crabhook.broker.restoring import never_came_back
 from crabhook.broker.states import Happening, State, TooLateError, after
 from crabhook.model.decision import Decision, Verdict
+from crabhook.model.errors import DecisionError
 from crabhook.model.jsontext import Value
 from crabhook.model.reply import Reply
 
@@ -46,7 +48,29 @@ def check(books: Books, number: int, decision: Decision) -> State:
         ) from None
     for leg in card.requests:
         books.platforms[leg.event.platform].check(leg.event, decision)
+    said = objections_to(books, number, decision)
+    if not set(said) <= set(decision.despite):
+        raise DecisionError(f"the rules are against the call as it was changed: {'; '.join(said)}")
     return state
+
+
+def objections_to(books: Books, number: int, decision: Decision) -> tuple[str, ...]:
+    """Return what a denial or a protected place says of a call as the decision changes it.
+
+    Only of what differs from what the agent asked: that was judged when it came.  Answers to
+    questions and changed plans run nothing.
+    """
+    card, found = known_card(books, number), dict[str, None]()
+    if decision.updated_input is None or card.state is not State.WAITING:
+        return ()
+    for leg in card.requests:
+        event = leg.event
+        if event.tool is None or books.platforms[event.platform].asks(event):
+            continue
+        changed = replace(event.tool, input=dict(decision.updated_input))
+        if changed.fingerprint != event.tool.fingerprint:
+            found |= dict.fromkeys(objections(books.judge(replace(event, tool=changed))))
+    return tuple(found)
 
 
 def known_card(books: Books, number: int) -> Card:

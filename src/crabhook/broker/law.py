@@ -1,12 +1,12 @@
 """What the owner's rules mean for an event that has arrived: decided, asked, or left open."""
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.event import Event
-from crabhook.policy.rule import RuleVerdict
+from crabhook.policy.rule import Rule, RuleVerdict
 from crabhook.policy.ruling import Ruling
 
 Judge: TypeAlias = Callable[[Event], Ruling | None]
@@ -17,6 +17,8 @@ _VERDICTS: Mapping[RuleVerdict, Verdict] = {
     RuleVerdict.ASK_AGENTS_USER: Verdict.ASK,
     RuleVerdict.PASS: Verdict.PASS,
 }
+
+_TOLD, _TEXT = 20, 400  # parts of a call, and letters of each, that are told of
 
 
 def no_law(_: Event) -> None:
@@ -49,6 +51,19 @@ class Said:
         if not asked or Verdict.ASK in verdicts:
             return self
         return Said(asks=True, why=f"{self.why}; this agent cannot be told to ask its own user")
+
+
+def objections(ruling: Ruling | None) -> Iterator[str]:
+    """Yield what a denial or a protected place says against a call, a sentence each."""
+    if ruling is None or not _objects(ruling.verdict, ruling.rule):
+        return
+    against = [one for one in ruling.parts if _objects(one.verdict, one.rule)][:_TOLD]
+    yield from [f"{one.why}: {one.text[:_TEXT]}" for one in against] or [ruling.why]
+
+
+def _objects(verdict: RuleVerdict | None, rule: Rule | None) -> bool:
+    """Whether it denies, or asks a person though no rule of the owner's wants that."""
+    return verdict is RuleVerdict.DENY or (verdict is RuleVerdict.ASK_OPERATOR and rule is None)
 
 
 def said_by(ruling: Ruling | None) -> Said:

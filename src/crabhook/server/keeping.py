@@ -104,8 +104,8 @@ def decision_read(text: bytes) -> Decision:
     """Return the decision that `decision_text` wrote."""
     told = parse_object(text, WRITTEN_DEPTH)
     told["verdict"] = Verdict(str(told["verdict"]))
-    permissions = told["permissions"]
-    return Decision(**{**told, "permissions": tuple(permissions)})  # type: ignore[arg-type]
+    listed = {key: tuple(told.get(key, ())) for key in ("permissions", "despite")}  # type: ignore[arg-type]
+    return Decision(**{**told, **listed})  # type: ignore[arg-type]
 
 
 def _payload(leg: Request) -> bytes:

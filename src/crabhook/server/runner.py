@@ -223,6 +223,10 @@ class Runner:
         self._handle(Answered(number, decision, self.now()))
         return self._known(number)
 
+    def objections(self, number: int, decision: Decision) -> Sequence[str]:
+        """Return what the rules say against a call as a decision changes it."""
+        return self._broker.objections(number, decision)
+
     def offers(self, number: int) -> Offering | None:
         """Return the rules a card could be allowed by from now on; None while they are tried."""
         card = self._broker.card(number)

@@ -80,6 +80,7 @@ _TABLE = (
     Word("decline", "send the form back, refused"),
     Word("cancel", "close the form without an answer"),
     Word("edit", "allow it with another command, plan, or input (JSON)", "TEXT", _ONE),
+    Word("anyway", "allow it as you edited it, although the rules object", "", _ONE),
     Word("always", "allow it, and keep the agent's suggestion K from now on",
          "K [session|local|project|user]", _ONE),
     Word("remember", "list the rules that would always allow it; take rule K",

@@ -1,8 +1,18 @@
 """How cards end is told in test_broker; here, what an end leaves behind for the call's later events."""
 
+from dataclasses import replace
+
+import pytest
+
+from crabhook.broker.broker import Broker
+from crabhook.broker.facts import Answered, Arrived
+from crabhook.broker.law import Judge
 from crabhook.broker.orders import Kind, Order
 from crabhook.model.decision import Decision, Verdict
-from tests.support.playbook import Playbook, asking, calling, done, prompt
+from crabhook.model.errors import DecisionError
+from crabhook.platforms import PLATFORMS
+from tests.support.playbook import Playbook, asking, bash, calling, done, prompt
+from tests.support.ruled import NO_RM, RM_DENIED, judge_by
 
 PLAN = {"plan": "# one"}
 
@@ -33,3 +43,61 @@ def test_a_halt_goes_with_any_verdict(book: Playbook) -> None:
     book.orders(Order(Kind.HOLD, name="Stop")).asks(asking("a", "Stop"))
     book.answers(1, Decision(Verdict.PASS, halt="enough"))
     assert book.effects[0].reply.output == {"continue": False, "stopReason": "enough"}  # type: ignore[union-attr]
+
+
+def ruled(*commands: str) -> Broker:
+    """Return a broker under the rule against rm, asked about these."""
+    broker = Broker(PLATFORMS, judge_by())
+    for place, command in enumerate(commands, 1):
+        request = replace(bash(f"r{place}", command, f"t{place}"), wait_until=600.0)
+        broker.handle(Arrived(request, 1, 0.0))
+    return broker
+
+
+def changed(command: str) -> Decision:
+    return Decision(Verdict.ALLOW, updated_input={"command": command})
+
+
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        ("rm -rf build", (RM_DENIED,)),
+        (
+            "cat .env",
+            ("files of secrets for a project always reach a person (protected: env-files): .env",),
+        ),
+        ("ls -l", ()),
+        ("ls", ()),  # as the agent asked it, so judged already
+    ],
+)
+def test_an_edited_call_is_judged_again_before_it_is_sent(
+    command: str, said: tuple[str, ...]
+) -> None:
+    broker, decision = ruled("ls"), changed(command)
+    assert broker.objections(1, decision) == said
+    if said:
+        with pytest.raises(DecisionError, match="the rules are against"):
+            broker.handle(Answered(1, decision, 1.0))
+        assert broker.waiting()
+    broker.handle(Answered(1, replace(decision, despite=said), 1.0))
+    assert not broker.waiting()
+
+
+def test_a_yes_to_one_objection_is_none_to_another() -> None:
+    broker = ruled("ls")
+    yes = broker.objections(1, changed("rm -rf build"))
+    with pytest.raises(DecisionError):
+        broker.handle(Answered(1, replace(changed("rm -rf src"), despite=yes), 1.0))
+
+
+def test_answers_to_questions_and_calls_that_are_not_changed_are_not_judged_again() -> None:
+    rules = list[Judge]()
+    broker = Broker(PLATFORMS, lambda event: rules[0](event) if rules else None)
+    asked = calling("q", {"questions": []}, "q1", event="PermissionRequest", tool="AskUserQuestion")
+    broker.handle(Arrived(asked, 1, 0.0))
+    rules.append(judge_by(NO_RM.replace("Bash(rm *)", "AskUserQuestion")))
+    broker.handle(
+        Answered(1, Decision(Verdict.ALLOW, updated_input={"questions": [], "answers": {}}), 1.0)
+    )
+    assert not broker.waiting()
+    assert not ruled("ls").objections(1, Decision(Verdict.ALLOW))

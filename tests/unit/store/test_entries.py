@@ -58,7 +58,8 @@ def test_a_request_is_kept_with_its_card_its_legs_and_who_asks() -> None:
 
 def test_a_decision_is_kept_with_all_that_was_decided_and_what_was_asked() -> None:
     edited: Any = {"command": "ls -l"}
-    made = Decision(Verdict.ALLOW, note="fine", updated_input=edited, interrupt=True)
+    against = ("rules.toml, line 3: deny Bash(ls -l)",)
+    made = Decision(Verdict.ALLOW, "", "fine", edited, interrupt=True, despite=against)
     how = Circumstances(made, waited=1.23456, where="screen")
     kept = entries.decided(EVENT, how, NOON, legs=["r0", "r1"], card=4)
     assert (kept.kind, kept.verdict, kept.card, kept.request_id) == (Kind.DECIDED, "allow", 4, "r0")
@@ -68,6 +69,7 @@ def test_a_decision_is_kept_with_all_that_was_decided_and_what_was_asked() -> No
         "waited": 1.235,
         "note": "fine",
         "interrupt": True,
+        "despite": list(against),
         "legs": ["r0", "r1"],
         "input": INPUT,
         "edited": edited,

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from crabhook.model.errors import CrabhookError
 from crabhook.ui.full.editview import DifferenceContent
 from crabhook.ui.full.giving import give
 from crabhook.ui.full.moment import Mode
@@ -13,6 +15,7 @@ from crabhook.ui.rewrite import RewriteError
 
 if TYPE_CHECKING:
     from crabhook.broker.card import Card
+    from crabhook.model.decision import Decision
     from crabhook.ui.full.edits import Edit
     from crabhook.ui.full.screen import Screen
 
@@ -42,10 +45,26 @@ def compare(screen: Screen) -> None:
     except RewriteError as error:
         screen.say(str(error))
         return
-    difference = DifferenceContent(edit.number, edit.subject, edit.old, edit.tell(decision))
+    try:
+        said = tuple(screen.desk.objections(card.number, decision))
+    except CrabhookError as error:
+        screen.say(str(error))
+        return
+    _propose(screen, edit, replace(decision, despite=said))
+
+
+def _propose(screen: Screen, edit: Edit, decision: Decision, *, again: bool = False) -> None:
+    """Show the difference; where the rules object, a first yes asks `again`."""
+    difference = DifferenceContent(
+        edit.number, edit.subject, edit.old, edit.tell(decision), decision.despite, again=again
+    )
 
     def send() -> None:
-        if screen.card is None or not _begun_anew(screen, edit, screen.card):
+        if screen.card is not None and _begun_anew(screen, edit, screen.card):
+            return
+        if decision.despite and not again:
+            _propose(screen, edit, decision, again=True)
+        else:
             give(screen, decision)
 
     screen.propose(Proposal(lambda: difference, send, number=edit.number, back=Mode.EDIT))

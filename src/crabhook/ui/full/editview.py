@@ -3,7 +3,7 @@
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
 
-from crabhook.ui.full.code import wrap_line
+from crabhook.ui.full.code import plain_rows, wrap_line
 from crabhook.ui.full.detail import Item
 from crabhook.ui.full.diff import edit_rows
 from crabhook.ui.full.edits import Edit
@@ -13,6 +13,8 @@ from crabhook.ui.full.paper import Line, Sheet
 from crabhook.ui.safe import TAB
 
 _CURSOR = "cursor"
+_AGAINST = "! the rules are against it as you changed it; after a yes you are asked again:"
+_ANYWAY = "! SEND IT ALL THE SAME? The rules are against it:"
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,17 +65,23 @@ def _shown(text: str, spell: Speller) -> str:
 
 @dataclass(frozen=True, slots=True)
 class DifferenceContent:
-    """What an edit takes out of what the agent sent and puts in."""
+    """What an edit takes out of what the agent sent and puts in, and what the rules say to it.
+
+    `against`: what a denial or a protected place says.  `again`: the operator
+    has said yes to that once, and is asked a second time.
+    """
 
     number: int
     subject: str
     old: str
     new: str
+    against: tuple[str, ...] = ()
+    again: bool = False
 
     @property
     def key(self) -> Hashable:
         """The difference itself, so that another one has to be looked at anew."""
-        return self.number, "difference", self.new
+        return self.number, "difference", self.new, self.against, self.again
 
     @property
     def count(self) -> int:
@@ -85,5 +93,10 @@ class DifferenceContent:
         return Item((self.key, self.old), self._rows)
 
     def _rows(self, sheet: Sheet) -> Iterator[Line]:
+        if self.against:
+            yield [("warning", _ANYWAY if self.again else _AGAINST)]
+            for said in self.against:
+                rows = plain_rows(said, sheet.inner, sheet.spell, style="warning", words=True)
+                yield from framed(rows)
         yield [("heading", f"the {self.subject} as it will be sent")]
         yield from framed(edit_rows(self.old, self.new, sheet.inner, sheet.spell))

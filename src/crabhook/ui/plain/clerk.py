@@ -3,6 +3,7 @@
 import asyncio
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from dataclasses import replace
 
 from crabhook.broker.card import Card, FeedEntry
 from crabhook.broker.desk import Desk, News
@@ -23,6 +24,7 @@ from crabhook.ui.plain.order_line import keep_going_order, order_line, read_orde
 from crabhook.ui.plain.remembering import Remembering
 from crabhook.ui.plain.show import card_lines
 from crabhook.ui.safe import safe
+from crabhook.ui.summary import brief
 from crabhook.ui.target import Kind as Naming
 from crabhook.ui.target import alike, first_alike, named_cards
 from crabhook.ui.words import WORDS, LineError, help_lines
@@ -44,6 +46,7 @@ class Clerk:
         self._decided: deque[int] = deque(maxlen=_DECIDED_REMEMBERED)
         self._oldest = Oldest(desk)
         self._remembering = Remembering(desk, teller.say)
+        self._objected: dict[int, tuple[Card, Decision]] = {}  # changes that rules are against
         self._following = False
         self._newest = max((card.number for card in desk.waiting()), default=0)
 
@@ -52,6 +55,8 @@ class Clerk:
         if isinstance(news, FeedEntry):
             return
         self._complain(self._answers.news(news))
+        if news.state is not State.WAITING:
+            self._objected.pop(news.number, None)
         decided = news.state is State.DECIDED and news.number in self._decided
         self._oldest.look(news, ours=decided or self._following)
         if news.state is State.WAITING and news.number > self._newest:
@@ -120,8 +125,23 @@ class Clerk:
         given = DECIDING[command.word.name](card, command.rest)
         for remark in given.remarks:
             self._say(remark)
+        self._objected.pop(card.number, None)
+        if said := self._desk.objections(card.number, given.decision):
+            self._objected[card.number] = card, replace(given.decision, despite=tuple(said))
+            for one in said:
+                self._say(f"  ! {brief(one)}")
+            wrong = f"the rules are against #{card.number} as you changed it"
+            raise LineError(wrong, WORDS["anyway"].usage(card.number))
         self._decide(card, given.decision)
         self._repeat(card, given)
+
+    def _anyway(self, card: Card, _: Command) -> None:
+        """Allow what the rules were just said to be against."""
+        objected = self._objected.pop(card.number, None)
+        if objected is None or objected[0].requests != card.requests:
+            wrong = f"nothing was said against a change of #{card.number}"
+            raise LineError(wrong, WORDS["edit"].usage(card.number))
+        self._decide(card, objected[1])
 
     def _repeat(self, card: Card, given: Given) -> None:
         """Have the agent told the same again when it next wants to stop."""
@@ -236,6 +256,7 @@ def _is_away(order: Order) -> bool:
 
 
 _ABOUT_A_CARD: Mapping[str, Callable[[Clerk, Card, Command], None]] = {
+    "anyway": Clerk._anyway,  # noqa: SLF001
     "remember": Clerk._remember,  # noqa: SLF001
     "undo": Clerk._undo,  # noqa: SLF001 - the table of its own methods
     "show": Clerk._show,  # noqa: SLF001

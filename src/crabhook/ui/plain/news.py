@@ -83,6 +83,8 @@ def _besides(decision: Decision) -> Iterator[str]:
     if decision.halt:
         said = "" if decision.halt == decision.reason else f": {brief(decision.halt)}"
         yield f"the session's turn ends{said}"
+    for said in decision.despite:
+        yield f"although {brief(said)}"
     if decision.user_message:
         yield f"its user is told: {brief(decision.user_message)}"
     for update in decision.permissions:

@@ -6,6 +6,8 @@ import pytest
 
 from crabhook.model.decision import Verdict
 from crabhook.ui.full.moment import Mode
+from tests.support.desk import BrokerDesk
+from tests.support.ruled import RM_DENIED, judge_by
 from tests.support.sitting import Sitting, call
 
 SENT = 1.0
@@ -41,6 +43,34 @@ def test_an_edited_command_is_sent_after_its_difference_was_read_and_its_moment_
     ((_, decision),) = sitting.decided()
     assert decision.verdict is Verdict.ALLOW
     assert decision.updated_input == {"command": "ls -l /tmp", "timeout": 7}
+
+
+def test_an_edit_that_a_rule_denies_is_said_so_in_red_and_needs_a_second_yes() -> None:
+    sitting = editing(desk=BrokerDesk(judge=judge_by()))
+    change(sitting, "; rm -rf build")
+    for question in ("the rules are against it as you changed it", "SEND IT ALL THE SAME?"):
+        assert not sitting.decided()
+        (warned,) = [line for line in sitting.draw().lines if question in str(line)]
+        assert ("warning", warned[-1][1]) == warned[-1]
+        assert "deny Bash(rm *) (use trash)" in sitting.text()
+        sitting.press("enter")
+        assert "only just come into view" in sitting.text()
+        sitting.wait()
+        sitting.press("enter")
+    sitting.wait(SENT)
+    ((_, decision),) = sitting.decided()
+    assert decision.updated_input == {"command": "ls -l; rm -rf build", "timeout": 7}
+    assert decision.despite == (RM_DENIED,)
+
+
+def test_from_the_second_question_one_goes_back_to_the_text() -> None:
+    sitting = editing(desk=BrokerDesk(judge=judge_by()))
+    change(sitting, "; rm -rf build")
+    sitting.wait()
+    sitting.press("enter", "escape")
+    assert sitting.screen.mode is Mode.EDIT
+    sitting.wait(SENT)
+    assert not sitting.decided()
 
 
 def test_an_edited_allow_can_be_taken_back_and_the_edit_is_still_there() -> None:

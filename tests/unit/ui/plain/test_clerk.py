@@ -13,6 +13,7 @@ from crabhook.model.decision import Decision, Verdict
 from crabhook.ui.plain.oldest import JUST_NOW
 from tests.support.desk import BrokerDesk
 from tests.support.plain_sitting import QUESTIONS, Sitting, bash, sample, sitting
+from tests.support.ruled import RM_DENIED, judge_by
 
 EVENTS_HELD = ("Stop", "PermissionDenied", "PostToolUse", "UserPromptSubmit", "ElicitationResult")
 SUGGESTING = sample("PermissionRequest-WebFetch")
@@ -268,6 +269,35 @@ async def test_an_edited_plan_is_sent_on_the_request_and_keeps_its_other_fields(
         assert sits.desk.replies[second].output == allow(
             "PermissionRequest", updatedInput={**THE_PLAN, "plan": plan}
         )
+
+
+async def test_an_edit_that_a_rule_denies_needs_a_second_yes_that_says_so() -> None:
+    async with sitting(BrokerDesk(judge=judge_by())) as sits:
+        hook = ask(sits, bash("ls"))
+        *_, against, refused = await sits.type("edit rm -rf build")
+        assert against == f"  ! {RM_DENIED}"
+        assert refused.startswith("! the rules are against #1 as you changed it; nothing was")
+        assert refused.endswith("Write: 1 anyway")
+        assert hook not in sits.desk.replies
+        (outcome,) = await sits.type("1 anyway")
+        assert outcome == f"#1 ALLOWED (although {RM_DENIED})"
+        sent = {"command": "rm -rf build"}
+        assert sits.desk.replies[hook].output == allow("PreToolUse", updatedInput=sent)
+        assert sits.desk.decided[0][1].despite == (RM_DENIED,)
+
+
+async def test_anyway_means_the_change_that_was_refused_last_and_no_other() -> None:
+    async with sitting(BrokerDesk(judge=judge_by())) as sits:
+        hook = ask(sits, bash("ls"))
+        (wrong,) = await sits.type("anyway")
+        assert wrong.startswith("! nothing was said against a change of #1")
+        await sits.type("edit rm -rf build", "edit ls")
+        assert (await sits.type("anyway"))[-1].startswith("#1 ALLOWED (although")
+        assert hook in sits.desk.replies
+        ask(sits, bash("pwd"))
+        await sits.type("edit rm x", "deny no")
+        (wrong,) = await sits.type("2 anyway")
+        assert wrong.startswith("! nothing was said against a change of #2")
 
 
 async def test_an_edit_is_held_like_any_allow() -> None:
