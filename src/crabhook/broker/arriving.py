@@ -34,7 +34,7 @@ def arrived(books: Books, fact: Arrived) -> list[Effect]:
     decided = [] if ruling.denies else _decided_before(books, fact)
     if not decided and ruling.decision is not None:
         decided = _answer_at_once(books, fact, ruling.decision)
-    return [*effects, *(decided or _take_in(books, fact, ruling.why))]
+    return [*effects, *(decided or _take_in(books, fact, ruling))]
 
 
 def _rule(books: Books, fact: Arrived, twins: Twins) -> Ruling:
@@ -146,7 +146,7 @@ def _answer_at_once(
     ]
 
 
-def _take_in(books: Books, fact: Arrived, law: str) -> list[Effect]:
+def _take_in(books: Books, fact: Arrived, ruling: Ruling) -> list[Effect]:
     """Put a new request on a card, its call's or one of its own, if there is still room."""
     if refusal := books.room.refusal(fact.request):
         return [
@@ -160,7 +160,14 @@ def _take_in(books: Books, fact: Arrived, law: str) -> list[Effect]:
     else:
         kept_going = books.stops.in_a_row(request.event)
         number = books.shelf.next_number()
-        card = Card(number, (request,), asked_at=fact.now, kept_going=kept_going, law=law)
+        card = Card(
+            number,
+            (request,),
+            asked_at=fact.now,
+            kept_going=kept_going,
+            law=ruling.why,
+            came=ruling.came,
+        )
     return [books.put(card), books.wake(request.wait_until, request.id)]
 
 

@@ -18,6 +18,7 @@ class Card:
     are seconds on the broker's clock.  `why` says how an undecided card
     ended.  `delivered` is None until the reply's fate is known.
     `law`: why the owner's rules want a person to decide it, if they do.
+    `came`: what else brought it here: a standing order, or how its hook was installed.
     `restored`: it was put back after a restart of the server.
     `kept_going`: how often in a row its agent was already told to go on.
     `snoozed_until`: the operator has put it aside until then; 0 when it is not aside.
@@ -36,6 +37,7 @@ class Card:
     kept_going: int = 0
     restored: bool = False
     law: str = ""
+    came: str = ""
     snoozed_until: float = 0.0
     choices: Choices = PASS_ALONE
     limits: tuple[str, ...] = ()
@@ -49,6 +51,11 @@ class Card:
     def wait_until(self) -> float:
         """When the last of its hooks stops waiting."""
         return max(request.wait_until for request in self.requests)
+
+    @property
+    def because(self) -> str:
+        """Why it is here, in words for the operator; an agent's letters may be in them."""
+        return self.law or self.came
 
     @property
     def outcome(self) -> str:

@@ -73,11 +73,15 @@ class Order:
 
 @dataclass(frozen=True, slots=True)
 class Ruling:
-    """What becomes of an event by rules and orders: it waits, is decided, or is observed."""
+    """What becomes of an event by rules and orders: it waits, is decided, or is observed.
+
+    `why` is what the rules say of it; `came` what else makes it wait.
+    """
 
     waits: bool = False
     decision: Decision | None = None
     why: str = ""
+    came: str = ""
 
     @property
     def denies(self) -> bool:
@@ -85,9 +89,25 @@ class Ruling:
         return self.decision is not None and self.decision.verdict is Verdict.DENY
 
 
-_WAITS = Ruling(waits=True)
 _LEFT_ALONE = Ruling(decision=no_opinion(AWAY))
 _ALLOWED = Ruling(decision=Decision(Verdict.ALLOW, by="allow everything of this session"))
+
+
+def _held_by(orders: Sequence[Order], kind: Kind) -> Ruling:
+    """Return that an order of this kind makes an event wait, and which, if one does."""
+    told = next((str(order) for order in orders if order.kind is kind), "")
+    return Ruling(waits=True, came=f"your standing order: {told}")
+
+
+def came_by(event: Event, platform: Platform, stance: Stance) -> str:
+    """Return why an event waits that no rule and no order speaks of."""
+    if platform.held(event, stance) is Held.ON_REQUEST:
+        return "a standing order of yours held it"
+    if stance is Stance.SUPERVISOR and event.tool is None and not platform.asks(event):
+        return "its hook is a supervisor: every end of a turn comes to you"
+    if platform.asks(event) or event.name == "PermissionRequest" or stance is Stance.COMPANION:
+        return "the agent itself asks"
+    return "its hook is a gate: every call comes to you that no rule decides"
 
 
 class Orders:
@@ -149,7 +169,7 @@ class Orders:
         kinds = {order.kind for order in orders}
         if held is Held.ON_REQUEST:
             if Kind.HOLD_ALL in kinds and Kind.AWAY not in kinds:
-                return Ruling(waits=True)
+                return _held_by(orders, Kind.HOLD_ALL)
             return Ruling() if Kind.AWAY in kinds else self._rule_on_request(event, orders)
         if Kind.AWAY not in kinds and (kept_going := self._keep_going(event, orders)):
             return kept_going
@@ -159,11 +179,12 @@ class Orders:
             (said.denies, told),
             (Kind.AWAY in kinds, _LEFT_ALONE),
             (said.asks, told),
-            (Kind.HOLD_ALL in kinds, _WAITS),
+            (Kind.HOLD_ALL in kinds, _held_by(orders, Kind.HOLD_ALL)),
             (Kind.ALLOW_ALL in kinds and not platform.asks(event), _ALLOWED),
             (said.decision is not None, told),
         )
-        return next((ruling for holds, ruling in ways if holds), _WAITS)
+        here = Ruling(waits=True, came=came_by(event, platform, stance))
+        return next((ruling for holds, ruling in ways if holds), here)
 
     def _rule_on_request(self, event: Event, orders: Sequence[Order]) -> Ruling:
         """Rule on an event that waits only when it was asked for.
@@ -175,7 +196,7 @@ class Orders:
         for order in orders:
             if order.name == event.name and order.kind is Kind.HOLD:
                 self._use(order)
-                return Ruling(waits=True)
+                return _held_by([order], Kind.HOLD)
         return Ruling()
 
     def _keep_going(self, event: Event, orders: Sequence[Order]) -> Ruling | None:

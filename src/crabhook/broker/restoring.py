@@ -9,12 +9,15 @@ from dataclasses import replace
 from crabhook.broker.books import Books
 from crabhook.broker.card import Card
 from crabhook.broker.effects import Effect
-from crabhook.broker.facts import DecidedBefore, Restored
+from crabhook.broker.facts import DecidedBefore, Restored, WaitedBefore
+from crabhook.broker.law import Said, said_by
+from crabhook.broker.orders import came_by
 from crabhook.broker.states import State
 from crabhook.model.request import Request
 
 NO_CONNECTION = 0  # an attempt no connection ever has: the runner counts from 1
 COME_BACK_WITHIN = 150.0  # seconds; hooks try for two minutes
+JUDGED = 100  # cards; each takes about a millisecond, and hooks wait for the server to be there
 NEVER_CAME_BACK = "its hook did not come back after the server's restart"
 
 
@@ -27,20 +30,34 @@ def restored(books: Books, fact: Restored) -> list[Effect]:
         _put_back_decided(books, decided, fact.now)
     effects: list[Effect] = []
     due = fact.now + COME_BACK_WITHIN
-    for one in fact.waiting:
+    for place, one in enumerate(fact.waiting):
         # The wall clock may have been set meanwhile: no wait is over before its hook could say so.
         request = replace(one.request, wait_until=max(one.request.wait_until, due))
         books.hear_of(request.event)
         books.room.enter(request, NO_CONNECTION)
         card = books.shelf.card(one.number)
         legs = (*card.requests, request) if card else (request,)
-        fresh = card or Card(one.number, legs, asked_at=fact.now - one.waited, restored=True)
+        fresh = card or _fresh(books, one, request, fact.now, judged=place < JUDGED)
         effects.append(books.put(replace(fresh, requests=legs)))
         effects.append(books.wake(request.wait_until, request.id))
     if fact.waiting:
         effects.append(books.wake(due))
         books.expected_back = (due, [one.request.id for one in fact.waiting])
     return effects
+
+
+def _fresh(books: Books, one: WaitedBefore, request: Request, now: float, *, judged: bool) -> Card:
+    """Return the card of what waited, with why it is here: the rules may be asked again."""
+    event = request.event
+    told = said_by(books.judge(event)) if judged else Said()
+    return Card(
+        one.number,
+        (request,),
+        asked_at=now - one.waited,
+        restored=True,
+        law=told.why if told.asks else "",
+        came=came_by(event, books.platforms[event.platform], request.stance),
+    )
 
 
 def _put_back_decided(books: Books, one: DecidedBefore, now: float) -> None:

@@ -2,9 +2,14 @@
 
 import pytest
 
+from crabhook.broker.broker import Broker
+from crabhook.broker.facts import Arrived, Ordered, Restored, WaitedBefore
 from crabhook.broker.orders import Kind, Order
 from crabhook.model.decision import Decision
-from tests.support.playbook import ALLOW, DENY, Playbook, asking, bash, prompt
+from crabhook.model.request import Request, Stance
+from crabhook.platforms import PLATFORMS
+from tests.support.playbook import ALLOW, DENY, Playbook, asking, bash, calling, prompt
+from tests.support.ruled import judge_by
 
 HOLD_STOP = Order(Kind.HOLD, name="Stop")
 AWAY = Order(Kind.AWAY)
@@ -69,3 +74,45 @@ def test_coming_back_uses_up_no_order(book: Playbook) -> None:
     book.asks(asking("a", "Stop")).asks(asking("a", "Stop"))
     book.sees('a/2 hears {"decision": "block", "reason": "go on"}, confirms')
     assert [order.times for order in book.broker.orders()] == [1]
+
+
+ASKED = '[[rule]]\nverdict = "ask-operator"\nmatch = "Bash(rm *)"\nnote = "look twice"\n'
+GATE = "its hook is a gate: every call comes to you that no rule decides"
+
+
+@pytest.mark.parametrize(
+    ("asked", "because"),
+    [
+        (bash("a", "rm x"), "rules.toml, line 1: ask-operator Bash(rm *) (look twice)"),
+        (
+            bash("a", "cat .env"),
+            "files of secrets for a project always reach a person (protected: env-files): .env",
+        ),
+        (bash("a", "ls"), GATE),
+        (prompt("a", "ls"), "the agent itself asks"),
+        (prompt("a", "ls", stance=Stance.COMPANION), "the agent itself asks"),
+        (asking("a", "Stop", stance=Stance.SUPERVISOR), "its hook is a supervisor: every end of"),
+        (asking("a", "SubagentStart"), "your standing order: hold SubagentStart"),
+        (bash("a", "ls", session="held"), "your standing order: hold everything of session=held"),
+        (
+            calling("a", {}, "t1", tool="ExitPlanMode"),
+            "the agent itself asks",
+        ),
+    ],
+    ids=["rule", "protected", "gate", "dialog", "companion", "stop", "hold", "hold-all", "plan"],
+)
+def test_a_card_says_why_it_is_here_and_says_it_again_after_a_restart(
+    asked: Request, because: str
+) -> None:
+    broker = Broker(PLATFORMS, judge_by(ASKED))
+    broker.handle(Ordered(Order(Kind.HOLD, name="SubagentStart"), 0.0))
+    broker.handle(Ordered(Order(Kind.HOLD_ALL, session="held", until=60.0), 0.0))
+    broker.handle(Arrived(asked, 1, 0.0))
+    (card,) = broker.waiting()
+    assert card.because.startswith(because)
+    after = Broker(PLATFORMS, judge_by(ASKED))
+    after.handle(Restored((WaitedBefore(1, asked),), (), (), 1, 0.0))
+    (again,) = after.waiting()
+    if "order" in because:
+        because = "a standing order" if again.event.name == "SubagentStart" else GATE
+    assert again.because.startswith(because)

@@ -50,6 +50,19 @@ def words_rows(around: Around, sheet: Sheet) -> Iterator[Line]:
         yield from framed(plain_rows(words, sheet.inner, sheet.spell, words=True))
 
 
+def because_lines(card: Card, sheet: Sheet) -> list[Line]:
+    """Return the start of why the card is here; a rule or a protected place stands out."""
+    style = "noted" if card.law else "dim"
+    return [[(style, f"    {brief(card.because, sheet.spell)}")]] if card.because else []
+
+
+def because_rows(card: Card, sheet: Sheet) -> Iterator[Line]:
+    """Return in full why the card is here, where one line cannot hold it."""
+    if cells(brief(card.because, sheet.spell)) > sheet.columns - 5:
+        yield [("label", "why it is here")]
+        yield from framed(plain_rows(card.because, sheet.inner, sheet.spell, words=True))
+
+
 def limit_lines(card: Card, sheet: Sheet) -> list[Line]:
     """Return the start of what a decision will not bring about, a line for each thing."""
     return [[("noted", f"    {sheet.spell(limit)}")] for limit in card.limits]

@@ -11,7 +11,14 @@ from typing import Any, TypeAlias
 from crabhook.broker.card import Card
 from crabhook.model.event import Event
 from crabhook.model.jsontext import Value
-from crabhook.ui.full.around import Around, before_rows, limit_rows, suggestion_rows, words_rows
+from crabhook.ui.full.around import (
+    Around,
+    because_rows,
+    before_rows,
+    limit_rows,
+    suggestion_rows,
+    words_rows,
+)
 from crabhook.ui.full.code import plain_rows, shell_rows
 from crabhook.ui.full.detail import Item
 from crabhook.ui.full.diff import added_rows, edit_rows, patch_rows
@@ -57,6 +64,7 @@ def request_rows(card: Card, sheet: Sheet, around: Around = _NOTHING) -> Iterato
     """Return all there is to read about a card."""
     first, *others = [request.event for request in card.requests]
     yield from _warning(first)
+    yield from because_rows(card, sheet)
     yield from limit_rows(card, sheet)
     yield from going_rows(card)
     if first.tool is not None:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from crabhook.broker.card import Card
 from crabhook.broker.states import State
-from crabhook.ui.full.around import limit_lines, words_line
+from crabhook.ui.full.around import because_lines, limit_lines, words_line
 from crabhook.ui.full.clock import Clock
 from crabhook.ui.full.editview import EditContent
 from crabhook.ui.full.foot import Foot
@@ -165,7 +165,7 @@ class Painter:
         standing = self._standing(card, armed=screen.armed())
         lines = [[("", " "), *line] for line in head_lines(standing, sheet, clock)]
         if card.state is State.WAITING:
-            lines += limit_lines(card, sheet)
+            lines += [*because_lines(card, sheet), *limit_lines(card, sheet)]
         if (around := screen.surroundings.of(card)).words:
             lines.append([("", " "), *words_line(around, sheet.columns, sheet.spell)])
         if card.state is State.WAITING and (error := screen.forms.error(card)):

@@ -74,6 +74,8 @@ def _facts(card: Card, now: float) -> Iterator[Row]:
         yield Row(f"  kept going: {card.kept_going} of {CAP} in a row")
     if card.state is State.WAITING:
         yield from (Row("  limit: ", limit) for limit in card.limits)
+        if card.because:
+            yield Row("  here because: ", card.because)
         yield Row(f"  time left: {clock(card.wait_until - now)}")
 
 

@@ -10,6 +10,8 @@ from crabhook.model.decision import Decision, Verdict
 from crabhook.ui.full.around import Around, Surroundings, words_line
 from crabhook.ui.full.letters import cells
 from crabhook.ui.safe import safe
+from tests.support.desk import BrokerDesk
+from tests.support.ruled import NO_RM, judge_by
 from tests.support.sitting import Sitting
 
 
@@ -129,3 +131,22 @@ def test_a_plan_in_a_file_is_shown_as_what_the_file_says() -> None:
     place = rows.index(next(row for row in rows if row.strip() == "the plan, as its file says"))
     assert rows[place + 1].startswith(" │ # The plan")
     assert not any("last words" in row or "PermissionRequest" in row for row in rows)
+
+
+@pytest.mark.parametrize("columns", [60, 120])
+def test_a_card_says_why_it_is_here_in_its_head_and_whole_below_where_it_is_long(
+    columns: int,
+) -> None:
+    note = "this folder is shared with other teams, so look twice"
+    rules = NO_RM.replace("deny", "ask-operator").replace("use trash", note)
+    desk = BrokerDesk(judge=judge_by(rules, "/home/ann/api-server"))
+    sitting = Sitting(rows=40, columns=columns, desk=desk)
+    sitting.ask(tool_input={"command": "rm -rf build"})
+    said = f"rules.toml, line 1: ask-operator Bash(rm *) ({note})"
+    rows = sitting.rows_of_text()
+    (head,) = (row for row in rows if row.strip().startswith(said[:40]) and "│" not in row)
+    whole = "".join(row.strip(" │┆") + " " for row in rows[rows.index(head) + 1 :])
+    assert (said in head) is (columns == 120)
+    assert (said in whole) is (columns == 60)
+    sitting.desk.answer(1, Decision(Verdict.ALLOW))
+    assert head not in sitting.rows_of_text()

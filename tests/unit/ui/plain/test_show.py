@@ -55,13 +55,14 @@ def test_a_card_is_a_header_its_facts_its_input_and_the_words_that_fit() -> None
     assert block[0] == (
         f"#1 PermissionRequest Bash session={payload['session_id']} cwd={payload['cwd']}"
     )
-    assert block[1:4] == [
+    assert block[1:5] == [
         f"  mode: {payload['permission_mode']}",
         "  from: dev@box process 42",
+        "  here because: the agent itself asks",
         "  time left: 9:48",
     ]
-    assert block[4:6] == ["  command:", f"    {payload['tool_input']['command']}"]
-    assert block[6:-2] == [
+    assert block[5:7] == ["  command:", f"    {payload['tool_input']['command']}"]
+    assert block[7:-2] == [
         "  description: write",
         "  always 1: also work in /home/dev/project → this session",
     ]
