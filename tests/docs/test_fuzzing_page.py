@@ -11,3 +11,11 @@ ROW = re.compile(r"^\| `(\w+)` \|", re.MULTILINE)
 
 def test_the_table_is_that_of_the_targets() -> None:
     assert ROW.findall(PAGE.read_text()) == names()
+
+
+def test_the_figures_are_the_tables_sums() -> None:
+    page = PAGE.read_text(encoding="utf-8")
+    rows = re.findall(r"^\| `\w+` \|.*\| (\d+) \| ([\d,]+) \|$", page, re.MULTILINE)
+    tried = sum(int(inputs.replace(",", "")) for _, inputs in rows)
+    assert f"**{tried:,}**" in page
+    assert f"The corpus is {sum(int(kept) for kept, _ in rows)}\ninputs" in page

@@ -22,7 +22,13 @@ from crabhook.config import Settings, SettingsError
 from crabhook.model.errors import CrabhookError
 from crabhook.platforms import PLATFORMS
 from crabhook.server.activation import open_behind
-from crabhook.server.address import Address, TcpAddress, default_address, parse_address
+from crabhook.server.address import (
+    Address,
+    TcpAddress,
+    UnixAddress,
+    default_address,
+    parse_address,
+)
 from crabhook.server.health import Health
 from crabhook.server.healthport import HealthPort
 from crabhook.server.inherited import address_of, inherited
@@ -49,7 +55,12 @@ _LOG = logging.getLogger(__name__)
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options; each has the setting of the same name behind it."""
     add = parser.add_argument
-    add("--listen", action="append", metavar="ADDRESS", help="unix:PATH or HOST:PORT; repeatable")
+    add(
+        "--listen",
+        action="append",
+        metavar="ADDRESS",
+        help="unix:PATH, or HOST:PORT besides; repeatable",
+    )
     add("--plain", action="store_true", default=None, help="lines instead of a full screen")
     add("--ascii", action="store_true", default=None, help="draw with ASCII alone")
     add("--headless", action="store_true", default=None, help="nobody decides but the rules")
@@ -122,7 +133,10 @@ async def _serve(settings: Settings) -> None:
 
 
 def _own_addresses(settings: Settings) -> list[Address]:
-    return [parse_address(text) for text in settings.listen] or [default_address()]
+    """Return where to listen: on a Unix socket always, since hooks without --server look there."""
+    wanted = [parse_address(text) for text in settings.listen]
+    local = any(isinstance(one, UnixAddress) for one in wanted)
+    return wanted if local else [default_address(), *wanted]
 
 
 def _port(

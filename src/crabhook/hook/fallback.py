@@ -11,6 +11,7 @@ from crabhook.hook.wire import Reply, printable
 _START = "start the operator's terminal: crabhook serve"
 _LOOK = "look at the operator's terminal"
 _OPTIONS = "see crabhook --help, and how the hook is installed"
+_ADDRESS = "install the hook with the right --server"
 _LONGER = "give more time with --wait"
 
 # What went wrong, and what a person can do about it.
@@ -52,6 +53,17 @@ _REMEDIES = {
     "UNIMPLEMENTED": "see that a crabhook of this version listens there",
     "UNAUTHENTICATED": "give the operator's token with --token-file or CRABHOOK_TOKEN",
 }
+
+# What a hook's own connection says, and what a person can do about it; else nobody listens.
+_CONNECTING = (
+    ("--tls-ca", "install the hook with the --tls-ca that the server's certificate comes from"),
+    ("in the clear", "install the hook with --tls-ca"),
+    ("no TLS", "install the hook without --tls-ca if that server was begun without --tls-cert"),
+    ("it speaks TLS", _ADDRESS),
+    ("not an address", _ADDRESS),
+    ("its folder", "make that folder yours alone: chmod 700, and its owner you"),
+)
+_IN_THE_CLEAR = "if that server speaks TLS, install the hook with --tls-ca; else " + _START
 
 _MEANING = {
     "pass": "the agent will ask its own user, as without crabhook",
@@ -115,7 +127,16 @@ def _line(wish: str, unanswered: Unanswered) -> str:
         name = _STATUSES[unanswered.status] if known else f"status {unanswered.status}"
         remedy = _REMEDIES.get(name, _LOOK)
         problem = f"{name}, {problem}"
+    elif unanswered.kind == "unreachable":
+        remedy = remedy_of(str(unanswered))
     return f"{what} ({problem}); {_MEANING[wish]}; {remedy}"
+
+
+def remedy_of(problem: str) -> str:
+    """Say what a person can do when no connection came about."""
+    if problem.endswith("the connection was closed") and not problem.startswith("unix:"):
+        return _IN_THE_CLEAR
+    return next((remedy for mark, remedy in _CONNECTING if mark in problem), _START)
 
 
 def _json(text: str) -> str:

@@ -33,13 +33,24 @@ class _TlsLine(ssl.SSLSocket):
 def wrap(line: "sockets.socket", host: str, tls_ca: str, *, seconds: float) -> ssl.SSLSocket:
     """Begin TLS on a connected line; raise OSError unless that one CA vouches for `host`."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    context.load_verify_locations(tls_ca)
+    try:
+        context.load_verify_locations(tls_ca)
+    except OSError as error:
+        why = "holds no certificate" if isinstance(error, ssl.SSLError) else error.strerror
+        raise ConnectionError(f"the file of --tls-ca, {tls_ca!r}: {why}") from error
     context.set_alpn_protocols(["h2"])
     context.sslsocket_class = _TlsLine
     bare = socket.socket(fileno=line.detach())
     try:
         bare.settimeout(seconds)
         secured = context.wrap_socket(bare, server_hostname=host)
+    except ssl.SSLCertVerificationError as error:
+        bare.close()
+        why = f"--tls-ca does not vouch for the server: {error.verify_message}"
+        raise ConnectionError(why) from error
+    except ssl.SSLError as error:
+        bare.close()
+        raise ConnectionError(f"no TLS came about ({error.reason})") from error
     except BaseException:
         bare.close()
         raise

@@ -1,7 +1,9 @@
 """Opens the permission port: gRPC's options, the addresses, and what each of them demands."""
 
+import errno
 import os
 import resource
+import socket
 from collections.abc import AsyncIterator, Sequence
 from contextlib import ExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
@@ -119,7 +121,22 @@ def _add(server: grpc.aio.Server, address: Address, tls: Tls | None) -> int:
     except OSError as error:
         raise PortError(f"the TLS files cannot be read: {error}") from error
     except RuntimeError as error:
-        raise PortError(f"cannot listen on {address}: {error}") from error
+        raise PortError(f"cannot listen on {address}: {_why(address) or error}") from error
+
+
+def _why(address: Address) -> str:
+    """Say in the system's words why nobody can listen there; gRPC has none of its own for it."""
+    if isinstance(address, UnixAddress):
+        return ""
+    with socket.socket(socket.AF_INET6 if ":" in address.host else socket.AF_INET) as line:
+        try:
+            line.bind((address.host, address.port))
+            line.listen()
+        except OSError as error:
+            if error.errno == errno.EADDRINUSE:
+                return "another program listens there: end it, or give another port"
+            return error.strerror or str(error)
+    return ""
 
 
 def _raise_file_limit() -> None:

@@ -109,6 +109,15 @@ def test_tcp_wants_the_token_made_at_the_first_start(tmp_path: Path) -> None:
         assert client.finish().output["hookSpecificOutput"]["permissionDecision"] == "allow"
 
 
+def test_hooks_that_name_no_server_are_heard_beside_a_tcp_address(tmp_path: Path) -> None:
+    with PlainDesk("--token-file", str(tmp_path / "token"), listen="127.0.0.1:0") as desk:
+        usual = f"unix:{desk.folder}/crabhook/crabhook.sock"
+        desk.wait_for(rf"listening on {usual}, 127\.0\.0\.1:\d+", again=True)
+        hook = Client(usual, sample("PreToolUse-Bash"))
+        desk.say(f"{desk.card('Bash')} deny heard")
+        assert "heard" in hook.finish().stdout.decode()
+
+
 def test_a_second_server_on_the_same_socket_is_refused(tmp_path: Path) -> None:
     with PlainDesk() as desk:
         done = serve(tmp_path, "--listen", desk.address)

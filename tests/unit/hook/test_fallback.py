@@ -73,6 +73,28 @@ def test_everything_else_is_passed(wish: str, payload: bytes) -> None:
     assert "; the agent will ask its own user, as without crabhook; " in stderr
 
 
+@pytest.mark.parametrize(
+    ("problem", "remedy"),
+    [
+        ("unix:/s: No such file or directory", "start the operator's terminal: crabhook serve"),
+        ("localhost:7: Connection refused", "start the operator's terminal: crabhook serve"),
+        ("unix:/s: the connection was closed", "start the operator's terminal: crabhook serve"),
+        ("localhost:7: the connection was closed", "if that server speaks TLS, install"),
+        ("a:7: --tls-ca does not vouch for the server: expired", "certificate comes from"),
+        ("a:7: the file of --tls-ca, '/x': No such file or directory", "certificate comes from"),
+        ("a:7: no TLS came about (WRONG_VERSION_NUMBER)", "install the hook without --tls-ca"),
+        ("a:7: the request and the token would travel in the clear: give", "install the hook with"),
+        ("a:b: not an address: a port is 1 to 65535", "install the hook with the right --server"),
+        ("unix:/s: its folder is not one that this user alone can write to", "chmod 700"),
+    ],
+)
+def test_what_is_advised_mends_what_went_wrong(problem: str, remedy: str) -> None:
+    line = fall_back(Options(), event("PreToolUse"), Unanswered("unreachable", problem)).stderr
+    advice = line.decode().rpartition("as without crabhook; ")[2]
+    assert advice.startswith(remedy) or remedy in advice
+    assert ("crabhook serve" in advice) == ("crabhook serve" in remedy or "speaks" in remedy)
+
+
 @pytest.mark.parametrize("payload", [b"", b"no JSON", b"[]", b"{}", b'{"hook_event_name": 1}'])
 def test_a_no_to_nobody_knows_what_is_exit_code_two(payload: bytes) -> None:
     stdout, stderr, code = fallen("deny", payload)

@@ -14,6 +14,7 @@ from crabhook.doctor.facts import Case
 from crabhook.doctor.finding import Finding, Status
 from crabhook.doctor.probe import Answer, ask
 from crabhook.hook.client import Options
+from crabhook.hook.fallback import remedy_of
 from crabhook.model.errors import CrabhookError
 from crabhook.server.address import default_address
 
@@ -58,8 +59,13 @@ def _silent(case: Case, one: Entry, answer: Answer) -> Finding:
     mend, advice = _serve(case, one), ""
     if answer.no_token:
         token = config.token_file()
-        mend = case.reinstalling(one, token_file=str(token)) if token.is_file() else ""
-        advice = "the server's token file is what --token-file of `crabhook serve` names"
+        another = token.is_file() and one.given("--token-file") != str(token)
+        mend = case.reinstalling(one, token_file=str(token)) if another else ""
+        advice = (
+            "the server's token file is what --token-file of `crabhook serve` names"
+            if another or not token.is_file()
+            else f"the server began with another token than {token} holds now: end it, begin anew"
+        )
     elif folder := _open_folder(one):
         mend = commands.chmod("700", folder)
         advice = "a hook asks nobody, and no server begins, in a folder that others can write to"
@@ -68,6 +74,8 @@ def _silent(case: Case, one: Entry, answer: Answer) -> Finding:
     elif elsewhere := _elsewhere(one):
         mend = case.reinstalling(one, server=elsewhere)
         advice = f"your settings have the server listen on {elsewhere}, where one answers"
+    elif not mend:
+        advice = remedy_of(answer.words)
     return Finding("server.answers", Status.FAULT, answer.words, means, mend, advice)
 
 

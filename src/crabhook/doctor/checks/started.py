@@ -129,7 +129,7 @@ def _judged(case: Case, one: Entry, speed: Speed, where: str) -> Finding:
         Status.WARNING,
         what,
         f"{case.title} waits that long at every event, dozens of times a turn",
-        case.reinstalling(one),
+        "" if one.options.tls_ca else case.reinstalling(one),  # TLS costs as much after it
         f"{tls if one.options.tls_ca else ''}a busy machine measures badly: look again",
         figures=figures,
     )

@@ -100,6 +100,7 @@ async def test_a_certificate_that_nobody_vouches_for_is_told_from_silence(
         install(home, f"https://127.0.0.1:{door.sockets[0].getsockname()[1]}")
         finding = await asyncio.to_thread(home.look, takes)
     assert "NODE_EXTRA_CA_CERTS" in finding.advice
+    assert not finding.mend, "a server is there: another would not be"
 
 
 def test_a_projects_url_is_not_shown_the_token(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:

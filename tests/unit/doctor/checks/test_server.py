@@ -3,11 +3,13 @@
 import asyncio
 import os
 import socket
+import ssl
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import trustme
 
 from crabhook.doctor.checks.server import answers, private_socket, private_token
 from crabhook.doctor.finding import Finding, Status
@@ -93,6 +95,31 @@ async def test_a_wrong_token_is_a_fault_and_the_servers_own_mends_it(home: Home)
         assert (finding.status, "token" in finding.what) == (Status.FAULT, True)
         await asyncio.to_thread(home.mend, finding)
         assert is_well(await asyncio.to_thread(home.look, answers))
+
+
+async def test_installing_again_is_not_advised_where_it_would_change_nothing(home: Home) -> None:
+    token = home.write(home.state / "token", "newer\n")
+    token.chmod(0o600)
+    async with opened(TcpAddress("127.0.0.1", 0), token="hush") as port:
+        home.install("--gate", "--token-file", str(token), server=str(port.bound[0]))
+        finding = await asyncio.to_thread(home.look, answers)
+    assert (finding.status, finding.mend) == (Status.FAULT, "")
+    assert "end it, begin anew" in finding.advice
+
+
+async def test_an_untrusted_certificate_leads_to_the_right_one_and_not_to_another_server(
+    home: Home,
+) -> None:
+    trust = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    trust.set_alpn_protocols(["h2"])
+    trustme.CA().issue_cert("127.0.0.1").configure_cert(trust)
+    trustme.CA().cert_pem.write_to_path(str(home.folder / "other.pem"))
+    async with await asyncio.start_server(lambda *_: None, "127.0.0.1", 0, ssl=trust) as door:
+        server = f"127.0.0.1:{door.sockets[0].getsockname()[1]}"
+        home.install("--gate", "--tls-ca", str(home.folder / "other.pem"), server=server)
+        finding = await asyncio.to_thread(home.look, answers)
+    assert (finding.status, finding.mend) == (Status.FAULT, "")
+    assert "--tls-ca" in finding.advice
 
 
 def test_a_token_that_is_not_there_is_a_fault(home: Home) -> None:

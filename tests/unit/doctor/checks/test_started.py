@@ -149,3 +149,11 @@ def test_the_goal_is_one_and_a_half_starts(home: Home, ratio: float, status: Sta
     case = home.case()
     speed = Speed(hook=15.0, python=10.0, ratio=ratio, rounds=15)
     assert _judged(case, case.entries[0], speed, "no server there").status is status
+
+
+def test_installing_again_is_not_advised_against_what_tls_costs(home: Home) -> None:
+    home.install("--gate", "--tls-ca", str(home.folder / "ca.pem"), server="127.0.0.1:9")
+    case = home.case()
+    found = _judged(case, case.entries[0], Speed(hook=40.0, python=10.0, ratio=4.0, rounds=5), "")
+    assert (found.status, found.mend) == (Status.WARNING, "")
+    assert "TLS alone costs" in found.advice
