@@ -21,10 +21,11 @@ READER = """
 import sys
 sys.path[:0] = [{source!r}]
 from crabhook.platforms.claude import Claude
-from crabhook.server.lastwords import read_last_words, transcript_of
+from crabhook.server.lastwords import transcript_of
+from crabhook.transcript import last_words
 event = Claude().read(sys.stdin.buffer.read())
 with open({found!r}, "a") as file:
-    print(event.agent_type or "main", repr(read_last_words(transcript_of(event))), file=file)
+    print(event.agent_type or "main", repr(last_words(transcript_of(event))), file=file)
 """
 
 

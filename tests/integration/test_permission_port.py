@@ -308,9 +308,10 @@ async def test_a_payload_as_large_as_clients_send_goes_through() -> None:
 async def test_what_takes_long_to_judge_keeps_no_other_call_waiting() -> None:
     begun, enough = asyncio.Event(), asyncio.Event()
 
-    async def study(_: Event) -> None:
-        begun.set()
-        await enough.wait()
+    async def study(_: Event, *, long: bool) -> None:
+        if long:
+            begun.set()
+            await enough.wait()
 
     long = {**BASH, "tool_input": {"command": "ls " * LONG}}
     async with opened(study=study) as port, connected(port.bound[0]) as channel:
@@ -326,9 +327,10 @@ async def test_what_takes_long_to_judge_keeps_no_other_call_waiting() -> None:
 async def test_whoever_leaves_while_its_input_is_judged_never_waits() -> None:
     begun = asyncio.Event()
 
-    async def study(_: Event) -> None:
-        begun.set()
-        await asyncio.sleep(60)
+    async def study(_: Event, *, long: bool) -> None:
+        if long:
+            begun.set()
+            await asyncio.sleep(60)
 
     long = {**BASH, "tool_input": {"command": "ls " * LONG}}
     async with opened(study=study) as port, connected(port.bound[0]) as channel:

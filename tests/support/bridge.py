@@ -9,22 +9,18 @@ from typing import TYPE_CHECKING, Any
 
 from crabhook.platforms import PLATFORMS
 from crabhook.server.address import UnixAddress
+from crabhook.server.door import Study, no_study
 from crabhook.server.ndjson.entrance import Entrance
 from crabhook.server.ndjson.port import open_bridge
 from crabhook.server.runner import Runner
 from tests.support.port import BASH, SOON, Opened, short_folder
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable
+    from collections.abc import AsyncIterator
 
-    from crabhook.model.event import Event
 
 LARGEST = 1 << 24
 """Bytes of the longest answer a test reads."""
-
-
-async def no_study(_: Event) -> None:
-    """Leave every event to be judged when it is taken in."""
 
 
 class Line:
@@ -68,9 +64,7 @@ def envelope(request_id: Any = "r1", payload: Any = None, **fields: Any) -> dict
 
 
 @asynccontextmanager
-async def opened_bridge(
-    *, wait: float = 60.0, study: Callable[[Event], Awaitable[None]] = no_study
-) -> AsyncIterator[Opened]:
+async def opened_bridge(*, wait: float = 60.0, study: Study = no_study) -> AsyncIterator[Opened]:
     """Open a bridge on a socket of its own; nothing waits any more at the end."""
     with short_folder() as folder:
         runner = Runner(PLATFORMS)

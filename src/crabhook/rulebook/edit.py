@@ -15,7 +15,13 @@ from crabhook.policy.trust import (
     toml_text,
     write_trusted,
 )
-from crabhook.rulebook.files import RuleFiles, RulesError, read_bytes, read_text, write_text
+from crabhook.rulebook.files import (
+    RuleFiles,
+    RulesError,
+    read_project_file,
+    read_text,
+    write_text,
+)
 
 
 def add(files: RuleFiles, rule: Rule) -> Rule:
@@ -82,7 +88,7 @@ def readable(folder: Path, level: Trust) -> tuple[bytes, RuleSet]:
 
     Raises RulesError where there is none, RuleFileError for a wrong one.
     """
-    content = read_bytes(folder / PROJECT_FILE)
+    content = read_project_file(folder)
     if not content:
         raise RulesError(f"there are no rules in {folder / PROJECT_FILE}")
     trusted = Trusted(str(folder), digest(content), level)

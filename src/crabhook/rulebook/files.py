@@ -1,17 +1,22 @@
 """The rule files on the disk: the user's own, projects', and the list of those trusted."""
 
 import os
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 
 from crabhook.model.errors import CrabhookError
+from crabhook.ownfile import read_own
 from crabhook.policy.engine import Policy
+from crabhook.policy.paths import normal
 from crabhook.policy.protected import Protected
-from crabhook.policy.rule import RuleSet
+from crabhook.policy.rule import RuleSet, Trust
 from crabhook.policy.rulefile import RuleFileError, read_rules
 from crabhook.policy.trust import PROJECT_FILE, Trusted, project_rules, read_trusted
+
+LARGEST = 1 << 20  # bytes of a rule file: ten thousand rules
 
 
 class RulesError(CrabhookError):
@@ -48,8 +53,17 @@ class RuleFiles:
 
     def project_rules(self, project: Path) -> RuleSet:
         """Return what the project's file adds, as far as it is trusted."""
-        content = read_bytes(project / PROJECT_FILE)
-        return project_rules(str(project), content, self.trusted_files())
+        return self.rules_of(project, self.trusted_files())
+
+    def rules_of(self, project: Path, trusted: Iterable[Trusted]) -> RuleSet:
+        """Return what the project's file adds, where the user has trusted these files.
+
+        Where none of them is the project's, its file is not even opened.
+        """
+        theirs = [one for one in trusted if normal(one.folder) == normal(str(project))]
+        if not theirs:
+            return RuleSet(folder=str(project), trust=Trust.NONE)
+        return project_rules(str(project), read_project_file(project), theirs)
 
     def policy(self, project: Path) -> Policy:
         """Return the law as it stands for agents in the project."""
@@ -68,22 +82,29 @@ def _read_once(text: str, name: str) -> RuleSet:
 
 
 def read_text(path: Path) -> str:
-    """Return a file's text, empty where there is none.
+    """Return the text of a file of the user's, empty where there is none; it may be a link.
 
     Raises RuleFileError for one that is not UTF-8, RulesError for one that
     cannot be read.
     """
     try:
-        return read_bytes(path).decode()
+        return _read(path, links=True).decode()
     except UnicodeDecodeError as error:
         raise RuleFileError(str(path), 1, f"it is not UTF-8 (byte {error.start})") from error
 
 
-def read_bytes(path: Path) -> bytes:
-    """Return a file's bytes, none where there is no file; raises RulesError."""
+def read_project_file(project: Path) -> bytes:
+    """Return the bytes of a project's rule file, none where there is none; raises RulesError.
+
+    It comes with a repository, so it may not be a link to another file.
+    """
+    return _read(project.absolute() / PROJECT_FILE, links=False)
+
+
+def _read(path: Path, *, links: bool) -> bytes:
     try:
-        return path.read_bytes()
-    except FileNotFoundError:
+        return read_own(path, LARGEST, links=links)
+    except (FileNotFoundError, NotADirectoryError):
         return b""
     except OSError as error:
         raise RulesError(f"{path} cannot be read: {error.strerror}") from error

@@ -1,7 +1,7 @@
 """The door that every hook's request goes in by, whichever port it came to."""
 
-from collections.abc import Awaitable, Callable
-from typing import TypeAlias
+from collections.abc import Awaitable
+from typing import Protocol
 
 from crabhook.model.event import Event
 from crabhook.model.request import Request
@@ -10,21 +10,27 @@ from crabhook.platforms.interface import Held
 from crabhook.server.place import Place, RefusedError
 from crabhook.server.runner import Runner
 
-Study: TypeAlias = Callable[[Event], Awaitable[None]]
+
+class Study(Protocol):
+    """What makes ready for an event to be judged; `long`: judging it may take a while itself."""
+
+    def __call__(self, event: Event, /, *, long: bool) -> Awaitable[None]:
+        """Come back when `event` can be judged at once."""
+
 
 LONG = 2048  # bytes of an input; a shorter one is judged in a few milliseconds
 _JUDGED = (Held.ALWAYS, Held.AT_THE_GATE)
 
 
-async def no_study(_: Event) -> None:
+async def no_study(_event: Event, *, long: bool) -> None:
     """Leave every event to be judged when it is taken in."""
 
 
 class Door:
     """Lets requests in to one runner.
 
-    `study` is awaited before a held event with a long input is taken in, so
-    that other agents' hooks do not wait while it is judged.
+    `study` is awaited before a held event is taken in, so that other agents' hooks
+    do not wait while its rules are read, or a long input is judged.
     """
 
     def __init__(self, runner: Runner, study: Study = no_study) -> None:
@@ -35,8 +41,8 @@ class Door:
 
     async def enter(self, asked: Request) -> Place:
         """Take a request in; its place may already hold the reply.  Raises RefusedError."""
-        if asked.size > LONG and _is_judged(asked):
-            await self._study(asked.event)
+        if _is_judged(asked):
+            await self._study(asked.event, long=asked.size > LONG)
         try:
             return self._runner.enter(asked)
         except RefusedError as error:

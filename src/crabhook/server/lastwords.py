@@ -1,27 +1,21 @@
 """An agent's last words, read from the end of its transcript: why it asks what it asks.
 
-The agent names the file, so nothing about it is taken on trust: only a
-regular file of our own user is opened, only on the machine the hook ran on,
-and of its content only what an assistant said comes back.  Claude Code writes
-one JSON object a line: {"type": "assistant", "message": {"content": [{"type":
-"text", "text": …}]}}.  What a plan's own file says is read in the same way.
+The agent names the file, and only on the machine the hook ran on is it looked
+for.  What a plan's own file says is read in the same way.  Each is read in a
+thread.
 """
 
 import asyncio
-import json
 import os
 import re
 from collections import OrderedDict
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Callable
 
 from crabhook.broker.card import Card
 from crabhook.model.event import Event
-from crabhook.server.ownfile import open_own
 from crabhook.server.planfile import plan_file, read_plan
+from crabhook.transcript import last_words
 
-TAIL = 256 * 1024  # bytes of the transcript's end that are read
-LONGEST = 2_000  # letters of what was said that are kept
 KEPT = 256  # cards whose words are remembered
 _ID = re.compile(r"[A-Za-z0-9_-]{1,100}")
 
@@ -60,7 +54,7 @@ def _source(event: Event) -> tuple[str, Callable[[str], str]]:
     """Return the file that tells most about a card, and how it is read."""
     if plan := plan_file(event):
         return plan, read_plan
-    return transcript_of(event), read_last_words
+    return transcript_of(event), last_words
 
 
 def transcript_of(event: Event) -> str:
@@ -71,54 +65,3 @@ def transcript_of(event: Event) -> str:
     if not _ID.fullmatch(event.agent_id) or not path.endswith(".jsonl"):
         return ""
     return f"{path.removesuffix('.jsonl')}/subagents/agent-{event.agent_id}.jsonl"
-
-
-def read_last_words(path: str) -> str:
-    """Return what an assistant last said since it was last spoken to; empty where nothing can be.
-
-    Whatever is wrong with the file, nothing raises.
-    """
-    try:
-        lines = _tail(path).split(b"\n")
-    except (OSError, ValueError):  # ValueError: a name that no file can have
-        return ""
-    for line in reversed(lines):
-        entry = _entry(line)
-        if entry is None or entry.get("isMeta") is True:
-            continue
-        texts = list(_texts(entry))
-        if entry.get("type") == "assistant" and any(text.strip() for text in texts):
-            return "\n".join(texts).strip()[:LONGEST]
-        if entry.get("type") == "user" and texts:
-            return ""
-    return ""
-
-
-def _tail(path: str) -> bytes:
-    """Return the end of the file at `path` from the first whole line on; raises OSError."""
-    with open_own(path) as (file, size):
-        start = max(size - TAIL, 0)
-        file.seek(start)
-        read = file.read(TAIL)
-    return read.partition(b"\n")[2] if start else read
-
-
-def _entry(line: bytes) -> dict[str, Any] | None:
-    try:
-        entry = json.loads(line)
-    except (ValueError, RecursionError):
-        return None
-    return entry if isinstance(entry, dict) else None
-
-
-def _texts(entry: dict[str, Any]) -> Iterator[str]:
-    """Return what was said in a line; the results of tools are nobody's words."""
-    message = entry.get("message")
-    content = message.get("content") if isinstance(message, dict) else None
-    if isinstance(content, str):
-        yield content
-    for part in content if isinstance(content, list) else ():
-        if isinstance(part, dict) and part.get("type") == "text":
-            text = part.get("text")
-            if isinstance(text, str):
-                yield text

@@ -1,37 +1,60 @@
 """The rules in force: read from the owner's files, and again when these change.
 
-A file that is broken keeps what was in force before it broke, and says so on
-the screen: a typing error must neither open the gate nor shut it.
+The owner's own file, where it is broken, keeps what was in force before it broke, and
+says so on the screen: a typing error must neither open the gate nor shut it.  What a
+project brings is a stranger's: a file there that cannot be read counts for nothing,
+and the owner's rules hold beside it.
+
+Agents say in which folder they are, so the files are looked at in a thread of their
+own: no other agent's hook waits for a slow disk, or for a thousand rules to be read.
 """
 
 import asyncio
 import logging
 from collections.abc import Callable
-from dataclasses import dataclass
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
 from math import inf
 from pathlib import Path
 from time import monotonic
+from typing import TypeVar
 
 from crabhook.model.errors import CrabhookError
 from crabhook.model.event import Event
 from crabhook.policy.engine import Policy
-from crabhook.policy.rule import RuleVerdict
+from crabhook.policy.rule import RuleSet, RuleVerdict, Trust
 from crabhook.policy.ruling import Ruling
-from crabhook.policy.trust import PROJECT_FILE
+from crabhook.policy.trust import PROJECT_FILE, Trusted
 from crabhook.rulebook.files import RuleFiles
-from crabhook.rulebook.projects import LOOK_AGAIN, PROJECTS_KEPT, Projects, surroundings_here
+from crabhook.rulebook.projects import LOOK_AGAIN, PROJECTS_KEPT, project_of, surroundings_here
 
 _LOG = logging.getLogger(__name__)
+_Key = TypeVar("_Key")
+_Kept = TypeVar("_Kept")
 
+LONGEST_PATH = 4096  # Linux's PATH_MAX, the largest that is met
 STUDIED_KEPT = 64  # rulings made ahead whose event was never judged: its ticket was known
 
 
-@dataclass(slots=True)
-class _InForce:
-    """The rules of one project, as of the files' last change that could be read."""
+@dataclass(frozen=True, slots=True)
+class _Own:
+    """What the owner's own files said when they could last be read, and what is wrong since."""
 
-    policy: Policy
+    rules: RuleSet
+    trusted: tuple[Trusted, ...]
     stamps: tuple[object, ...]
+    trouble: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _There:
+    """The rules for one project, as of the last look; `trouble` is with the project's file."""
+
+    project: Path
+    policy: Policy
+    own: _Own
+    stamp: object
+    trouble: str
     looked: float
 
 
@@ -43,63 +66,129 @@ class Law:
     def __init__(self, files: RuleFiles) -> None:
         self._files = files
         self.changed = _LOG.warning
-        self._in_force: dict[Path, _InForce] = {}
-        self._projects = Projects()
-        self._studied: dict[int, tuple[Event, Ruling | None]] = {}
-        self.trouble = ""
+        self._own = _Own(RuleSet(), (), ())
+        self._by_project: dict[Path, _There] = {}
+        self._by_folder: dict[str, _There] = {}
+        self._looking: dict[str, asyncio.Future[_There]] = {}
+        self._looker = ThreadPoolExecutor(1, "crabhook-rules")
+        self._ours = -inf  # when we last changed the files ourselves
+        self._studied: dict[int, tuple[Event, _There, Ruling | None, bool]] = {}
 
     def __repr__(self) -> str:
-        return f"<Law projects={len(self._in_force)} trouble={self.trouble!r}>"
+        return f"<Law projects={len(self._by_project)} trouble={self.trouble!r}>"
+
+    @property
+    def trouble(self) -> str:
+        """What is wrong with the owner's own files; empty where nothing is."""
+        return self._own.trouble
 
     def look_again(self) -> None:
         """Read the files anew at the next event: they were changed by ourselves."""
-        for known in self._in_force.values():
-            known.looked = -inf
+        self._ours = monotonic()
+        self._looking.clear()  # who asks from now on waits for no look that began before
 
     def judge(self, event: Event) -> Ruling | None:
-        """Return what the rules say of an event, or None where they leave it open."""
+        """Return what the rules say of an event, or None where they leave it open.
+
+        Only for one that was not studied, as when the operator adds a rule, are
+        the files looked at here.
+        """
         if event.tool is None:
             return None
         if studied := self._studied.pop(id(event), None):
-            return studied[1]
-        project = self._projects.of(event.cwd)
-        return _judged(self._policy(project), event, project)
+            _, there, ruling, is_judged = studied
+            return ruling if is_judged else _judged(there.policy, event, there.project)
+        folder = _folder(event)
+        there = self._fresh(folder) or self._keep(folder, self._look(folder))
+        return _judged(there.policy, event, there.project)
 
-    async def study(self, event: Event) -> None:
-        """Judge an event ahead, in a thread, so that `judge` has the ruling at hand.
+    async def study(self, event: Event, *, long: bool) -> None:
+        """Have at hand what `judge` needs for an event: its rules, and for a long one the ruling.
 
-        For long inputs: reading a hostile shell line may take a second, and
-        other agents' hooks are not to wait for it.
+        Reading a hostile shell line may take a second, so a long input is judged in a
+        thread, and other agents' hooks do not wait for it.
         """
         if event.tool is None:
             return
-        project = self._projects.of(event.cwd)
-        loop, policy = asyncio.get_running_loop(), self._policy(project)
-        ruling = await loop.run_in_executor(None, _judged, policy, event, project)
-        self._studied[id(event)] = (event, ruling)  # which keeps the event, and so its id
-        if len(self._studied) > STUDIED_KEPT:
-            del self._studied[next(iter(self._studied))]
+        folder = _folder(event)
+        there = self._fresh(folder) or await self._looked(folder)
+        ruling = None
+        if long:
+            loop = asyncio.get_running_loop()
+            ruling = await loop.run_in_executor(None, _judged, there.policy, event, there.project)
+        self._studied[id(event)] = (event, there, ruling, long)  # which keeps the event, and its id
+        _bound(self._studied, STUDIED_KEPT)
 
-    def _policy(self, project: Path) -> Policy:
-        known, now = self._in_force.get(project), monotonic()
-        if known and now - known.looked < LOOK_AGAIN:
-            return known.policy
-        stamps = tuple(map(_stamp, (self._files.user, self._files.trusted, project / PROJECT_FILE)))
-        if known and stamps == known.stamps:
-            known.looked = now
-            return known.policy
-        policy, trouble = known.policy if known else Policy((), self._files.protected), ""
+    def _fresh(self, folder: str) -> _There | None:
+        there = self._by_folder.get(folder)
+        if there and there.looked > self._ours and monotonic() - there.looked < LOOK_AGAIN:
+            return there
+        return None
+
+    async def _looked(self, folder: str) -> _There:
+        """Look in a thread, once for all who ask meanwhile: one of them may leave."""
+        looking = self._looking.get(folder)
+        if looking is None:
+            loop = asyncio.get_running_loop()
+            looking = loop.run_in_executor(self._looker, self._look, folder)
+            self._looking[folder] = looking
+            looking.add_done_callback(lambda done: self._end_look(folder, done))
+        return self._keep(folder, await asyncio.shield(looking))
+
+    def _end_look(self, folder: str, done: "asyncio.Future[_There]") -> None:
+        if self._looking.get(folder) is done:
+            del self._looking[folder]
+
+    def _look(self, folder: str) -> _There:
+        """Look at the files, and read those that have changed; changes nothing here."""
+        looked, project = monotonic(), project_of(folder)
+        known = self._by_project.get(project)
+        own, stamp = self._look_at_own(), _stamp(project / PROJECT_FILE)
+        if known and known.own is own and known.stamp == stamp:
+            return replace(known, looked=looked)
+        theirs, trouble = RuleSet(folder=str(project), trust=Trust.NONE), ""
+        if stamp is not None:
+            try:
+                theirs = self._files.rules_of(project, own.trusted)
+            except CrabhookError as error:
+                trouble = f"RULES YOU TRUSTED COUNT FOR NOTHING, your own hold: {error}"
+        policy = Policy([own.rules, theirs], self._files.protected)
+        return _There(project, policy, own, stamp, trouble, looked)
+
+    def _look_at_own(self) -> _Own:
+        files, known = self._files, self._own
+        stamps = (_stamp(files.user), _stamp(files.trusted))
+        if stamps == known.stamps:
+            return known
         try:
-            policy = self._files.policy(project)
+            return _Own(files.user_rules(), files.trusted_files(), stamps)
         except CrabhookError as error:
             trouble = f"RULES NOT READ, the ones before stay in force: {error}"
-        self._in_force[project] = _InForce(policy, stamps, now)
-        if len(self._in_force) > PROJECTS_KEPT:
-            del self._in_force[next(iter(self._in_force))]
-        if trouble != self.trouble:
-            self.trouble = trouble
-            self.changed(trouble or "the rules are read again")
-        return policy
+            return replace(known, stamps=stamps, trouble=trouble)
+
+    def _keep(self, folder: str, there: _There) -> _There:
+        """Remember what was found, and say what is new of troubles."""
+        before, own = self._by_project.get(there.project), self._own
+        if there.own is not own:
+            self._own = there.own
+            if there.own.trouble != own.trouble:
+                self.changed(there.own.trouble or "the rules are read again")
+        if there.trouble and (before is None or there.trouble != before.trouble):
+            self.changed(there.trouble)
+        self._by_project[there.project] = self._by_folder[folder] = there
+        _bound(self._by_project, PROJECTS_KEPT)
+        _bound(self._by_folder, PROJECTS_KEPT)
+        return there
+
+
+def _folder(event: Event) -> str:
+    """Return the agent's folder; a name that is too long for one leads to no project."""
+    return event.cwd if len(event.cwd) <= LONGEST_PATH else "/"
+
+
+def _bound(kept: dict[_Key, _Kept], most: int) -> None:
+    if len(kept) > most:
+        del kept[next(iter(kept))]
 
 
 def _judged(policy: Policy, event: Event, project: Path) -> Ruling | None:
@@ -111,8 +200,9 @@ def _judged(policy: Policy, event: Event, project: Path) -> Ruling | None:
 
 
 def _stamp(path: Path) -> object:
+    """Return what changes whenever a file does: nobody can set back when its inode changed."""
     try:
         found = path.stat()
-    except OSError:
+    except (OSError, ValueError):
         return None
-    return (found.st_mtime_ns, found.st_size, found.st_ino)
+    return (found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino)

@@ -82,12 +82,13 @@ class Metrics(Collector):
         """Return the study of long inputs, with a clock beside it."""
         spread = self._judged[AHEAD]
 
-        async def studied(event: Event) -> None:
+        async def studied(event: Event, *, long: bool) -> None:
             began = perf_counter()
             try:
-                await study(event)
+                await study(event, long=long)
             finally:
-                spread.add(perf_counter() - began)
+                if long:  # a short one is judged when it is taken in
+                    spread.add(perf_counter() - began)
 
         return studied
 

@@ -17,7 +17,7 @@ from crabhook.model.jsontext import Value, parse_object
 from crabhook.supervisor.command import read_finding
 from crabhook.supervisor.errors import ReviewerError
 from crabhook.supervisor.guard import with_guard
-from crabhook.supervisor.transcript import excerpt
+from crabhook.transcript import excerpt
 
 SCHEMA: Mapping[str, Value] = {
     "type": "object",

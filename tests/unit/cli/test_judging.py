@@ -21,7 +21,7 @@ async def test_measured_it_says_the_same_and_is_timed(tmp_path: Path) -> None:
     law = Law(RuleFiles(tmp_path))
     ways = judging(law, measured=True)
     event = Event("claude", "PreToolUse", cwd="/p", tool=ToolCall("Bash", {"command": "ls"}))
-    await ways.study(event)
+    await ways.study(event, long=True)
     assert ways.judge(event) == law.judge(event)
     assert ways.metrics is not None
     text = ways.metrics.exposition().decode()

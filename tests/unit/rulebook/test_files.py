@@ -1,5 +1,6 @@
 """Rule files on the disk."""
 
+import os
 import stat
 from pathlib import Path
 
@@ -8,7 +9,14 @@ import pytest
 from crabhook.policy.rule import Trust
 from crabhook.policy.rulefile import RuleFileError
 from crabhook.policy.trust import Trusted, digest, write_trusted
-from crabhook.rulebook.files import RuleFiles, RulesError, read_bytes, read_text, write_text
+from crabhook.rulebook.files import (
+    LARGEST,
+    RuleFiles,
+    RulesError,
+    read_project_file,
+    read_text,
+    write_text,
+)
 
 RULE = '[[rule]]\nverdict = "deny"\nmatch = "Bash"\n'
 
@@ -44,7 +52,7 @@ def test_a_file_is_written_whole_for_its_owner_alone_and_a_link_stays(tmp_path: 
 def test_what_cannot_be_read_or_written_is_said(tmp_path: Path) -> None:
     (tmp_path / "folder").mkdir()
     with pytest.raises(RulesError, match="cannot be read"):
-        read_bytes(tmp_path / "folder")
+        read_text(tmp_path / "folder")
     (tmp_path / "file").write_bytes(b"\xff")
     with pytest.raises(RuleFileError, match="not UTF-8"):
         read_text(tmp_path / "file")
@@ -53,3 +61,47 @@ def test_what_cannot_be_read_or_written_is_said(tmp_path: Path) -> None:
     with pytest.raises(RulesError, match="cannot be written"):
         write_text(tmp_path / "folder", "x")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "folder"]
+
+
+def hostile(path: Path, kind: str) -> None:
+    match kind:
+        case "fifo":
+            os.mkfifo(path)
+        case "link to stdin":
+            path.symlink_to("/dev/stdin")
+        case "link to zero":
+            path.symlink_to("/dev/zero")
+        case "sparse":
+            with path.open("wb") as file:
+                file.truncate(8 << 30)
+
+
+@pytest.mark.parametrize("kind", ["fifo", "link to stdin", "link to zero", "sparse"])
+def test_a_projects_file_that_is_no_plain_one_is_refused_at_once(tmp_path: Path, kind: str) -> None:
+    files, project = RuleFiles(tmp_path / "mine"), tmp_path / "app"
+    (project / ".crabhook").mkdir(parents=True)
+    hostile(project / ".crabhook" / "rules.toml", kind)
+    assert files.project_rules(project).trust is Trust.NONE  # it is not even opened
+    write_text(files.trusted, write_trusted([Trusted(str(project), digest(b"x"))]))
+    with pytest.raises(RulesError, match="cannot be read: it is"):
+        files.project_rules(project)
+
+
+def test_a_projects_file_may_be_no_link_and_the_users_own_may(tmp_path: Path) -> None:
+    files, project = RuleFiles(tmp_path / "mine"), tmp_path / "app"
+    (tmp_path / "kept.toml").write_text(RULE)
+    for link in (files.user, project / ".crabhook" / "rules.toml"):
+        link.parent.mkdir(parents=True)
+        link.symlink_to(tmp_path / "kept.toml")
+    assert len(files.user_rules().rules) == 1
+    with pytest.raises(RulesError, match="it is a link"):
+        read_project_file(project)
+
+
+def test_a_rule_file_has_a_largest_size(tmp_path: Path) -> None:
+    files = RuleFiles(tmp_path)
+    files.user.write_text("#" * LARGEST)
+    assert files.user_rules().rules == ()
+    files.user.write_text("#" * (LARGEST + 1))
+    with pytest.raises(RulesError, match="larger than 1024 KiB"):
+        files.user_rules()

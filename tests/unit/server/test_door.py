@@ -1,4 +1,4 @@
-"""The door that every hook's request goes in by: only what is long and judged is studied first."""
+"""The door that every hook's request goes in by: what is judged is studied first."""
 
 from dataclasses import replace
 
@@ -13,26 +13,26 @@ from tests.support.playbook import asking, bash
 
 @pytest.mark.parametrize(
     ("event", "size", "studied"),
-    [("PreToolUse", LONG + 1, True), ("PreToolUse", LONG, False), ("Stop", LONG + 1, False)],
+    [("PreToolUse", LONG + 1, [True]), ("PreToolUse", LONG, [False]), ("Stop", LONG + 1, [])],
 )
-async def test_what_is_held_and_long_is_studied_before_it_is_taken_in(
-    event: str, size: int, studied: bool
+async def test_what_is_judged_is_studied_before_it_is_taken_in(
+    event: str, size: int, studied: list[bool]
 ) -> None:
-    runner, seen = Runner(PLATFORMS), list[tuple[str, int]]()
+    runner, seen = Runner(PLATFORMS), list[tuple[str, bool, int]]()
 
-    async def study(one: Event) -> None:
-        seen.append((one.name, len(runner.waiting())))
+    async def study(one: Event, *, long: bool) -> None:
+        seen.append((one.name, long, len(runner.waiting())))
 
     asked = bash("a", "ls") if event == "PreToolUse" else asking("a", event)
     place = await Door(runner, study).enter(replace(asked, size=size, wait_until=1e12))
-    assert seen == ([(event, 0)] if studied else [])
+    assert seen == [(event, long, 0) for long in studied]
     assert place.reply.done() == (event == "Stop")
     runner.close()
 
 
 async def test_without_rules_there_is_nothing_to_study() -> None:
     runner = Runner(PLATFORMS)
-    await no_study(bash("a", "ls").event)
+    await no_study(bash("a", "ls").event, long=True)
     place = await Door(runner).enter(replace(bash("a", "ls"), size=LONG + 1, wait_until=1e12))
     assert not place.reply.done()
     runner.close()

@@ -17,7 +17,8 @@ from hypothesis import strategies as st
 from crabhook.broker.card import Card
 from crabhook.model.event import Event, ToolCall
 from crabhook.model.request import Origin, Request
-from crabhook.server.lastwords import LONGEST, TAIL, LastWords, read_last_words, transcript_of
+from crabhook.server.lastwords import LastWords, transcript_of
+from crabhook.transcript import LAST, PIECE, last_words
 
 HERE = Origin(host=os.uname().nodename)
 
@@ -56,7 +57,7 @@ def test_the_last_text_of_the_assistant_is_what_was_said(tmp_path: Path) -> None
         {"type": "assistant", "message": {"content": [call]}},
         {"type": "system", "content": "x"},
     )
-    assert read_last_words(path) == "Then \nthis."
+    assert last_words(path) == "Then \nthis."
 
 
 def test_what_was_said_before_the_last_prompt_is_not_about_this(tmp_path: Path) -> None:
@@ -66,39 +67,39 @@ def test_what_was_said_before_the_last_prompt_is_not_about_this(tmp_path: Path) 
         {"type": "user", "message": {"content": "go on"}},
         line("user", "a reminder of the program's own", isMeta=True),
     )
-    assert read_last_words(path) == ""
+    assert last_words(path) == ""
 
 
 def test_only_the_end_of_a_long_transcript_is_read(tmp_path: Path) -> None:
     path = tmp_path / "t.jsonl"
-    long = json.dumps(line("assistant", "x" * (TAIL * 4)))
+    long = json.dumps(line("assistant", "x" * (PIECE * 4)))
     path.write_text(json.dumps(line("assistant", "early")) + "\n" + long + "\n")
-    assert read_last_words(str(path)) == ""
+    assert last_words(str(path)) == ""
     with path.open("a") as file:
-        file.write(json.dumps(line("assistant", "y" * (LONGEST * 2))) + "\n")
-    assert read_last_words(str(path)) == "y" * LONGEST
+        file.write(json.dumps(line("assistant", "y" * (LAST * 2))) + "\n")
+    assert last_words(str(path)) == "y" * LAST
 
 
 @pytest.mark.parametrize("path", ["", "t.jsonl", "/", "/dev/zero", "/dev/tty", "/no/such", "/a\0b"])
 def test_what_is_no_file_of_ours_is_not_read(path: str) -> None:
-    assert read_last_words(path) == ""
+    assert last_words(path) == ""
 
 
 def test_a_link_a_pipe_and_a_socket_are_not_followed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     real = written(tmp_path / "t.jsonl", line("assistant", "secret"))
-    assert read_last_words(real) == "secret"
+    assert last_words(real) == "secret"
     link, pipe = tmp_path / "link", tmp_path / "pipe"
     link.symlink_to(real)
     os.mkfifo(pipe)
     began = time.monotonic()
-    assert read_last_words(str(link)) == ""
-    assert read_last_words(str(pipe)) == ""
+    assert last_words(str(link)) == ""
+    assert last_words(str(pipe)) == ""
     with socket.socket(socket.AF_UNIX) as listener:
         monkeypatch.chdir(tmp_path)  # a socket's path has to be short
         listener.bind("s")
-        assert read_last_words(str(tmp_path / "s")) == ""
+        assert last_words(str(tmp_path / "s")) == ""
     assert time.monotonic() - began < 5  # seconds; a pipe that is waited on waits for ever
 
 
@@ -107,13 +108,13 @@ def test_a_file_of_somebody_else_is_not_read(
 ) -> None:
     path = written(tmp_path / "t.jsonl", line("assistant", "theirs"))
     monkeypatch.setattr(os, "geteuid", lambda: os.getuid() + 1)
-    assert read_last_words(path) == ""
+    assert last_words(path) == ""
 
 
 def test_a_file_that_is_no_transcript_gives_nothing_away(tmp_path: Path) -> None:
     path = tmp_path / "key"
     path.write_text("-----BEGIN PRIVATE KEY-----\nabc\n" + "[" * 200_000 + "\n7\nnull\n[]\n")
-    assert read_last_words(str(path)) == ""
+    assert last_words(str(path)) == ""
 
 
 JSON = st.recursive(
@@ -132,7 +133,7 @@ def test_entries_of_any_shape_raise_nothing(
     tmp_path_factory: pytest.TempPathFactory, entries: list[Any]
 ) -> None:
     path = tmp_path_factory.mktemp("any") / "t.jsonl"
-    assert isinstance(read_last_words(written(path, *entries)), str)
+    assert isinstance(last_words(written(path, *entries)), str)
 
 
 def test_a_subagent_has_a_transcript_of_its_own() -> None:

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
+import threading
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
 from crabhook.model.event import Event, ToolCall
 from crabhook.policy.engine import Policy
-from crabhook.rulebook.files import RuleFiles
+from crabhook.policy.trust import Trusted, digest, write_trusted
+from crabhook.rulebook.files import RuleFiles, write_text
 from crabhook.server import law as module
 from crabhook.server.law import Law
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from crabhook.policy.rule import RuleSet
 
 ALLOW = '[[rule]]\nverdict = "allow"\nmatch = "Bash(ls)"\n'
 DENY = ALLOW.replace("allow", "deny")
@@ -117,7 +123,7 @@ async def test_a_ruling_made_ahead_is_the_one_given_and_only_once(tmp_path: Path
     files = RuleFiles(tmp_path)
     write(files.user, DENY)
     law, asked = Law(files), event(tmp_path)
-    await law.study(asked)
+    await law.study(asked, long=True)
     write(files.user, ALLOW)
     assert said(law, asked) == "deny"
     assert said(law, asked) == "allow"
@@ -127,7 +133,100 @@ async def test_a_ruling_made_ahead_is_the_one_given_and_only_once(tmp_path: Path
 async def test_what_was_studied_and_never_asked_about_is_forgotten(tmp_path: Path) -> None:
     law = Law(RuleFiles(tmp_path))
     for number in range(module.STUDIED_KEPT + 5):
-        await law.study(event(tmp_path, f"ls {number}"))
+        await law.study(event(tmp_path, f"ls {number}"), long=number % 2 == 0)
     assert len(law._studied) == module.STUDIED_KEPT
-    await law.study(Event("claude", "Stop", cwd="/"))
+    await law.study(Event("claude", "Stop", cwd="/"), long=True)
     assert len(law._studied) == module.STUDIED_KEPT
+
+
+def trusted_project(files: RuleFiles, project: Path) -> Path:
+    """Make a project whose rule file was trusted, as it was before; return the file's path."""
+    (project / ".crabhook").mkdir(parents=True)
+    write_text(files.trusted, write_trusted([Trusted(str(project), digest(ALLOW.encode()))]))
+    return project / ".crabhook" / "rules.toml"
+
+
+async def test_a_projects_file_that_cannot_be_read_leaves_the_owners_rules_in_force(
+    tmp_path: Path,
+) -> None:
+    files, told = RuleFiles(tmp_path / "mine"), list[str]()
+    os.mkfifo(trusted_project(files, tmp_path / "app"))
+    write(files.user, DENY)
+    law = Law(files)
+    law.changed = told.append
+    asked = event(tmp_path / "app")
+    async with asyncio.timeout(10):  # a pipe that is waited on waits for ever
+        await law.study(asked, long=False)
+    assert said(law, asked) == "deny"
+    assert said(law, event(tmp_path / "app")) == "deny"
+    assert ["not a regular file" in one for one in told] == [True]
+    assert law.trouble == ""
+
+
+async def test_a_broken_file_keeps_the_rules_before_it_for_a_project_met_later(
+    tmp_path: Path,
+) -> None:
+    files = RuleFiles(tmp_path)
+    law = Law(files)
+    write(files.user, DENY)
+    assert said(law, event(tmp_path)) == "deny"
+    write(files.user, "nonsense")
+    assert said(law, event(tmp_path / "another")) == "deny"
+
+
+async def test_the_files_are_looked_at_beside_the_loop(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files, release = RuleFiles(tmp_path), threading.Event()
+    write(files.user, DENY)
+    law, read = Law(files), RuleFiles.user_rules
+
+    def slowly(self: RuleFiles) -> RuleSet:
+        release.wait(10)
+        return read(self)
+
+    monkeypatch.setattr(RuleFiles, "user_rules", slowly)
+    asked = [event(tmp_path) for _ in range(3)]
+    studies = [asyncio.ensure_future(law.study(one, long=False)) for one in asked]
+    await asyncio.sleep(0.05)  # the loop runs meanwhile
+    studies[0].cancel()  # whoever leaves takes the look from nobody
+    release.set()
+    async with asyncio.timeout(10):
+        await asyncio.gather(*studies[1:])
+    assert [said(law, one) for one in asked[1:]] == ["deny", "deny"]
+    assert law._looking == {}
+
+
+async def test_who_asks_after_a_change_of_our_own_waits_for_a_new_look(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files, begun, release = RuleFiles(tmp_path), threading.Event(), threading.Event()
+    write(files.user, ALLOW)
+    law, read = Law(files), RuleFiles.user_rules
+
+    def slowly(self: RuleFiles) -> RuleSet:
+        found = read(self)
+        begun.set()
+        release.wait(10)
+        return found
+
+    monkeypatch.setattr(RuleFiles, "user_rules", slowly)
+    before, after = event(tmp_path), event(tmp_path)
+    first = asyncio.ensure_future(law.study(before, long=False))
+    await asyncio.to_thread(begun.wait, 10)
+    write(files.user, DENY)
+    law.look_again()
+    second = asyncio.ensure_future(law.study(after, long=False))
+    await asyncio.sleep(0)
+    release.set()
+    await asyncio.gather(first, second)
+    assert said(law, after) == "deny"
+
+
+async def test_a_folder_with_a_name_past_all_bounds_costs_nothing(tmp_path: Path) -> None:
+    files = RuleFiles(tmp_path)
+    write(files.user, DENY)
+    law, asked = Law(files), replace(event(tmp_path), cwd="/x" * 1_000_000)
+    await law.study(asked, long=False)
+    assert said(law, asked) == "deny"
+    assert list(law._by_folder) == ["/"]

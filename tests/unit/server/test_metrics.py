@@ -162,10 +162,11 @@ def test_the_judge_is_timed_whatever_it_does() -> None:
 async def test_the_study_of_long_inputs_is_timed_apart() -> None:
     metrics = Metrics()
 
-    async def study(_: Event) -> None:
+    async def study(_: Event, *, long: bool) -> None:
         await asyncio.sleep(0.02)
 
-    await metrics.timed_ahead(study)(Event("claude", "PreToolUse"))
+    await metrics.timed_ahead(study)(Event("claude", "PreToolUse"), long=True)
+    await metrics.timed_ahead(study)(Event("claude", "PreToolUse"), long=False)
     seen = shown(metrics)
     assert seen["crabhook_rules_seconds_count", ("ahead",)] == 1
     assert seen["crabhook_rules_seconds_sum", ("ahead",)] >= 0.02

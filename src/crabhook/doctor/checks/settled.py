@@ -66,7 +66,7 @@ def project_rules(machine: Machine) -> Iterator[Finding]:
         found = files.project_rules(machine.wish.project)
         before = any(one.folder == str(machine.wish.project) for one in files.trusted_files())
     except CrabhookError as error:
-        means = "for agents in this project no rules can be read, yours neither"
+        means = "none of the project's rules counts; your own hold"
         mend = commands.edit(path, str(error))
         yield Finding("rules.project", Status.FAULT, str(error), means, mend)
         return

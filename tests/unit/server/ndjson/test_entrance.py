@@ -11,11 +11,10 @@ from crabhook.model.errors import PayloadError
 from crabhook.model.event import Event
 from crabhook.model.request import Origin, Stance
 from crabhook.platforms import PLATFORMS
-from crabhook.server.door import LONG
+from crabhook.server.door import LONG, no_study
 from crabhook.server.ndjson.entrance import Entrance
 from crabhook.server.ndjson.envelope import Envelope
 from crabhook.server.runner import Runner
-from tests.support.bridge import no_study
 
 BASH = b'{"hook_event_name":"PreToolUse","session_id":"s","tool_name":"Bash","tool_use_id":"t1"}'
 STOP = b'{"hook_event_name":"Stop","session_id":"s"}'
@@ -66,19 +65,23 @@ async def test_copies_that_contradict_are_told_and_do_not_count() -> None:
 
 @pytest.mark.parametrize(
     ("payload", "size", "studied"),
-    [(BASH, LONG + 1, ["PreToolUse"]), (BASH, LONG, []), (STOP, LONG + 1, [])],
+    [
+        (BASH, LONG + 1, [("PreToolUse", True)]),
+        (BASH, LONG, [("PreToolUse", False)]),
+        (STOP, LONG + 1, []),
+    ],
 )
-async def test_a_long_input_is_judged_in_a_thread_before_it_is_taken_in(
-    payload: bytes, size: int, studied: list[str]
+async def test_what_is_judged_is_studied_before_it_is_taken_in(
+    payload: bytes, size: int, studied: list[tuple[str, bool]]
 ) -> None:
     seen: list[Any] = []
 
-    async def study(event: Event) -> None:
-        seen.append((event.name, len(runner.feed()) + len(runner.waiting())))
+    async def study(event: Event, *, long: bool) -> None:
+        seen.append((event.name, long, len(runner.feed()) + len(runner.waiting())))
 
     runner = Runner(PLATFORMS)
     await entrance(runner, study).enter(Envelope("r", payload), ANN, size)
-    assert seen == [(name, 0) for name in studied]
+    assert seen == [(*one, 0) for one in studied]
     runner.close()
 
 

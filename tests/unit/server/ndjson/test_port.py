@@ -11,13 +11,14 @@ import pytest
 from crabhook.model.decision import Decision, Verdict
 from crabhook.platforms import PLATFORMS
 from crabhook.server.address import Address, AddressError, TcpAddress, UnixAddress
+from crabhook.server.door import no_study
 from crabhook.server.ndjson import port as module
 from crabhook.server.ndjson.entrance import Entrance
 from crabhook.server.ndjson.port import open_bridge, with_bridge
 from crabhook.server.peer import Peer
 from crabhook.server.runner import Runner
 from crabhook.server.socketfile import SocketTakenError
-from tests.support.bridge import envelope, line_to, no_study, notes, opened_bridge
+from tests.support.bridge import envelope, line_to, notes, opened_bridge
 from tests.support.port import SOON, path_of, short_folder
 
 HERE = TcpAddress("127.0.0.1", 1)

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crabhook.supervisor import transcript
-from crabhook.supervisor.transcript import excerpt
+from crabhook import transcript
+from crabhook.transcript import excerpt
 
 
 def line(who: str, content: object, **more: object) -> str:

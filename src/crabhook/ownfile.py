@@ -1,0 +1,75 @@
+"""Files that an agent or a repository can name or replace: opened in this one way.
+
+Such a file may turn out to be a pipe, a device, a link to another place, another
+user's, or gigabytes long.  So it is looked at before it is opened and again once it
+is open, opening it never waits, and no more than a stated size is read.  Whoever has
+an event loop calls this in a thread.
+"""
+
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO
+
+_ROOT = 0
+_SAFELY = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
+
+
+class NotOursError(OSError):
+    """The file is not what it should be: its `strerror` says in what."""
+
+    def __init__(self, why: str) -> None:
+        super().__init__(0, why)
+
+
+@contextmanager
+def open_own(
+    path: str | os.PathLike[str], *, links: bool = False, anybodys: bool = False
+) -> Iterator[tuple[BinaryIO, os.stat_result]]:
+    """Open a regular file of our own user for reading; give it with what it is.
+
+    `links`: it may be a link, as dotfiles are, of our own user's or of root's; then
+    the file that it leads to may be root's too, who keeps settings for a machine.
+    `anybodys`: links and owners are as they please.  Raises OSError, of which
+    NotOursError is one.
+    """
+    try:
+        if not (Path(path).is_absolute() or links or anybodys):
+            raise NotOursError("its path is not absolute")
+        owners = {os.geteuid(), _ROOT} if links else {os.geteuid()}
+        found = os.lstat(path)
+        if stat.S_ISLNK(found.st_mode) and (links or anybodys):
+            if not (anybodys or found.st_uid in owners):
+                raise NotOursError("the link is another user's")
+            found = os.stat(path)  # noqa: PTH116 - as lstat is, for a path of any kind
+        _check(found, None if anybodys else owners)
+        follow = 0 if links or anybodys else os.O_NOFOLLOW
+        descriptor = os.open(path, _SAFELY | follow)
+    except ValueError as error:  # no file can have such a name
+        raise NotOursError(str(error)) from error
+    with os.fdopen(descriptor, "rb") as file:
+        found = os.fstat(descriptor)
+        _check(found, None if anybodys else owners)  # what was looked at may have been replaced
+        yield file, found
+
+
+def read_own(
+    path: str | os.PathLike[str], at_most: int, *, links: bool = False, anybodys: bool = False
+) -> bytes:
+    """Return what is in a file of ours; see `open_own`.  Raises OSError, for a larger one too."""
+    with open_own(path, links=links, anybodys=anybodys) as (file, found):
+        content = b"" if found.st_size > at_most else file.read(at_most + 1)
+    if max(found.st_size, len(content)) > at_most:
+        raise NotOursError(f"it is larger than {at_most // 1024} KiB")
+    return content
+
+
+def _check(found: os.stat_result, owners: set[int] | None) -> None:
+    if stat.S_ISLNK(found.st_mode):
+        raise NotOursError("it is a link")
+    if not stat.S_ISREG(found.st_mode):
+        raise NotOursError("it is not a regular file")
+    if owners is not None and found.st_uid not in owners:
+        raise NotOursError("it is another user's")

@@ -1,0 +1,110 @@
+"""What was said in a session, from its transcript: its first prompt, and what was said last.
+
+The file's name comes from an agent, so it is opened as `ownfile` does, and of its
+content only what a person or an assistant said comes back, from a piece of a
+bounded size at either end.  What cannot be read is left out; nothing raises.
+Claude Code writes one JSON object a line: {"type": "assistant", "message":
+{"content": [{"type": "text", "text": …}]}}.
+"""
+
+import os
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+
+from crabhook.model.errors import PayloadError
+from crabhook.model.jsontext import Value, parse_object
+from crabhook.ownfile import open_own
+
+PIECE = 1 << 18  # bytes looked at, at either end
+LONGEST = 4000  # characters of one saying
+LAST = 2000  # characters of the last words
+MOST = 30_000  # characters of the last sayings together
+_SPEAKERS = ("user", "assistant")
+
+
+@dataclass(frozen=True, slots=True)
+class Saying:
+    """What somebody said in one line: its texts, and the tools that an assistant called."""
+
+    who: str
+    texts: tuple[str, ...]
+    calls: tuple[str, ...] = ()
+
+    @property
+    def text(self) -> str:
+        """The texts alone."""
+        return "\n".join(self.texts).strip()
+
+    @property
+    def whole(self) -> str:
+        """The texts and the calls, as one is told about them."""
+        return "\n".join((*self.texts, *(f"(calls {name})" for name in self.calls))).strip()
+
+
+def excerpt(path: str) -> tuple[str, str]:
+    """Return the first prompt and the last sayings, one a paragraph; empty where there are none."""
+    if not path.endswith(".jsonl"):
+        return "", ""
+    head, tail = _ends(path)
+    first = next((one.text for one in _sayings(head) if one.who == "user" and one.text), "")
+    kept: list[str] = []
+    room = MOST
+    for one in reversed([one for one in _sayings(tail) if one.whole]):
+        said = one.whole[:LONGEST]
+        room -= len(said)
+        if room < 0:
+            break
+        kept.insert(0, f"{one.who}: {said}")
+    return first[:LONGEST], "\n\n".join(kept)
+
+
+def last_words(path: str) -> str:
+    """Return what an assistant last said since it was last spoken to; empty where nothing can be.
+
+    The results of tools are nobody's words.
+    """
+    _, tail = _ends(path)
+    for one in reversed(list(_sayings(tail))):
+        if one.who == "assistant" and one.text:
+            return one.text[:LAST]
+        if one.who == "user" and one.texts:
+            return ""
+    return ""
+
+
+def _ends(path: str) -> tuple[list[bytes], list[bytes]]:
+    """Return the lines in the first and in the last piece of the file; some may be cut."""
+    try:
+        with open_own(path) as (file, found):
+            number = file.fileno()
+            head = os.pread(number, PIECE, 0)
+            tail = os.pread(number, PIECE, max(0, found.st_size - PIECE))
+    except OSError:
+        return [], []
+    return head.split(b"\n"), tail.split(b"\n")
+
+
+def _sayings(lines: list[bytes]) -> Iterator[Saying]:
+    """Return who said what; a line that was cut, or is something else, is passed over."""
+    for line in lines:
+        with suppress(PayloadError):
+            said = parse_object(line)
+            message, who = said.get("message"), said.get("type")
+            if isinstance(message, dict) and who in _SPEAKERS and said.get("isMeta") is not True:
+                yield Saying(str(who), *_words(message.get("content")))
+
+
+def _words(content: Value) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    if isinstance(content, str):
+        return (content,), ()
+    texts, calls = list[str](), list[str]()
+    for block in content if isinstance(content, list) else ():
+        if not isinstance(block, dict):
+            continue
+        text, name = block.get("text"), block.get("name")
+        if block.get("type") == "text" and isinstance(text, str):
+            texts.append(text)
+        elif block.get("type") == "tool_use" and isinstance(name, str):
+            calls.append(name)
+    return tuple(texts), tuple(calls)

@@ -1,0 +1,71 @@
+"""A file that a repository brings, or an agent names, lets no other agent wait."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.support.client import Client, sample
+from tests.support.service import Service
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+RULES = '[[rule]]\nverdict = "deny"\nmatch = "Bash(rm *)"\nnote = "use the trash"\n'
+TRUSTED = '[[trusted]]\nfolder = "{}"\nsha256 = "{}"\nlevel = "restrict"\n'
+
+
+def make(path: Path, kind: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    match kind:
+        case "fifo":
+            os.mkfifo(path)
+        case "link to stdin":
+            path.symlink_to("/dev/stdin")
+        case "link to zero":
+            path.symlink_to("/dev/zero")
+        case "sparse":
+            with path.open("wb") as file:
+                file.truncate(8 << 30)
+
+
+@pytest.mark.parametrize("kind", ["fifo", "link to stdin", "link to zero", "sparse"])
+def test_no_other_agent_waits_for_a_file_that_one_names(kind: str) -> None:
+    with Service("--headless", rules=RULES) as service:
+        folder, projects = service.folder / ".config" / "crabhook", service.folder / "projects"
+        trusted = ""
+        for name in ("trusted", "unknown"):
+            make(projects / name / ".crabhook" / "rules.toml", kind)
+        make(service.folder / "transcript.jsonl", kind)
+        found = hashlib.sha256(b"").hexdigest()
+        trusted += TRUSTED.format(projects / "trusted", found)
+        (folder / "trusted.toml").write_text(trusted)
+        hostile = [
+            sample(
+                "PreToolUse-Bash",
+                cwd=str(projects / name),
+                tool_use_id=name,
+                tool_input={"command": "rm -rf x"},
+                transcript_path=str(service.folder / "transcript.jsonl"),
+            )
+            for name in ("trusted", "unknown")
+        ]
+        other = sample(
+            "PreToolUse-Bash",
+            cwd="/nowhere",
+            tool_use_id="other",
+            tool_input={"command": "rm -rf y"},
+        )
+        began = time.monotonic()
+        asking = [Client(service.address, one) for one in hostile]
+        answers = [Client(service.address, other).finish()]
+        answers += [one.finish() for one in asking]
+        assert time.monotonic() - began < 10  # a hook's own start, on a machine that is busy
+        for answer in answers:  # the owner's rules hold in those projects as well
+            assert (
+                answer.output["hookSpecificOutput"]["permissionDecisionReason"] == "use the trash"
+            )
