@@ -15,6 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from crabhook.model.errors import CrabhookError
+from crabhook.ownfile import read_own
+
+LARGEST = 1 << 20  # bytes of a settings file
 
 
 class SettingsError(CrabhookError):
@@ -99,13 +102,14 @@ def load(path: Path | None = None) -> Settings:
     """
     file = path or config_folder() / "settings.toml"
     try:
-        text = file.read_text(encoding="utf-8")
+        text = read_own(file, LARGEST, links=True).decode()
     except FileNotFoundError:
         if path is None:
             return Settings()
         raise SettingsError(f"there is no settings file {file}") from None
     except (OSError, UnicodeDecodeError) as error:
-        raise SettingsError(f"the settings file {file} cannot be read: {error}") from error
+        why = getattr(error, "strerror", None) or error
+        raise SettingsError(f"the settings file {file} cannot be read: {why}") from error
     return parse(text, str(file))
 
 

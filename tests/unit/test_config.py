@@ -1,5 +1,6 @@
 """Settings: what is written is what counts, and what is wrong is named with its line."""
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -239,3 +240,23 @@ def test_flags_that_were_given_win(flags: dict[str, Any], changed: dict[str, Any
     found = override(written, flags)
     assert {key: getattr(found, key) for key in changed} == changed
     assert override(found, {key: getattr(written, key) for key in changed}) == written
+
+
+@pytest.mark.parametrize("kind", ["fifo", "zero", "sparse"])
+def test_settings_that_are_no_plain_file_are_refused_at_once(tmp_path: Path, kind: str) -> None:
+    path = tmp_path / "settings.toml"
+    if kind == "fifo":
+        os.mkfifo(path)
+    elif kind == "zero":
+        path.symlink_to("/dev/zero")
+    else:
+        with path.open("wb") as file:
+            file.truncate(8 << 30)
+    with pytest.raises(SettingsError, match="cannot be read: it is"):
+        load(path)
+
+
+def test_settings_may_be_a_link_as_dotfiles_are(tmp_path: Path) -> None:
+    (tmp_path / "kept.toml").write_text("")
+    (tmp_path / "settings.toml").symlink_to(tmp_path / "kept.toml")
+    assert load(tmp_path / "settings.toml") == Settings()

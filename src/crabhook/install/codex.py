@@ -20,7 +20,9 @@ from crabhook.install.hooks import (
     passed_on,
 )
 from crabhook.install.places import Scope
+from crabhook.install.settings_file import LARGEST
 from crabhook.model.request import Stance
+from crabhook.ownfile import read_own
 
 # PermissionRequest is the one event on which a hook can approve, and fires only
 # where Codex would ask its user.  PreToolUse comes before every call, and can
@@ -108,7 +110,7 @@ def troubles(path: Path) -> Iterator[str]:
     """Say what the config.toml beside the hooks.json at `path` makes of our hooks."""
     file = path.with_name("config.toml")
     try:
-        settings = tomllib.loads(file.read_text(encoding="utf-8"))
+        settings = tomllib.loads(read_own(file, LARGEST, anybodys=True).decode())
     except FileNotFoundError:
         return
     except (OSError, ValueError) as error:

@@ -1,7 +1,8 @@
 """A settings file on disk: read once, kept as a backup, replaced in one step.
 
 A file that is a symbolic link, as people's dotfiles are, stays one: what it
-points to is replaced.
+points to is replaced.  The person who runs the command names the file, so it may
+be anybody's; but it is a regular one, and of a bounded size.
 """
 
 import contextlib
@@ -12,7 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from crabhook.install.errors import InstallError
+from crabhook.ownfile import open_own, read_own
 
+LARGEST = 4 << 20  # bytes of a settings file
 _NEW = 0o666  # less the process's umask, like any file a person makes
 _EXCLUSIVE = os.O_WRONLY | os.O_CREAT | os.O_EXCL
 
@@ -46,10 +49,10 @@ def read(path: Path) -> SettingsFile:
     """
     target = Path(os.path.realpath(path))
     try:
-        status = target.stat()
-        if not stat.S_ISREG(status.st_mode):
-            raise InstallError("it is not a file")
-        return SettingsFile(path, target, target.read_bytes(), status)
+        with open_own(target, anybodys=True) as (file, status):
+            if status.st_size > LARGEST:
+                raise InstallError(f"it is larger than {LARGEST >> 20} MiB")
+            return SettingsFile(path, target, file.read(LARGEST), status)
     except FileNotFoundError:
         return SettingsFile(path, target, None, None)
     except OSError as error:
@@ -88,12 +91,19 @@ def _back_up(settings: SettingsFile) -> Path | None:
     number = 1
     backup = settings.path.with_name(stem)
     while os.path.lexists(backup):
-        if backup.is_file() and backup.read_bytes() == settings.content:
+        if _holds(backup, settings.content):
             return backup
         number += 1
         backup = settings.path.with_name(f"{stem}.{number}")
     _create(backup, settings.content, settings.status)
     return backup
+
+
+def _holds(backup: Path, content: bytes) -> bool:
+    try:
+        return read_own(backup, LARGEST, anybodys=True) == content
+    except OSError:
+        return False
 
 
 def _replace(settings: SettingsFile, content: bytes) -> None:

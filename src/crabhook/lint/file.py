@@ -7,6 +7,7 @@ from enum import StrEnum
 from pathlib import Path
 
 from crabhook.lint.errors import CannotReadError
+from crabhook.ownfile import open_own
 
 MAX_BYTES = 512 * 1024  # fifty times a long hook; keeps every later step short
 
@@ -72,15 +73,10 @@ def read_file(path: Path) -> File:
     text, or may not be read.
     """
     try:
-        status = path.stat()
-        if not stat.S_ISREG(status.st_mode):
-            raise CannotReadError("it is not a regular file")
-        with path.open("rb") as opened:
+        with open_own(path, anybodys=True) as (opened, status):
             content = opened.read(MAX_BYTES + 1)
     except OSError as error:
         raise CannotReadError(error.strerror or str(error)) from error
-    except ValueError as error:  # a NUL in the path
-        raise CannotReadError(str(error)) from error
     if len(content) > MAX_BYTES:
         raise CannotReadError(f"it is larger than {MAX_BYTES // 1024} KiB, so no hook of any use")
     if b"\0" in content:

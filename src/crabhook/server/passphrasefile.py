@@ -6,6 +6,7 @@ from contextlib import suppress
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 
+from crabhook.ownfile import open_own
 from crabhook.server.passphrase import Passphrase, PassphraseError
 
 NAME = "passphrase"
@@ -20,26 +21,18 @@ def load(path: Path) -> Passphrase | None:
     Raises PassphraseError for a file that is not ours alone, or that we did not write.
     """
     try:
-        # No link, and no pipe that would let us wait for its writer.
-        handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
+        with open_own(path) as (file, found):
+            text = file.read(_LARGEST).decode("ascii", "replace")
     except FileNotFoundError:
         return None
     except OSError as error:
         raise PassphraseError(f"{path} cannot be read: {error.strerror}") from error
+    if stat.S_IMODE(found.st_mode) & 0o077:
+        raise PassphraseError(f"{path} cannot be used: others can reach it: chmod 600 {path}")
     try:
-        _be_ours_alone(path, os.fstat(handle))
-        return Passphrase.parse(os.read(handle, _LARGEST).decode("ascii", "replace"))
+        return Passphrase.parse(text)
     except PassphraseError as error:
         raise PassphraseError(f"{path} cannot be used: {error}") from error
-    finally:
-        os.close(handle)
-
-
-def _be_ours_alone(path: Path, found: os.stat_result) -> None:
-    if not stat.S_ISREG(found.st_mode) or found.st_uid != os.getuid():
-        raise PassphraseError("it is not a file of this user's")
-    if stat.S_IMODE(found.st_mode) & 0o077:
-        raise PassphraseError(f"others can reach it: chmod 600 {path}")
 
 
 def keep(path: Path, passphrase: Passphrase) -> None:

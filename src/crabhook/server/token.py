@@ -7,6 +7,9 @@ from hmac import compare_digest
 from pathlib import Path
 
 from crabhook.model.errors import CrabhookError
+from crabhook.ownfile import open_own
+
+_LARGEST = 8 << 10  # bytes, as the client reads it
 
 
 class TokenError(CrabhookError):
@@ -33,10 +36,12 @@ def load_or_make(path: Path) -> str:
 
 def _load(path: Path) -> str:
     try:
-        mode = stat.S_IMODE(path.stat().st_mode)
-        token = path.read_text(encoding="ascii").strip()
+        with open_own(path, links=True) as (file, found):
+            mode = stat.S_IMODE(found.st_mode)
+            token = file.read(_LARGEST).decode("ascii").strip()
     except (OSError, UnicodeDecodeError) as error:
-        raise TokenError(f"the token file {path} cannot be read: {error}") from error
+        why = getattr(error, "strerror", None) or error
+        raise TokenError(f"the token file {path} cannot be read: {why}") from error
     if mode & 0o077:
         raise TokenError(f"others can read the token file {path} (mode {mode:o}): chmod 600 {path}")
     if not token:

@@ -4,6 +4,7 @@ import hmac
 import os
 from pathlib import Path
 
+from crabhook.ownfile import read_own
 from crabhook.store.errors import CorruptError
 from crabhook.store.faults import named
 
@@ -19,7 +20,7 @@ def fingerprint(key: bytes, secret: str) -> str:
 def load_key(path: Path) -> bytes:
     """Return the key in `path`, made at random the first time.  Raises a StoreError."""
     try:
-        return _checked(path, path.read_bytes())
+        return _checked(path, read_own(path, 1024))
     except FileNotFoundError:
         pass
     except OSError as error:

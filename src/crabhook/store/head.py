@@ -11,6 +11,7 @@ import subprocess
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from crabhook.ownfile import read_own
 from crabhook.store.chain import GENESIS
 from crabhook.store.errors import CorruptError, StoreError
 from crabhook.store.faults import named
@@ -31,7 +32,7 @@ class HeadFile:
     def read(self) -> Head | None:
         """Return the head kept here; None where none was.  Raises CorruptError."""
         try:
-            return parse(self._path.read_text(encoding="utf-8"))
+            return parse(read_own(self._path, 1024).decode())
         except FileNotFoundError:
             return None
         except (OSError, ValueError) as error:

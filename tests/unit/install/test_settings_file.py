@@ -130,7 +130,7 @@ def test_a_file_that_appeared_meanwhile_is_left_alone(tmp_path: Path) -> None:
 def test_what_is_not_a_file_is_refused(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     for path in (tmp_path, tmp_path / "pipe"):
-        with pytest.raises(InstallError, match="not a file"):
+        with pytest.raises(InstallError, match="not a regular file"):
             read(path)
 
 
@@ -161,3 +161,10 @@ def test_what_is_not_utf_8_is_refused(path: Path) -> None:
 def test_the_text_is_the_content_line_ends_included(path: Path) -> None:
     path.write_bytes(b"\xef\xbb\xbf{\r\n}\r")
     assert read(path).text == "\ufeff{\r\n}\r"
+
+
+def test_no_more_than_settings_can_need_is_read(tmp_path: Path) -> None:
+    with (tmp_path / "settings.json").open("wb") as file:
+        file.truncate(8 << 30)
+    with pytest.raises(InstallError, match="larger than 4 MiB"):
+        read(tmp_path / "settings.json")

@@ -72,7 +72,7 @@ def test_what_is_no_file_is_refused_and_not_waited_for(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe", 0o600)
     (tmp_path / "folder").mkdir()
     for name in ("pipe", "folder"):
-        with pytest.raises(PassphraseError, match="not a file"):
+        with pytest.raises(PassphraseError, match="not a regular file"):
             load(tmp_path / name)
 
 

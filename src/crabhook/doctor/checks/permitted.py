@@ -15,6 +15,8 @@ from crabhook.doctor.finding import Finding, Status, several
 from crabhook.install.document import Json, Number
 from crabhook.install.errors import InstallError
 from crabhook.install.places import Scope
+from crabhook.install.settings_file import LARGEST
+from crabhook.ownfile import read_own
 
 _ID = "hook.permitted"
 
@@ -55,7 +57,7 @@ def _reviewed(case: Case) -> Iterator[Finding]:
 
 def _hashes(path: Path) -> Mapping[str, str]:
     try:
-        hooks = tomllib.loads(path.read_text(encoding="utf-8")).get("hooks", {})
+        hooks = tomllib.loads(read_own(path, LARGEST, anybodys=True).decode()).get("hooks", {})
     except (OSError, ValueError):
         return {}  # that it cannot be read is a finding of its own
     states = hooks.get("state") if isinstance(hooks, dict) else None
@@ -114,7 +116,7 @@ def _trusts_all(settings: Path) -> bool:
     """Whether the user has switched the trust of folders off."""
     if not settings.exists():
         return False
-    document = json.loads(settings.read_text(encoding="utf-8"))
+    document = json.loads(read_own(settings, LARGEST, anybodys=True))
     security = document.get("security") if isinstance(document, dict) else None
     trust = security.get("folderTrust") if isinstance(security, dict) else None
     return isinstance(trust, dict) and trust.get("enabled") is False
@@ -124,7 +126,7 @@ def _trust(folders: Path, project: Path) -> str:
     """Return the word on the project's folder; nothing where there is none."""
     if not folders.exists():
         return ""
-    document = json.loads(folders.read_text(encoding="utf-8"))
+    document = json.loads(read_own(folders, LARGEST, anybodys=True))
     words = document if isinstance(document, dict) else {}
     here = Path(os.path.realpath(project))
     holding = [
