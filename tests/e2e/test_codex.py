@@ -80,6 +80,24 @@ def test_a_denied_command_does_not_run_and_the_model_reads_why(
     assert not (agent.project / "made").exists()
 
 
+def test_a_companions_rules_hold_where_codex_asks_nobody(codex: MakeCodex, desk: PlainDesk) -> None:
+    rules = desk.folder / ".config" / "crabhook" / "rules.toml"
+    rules.parent.mkdir(parents=True)
+    rules.write_text(
+        '[[rule]]\nverdict = "deny"\nmatch = "Bash(touch denied)"\nnote = "not this file"\n'
+        '[[rule]]\nverdict = "ask-operator"\nmatch = "Bash(touch asked)"\n'
+    )
+    commands = ("touch denied", "touch asked", "touch free")
+    agent = codex(*((shell(command),) for command in commands), (Text("Understood."),))
+    install(agent, desk.address, "--companion")
+    desk.say_when("Bash", "deny not now")
+    run = agent.headless("make files")
+    assert (run.exit_code, run.stdout.strip()) == (0, "Understood.")
+    assert "not this file" in run.told
+    assert "not now" in run.told
+    assert [path.name for path in agent.project.iterdir()] == ["free"]
+
+
 def test_a_rewritten_command_is_what_runs(codex: MakeCodex, desk: PlainDesk) -> None:
     agent = codex((shell("touch another"),), (Text("It is made."),))
     install(agent, desk.address, "--gate")

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from crabhook.broker.law import Judge, no_law, said_by
+from crabhook.broker.law import Judge, Said, no_law, said_by
 from crabhook.broker.stops import CAP
 from crabhook.model.decision import Decision, Verdict, no_opinion
 from crabhook.model.errors import DecisionError
@@ -160,7 +160,9 @@ class Orders:
         """Return what becomes of an event that has just arrived.
 
         A rule's denial comes before everything, its question before what the
-        operator ordered in general, its allow after that.
+        operator ordered in general, its allow after that.  An event that only
+        rules hold is observed where none speaks of it: no blanket allow, and no
+        absence, is about a call that nobody would be asked about.
         """
         held = platform.held(event, stance)
         if held is Held.NEVER:
@@ -174,6 +176,9 @@ class Orders:
         if Kind.AWAY not in kinds and (kept_going := self._keep_going(event, orders)):
             return kept_going
         said = said_by(law(event)).where(platform.choices(event).verdicts)
+        if held is Held.BY_RULE and said == Said():
+            waits = Kind.HOLD_ALL in kinds and Kind.AWAY not in kinds
+            return _held_by(orders, Kind.HOLD_ALL) if waits else Ruling()
         told = Ruling(waits=said.asks, decision=said.decision, why=said.why if said.asks else "")
         ways = (  # the first that holds
             (said.denies, told),

@@ -49,7 +49,8 @@ AGENTS: Mapping[str, Agent] = {
         program="claude",
         stances={
             Stance.COMPANION: "Companion: Claude Code asks its own user as always, the operator "
-            "may answer too, and the first answer wins.",
+            "may answer too, and the first answer wins.  What your rules deny or want asked is "
+            "denied or held in every mode.",
             Stance.GATE: "Gate: every tool call is held for the operator before Claude Code's own "
             "rules see it.",
         },
@@ -80,7 +81,8 @@ AGENTS: Mapping[str, Agent] = {
         program="codex",
         stances={
             Stance.COMPANION: "Companion: what Codex would ask its own user is held for the "
-            "operator first; Codex's dialog comes up when the operator passes.",
+            "operator first; Codex's dialog comes up when the operator passes.  What your rules "
+            "deny or want asked is denied or held under every policy.",
             Stance.GATE: "Gate: every tool call is held for the operator before Codex's own rules "
             "see it, and what is allowed there is not asked again.",
         },

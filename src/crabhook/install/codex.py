@@ -26,11 +26,8 @@ from crabhook.ownfile import read_own
 
 # PermissionRequest is the one event on which a hook can approve, and fires only
 # where Codex would ask its user.  PreToolUse comes before every call, and can
-# deny it or change it: the gate needs both.
-DECIDED: Mapping[Stance, tuple[str, ...]] = {
-    Stance.COMPANION: ("PermissionRequest",),
-    Stance.GATE: ("PreToolUse", "PermissionRequest"),
-}
+# deny it or change it: the gate holds it, and a companion's rules are asked there.
+DECIDED: tuple[str, ...] = ("PreToolUse", "PermissionRequest")
 
 # An operator may ask to hold these, so their hooks can wait as long.
 HOLDABLE: tuple[str, ...] = (
@@ -81,8 +78,7 @@ def groups(installation: Installation) -> dict[str, Group]:
     """
     _refuse_unwritable(installation)
     patience = Patience(installation.wait + AGENT_GRACE, installation.wait + CLIENT_GRACE)
-    decided = DECIDED[installation.stance]
-    patiences = dict.fromkeys((*decided, *HOLDABLE), patience) | OBSERVED
+    patiences = dict.fromkeys((*DECIDED, *HOLDABLE), patience) | OBSERVED
     return {
         event: {"hooks": [_handler(installation, limits, event)]}
         for event, limits in patiences.items()
@@ -128,12 +124,12 @@ def troubles(path: Path) -> Iterator[str]:
     if settings.get("approval_policy") == "never":
         yield (
             f'approval_policy is "never" in {file}: Codex asks nobody there, so nothing can be '
-            "approved, and without --gate nothing is held"
+            "approved, and without --gate nothing is held but what your rules speak of"
         )
 
 
 def _handler(installation: Installation, patience: Patience, event: str) -> Group:
-    decides = event in DECIDED[installation.stance]
+    decides = event in DECIDED
     handler: Group = {
         "type": "command",
         "command": _line(installation, patience, event if decides else ""),

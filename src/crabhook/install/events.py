@@ -7,8 +7,6 @@ with a warning, except under the two deciding ones, which are the oldest.
 
 from dataclasses import dataclass
 
-from crabhook.model.request import Stance
-
 
 @dataclass(frozen=True, slots=True)
 class Patience:
@@ -22,19 +20,16 @@ class Patience:
     client: int
 
 
-# Event -> the tools it is for (None: all of them).
+# The events that decide a call, each for every tool and in every stance.
 #
 # In the companion's stance Claude Code asks its own user and the operator may
-# be faster: that is PermissionRequest.  The two tools that ask the user fire
-# no PermissionRequest in the mode dontAsk, so they are seen before as well;
-# the server leaves them alone in every other mode.  The gate holds each call
-# before Claude Code's own rules see it.  What still asks after that is the
-# agent's own question to its own user; save for a plan, whose changes only
-# PermissionRequest can carry.
-DECIDED: dict[Stance, dict[str, str | None]] = {
-    Stance.COMPANION: {"PreToolUse": "AskUserQuestion|ExitPlanMode", "PermissionRequest": None},
-    Stance.GATE: {"PreToolUse": None, "PermissionRequest": "ExitPlanMode"},
-}
+# be faster: that is PermissionRequest.  PreToolUse comes before every call, and
+# in auto and bypass modes nothing else does, so the rules are asked there; a
+# call of which none speaks passes at once.  The gate holds each call at
+# PreToolUse, before Claude Code's own rules see it.  One of those may still
+# want to ask about a call that was allowed there: then its PermissionRequest
+# is told the same, and nobody is asked twice.
+DECIDED: tuple[str, ...] = ("PreToolUse", "PermissionRequest")
 
 # A server that answers late must not hold the agent up for something that can
 # only be shown to it.

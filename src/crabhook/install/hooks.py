@@ -56,15 +56,11 @@ def groups(installation: Installation) -> dict[str, Group]:
     """
     _refuse_placeholders(installation)
     patience = Patience(installation.wait + AGENT_GRACE, installation.wait + CLIENT_GRACE)
-    entries: dict[str, Group] = {}
-    for event, matcher in DECIDED[installation.stance].items():
-        handler = _handler(installation, patience, event, decides=True)
-        entries[event] = {"matcher": matcher} if matcher else {}
-        entries[event]["hooks"] = [handler]
-    watched = dict.fromkeys(HOLDABLE, patience) | OBSERVED
-    for event, limits in watched.items():
-        entries[event] = {"hooks": [_handler(installation, limits, event, decides=False)]}
-    return entries
+    patiences = dict.fromkeys((*DECIDED, *HOLDABLE), patience) | OBSERVED
+    return {
+        event: {"hooks": [_handler(installation, limits, event)]}
+        for event, limits in patiences.items()
+    }
 
 
 def is_ours(handler: Json) -> bool:
@@ -92,8 +88,9 @@ def _program(command: str, *, exec_form: bool) -> str:
     return next(word for word in found.groups() if word is not None) if found else command
 
 
-def _handler(installation: Installation, patience: Patience, event: str, *, decides: bool) -> Group:
+def _handler(installation: Installation, patience: Patience, event: str) -> Group:
     """Return an event's handler: a request where the event can be one, else our client."""
+    decides = event in DECIDED
     closed = decides and installation.fail_closed
     if installation.url is not None and event not in overhttp.NOT_SENT:
         url = overhttp.endpoint(installation.url)

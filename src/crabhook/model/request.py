@@ -10,7 +10,8 @@ class Stance(StrEnum):
     """Whether the agent's own dialog stands beside the hook that asks.
 
     GATE holds every call before the agent's own rules see it; COMPANION
-    leaves the agent's dialog usable and lets the first answer win.
+    leaves the agent's dialog usable and lets the first answer win; before a
+    call it holds only what a rule or a protected place wants asked.
     SUPERVISOR holds the end of a turn as well, and what else it asks about.
     """
 

@@ -16,6 +16,7 @@ class Held(Enum):
 
     ALWAYS = "always"
     AT_THE_GATE = "as a gate; as a companion when asked to"
+    BY_RULE = "where a rule or a protected place speaks of it; else it passes at once"
     ON_REQUEST = "when the operator asked to hold it"
     NEVER = "never"
 

@@ -19,7 +19,7 @@ class Study(Protocol):
 
 
 LONG = 2048  # bytes of an input; a shorter one is judged in a few milliseconds
-_JUDGED = (Held.ALWAYS, Held.AT_THE_GATE)
+_JUDGED = (Held.ALWAYS, Held.AT_THE_GATE, Held.BY_RULE)
 
 
 async def no_study(_event: Event, *, long: bool) -> None:

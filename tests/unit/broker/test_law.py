@@ -9,6 +9,7 @@ from crabhook.broker.law import Said, said_by
 from crabhook.broker.orders import Kind, Order
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.event import Event
+from crabhook.model.request import Stance
 from crabhook.platforms import PLATFORMS
 from crabhook.policy.rule import Rule, RuleVerdict
 from crabhook.policy.ruling import Ruling
@@ -20,12 +21,19 @@ def ruling(verdict: RuleVerdict | None, note: str = "") -> Ruling:
     return Ruling(verdict, rule, "it says so")
 
 
-def told(verdict: RuleVerdict | None, *orders: Order, event: str = "PreToolUse") -> str:
+def told(
+    verdict: RuleVerdict | None,
+    *orders: Order,
+    event: str = "PreToolUse",
+    stance: Stance = Stance.GATE,
+    platform: str = "claude",
+) -> str:
     """What a Bash call gets under this rule and these orders: a verdict, silence, or a card."""
     broker = Broker(PLATFORMS, lambda _: ruling(verdict))
     for order in orders:
         broker.handle(Ordered(order, 0.0))
-    asked = bash("a", "ls") if event == "PreToolUse" else asking("a", event)
+    how = {"stance": stance, "platform": platform}
+    asked = bash("a", "ls", **how) if event == "PreToolUse" else asking("a", event, **how)
     broker.handle(Arrived(asked, 1, 0.0))
     if cards := broker.waiting():
         return f"card {cards[0].law}".strip()
@@ -62,6 +70,55 @@ def test_rules_and_orders_have_their_order(
     verdict: RuleVerdict | None, orders: tuple[Order, ...], outcome: str
 ) -> None:
     assert told(verdict, *orders) == outcome
+
+
+@pytest.mark.parametrize("platform", ["claude", "codex"])
+@pytest.mark.parametrize(
+    ("verdict", "orders", "outcome"),
+    [
+        (RuleVerdict.DENY, (), "DENIED: " + RULE.format("deny")),
+        (RuleVerdict.DENY, (AWAY,), "DENIED: " + RULE.format("deny")),
+        (RuleVerdict.ASK_OPERATOR, (), "card it says so"),
+        (RuleVerdict.ASK_OPERATOR, (TRUST,), "card it says so"),
+        (RuleVerdict.ASK_OPERATOR, (AWAY,), "PASSED: crabhook"),
+        (RuleVerdict.ALLOW, (), "ALLOWED: " + RULE.format("allow")),
+        (RuleVerdict.PASS, (), "PASSED: " + RULE.format("pass")),
+        (None, (), ""),
+        (None, (TRUST,), ""),
+        (None, (AWAY,), ""),
+        (None, (HOLD,), "card"),
+        (None, (HOLD, AWAY), ""),
+    ],
+    ids=str,
+)
+def test_a_companion_does_what_rules_say_of_a_call_and_lets_the_others_pass_unseen(
+    platform: str, verdict: RuleVerdict | None, orders: tuple[Order, ...], outcome: str
+) -> None:
+    """In auto and bypass modes no other event comes, so there a rule holds here or nowhere."""
+    assert told(verdict, *orders, stance=Stance.COMPANION, platform=platform) == outcome
+
+
+def test_a_call_that_a_companion_let_pass_is_asked_about_when_its_agent_asks() -> None:
+    broker = Broker(PLATFORMS)
+    broker.handle(Arrived(bash("a", "ls", stance=Stance.COMPANION), 1, 0.0))
+    assert not broker.waiting()
+    broker.handle(Arrived(prompt("b", "ls", stance=Stance.COMPANION), 2, 0.0))
+    (card,) = broker.waiting()
+    assert [leg.id for leg in card.requests] == ["b"]
+
+
+@pytest.mark.parametrize("stance", [Stance.COMPANION, Stance.GATE])
+@pytest.mark.parametrize("verdict", [Verdict.ALLOW, Verdict.ASK, Verdict.PASS])
+def test_what_was_decided_before_a_call_is_what_its_prompt_is_told_with_no_second_card(
+    stance: Stance, verdict: Verdict
+) -> None:
+    broker = Broker(PLATFORMS, lambda _: ruling(RuleVerdict.ASK_OPERATOR))
+    broker.handle(Arrived(bash("a", "ls", stance=stance), 1, 0.0))
+    broker.handle(Answered(1, Decision(verdict), 0.0))
+    resolve, *_ = broker.handle(Arrived(prompt("b", "ls", stance=stance), 2, 0.0))
+    assert isinstance(resolve, Resolve)
+    assert (b'"allow"' in resolve.reply.stdout) == (verdict is Verdict.ALLOW)
+    assert not broker.waiting()
 
 
 def test_rules_speak_of_permission_events_alone() -> None:

@@ -27,6 +27,7 @@ FOREIGN = {
         "PreToolUse": [{"matcher": "Bash", "hooks": [{"type": "command", "command": "true"}]}]
     }
 }
+STANCES = (Stance.COMPANION, Stance.GATE)
 KNOWN = {"type", "command", "timeout", "statusMessage"}
 
 
@@ -39,14 +40,13 @@ def handler(group: Any) -> dict[str, Any]:
     return dict(one)
 
 
-def test_a_gate_hooks_every_event_and_a_companion_all_but_the_one_before_every_call() -> None:
-    assert set(entries()) == set(EVENTS)
-    assert set(entries(Stance.COMPANION)) == set(EVENTS) - {"PreToolUse"}
-    assert DECIDED[Stance.GATE] == ("PreToolUse", "PermissionRequest")
+@pytest.mark.parametrize("stance", STANCES)
+def test_every_event_is_hooked_in_every_stance(stance: Stance) -> None:
+    assert set(entries(stance)) == set(EVENTS)
     assert set(HOLDABLE) == set(HOLDABLE_THERE)
 
 
-@pytest.mark.parametrize("stance", DECIDED)
+@pytest.mark.parametrize("stance", STANCES)
 def test_a_handler_has_only_keys_that_codex_knows_and_is_known_as_ours(stance: Stance) -> None:
     for group in entries(stance).values():
         assert set(group) == {"hooks"}  # no matcher: every tool, and every source
@@ -70,7 +70,7 @@ def test_timeouts_are_whole_seconds_and_ours_is_always_the_shorter() -> None:
 
 def test_what_decides_says_what_it_waits_for_and_nothing_else_does() -> None:
     said = {event for event, group in entries().items() if "statusMessage" in handler(group)}
-    assert said == set(DECIDED[Stance.GATE])
+    assert said == set(DECIDED)
 
 
 def run(line: str, event: str) -> subprocess.CompletedProcess[bytes]:
@@ -98,7 +98,7 @@ def test_the_line_runs_the_client_which_denies_only_where_it_was_told_to(
         server=f"unix:{tmp_path}/no body",
     )
     ran = run(handler(groups(installation)[event])["command"], event)
-    denies = closed and event in DECIDED[Stance.GATE]
+    denies = closed and event in DECIDED
     assert fate(event, ran.stdout) is (Fate.DENIED if denies else Fate.NOTHING)
     assert ran.returncode == 0
     assert b"no body" in ran.stderr
@@ -107,7 +107,7 @@ def test_the_line_runs_the_client_which_denies_only_where_it_was_told_to(
 @pytest.mark.parametrize("event", ["PreToolUse", "PermissionRequest", "Stop"])
 def test_where_crabhook_is_gone_a_hook_that_fails_closed_still_denies(event: str) -> None:
     ran = run(handler(entries(fail_closed=True)[event])["command"], event)
-    denies = event in DECIDED[Stance.GATE]
+    denies = event in DECIDED
     assert fate(event, ran.stdout) is (Fate.DENIED if denies else Fate.NOTHING)
     assert ran.returncode != 2  # which blocks
 

@@ -1,9 +1,6 @@
 """Every event has exactly one treatment."""
 
-import pytest
-
 from crabhook.install.events import DECIDED, HOLDABLE, LEFT_OUT, OBSERVED
-from crabhook.model.request import Stance
 from crabhook.platforms.claude.events import EVENTS
 from crabhook.platforms.interface import Held
 
@@ -57,9 +54,8 @@ def test_what_can_be_held_is_what_the_table_of_events_can_hold() -> None:
     assert set(HOLDABLE) == can_wait - DECIDING
 
 
-@pytest.mark.parametrize("stance", DECIDED)
-def test_only_the_two_permission_events_are_decided(stance: Stance) -> None:
-    assert set(DECIDED[stance]) <= DECIDING
+def test_only_the_two_permission_events_are_decided() -> None:
+    assert set(DECIDED) == DECIDING
 
 
 def test_the_event_whose_silence_is_an_answer_is_left_out() -> None:

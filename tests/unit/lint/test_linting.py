@@ -9,7 +9,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from crabhook.install.claude import with_hooks
-from crabhook.install.events import DECIDED
 from crabhook.install.hooks import Installation, groups
 from crabhook.install.program import interpreter, stub
 from crabhook.lint.linting import lint
@@ -133,7 +132,7 @@ def test_the_agent_that_is_named_counts_before_all_signs(tmp_path: Path) -> None
     assert not lint([path], TODAY).findings, "whose it is cannot be known"
 
 
-@pytest.mark.parametrize("stance", list(DECIDED))
+@pytest.mark.parametrize("stance", [Stance.COMPANION, Stance.GATE])
 @pytest.mark.parametrize("fail_closed", [False, True])
 def test_what_crabhooks_own_installer_writes_has_nothing_wrong(
     tmp_path: Path, stance: Stance, *, fail_closed: bool

@@ -162,11 +162,13 @@ def rule_named(name: str) -> EventRule:
 def held(event: Event, stance: Stance) -> Held:
     """Return when the event waits for the operator, under this stance.
 
-    A companion leaves PreToolUse alone, since the PermissionRequest of the
-    same call follows where the agent would ask; save for the two asking tools
-    in the mode in which none follows.  It leaves forms to the agent's own
-    dialog, which does not come up while a hook is asked about them.  A
-    supervisor asks whether a turn may end; to it all else is as at the gate.
+    A companion leaves a PreToolUse of which no rule speaks alone, since the
+    PermissionRequest of the same call follows where the agent would ask; save
+    for the two asking tools in the mode in which none follows.  A rule holds
+    there as at the gate: in auto and bypass modes no other event comes.  A
+    companion leaves forms to the agent's own dialog, which does not come up
+    while a hook is asked about them.  A supervisor asks whether a turn may
+    end; to it all else is as at the gate.
     """
     rule = rule_of(event)
     if stance is Stance.SUPERVISOR and event.name in _ENDS_OF_TURNS:
@@ -174,7 +176,7 @@ def held(event: Event, stance: Stance) -> Held:
     companion = stance is Stance.COMPANION
     if companion and event.name == "PreToolUse":
         asks = event.tool is not None and event.tool.name in ASKING_TOOLS
-        return _ALWAYS if asks and event.permission_mode == UNASKED_MODE else _NEVER
+        return _ALWAYS if asks and event.permission_mode == UNASKED_MODE else Held.BY_RULE
     if rule.held is Held.AT_THE_GATE:
         return _ASKED if companion else _ALWAYS
     return rule.held

@@ -105,11 +105,12 @@ def rule_of(event: Event) -> EventRule:
 def held(event: Event, stance: Stance) -> Held:
     """Return when the event waits for the operator, under this stance.
 
-    A companion leaves PreToolUse alone: PermissionRequest follows where Codex
-    would ask its own user.
+    A companion leaves a PreToolUse of which no rule speaks alone:
+    PermissionRequest follows where Codex would ask its own user.  Where it
+    would not, a rule that denies or asks holds all the same.
     """
     if stance is Stance.COMPANION and event.name == "PreToolUse":
-        return Held.NEVER
+        return Held.BY_RULE
     return rule_of(event).held
 
 

@@ -83,6 +83,28 @@ def twice(settings: dict[str, Any]) -> object:
     return settings["hooks"]["PreToolUse"].extend(settings["hooks"]["PreToolUse"])
 
 
+@pytest.mark.parametrize("agent", ["claude", "codex"])
+def test_a_companion_of_before_that_asks_no_rule_before_a_call_is_a_fault(
+    home: Home, agent: str
+) -> None:
+    home.install("--companion", agent=agent)
+
+    def as_before(settings: dict[str, Any]) -> None:
+        if agent == "codex":
+            del settings["hooks"]["PreToolUse"]
+        else:
+            settings["hooks"]["PreToolUse"][0]["matcher"] = "AskUserQuestion|ExitPlanMode"
+
+    home.change(
+        as_before, home.settings if agent == "claude" else home.folder / ".codex" / "hooks.json"
+    )
+    (finding,) = current(home.case(agent))
+    assert (finding.status, "PreToolUse is " in finding.what) == (Status.FAULT, True)
+    home.mend(finding)
+    (finding,) = current(home.case(agent))
+    assert is_well(finding)
+
+
 def gone(settings: dict[str, Any]) -> object:
     return settings["hooks"].pop("PreToolUse")
 

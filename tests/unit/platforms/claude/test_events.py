@@ -127,10 +127,10 @@ def test_a_gate_holds_both_events_in_every_mode(tool: str, mode: str) -> None:
 
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("tool", ["Bash", "AskUserQuestion", "ExitPlanMode", ""])
-def test_a_companion_holds_prompts_and_where_none_follows_the_asking_tools(
+def test_a_companion_holds_prompts_what_rules_speak_of_and_the_asking_tools_where_none_follows(
     tool: str, mode: str
 ) -> None:
     assert held(event("PermissionRequest", tool, mode=mode), Stance.COMPANION) is Held.ALWAYS
     unasked = mode == "dontAsk" and tool in ASKING_TOOLS
-    expected = Held.ALWAYS if unasked else Held.NEVER
+    expected = Held.ALWAYS if unasked else Held.BY_RULE
     assert held(event("PreToolUse", tool, mode=mode), Stance.COMPANION) is expected

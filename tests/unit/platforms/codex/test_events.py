@@ -19,7 +19,7 @@ def test_the_table_has_the_twelve_events_of_the_protocol() -> None:
 @pytest.mark.parametrize(
     ("name", "gate", "companion"),
     [
-        ("PreToolUse", Held.ALWAYS, Held.NEVER),
+        ("PreToolUse", Held.ALWAYS, Held.BY_RULE),
         ("PermissionRequest", Held.ALWAYS, Held.ALWAYS),
         ("PostToolUse", Held.ON_REQUEST, Held.ON_REQUEST),
         ("Interrupt", Held.NEVER, Held.NEVER),

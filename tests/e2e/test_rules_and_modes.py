@@ -1,0 +1,117 @@
+"""A real Claude Code in every permission mode, and under a rule of its own that asks."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.e2e.test_claude_code import OWN_PROMPT, install
+from tests.support.plain_desk import PlainDesk
+from tests.support.turns import Text, ToolUse, bash
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tests.e2e.conftest import MakeClaude
+
+pytestmark = [pytest.mark.e2e, pytest.mark.timeout(120)]
+
+RULES = """\
+[[rule]]
+verdict = "deny"
+match = "Bash(touch denied)"
+note = "not this file"
+
+[[rule]]
+verdict = "ask-operator"
+match = "Bash(touch asked *)"
+
+[[rule]]
+verdict = "allow"
+match = "Bash(touch allowed)"
+"""
+MODES = ["default", "auto", "acceptEdits", "bypassPermissions", "dontAsk"]
+OWN_RULE = {"permissions": {"ask": ["Bash(touch *)"]}}
+
+
+@pytest.fixture
+def desk() -> Iterator[PlainDesk]:
+    desk = PlainDesk()
+    folder = desk.folder / ".config" / "crabhook"
+    folder.mkdir(parents=True)
+    (folder / "rules.toml").write_text(RULES, encoding="utf-8")
+    with desk:
+        yield desk
+
+
+def asked_of(desk: PlainDesk) -> list[str]:
+    """The first line of every card that came up."""
+    return [line for line in desk.said if line.startswith("#") and " session=" in line]
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_companions_rules_and_protected_places_hold_in_every_mode(
+    claude: MakeClaude, desk: PlainDesk, mode: str
+) -> None:
+    agent = claude(
+        (bash("touch denied"),),
+        (bash("touch asked no"),),
+        (bash("touch asked yes"),),
+        (bash("touch allowed"),),
+        (ToolUse("Write", {"file_path": ".git/hooks/post-checkout", "content": "x"}),),
+        (Text("Done."),),
+    )
+    install(agent, desk.address, gate=False)
+    desk.say_when("(?:Bash|Write)", "deny not now", "allow", "deny that is protected")
+    run = agent.headless("make files", mode=mode)
+    assert (run.exit_code, run.stdout.strip()) == (0, "Done.")
+    made = sorted(path.name for path in agent.project.iterdir())
+    assert made == ["allowed", "asked", "yes"]
+    told = run.last.tool_results()
+    for place, words in ((0, "not this file"), (1, "not now"), (4, "that is protected")):
+        assert words in told[place]
+
+
+@pytest.mark.parametrize(("mode", "cards"), [("bypassPermissions", 0), ("default", 1)])
+def test_what_no_rule_speaks_of_is_a_card_only_where_the_agent_asks_about_it(
+    claude: MakeClaude, desk: PlainDesk, mode: str, cards: int
+) -> None:
+    agent = claude((bash("touch free"),), (Text("Done."),))
+    install(agent, desk.address, gate=False)
+    desk.say_when("Bash", *["allow"] * cards)
+    run = agent.headless("make a file", mode=mode)
+    assert (run.exit_code, run.stdout.strip()) == (0, "Done.")
+    assert (agent.project / "free").exists()
+    assert [line.split()[1:3] for line in asked_of(desk)] == [["PermissionRequest", "Bash"]] * cards
+
+
+@pytest.mark.parametrize("where", ["terminal", "headless"])
+def test_a_gates_allow_is_what_happens_under_a_rule_of_the_agents_own_that_asks(
+    claude: MakeClaude, desk: PlainDesk, where: str
+) -> None:
+    agent = claude((bash("touch made"),), (Text("It is made."),), settings=OWN_RULE)
+    install(agent, desk.address, gate=True)
+    desk.say_when("Bash", "allow")
+    if where == "headless":
+        run = agent.headless("make a file")
+        assert (run.exit_code, run.stdout.strip()) == (0, "It is made.")
+    else:
+        agent.terminal("make a file").wait_for("It is made.")
+    assert (agent.project / "made").exists()
+    assert len(asked_of(desk)) == 1
+
+
+def test_a_gates_hand_back_and_denial_hold_there_without_a_second_card(
+    claude: MakeClaude, desk: PlainDesk
+) -> None:
+    turns = (bash("touch refused"),), (bash("touch made"),), (Text("It is made."),)
+    agent = claude(*turns, settings=OWN_RULE)
+    install(agent, desk.address, gate=True)
+    desk.say_when("Bash", "deny no", "ask")
+    terminal = agent.terminal("make two files")
+    terminal.wait_for(OWN_PROMPT)
+    assert not list(agent.project.iterdir())
+    terminal.press("Enter", until="It is made.")
+    assert [path.name for path in agent.project.iterdir()] == ["made"]
+    assert len(asked_of(desk)) == 2
