@@ -2,11 +2,13 @@
 
 import argparse
 import sys
+from datetime import UTC, datetime
 from pathlib import Path
 
 from crabhook.cli import rulecheck, suggest
 from crabhook.cli.moments import moment
 from crabhook.cli.rulefiles import rule_files
+from crabhook.cli.unseen import ask
 from crabhook.model.errors import CrabhookError
 from crabhook.policy.rule import Rule, RuleScope, RuleVerdict, Trust
 from crabhook.policy.trust import PROJECT_FILE
@@ -68,7 +70,6 @@ def _add_trust(trust: argparse.ArgumentParser) -> None:
     trust.add_argument("folder", nargs="?", default=".", help="the project (default: here)")
     trust.add_argument("--full", action="store_true", help="let it allow, not only deny and ask")
     trust.add_argument("--revoke", action="store_true", help="let it count no longer")
-    trust.add_argument("--yes", action="store_true", help="do not ask again")
     trust.set_defaults(act=_trust)
 
 
@@ -115,7 +116,12 @@ def described(rule: Rule) -> str:
         for key in RuleScope.__dataclass_fields__
         if (values := getattr(rule.scope, key))
     )
-    end = f"  until {rule.expires:%Y-%m-%d %H:%M %Z}" if rule.expires else ""
+    ended = rule.expires is not None and rule.expires <= datetime.now(UTC)
+    end = (
+        f"  {'ENDED' if ended else 'until'} {rule.expires:%Y-%m-%d %H:%M %Z}"
+        if rule.expires
+        else ""
+    )
     note = f"  # {rule.note}" if rule.note else ""
     return f"{rule.verdict:<17}{'  '.join(rule.texts)}{scope}{end}{note}"
 
@@ -167,13 +173,14 @@ def _trust(arguments: argparse.Namespace) -> int:
         return 0
     level = Trust.FULL if arguments.full else Trust.RESTRICT
     content, rules = edit.readable(folder, level)
-    for rule in rules.rules:
-        say(f"  {described(rule)}" + ("" if rule in rules.counting else "  [would not count]"))
-    if not arguments.yes:
-        sys.stdout.write(f"Let these rules count for agents in {folder}? [y/N] ")
-        sys.stdout.flush()
-        if sys.stdin.readline().strip().lower() not in {"y", "yes"}:
-            raise RulesError("nothing was trusted")
+    shown = [
+        f"  {described(rule)}" + ("" if rule in rules.counting else "  [would not count]")
+        for rule in rules.rules
+    ]
+    asked = f"Let these rules count for agents in {folder}? [y/N] "
+    text = "\n".join(line for one in (*shown, asked) for line in safe_lines(one))
+    if ask(text, shown=True).strip().lower() not in {"y", "yes"}:
+        raise RulesError("nothing was trusted")
     edit.trust(files, folder, content, level)
     say("They count as long as the file stays exactly as it is.")
     return 0

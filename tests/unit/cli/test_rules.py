@@ -1,11 +1,15 @@
 """`crabhook rules`: what a person does with rules, on real files."""
 
 import argparse
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from crabhook.cli import rules
+from tests.support.typist import Typist
 
 
 @pytest.fixture(autouse=True)
@@ -23,6 +27,15 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
     return tmp_path / "config" / "crabhook" / "rules.toml"
+
+
+def trust(answer: str, *options: str) -> tuple[int, str]:
+    """Trust the project's rules at a terminal; return the exit code and what the terminal shows."""
+    with Typist(
+        [sys.executable, "-m", "crabhook", "rules", "trust", *options], os.environ
+    ) as person:
+        person.answer("[y/N] ", answer)
+        return person.finish()[0], person.shown
 
 
 def call(*words: str) -> int:
@@ -143,9 +156,9 @@ def test_a_projects_rules_count_from_the_moment_they_are_trusted_to_their_next_c
         return capsys.readouterr().out.split("verdict: ")[1].split("\n")[0]
 
     assert [said("ls"), said("who")] == ["open", "open"]
-    assert call("trust", "--yes") == 0
+    assert trust("y\n")[0] == 0
     assert [said("ls"), said("who")] == ["deny", "open"]
-    assert call("trust", "--full", "--yes") == 0
+    assert trust("y\n", "--full")[0] == 0
     assert [said("ls"), said("who")] == ["deny", "allow"]
     theirs.write_text(theirs.read_text() + "\n")
     assert [said("ls"), said("who")] == ["open", "open"]
@@ -156,28 +169,55 @@ def test_a_projects_rules_count_from_the_moment_they_are_trusted_to_their_next_c
 
 
 @pytest.mark.parametrize(
-    ("answer", "code"), [("y\n", 0), ("yes\n", 0), ("n\n", 1), ("\n", 1), ("", 1)]
+    ("answer", "code"), [("y\n", 0), ("yes\n", 0), ("n\n", 1), ("\n", 1), ("\x04", 1)]
 )
-def test_trust_shows_what_would_count_and_asks(
-    project: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    answer: str,
-    code: int,
+def test_trust_shows_what_would_count_on_the_terminal_and_asks_there(
+    project: Path, answer: str, code: int
+) -> None:
+    theirs = project / ".crabhook" / "rules.toml"
+    theirs.parent.mkdir()
+    theirs.write_text('[[rule]]\nverdict = "allow"\nmatch = "Bash(who)"\nnote = "\\u001b[2J"\n')
+    found, shown = trust(answer)
+    assert found == code
+    assert "Bash(who)  # ␛[2J  [would not count]" in shown
+
+
+def test_the_yes_of_trust_needs_a_terminal_and_no_pipe_gives_it(
+    project: Path, tmp_path: Path
 ) -> None:
     theirs = project / ".crabhook" / "rules.toml"
     theirs.parent.mkdir()
     theirs.write_text('[[rule]]\nverdict = "allow"\nmatch = "Bash(who)"\n')
-    typed = project / "typed"
-    typed.write_text(answer)
-    with typed.open() as stream:
-        monkeypatch.setattr("sys.stdin", stream)
-        assert call("trust") == code
-    assert "Bash(who)  [would not count]" in capsys.readouterr().out
+    command = [sys.executable, "-m", "crabhook", "rules", "trust", "--full"]
+    done = subprocess.run(
+        command, input="y\n", capture_output=True, text=True, check=False, start_new_session=True
+    )
+    assert done.returncode == 1
+    assert "there is no terminal to ask on" in done.stderr
+    assert not (tmp_path / "config" / "crabhook" / "trusted.toml").exists()
+    with pytest.raises(SystemExit):
+        call("trust", "--full", "--yes")
+
+
+def test_a_rule_that_has_ended_is_marked_in_the_list(
+    file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file.parent.mkdir(parents=True)
+    ends = {"past": "2020-01-31T00:00:00Z", "still": "2999-01-31T00:00:00Z"}
+    file.write_text(
+        "".join(
+            f'[[rule]]\nverdict = "allow"\nmatch = "Bash({name})"\nexpires = {end}\n'
+            for name, end in ends.items()
+        )
+    )
+    assert call("list") == 0
+    _, past, still = capsys.readouterr().out.splitlines()[:3]
+    assert past.endswith("Bash(past)  ENDED 2020-01-31 00:00 UTC")
+    assert still.endswith("Bash(still)  until 2999-01-31 00:00 UTC")
 
 
 def test_there_must_be_something_to_trust(capsys: pytest.CaptureFixture[str]) -> None:
-    assert call("trust", "--yes") == 1
+    assert call("trust") == 1
     assert "there are no rules" in capsys.readouterr().err
 
 

@@ -15,6 +15,7 @@ from crabhook.doctor.examination import cases
 from crabhook.doctor.facts import Case, Wish
 from crabhook.doctor.finding import Finding, Status
 from crabhook.doctor.machine import Machine, machine
+from tests.support.typist import Typist
 
 BIN = Path(sys.executable).parent
 
@@ -91,9 +92,14 @@ class Home:
     def mend(self, finding: Finding, *, editor: str = "false", typed: str = "") -> None:
         """Do what the finding says, in a shell; an editor is the command given."""
         assert finding.mend, f"nothing mends {finding}"
+        if typed:
+            with Typist(["/bin/sh", "-c", finding.mend], self.environment) as person:
+                person.answer("[y/N] ", typed)
+                assert person.finish()[0] == 0, person.shown
+            return
         done = subprocess.run(
             ["/bin/sh", "-c", finding.mend],
-            input=typed,
+            stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
             timeout=30,

@@ -1,12 +1,13 @@
 """Whether settings and rules can be read; and what mends them."""
 
+import sys
 from hashlib import sha256
 
 import pytest
 
-from crabhook.cli import main
 from crabhook.doctor.checks.settled import project_rules, rules, settings
 from crabhook.doctor.finding import Finding, Status
+from tests.support.typist import Typist
 from tests.unit.doctor.home import Home, is_well, typist
 
 GOOD = '[[rule]]\nverdict = "deny"\nmatch = "Bash(rm *)"\n'
@@ -53,7 +54,10 @@ def test_a_broken_list_of_trusted_files_is_a_fault(home: Home) -> None:
 
 
 def trust(home: Home, *options: str) -> None:
-    assert main(["rules", "trust", str(home.project), "--yes", *options]) == 0
+    command = [sys.executable, "-m", "crabhook", "rules", "trust", str(home.project), *options]
+    with Typist(command, home.environment) as person:
+        person.answer("[y/N] ", "y\n")
+        assert person.finish()[0] == 0
 
 
 def test_a_projects_rules_count_as_far_as_they_are_trusted(home: Home) -> None:
