@@ -42,6 +42,7 @@ from crabhook.server.port import PortError, Tls, open_port
 from crabhook.server.presence import PresencePort
 from crabhook.server.rpc import PermissionPort
 from crabhook.server.runner import Runner
+from crabhook.server.socketwatch import SocketWatch
 from crabhook.server.token import load_or_make
 from crabhook.server.unticketed import Unticketed
 from crabhook.store.head import Courier, through
@@ -190,6 +191,7 @@ async def _work(
         runner.hand_over() if leaving.hands_over else runner.close()
 
     async with port as bound:
+        watch = SocketWatch(one.path for one in bound if isinstance(one, UnixAddress))
         where = ", ".join(map(str, bound))
         desk = asyncio.ensure_future(open_desk(runner, settings, where, release))
         leaving.hear(desk.cancel)
@@ -197,6 +199,7 @@ async def _work(
         manager.ready(_status(runner, where))
         beside = [
             asyncio.ensure_future(runner.keep_record()),
+            asyncio.ensure_future(watch.keep(runner.warn)),
             asyncio.ensure_future(manager.keep_told(lambda: _status(runner, where))),
         ]
         try:

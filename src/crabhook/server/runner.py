@@ -47,6 +47,8 @@ from crabhook.server.lastwords import LastWords
 from crabhook.server.offers import Offers
 from crabhook.server.place import Place, RefusedError
 from crabhook.server.witness import Witness
+from crabhook.store import entries
+from crabhook.store.change import happened
 from crabhook.store.recorder import Recorder
 
 _LOG = logging.getLogger(__name__)
@@ -162,6 +164,13 @@ class Runner:
     def tell(self, text: str) -> None:
         """Show news of the house itself."""
         self.observe(Event("", "Desk"), text)
+
+    def warn(self, text: str) -> None:
+        """Show and record that something was done to the server itself."""
+        _LOG.error("%s", text)
+        if self.recorder is not None:
+            self.recorder.write(happened(entries.server(text, wall())))
+        self.tell(text)
 
     def observe(self, event: Event, text: str) -> None:
         """Show something that went by and was nobody's request."""

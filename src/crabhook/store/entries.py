@@ -100,6 +100,11 @@ def operator(what: str, at: float, **detail: Value) -> Entry:
     return Entry(Kind.OPERATOR, at, body={"what": what, **detail})
 
 
+def server(what: str, at: float) -> Entry:
+    """Something that befell the server itself."""
+    return Entry(Kind.SERVER, at, body={"what": what})
+
+
 def _about(  # noqa: PLR0913, PLR0917 - a row of columns, for this file alone
     kind: Kind,
     event: Event,
