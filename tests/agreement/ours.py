@@ -14,6 +14,7 @@ from crabhook.policy.protected import Protected
 from crabhook.policy.rule import RuleVerdict
 from crabhook.policy.rulefile import read_rules
 from crabhook.policy.surroundings import Surroundings
+from crabhook.rulebook.looking import look
 
 if TYPE_CHECKING:
     from tests.agreement.pairs import Group
@@ -39,6 +40,6 @@ def we_say(policy: Policy, tool: str, inputs: Mapping[str, Any], scene: Scene) -
     """Return allow, deny or ask for a call with this input, as a hook was told it."""
     project = str(scene.project)
     event = Event("claude", "PreToolUse", "s", project, "default", tool=ToolCall(tool, inputs))
-    here = Surroundings(project, str(scene.home), datetime.now(UTC), os.path.realpath)
+    here = Surroundings(project, str(scene.home), datetime.now(UTC), os.path.realpath, look)
     ruling = policy.judge(event, here)
     return "ask" if ruling is None or ruling.verdict is None else SAID.get(ruling.verdict, "ask")

@@ -8,15 +8,18 @@ from urllib.parse import urlsplit
 
 from crabhook.model.event import Event
 from crabhook.model.jsontext import Value
+from crabhook.policy.globs import GlobError, alternatives
 from crabhook.policy.named import expand_home
-from crabhook.policy.parts import Call, FetchPart, FilePart, NamePart, Part, ToolPart, Use
+from crabhook.policy.parts import Call, Deep, FetchPart, FilePart, NamePart, Part, ToolPart, Use
 from crabhook.policy.patch import read_patch
 from crabhook.policy.paths import Place, place
+from crabhook.policy.programs import may_read_deep
 from crabhook.policy.shell_call import shell_call
 from crabhook.policy.surroundings import Surroundings
 from crabhook.policy.tools import (
     FOLDER_KEYS,
     LOOSENING_KEYS,
+    OWN_PATH_KEYS,
     PATH_KEYS,
     Kind,
     canonical,
@@ -27,6 +30,7 @@ from crabhook.policy.tools import (
 _ADDRESS = re.compile(r"https?://[^\s\"'<>)\]]+", re.IGNORECASE)
 _HOST = re.compile(r"[a-z0-9]([a-z0-9.-]*[a-z0-9])?|\[[0-9a-f:.]+\]")
 _SCALARS = (str, int, float, bool)
+_OTHER_PATH = "a second path, which is not the tool's own"
 ANYTHING = "\x1f"  # a file's name that no pattern holds: it stands for all of a folder
 
 
@@ -44,6 +48,15 @@ def read_call(event: Event, surroundings: Surroundings) -> Call | None:
     if read is None:
         return Call(name, kind, (tool,), ())
     return read(_Reading(event, inputs, tool, surroundings))
+
+
+def may_go_deep(event: Event) -> bool:
+    """Whether the call may read a folder with all that is in it, told by its looks alone."""
+    if event.tool is None or not isinstance(event.tool.input, dict):
+        return False
+    kind = kind_of(event.tool.name)
+    command = event.tool.input.get("command") if kind is Kind.COMMAND else None
+    return kind is Kind.SEARCH or (isinstance(command, str) and may_read_deep(command))
 
 
 class _Reading:
@@ -71,6 +84,21 @@ class _Reading:
                 return value
         return ""
 
+    @property
+    def _own(self) -> tuple[str, ...]:
+        own = OWN_PATH_KEYS.get(self.tool.text)
+        return (own,) if own else ()
+
+    @property
+    def path(self) -> str:
+        """Return the path that the tool's own input names; empty where it names none."""
+        return self.text(*self._own)
+
+    def other_paths(self) -> tuple[str, ...]:
+        """Return the paths that other inputs name: ones of other tools, or of older agents."""
+        keys = (key for key in PATH_KEYS if key not in self._own and self.inputs.get(key))
+        return tuple(str(self.inputs[key]) for key in keys)
+
     def call(self, *required: Part, trouble: str = "", suspected: tuple[Part, ...] = ()) -> Call:
         """Return the call of these parts; the tool itself always counts against it."""
         troubles = (trouble,) if trouble else ()
@@ -78,7 +106,8 @@ class _Reading:
 
     def file(self, path: str, use: Use, *tools: str) -> FilePart:
         """Return the part for a file that the tool is told of."""
-        names = {path, expand_home(path, self.surroundings.home)} if path else set()
+        written = {path, path.strip(" ")} - {""}
+        names = written | {expand_home(one, self.surroundings.home) for one in written}
         places = tuple(self._place(name) for name in sorted(names) if "\0" not in name)
         against = frozenset({*self.tool.tools, *tools})
         # `Edit` alone says nothing of Write, as Claude Code reads it; a patch is both.
@@ -95,19 +124,24 @@ def _command(reading: _Reading) -> Call:
     cwd = posixpath.join(reading.cwd, folder) if folder else reading.cwd
     text = reading.text("command")
     call = shell_call(text, cwd, tools, reading.tool, reading.surroundings)
-    if any(reading.inputs.get(key) for key in LOOSENING_KEYS.get(reading.tool.text, ())):
+    if any(reading.inputs.get(key) for key in LOOSENING_KEYS):
         return replace(call, troubles=(*call.troubles, "more than its sandbox permits"))
     return call
 
 
 def _read(reading: _Reading) -> Call:
-    path = reading.text(*PATH_KEYS)
-    return reading.call(reading.file(path, Use.READ, "Read"), trouble=_path_trouble(path))
+    return _one_file(reading, Use.READ, "Read")
 
 
 def _edit(reading: _Reading) -> Call:
-    path = reading.text(*PATH_KEYS)
-    return reading.call(reading.file(path, Use.WRITE, "Edit"), trouble=_path_trouble(path))
+    return _one_file(reading, Use.WRITE, "Edit")
+
+
+def _one_file(reading: _Reading, use: Use, tool: str) -> Call:
+    """Read a call about the file that the tool's own input names; any other path is suspected."""
+    others = tuple(reading.file(path, use, tool) for path in reading.other_paths())
+    trouble = _OTHER_PATH if others else _path_trouble(reading.path)
+    return reading.call(reading.file(reading.path, use, tool), trouble=trouble, suspected=others)
 
 
 def _path_trouble(path: str) -> str:
@@ -115,31 +149,43 @@ def _path_trouble(path: str) -> str:
         return "it names no file"
     if any(not letter.isprintable() for letter in path):
         return "a file's name with characters that cannot be seen"
+    if path != path.strip(" "):
+        return "a file's name with blanks before or after it, which its tool may take away"
     return ""
 
 
 def _search(reading: _Reading) -> Call:
-    """Read a search: an allow must cover anything in the folder, a denial what it looks for."""
-    folder = reading.text(*PATH_KEYS) or reading.cwd
+    """Read a search: an allow must cover anything in the folder, a denial what it looks for.
+
+    All that the folder holds is looked at, too, if a glob of the search may select it.
+    """
+    folder = reading.path or reading.cwd
     inside = reading.file(f"{folder.rstrip('/')}/{ANYTHING}", Use.READ, "Read")
-    looked_for = [
-        value
-        for key in ("pattern", "glob", "include", "include_pattern", "paths")
-        for value in _texts(reading.inputs.get(key))
-        if reading.name == "Glob" or key != "pattern"
+    others = [reading.file(path, Use.READ, "Read") for path in reading.other_paths()]
+    try:
+        globs = tuple(dict.fromkeys(one for text in _globs(reading) for one in alternatives(text)))
+        trouble = ""
+    except GlobError as error:
+        globs, trouble = (), str(error)
+    suspected = [
+        replace(reading.file(path, Use.READ, "Read"), glob=True)
+        for one in globs or _globs(reading)
+        for path in [one if one[:1] in "/~" else f"{folder}/{one}"]
     ]
-    suspected = tuple(
-        replace(part, glob=True)
-        for path in looked_for
-        for part in [
-            reading.file(path if path[:1] in "/~" else f"{folder}/{path}", Use.READ, "Read")
-        ]
-    )
     whole = reading.file(folder, Use.READ, "Read")
-    outside = any(".." in path.split("/") or path[:1] in ("/", "~") for path in looked_for)
-    trouble = "a pattern that leaves the folder" if outside else _path_trouble(folder)
+    if reading.name != "LS":  # which tells names, and reads no file
+        whole = replace(whole, deep=Deep(globs))
+    if any(".." in one.split("/") or one[:1] in ("/", "~") for one in globs):
+        trouble = "a pattern that leaves the folder"
+    trouble = trouble or (_OTHER_PATH if others else _path_trouble(folder))
     part = replace(inside, text=folder)
-    return reading.call(part, trouble=trouble, suspected=(whole, *suspected))
+    return reading.call(part, trouble=trouble, suspected=(whole, *suspected, *others))
+
+
+def _globs(reading: _Reading) -> list[str]:
+    """Return the globs that a search is given, as they are written."""
+    keys = ("pattern",) if reading.name == "Glob" else ("glob", "include", "include_pattern")
+    return [text for key in (*keys, "include", "paths") for text in _texts(reading.inputs.get(key))]
 
 
 def _texts(value: Value) -> Iterator[str]:

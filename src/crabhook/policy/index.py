@@ -45,6 +45,13 @@ class RuleIndex:
         # A name with wildcards may become any path, so every path rule is tried.
         self._path_keys = [key for key in self._by_key if key[0] in ("read", "write", "tool")]
 
+    @property
+    def matchers(self) -> Iterator[Matcher]:
+        """All matchers of all rules, each as often as it is found."""
+        for rules in self._by_key.values():
+            for placed in rules:
+                yield from placed.rule.matchers
+
     def candidates(self, part: Part) -> Sequence[Placed]:
         """Return the rules that may speak of the part, in order."""
         wild = isinstance(part, FilePart) and part.glob and part.by is None

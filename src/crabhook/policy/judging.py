@@ -2,12 +2,18 @@
 
 from dataclasses import dataclass
 from enum import IntEnum
+from functools import cached_property
+from itertools import takewhile
 from typing import TypeAlias
 
 from crabhook.model.event import Event
+from crabhook.policy.globs import selects
+from crabhook.policy.holding import Wanted, wanted_by
 from crabhook.policy.index import Placed, RuleIndex
-from crabhook.policy.parts import Call, CommandPart, FetchPart, FilePart, NamePart, Part
-from crabhook.policy.paths import Bases, is_within
+from crabhook.policy.matcher import PathMatcher
+from crabhook.policy.parts import Call, CommandPart, Deep, FetchPart, FilePart, NamePart, Part, Use
+from crabhook.policy.paths import Bases, is_within, place
+from crabhook.policy.programs import WRITERS
 from crabhook.policy.protected import Protected
 from crabhook.policy.rule import RuleScope, RuleVerdict
 from crabhook.policy.ruling import PartRuling, Ruling
@@ -16,7 +22,10 @@ from crabhook.policy.surroundings import Surroundings
 _MODES = {"manual": "default"}  # the protocol's own second name
 
 
-@dataclass(frozen=True, slots=True)
+FOLDERS = 64  # of one call that are looked into
+
+
+@dataclass(frozen=True)
 class Law:
     """Everything that is asked about a part, in the order in which it is asked."""
 
@@ -25,6 +34,13 @@ class Law:
     ask: RuleIndex
     allow: RuleIndex
     leave: RuleIndex
+
+    @cached_property
+    def wanted(self) -> Wanted:
+        """The names of all files that a search must not read without a word from a person."""
+        against = (*self.deny.matchers, *self.ask.matchers)
+        patterns = [one.pattern for one in against if isinstance(one, PathMatcher)]
+        return wanted_by(one.pattern for one in (*patterns, *self.protected.secret.patterns))
 
 
 _Match: TypeAlias = tuple[Placed, str]  # a rule, and which of its matchers it was
@@ -69,6 +85,8 @@ class Judging:
         hits = [one for one in suspected if one.rank is not _Rank.NOTHING]
         parts = tuple(dict.fromkeys(one.part for one in (*required, *hits)))
         against = [one for one in (*required, *hits) if one.rank <= _Rank.ASK]
+        if not against and (held := self._held()):
+            parts, against = (*parts, held.part), [held]
         if against:
             return self._decided(min(against, key=lambda one: (one.rank, one.order)), parts)
         if self._call.troubles:
@@ -103,6 +121,40 @@ class Judging:
                     return _by_rule(rank, match, part, hidden=hidden)
         nothing = PartRuling(_kind(part), part.text, None, None, "no rule speaks of it", hidden)
         return _Said(_Rank.NOTHING, 0, nothing)
+
+    def _held(self) -> _Said | None:
+        """Return what is said of the files that the call reads with a folder that holds them."""
+        looked_into: set[str] = set()
+        if not self._law.wanted.names and not self._law.wanted.wild:
+            return None
+        for part in self._call.parts:
+            if not isinstance(part, FilePart) or part.deep is None:
+                continue
+            for folder in dict.fromkeys(_above_wildcards(one.named, part) for one in part.places):
+                looked_into.add(folder)
+                if len(looked_into) > FOLDERS:
+                    return _unknown(part, folder, "it goes into too many folders")
+                if said := self._held_by(folder, part, part.deep):
+                    return said
+        return None
+
+    def _held_by(self, folder: str, part: FilePart, deep: Deep) -> _Said | None:
+        below = self._surroundings.below(folder, self._law.wanted)
+        for name in below.found:
+            if deep.globs and not selects(deep.globs, name):
+                continue
+            where = (place(name, "/", self._surroundings),)
+            uses = [FilePart(name, Use.READ, where)]
+            if part.program in WRITERS:
+                uses.append(FilePart(name, Use.NAMED, where, program=part.program))
+            for file in uses:
+                if (said := self._said(file, hidden=True)).rank <= _Rank.ASK:
+                    return _asked(said, part)
+        if not below.whole:
+            return _unknown(part, folder, "nobody could look at all that is in it")
+        if deep.follows and below.leads_out:
+            return _unknown(part, folder, "a link in it leads elsewhere")
+        return None
 
     def _first_hit(self, index: RuleIndex, part: Part) -> _Match | None:
         for placed in index.candidates(part):
@@ -168,6 +220,32 @@ def _by_rule(rank: _Rank, match: _Match, part: Part, *, hidden: bool) -> _Said:
     why = f"{rule.where}: {rule.verdict} {text}" + (f" ({rule.note})" if rule.note else "")
     said = PartRuling(_kind(part), part.text, rule.verdict, rule, why, hidden)
     return _Said(rank, placed.order, said)
+
+
+def _asked(said: _Said, part: FilePart) -> _Said:
+    """Return what is said of a file as a question about the search that reads it."""
+    verdict = said.part.verdict
+    if verdict is RuleVerdict.DENY:
+        verdict = RuleVerdict.ASK_OPERATOR
+    why = f"it reads {said.part.text} too, and of that: {said.part.why}"
+    rank = _Rank.PROTECTED if said.rank is _Rank.PROTECTED else _Rank.ASK
+    return _Said(
+        rank, said.order, PartRuling(_kind(part), part.text, verdict, None, why, hidden=True)
+    )
+
+
+def _unknown(part: FilePart, folder: str, why: str) -> _Said:
+    why = f"what a rule denies or protects may be in {folder}: {why}"
+    verdict = RuleVerdict.ASK_OPERATOR
+    return _Said(_Rank.ASK, 0, PartRuling(_kind(part), part.text, verdict, None, why, hidden=True))
+
+
+def _above_wildcards(name: str, part: FilePart) -> str:
+    """Return the folder that a name is in or below, as far as it has no wildcards."""
+    if not part.glob:
+        return name
+    fixed = takewhile(lambda one: not set(one) & set("*?[{"), name.split("/"))
+    return "/".join(fixed) or "/"
 
 
 def _kind(part: Part) -> str:

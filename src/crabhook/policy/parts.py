@@ -36,6 +36,18 @@ class CommandPart:
 
 
 @dataclass(frozen=True, slots=True)
+class Deep:
+    """That a folder is read with all that is in it.
+
+    `globs`: what is read of it, as `globs.alternatives` gives it; none means
+    everything.  `follows`: links on the way are followed too.
+    """
+
+    globs: tuple[str, ...] = ()
+    follows: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class FilePart:
     """One file.
 
@@ -43,7 +55,8 @@ class FilePart:
     is not known.  `tools`: whose bare rules are against it.  `glob`: its name
     has wildcards.  `program`: what is given the name.  `own`: the tools whose
     bare rules cover it.  `by`: the command that names it, which covers it too
-    where a rule names that without a star.
+    where a rule names that without a star.  `deep`: where it is a folder, all
+    that is in it is read too.
     """
 
     text: str
@@ -54,6 +67,7 @@ class FilePart:
     program: str = ""
     own: frozenset[str] = frozenset()
     by: CommandPart | None = None
+    deep: Deep | None = None
 
 
 @dataclass(frozen=True, slots=True)

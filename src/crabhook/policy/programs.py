@@ -1,5 +1,8 @@
 """What well-known programs do with the files that they are given by name."""
 
+import re
+from collections.abc import Mapping
+
 from crabhook.policy.names import names
 
 # They print their words, and open nothing by them.
@@ -39,10 +42,71 @@ RECURSIVE = names(
     "shutil trash srm"
 )
 
+# They read a folder whole; the rest of those above only with one of the options below.
+_ALWAYS_DEEP = names("mv tar bsdtar gtar pax 7z 7za 7zr rg rga ag ack ugrep pt rgrep")
+_DEEP_OPTIONS: Mapping[str, tuple[str, tuple[str, ...]]] = {
+    **dict.fromkeys(
+        names("grep egrep fgrep"),
+        ("rRd", ("--recursive", "--dereference-recursive", "--directories")),
+    ),
+    **dict.fromkeys(names("cp rsync"), ("rRa", ("--recursive", "--archive"))),
+    **dict.fromkeys(names("rm scp zip chmod chown chgrp diff"), ("rR", ("--recursive",))),
+    "find": ("", ("-exec", "-ok", "-delete", "-fprint", "-fls")),
+}
+_DEEP = re.compile(r"\b(?:" + "|".join((*RECURSIVE, *_ALWAYS_DEEP, "diff")) + r")\b")
+# Named no folder, they search the one they are in.
+_SEARCH_HERE = names("grep egrep fgrep rgrep rg rga ag ack ugrep pt find git")
+_FOLLOWING = ("--follow", "--dereference", "--copy-links", "--copy-unsafe-links")
+_FOLLOWING_LETTERS: Mapping[str, str] = {
+    **dict.fromkeys(names("grep egrep fgrep"), "RS"),
+    **dict.fromkeys(names("cp rsync rg find diff"), "LH"),
+    **dict.fromkeys(names("tar bsdtar gtar"), "hL"),
+}
+
 # git's subcommands that only tell.
 GIT_READERS = names(
     "log show diff status blame ls-files ls-tree grep check-ignore shortlog add commit"
 )
+
+
+def reads_deep(program: str, words: tuple[str, ...]) -> bool:
+    """Whether a command does what it does to a folder with all that is in it."""
+    if program in _ALWAYS_DEEP:
+        return True
+    if program == "git":
+        return "grep" in words[1:]
+    if program not in RECURSIVE and program != "diff":
+        return False
+    if program not in _DEEP_OPTIONS:
+        return True
+    letters, long = _DEEP_OPTIONS[program]
+    return any(_is_option(word, letters, long) for word in words[1:])
+
+
+def may_read_deep(line: str) -> bool:
+    """Whether a shell line may hold such a command: a guess, and soon made."""
+    return _DEEP.search(line) is not None
+
+
+def searches_here(program: str) -> bool:
+    """Whether the program searches the folder it is in, where it is named no other."""
+    return program in _SEARCH_HERE
+
+
+def follows_links(program: str, words: tuple[str, ...]) -> bool:
+    """Whether a command goes where links in a folder lead."""
+    letters = _FOLLOWING_LETTERS.get(program, "")
+    return any(_is_option(word, letters, _FOLLOWING) for word in words[1:])
+
+
+def _is_option(word: str, letters: str, long: tuple[str, ...]) -> bool:
+    """Whether a word may be one of the options: by a letter, or by a name that may be cut short."""
+    if not word.startswith("-"):
+        return False
+    name = word.partition("=")[0]
+    if len(name) > 2 and any(one.startswith(name) or name.startswith(one) for one in long):
+        return True
+    return not word.startswith("--") and any(one in word for one in letters)
 
 
 def only_reads(program: str, words: tuple[str, ...]) -> bool:

@@ -262,6 +262,12 @@ class Protected:
     def _all_paths(self) -> PathSet:
         return PathSet(tuple(one for entry in self.entries for one in entry.paths.patterns))
 
+    @cached_property
+    def secret(self) -> PathSet:
+        """What may not be read either."""
+        secret = (entry for entry in self.entries if entry.secret)
+        return PathSet(tuple(one for entry in secret for one in entry.paths.patterns))
+
     def _with_own(self, entry: Entry) -> Entry:
         if entry.name != "own-files":
             return entry

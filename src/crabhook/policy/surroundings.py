@@ -4,6 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 
+from crabhook.policy.holding import Look, not_looked
+
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
@@ -12,10 +14,13 @@ class Surroundings:
     `project`: the agent's project folder, absolute.  `home`: the home folder
     of the agent's user.  `now`: an aware datetime, for rules that expire.
     `real`: an absolute path with its symbolic links followed; where a part
-    does not exist, that part as it is (like `os.path.realpath`).
+    does not exist, that part as it is (like `os.path.realpath`).  `below`:
+    what a folder holds of the files that are wanted; unless somebody looks,
+    nobody knows, and a search of it is asked about.
     """
 
     project: str
     home: str
     now: datetime
     real: Callable[[str], str]
+    below: Look = not_looked

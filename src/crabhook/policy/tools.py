@@ -73,9 +73,27 @@ KINDS: Mapping[str, Kind] = {
 
 # Where a command is told to run, if its tool can be told: other tools pass over such an input.
 FOLDER_KEYS: Mapping[str, tuple[str, ...]] = {"run_shell_command": ("dir_path",)}
-# The inputs by which a command asks its agent's sandbox for more than it has.
-LOOSENING_KEYS: Mapping[str, tuple[str, ...]] = {"run_shell_command": ("additional_permissions",)}
-# The inputs that hold a path, in the order in which the first one counts.
+# The inputs by which a command asks its agent's sandbox for more than it has, or for none.
+LOOSENING_KEYS = frozenset(
+    {
+        "additional_permissions",
+        "dangerouslyDisableSandbox",
+        "sandbox_permissions",
+        "with_escalated_permissions",
+    }
+)
+# The input that holds a tool's path, by the name the agent gives the tool.
+OWN_PATH_KEYS: Mapping[str, str] = {
+    **dict.fromkeys(("Read", "Edit", "Write", "MultiEdit"), "file_path"),
+    **dict.fromkeys(("NotebookRead", "NotebookEdit"), "notebook_path"),
+    **dict.fromkeys(("Grep", "Glob", "LS"), "path"),
+    **dict.fromkeys(("read_file", "write_file", "replace"), "file_path"),
+    **dict.fromkeys(
+        ("glob", "grep_search", "search_file_content", "list_directory", "read_many_files"),
+        "dir_path",
+    ),
+}
+# All that hold a path for some tool: a second one beside a tool's own is a trouble.
 PATH_KEYS = ("file_path", "notebook_path", "absolute_path", "path", "dir_path", "directory")
 # Those that a rule must not match as `Tool(key:value)`: their specifier does.
 PRIMARY_KEYS = frozenset(

@@ -6,26 +6,46 @@ from datetime import UTC, datetime
 from pathlib import Path
 from time import monotonic
 
+from crabhook.policy.holding import NOT_LOOKED, Below, Wanted
 from crabhook.policy.surroundings import Surroundings
+from crabhook.rulebook.looking import Looks
 
 LOOK_AGAIN = 1.0  # seconds between two looks at the same folders or files
 PROJECTS_KEPT = 256
+_LOOKS = Looks()
 _MARKS = (".git", ".crabhook", ".claude")  # what a project's folder has
 
 
 def project_of(cwd: str) -> Path:
-    """Return the project of an agent in this folder: the nearest one that looks like a project."""
+    """Return the project of an agent in this folder: the nearest one that looks like a project.
+
+    The home folder and those above it are none, whatever they have: a `~/.claude`
+    is the agent's own, and a project there would be all that a person keeps.
+    """
     folder = Path(cwd or "/")
     for one in (folder, *folder.parents):
-        if any((one / mark).exists() for mark in _MARKS):
+        if any((one / mark).exists() for mark in _MARKS) and not _holds_home(one):
             return one
     return folder
 
 
-def surroundings_here(project: Path) -> Surroundings:
-    """Return what a ruling needs to know about this machine, now."""
+def _holds_home(folder: Path) -> bool:
+    homes = {Path.home(), Path(os.path.realpath(Path.home()))}
+    return any(one in (home, *home.parents) for home in homes for one in {folder, folder.resolve()})
+
+
+def surroundings_here(project: Path, looks: Looks | None = None) -> Surroundings:
+    """Return what a ruling needs to know about this machine, now; it looks into folders itself.
+
+    Of an agent whose project is not on this machine nobody knows what a folder holds.
+    """
     home = os.path.expanduser("~")  # noqa: PTH111 - a text is wanted, at every call that is judged
-    return Surroundings(str(project), home, datetime.now(UTC), os.path.realpath)
+    look = (looks or _LOOKS).below
+
+    def below(folder: str, wanted: Wanted) -> Below:
+        return look(folder, wanted) if project.is_dir() else NOT_LOOKED
+
+    return Surroundings(str(project), home, datetime.now(UTC), os.path.realpath, below)
 
 
 class Projects:

@@ -2,8 +2,9 @@
 
 import logging
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
+from math import inf
 from pathlib import Path
 from typing import TypeAlias
 
@@ -14,6 +15,7 @@ from crabhook.policy.rule import RuleVerdict
 from crabhook.policy.ruling import Ruling
 from crabhook.policy.surroundings import Surroundings
 from crabhook.rulebook.files import RuleFiles
+from crabhook.rulebook.looking import Looks
 from crabhook.rulebook.projects import Projects, surroundings_here
 
 _LOG = logging.getLogger(__name__)
@@ -47,6 +49,7 @@ class Today:
         self._files = files
         self._projects = Projects(clock=lambda: 0.0)
         self._known: dict[Path, InForce] = {}
+        self._looks = Looks(for_=inf)
         self._real = lru_cache(maxsize=_PATHS_KEPT)(surroundings_here(Path("/")).real)
 
     def __repr__(self) -> str:
@@ -56,8 +59,7 @@ class Today:
         """Return the law for a call; raises RuleFileError or RulesError where it cannot be read."""
         project = self._projects.of(event.cwd)
         if project not in self._known:
-            here = surroundings_here(project)
-            there = Surroundings(here.project, here.home, here.now, self._real)
+            there = replace(surroundings_here(project, self._looks), real=self._real)
             self._known[project] = InForce(self._files.policy(project), there)
         return self._known[project]
 

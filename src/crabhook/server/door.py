@@ -7,6 +7,7 @@ from crabhook.model.event import Event
 from crabhook.model.request import Request
 from crabhook.platforms import PLATFORMS
 from crabhook.platforms.interface import Held
+from crabhook.policy.call import may_go_deep
 from crabhook.server.place import Place, RefusedError
 from crabhook.server.runner import Runner
 
@@ -30,7 +31,7 @@ class Door:
     """Lets requests in to one runner.
 
     `study` is awaited before a held event is taken in, so that other agents' hooks
-    do not wait while its rules are read, or a long input is judged.
+    do not wait while its rules are read, a long input is judged or a folder is searched.
     """
 
     def __init__(self, runner: Runner, study: Study = no_study) -> None:
@@ -42,7 +43,8 @@ class Door:
     async def enter(self, asked: Request) -> Place:
         """Take a request in; its place may already hold the reply.  Raises RefusedError."""
         if _is_judged(asked):
-            await self._study(asked.event, long=asked.size > LONG)
+            long = asked.size > LONG or may_go_deep(asked.event)
+            await self._study(asked.event, long=long)
         try:
             return self._runner.enter(asked)
         except RefusedError as error:

@@ -24,8 +24,10 @@ from crabhook.model.event import Event
 from crabhook.policy.engine import Policy
 from crabhook.policy.rule import RuleSet, RuleVerdict, Trust
 from crabhook.policy.ruling import Ruling
+from crabhook.policy.surroundings import Surroundings
 from crabhook.policy.trust import PROJECT_FILE, Trusted
 from crabhook.rulebook.files import RuleFiles
+from crabhook.rulebook.looking import Looks
 from crabhook.rulebook.projects import LOOK_AGAIN, PROJECTS_KEPT, project_of, surroundings_here
 
 _LOG = logging.getLogger(__name__)
@@ -71,6 +73,7 @@ class Law:
         self._by_folder: dict[str, _There] = {}
         self._looking: dict[str, asyncio.Future[_There]] = {}
         self._looker = ThreadPoolExecutor(1, "crabhook-rules")
+        self._looks = Looks()  # into folders that agents search
         self._ours = -inf  # when we last changed the files ourselves
         self._studied: dict[int, tuple[Event, _There, Ruling | None, bool]] = {}
 
@@ -97,16 +100,22 @@ class Law:
             return None
         if studied := self._studied.pop(id(event), None):
             _, there, ruling, is_judged = studied
-            return ruling if is_judged else _judged(there.policy, event, there.project)
+            return ruling if is_judged else self._judged_here(there, event)
         folder = _folder(event)
         there = self._fresh(folder) or self._keep(folder, self._look(folder))
-        return _judged(there.policy, event, there.project)
+        return self._judged_here(there, event)
+
+    def _judged_here(self, there: _There, event: Event) -> Ruling | None:
+        """Judge on the loop: what a folder holds is told by the last look into it."""
+        around = replace(surroundings_here(there.project, self._looks), below=self._looks.known)
+        return _judged(there.policy, event, around)
 
     async def study(self, event: Event, *, long: bool) -> None:
         """Have at hand what `judge` needs for an event: its rules, and for a long one the ruling.
 
-        Reading a hostile shell line may take a second, so a long input is judged in a
-        thread, and other agents' hooks do not wait for it.
+        Reading a hostile shell line may take a second, and looking into a large folder
+        that is searched too, so such an event is judged in a thread, and other agents'
+        hooks do not wait for it.
         """
         if event.tool is None:
             return
@@ -115,7 +124,8 @@ class Law:
         ruling = None
         if long:
             loop = asyncio.get_running_loop()
-            ruling = await loop.run_in_executor(None, _judged, there.policy, event, there.project)
+            around = surroundings_here(there.project, self._looks)
+            ruling = await loop.run_in_executor(None, _judged, there.policy, event, around)
         self._studied[id(event)] = (event, there, ruling, long)  # which keeps the event, and its id
         _bound(self._studied, STUDIED_KEPT)
 
@@ -191,9 +201,9 @@ def _bound(kept: dict[_Key, _Kept], most: int) -> None:
         del kept[next(iter(kept))]
 
 
-def _judged(policy: Policy, event: Event, project: Path) -> Ruling | None:
+def _judged(policy: Policy, event: Event, around: Surroundings) -> Ruling | None:
     try:
-        return policy.judge(event, surroundings_here(project))
+        return policy.judge(event, around)
     except Exception:  # noqa: BLE001 - a fault in judging is a question to a person
         _LOG.exception("the rules could not be asked about %s", event.name)
         return Ruling(RuleVerdict.ASK_OPERATOR, None, "the rules could not be asked: a fault")

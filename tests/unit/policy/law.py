@@ -6,6 +6,7 @@ from typing import Any
 
 from crabhook.model.event import Event, ToolCall
 from crabhook.policy.engine import Policy
+from crabhook.policy.holding import Below, Wanted
 from crabhook.policy.protected import Protected
 from crabhook.policy.rule import Rule, RuleScope, RuleSet, RuleVerdict
 from crabhook.policy.surroundings import Surroundings
@@ -18,8 +19,13 @@ OPEN = "open"
 PICTURES = {0x2400 + code: code for code in range(0x20)} | {0x2424: 0x0A}
 
 
-def surroundings(links: Mapping[str, str] | None = None, now: datetime = NOW) -> Surroundings:
-    """A machine whose only links are these: each name, and all below it, leads elsewhere."""
+def surroundings(
+    links: Mapping[str, str] | None = None, now: datetime = NOW, files: Sequence[str] = ()
+) -> Surroundings:
+    """A machine whose only files are these, and its only links.
+
+    Each link's name, and all below it, leads elsewhere.
+    """
     known = dict(links or {})
 
     def real(path: str) -> str:
@@ -28,7 +34,13 @@ def surroundings(links: Mapping[str, str] | None = None, now: datetime = NOW) ->
                 return target + path[len(name) :]
         return path
 
-    return Surroundings(PROJECT, HOME, now, real)
+    def below(folder: str, wanted: Wanted) -> Below:
+        start = folder.rstrip("/") + "/"
+        inside = [one for one in files if one.startswith(start)]
+        found = [one for one in inside if any(map(wanted.means, one[len(start) :].split("/")))]
+        return Below(tuple(found))
+
+    return Surroundings(PROJECT, HOME, now, real, below)
 
 
 def rule(
@@ -62,7 +74,12 @@ def bash(command: str, cwd: str = PROJECT) -> Event:
     return call("Bash", cwd, command=command)
 
 
-def verdict(law: Policy, event: Event, links: Mapping[str, str] | None = None) -> str:
+def verdict(
+    law: Policy,
+    event: Event,
+    links: Mapping[str, str] | None = None,
+    files: Sequence[str] = (),
+) -> str:
     """What the law says, `OPEN` where it leaves the call to the operator."""
-    ruling = law.judge(event, surroundings(links))
+    ruling = law.judge(event, surroundings(links, files=files))
     return OPEN if ruling is None else str(ruling.verdict)

@@ -5,7 +5,19 @@ from typing import Any
 
 import pytest
 
-from tests.unit.policy.law import OPEN, allowing, call, denying, policy, rule, verdict
+from crabhook.policy.call import may_go_deep
+from crabhook.policy.holding import not_looked
+from crabhook.policy.protected import ENTRY_NAMES
+from tests.unit.policy.law import (
+    OPEN,
+    allowing,
+    call,
+    denying,
+    policy,
+    rule,
+    surroundings,
+    verdict,
+)
 
 
 @pytest.mark.parametrize(
@@ -160,3 +172,121 @@ def test_a_rule_for_a_servers_tool_holds_by_what_gemini_cli_tells_of_it(
     law = policy(rule("allow", "mcp__github__*"), rule("deny", "mcp__github__delete"))
     event = replace(call("mcp_github_x", platform="gemini"), fields={"mcp_context": context})
     assert verdict(law, event) == said
+
+
+FILES = ("/work/app/.env", "/work/app/a.py", "/work/app/src/b.py", "/work/app/src/.npmrc.d/x")
+
+
+@pytest.mark.parametrize(
+    ("tool", "inputs"),
+    [
+        *(("Grep", {"pattern": "x", "glob": glob}) for glob in ("{.env,x}", "*env", "?env", "[.]env", "*.py .env", "*.py,.env", r"\.env", "*", ".e{nv,x}", "!*.md", "**", "[!a]env")),
+        *(("Glob", {"pattern": glob}) for glob in ("{.env,x}", "**/*", "*", ".e{nv,x}", "*env")),
+        *(("grep_search", {"pattern": "x", "include_pattern": glob}) for glob in ("{.env,x}", "*env", ".e*", "[.]env", ":(top)*")),
+        *(("read_many_files", {"include": globs}) for globs in (["a.py", "*env"], ["**"], ["{a.py,.env}"], "*")),
+        ("Grep", {"pattern": "x"}), ("Grep", {"pattern": "x", "path": "/work/app"}), ("Grep", {"pattern": "x", "path": "/work"}), ("Grep", {"pattern": "x", "path": "."}),
+        ("search_file_content", {"pattern": "x", "include": "*v"}), ("read_many_files", {"paths": ["*"]}),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("law", ["protected", "denied"])
+def test_a_search_of_a_folder_that_holds_what_is_denied_or_protected_is_never_allowed(
+    tool: str, inputs: dict[str, Any], law: str
+) -> None:
+    rules = [rule("allow", "Read(//**)", tool if tool[0].isupper() else "Grep")]
+    if law == "denied":
+        rules.append(rule("deny", "Read(**/.env)"))
+    judged = policy(*rules, off=["env-files"] if law == "denied" else [])
+    said = verdict(judged, call(tool, **inputs), files=FILES)
+    assert said in ("ask-operator", "deny", OPEN)
+    assert said != "deny" or law == "denied"
+
+
+@pytest.mark.parametrize(
+    ("tool", "inputs"),
+    [
+        ("Grep", {"pattern": "x", "glob": "*.py"}), ("Grep", {"pattern": "x", "glob": "*.{py,ts}"}), ("Grep", {"pattern": "x", "path": "/work/app/src"}), ("Glob", {"pattern": "**/*.py"}),
+        ("Glob", {"pattern": "src/**"}), ("grep_search", {"pattern": "x", "include_pattern": "*.py"}), ("read_many_files", {"include": ["src/*.py", "a.py"]}), ("LS", {"path": "/work/app"}),
+        ("grep_search", {"pattern": "x", "dir_path": "src"}),
+    ],
+)  # fmt: skip
+def test_a_search_that_cannot_reach_it_is_allowed(tool: str, inputs: dict[str, Any]) -> None:
+    law = policy(rule("allow", "Read(./**)"), rule("deny", "Read(**/.env)"))
+    assert verdict(law, call(tool, **inputs), files=FILES) == "allow"
+
+
+def test_a_search_of_a_folder_without_any_such_file_is_allowed() -> None:
+    event = call("Grep", pattern="TODO")
+    assert verdict(allowing("Read(./**)"), event, files=FILES[1:]) == "allow"
+
+
+def test_a_search_where_nobody_could_look_is_asked_about() -> None:
+    unseen = replace(surroundings(), below=not_looked)
+    ruling = allowing("Read(./**)").judge(call("Grep", pattern="TODO"), unseen)
+    assert ruling is not None
+    assert ruling.verdict == "ask-operator"
+    bare = policy(rule("allow", "Read(./**)"), off=ENTRY_NAMES)
+    ruling = bare.judge(call("Grep", pattern="TODO"), unseen)  # nothing is denied or protected
+    assert ruling is not None
+    assert ruling.verdict == "allow"
+
+
+def test_the_question_says_which_file_it_is_about() -> None:
+    ruling = policy(rule("allow", "Read(./**)")).judge(call("Grep"), surroundings(files=FILES))
+    assert ruling is not None
+    assert "/work/app/.env" in ruling.why
+    assert "env-files" in ruling.protected
+
+
+@pytest.mark.parametrize(
+    ("tool", "inputs"),
+    [
+        ("Glob", {"pattern": "{a,/etc/passwd}"}), ("Glob", {"pattern": "{a,..}/x"}), ("Glob", {"pattern": ".{.,x}/x"}), ("Glob", {"pattern": r"\/etc/x"}), ("Glob", {"pattern": "a ~/x"}),
+        ("Grep", {"path": " /etc"}), ("Grep", {"path": "/work/app "}), ("Read", {"file_path": " /etc/x"}), ("Write", {"file_path": "a "}), ("Glob", {"pattern": "{a"}),
+        ("read_many_files", {"include": ["a", "/etc/*"]}), ("grep_search", {"include_pattern": "@(a|b)"}),
+    ],
+)  # fmt: skip
+def test_what_may_lead_out_of_the_folder_is_not_allowed(tool: str, inputs: dict[str, Any]) -> None:
+    assert verdict(allowing("Read(./**)", "Edit(./**)"), call(tool, **inputs)) == OPEN
+
+
+@pytest.mark.parametrize(
+    ("tool", "own", "other"),
+    [
+        ("NotebookEdit", "notebook_path", "file_path"), ("Edit", "file_path", "notebook_path"), ("Read", "file_path", "path"), ("Grep", "path", "file_path"), ("Glob", "path", "dir_path"),
+        ("grep_search", "dir_path", "path"), ("list_directory", "dir_path", "path"), ("read_file", "file_path", "absolute_path"), ("write_file", "file_path", "dir_path"),
+        ("read_many_files", "dir_path", "path"), ("LS", "path", "directory"),
+    ],
+)  # fmt: skip
+def test_of_two_paths_the_tools_own_counts_and_the_other_is_a_trouble(
+    tool: str, own: str, other: str
+) -> None:
+    law = policy(rule("allow", "Read(./**)", "Edit(./**)"), rule("deny", "Read(//srv/**)"))
+    assert verdict(law, call(tool, pattern="a", **{own: "src"})) == "allow"
+    for paths in ({own: "src", other: "src"}, {other: "src"}, {own: "/etc", other: "src"}):
+        said = verdict(law, call(tool, pattern="a", **paths))
+        assert said == OPEN
+    for paths in ({own: "src", other: "/srv/x"}, {own: "/srv/x", other: "src"}):
+        assert verdict(law, call(tool, pattern="a", **paths)) == "deny"
+
+
+@pytest.mark.parametrize(
+    "loosened",
+    [{"dangerouslyDisableSandbox": True}, {"with_escalated_permissions": True}, {"sandbox_permissions": "require_escalated"}, {"dangerouslyDisableSandbox": "yes"}],
+)  # fmt: skip
+def test_a_command_that_asks_to_leave_its_sandbox_is_not_allowed(loosened: dict[str, Any]) -> None:
+    assert verdict(allowing("Bash"), call("Bash", command="ls", **loosened)) == OPEN
+    off = dict.fromkeys(loosened, False)
+    assert verdict(allowing("Bash"), call("Bash", command="ls", **off)) == "allow"
+
+
+@pytest.mark.parametrize(
+    ("command", "deep"),
+    [("grep -r x .", True), ("cd a && tar cf - .", True), ("git grep x", True), ("ls -la", False), ("git status", False), ("npm run grepper", False)],
+)  # fmt: skip
+def test_a_call_that_may_look_into_a_folder_is_known_before_it_is_read(
+    command: str, deep: bool
+) -> None:
+    assert may_go_deep(call("Bash", command=command)) is deep
+    assert may_go_deep(call("Grep", pattern="x"))
+    assert not may_go_deep(call("Read", file_path="x"))
+    assert not may_go_deep(call("Bash"))

@@ -1,8 +1,13 @@
 """One call in front of the law: whose word comes first, and how it is told."""
 
+from dataclasses import replace
+
 import pytest
 
-from tests.unit.policy.law import bash, policy, rule, surroundings
+from crabhook.policy.holding import Below, Wanted
+from crabhook.policy.judging import FOLDERS
+from crabhook.policy.protected import ENTRY_NAMES
+from tests.unit.policy.law import OPEN, bash, call, policy, rule, surroundings, verdict
 
 
 @pytest.mark.parametrize(
@@ -42,3 +47,64 @@ def test_a_note_is_told_with_the_rule() -> None:
     noted = type(noted)(noted.verdict, noted.texts, noted.matchers, note="ask me")
     ruling = policy(noted).examine(bash("rm x"), surroundings())
     assert "ask me" in ruling.why
+
+
+HELD = ("/work/app/.env", "/work/app/src/a.py", "/work/app/lib/x/id.secret")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "grep -r . .", "grep -rn TODO", "grep -R x *", "egrep --recursive x .", "grep -rne --include=*.py .", "grep -r x --include='*.py' --incl=.env .", "grep -r -- --include=*.py .",
+        "rg TODO", "rg -uu . ", "rg TODO .", "rg -g '*.py' --iglob '.e*' x", "ag x", "git grep x", "cp -r . /work/app/out", "cp -a ./ out", "tar cf - .", "tar -C /work/app -cf x.tar src",
+        "zip -r x.zip .", "mv ../app out", "rsync -a . out", "cd src && grep -r x ..", "timeout 5 grep -r x .", "sh -c 'grep -r x .'", "grep -r x l*", "rg x --glob='*.{py,env}'", "find . -exec cat {} +",
+        "grep -d recurse x .", "7z a x.7z .", "diff -r . out", "grep --directories=recurse x .", "scp -r . out", "chmod -R u+x .", "for d in .; do grep -r x $d; done",
+    ],
+)  # fmt: skip
+def test_a_command_that_goes_into_a_folder_is_held_to_what_the_folder_holds(line: str) -> None:
+    files = HELD[:2] if "l*" not in line else HELD
+    law = policy(rule("allow", "Bash", "Read(//**)", "Edit(//**)"), rule("deny", "Read(*.secret)"))
+    assert verdict(law, bash(line), files=files) in ("ask-operator", OPEN)
+    if not any(one in line for one in ("find", "$d", ".e")):
+        assert verdict(law, bash(line), files=HELD[1:2]) == "allow"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "grep -rn TODO src", "grep -rn TODO --include='*.py' .", "grep -rn TODO . --include=*.py", "grep TODO src/a.py", "rg TODO src", "rg -g '*.py' TODO", "rg --glob '*.py' TODO .",
+        "cp -r src out", "tar czf x.tgz src", "ls -R .", "cp src/a.py b", "git status", "mv src out", "grep -rn 'a . b' src", "grep -rn . src", "rm -r src",
+    ],
+)  # fmt: skip
+def test_a_command_that_does_not_reach_the_file_is_allowed(line: str) -> None:
+    law = policy(rule("allow", "Bash", "Read(//**)", "Edit(//**)"), rule("deny", "Read(*.secret)"))
+    assert verdict(law, bash(line), files=HELD) == "allow"
+
+
+def test_a_denial_of_editing_holds_for_what_a_command_moves_with_its_folder() -> None:
+    law = policy(rule("allow", "Bash"), rule("deny", "Edit(*.lock)"))
+    assert verdict(law, bash("rm -r lib"), files=("/work/app/lib/a.lock",)) == "ask-operator"
+    assert verdict(law, bash("grep -r x lib"), files=("/work/app/lib/a.lock",)) == "allow"
+
+
+def test_a_question_of_the_users_is_put_as_the_user_wants_it() -> None:
+    law = policy(rule("allow", "Read(./**)"), rule("ask-agent's-user", "Read(docs/**)"))
+    event = call("Grep", pattern="x")
+    assert verdict(law, event, files=("/work/app/docs/a",)) == "ask-agent's-user"
+
+
+def test_a_link_that_leads_elsewhere_counts_for_who_follows_it() -> None:
+    def below(folder: str, _wanted: Wanted) -> Below:
+        return Below(leads_out=folder == "/work/app")
+
+    around = replace(surroundings(), below=below)
+    for line, said in (("grep -R x .", "ask-operator"), ("grep -r x .", "allow")):
+        ruling = policy(rule("allow", "Bash")).judge(bash(line), around)
+        assert ruling is not None
+        assert ruling.verdict == said
+
+
+def test_only_so_many_folders_are_looked_into() -> None:
+    line = "cp -r " + " ".join(f"a{number}" for number in range(FOLDERS + 1))
+    assert verdict(policy(rule("allow", "Bash")), bash(line)) == "ask-operator"
+    assert verdict(policy(rule("allow", "Bash"), off=ENTRY_NAMES), bash(line)) == "allow"

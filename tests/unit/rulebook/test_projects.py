@@ -2,7 +2,16 @@
 
 from pathlib import Path
 
-from crabhook.rulebook.projects import LOOK_AGAIN, PROJECTS_KEPT, Projects, project_of
+import pytest
+
+from crabhook.policy.holding import wanted_by
+from crabhook.rulebook.projects import (
+    LOOK_AGAIN,
+    PROJECTS_KEPT,
+    Projects,
+    project_of,
+    surroundings_here,
+)
 
 
 def test_a_project_is_the_nearest_folder_that_looks_like_one(tmp_path: Path) -> None:
@@ -11,6 +20,31 @@ def test_a_project_is_the_nearest_folder_that_looks_like_one(tmp_path: Path) -> 
     (tmp_path / "p" / ".git").mkdir()
     assert project_of(str(inner)) == tmp_path / "p"
     assert str(project_of("/nowhere/at/all")) == "/nowhere/at/all"
+
+
+def test_neither_the_home_nor_a_folder_above_it_is_ever_a_project(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = tmp_path / "people" / "me"
+    (home / "work" / "shop").mkdir(parents=True)
+    (tmp_path / "linked").symlink_to(home)
+    for marked in (tmp_path, tmp_path / "people", home):
+        for mark in (".claude", ".git", ".crabhook"):
+            (marked / mark).mkdir()
+    for told in (home, tmp_path / "linked"):
+        monkeypatch.setenv("HOME", str(told))
+        for name in (home, tmp_path / "linked"):
+            assert project_of(str(name / "work" / "shop")) == name / "work" / "shop"
+    (home / "work" / ".git").mkdir()
+    assert project_of(str(home / "work" / "shop")) == home / "work"
+
+
+def test_a_folder_of_an_agent_that_is_not_on_this_machine_is_not_known(
+    tmp_path: Path,
+) -> None:
+    wanted = wanted_by(["a"])
+    assert surroundings_here(tmp_path).below(str(tmp_path), wanted).whole
+    assert not surroundings_here(tmp_path / "none").below(str(tmp_path), wanted).whole
 
 
 def test_a_folders_project_is_looked_up_once_a_second(tmp_path: Path) -> None:

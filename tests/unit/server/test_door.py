@@ -30,6 +30,19 @@ async def test_what_is_judged_is_studied_before_it_is_taken_in(
     runner.close()
 
 
+async def test_what_may_search_a_folder_is_studied_however_short_it_is() -> None:
+    runner, seen = Runner(PLATFORMS), list[bool]()
+
+    async def study(_: Event, *, long: bool) -> None:
+        seen.append(long)
+
+    for at, line in enumerate(("ls", "grep -r x .")):
+        asked = replace(bash(str(at), line), size=1, wait_until=1e12)
+        await Door(runner, study).enter(asked)
+    assert seen == [False, True]
+    runner.close()
+
+
 async def test_without_rules_there_is_nothing_to_study() -> None:
     runner = Runner(PLATFORMS)
     await no_study(bash("a", "ls").event, long=True)

@@ -230,3 +230,32 @@ async def test_a_folder_with_a_name_past_all_bounds_costs_nothing(tmp_path: Path
     await law.study(asked, long=False)
     assert said(law, asked) == "deny"
     assert list(law._by_folder) == ["/"]
+
+
+async def test_a_folder_is_looked_into_ahead_and_never_where_others_wait(tmp_path: Path) -> None:
+    files, project = RuleFiles(tmp_path / "rules"), tmp_path / "project"
+    files.folder.mkdir()
+    (project / "src").mkdir(parents=True)
+    (project / "src" / "a.py").touch()
+    write(files.user, '[[rule]]\nverdict = "allow"\nmatch = "Read(./**)"\n')
+    law = Law(files)
+    grep = Event("claude", "PreToolUse", cwd=str(project), tool=ToolCall("Grep", {"pattern": "x"}))
+    assert said(law, grep) == "ask-operator"  # nobody has looked
+    await law.study(grep, long=True)
+    assert said(law, grep) == "allow"
+    (project / ".env").touch()
+    assert said(law, grep) == "allow"  # by what was seen a moment ago
+    other = Law(files)
+    await other.study(grep, long=True)
+    assert said(other, grep) == "ask-operator"
+
+
+async def test_a_search_by_an_agent_on_another_machine_is_asked_about(tmp_path: Path) -> None:
+    files = RuleFiles(tmp_path)
+    write(files.user, '[[rule]]\nverdict = "allow"\nmatch = "Read(//**)"\n')
+    law = Law(files)
+    grep = Event(
+        "claude", "PreToolUse", cwd="/nowhere/app", tool=ToolCall("Grep", {"pattern": "x"})
+    )
+    await law.study(grep, long=True)
+    assert said(law, grep) == "ask-operator"

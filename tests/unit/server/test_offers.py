@@ -119,7 +119,7 @@ def test_a_broken_file_of_another_project_is_not_in_the_way(office: Office, tmp_
 @pytest.mark.parametrize(
     ("command", "why"),
     [
-        ("rm -rf build", "looked at each time"),
+        ("rm -f build", "looked at each time"),
         ("cat ~/.ssh/id_rsa", "always reach a person (protected: ssh)"),
         ("make", "rules.toml, line 1: ask-operator Bash(make *) (mine)"),
         ("ls `", "no rule can allow it"),

@@ -1,0 +1,110 @@
+"""A look at what a folder holds, for rulings on searches: bounded, and remembered for a moment.
+
+It reads names, never a file.  What it does not get to it says so, and a search
+of such a folder is asked about.
+"""
+
+import os
+from collections import OrderedDict, deque
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from math import inf
+from pathlib import Path
+from threading import Lock
+from time import monotonic
+
+from crabhook.policy.holding import NOT_LOOKED, Below, Wanted
+
+WITHIN = 1.0  # seconds that one look may take
+MOST_NAMES = 400_000  # that it passes
+MOST_FOUND = 200
+REMEMBERED = 2.0  # seconds for which a folder is not looked into again
+RECALLED = 60.0  # seconds for which one who must not wait is told of the last look
+KEPT = 256  # looks; the oldest are forgotten
+
+
+class Looks:
+    """Looks into folders, and remembers what was there."""
+
+    def __init__(self, clock: Callable[[], float] = monotonic, for_: float = REMEMBERED) -> None:
+        self._clock, self._for = clock, for_
+        self._known: OrderedDict[tuple[str, Wanted], tuple[float, Below]] = OrderedDict()
+        self._lock = Lock()  # calls are judged in several threads
+
+    def __repr__(self) -> str:
+        return f"<Looks {len(self._known)}>"
+
+    def below(self, folder: str, wanted: Wanted) -> Below:
+        """Return what the folder holds, as of now or a moment ago; takes up to WITHIN."""
+        if known := self._recall(folder, wanted, self._for):
+            return known
+        found = look(folder, wanted, self._clock() + WITHIN, self._clock)
+        with self._lock:
+            self._known[folder, wanted] = (self._clock(), found)
+            self._known.move_to_end((folder, wanted))
+            if len(self._known) > KEPT:
+                self._known.popitem(last=False)
+        return found
+
+    def known(self, folder: str, wanted: Wanted) -> Below:
+        """Return what the folder held when it was last looked into, without a look at it now."""
+        return self._recall(folder, wanted, RECALLED) or NOT_LOOKED
+
+    def _recall(self, folder: str, wanted: Wanted, for_: float) -> Below | None:
+        at, found = self._known.get((folder, wanted), (-inf, NOT_LOOKED))
+        return found if self._clock() - at < for_ else None
+
+
+def look(
+    folder: str, wanted: Wanted, until: float = inf, clock: Callable[[], float] = monotonic
+) -> Below:
+    """Return what a folder holds; what is no folder holds nothing.
+
+    The nearest files come first.  No link is followed, but where one leads is told.
+    """
+    if "\0" in folder:
+        return NOT_LOOKED  # no folder can have such a name
+    walk = _Walk(os.path.realpath(folder).rstrip("/") + "/", wanted)
+    waiting = deque([(folder, False)])
+    while waiting:
+        here, inside = waiting.popleft()
+        try:
+            with os.scandir(here) as entries:
+                for entry in entries:
+                    walk.passed += 1
+                    late = walk.passed % 1024 == 0 and clock() > until
+                    if late or walk.passed > MOST_NAMES or len(walk.found) >= MOST_FOUND:
+                        return Below(tuple(walk.found), whole=False, leads_out=walk.leads_out)
+                    if walk.passes(entry, inside=inside):
+                        waiting.append((entry.path, inside or wanted.means(entry.name)))
+        except (FileNotFoundError, NotADirectoryError):
+            continue
+        except OSError:
+            walk.whole = False
+    return Below(tuple(walk.found), whole=walk.whole, leads_out=walk.leads_out)
+
+
+@dataclass(slots=True)
+class _Walk:
+    """One look while it is made; `root` is where links inside it lead to."""
+
+    root: str
+    wanted: Wanted
+    found: list[str] = field(default_factory=list)
+    passed: int = 0
+    whole: bool = True
+    leads_out: bool = False
+
+    def passes(self, entry: os.DirEntry[str], *, inside: bool) -> bool:
+        """Take note of an entry, `inside` a folder that is wanted; say whether to go into it."""
+        means = inside or self.wanted.means(entry.name)
+        if entry.is_symlink():
+            target = os.path.realpath(entry.path)
+            inner = target.startswith(self.root)
+            self.leads_out |= not inner and Path(target).is_dir()
+            means = means or any(map(self.wanted.means, target.removeprefix(self.root).split("/")))
+        elif entry.is_dir(follow_symlinks=False):
+            return True
+        if means:
+            self.found.append(entry.path)
+        return False
