@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
+import sys
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +17,7 @@ from tests.support.service import Service
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
 RULES = """
 [[rule]]
@@ -241,6 +244,28 @@ def test_what_headless_would_do_is_not_asked_for_where_a_person_sits() -> None:
         line = service.wait_for(lambda line: "--headless" in line)
         assert line.startswith("crabhook: --otherwise")
         assert service.process.wait(10) == 2
+
+
+def test_headless_refuses_to_begin_with_rules_that_cannot_be_read(tmp_path: Path) -> None:
+    folder = tmp_path / "crabhook"
+    folder.mkdir()
+    (folder / "rules.toml").write_text("[[rule]]\nverdict = 'perhaps'\nmatch = 'Bash'\n")
+    environment = {**os.environ, "XDG_CONFIG_HOME": str(tmp_path), "XDG_STATE_HOME": str(tmp_path)}
+    listen = f"unix:{tmp_path}/s"
+    done = subprocess.run(
+        [sys.executable, "-m", "crabhook", "serve", "--headless", "--listen", listen],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=30,
+    )
+    assert done.returncode == 2
+    assert (
+        "crabhook: --headless decides by the rules alone, and NO RULES ARE in force" in done.stderr
+    )
+    assert "rules.toml, line 2" in done.stderr
+    assert not (tmp_path / "s").exists()
 
 
 def test_the_settings_say_the_same_as_the_options() -> None:

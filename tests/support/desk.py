@@ -50,6 +50,7 @@ class BrokerDesk:
         self.replies: dict[str, Reply] = {}
         self.refused: dict[str, str] = {}
         self.words: dict[int, str | None] = {}
+        self.wrong: list[str] = []
         self.decided: list[tuple[int, Decision]] = []
         self.offered: dict[int, Offering | None] = {}
         self.rules: list[tuple[int, Rule]] = []
@@ -75,6 +76,9 @@ class BrokerDesk:
 
     def last_words(self, number: int) -> str | None:
         return self.words.get(number, "")
+
+    def troubles(self) -> Sequence[str]:
+        return self.wrong
 
     def feed(self) -> Sequence[FeedEntry]:
         return self._broker.feed()

@@ -37,6 +37,9 @@ class Desk(Protocol):
         None while it is being read; ask again then.
         """
 
+    def troubles(self) -> Sequence[str]:
+        """Return what is wrong with the rules or the record, for as long as it is."""
+
     def feed(self) -> Sequence[FeedEntry]:
         """Return what went by, the newest last; bounded."""
 

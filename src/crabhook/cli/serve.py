@@ -21,6 +21,7 @@ from crabhook.cli.rulefiles import rule_files
 from crabhook.config import Settings, SettingsError
 from crabhook.model.errors import CrabhookError
 from crabhook.platforms import PLATFORMS
+from crabhook.rulebook.files import RulesError
 from crabhook.server.activation import open_behind
 from crabhook.server.address import (
     Address,
@@ -119,16 +120,20 @@ async def _serve(settings: Settings) -> None:
     ways = judging(law, measured=settings.http is not None)  # where they can be read
     runner = Runner(PLATFORMS, recorder, ways.judge, offers, _bounds(settings))
     law.changed = runner.tell
+    runner.faults.append(lambda: law.trouble)
     if ways.metrics:
         ways.metrics.watch(runner)
     try:
+        law.look()
+        if settings.headless and law.trouble:
+            raise RulesError(f"--headless decides by the rules alone, and {law.trouble}")
         runner.restore()  # before any hook can come back
         service = PermissionPort(runner, wait=settings.wait, token=token, study=ways.study)
         port = _port(runner, service, sockets or addresses, token, settings)
         entrance = Entrance(runner, wait=settings.wait, study=ways.study)
         bridged = with_bridge(port, entrance, settings.ndjson)
         doors = _with_http(bridged, runner, ways, token or "", settings)
-        await _work(runner, doors, manager, settings)
+        await _work(runner, law, doors, manager, settings)
     finally:
         recorder.close()
 
@@ -180,6 +185,7 @@ def _with_http(
 
 async def _work(
     runner: Runner,
+    law: Law,
     port: AbstractAsyncContextManager[Sequence[object]],
     manager: ServiceManager,
     settings: Settings,
@@ -200,6 +206,7 @@ async def _work(
         beside = [
             asyncio.ensure_future(runner.keep_record()),
             asyncio.ensure_future(watch.keep(runner.warn)),
+            asyncio.ensure_future(law.watch()),
             asyncio.ensure_future(manager.keep_told(lambda: _status(runner, where))),
         ]
         try:

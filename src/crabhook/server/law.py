@@ -40,12 +40,16 @@ STUDIED_KEPT = 64  # rulings made ahead whose event was never judged: its ticket
 
 @dataclass(frozen=True, slots=True)
 class _Own:
-    """What the owner's own files said when they could last be read, and what is wrong since."""
+    """What the owner's own files said when they could last be read, and what is wrong since.
+
+    `read`: they could be, at least once.
+    """
 
     rules: RuleSet
     trusted: tuple[Trusted, ...]
     stamps: tuple[object, ...]
     trouble: str = ""
+    read: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +58,7 @@ class _There:
 
     project: Path
     policy: Policy
+    theirs: RuleSet
     own: _Own
     stamp: object
     trouble: str
@@ -61,7 +66,7 @@ class _There:
 
 
 class Law:
-    """Judges events by the rule files.  `changed` hears of a new trouble, or its end."""
+    """Judges events by the rule files.  `changed` hears of every change, trouble and its end."""
 
     changed: Callable[[str], None]
 
@@ -75,6 +80,7 @@ class Law:
         self._looker = ThreadPoolExecutor(1, "crabhook-rules")
         self._looks = Looks()  # into folders that agents search
         self._ours = -inf  # when we last changed the files ourselves
+        self._told = False  # of that change, by whoever made it
         self._studied: dict[int, tuple[Event, _There, Ruling | None, bool]] = {}
 
     def __repr__(self) -> str:
@@ -87,8 +93,22 @@ class Law:
 
     def look_again(self) -> None:
         """Read the files anew at the next event: they were changed by ourselves."""
-        self._ours = monotonic()
+        self._ours, self._told = monotonic(), True
         self._looking.clear()  # who asks from now on waits for no look that began before
+
+    def look(self) -> None:
+        """Read the owner's files now: what is wrong with them is said before the first call."""
+        self._keep("/", self._look("/"))
+
+    async def watch(self) -> None:
+        """Look at all files every second, so that a change is told without a call."""
+        while True:
+            await asyncio.sleep(LOOK_AGAIN)
+            for folder in ("/", *map(str, self._by_project)):
+                try:
+                    await self._looked(folder)
+                except OSError as error:
+                    _LOG.info("the rules of %s cannot be looked at: %s", folder, error)
 
     def judge(self, event: Event) -> Ruling | None:
         """Return what the rules say of an event, or None where they leave it open.
@@ -163,7 +183,7 @@ class Law:
             except CrabhookError as error:
                 trouble = f"RULES YOU TRUSTED COUNT FOR NOTHING, your own hold: {error}"
         policy = Policy([own.rules, theirs], self._files.protected)
-        return _There(project, policy, own, stamp, trouble, looked)
+        return _There(project, policy, theirs, own, stamp, trouble, looked)
 
     def _look_at_own(self) -> _Own:
         files, known = self._files, self._own
@@ -171,9 +191,10 @@ class Law:
         if stamps == known.stamps:
             return known
         try:
-            return _Own(files.user_rules(), files.trusted_files(), stamps)
+            return _Own(files.user_rules(), files.trusted_files(), stamps, read=True)
         except CrabhookError as error:
-            trouble = f"RULES NOT READ, the ones before stay in force: {error}"
+            means = "RULES NOT READ, the ones before stay" if known.read else "NO RULES ARE"
+            trouble = f"{means} in force: {error}"
             return replace(known, stamps=stamps, trouble=trouble)
 
     def _keep(self, folder: str, there: _There) -> _There:
@@ -181,14 +202,26 @@ class Law:
         before, own = self._by_project.get(there.project), self._own
         if there.own is not own:
             self._own = there.own
-            if there.own.trouble != own.trouble:
-                self.changed(there.own.trouble or "the rules are read again")
+            self._tell_of_own(own)
         if there.trouble and (before is None or there.trouble != before.trouble):
             self.changed(there.trouble)
+        elif before and before.stamp != there.stamp:
+            file = there.project / PROJECT_FILE
+            self.changed(f"{file} has changed: {len(there.theirs.counting)} of its rules count")
         self._by_project[there.project] = self._by_folder[folder] = there
         _bound(self._by_project, PROJECTS_KEPT)
         _bound(self._by_folder, PROJECTS_KEPT)
         return there
+
+    def _tell_of_own(self, before: _Own) -> None:
+        """Say what is new with the owner's files, save for a change that was told of already."""
+        own, told, self._told = self._own, self._told, False
+        if own.trouble:
+            if own.trouble != before.trouble:
+                self.changed(own.trouble)
+        elif before.stamps and not (told and not before.trouble):
+            again = "the rules are read again" if before.trouble else "the rules have changed"
+            self.changed(f"{again}: {len(own.rules.counting)} of yours are in force")
 
 
 def _folder(event: Event) -> str:

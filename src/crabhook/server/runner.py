@@ -83,6 +83,9 @@ class Runner:
         self._receipts: dict[str, tuple[str, asyncio.TimerHandle]] = {}
         self._absent: dict[str, str] = {}  # restored and not back: id -> secret
         self._told = ""  # what was last told of the record's trouble
+        self.faults: list[Callable[[], str]] = []  # each tells what is wrong, empty if nothing
+        if recorder is not None:
+            self.faults.append(lambda: recorder.trouble)
         self.closed = self.handed_over = False
         self.witness = Witness()
         self.decided: Callable[[Event, Decision], object] = lambda _event, _decision: None
@@ -218,6 +221,10 @@ class Runner:
         """Return what the card's agent last said; None while its transcript is being read."""
         card = self._broker.card(number)
         return "" if card is None else self._words.of(card)
+
+    def troubles(self) -> Sequence[str]:
+        """Return what is wrong for as long as it is: with the rules, or the record."""
+        return [said for fault in self.faults if (said := fault())]
 
     def feed(self) -> Sequence[FeedEntry]:
         """Return what went by, the newest last."""

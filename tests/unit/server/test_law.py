@@ -14,6 +14,7 @@ from crabhook.model.event import Event, ToolCall
 from crabhook.policy.engine import Policy
 from crabhook.policy.trust import Trusted, digest, write_trusted
 from crabhook.rulebook.files import RuleFiles, write_text
+from crabhook.rulebook.projects import LOOK_AGAIN
 from crabhook.server import law as module
 from crabhook.server.law import Law
 
@@ -81,6 +82,63 @@ def test_a_file_that_is_broken_from_the_start_leaves_all_to_the_operator(tmp_pat
     law = Law(files)
     assert said(law, event(tmp_path)) is None
     assert said(law, event(tmp_path, f"rm {files.user}")) == "ask-operator"  # no order passes it
+
+
+def test_a_file_that_is_broken_at_the_start_says_so_before_any_call_until_it_is_mended(
+    tmp_path: Path,
+) -> None:
+    files, told = RuleFiles(tmp_path), list[str]()
+    write(files.user, "nonsense")
+    law = Law(files)
+    law.changed = told.append
+    law.look()
+    assert law.trouble.startswith(f"NO RULES ARE in force: {files.user}, line 1")
+    assert told == [law.trouble]
+    write(files.user, "nonsense\n" * 2)
+    law.look()
+    assert law.trouble.startswith("NO RULES ARE in force")  # none were ever read
+    write(files.user, DENY)
+    law.look()
+    assert (law.trouble, told[-1]) == ("", "the rules are read again: 1 of yours are in force")
+
+
+async def test_a_changed_rule_file_is_announced_within_two_seconds_without_a_call(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "LOOK_AGAIN", LOOK_AGAIN)
+    files, told = RuleFiles(tmp_path / "mine"), asyncio.Queue[str]()
+    theirs = trusted_project(files, tmp_path / "app")
+    write(theirs, ALLOW)
+    law = Law(files)
+    law.changed = told.put_nowait
+    law.look()
+    assert said(law, event(tmp_path / "app")) is None
+    watching = asyncio.ensure_future(law.watch())
+    try:
+        for path, text, news in (
+            (files.user, DENY, "the rules have changed: 1 of yours are in force"),
+            (files.user, "nonsense", "RULES NOT READ, the ones before stay in force"),
+            (theirs, DENY, f"{theirs} has changed: 0 of its rules count"),
+        ):
+            write(path, text)
+            async with asyncio.timeout(2):
+                assert (await told.get()).startswith(news)
+    finally:
+        watching.cancel()
+    assert told.empty()
+
+
+def test_a_change_of_our_own_is_told_by_who_made_it(tmp_path: Path) -> None:
+    files, told = RuleFiles(tmp_path), list[str]()
+    law = Law(files)
+    law.changed = told.append
+    law.look()
+    write(files.user, DENY)
+    law.look_again()
+    assert said(law, event(tmp_path)) == "deny"
+    write(files.user, ALLOW)
+    law.look()
+    assert told == ["the rules have changed: 1 of yours are in force"]
 
 
 def test_a_fault_in_judging_is_a_question_that_no_order_answers(

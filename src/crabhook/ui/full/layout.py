@@ -10,7 +10,7 @@ from crabhook.ui.full.editview import EditContent
 from crabhook.ui.full.foot import Foot
 from crabhook.ui.full.formview import tab_line
 from crabhook.ui.full.head import head_lines
-from crabhook.ui.full.letters import cells, own_ascii, speller
+from crabhook.ui.full.letters import cells, clip, own_ascii, speller
 from crabhook.ui.full.lists import WordsOfCards, card_row
 from crabhook.ui.full.mask import ASCII_COVER, COVER, Mask
 from crabhook.ui.full.ordersaid import orders_line
@@ -94,7 +94,9 @@ class Painter:
         screen = self._screen
         queue, sessions = screen.selection.queue, screen.desk.sessions()
         waiting, aside = len(queue.cards()), queue.aside
+        wrong = " · ".join(screen.desk.troubles())
         left: Line = [
+            ("warning", f" ! {clip(self._spell(wrong), columns // 3)} ·" if wrong else ""),
             ("", " "),
             *orders_line(screen.desk.orders(), clock, self._spell),
             ("title", "crabhook"),

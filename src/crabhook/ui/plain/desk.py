@@ -9,6 +9,7 @@ from crabhook.broker.desk import Desk, News
 from crabhook.ui.plain.clerk import Clerk
 from crabhook.ui.plain.news import Teller, Write, outcome_line
 from crabhook.ui.plain.order_line import order_line
+from crabhook.ui.summary import brief
 
 FAREWELL = 1.0  # seconds; whoever does not read the last lines by then is gone
 
@@ -31,6 +32,8 @@ async def run(
         clerk.hear(news)
 
     teller.say(f"· crabhook, plain desk: {len(desk.waiting())} waiting; help lists the words")
+    for wrong in desk.troubles():
+        teller.say(f"! {brief(wrong)}")
     for order in desk.orders():
         teller.say(order_line(order, desk.now()))
     for card in desk.waiting():

@@ -6,13 +6,14 @@ from crabhook.broker.card import Card
 from crabhook.broker.desk import Desk
 from crabhook.ui.plain.order_line import order_line
 from crabhook.ui.plain.show import clock
-from crabhook.ui.summary import project, summary, tool_label
+from crabhook.ui.summary import brief, project, summary, tool_label
 from crabhook.ui.target import first_alike
 
 
 def list_lines(desk: Desk) -> Iterator[str]:
-    """Yield a line for each card that waits, then one for each standing order."""
+    """Yield what is wrong, then a line for each card that waits, and for each standing order."""
     waiting, now = desk.waiting(), desk.now()
+    yield from (f"! {brief(wrong)}" for wrong in desk.troubles())
     for card in waiting:
         first = first_alike(card, waiting)
         same = f" · the same as #{first.number}" if first else ""

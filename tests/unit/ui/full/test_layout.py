@@ -184,3 +184,23 @@ def test_a_form_shows_the_row_its_keys_act_on() -> None:
             if row.lstrip().startswith("▸(") or "▸ " in row
         ]
         sitting.press("down")
+
+
+@pytest.mark.parametrize("columns", [40, 80, 160])
+def test_what_is_wrong_with_the_rules_stays_on_the_status_line_until_it_is_mended(
+    columns: int,
+) -> None:
+    sitting = Sitting(columns=columns)
+    sitting.desk.wrong.append(
+        "NO RULES ARE in force: rules.toml, line 2\x1b[2J: nonsense" + "x" * 99
+    )
+    for _ in range(2):
+        status = sitting.draw().lines[0]
+        ((style, said),) = [one for one in status if "NO RULES" in one[1]]
+        assert style == "warning"
+        assert "\x1b" not in said
+        assert "crabhook" in "".join(text for _, text in status)
+        sitting.ask()
+        sitting.wait()
+    sitting.desk.wrong.clear()
+    assert "NO RULES" not in sitting.text()

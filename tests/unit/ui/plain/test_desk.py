@@ -497,3 +497,14 @@ def test_every_card_that_ends_has_one_outcome_line_and_no_line_is_forged(
         if (card := sits.desk.card(number)) and card.outcome
     ]
     assert sorted(told) == ended
+
+
+async def test_what_is_wrong_with_the_rules_is_printed_at_the_start_and_with_every_list() -> None:
+    desk = BrokerDesk()
+    desk.wrong.append("NO RULES ARE in force: rules.toml, line 2: \x1b[2J")
+    async with sitting(desk) as sits:
+        wrong = "! NO RULES ARE in force: rules.toml, line 2: ␛[2J"
+        assert sits.everything[1] == wrong
+        assert await sits.type("list") == [wrong, "· nothing waits"]
+        desk.wrong.clear()
+        assert await sits.type("list") == ["· nothing waits"]
