@@ -5,7 +5,7 @@ VENV := .venv
 export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help run demo test check proto baseline e2e conformance agreement bench fuzz soak agents clean
+.PHONY: help run demo test check proto baseline e2e conformance agreement bench fuzz packages soak agents clean
 .DEFAULT_GOAL := help
 
 help: ## show this
@@ -51,6 +51,9 @@ fuzz: $(VENV)/developed ## fuzz each boundary for MINUTES=5, or one: TARGET=shel
 	@python -m pip install --quiet --group fuzz
 	@python -m tests.fuzz --minutes $(or $(MINUTES),5) $(if $(TARGET),--target $(TARGET))
 
+packages: $(VENV)/developed ## build wheel and sdist, install them with pip, pipx and uv on every Python here, and try them
+	@python -m tests.packages
+
 soak: $(VENV)/developed ## break everything for MINUTES=10, drawn from a SEED, and judge what came of it
 	@python -m tests.soak --minutes $(or $(MINUTES),10) $(if $(SEED),--seed $(SEED))
 
@@ -63,13 +66,16 @@ clean: ## remove what make has made
 # A new pip first: the one that comes with older Pythons knows no groups.
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "crabhook needs Python 3.11 or newer: make PYTHON=python3.12")'
+	@echo "setting up (once): a Python environment in $(VENV)" >&2
 	@$(PYTHON) -m venv $(VENV)
 	@python -m pip install --quiet --upgrade pip
 
 $(VENV)/installed: pyproject.toml | $(VENV)/bin/python
-	@python -m pip install --quiet --editable .
+	@echo "setting up (once): crabhook and what it needs, into $(VENV)" >&2
+	@python -m pip install --quiet --editable '.[serve]'
 	@touch $@
 
 $(VENV)/developed: pyproject.toml | $(VENV)/bin/python
-	@python -m pip install --quiet --editable . --group dev
+	@echo "setting up (once): crabhook and the tools to work on it, into $(VENV)" >&2
+	@python -m pip install --quiet --editable '.[serve]' --group dev
 	@touch $@ $(VENV)/installed

@@ -1,9 +1,8 @@
 """The subcommands: one file each, imported only when its name is called.
 
 A file `cli/NAME.py` offers `add_arguments(parser)` and `run(arguments) -> int`;
-its module docstring's first line is its help.  A name's hyphen is an underline
-in its file's.  This floor is the composition root: it alone may import every
-other one.
+`commands.py` has its help.  A name's hyphen is an underline in its file's.
+This floor is the composition root: it alone may import every other one.
 """
 
 import argparse
@@ -14,22 +13,9 @@ from collections.abc import Sequence
 from typing import Protocol, cast
 
 from crabhook import __version__
-
-COMMANDS = {
-    "serve": "open the operator's terminal and listen for requests",
-    "install": "write crabhook's hooks into an agent's settings",
-    "uninstall": "take crabhook's hooks out of an agent's settings again",
-    "rules": "see, change, try and explain the rules that decide without you",
-    "away": "be away, from another terminal: nothing waits for you meanwhile",
-    "here": "be back, from another terminal: requests wait for you again",
-    "passphrase": "set the passphrase that `crabhook away` asks for",
-    "audit": "read the record of what was asked and decided, and prove it whole",
-    "supervisor-hook": "be the hook that has a stop, or a question, reviewed before you are asked",
-    "supervisor-review": "review with Claude Code itself: a reviewer for the settings",
-    "doctor": "see whether all is in order, and what mends it",
-    "lint": "find what hook scripts and configurations get wrong",
-    "demo": "see it work: a scripted agent asks, you decide",
-}
+from crabhook.cli.commands import COMMANDS, HOOK_OPTIONS
+from crabhook.cli.missing import explained
+from crabhook.cli.parser import Parser, meant
 
 
 class Command(Protocol):
@@ -45,38 +31,73 @@ class Command(Protocol):
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the subcommand named by the first argument; return the exit code."""
     arguments = list(sys.argv[1:] if argv is None else argv)
-    name = arguments[0] if arguments else ""
-    parser = argparse.ArgumentParser(
-        prog="crabhook",
-        description=__doc__ if name in COMMANDS else HELP,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        usage="crabhook [hook options]  |  crabhook COMMAND [options]",
-        add_help=name not in COMMANDS,
-    )
+    if arguments[:1] == ["help"]:
+        arguments = [*arguments[1:2], "--help"]
+    name = arguments[0] if arguments else "--help"
     if name not in COMMANDS:
-        parser.add_argument("--version", action="version", version=f"crabhook {__version__}")
-        if arguments in ([], ["help"]):
-            parser.print_help()
-            return 0
-        parser.parse_args([a for a in arguments if a.startswith("-")][:1])
-        parser.error(f"there is no command {name!r}; the commands are: {', '.join(COMMANDS)}")
-    command = cast("Command", importlib.import_module(f"crabhook.cli.{name.replace('-', '_')}"))
-    parser = argparse.ArgumentParser(prog=f"crabhook {name}", description=COMMANDS[name])
-    command.add_arguments(parser)
+        return _no_command(name)
     try:
+        parser, command = parser_of(name)
         code = command.run(parser.parse_args(arguments[1:]))
         if sys.stdout:
             sys.stdout.flush()  # here, where it can still be told that nobody reads
     except BrokenPipeError:  # whoever read us has read enough; the end of the process is quiet, too
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         return 1
+    except ModuleNotFoundError as error:
+        if (words := explained(name, error)) is None:
+            raise
+        sys.stderr.write(words)
+        return 2
     return code
 
 
-HELP = """crabhook takes coding agents' questions to one operator.
+def parser_of(name: str) -> tuple[Parser, Command]:
+    """Return the parser of a command's arguments, and the command."""
+    about = COMMANDS[name]
+    command = cast("Command", importlib.import_module(f"crabhook.cli.{name.replace('-', '_')}"))
+    parser = Parser(
+        prog=f"crabhook {name}",
+        description=about.what,
+        epilog=f"example:\n  {about.example}\n\npage: {_page(about.page)}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    command.add_arguments(parser)
+    return parser, command
+
+
+def _no_command(name: str) -> int:
+    """Show the help, or the version; or say that there is no such command, and end with 2."""
+    parser = Parser(
+        prog="crabhook",
+        description=HELP,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        usage="crabhook [hook options]  |  crabhook COMMAND [options]",
+    )
+    parser.add_argument("--version", action="version", version=f"crabhook {__version__}")
+    parser.parse_args([name] if name.startswith("-") else [])
+    near = meant(name, COMMANDS)
+    parser.error(f"there is no command {name!r}{near or '; the commands: ' + ', '.join(COMMANDS)}")
+
+
+def _page(name: str) -> str:
+    return name.removeprefix("../") if name.startswith("../") else f"docs/{name}"
+
+
+def _hook_options() -> str:
+    rows = []
+    for option, (variable, what) in HOOK_OPTIONS.items():
+        rows.append(f"  {option:<26}{what}" + (f"; or {variable}" if variable else ""))
+    return "\n".join(rows)
+
+
+HELP = f"""crabhook takes coding agents' questions to one operator.
 
 With no command it is the hook itself: a coding agent starts it, it reads the
 hook's input from standard input, asks the operator's server, and prints the
-answer.  People use the commands:
+answer.  People use the commands; `crabhook COMMAND --help` has an example:
 
-""" + "\n".join(f"  crabhook {name:<19}{what}" for name, what in COMMANDS.items())
+{"".join(f"  {name:<19}{about.what}{chr(10)}" for name, about in COMMANDS.items())}
+hook options, which `crabhook install` writes for you:
+{_hook_options()}
+"""

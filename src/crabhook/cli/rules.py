@@ -19,7 +19,10 @@ from crabhook.ui.safe import safe_lines
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare what can be done with rules."""
-    actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
+    parser.set_defaults(act=_list, project=None)
+    actions = parser.add_subparsers(
+        dest="action", metavar="ACTION", help="what to do with them (default: list)"
+    )
     listing = actions.add_parser("list", help="show the rules that count here")
     _add_project(listing)
     listing.set_defaults(act=_list)

@@ -44,6 +44,15 @@ def call(*words: str) -> int:
     return rules.run(parser.parse_args(words))
 
 
+def test_rules_alone_is_the_list_of_them(capsys: pytest.CaptureFixture[str]) -> None:
+    assert call("add", "deny", "Bash(rm *)") == 0
+    capsys.readouterr()
+    assert call() == call("list") == 0
+    listed = capsys.readouterr().out
+    assert listed == 2 * listed[: len(listed) // 2]
+    assert listed.count("Bash(rm *)") == 2
+
+
 def test_a_rule_is_added_listed_and_removed_and_comments_stay(
     file: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -224,7 +233,7 @@ def test_there_must_be_something_to_trust(capsys: pytest.CaptureFixture[str]) ->
 @pytest.mark.parametrize(
     "words",
     [
-        [],
+        ["lst"],
         ["add", "maybe", "Bash"],
         ["add", "allow"],
         ["remove", "x"],

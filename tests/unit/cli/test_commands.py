@@ -1,0 +1,61 @@
+"""What the help says of each command, and of the hook's own options, is so."""
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+from crabhook.cli import HELP, main, parser_of
+from crabhook.cli.commands import COMMANDS, HOOK_OPTIONS
+from crabhook.hook.client import _OPTIONS
+
+ROOT = Path(__file__).parents[3]
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_each_commands_help_has_an_example_that_can_be_run_and_its_page(
+    name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit, match="0"):
+        main([name, "--help"])
+    shown, about = capsys.readouterr().out, COMMANDS[name]
+    assert f"example:\n  {about.example}\n" in shown
+    page = re.search(r"^page: (.*)$", shown, re.MULTILINE)
+    assert page
+    assert (ROOT / page[1]).is_file()
+    line = re.split(r" [<>] ", about.example)[0].rpartition("| ")[2]
+    program, command, *arguments = shlex.split(line)
+    assert (program, command) == ("crabhook", name)
+    parser_of(name)[0].parse_args(arguments)
+
+
+def test_the_help_lists_every_command_and_every_option_of_the_hook() -> None:
+    commands = HELP.partition("hook options")[0]
+    assert re.findall(r"^  ([a-z-]+) +", commands, re.MULTILINE) == list(COMMANDS)
+    options = {option.split()[0]: variable for option, (variable, _) in HOOK_OPTIONS.items()}
+    assert options.keys() == {*_OPTIONS, "--companion"}
+    for name, (variable, _) in _OPTIONS.items():
+        if variable:
+            assert options[name] == variable.decode()
+        assert name in HELP
+
+
+def test_the_page_has_the_same_options_of_the_hook() -> None:
+    page = (ROOT / "docs" / "operating.md").read_text(encoding="utf-8")
+    section = page.split("## The hook client")[1].split("\n## ")[0]
+    written = re.findall(r"^\| `(--[a-z-]+)", section, re.MULTILINE)
+    assert written == [option.split()[0] for option in HOOK_OPTIONS]
+
+
+def test_help_of_a_command_is_that_commands_help(capsys: pytest.CaptureFixture[str]) -> None:
+    for words in (["help", "rules"], ["rules", "--help"]):
+        with pytest.raises(SystemExit, match="0"):
+            main(words)
+    asked, given = capsys.readouterr().out.split("usage: ")[1:]
+    assert asked == given
+    for words in ([], ["help"], ["--help"]):
+        with pytest.raises(SystemExit, match="0"):
+            main(words)
+    first, *others = capsys.readouterr().out.split("usage: ")[1:]
+    assert others == [first, first]

@@ -1,0 +1,108 @@
+"""A command without its packages says which are missing, and how they are installed."""
+
+import json
+import subprocess
+import sys
+from importlib.metadata import PackageNotFoundError
+from pathlib import Path
+
+import pytest
+
+from crabhook.cli import missing
+
+ROOT = Path(__file__).parents[3]
+GONE = ModuleNotFoundError("No module named 'grpc.aio'", name="grpc.aio")
+
+WITHOUT = """
+import sys
+class Nothing:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in {packages}:
+            raise ModuleNotFoundError(f"No module named {{name!r}}", name=name)
+sys.meta_path.insert(0, Nothing())
+from crabhook.cli import main
+sys.exit(main(sys.argv[1:]))
+"""
+"""Runs a command as if these packages were not installed."""
+
+EVERY = {
+    *("grpc", "grpc_health", "google", "aiohttp", "prometheus_client", "prompt_toolkit"),
+    *("pygments", "tree_sitter", "tree_sitter_bash", "pathspec", "jsonschema"),
+}
+
+
+def run(*words: str, home: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", WITHOUT.format(packages=EVERY), *words],
+        capture_output=True,
+        text=True,
+        timeout=20,
+        check=False,
+        env={"HOME": str(home), "PATH": "/usr/bin:/bin"},
+    )
+
+
+def test_what_sets_a_hook_up_needs_no_other_package(tmp_path: Path) -> None:
+    for words in (
+        ("install", "claude", "--gate"),
+        ("uninstall", "claude"),
+        ("--version",),
+        ("supervisor-hook", "--help"),
+        ("supervisor-review", "--help"),
+    ):
+        done = run(*words, home=tmp_path)
+        assert (done.returncode, done.stderr) == (0, ""), words
+
+
+@pytest.mark.parametrize("command", ["serve", "demo", "rules", "audit", "doctor", "lint", "away"])
+def test_a_command_that_needs_more_says_so_and_how_it_is_had(command: str, tmp_path: Path) -> None:
+    done = run(command, home=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    said, how = done.stderr.splitlines()
+    assert said.startswith(f"crabhook {command} needs ")
+    assert "crabhook[serve]" in how
+
+
+def test_a_module_of_our_own_that_is_missing_is_a_fault_and_no_advice() -> None:
+    assert missing.explained("serve", ModuleNotFoundError("x", name="crabhook.gone")) is None
+    assert missing.explained("serve", ModuleNotFoundError("x")) is None
+
+
+@pytest.mark.parametrize(
+    ("prefix", "begins"),
+    [
+        ("/home/me/.local/share/pipx/venvs/crabhook", "pipx install --force 'crabhook[serve]"),
+        ("/home/me/.local/share/uv/tools/crabhook", "uv tool install --force 'crabhook[serve]"),
+        ("/srv/venv", f"{sys.executable} -m pip install 'crabhook[serve]"),
+    ],
+)
+def test_the_advice_fits_how_this_was_installed(
+    monkeypatch: pytest.MonkeyPatch, prefix: str, begins: str
+) -> None:
+    monkeypatch.setattr(sys, "prefix", prefix)
+    said = missing.explained("serve", GONE)
+    assert said
+    assert (
+        said.splitlines()[1]
+        == f"Install the whole: {begins}{said.splitlines()[1].partition('[serve]')[2]}"
+    )
+
+
+@pytest.mark.parametrize("told", [None, json.dumps({"url": "file:///src/crabhook"}), "gone"])
+def test_what_was_installed_from_a_folder_is_installed_from_there_again(
+    monkeypatch: pytest.MonkeyPatch, told: str | None
+) -> None:
+    class Distribution:
+        def read_text(self, _: str) -> str | None:
+            return told
+
+    def find(_: str) -> Distribution:
+        if told == "gone":
+            raise PackageNotFoundError
+        return Distribution()
+
+    monkeypatch.setattr(missing, "distribution", find)
+    said = missing.explained("serve", GONE)
+    assert said
+    from_there = "crabhook[serve] @ file:///src/crabhook'" in said
+    assert from_there == (told not in (None, "gone"))

@@ -1,0 +1,46 @@
+"""A slip is answered with what was probably meant."""
+
+import pytest
+
+from crabhook.cli import main, parser_of
+from crabhook.cli.parser import meant, subcommands, words_of
+
+
+@pytest.mark.parametrize(
+    ("words", "near"),
+    [
+        (["rulse"], "rules"),
+        (["sevre"], "serve"),
+        (["rules", "lst"], "list"),
+        (["rules", "add", "alow", "Bash(ls)"], "allow"),
+        (["rules", "explain", "--moed", "plan", "ls"], "--mode"),
+        (["serve", "--listne", "unix:/s"], "--listen"),
+        (["serve", "--listne=unix:/s"], "--listen"),
+        (["audit", "verfy"], "verify"),
+        (["completion", "bahs"], "bash"),
+    ],
+)
+def test_a_slip_is_answered_with_what_was_meant(
+    words: list[str], near: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        main(words)
+    assert f"did you mean {near}?" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("words", [["xyzzy"], ["rules", "xyzzy"], ["serve", "--xyzzy"]])
+def test_where_nothing_is_like_it_nothing_is_guessed(
+    words: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        main(words)
+    said = capsys.readouterr().err
+    assert "did you mean" not in said
+    assert "xyzzy" in said
+    assert meant("", ["anything"]) == ""
+
+
+def test_the_words_of_a_parser_are_those_of_its_actions_too() -> None:
+    parser, _ = parser_of("rules")
+    assert {"list", "add", "trust"} <= set(subcommands(parser))
+    assert {"list", "--note", "ask-operator", "--full"} <= set(words_of(parser))
