@@ -62,6 +62,14 @@ class Wait:
 
 
 @dataclass(frozen=True, slots=True)
+class Lapse:
+    """An `except` that does not end the script: what it does, `raises again` or `just ends`."""
+
+    place: Place
+    does: str
+
+
+@dataclass(frozen=True, slots=True)
 class Named:
     """A name that the script uses: an input field, a variable, an event."""
 
@@ -103,6 +111,7 @@ class Script:
     answers: tuple[Answer, ...] = ()
     chatter: tuple[Place, ...] = ()
     exits: tuple[Exit, ...] = ()
+    lapses: tuple[Lapse, ...] = ()
     waits: tuple[Wait, ...] = ()
     readings: tuple[Reading, ...] = ()
     fields: tuple[Named, ...] = ()

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # lint today: CH001
-# lint standard: HP-004
+# lint standard: HP-004 HP-008
 import json
 import sys
 

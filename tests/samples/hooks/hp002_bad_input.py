@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # lint today: CH001
-# lint standard: HP-002
+# lint standard: HP-002 HP-008
 import json
 
 line = input()

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# lint today: CH001
+# lint today: CH001 CH002
 # lint standard: none
 import json
 import sys
@@ -11,7 +11,8 @@ def read():
 
 def main():
     event = read()
-    print(json.dumps({"action": "block" if "rm" in str(event) else "continue"}))
+    blocked = {"action": "block", "message": "not that"}
+    print(json.dumps(blocked if "rm" in str(event) else {"action": "continue"}))
 
 
 try:

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # lint today: none
-# lint standard: HP-008
+# lint standard: HP-005 HP-008
 """A guard as people write larger ones: classes, tables, several events."""
 
 import json

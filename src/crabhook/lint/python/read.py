@@ -6,7 +6,7 @@ import dataclasses
 from crabhook.lint.errors import CannotParseError
 from crabhook.lint.file import shebang
 from crabhook.lint.finding import Place
-from crabhook.lint.python.exits import exits
+from crabhook.lint.python.exits import exits, lapses
 from crabhook.lint.python.follow import Follower
 from crabhook.lint.python.inputs import fields, readings, variables
 from crabhook.lint.python.tree import Tree
@@ -35,6 +35,7 @@ def _read(tree: Tree, text: str) -> Script:
         answers=tuple(_answers(tree, output)),
         chatter=tuple(output.chatter.values()),
         exits=left,
+        lapses=tuple(lapses(tree)),
         waits=tuple(waits(tree, follower)),
         readings=tuple(inputs.values()),
         fields=tuple(fields(tree, follower, agents)),

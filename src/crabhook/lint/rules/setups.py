@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from itertools import combinations
 
 from crabhook.install.hooks import is_ours
+from crabhook.lint.configuration.command import own_wait
 from crabhook.lint.configuration.facts import Handler
 from crabhook.lint.configuration.matcher import (
     BrokenMatcherError,
@@ -126,17 +127,18 @@ def _said(seconds: float) -> str:
 
 
 def too_short(setup: Setup) -> Iterator[Remark]:
-    """Find a timeout that ends before what the script itself waits for."""
+    """Find a timeout that ends before what the script, or the command itself, waits for."""
     for run in setup.runs:
         wait = run.script.longest_wait() if run.script is not None else None
-        limit = _limit(setup, run.handler)
+        limit, own = _limit(setup, run.handler), own_wait(run.handler)
+        registered = "registered" if run.handler.timeout is not None else "default"
+        place = run.handler.item.where("timeout")
+        begin = f"the {registered} timeout is {_said(limit)}, but"
         if wait is not None and run.program is not None and wait.seconds > limit:
-            registered = "registered" if run.handler.timeout is not None else "default"
-            told = (
-                f"the {registered} timeout is {_said(limit)}, but {run.program.written} waits up to"
-                f" {_said(wait.seconds)} ({wait.what}, line {wait.place.line})"
-            )
-            yield Remark(run.handler.item.where("timeout"), told)
+            who = f"{run.program.written} waits up to {_said(wait.seconds)}"
+            yield Remark(place, f"{begin} {who} ({wait.what}, line {wait.place.line})")
+        elif own is not None and own[0] > limit:
+            yield Remark(place, f"{begin} the command waits up to {_said(own[0])} ({own[1]})")
 
 
 def _limit(setup: Setup, handler: Handler) -> float:

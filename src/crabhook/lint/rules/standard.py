@@ -2,17 +2,27 @@
 
 from collections.abc import Iterator, Mapping
 
-from crabhook.lint.finding import START, Remark
+from crabhook.lint.finding import START, Place, Remark
 from crabhook.lint.protocol import PROTOCOLS
 from crabhook.lint.rules.judged import Hook, Setup
 from crabhook.lint.rules.setups import unknown_event
 from crabhook.lint.script import Language, Source, Written
+from crabhook.lint.shape import Shape
 
 SHEBANG = "#!/usr/bin/env python3"
 LIMIT_MS = 60_000
+"""Every timeout and every wait is shorter, in milliseconds."""
 
-# The standard's table of timeouts, in milliseconds, by event.
-TIMEOUTS_MS: Mapping[str, int] = dict.fromkeys(PROTOCOLS["claude"].events, LIMIT_MS)
+TIMEOUTS_MS: Mapping[str, int] = {
+    "PreToolUse": 30_000,
+    "PostToolUse": 30_000,
+    "SessionStart": 10_000,
+    "Stop": 5_000,
+    "Notification": 5_000,
+}
+"""The events for which the standard has a limit of their own: as long at the most."""
+
+ACTIONS = ("continue", "block")
 
 
 def shebang(hook: Hook) -> Iterator[Remark]:
@@ -54,6 +64,8 @@ def exits_with_zero(hook: Hook) -> Iterator[Remark]:
     for one in hook.script.exits:
         if _is_python(hook) and one.failing and one.code not in {0, None}:
             yield Remark(one.place, f"on an error it exits with {one.code}")
+    for lapse in hook.script.lapses:
+        yield Remark(lapse.place, f"this `except` {lapse.does}, with no sys.exit(0)")
 
 
 def speaks_on_stderr(hook: Hook) -> Iterator[Remark]:
@@ -63,29 +75,60 @@ def speaks_on_stderr(hook: Hook) -> Iterator[Remark]:
 
 
 def waits_too_long(hook: Hook) -> Iterator[Remark]:
-    """HP-007, in the script: what it waits for stays under the limit."""
+    """HP-007, in the script: what it waits for stays within the limit of its events."""
+    strictest = min(sorted(hook.events), key=_limit_of, default="")
     for wait in hook.script.waits if _is_python(hook) else ():
-        if wait.seconds * 1000 >= LIMIT_MS:
-            told = f"{wait.what} may take {wait.seconds * 1000:g} ms; the limit is {LIMIT_MS}"
-            yield Remark(wait.place, told)
+        if over := _over(strictest, wait.seconds):
+            yield Remark(wait.place, f"{wait.what} may take {wait.seconds * 1000:.15g} ms{over}")
 
 
 def timeout_too_long(setup: Setup) -> Iterator[Remark]:
-    """HP-007, as registered: the timeout, in milliseconds, is under the limit of its event."""
+    """HP-007, as registered: the timeout, in whatever unit, is within the limit of its event."""
+    protocol = setup.configuration.protocol
     for handler in setup.configuration.handlers:
-        limit = TIMEOUTS_MS.get(handler.event, LIMIT_MS)
-        if handler.timeout is not None and handler.timeout >= limit:
-            place = handler.item.where("timeout")
-            yield Remark(place, f"timeout {handler.timeout:g} is not under {limit} ms")
+        seconds = handler.seconds(protocol)
+        if handler.timeout is not None and (over := _over(handler.event, seconds)):
+            told = f"timeout {handler.timeout:.15g} is {seconds * 1000:.15g} ms{over}"
+            yield Remark(handler.item.where("timeout"), told)
+
+
+def _over(event: str, seconds: float) -> str:
+    """Say how a time is too long for an event; nothing where it is not."""
+    own = TIMEOUTS_MS.get(_standard_name(event))
+    if own is not None and seconds * 1000 > own:
+        return f"; for {_standard_name(event)} the limit is {own} ms"
+    return f", which is not under {LIMIT_MS}" if seconds * 1000 >= LIMIT_MS else ""
+
+
+def _limit_of(event: str) -> int:
+    return TIMEOUTS_MS.get(_standard_name(event), LIMIT_MS)
+
+
+def _standard_name(event: str) -> str:
+    """Return the standard's name of another agent's event, as BeforeTool is PreToolUse."""
+    return PROTOCOLS["claude"].elsewhere.get(event, event)
 
 
 def has_action(hook: Hook) -> Iterator[Remark]:
-    """HP-008: the output has `action`."""
+    """HP-008: the output has `action`, which is continue or block, and with block a `message`."""
     for answer in hook.script.answers if _is_python(hook) else ():
+        told: dict[str, Place] = {}
         for shape in answer.shapes:
-            if shape.members is not None and shape.whole and "action" not in shape.members:
-                yield Remark(answer.place, "this output has no `action`")
-                break
+            told |= {what: place for place, what in _amiss(shape, answer.place)}
+        for what, place in told.items():
+            yield Remark(place, what)
+
+
+def _amiss(shape: Shape, place: Place) -> Iterator[tuple[Place, str]]:
+    if shape.members is None:
+        return
+    if shape.whole and "action" not in shape.members:
+        yield place, "this output has no `action`"
+    for where, action in shape.literals("action"):
+        if action not in ACTIONS:
+            yield where, f"`action` is {action!r}; it is one of {', '.join(ACTIONS)}"
+        elif action == "block" and shape.whole and "message" not in shape.members:
+            yield where, "this output blocks, and has no `message`"
 
 
 event_names = unknown_event

@@ -9,9 +9,10 @@ _CRITICAL, _HIGH, _MEDIUM = Severity.CRITICAL, Severity.HIGH, Severity.MEDIUM
 _TIMEOUT = Rule(
     "HP-007",
     _MEDIUM,
-    "timeout under 60 000 ms",
-    "The standard wants every hook done within a minute.",
-    "Wait less, and register less than 60000.",
+    "timeout under 60 000 ms, and within its event's",
+    "The standard wants every hook done within a minute, and these sooner: PreToolUse and "
+    "PostToolUse within 30 s, SessionStart 10 s, Stop and Notification 5 s.",
+    "Wait less, and register less: in Claude Code's settings 30 is 30 s.",
 )
 
 SCRIPTS: tuple[ScriptRule, ...] = (
@@ -61,8 +62,8 @@ SCRIPTS: tuple[ScriptRule, ...] = (
             _HIGH,
             "`sys.exit(0)` on error",
             "The standard's hooks never fail their agent: on an error they exit with 0.",
-            "sys.exit(0) in every except. Today's Claude Code reads exit code 1 as a notice, and 0 "
-            "as no opinion: neither blocks.",
+            "sys.exit(0) at the end of every except that ends the script. Today's Claude Code "
+            "reads exit code 1 as a notice, and 0 as no opinion: neither blocks.",
         ),
         standard.exits_with_zero,
     ),
@@ -81,10 +82,10 @@ SCRIPTS: tuple[ScriptRule, ...] = (
         Rule(
             "HP-008",
             _CRITICAL,
-            "output has `action`",
-            "The standard's answer says continue or block in `action`. Today's agents do not read "
-            "it: see CH001.",
-            "Add `action`, for readers of the standard, beside what the agent reads.",
+            "output has `action`, and with block a `message`",
+            "The standard's answer says continue or block in `action`, and why it blocks in "
+            "`message`. Today's agents read neither: see CH001.",
+            "Add them, for readers of the standard, beside what the agent reads.",
         ),
         standard.has_action,
     ),

@@ -3,9 +3,11 @@
 import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from crabhook.install.hooks import Installation, groups
 from crabhook.lint.linting import lint
 from crabhook.lint.profile import TODAY
 from crabhook.lint.rules import answers, script_table, scripts, setup_table, setups
@@ -142,6 +144,45 @@ def test_a_registered_timeout_shorter_than_the_hooks_own_wait(found: Judge) -> N
     assert "the registered timeout is 10 s" in told
     assert "waits up to 11 s (sleep, line 1)" in told
     assert not found({**files, "a.sh": "sleep 10\n"})
+
+
+@pytest.mark.parametrize(
+    ("handler", "told"),
+    [
+        ({"command": "/opt/bin/crabhook", "args": ["--companion", "--wait", "61"]}, "--wait 61"),
+        ({"command": "crabhook --wait=61 --companion"}, "--wait 61"),
+        (
+            {"command": "python3", "args": ["-I", "/o/crabhook/hook/run.py", "--wait", "61"]},
+            "--wait 61",
+        ),
+        ({"command": "curl", "args": ["-s", "-m", "90", "http://localhost/"]}, "-m 90"),
+        ({"command": "curl -sS --max-time 90 http://localhost/ || true"}, "--max-time 90"),
+        ({"command": "curl -m61 http://localhost/"}, "-m 61"),
+        ({"command": "timeout 2m /usr/bin/guard"}, "timeout 2m"),
+        ({"command": "timeout", "args": ["-k", "5", "--foreground", "61", "guard"]}, "timeout 61"),
+        ({"command": "sleep 61"}, "sleep 61"),
+        ({"command": "crabhook --wait 60"}, ""),
+        ({"command": "crabhook --wait never"}, ""),
+        ({"command": "timeout 20 curl -m 90 http://localhost/"}, ""),
+        ({"command": "timeout -k 90 20 guard"}, ""),
+        ({"command": "guard --wait 90"}, ""),
+        ({"command": "curl -m $LONG http://localhost/"}, ""),
+    ],
+)
+def test_a_registered_timeout_shorter_than_the_wait_in_the_hooks_own_words(
+    found: Judge, handler: dict[str, Any], told: str
+) -> None:
+    files = {"settings.json": registered("PreToolUse", {**handler, "timeout": 60})}
+    findings = found(files, only="CH108")
+    assert len(findings) == bool(told)
+    assert all(f"({told})" in one for one in findings)
+
+
+@pytest.mark.parametrize("wait", [60, 3600, 86_400])
+def test_what_crabhook_installs_waits_no_longer_than_its_timeouts(found: Judge, wait: int) -> None:
+    written = groups(Installation("/usr/bin/python3", "/o/crabhook/hook/run.py", wait=wait))
+    hooks = {event: [group] for event, group in written.items()}
+    assert not found({"settings.json": json.dumps({"hooks": hooks})}, only="CH108")
 
 
 def test_the_agents_own_timeout_counts_where_none_is_registered(found: Judge) -> None:
