@@ -5,7 +5,7 @@ VENV := .venv
 export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help run demo test check proto baseline e2e conformance agreement bench fuzz packages soak agents clean
+.PHONY: help run demo test check proto baseline e2e conformance agreement bench fuzz running packages soak agents clean
 .DEFAULT_GOAL := help
 
 help: ## show this
@@ -50,6 +50,10 @@ bench: $(VENV)/developed ## time a hook call against its floors and what one wou
 fuzz: $(VENV)/developed ## fuzz each boundary for MINUTES=5, or one: TARGET=shell_line
 	@python -m pip install --quiet --group fuzz
 	@python -m tests.fuzz --minutes $(or $(MINUTES),5) $(if $(TARGET),--target $(TARGET))
+	@$(if $(TARGET),true,python -m tests.fuzz.running --minutes $(or $(MINUTES),5) --seed $$(date +%s))
+
+running: $(VENV)/developed ## make shell lines for MINUTES=1 from a SEED, and run in a cage what rules allow of them
+	@python -m tests.fuzz.running --minutes $(or $(MINUTES),1) $(if $(SEED),--seed $(SEED))
 
 packages: $(VENV)/developed ## build wheel and sdist, install them with pip, pipx and uv on every Python here, and try them
 	@python -m tests.packages

@@ -1,0 +1,123 @@
+"""What is allowed is run: the law on new lines and on those that once broke it, and the cage's own."""
+
+from __future__ import annotations
+
+import os
+import re
+import socket
+import time
+from collections.abc import Iterator
+from itertools import islice
+
+import pytest
+
+from tests.fuzz.running.cage import Cage, why_not
+from tests.fuzz.running.hunt import Hole, Hunt
+from tests.fuzz.running.law import RULES, RuleFile
+from tests.fuzz.running.making import Maker, grammar, kinds, pictured, plain
+from tests.support.requirements import REQUIRED
+
+
+@pytest.fixture(scope="module")
+def cage() -> Iterator[Cage]:
+    if reason := why_not():
+        (pytest.fail if os.environ.get(REQUIRED) == "1" else pytest.skip)(reason)
+    with Cage() as made:
+        yield made
+
+
+class Everything(RuleFile):
+    """Rules that allow what they do not say: so a hole is sure to be there."""
+
+    def allows_line(self, line: str) -> bool:
+        return bool(line)
+
+
+@pytest.mark.parametrize("kind", kinds())
+def test_a_line_of_each_kind_is_seen_to_run_what_it_should_not(cage: Cage, kind: str) -> None:
+    line = grammar()[kind][0]
+    against = [one.broken_by("bash", cage.run(one.root(line), "bash", line)) for one in RULES]
+    assert any(against), line
+
+
+def test_a_hole_is_found_and_made_as_short_as_it_can_be(cage: Cage) -> None:
+    told: list[Hole] = []
+    rules = Everything("everything", ["echo *"])
+    tally = Hunt(cage, told.append, [rules]).lines(["echo a", 'echo "a b"; ls | echo `ls c`'])
+    assert tally.broken == len(told) == 1
+    assert told[0].line == "ls"
+    assert told[0].ran == ("'ls'",)
+
+
+def test_a_program_is_covered_only_under_its_own_name_and_place(cage: Cage) -> None:
+    rules = Everything("everything", ["ls *", "git status *"])
+    for line in ("ls a", "git status -s", "timeout 5 ls", "ls > out/a", "/usr/bin/ls"):
+        assert not rules.broken_by("bash", cage.run("narrow", "bash", line)), line
+    for line in (
+        "git log",
+        "./ls",
+        "PATH=.; ls",
+        "ls > a",
+        "LD_PRELOAD=./x.so ls",
+        "timeout 5 cat",
+    ):
+        assert rules.broken_by("bash", cage.run("narrow", "bash", line)), line
+
+
+def test_a_line_reaches_no_file_and_no_port_of_this_machine(cage: Cage) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+        for root in ("narrow", "open", "git"):
+            assert cage.run(root, "bash", f"[ -e {__file__} ] && zz") == ()
+            assert cage.run(root, "bash", f"(: > /dev/tcp/127.0.0.1/{port}) && zz") == ()
+            assert cage.run(root, "bash", "(: > /usr/lib/made) && zz; (: > /bin/zz) && zz") == ()
+            assert cage.run(root, "bash", f"kill -0 {os.getpid()} && zz") == ()
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "while :; do :; done",
+        "f() { f & f; }; f",
+        "sh -c 'while :; do :; done' &",
+        "echo <(while :; do :; done)",
+        "x=a; while :; do x=$x$x; done",
+        "while :; do echo a; done > out/a",
+        "trap '' TERM INT HUP; read < /dev/zero",
+    ],
+)
+def test_a_line_has_its_time_and_leaves_nothing_behind(cage: Cage, line: str) -> None:
+    began = time.monotonic()
+    cage.run("narrow", "bash", line)
+    assert time.monotonic() - began < 20
+    assert [name for name, *_ in cage.run("narrow", "bash", "zz; echo out/*")] == ["zz"]
+    assert cage.run("narrow", "bash", "[ -e out/a ] && zz") == ()
+
+
+def test_what_a_line_changes_is_seen_and_gone_before_the_next(cage: Cage) -> None:
+    wrote = cage.run("narrow", "bash", "echo a > made; echo b >> f")
+    assert [(name, path) for name, path, *_ in wrote] == [
+        (">", "/work/app/f"),
+        (">", "/work/app/made"),
+    ]
+    assert cage.run("narrow", "bash", "[ -e made ] && zz; read x < f; [ $x = one ] || zz") == ()
+
+
+def test_the_same_seed_makes_the_same_lines_and_another_one_others() -> None:
+    first, again, other = (list(islice(Maker(seed).lines(), 200)) for seed in (1, 1, 2))
+    assert first == again
+    assert len(set(first) & set(other)) < 100
+
+
+def test_what_the_grammar_names_is_there_and_every_kind_has_lines_of_its_own() -> None:
+    named = {
+        name for rows in grammar().values() for row in rows for name in re.findall("⟨(.+?)⟩", row)
+    }
+    assert named <= set(grammar())
+    assert all("⟨" not in grammar()[kind][0] for kind in kinds())
+
+
+def test_a_line_is_read_back_from_its_row() -> None:
+    for line in ("a", " a\n\tb\r ", "cat <<E\n \nE ", "\n"):
+        assert plain(pictured(line)) == line
+        assert "\n" not in pictured(line)
