@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 
 from crabhook.model.event import Event
 from crabhook.model.jsontext import Value
+from crabhook.policy.elsewhere import settings_below
 from crabhook.policy.globs import GlobError, alternatives
 from crabhook.policy.named import expand_home
 from crabhook.policy.parts import Call, Deep, FetchPart, FilePart, NamePart, Part, ToolPart, Use
@@ -124,6 +125,10 @@ def _command(reading: _Reading) -> Call:
     cwd = posixpath.join(reading.cwd, folder) if folder else reading.cwd
     text = reading.text("command")
     call = shell_call(text, cwd, tools, reading.tool, reading.surroundings)
+    below = settings_below(call.required, cwd, reading.surroundings)
+    known = {part.text for part in call.required if isinstance(part, ToolPart)}
+    new = [part for part in below if part.text not in known]
+    call = replace(call, required=(*call.required, *new))
     if any(reading.inputs.get(key) for key in LOOSENING_KEYS):
         return replace(call, troubles=(*call.troubles, "more than its sandbox permits"))
     return call

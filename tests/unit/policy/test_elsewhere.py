@@ -60,3 +60,25 @@ def test_a_project_that_is_itself_a_link_is_inside() -> None:
 def test_a_denied_file_stays_denied() -> None:
     assert verdict(denying("Read(//etc/x)"), bash("cat /etc/x")) == "deny"
     assert verdict(denying("Read"), call("Write", file_path="a")) == "deny"
+
+
+@pytest.mark.parametrize(
+    "line", ["git status", "npm x && timeout 5 git log", "hg status", "svn info", "x=$(jj log)"]
+)
+def test_version_control_below_the_projects_root_takes_the_settings_of_another_folder(
+    line: str,
+) -> None:
+    law = allowing(
+        "Bash(git *)", "Bash(npm *)", "Bash(hg *)", "Bash(svn *)", "Bash(jj *)", "Bash(x=*)"
+    )
+    below = {"command": line, "dir_path": "src"}
+    assert verdict(law, bash(line, "/work/app/src")) == OPEN
+    assert verdict(law, bash(line, "/work/app/../elsewhere")) == OPEN
+    assert verdict(law, call("run_shell_command", platform="gemini", **below)) == OPEN
+    for whole in (bash(line, "/work/app/src"), call("run_shell_command", **below)):
+        assert verdict(allowing("Bash"), whole) == verdict(allowing("Bash"), bash(line))
+    for root in ("/work/app", "/work/app/", "/work/app/src/.."):
+        assert verdict(law, bash(line, root)) == verdict(law, bash(line))
+        assert line.startswith("x=") or verdict(law, bash(line, root)) == "allow"
+    links = {"/home/dev/link": "/work/app"}
+    assert verdict(law, bash(line, "/home/dev/link"), links) == verdict(law, bash(line))
