@@ -19,6 +19,7 @@ def offer(
     *,
     covered: int = 0,
     denied: tuple[str, ...] = (),
+    gives_away: tuple[str, ...] = (),
 ) -> Offer:
     """Return one rule, what it would have covered, and the commands it would have let through."""
     matchers = (parse_matcher(text, restricts=False),)
@@ -28,7 +29,7 @@ def offer(
         Event("claude", "PreToolUse", tool=ToolCall("Bash", {"command": command}))
         for command in denied
     )
-    return Offer(Proposal(rule, covers), Trial(covered, events))
+    return Offer(Proposal(rule, covers, gives_away), Trial(covered, events))
 
 
 def offering(*offers: Offer, tried_on: int | None = 412) -> Offering:

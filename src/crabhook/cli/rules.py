@@ -12,6 +12,7 @@ from crabhook.cli.unseen import ask
 from crabhook.model.errors import CrabhookError
 from crabhook.policy.rule import Rule, RuleScope, RuleVerdict, Trust
 from crabhook.policy.trust import PROJECT_FILE
+from crabhook.policy.wide import options_given
 from crabhook.rulebook import edit
 from crabhook.rulebook.files import RulesError
 from crabhook.ui.safe import safe_lines
@@ -66,6 +67,9 @@ def _add_add(add: argparse.ArgumentParser) -> None:
     for name in ("session", "project", "agent-type", "mode", "platform"):
         words = f"only for this {name.replace('-', ' ')}; may be given again"
         add.add_argument(f"--{name}", action="append", default=[], help=words)
+    add.add_argument(
+        "--anyway", action="store_true", help="write it though it takes in what loses work"
+    )
     add.set_defaults(act=_add)
 
 
@@ -139,8 +143,10 @@ def _add(arguments: argparse.Namespace) -> int:
     )
     verdict, texts = RuleVerdict(arguments.verdict), tuple(arguments.match)
     rule = Rule(verdict, texts, (), arguments.note, scope, arguments.expires)
-    added = edit.add(rule_files(), rule)
+    added = edit.add(rule_files(), rule, anyway=arguments.anyway)
     say(f"Added to {added.where}: {described(added)}")
+    for said in options_given(added):
+        sys.stderr.write(f"crabhook rules: note: {' '.join(safe_lines(said))}\n")
     return 0
 
 

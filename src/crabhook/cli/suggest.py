@@ -12,6 +12,7 @@ from crabhook.cli.rulefiles import rule_files
 from crabhook.config import state_folder
 from crabhook.model.decision import Verdict
 from crabhook.policy.rule import Rule
+from crabhook.policy.wide import options_given
 from crabhook.rulebook import edit
 from crabhook.rulebook.files import RuleFiles, RulesError
 from crabhook.rulebook.past import PastCall, calls_in
@@ -124,6 +125,8 @@ def _lines(number: int, one: Suggestion) -> Iterator[str]:
 
 
 def _warnings(one: Suggestion) -> Iterator[str]:
+    for said in options_given(one.rule):
+        yield f"     ! {said}"
     for denied in one.denials[:_DENIALS]:
         yield f"     WOULD LET THROUGH WHAT WAS DENIED: {_denied(denied)}"
     if len(one.denials) > _DENIALS:
@@ -185,6 +188,7 @@ def _say_json(found: Suggested) -> None:
                 "adds": one.adds,
                 "examples": [_values(call) for call in one.examples],
                 "denials": [_values(call) for call in one.denials],
+                "gives_away": list(options_given(rule)),
                 "command": pasted(rule),
             }
         )

@@ -74,34 +74,62 @@ def is_never_remembered(call: Call) -> bool:
 
 
 def _is_never(part: CommandPart) -> bool:
-    for line in part.lines:
-        name, _, rest = line.partition(" ")
-        plain = name.rstrip(_VERSION)  # python3.12 is python
-        if name in _SHELLS or (plain in _INTERPRETERS and rest in ("", "-")):
-            return True
-        spellings = (line, f"{plain} {rest}") if plain in _INTERPRETERS else (line,)
-        if any(pattern.hits_text(one) for one in spellings for pattern in _PATTERNS):
-            return True
-    return False
+    return any(map(_is_never_line, part.lines))
+
+
+def _is_never_line(line: str) -> bool:
+    name, _, rest = line.partition(" ")
+    plain = name.rstrip(_VERSION)  # python3.12 is python
+    if name in _SHELLS or (plain in _INTERPRETERS and rest in ("", "-")):
+        return True
+    spellings = (line, f"{plain} {rest}") if plain in _INTERPRETERS else (line,)
+    return any(pattern.hits_text(one) for one in spellings for pattern in _PATTERNS)
 
 
 def reaches_never(matcher: Matcher) -> bool:
+    """Whether no rule is offered with this matcher: it takes in too much, or nobody can tell.
+
+    A star in the first word may be the end of any name.
+    """
+    open_name = isinstance(matcher, CommandMatcher) and " " not in matcher.pattern.written.parts[0]
+    exact = isinstance(matcher, CommandMatcher) and matcher.pattern.written.exact
+    return takes_in_never(matcher) or (open_name and not exact)
+
+
+def takes_in_never(matcher: Matcher) -> bool:
     """Whether an allow by this matcher would take in some command that no rule is made of.
 
     `python3 *` has `python3 -c ...` in it, `git log *` nothing of the kind.
     So do arguments left open where these can be any command or any address.
     A command that may have such an option anywhere is not held against it.
     """
-    if not isinstance(matcher, CommandMatcher) or matcher.pattern.written.exact:
+    if not isinstance(matcher, CommandMatcher):
         return False
-    begins = matcher.pattern.written.parts[0]
+    pattern = matcher.pattern
+    if pattern.written.exact:
+        lines = (pattern.written.parts[0], pattern.unquoted.parts[0])
+        return pattern.everything or any(_is_never_line(_bare(one)) for one in lines)
+    begins = pattern.written.parts[0]
     name, blank, rest = begins.partition(" ")
     name = basename(name)
-    if not blank or name in _SHELLS or name.rstrip(_VERSION) in _INTERPRETERS:
+    if not blank:
+        runs = (*_SHELLS, *_INTERPRETERS)
+        return any(one.startswith(name) for one in runs) or _meets_any(name)
+    if name in _SHELLS or name.rstrip(_VERSION) in _INTERPRETERS:
         return True
     if name in _HELD_BY_EXACTNESS:
         return False
-    return any(_meet(f"{name} {rest}", pattern) for pattern in (*_PATTERNS, *_ANYTHING_GOES))
+    return _meets_any(f"{name} {rest}")
+
+
+def _meets_any(begins: str) -> bool:
+    return any(_meet(begins, pattern) for pattern in (*_PATTERNS, *_ANYTHING_GOES))
+
+
+def _bare(line: str) -> str:
+    """Return a command's line with its program's name alone."""
+    name, blank, rest = line.partition(" ")
+    return f"{basename(name)}{blank}{rest}"
 
 
 def _meet(begins: str, pattern: CommandPattern) -> bool:

@@ -31,6 +31,7 @@ from crabhook.policy.rule import Rule, RuleScope, RuleSet, RuleVerdict
 from crabhook.policy.shell.unfold import BLANK
 from crabhook.policy.surroundings import Surroundings
 from crabhook.policy.syntax import parse_matcher
+from crabhook.policy.wide import options_given
 
 DEFAULT_LIFE = timedelta(days=30)
 
@@ -45,10 +46,14 @@ _RUNS_SCRIPTS = frozenset({("npm", "run"), ("pnpm", "run"), ("yarn", "run"), ("b
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """A rule that may be offered, with words for what it would cover."""
+    """A rule that may be offered, with words for what it would cover.
+
+    `gives_away`: what it would cover beside that, in words of a warning.
+    """
 
     rule: Rule
     covers: str
+    gives_away: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +91,7 @@ def propose(
             continue
         rule = Rule(RuleVerdict.ALLOW, texts, matchers, scope=scope, expires=end)
         if _allows(Policy([RuleSet((rule,))], protected), call, event, surroundings):
-            found.setdefault((texts, scope), Proposal(rule, covers))
+            found.setdefault((texts, scope), Proposal(rule, covers, options_given(rule)))
     return tuple(found.values())
 
 

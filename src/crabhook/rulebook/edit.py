@@ -15,6 +15,7 @@ from crabhook.policy.trust import (
     toml_text,
     write_trusted,
 )
+from crabhook.policy.wide import never_made
 from crabhook.rulebook.files import (
     RuleFiles,
     RulesError,
@@ -24,11 +25,12 @@ from crabhook.rulebook.files import (
 )
 
 
-def add(files: RuleFiles, rule: Rule) -> Rule:
+def add(files: RuleFiles, rule: Rule, *, anyway: bool = False) -> Rule:
     """Write a rule at the end of the user's file; return it as it is read back.
 
-    Raises RuleFileError for a rule that cannot be, RulesError where nothing
-    could be written; then the file is as it was.
+    Raises RuleFileError for a rule that cannot be; RulesError where nothing
+    could be written, and, unless `anyway`, for an allow that takes in commands
+    of which no rule is offered.  Then the file is as it was.
     """
     text = read_text(files.user)
     before = read_rules(text, str(files.user)).rules
@@ -37,6 +39,12 @@ def add(files: RuleFiles, rule: Rule) -> Rule:
     after = read_rules(text, str(files.user)).rules
     if after[:-1] != before:
         raise RulesError(f"{files.user} ends in a way that a rule cannot be added to; edit it")
+    if not anyway and (wide := never_made(after[-1])):
+        raise RulesError(
+            f"{' and '.join(wide)} takes in commands that lose work, reach others or run anything "
+            "(such as rm -rf, sudo, git push, python3 -c), so that nobody would be asked about "
+            "them; nothing was written. Write a narrower rule, or add --anyway"
+        )
     write_text(files.user, text)
     return after[-1]
 

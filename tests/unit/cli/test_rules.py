@@ -91,6 +91,35 @@ def test_a_rule_that_cannot_be_is_refused_and_nothing_is_written(
     assert not file.exists()
 
 
+@pytest.mark.parametrize("match", ["Bash(rm -rf *)", "Bash(git push)", "Bash", "Bash(python3 *)"])
+def test_an_allow_of_what_is_looked_at_each_time_is_written_only_on_a_second_word(
+    file: Path, capsys: pytest.CaptureFixture[str], match: str
+) -> None:
+    assert call("add", "allow", match) == 1
+    said = capsys.readouterr().err
+    assert match in said
+    assert "--anyway" in said
+    assert not file.exists()
+    assert call("add", "deny", match) == 0
+    assert call("add", "allow", match, "--anyway") == 0
+    assert "2  allow" in listed_after(capsys)
+
+
+def listed_after(capsys: pytest.CaptureFixture[str]) -> str:
+    capsys.readouterr()
+    assert call("list") == 0
+    return capsys.readouterr().out
+
+
+def test_an_allow_that_leaves_a_shell_to_its_options_is_written_with_a_word_on_that(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert call("add", "allow", "Bash(npm run *)") == 0
+    assert "--script-shell" in capsys.readouterr().err
+    assert call("add", "allow", "Bash(npm run build)") == 0
+    assert capsys.readouterr().err == ""
+
+
 def test_a_broken_file_is_said_to_be_broken_with_its_line(
     file: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -121,3 +121,10 @@ def test_several_proposals_are_tried_as_each_would_be_alone() -> None:
     ]  # fmt: skip
     for one, trial in zip(offered, trials, strict=True):
         assert tried(one, past, lambda _: surroundings(), Protected()) == trial
+
+
+def test_a_proposal_says_what_it_gives_away_beside() -> None:
+    found = propose(bash("make all"), surroundings(), Protected())
+    said = {one.rule.texts[0]: one.gives_away for one in found}
+    assert said["Bash(make all)"] == ()
+    assert "SHELL=" in said["Bash(make all *)"][0]

@@ -89,6 +89,7 @@ def _choice(screen: Screen, number: int, offer: Offer, rule: Rule) -> Choice:
     denied = _denied(offer)
     beneath = (
         Beneath("the rule", in_words(rule)),
+        Beneath("beside that", "\n".join(offer.proposal.gives_away), "warning"),
         Beneath(let_through(offer), denied, "warning"),
     )
     does = _taking(screen, rule)
@@ -99,7 +100,9 @@ def _choice(screen: Screen, number: int, offer: Offer, rule: Rule) -> Choice:
 
 
 def _warning(offer: Offer) -> tuple[str, str]:
-    """Return what to say below a rule that undoes denials: how many, and the latest of them."""
+    """Return what to say below a rule: the denials it undoes, else what it gives away beside."""
+    if not offer.trial.denials:
+        return next(iter(offer.proposal.gives_away), ""), ""
     latest = next(iter(denials(offer)), "")
     return let_through(offer), f": {latest}"
 

@@ -114,6 +114,7 @@ def _rows(card: Card, offering: Offering) -> Iterator[Row]:
     for place, offer in enumerate(offering.offers, 1):
         yield Row(f"  {place}  {covered(offer)}: ", offer.proposal.covers)
         yield Row("       ", "  ".join(offer.proposal.rule.texts))
+        yield from (Row(f"     ! {said}") for said in offer.proposal.gives_away)
         yield from _denied_rows(offer)
     end = until(offering.offers[0].proposal.rule)
     yield Row(f"  allow it and write rule K, {end}: {number} remember K")

@@ -51,6 +51,16 @@ def test_the_denied_calls_of_the_rule_one_stands_on_are_shown_and_are_safe() -> 
     assert all(any(style == "warning" for style, _ in line) for line in red)
 
 
+def test_what_a_rule_gives_away_beside_is_said_in_red() -> None:
+    sitting = at_the_list(offering(offer(gives_away=("with any arguments it takes -C",))))
+    assert "! with any arguments it takes -C" in sitting.text()
+    lines = [said for line in sitting.draw().lines for said in line if "takes -C" in said[1]]
+    assert {style for style, _ in lines} == {"warning"}
+    sitting.press("enter")
+    sitting.wait(SENT)
+    assert sitting.desk.rules  # it is no denial undone, and needs no second yes
+
+
 @pytest.mark.parametrize("key", ["enter", "1"])
 def test_a_rule_is_written_when_its_allow_is_sent(key: str) -> None:
     sitting = at_the_list()

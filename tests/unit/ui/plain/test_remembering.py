@@ -39,6 +39,13 @@ async def test_rules_are_listed_from_narrow_to_wide_with_what_they_would_have_do
     assert not sits.desk.decided
 
 
+async def test_what_a_rule_gives_away_beside_is_said_with_it() -> None:
+    async with sitting() as sits:
+        asked(sits, offering(offer(gives_away=("with any arguments `make` also takes -C",))))
+        listed = await sits.type("remember")
+    assert "     ! with any arguments `make` also takes -C" in listed
+
+
 async def test_a_rule_is_taken_by_its_number_and_the_call_is_allowed() -> None:
     async with sitting() as sits:
         request = asked(sits)
