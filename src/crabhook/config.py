@@ -31,6 +31,10 @@ SEQUENCES = ("osc9", "osc777", "osc99")
 """The escape sequences a terminal may know for a notification."""
 
 
+NEVER = 1e9
+"""Seconds a request may wait whose wait the server shall never end: more than any hook's."""
+
+
 @dataclass(frozen=True, slots=True)
 class Settings:
     """Everything that can be set.  Times are in the unit the name ends with, else seconds.
@@ -241,6 +245,15 @@ def _seconds(value: object) -> float:
     return float(value)
 
 
+def _wait(value: object) -> float:
+    if value == "never":
+        return NEVER
+    try:
+        return _seconds(value)
+    except ValueError as error:
+        raise ValueError(f'{error}, or "never"') from None
+
+
 def _above_zero(value: object) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < 1e9:
         raise ValueError("must be a number above 0")
@@ -281,7 +294,7 @@ _TABLES: Mapping[str, Mapping[str, Callable[[object], Any]]] = {
         "ndjson": _text,
         "http": _text,
         "http_name": _texts,
-        "wait": _seconds,
+        "wait": _wait,
         "token_file": _path,
         "tls_cert": _path,
         "tls_key": _path,

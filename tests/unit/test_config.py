@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from crabhook import config
-from crabhook.config import Settings, SettingsError, load, override, parse
+from crabhook.config import NEVER, Settings, SettingsError, load, override, parse
+from crabhook.install.hooks import MAX_WAIT
 
 FULL = """
 # everything
@@ -53,6 +54,11 @@ def at_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+def test_a_wait_that_never_ends_is_longer_than_any_hooks() -> None:
+    assert parse('[server]\nwait = "never"\n', "f").wait == NEVER > 10 * MAX_WAIT
+    assert override(Settings(), {"wait": "never"}).wait == NEVER
+
+
 def test_every_setting_is_read() -> None:
     read = parse(FULL, "f")
     assert read.listen == ("unix:/run/x", "127.0.0.1:7777")
@@ -91,7 +97,8 @@ BAD_VALUES = [
     ("server", "wait", "0", "must be a number of seconds above 0"),
     ("server", "wait", "-1", "must be a number of seconds above 0"),
     ("server", "wait", "nan", "must be a number of seconds above 0"),
-    ("server", "wait", "inf", "must be a number of seconds above 0"),
+    ("server", "wait", "inf", 'must be a number of seconds above 0, or "never"'),
+    ("server", "wait", '"Never"', 'must be a number of seconds above 0, or "never"'),
     ("server", "token_file", "1", "must be a text"),
     ("server", "tls_cert", '""', "must be a text"),
     ("server", "tls_key", "[]", "must be a text"),

@@ -12,10 +12,11 @@ from crabhook.install.agents import Agent
 from crabhook.install.change import Change, plan
 from crabhook.install.claude import count, with_hooks
 from crabhook.install.errors import InstallError
-from crabhook.install.hooks import MAX_WAIT, Installation
+from crabhook.install.hooks import MAX_WAIT, USUAL_WAIT, Installation
 from crabhook.install.places import Scope
 from crabhook.install.settings_file import read
 from crabhook.model.request import Stance
+from crabhook.server.address import asked_address
 
 _FAIL_CLOSED = (
     "Fail-closed: if the server cannot be reached, or is lost, the call it was to decide is denied."
@@ -33,7 +34,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--server",
         metavar="ADDRESS",
         type=_address,
-        help="the server the hooks ask, as unix:PATH or HOST:PORT",
+        help="the server the hooks ask, as unix:PATH or HOST:PORT (default: CRABHOOK_SERVER, or "
+        "the socket that `crabhook serve` opens); it is written into every hook, so that no "
+        "environment moves it",
     )
     parser.add_argument(
         "--token-file", metavar="FILE", type=_path, help="the file with the server's token"
@@ -46,8 +49,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--wait",
         metavar="SECONDS",
         type=_seconds,
-        default=3600,
-        help="how long the server lets a question stand (default: %(default)s)",
+        default=USUAL_WAIT,
+        help="how long a hook waits for the operator at most (default: %(default)s, a day); a "
+        "question stands as long as the server says, and the operator can extend it until then",
     )
 
 
@@ -126,6 +130,7 @@ def _install(arguments: argparse.Namespace) -> None:
         report(change, f"{agent.title}'s hooks for crabhook, {len(entries)} events")
         compiled = program.compile_hook()
         say(agent.stances[installation.stance])
+        say(f"They ask the server at {installation.server}, whatever their environment says.")
         say(_FAIL_CLOSED if installation.fail_closed else agent.unreachable)
         say(*next_steps(agent, installation))
         if not compiled:
@@ -170,7 +175,7 @@ def _installation(arguments: argparse.Namespace, agent: Agent) -> Installation:
         stance=stance,
         fail_closed=arguments.fail_closed,
         wait=arguments.wait,
-        server=arguments.server,
+        server=arguments.server or _address(asked_address()),
         token_file=arguments.token_file,
         tls_ca=arguments.tls_ca,
         url=url(arguments, agent),

@@ -10,6 +10,7 @@ from crabhook.install.errors import InstallError
 from crabhook.install.hooks import Installation
 from crabhook.install.overhttp import USUAL_URL, endpoint, export, served
 from crabhook.install.transport import Transport
+from crabhook.server.address import default_address
 
 
 def add_http_arguments(parser: argparse.ArgumentParser) -> None:
@@ -59,8 +60,9 @@ def next_steps(agent: Agent, installation: Installation) -> Iterator[str]:
 def _serve(installation: Installation) -> str:
     """Return the command that listens where the hooks ask, as far as that is on this machine."""
     words = ["crabhook", "serve"]
-    if installation.server is not None and installation.server.startswith("unix:"):
-        words += ["--listen", installation.server]
+    server = installation.server or ""
+    if server.startswith("unix:") and server != str(default_address()):
+        words += ["--listen", server]
     if installation.url is not None:
         words += served(installation.url)
     return shlex.join(words)

@@ -70,7 +70,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--ndjson", metavar="ADDRESS", help="unix:PATH for forwarders that speak JSON lines")
     add("--http", metavar="ADDRESS", help="HOST:PORT for hooks that come by HTTP")
     add("--http-name", action="append", metavar="NAME", help="a name of that door; repeatable")
-    add("--wait", type=float, metavar="SECONDS", help="how long a request waits (3600)")
+    add("--wait", type=_wait, metavar="SECONDS", help="how long a request waits (3600), or never")
     add("--token-file", metavar="FILE", help="the token TCP and HTTP clients show")
     add("--tls-cert", metavar="FILE", help="certificate chain (PEM), TCP and HTTP")
     add("--tls-key", metavar="FILE", help="its private key (PEM)")
@@ -93,6 +93,10 @@ def run(arguments: argparse.Namespace) -> int:
         print(f"crabhook: {error}", file=sys.stderr)  # noqa: T201 - the command's own output
         return CANNOT_BEGIN
     return 0
+
+
+def _wait(text: str) -> float | str:
+    return text if text == "never" else float(text)
 
 
 def _settings(arguments: argparse.Namespace) -> Settings:

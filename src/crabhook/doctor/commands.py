@@ -6,12 +6,12 @@ import shutil
 import sys
 from pathlib import Path
 
-from crabhook.install.hooks import Installation
+from crabhook.install.hooks import USUAL_WAIT, Installation
 from crabhook.install.places import Scope
 from crabhook.model.request import Stance
+from crabhook.server.address import asked_address
 
 _LINE = re.compile(r"\bline (\d+)")
-_USUAL_WAIT = 3600
 
 
 def crabhook(*words: str) -> str:
@@ -30,12 +30,12 @@ def install(agent: str, scope: Scope, project: Path, how: Installation | None = 
         words += ["--transport", "http"] if how.url else []
         options = (
             ("--url", how.url),
-            ("--server", how.server),
+            ("--server", how.server if how.server != asked_address() else ""),
             ("--token-file", how.token_file),
             ("--tls-ca", how.tls_ca),
         )
         words += [word for option, value in options if value for word in (option, value)]
-        words += ["--wait", str(how.wait)] if how.wait != _USUAL_WAIT else []
+        words += ["--wait", str(how.wait)] if how.wait != USUAL_WAIT else []
     return crabhook(*words, *_place(scope, project))
 
 

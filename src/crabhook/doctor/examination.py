@@ -29,6 +29,7 @@ OF_AN_AGENT: Sequence[Callable[[Case], Iterator[Finding]]] = (
     installed.current,
     alone.switched_on,
     permitted.permitted,
+    alone.environment,
     alone.alone,
     started.program_runs,
     patience.patient,

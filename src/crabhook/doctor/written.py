@@ -7,17 +7,21 @@ from crabhook.install import program
 from crabhook.install.agents import Agent
 from crabhook.install.claude import with_hooks
 from crabhook.install.document import as_json, parse
-from crabhook.install.hooks import CLIENT_GRACE, MAX_WAIT, Group, Installation
+from crabhook.install.hooks import CLIENT_GRACE, MAX_WAIT, USUAL_WAIT, Group, Installation
 from crabhook.model.request import Stance
+from crabhook.server.address import asked_address
 
-_USUAL_WAIT = 3600
+_USUAL_ONCE = 3600  # what was written where nobody chose, before the server's address was, too
 
 
 def installation(agent: Agent, entries: Sequence[Entry]) -> Installation:
     """Return how the entries were installed, as far as they tell it; for the program they start."""
     one = next((entry for entry in entries if entry.stub), None)
     waits = [entry.options.wait for entry in entries if entry.given("--wait")]
-    wait = int(max(waits)) - CLIENT_GRACE if waits else _USUAL_WAIT
+    server = _first(entries, "--server")
+    wait = int(max(waits)) - CLIENT_GRACE if waits else USUAL_WAIT
+    if server is None and wait == _USUAL_ONCE:
+        wait = USUAL_WAIT
     companion = any("--companion" in entry.arguments for entry in entries)
     stance = Stance.COMPANION if companion else Stance.GATE
     return Installation(
@@ -26,7 +30,7 @@ def installation(agent: Agent, entries: Sequence[Entry]) -> Installation:
         stance=stance if stance in agent.stances else agent.stance,
         fail_closed=any(entry.given("--when-unreachable") == "deny" for entry in entries),
         wait=min(max(wait, 1), MAX_WAIT),
-        server=_first(entries, "--server"),
+        server=server or asked_address(),
         token_file=_first(entries, "--token-file"),
         tls_ca=_first(entries, "--tls-ca"),
         url=next((entry.url for entry in entries if entry.url), None),

@@ -399,17 +399,23 @@ def _connect(options: Options, by: float) -> "sockets.socket":
 def _own_folder() -> bytes:
     """Name the folder where a server of this user listens by default."""
     runtime = posix.environ.get(b"XDG_RUNTIME_DIR")
-    return runtime + b"/crabhook" if runtime else b"/tmp/crabhook-%d" % posix.getuid()
+    return runtime + b"/crabhook" if runtime else _open_folder()
+
+
+def _open_folder() -> bytes:
+    """Name the default folder where there is no other: in a place where anybody may make it."""
+    return b"/tmp/crabhook-%d" % posix.getuid()
 
 
 def _check(path: bytes) -> None:
     """Refuse the default address where another user could have put a socket of theirs.
 
     Whoever can answers for the operator; so the folder has to be this user's
-    alone, and no link that somebody can turn elsewhere meanwhile.
+    alone, and no link that somebody can turn elsewhere meanwhile.  That in
+    /tmp is looked at whatever the environment says: an installed hook names it.
     """
     folder, _, _ = path.rpartition(b"/")
-    if folder != _own_folder():
+    if folder not in (_own_folder(), _open_folder()):
         return
     about = posix.lstat(folder)
     is_folder = about.st_mode & 0o170000 == 0o040000

@@ -12,8 +12,9 @@ from crabhook.model.request import Stance
 
 # Claude Code's timers end here: 2**31 milliseconds, near 24.8 days.
 MAX_TIMEOUT = 2_147_483
-CLIENT_GRACE = 30  # seconds the client waits longer than the server
-AGENT_GRACE = 60  # seconds the agent waits longer than the server
+USUAL_WAIT = 86_400  # seconds: a day, so that "wait longer" reaches beyond the server's own hour
+CLIENT_GRACE = 30  # seconds the client waits longer than a question may stand
+AGENT_GRACE = 60  # seconds the agent waits longer than that
 MAX_WAIT = MAX_TIMEOUT - AGENT_GRACE
 
 # Runs the stub, the next argument, as if Python had been given it as its script.
@@ -34,7 +35,8 @@ Group = dict[str, object]
 class Installation:
     """Everything that decides how the entries look.
 
-    `wait` is how long the server lets a question stand, in seconds.  `url` is
+    `wait` is how long a question may stand at most, in seconds; the server's
+    own default is shorter, and the operator can extend it until then.  `url` is
     where the agent sends its hooks itself, None where it starts our client.
     """
 
@@ -42,7 +44,7 @@ class Installation:
     stub: str
     stance: Stance = Stance.COMPANION
     fail_closed: bool = False
-    wait: int = 3600
+    wait: int = USUAL_WAIT
     server: str | None = None
     token_file: str | None = None
     tls_ca: str | None = None

@@ -68,6 +68,11 @@ def default_address() -> UnixAddress:
     return UnixAddress(root / "crabhook.sock")
 
 
+def asked_address() -> str:
+    """Return the server that a hook asks which is told of none, in the environment we are in."""
+    return os.environ.get("CRABHOOK_SERVER") or str(default_address())
+
+
 def parse_address(text: str) -> Address:
     """Return the address `text` names; raise AddressError, saying how to write one."""
     if text.startswith("unix:"):

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 
 from crabhook.cli import main
 from crabhook.install.events import HOLDABLE, OBSERVED
+from crabhook.server.address import default_address
 
 
 @pytest.fixture(autouse=True)
@@ -43,12 +45,61 @@ def test_install_writes_the_companion_for_the_user(
     assert set(hooks) == {"PreToolUse", "PermissionRequest", *HOLDABLE, *OBSERVED}
     found = entry(path, "PermissionRequest")
     assert found["command"] == sys.executable
-    assert found["args"][5:] == ["--companion", "--wait", "3630"]
-    assert found["timeout"] == 3660
+    server = str(default_address())
+    assert found["args"][5:] == ["--companion", "--server", server, "--wait", "86430"]
+    assert found["timeout"] == 86_460
     said = capsys.readouterr()
     for word in (str(path), f"{len(hooks)} events", "first answer wins", "crabhook serve"):
         assert word in said.out
     assert said.err == ""
+
+
+@pytest.mark.parametrize("agent", ["claude", "gemini", "codex"])
+@pytest.mark.parametrize("moved", ["CRABHOOK_SERVER", "XDG_RUNTIME_DIR", ""])
+def test_every_hook_names_its_server_as_it_was_when_installed(
+    home: Path, agent: str, moved: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if moved:
+        value = "unix:/srv/a" if moved == "CRABHOOK_SERVER" else "/srv"
+        monkeypatch.setenv(moved, value)
+    server = "unix:/srv/a" if moved == "CRABHOOK_SERVER" else str(default_address())
+    assert main(["install", agent]) == 0
+    file = {"claude": "settings.json", "gemini": "settings.json", "codex": "hooks.json"}[agent]
+    hooks = json.loads((home / f".{agent}" / file).read_text())["hooks"]
+    handlers = [one for groups in hooks.values() for group in groups for one in group["hooks"]]
+    assert handlers
+    for one in handlers:
+        words = one["args"] if "args" in one else shlex.split(one["command"])
+        assert words[words.index("--server") + 1] == server
+
+
+def test_an_environment_neither_moves_nor_silences_an_installed_hook(
+    path: Path, tmp_path: Path
+) -> None:
+    """Such as a project's settings can set for every hook."""
+    main(["install", "claude", "--gate", "--fail-closed", "--server", f"unix:{tmp_path}/nobody"])
+    found = entry(path, "PreToolUse")
+    payload = {"session_id": "s", "hook_event_name": "PreToolUse", "cwd": "/", "tool_name": "Bash"}
+    environment = {
+        "CRABHOOK_SERVER": "unix:/somewhere/else",
+        "CRABHOOK_WAIT": "0.1",
+        "CRABHOOK_WHEN_UNREACHABLE": "pass",
+        "CRABHOOK_WHEN_LOST": "pass",
+        "XDG_RUNTIME_DIR": str(tmp_path / "other"),
+        "PYTHONPATH": str(tmp_path),
+        "PYTHONSTARTUP": str(tmp_path / "x.py"),
+    }
+    ran = subprocess.run(
+        [found["command"], *found["args"]],
+        input=json.dumps(payload).encode(),
+        capture_output=True,
+        env=environment,
+        timeout=30,
+        check=False,
+    )
+    denied = json.loads(ran.stdout)["hookSpecificOutput"]
+    assert denied["permissionDecision"] == "deny"
+    assert f"{tmp_path}/nobody" in denied["permissionDecisionReason"]
 
 
 def test_what_is_written_can_be_run(path: Path, tmp_path: Path) -> None:

@@ -77,6 +77,7 @@ def test_a_token_is_read_only_to_ask_the_server(tmp_path: Path) -> None:
     assert (found.options.token, found.options.problem) == ("", "")
     assert "cannot read the token file" in found.asking().problem
     token.write_text("hush\n")
+    token.chmod(0o600)
     assert found.asking().token == "hush"
     assert of(f"crabhook --token-file={token}").options.token == ""
 

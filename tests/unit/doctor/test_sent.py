@@ -29,7 +29,7 @@ def test_it_says_what_our_client_would_be_told() -> None:
     assert one.url == url_of(gate) == "http://127.0.0.1:9/hooks/claude"  # type: ignore[arg-type]
     assert (one.options.wait, one.given("--when-unreachable")) == (100, "deny")
     companion = written()
-    assert arguments(companion) == ("--companion", "--wait", "3630")  # type: ignore[arg-type]
+    assert arguments(companion) == ("--companion", "--wait", "86430")  # type: ignore[arg-type]
 
 
 def test_a_command_is_sent_nowhere() -> None:

@@ -12,6 +12,7 @@ from crabhook.install.claude import with_hooks
 from crabhook.install.hooks import Installation
 from crabhook.install.places import Scope
 from crabhook.model.request import Stance
+from crabhook.server.address import default_address
 from tests.unit.doctor.home import Home
 
 REMOTE = {"server": "desk.example:7443", "token_file": "/home/me/a token", "tls_ca": "/ca.pem"}
@@ -22,9 +23,9 @@ def made(**how: object) -> Installation:
 
 
 HOWS = {
-    "gate": made(stance=Stance.GATE),
-    "companion": made(stance=Stance.COMPANION),
-    "fail-closed": made(stance=Stance.GATE, fail_closed=True, wait=60),
+    "gate": made(stance=Stance.GATE, server="unix:/a/socket"),
+    "companion": made(stance=Stance.COMPANION, server="unix:/a/socket"),
+    "fail-closed": made(stance=Stance.GATE, server="unix:/s", fail_closed=True, wait=60),
     "odd path": made(stance=Stance.GATE, server="unix:/a folder/it's;a\"socket"),
     "remote": made(stance=Stance.GATE, **REMOTE),
 }
@@ -83,7 +84,19 @@ def test_what_others_have_there_is_no_difference(home: Home) -> None:
     assert differences(text, found_in(home, text).ours, wanted) == {}
 
 
+@pytest.mark.parametrize(("wait", "becomes"), [("3630", 86_400), ("90", 60)])
+def test_entries_of_before_get_a_server_and_a_day_where_nobody_chose(
+    home: Home, wait: str, becomes: int
+) -> None:
+    handler = {"type": "command", "command": f"crabhook --companion --wait {wait}"}
+    ours = found_in(home, json.dumps({"hooks": {"Stop": [{"hooks": [handler]}]}})).ours
+    how = installation(ROWS["claude"].agent, ours)
+    assert (how.server, how.wait) == (str(default_address()), becomes)
+
+
 def test_entries_by_the_command_are_as_its_defaults_say(home: Home) -> None:
     handler = {"type": "command", "command": "crabhook --companion"}
     ours = found_in(home, json.dumps({"hooks": {"Stop": [{"hooks": [handler]}]}})).ours
-    assert installation(ROWS["claude"].agent, ours) == made(stance=Stance.COMPANION, wait=3600)
+    assert installation(ROWS["claude"].agent, ours) == made(
+        stance=Stance.COMPANION, server=str(default_address())
+    )

@@ -5,11 +5,11 @@ import os
 import posix
 import signal
 import socket
+import subprocess
 import sys
 import threading
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import grpc
 import pytest
@@ -18,6 +18,7 @@ import crabhook
 from crabhook.hook import client
 from crabhook.hook.client import LARGEST_PAYLOAD, Options, Unanswered
 from crabhook.v1 import permission_pb2 as pb
+from tests.support import isolation
 from tests.unit.hook.peers import (
     CONSOLE,
     INSTALLED,
@@ -32,9 +33,6 @@ from tests.unit.hook.peers import (
     start_hook,
 )
 from tests.unit.hook.test_call import ACCEPTED, SETTINGS, answer, ending, frame, head
-
-if TYPE_CHECKING:
-    import subprocess
 
 PASSED_LINE = b"; the agent will ask its own user, as without crabhook; "
 
@@ -110,6 +108,7 @@ def test_no_two_requests_share_a_ticket(folder: Path) -> None:
 def test_the_token_travels_as_a_bearers(folder: Path) -> None:
     operator = Operator(lambda _request, _context: replying())
     (folder / "token").write_text("s3cret\n")
+    (folder / "token").chmod(0o600)
     with serving(operator, f"unix:{folder}/s"):
         server = ("--server", f"unix:{folder}/s")
         run_hook(*server, env=environment(CRABHOOK_TOKEN="from-env"))
@@ -466,6 +465,26 @@ def test_a_folder_others_can_write_to_is_not_trusted(folder: Path, mode: int) ->
         hook = run_hook(env=environment(XDG_RUNTIME_DIR=str(folder)))
     assert_passed(hook, b"its folder is not one that this user alone can write to")
     assert not operator.requests
+
+
+@pytest.mark.parametrize("runtime", ["", "/run/elsewhere"])
+def test_the_default_folder_in_tmp_is_looked_at_whatever_the_environment_says(runtime: str) -> None:
+    """An installed hook names it; what XDG_RUNTIME_DIR says by then is another matter."""
+    if refusal := isolation.why_not():
+        pytest.skip(refusal)
+    script = (
+        'mount -t tmpfs tmpfs /tmp && cd /tmp && mkdir -m 777 "crabhook-$(id -u)" && '
+        'exec "$@" --server "unix:/tmp/crabhook-$(id -u)/crabhook.sock"'
+    )
+    ran = subprocess.run(
+        isolation.isolated(["sh", "-c", script, "sh", *INSTALLED]),
+        input=PAYLOAD,
+        capture_output=True,
+        env=environment(XDG_RUNTIME_DIR=runtime),
+        timeout=30,
+        check=False,
+    )
+    assert_passed(ran, b"its folder is not one that this user alone can write to")
 
 
 def test_a_link_to_a_folder_is_not_trusted(folder: Path) -> None:

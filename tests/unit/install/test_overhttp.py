@@ -38,10 +38,10 @@ def test_an_entry_holds_the_name_of_the_token_and_never_the_token() -> None:
         "headers": {
             "Authorization": "Bearer $CRABHOOK_TOKEN",
             "X-Crabhook-Stance": "gate",
-            "X-Crabhook-Wait": "3630",
+            "X-Crabhook-Wait": "86430",
         },
         "allowedEnvVars": ["CRABHOOK_TOKEN"],
-        "timeout": 3660,
+        "timeout": 86_460,
         "statusMessage": "waiting for the crabhook operator",
     }
 

@@ -5,6 +5,8 @@ from collections.abc import Iterator
 from crabhook.doctor import commands
 from crabhook.doctor.facts import Case
 from crabhook.doctor.finding import Finding, Status, several
+from crabhook.install.document import parse
+from crabhook.install.environment import moves
 from crabhook.install.places import Scope
 
 
@@ -33,6 +35,28 @@ def _switches(case: Case) -> Iterator[Finding]:
             status = Status.FAULT if off else Status.WARNING
             mend = commands.edit(settings.path.with_name(case.row.beside), trouble)
             yield Finding("hook.switched-on", status, trouble, means if off else "", mend)
+
+
+def environment(case: Case) -> Iterator[Finding]:
+    """Whether the agent's settings put something into its hooks' environment that moves ours."""
+    if case.row.name != "claude" or not case.entries:
+        return
+    found = False
+    for settings in case.settings:
+        if settings.problem or not settings.text.strip():
+            continue
+        variables = parse(settings.text).member("env")
+        names = variables.value if variables and isinstance(variables.value, dict) else ()
+        for name, effect in moves(names):
+            found = True
+            what = f"{settings.path}: env sets {name}: {effect}"
+            means = "the operator may not be asked, or another asked in their place"
+            advice = "take it out there; hooks that name their server themselves do not heed it"
+            mend = commands.edit(settings.path)
+            yield Finding("hook.environment", Status.WARNING, what, means, mend, advice)
+    if not found:
+        what = "no setting puts anything into the hooks' environment that would move them"
+        yield Finding("hook.environment", Status.OK, what)
 
 
 def alone(case: Case) -> Iterator[Finding]:

@@ -41,7 +41,7 @@ def _server_waits_longer(case: Case) -> list[Finding]:
     except CrabhookError:
         return []  # which is a finding of its own
     longest = max(case.entries, key=lambda one: one.options.wait)
-    if server == config.Settings().wait or server <= longest.options.wait:
+    if server in (config.Settings().wait, config.NEVER) or server <= longest.options.wait:
         return []
     return [
         Finding(

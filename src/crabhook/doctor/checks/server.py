@@ -174,8 +174,9 @@ def private_token(case: Case) -> Iterator[Finding]:
             yield Finding("server.token", Status.FAULT, what, means, advice=advice)
             continue
         if mode & 0o077:
-            what, means = f"{path} has the mode {mode:o}", "who has the token can ask the operator"
+            what = f"{path} has the mode {mode:o}: others can read or write it"
+            means = "the hook refuses it and asks nobody; who has the token can ask the operator"
             mend = commands.chmod("600", path)
-            yield Finding("server.token", Status.WARNING, what, means, mend)
+            yield Finding("server.token", Status.FAULT, what, means, mend)
         else:
             yield Finding("server.token", Status.OK, f"{path} is yours alone")

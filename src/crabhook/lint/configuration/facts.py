@@ -70,7 +70,8 @@ class Configuration:
     """What one file registers, for one agent.
 
     `faults`: where its shape is not what the agent reads.  `switches`: what
-    keeps its hooks from running, and where.
+    keeps its hooks from running, and where.  `moves`: what it puts into their
+    environment that has a say in where crabhook's hooks ask.
     """
 
     path: Path
@@ -80,3 +81,4 @@ class Configuration:
     handlers: tuple[Handler, ...] = ()
     faults: tuple[Remark, ...] = ()
     switches: tuple[Remark, ...] = ()
+    moves: tuple[Remark, ...] = ()

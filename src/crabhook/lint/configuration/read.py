@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from pathlib import Path
 
+from crabhook.install.environment import moves
 from crabhook.lint.configuration.facts import Configuration, Handler, Matched
 from crabhook.lint.configuration.item import Item
 from crabhook.lint.finding import Remark
@@ -50,9 +51,9 @@ def protocol_of(path: Path, root: Item) -> Protocol:
 
 
 def registers_hooks(root: Item) -> bool:
-    """Whether a file is a hook configuration at all."""
+    """Whether a file is a hook configuration at all, or has a say in the hooks of another."""
     hooks = root.members.get("hooks")
-    return hooks is not None and isinstance(hooks.value, dict)
+    return (hooks is not None and isinstance(hooks.value, dict)) or any(_moves(root))
 
 
 def read_configuration(path: Path, root: Item, protocol: Protocol) -> Configuration:
@@ -67,6 +68,7 @@ def read_configuration(path: Path, root: Item, protocol: Protocol) -> Configurat
         tuple(reader.handlers),
         tuple(reader.faults),
         tuple(_switches(root, protocol)),
+        tuple(_moves(root)) if protocol.name == "claude" else (),
     )
 
 
@@ -133,6 +135,12 @@ class _Reader:
 
     def _fault(self, item: Item, message: str, key: str = "") -> None:
         self.faults.append(Remark(item.where(key) if key else item.place, message))
+
+
+def _moves(root: Item) -> Iterator[Remark]:
+    variables = root.members.get("env", Item(root.place, None))
+    for name, effect in moves(variables.members):
+        yield Remark(variables.where(name), f"env sets {name}: {effect}")
 
 
 def _switches(root: Item, protocol: Protocol) -> Iterator[Remark]:

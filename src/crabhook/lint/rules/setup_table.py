@@ -167,4 +167,15 @@ SETUPS: tuple[SetupRule, ...] = (
         ),
         setups.switched_off,
     ),
+    SetupRule(
+        Rule(
+            "CH117",
+            _HIGH,
+            "environment that moves a hook",
+            "A hook of crabhook's that does not name its server itself asks another, or nobody; "
+            "what the linker is told runs in every hook.",
+            "Take the variable out of env; say --server to `crabhook install`.",
+        ),
+        setups.moved_away,
+    ),
 )

@@ -256,6 +256,11 @@ def ignored_failure(setup: Setup) -> Iterator[Remark]:
                 yield Remark(handler.item.where("onFailure"), f"onFailure {what} is ignored")
 
 
+def moved_away(setup: Setup) -> Iterator[Remark]:
+    """Find what the file puts into its hooks' environment that moves crabhook's (Claude Code)."""
+    yield from setup.configuration.moves
+
+
 def switched_off(setup: Setup) -> Iterator[Remark]:
     """Find what keeps the file's hooks from running."""
     if setup.configuration.handlers:

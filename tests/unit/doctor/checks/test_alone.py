@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from crabhook.doctor.checks.alone import alone, switched_on
+from crabhook.doctor.checks.alone import alone, environment, switched_on
 from crabhook.doctor.facts import read
 from crabhook.doctor.finding import Status
 from tests.unit.doctor.home import Home, is_well, typist
@@ -28,6 +28,23 @@ def test_a_switch_in_any_file_is_a_fault_that_editing_mends(home: Home, scope: s
     assert (finding.status, "disableAllHooks" in finding.what) == (Status.FAULT, True)
     home.mend(finding, editor=typist(home.folder, before))
     assert is_well(home.look(switched_on))
+
+
+@pytest.mark.parametrize("scope", ["settings.json", "../project/.claude/settings.json"])
+@pytest.mark.parametrize("name", ["CRABHOOK_SERVER", "XDG_RUNTIME_DIR", "LD_PRELOAD"])
+def test_what_any_settings_put_into_the_hooks_environment_is_told(
+    home: Home, scope: str, name: str
+) -> None:
+    home.install("--gate")
+    assert is_well(home.look(environment))
+    path = home.settings.parent / scope
+    before = path.read_text() if path.exists() else "{}"
+    home.write(path, {**json.loads(before), "env": {"NODE_ENV": "test", name: "/x"}})
+    finding = home.look(environment)
+    assert finding.status is Status.WARNING
+    assert finding.what.startswith(f"{path.resolve()}: env sets {name}: ")
+    home.mend(finding, editor=typist(home.folder, before))
+    assert is_well(home.look(environment))
 
 
 def test_a_switch_of_the_machine_s_own_settings_counts(home: Home) -> None:

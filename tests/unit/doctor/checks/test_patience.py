@@ -45,7 +45,7 @@ def test_no_timeout_is_the_agents_own_and_too_short_for_a_person(home: Home) -> 
     home.install("--gate")
     home.change(lambda it: it["hooks"]["PreToolUse"][0]["hooks"][0].pop("timeout"))
     finding = home.look(patient)
-    assert "waits 600 s for a hook that waits 3630 s" in finding.what
+    assert "waits 600 s for a hook that waits 86430 s" in finding.what
     home.mend(finding)
     assert is_well(home.look(patient))
 

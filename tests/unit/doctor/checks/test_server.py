@@ -88,7 +88,8 @@ async def test_a_server_at_another_address_of_the_settings_is_found_and_asked(ho
 
 async def test_a_wrong_token_is_a_fault_and_the_servers_own_mends_it(home: Home) -> None:
     wrong = home.write(home.folder / "wrong", "wrong\n")
-    home.write(home.state / "token", "hush\n")
+    wrong.chmod(0o600)
+    home.write(home.state / "token", "hush\n").chmod(0o600)
     async with opened(TcpAddress("127.0.0.1", 0), token="hush") as port:
         home.install("--gate", "--token-file", str(wrong), server=str(port.bound[0]))
         finding = await asyncio.to_thread(home.look, answers)
@@ -128,12 +129,13 @@ def test_a_token_that_is_not_there_is_a_fault(home: Home) -> None:
     assert home.look(private_token).status is Status.FAULT
 
 
-def test_a_token_that_others_can_read_is_warned_of(home: Home) -> None:
+def test_a_token_that_others_can_read_is_a_fault_since_the_hook_refuses_it(home: Home) -> None:
     token = home.write(home.folder / "token", "hush\n")
     home.install("--gate", "--token-file", str(token), server="127.0.0.1:1")
     token.chmod(0o644)
     finding = home.look(private_token)
-    assert finding.status is Status.WARNING
+    assert finding.status is Status.FAULT
+    assert "others can read or write" in home.look(answers).what
     home.mend(finding)
     assert is_well(home.look(private_token))
 

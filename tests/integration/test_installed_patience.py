@@ -1,0 +1,60 @@
+"""How long an installed hook waits, from the entry in the settings to the operator's word."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import time
+from typing import TYPE_CHECKING
+
+from crabhook.install.hooks import AGENT_GRACE, CLIENT_GRACE, USUAL_WAIT
+from tests.support.client import sample
+from tests.support.plain_desk import PlainDesk, hooks
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def installed(address: str, home: Path, *options: str) -> list[str]:
+    """The command that an agent starts before a call, as `crabhook install` has written it."""
+    environment = {"PATH": os.environ["PATH"], "HOME": str(home)}
+    command = hooks(address, gate=True, options=options)
+    subprocess.run(command, check=True, capture_output=True, timeout=30, env=environment)
+    settings = json.loads((home / ".claude" / "settings.json").read_text())
+    (handler,) = settings["hooks"]["PreToolUse"][0]["hooks"]
+    waits = float(handler["args"][handler["args"].index("--wait") + 1])
+    if not options:
+        assert (waits, handler["timeout"]) == (USUAL_WAIT + CLIENT_GRACE, USUAL_WAIT + AGENT_GRACE)
+    return [handler["command"], *handler["args"]]
+
+
+def test_a_question_is_extended_beyond_the_servers_own_time_as_installed(tmp_path: Path) -> None:
+    with PlainDesk("--wait", "2") as desk:
+        command = installed(desk.address, tmp_path)
+        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as hook:
+            assert hook.stdin is not None
+            hook.stdin.write(sample("PreToolUse-Bash"))
+            hook.stdin.close()
+            number, began = desk.card("Bash"), time.monotonic()
+            desk.say(f"{number} extend 10h")
+            time.sleep(max(0.0, began + 2.5 - time.monotonic()))
+            desk.say(f"{number} allow")
+            assert hook.stdout is not None
+            told = json.loads(hook.stdout.read())
+    assert told["hookSpecificOutput"]["permissionDecision"] == "allow"
+
+
+def test_a_server_that_never_gives_up_waits_as_long_as_the_hook_does(tmp_path: Path) -> None:
+    with PlainDesk("--wait", "never") as desk:
+        command = installed(desk.address, tmp_path)
+        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as hook:
+            assert hook.stdin is not None
+            hook.stdin.write(sample("PreToolUse-Bash"))
+            hook.stdin.close()
+            number = desk.card("Bash")
+            left = desk.wait_for(r"time left: (\d+):\d\d:\d\d")
+            assert int(left[1]) in (23, 24)
+            desk.say(f"{number} deny no")
+            assert hook.stdout is not None
+            assert b'"deny"' in hook.stdout.read()
