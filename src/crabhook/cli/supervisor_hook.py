@@ -22,7 +22,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="ID",
         default="",
         help="count the events as this session's (default: $CRABHOOK_SUPERVISOR_ID, else the "
-        "agent's own session)",
+        "agent's own session); with no hook input to read, it wants to stop",
+    )
+    parser.add_argument(
+        "--verbose",
+        action="store_true",
+        help="say on standard error what was found (or set $CRABHOOK_DEBUG)",
     )
     parser.add_argument(
         "--settings", metavar="FILE", type=Path, help="settings other than your own"
@@ -36,7 +41,9 @@ def run(arguments: argparse.Namespace) -> int:
     signal.signal(signal.SIGTERM, _end)
     given = {option: getattr(arguments, option[2:].replace("-", "_")) for option in _DESK}
     desk_options = tuple(f"{option}={value}" for option, value in given.items() if value)
-    return main(Told(arguments.session_id, arguments.settings, desk_options))
+    return main(
+        Told(arguments.session_id, arguments.settings, desk_options, verbose=arguments.verbose)
+    )
 
 
 def _end(_signal: int, _frame: object) -> NoReturn:

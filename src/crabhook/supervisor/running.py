@@ -34,6 +34,9 @@ MOST_INPUT = 32 << 20
 SESSIONS = ("CRABHOOK_SUPERVISOR_ID", "CCC_SUPERVISOR_ID")
 """The variables that name the session; the second is an old name."""
 
+DEBUG = "CRABHOOK_DEBUG"
+"""The variable that has it say what it does, as `--verbose` does."""
+
 _GUARDED = Finding(allow=True, feedback="A reviewer's own agent is not reviewed.")
 _DONE, _FAILED = 0, 1
 
@@ -42,15 +45,22 @@ _DONE, _FAILED = 0, 1
 class Told:
     """What the supervisor was told when it was started.
 
-    `session_id` goes before what the environment and the agent say.
-    `desk_options` are options of crabhook's own hook that say where the
-    operator is.
+    `session_id` goes before what the environment and the agent say, and makes
+    a stop of an input that is missing or cannot be read.  `desk_options` are
+    options of crabhook's own hook that say where the operator is.  `verbose`:
+    what was found is said on standard error too.
     """
 
     session_id: str = ""
     settings_file: Path | None = None
     desk_options: tuple[str, ...] = ()
+    verbose: bool = False
     environment: Mapping[str, str] = field(default_factory=lambda: os.environ)
+
+    def mention(self, line: str) -> None:
+        """Say something that nobody has to know, where it was asked for."""
+        if self.verbose or self.environment.get(DEBUG):
+            _log(f"crabhook supervisor: {line}")
 
 
 def main(told: Told) -> int:
@@ -70,22 +80,32 @@ def _main(told: Told) -> int:
         return _print(answer(_occasion_of_a_reviewer(), _GUARDED))
     settings = _settings(told.settings_file)
     deadline = Deadline(settings.review_timeout)
-    asked = read(_standard_input(deadline))
+    asked = _asked(told, deadline)
     occasion = asked.occasion
     if occasion is None:
-        _log("crabhook supervisor: neither a stop nor a question: no opinion")
+        told.mention("neither a stop nor a question: no opinion")
         return _print({})
     session = _session(told, asked)
     iteration = Iterations(state_folder() / "supervisor").count(session, deadline)
     limit = settings.review_limit
+    review = Review(asked, occasion, session, iteration, limit)
     if iteration > limit:
-        past = Finding(
-            allow=True, feedback=f"Event {iteration} of this session: only {limit} are reviewed."
-        )
-        return _conclude(occasion, past, iteration, limit)
+        past = f"Event {iteration} of this session: only {limit} are reviewed."
+        return _conclude(told, review, Finding(allow=True, feedback=past))
     reviewer = _reviewer(settings, told)
-    found = reviewer.review(Review(asked, occasion, session, iteration, limit), deadline)
-    return _conclude(occasion, found, iteration, limit, reviewer.told)
+    found = reviewer.review(review, deadline)
+    return _conclude(told, review, found, reviewer.told)
+
+
+def _asked(told: Told, deadline: Deadline) -> HookInput:
+    """Return the hook's input; where there is none to use, a named session's stop."""
+    try:
+        return read(_standard_input(deadline))
+    except HookInputError:
+        if not told.session_id:
+            raise
+        told.mention("no hook input that can be read: taken for a stop of --session-id")
+        return read(compact({"session_id": told.session_id}).encode())
 
 
 def _reviewer(settings: Settings, told: Told) -> Reviewer:
@@ -93,17 +113,14 @@ def _reviewer(settings: Settings, told: Told) -> Reviewer:
 
 
 def _conclude(
-    occasion: Occasion,
-    found: Finding,
-    iteration: int,
-    limit: int,
-    told: Callable[[], None] = lambda: None,
+    told: Told, review: Review, found: Finding, deliver: Callable[[], None] = lambda: None
 ) -> int:
     what = {True: "allowed", False: "not allowed", None: "no opinion"}[found.allow]
-    _log(f"crabhook supervisor: event {iteration}, limit {limit}, {occasion.value}: {what}")
-    code = _print(answer(occasion, found))
+    which = f"event {review.iteration}, limit {review.limit}, {review.occasion.value}"
+    told.mention(f"{which}: {what}")
+    code = _print(answer(review.occasion, found))
     if code == _DONE:
-        told()
+        deliver()
     return code
 
 
@@ -152,7 +169,8 @@ def _print(output: Mapping[str, Value]) -> int:
     try:
         while rest:
             rest = rest[os.write(1, rest) :]
-    except OSError:
+    except OSError as error:
+        _log(str(ReviewerError(f"the answer cannot be written: {error.strerror}")))
         return _FAILED
     return _DONE
 

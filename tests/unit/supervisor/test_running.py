@@ -4,7 +4,9 @@ import io
 import json
 import os
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -42,7 +44,64 @@ def test_the_answer_alone_is_on_standard_output(
     assert main(told) == 0
     out, err = capfd.readouterr()
     assert out == '{"decision":"block","reason":"go on"}\n'
-    assert err == "crabhook supervisor: event 1, limit 20, stop: not allowed\n"
+    assert err == ""
+
+
+@pytest.mark.parametrize("how", [{"verbose": True}, {"environment": {"CRABHOOK_DEBUG": "1"}}])
+def test_what_was_found_is_said_on_standard_error_only_when_asked_for(
+    told: Told, stdin: io.BufferedWriter, capfd: pytest.CaptureFixture[str], how: dict[str, Any]
+) -> None:
+    stdin.write(b'{"session_id": "s"}')
+    stdin.close()
+    assert main(replace(told, **how)) == 0
+    assert capfd.readouterr().err == "crabhook supervisor: event 1, limit 20, stop: not allowed\n"
+
+
+@pytest.mark.parametrize("given", [b"", b" \n", b"nonsense", b"[]", b'{"cut'])
+def test_a_session_id_without_usable_input_is_a_stop(
+    told: Told, stdin: io.BufferedWriter, capfd: pytest.CaptureFixture[str], given: bytes
+) -> None:
+    stdin.write(given)
+    stdin.close()
+    assert main(replace(told, session_id="s")) == 0
+    assert capfd.readouterr().out == '{"decision":"block","reason":"go on"}\n'
+
+
+def test_a_session_id_with_standard_input_closed_is_a_stop(
+    told: Told, capfd: pytest.CaptureFixture[str]
+) -> None:
+    kept = os.dup(0)
+    os.close(0)
+    try:
+        assert main(replace(told, session_id="s")) == 0
+    finally:
+        os.dup2(kept, 0)
+        os.close(kept)
+    assert capfd.readouterr().out == '{"decision":"block","reason":"go on"}\n'
+
+
+def test_a_session_id_at_a_terminal_is_a_stop(
+    told: Told, capfd: pytest.CaptureFixture[str]
+) -> None:
+    ours, theirs = os.openpty()
+    kept = os.dup(0)
+    os.dup2(theirs, 0)
+    try:
+        assert main(replace(told, session_id="s")) == 0
+    finally:
+        os.dup2(kept, 0)
+        for one in (kept, ours, theirs):
+            os.close(one)
+    assert capfd.readouterr().out == '{"decision":"block","reason":"go on"}\n'
+
+
+def test_a_session_id_changes_nothing_of_an_input_that_can_be_read(
+    told: Told, stdin: io.BufferedWriter, capfd: pytest.CaptureFixture[str]
+) -> None:
+    stdin.write(b'{"session_id": "t", "hook_event_name": "PreToolUse", "tool_name": "Bash"}')
+    stdin.close()
+    assert main(replace(told, session_id="s")) == 0
+    assert capfd.readouterr().out == "{}\n"
 
 
 def test_a_fault_of_our_own_lets_the_agent_go_on(
