@@ -45,6 +45,27 @@ _LINE_SO_FAR = re.compile(r"[ \t>|+-]{0,40}(?:(?:export|set|-)\s{1,4})?[\"']?[\w
 # Any environment variable that ends in KEY, save public ones.
 _VARIABLE = re.compile(r"(?<!PUBLIC_)(?<![a-z])KEY=[\"']?(?P<secret>[^\s\"'`;,&|)}\]<>\\]{8,})")
 
+# A shell's variable whose value is quoted, however long, with blanks and quotes in it.
+_SHELL_NAMES = {
+    **dict.fromkeys(("TOKEN", "SECRET", "PASSWORD", "PASSWD", "PASSPHRASE", "COOKIE"), ""),
+    **dict.fromkeys(("CREDENTIAL", "CREDENTIALS"), ""),
+    **dict.fromkeys(("PASS", "AUTH", "PAT"), r"(?<![A-Z])"),
+    "PWD": r"(?<=_)",
+    "KEY": r"(?<!PUBLIC_)(?<![a-z])",
+}
+_SHELL_VALUE = (
+    r"=\$?(?:\"(?P<double>(?:\\.|[^\"\\]){1,4096})(?:\"|\Z)|'(?P<single>[^']{1,4096})(?:'|\Z)"
+    r"|(?P<bare>(?:[^\s\"'`;&|<>()\\$]|\\.){1,4096}))"
+)
+_SHELL = tuple(
+    (name, re.compile(f"{before}{name}{_SHELL_VALUE}", re.DOTALL))
+    for name, before in _SHELL_NAMES.items()
+)
+_TO_FILL_IN = re.compile(
+    r"[$<{%].*|(?:your|insert|enter|change|replace|add|put|some|fake|dummy|example)[-_ ].*",
+    re.IGNORECASE | re.DOTALL,
+)
+
 
 def assigned_in(text: str, lower: str) -> Iterator[Span]:
     """Return the secrets that are assigned to something named as one; `lower`: in lower case."""
@@ -54,9 +75,22 @@ def assigned_in(text: str, lower: str) -> Iterator[Span]:
         for place in places(lower, core):
             if (name := _ENDING.match(lower, place)) and (span := _value(text, name)):
                 yield (*span, "assigned")
+    for shell_name, shell in _SHELL:
+        for place in places(text, f"{shell_name}="):
+            if (found := shell.match(text, place)) and not _is_to_fill_in(found):
+                yield (*found.span(found.lastgroup or 0), "assigned")
     for place in places(text, "KEY="):
         if (found := _VARIABLE.match(text, place)) and not is_reference(found["secret"]):
             yield (*found.span("secret"), "assigned")
+
+
+def _is_to_fill_in(found: re.Match[str]) -> bool:
+    """Whether a shell's value is none: a reference, or words for whoever is to write one."""
+    value = found[found.lastgroup or 0]
+    if found["bare"] is not None and "\\" not in value:
+        return True  # which is told apart below
+    words = len(value.split()) > 1
+    return _TO_FILL_IN.fullmatch(value) is not None if words else is_reference(value)
 
 
 def _value(text: str, name: re.Match[str]) -> tuple[int, int] | None:

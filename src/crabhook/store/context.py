@@ -56,6 +56,13 @@ CONTEXTS = (
     ),
     _context("password", "://", r"://[^\s/:@\"'<>]{0,200}:(?P<secret>[^\s/@\"'<>]{1,400})@"),
     _context("token", "://", r"://(?P<secret>[A-Za-z0-9_-]{16,400})@"),
+    # A name alone before the @ of a web address is a token, unless it looks like a person's.
+    _context(
+        "token",
+        "://",
+        r"(?:(?<=http)|(?<=https))://(?P<secret>(?=[^\s/:@\"'<>]*[0-9])[^\s/:@\"'<>]{8,400})@",
+    ),
+    _context("token", "://", r"://(?P<secret>[^\s/:@\"'<>]{8,400}):(?:x-oauth-basic)?@"),
     _context(
         "token",
         "? &",
@@ -75,6 +82,23 @@ CONTEXTS = (
         "x-",
         r"\bx-[\w-]{0,40}(?:token|key|secret|password|auth)\\?[\"']?\s{0,4}:\s{0,4}\\?[\"']?"
         r"(?P<secret>[^\s\"'\\<>]{4,8192})",
+    ),
+    _context(
+        "token",
+        "-h --header",
+        r"(?:-h|--header)[ =]{0,4}\\?[\"'](?:[\w-]{0,60}[_-])?(?:token|key|secret|password|auth|apikey"
+        r"|session|credentials?)\s{0,4}:\s{0,4}(?P<secret>[^\"'\r\n\\]{1,8192})",
+    ),
+    _context(
+        "token",
+        "private-token job-token deploy-token",
+        r"(?:private|job|deploy)-token\\?[\"']?\s{0,4}:\s{0,4}\\?[\"']?(?P<secret>[^\s\"'\\<>]{1,8192})",
+    ),
+    _context(
+        "cookie",
+        "curl",
+        rf"\bcurl\s{_TO_COMMAND_END}(?<=\s)(?:-[a-z#]{{0,12}}b|--cookie)[ =]?(?P<quote>[\"'])?"
+        r"(?P<secret>[^\s\"'=|;&]{1,200}=(?(quote)[^\"'\r\n]|[^\s\"'|;&]){1,8192})",
     ),
     _context("cookie", "cookie", r"cookie\\?[\"']?:\s{0,4}(?P<secret>[^\"'\r\n]{4,8192})"),
     _context(
