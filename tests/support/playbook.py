@@ -27,6 +27,7 @@ from crabhook.broker.facts import (
     TimePassed,
 )
 from crabhook.broker.orders import Order
+from crabhook.broker.waitingroom import BOUNDS, Bounds
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.reply import Reply
 from crabhook.model.request import Request, Stance
@@ -92,8 +93,8 @@ def done(ticket: str, command: str, use_id: str = "t1", **how: Any) -> Request:
 class Playbook:
     """One broker, its clock, and what was said so far."""
 
-    def __init__(self) -> None:
-        self.broker = Broker(PLATFORMS)
+    def __init__(self, bounds: Bounds = BOUNDS) -> None:
+        self.broker = Broker(PLATFORMS, bounds=bounds)
         self.now = 1000.0
         self.alarm: float | None = None
         self.effects: list[Effect] = []  # of the last fact

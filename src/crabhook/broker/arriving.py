@@ -151,7 +151,7 @@ def _take_in(books: Books, fact: Arrived, ruling: Ruling) -> list[Effect]:
     if refusal := books.room.refusal(fact.request):
         return [
             Refuse(fact.request.id, fact.attempt, refusal),
-            books.note(fact.now, fact.request.event, f"turned away: {refusal}"),
+            *books.turned_away(fact.now, fact.request.event, refusal),
         ]
     request = replace(fact.request, note=_kept_note(books, fact.request.event, fact.now))
     books.room.enter(request, fact.attempt)

@@ -8,7 +8,7 @@ from heapq import heappush
 from operator import and_
 
 from crabhook.broker.card import Card, FeedEntry
-from crabhook.broker.effects import Effect, Note, Resolve, Show, WakeAt
+from crabhook.broker.effects import Effect, Note, Refusal, Resolve, Show, WakeAt
 from crabhook.broker.law import Judge, no_law
 from crabhook.broker.orders import Orders
 from crabhook.broker.settled import SettledCalls
@@ -25,6 +25,7 @@ from crabhook.model.request import Request
 from crabhook.platforms.interface import Platform
 
 FEED_KEPT = 500
+REFUSED_TOGETHER = 60.0  # seconds after which a session's refusal is a line of its own again
 SESSIONS_KEPT = 4096  # not every session tells its end; those not heard of longest go first
 
 
@@ -48,6 +49,7 @@ class Books:
         self.decided_before: set[str] = set()  # the last server's answers that no hook took here
         self.sessions: dict[tuple[str, str], None] = {}
         self.feed: deque[FeedEntry] = deque(maxlen=FEED_KEPT)
+        self._turned_away: dict[tuple[str, str, Refusal], tuple[int, FeedEntry]] = {}
 
     def __repr__(self) -> str:
         return f"<Books {self.shelf!r} {self.settled!r} {self.tickets!r} {self.orders!r}>"
@@ -138,6 +140,26 @@ class Books:
         """Keep what the PermissionRequest of the same call, if one follows, has to hear."""
         if card.event.tool and all(leg.event.name != "PermissionRequest" for leg in card.requests):
             self.settled.remember_answer(card.event, decision, now)
+
+    def turned_away(self, now: float, event: Event, refusal: Refusal) -> list[Effect]:
+        """Put a refusal into the feed: those of one session are one line, with their count.
+
+        It is told anew at the first and at each tenfold, so that an agent
+        that asks without end pushes nobody else's lines away.
+        """
+        key = (event.platform, event.session, refusal)
+        count, before = self._turned_away.pop(key, (0, None))
+        if before is None or now - before.at > REFUSED_TOGETHER or before not in self.feed:
+            count = 0
+        else:
+            self.feed.remove(before)
+        count += 1
+        times = f" {count} times" if count > 1 else ""
+        note = self.note(now, event, f"turned away{times}: {refusal}")
+        self._turned_away[key] = (count, note.entry)
+        if len(self._turned_away) > FEED_KEPT:
+            del self._turned_away[next(iter(self._turned_away))]
+        return [note] if str(count).strip("0") == "1" else []
 
     def note(self, now: float, event: Event, text: str, number: int | None = None) -> Note:
         """Put a line into the feed."""

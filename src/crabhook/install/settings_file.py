@@ -16,7 +16,6 @@ from crabhook.install.errors import InstallError
 from crabhook.ownfile import open_own, read_own
 
 LARGEST = 4 << 20  # bytes of a settings file
-_NEW = 0o666  # less the process's umask, like any file a person makes
 _EXCLUSIVE = os.O_WRONLY | os.O_CREAT | os.O_EXCL
 
 
@@ -121,11 +120,13 @@ def _replace(settings: SettingsFile, content: bytes) -> None:
 def _create(path: Path, content: bytes, like: os.stat_result | None) -> None:
     """Write a new file through to the disk, with the mode and owner of `like`.
 
-    Nobody else may look into it before it has them.
+    One that is like no other is its owner's alone, whatever the umask: it may
+    come to hold a token.  Nobody else may look into it before it has its mode.
     """
-    descriptor = os.open(path, _EXCLUSIVE, _NEW if like is None else 0o600)
+    descriptor = os.open(path, _EXCLUSIVE, 0o600)
     try:
         with os.fdopen(descriptor, "wb") as file:
+            os.fchmod(descriptor, 0o600)
             if like is not None:
                 _resemble(descriptor, like)
             file.write(content)

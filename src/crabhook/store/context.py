@@ -86,8 +86,8 @@ CONTEXTS = (
     _context(
         "token",
         "-h --header",
-        r"(?:-h|--header)[ =]{0,4}\\?[\"'](?:[\w-]{0,60}[_-])?(?:token|key|secret|password|auth|apikey"
-        r"|session|credentials?)\s{0,4}:\s{0,4}(?P<secret>[^\"'\r\n\\]{1,8192})",
+        r"(?:-h|--header)[ =]{0,4}\\?[\"'](?:[\w-]{0,60}[_-])?(?:token|key|secret|password|auth"
+        r"|apikey|session|credentials?)\s{0,4}:\s{0,4}(?P<secret>[^\"'\r\n\\]{1,8192})",
     ),
     _context(
         "token",

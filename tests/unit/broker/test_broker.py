@@ -7,7 +7,7 @@ import pytest
 
 from crabhook.broker import books
 from crabhook.broker.arriving import ANSWERED_ELSEWHERE
-from crabhook.broker.effects import Refusal
+from crabhook.broker.effects import Note, Refusal
 from crabhook.broker.ending import HOOK_GONE, NOBODY_DECIDED, OPERATOR_LEFT
 from crabhook.broker.states import State, TooLateError
 from crabhook.broker.waitingroom import Bounds
@@ -258,6 +258,29 @@ def test_a_session_that_asks_without_end_leaves_room_for_the_others(book: Playbo
     book.asks(bash("c", "ls", "t", session="other")).sees(f"#{most + 1} waiting: c")
     book.leaves("a0")
     book.asks(bash("b", "ls", "t")).sees(f"#{most + 2} waiting: b")
+
+
+def test_the_refusals_of_one_session_are_one_line_of_the_feed_with_their_count() -> None:
+    book = Playbook(bounds=Bounds(session_requests=1))
+    book.asks(bash("a", "ls", "t")).asks(bash("o", "ls", "t", session="other"))
+    for number in range(120):
+        book.asks(bash(f"b{number}", f"echo {number}", f"t{number}"))
+    book.asks(bash("p", "pwd", "u", session="other"))
+    lines = [entry.text for entry in book.broker.feed() if "turned away" in entry.text]
+    assert lines == [
+        f"turned away 120 times: {Refusal.SESSION_FULL}",
+        f"turned away: {Refusal.SESSION_FULL}",
+    ]
+
+
+def test_of_many_refusals_the_first_is_told_and_each_tenfold() -> None:
+    book = Playbook(bounds=Bounds(session_requests=1))
+    book.asks(bash("a", "ls", "t"))
+    told = []
+    for number in range(120):
+        book.asks(bash(f"b{number}", f"echo {number}", f"t{number}"))
+        told += [number + 1] if any(isinstance(one, Note) for one in book.effects) else []
+    assert told == [1, 10, 100]
 
 
 def test_sessions_are_counted_until_they_end_and_not_without_end(book: Playbook) -> None:

@@ -80,6 +80,17 @@ def test_a_missing_file_is_made_with_its_folder_and_has_no_backup(tmp_path: Path
     assert names(path.parent) == ["settings.json"]
 
 
+@pytest.mark.parametrize("umask", [0o000, 0o022, 0o277])
+def test_a_new_file_is_its_owners_alone_whatever_the_umask(tmp_path: Path, umask: int) -> None:
+    path = tmp_path / "settings.json"
+    before = os.umask(umask)
+    try:
+        write(read(path), NEW)
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
 def test_an_empty_file_needs_no_backup(path: Path) -> None:
     path.write_bytes(b"")
     assert write(read(path), NEW) is None
