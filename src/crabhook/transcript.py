@@ -8,7 +8,8 @@ Claude Code writes one JSON object a line: {"type": "assistant", "message":
 """
 
 import os
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -19,6 +20,8 @@ from crabhook.ownfile import open_own
 PIECE = 1 << 18  # bytes looked at, at either end
 LONGEST = 4000  # characters of one saying
 LAST = 2000  # characters of the last words
+SUMMED = 1 << 20  # bytes looked at for a summary, before the last piece
+TOOLS, NAME = 50, 100  # tools that are counted, and letters of the name of each
 MOST = 30_000  # characters of the last sayings together
 _SPEAKERS = ("user", "assistant")
 
@@ -40,6 +43,45 @@ class Saying:
     def whole(self) -> str:
         """The texts and the calls, as one is told about them."""
         return "\n".join((*self.texts, *(f"(calls {name})" for name in self.calls))).strip()
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """What a session was about.
+
+    `task`: its first prompt.  `last`: what an assistant said last.  `calls`: how
+    often each tool was called, as far as the file was read, which `whole` says.
+    `size`: the file's, in bytes.
+    """
+
+    task: str
+    last: str
+    calls: Mapping[str, int]
+    size: int
+    whole: bool
+
+
+def summary(path: str) -> Summary | None:
+    """Return what a session was about; None where its transcript says nothing."""
+    try:
+        with open_own(path) as (file, found):
+            read = file.read(SUMMED)
+            start = max(found.st_size - PIECE, len(read))
+            rest = os.pread(file.fileno(), PIECE, start)
+    except OSError:
+        return None
+    sayings = list(_sayings((read + rest).split(b"\n")))
+    if not sayings:
+        return None
+    spoken = [one for one in sayings if one.text]
+    called = Counter(name[:NAME] for one in sayings for name in one.calls)
+    return Summary(
+        task=next((one.text for one in spoken if one.who == "user"), "")[:LAST],
+        last=next((one.text for one in reversed(spoken) if one.who == "assistant"), "")[:LAST],
+        calls=dict(called.most_common(TOOLS)),
+        size=found.st_size,
+        whole=found.st_size <= len(read) + len(rest),
+    )
 
 
 def excerpt(path: str) -> tuple[str, str]:

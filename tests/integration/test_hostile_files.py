@@ -1,8 +1,9 @@
-"""A file that a repository brings, or an agent names, lets no other agent wait."""
+"""Files that a repository brings, or an agent names: no other agent waits for one."""
 
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import time
 from typing import TYPE_CHECKING
@@ -17,6 +18,28 @@ if TYPE_CHECKING:
 
 RULES = '[[rule]]\nverdict = "deny"\nmatch = "Bash(rm *)"\nnote = "use the trash"\n'
 TRUSTED = '[[trusted]]\nfolder = "{}"\nsha256 = "{}"\nlevel = "restrict"\n'
+
+
+SECRET = "ghp_" + "a1B2c3D4e5" * 3 + "f6G7h8"
+
+
+def test_a_sessions_end_puts_a_redacted_summary_on_record() -> None:
+    with Service("--headless") as service:
+        path = service.folder / "transcript.jsonl"
+        said = {"type": "user", "message": {"content": f"Use the token {SECRET} to push."}}
+        path.write_text(json.dumps(said) + "\n")
+        told = sample("SessionEnd", session_id="over", transcript_path=str(path))
+        assert Client(service.address, told).finish().silent
+        deadline = time.monotonic() + 20
+        while "summary" not in service.audit("list", "--all-kinds"):
+            assert time.monotonic() < deadline
+            time.sleep(0.1)
+        exported = service.audit("export")
+        records = [json.loads(line) for line in exported.splitlines()]
+        (found,) = [one for one in records if one["kind"] == "summary"]
+        assert found["session"] == "over"
+        assert SECRET not in exported
+        assert "Use the token [redacted github-token" in json.dumps(found)
 
 
 def make(path: Path, kind: str) -> None:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crabhook import transcript
-from crabhook.transcript import excerpt
+from crabhook.transcript import excerpt, summary
 
 
 def line(who: str, content: object, **more: object) -> str:
@@ -65,3 +65,51 @@ def test_what_is_no_transcript_says_nothing_at_once(tmp_path: Path, name: str) -
 ])))  # fmt: skip
 def test_whatever_is_in_it_is_read_without_a_fault(lines: list[bytes]) -> None:
     list(transcript._sayings(lines))
+
+
+def test_a_summary_has_the_task_the_last_words_and_the_calls(tmp_path: Path) -> None:
+    file = tmp_path / "s.jsonl"
+    call = {"type": "tool_use", "name": "Bash", "input": {"command": "cat key"}}
+    file.write_text(
+        "\n".join(
+            [
+                line("user", "Write a parser."),
+                line("assistant", [{"type": "text", "text": "On it."}, call, call]),
+                line("user", [{"type": "tool_result", "content": "out"}]),
+                line("assistant", [{"type": "text", "text": "Done."}]),
+                line("assistant", [{**call, "name": "Read"}]),
+            ]
+        )
+    )
+    found = summary(str(file))
+    assert found is not None
+    assert (found.task, found.last) == ("Write a parser.", "Done.")
+    assert (found.calls, found.whole) == ({"Bash": 2, "Read": 1}, True)
+    assert found.size == file.stat().st_size
+
+
+def test_of_a_huge_transcript_a_summary_has_the_beginning_and_the_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(transcript, "SUMMED", 4096)
+    monkeypatch.setattr(transcript, "PIECE", 4096)
+    file = tmp_path / "s.jsonl"
+    middle = [line("assistant", [{"type": "tool_use", "name": f"T{n}"}]) for n in range(500)]
+    file.write_text("\n".join([line("user", "t" * 9999), line("user", "The task."), *middle]))
+    with file.open("a") as more:
+        more.write("\n" + line("assistant", "w" * 3000))
+    found = summary(str(file))
+    assert found is not None
+    assert not found.whole
+    assert found.last == "w" * transcript.LAST
+    assert len(found.calls) <= transcript.TOOLS
+
+
+@pytest.mark.parametrize("name", ["none.jsonl", "folder", "pipe", "link", "empty", "text", "\0"])
+def test_what_is_no_transcript_has_no_summary(tmp_path: Path, name: str) -> None:
+    (tmp_path / "folder").mkdir()
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "text").write_text("secret\n")
+    (tmp_path / "empty").write_text("")
+    (tmp_path / "link").symlink_to(tmp_path / "text")
+    assert summary(f"{tmp_path}/{name}") is None

@@ -194,7 +194,7 @@ def _about(record: Record, told: Mapping[str, object]) -> str:
         return about(given)
     if record.kind == Kind.DELIVERED:
         return "the client has its reply" if told.get("whole") else "the client had gone"
-    return next((str(told[key]) for key in ("why", "what", "event") if key in told), "")
+    return next((str(told[key]) for key in ("why", "what", "task", "event") if key in told), "")
 
 
 def _told(record: Record) -> dict[str, object]:

@@ -7,6 +7,7 @@ called from that loop alone, so it needs no lock.
 import asyncio
 import logging
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
 from itertools import count
 from time import time as wall
 
@@ -46,10 +47,12 @@ from crabhook.server.keeping import restored
 from crabhook.server.lastwords import LastWords
 from crabhook.server.offers import Offers
 from crabhook.server.place import Place, RefusedError
+from crabhook.server.summaries import Summaries
 from crabhook.server.witness import Witness
 from crabhook.store import entries
 from crabhook.store.change import happened
 from crabhook.store.recorder import Recorder
+from crabhook.transcript import Summary
 
 _LOG = logging.getLogger(__name__)
 _NO_RULES = "no rules are kept here"
@@ -75,6 +78,7 @@ class Runner:
         self.recorder = recorder
         self._bookkeeper = Bookkeeper(wall)
         self._words = LastWords()
+        self._summaries = Summaries(platforms, self._record_summary)
         self._offers = offers
         self._places: dict[tuple[str, int], Place] = {}
         self._attempts = count(1)
@@ -134,6 +138,8 @@ class Runner:
         place = Place(self.left, request, next(self._attempts))
         self._places[request.id, place.attempt] = place
         self._handle(Arrived(request, place.attempt, self.now()))
+        if self.recorder is not None:
+            self._summaries.hear(request)
         if self.closed:
             self._handle(Closing(self.now()))
         if place.reply.done() and (error := place.reply.exception()) is not None:
@@ -142,6 +148,13 @@ class Runner:
             place.leave()
             raise RefusedError(Refusal.UNRECORDED)
         return place
+
+    def _record_summary(self, request: Request, found: Summary) -> None:
+        said = {**asdict(found), "calls": dict(found.calls)}
+        if self.recorder is not None:
+            event = request.event.slim()
+            self.recorder.write(happened(entries.summary(event, wall(), **said)))
+            self._tell_trouble(self.recorder)
 
     def _refuses(self) -> bool:
         return self.recorder is not None and bool(self.recorder.refusal)

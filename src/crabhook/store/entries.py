@@ -100,6 +100,11 @@ def operator(what: str, at: float, **detail: Value) -> Entry:
     return Entry(Kind.OPERATOR, at, body={"what": what, **detail})
 
 
+def summary(event: Event, at: float, **said: Value) -> Entry:
+    """What a session was about, as its transcript has it at its end."""
+    return _about(Kind.SUMMARY, event, at, body=said)
+
+
 def server(what: str, at: float) -> Entry:
     """Something that befell the server itself."""
     return Entry(Kind.SERVER, at, body={"what": what})

@@ -27,6 +27,7 @@ class Kind(StrEnum):
     GAP = "gap"  # the record was missing for a while, or was cut off
     OPERATOR = "operator"  # something the operator did that was no decision
     CHECKPOINT = "checkpoint"  # older records were removed; where the kept part begins
+    SUMMARY = "summary"  # what a session was about, at its end
     SERVER = "server"  # something was done to the server itself, such as its socket replaced
 
 

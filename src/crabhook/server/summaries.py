@@ -1,0 +1,62 @@
+"""What a session was about, put on record at its end: from its transcript, in a thread.
+
+The agent names the file, and only on the machine the hook ran on is it looked for.
+"""
+
+import asyncio
+import os
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from time import monotonic
+
+from crabhook.model.event import Scope
+from crabhook.model.request import Request
+from crabhook.platforms.interface import Platform
+from crabhook.transcript import Summary, summary
+
+MOST_AT_ONCE = 32  # transcripts that wait to be read; past that a session goes without
+AGAIN_AFTER = 10.0  # seconds; several hooks tell of the same end
+KEPT = 256  # sessions whose end is remembered for that
+
+Record = Callable[[Request, Summary], object]
+
+
+class Summaries:
+    """Hears of requests, and gives `record` a summary for each that is a session's end."""
+
+    def __init__(self, platforms: Mapping[str, Platform], record: Record) -> None:
+        self._platforms, self._record = platforms, record
+        self._host = os.uname().nodename
+        self._ended: OrderedDict[tuple[str, str], float] = OrderedDict()
+        self._reader = ThreadPoolExecutor(1, "crabhook-summaries")
+        self._waiting = 0
+
+    def __repr__(self) -> str:
+        return f"<Summaries waiting={self._waiting}>"
+
+    def hear(self, request: Request) -> None:
+        """Begin to read the transcript, if this is a session's end; called in the loop."""
+        event = request.event
+        path = event.text("transcript_path")
+        here = request.origin.host == self._host
+        if not (here and path and self._waiting < MOST_AT_ONCE):
+            return
+        over = self._platforms[event.platform].closes(event) is Scope.SESSION
+        if not over or self._is_told_again((event.platform, event.session)):
+            return
+        self._waiting += 1
+        reading = asyncio.get_running_loop().run_in_executor(self._reader, summary, path)
+        reading.add_done_callback(lambda done: self._note(request, done))
+
+    def _is_told_again(self, session: tuple[str, str]) -> bool:
+        now, before = monotonic(), self._ended.pop(session, -AGAIN_AFTER)
+        self._ended[session] = now
+        if len(self._ended) > KEPT:
+            self._ended.popitem(last=False)
+        return now - before < AGAIN_AFTER
+
+    def _note(self, request: Request, done: "asyncio.Future[Summary | None]") -> None:
+        self._waiting -= 1
+        if not done.cancelled() and done.exception() is None and (found := done.result()):
+            self._record(request, found)
