@@ -13,9 +13,9 @@ from collections.abc import Sequence
 from typing import Protocol, cast
 
 from crabhook import __version__
-from crabhook.cli.commands import COMMANDS, HOOK_OPTIONS
+from crabhook.cli.commands import ACTIONS, COMMANDS, HOOK_OPTIONS
 from crabhook.cli.missing import explained
-from crabhook.cli.parser import Parser, meant
+from crabhook.cli.parser import Parser, meant, subcommands
 
 
 class Command(Protocol):
@@ -59,10 +59,13 @@ def parser_of(name: str) -> tuple[Parser, Command]:
     parser = Parser(
         prog=f"crabhook {name}",
         description=about.what,
-        epilog=f"example:\n  {about.example}\n\npage: {_page(about.page)}",
+        epilog=_epilog(about.example, about.page),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     command.add_arguments(parser)
+    for action, child in subcommands(parser).items():
+        child.epilog = _epilog(ACTIONS[f"{name} {action}"], about.page)
+        child.formatter_class = argparse.RawDescriptionHelpFormatter
     return parser, command
 
 
@@ -80,8 +83,9 @@ def _no_command(name: str) -> int:
     parser.error(f"there is no command {name!r}{near or '; the commands: ' + ', '.join(COMMANDS)}")
 
 
-def _page(name: str) -> str:
-    return name.removeprefix("../") if name.startswith("../") else f"docs/{name}"
+def _epilog(example: str, page: str) -> str:
+    place = page.removeprefix("../") if page.startswith("../") else f"docs/{page}"
+    return f"example:\n  {example}\n\npage: {place}"
 
 
 def _hook_options() -> str:

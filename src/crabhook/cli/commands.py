@@ -61,6 +61,17 @@ COMMANDS = {
     ),
 }
 
+ACTIONS = {
+    "rules list": "crabhook rules list --project ~/shop",
+    "rules add": "crabhook rules add deny 'Bash(git push --force *)' --note 'ask me first'",
+    "rules remove": "crabhook rules remove 1",
+    "rules test": "crabhook rules test expected.tsv",
+    "rules explain": "crabhook rules explain --tool Edit src/main.py",
+    "rules suggest": "crabhook rules suggest",
+    "rules trust": "crabhook rules trust ~/shop",
+}
+"""An example of each action of a command that has several."""
+
 HOOK_OPTIONS = {
     "--server ADDRESS": ("CRABHOOK_SERVER", "where to ask, as unix:PATH or HOST:PORT"),
     "--token-file FILE": ("CRABHOOK_TOKEN, the token itself", "the file with the server's token"),

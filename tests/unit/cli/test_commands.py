@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from crabhook.cli import HELP, main, parser_of
-from crabhook.cli.commands import COMMANDS, HOOK_OPTIONS
+from crabhook.cli.commands import ACTIONS, COMMANDS, HOOK_OPTIONS
+from crabhook.cli.parser import subcommands
 from crabhook.hook.client import _OPTIONS
 
 ROOT = Path(__file__).parents[3]
@@ -28,6 +29,20 @@ def test_each_commands_help_has_an_example_that_can_be_run_and_its_page(
     program, command, *arguments = shlex.split(line)
     assert (program, command) == ("crabhook", name)
     parser_of(name)[0].parse_args(arguments)
+
+
+def test_each_actions_help_has_an_example_that_can_be_run(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    found = {f"{name} {action}" for name in COMMANDS for action in subcommands(parser_of(name)[0])}
+    assert found == set(ACTIONS)
+    for action, example in ACTIONS.items():
+        with pytest.raises(SystemExit, match="0"):
+            main([*action.split(), "--help"])
+        assert f"example:\n  {example}\n" in capsys.readouterr().out
+        program, name, *arguments = shlex.split(example)
+        assert (program, f"{name} {arguments[0]}") == ("crabhook", action)
+        parser_of(name)[0].parse_args(arguments)
 
 
 def test_the_help_lists_every_command_and_every_option_of_the_hook() -> None:
