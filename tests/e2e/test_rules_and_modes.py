@@ -115,3 +115,22 @@ def test_a_gates_hand_back_and_denial_hold_there_without_a_second_card(
     terminal.press("Enter", until="It is made.")
     assert [path.name for path in agent.project.iterdir()] == ["made"]
     assert len(asked_of(desk)) == 2
+
+
+@pytest.mark.parametrize("closed", [True, False], ids=["fail-closed", "open"])
+def test_what_becomes_of_a_call_that_nobody_decides_in_time_is_what_was_said(
+    claude: MakeClaude, closed: bool
+) -> None:
+    """The agent's own rule allows it, so without fail-closed it runs, and nobody is asked."""
+    own = {"permissions": {"allow": ["Bash(touch *)"]}}
+    agent = claude((bash("touch made"),), (Text("I go on."),), settings=own)
+    with PlainDesk("--wait", "1") as desk:
+        install(agent, desk.address, gate=True, options=("--fail-closed",) if closed else ())
+        run = agent.headless("make a file")
+        desk.wait_for(
+            r"^#1 EXPIRED nobody decided in time: denied if its hook fails closed, else the agent "
+            "goes on by its own rules, which may run it unasked"
+        )
+    assert (run.exit_code, run.stdout.strip()) == (0, "I go on.")
+    assert (agent.project / "made").exists() is not closed
+    assert any("no decision from the operator" in one for one in run.last.tool_results()) is closed

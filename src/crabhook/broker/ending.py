@@ -15,8 +15,10 @@ from crabhook.model.decision import Decision, Verdict
 from crabhook.model.errors import DecisionError
 from crabhook.model.jsontext import Value
 from crabhook.model.reply import Reply
+from crabhook.model.request import Request
 
-NOBODY_DECIDED = "nobody decided in time; the agent's own prompt takes over"
+NOBODY_DECIDED = "nobody decided in time"
+_BEFORE_A_CALL = frozenset({"PreToolUse", "BeforeTool"})
 OPERATOR_LEFT = "the operator closed the desk"
 HOOK_GONE = "the hook was ended by the agent, or its connection was lost"
 
@@ -139,12 +141,25 @@ def time_passed(books: Books, fact: TimePassed) -> list[Effect]:
         books.room.leave(leg.id)
         effects.append(Refuse(leg.id, attempt, Refusal.UNDECIDED))
         books.tickets.give(leg.id, leg.secret, Refusal.UNDECIDED, fact.now)
-        effects += books.leave(card, [leg], NOBODY_DECIDED, fact.now, Happening.TIMED_OUT)
+        effects += books.leave(card, [leg], undecided(leg), fact.now, Happening.TIMED_OUT)
     effects += never_came_back(books, fact.now)
     effects += _bring_back(books, fact.now)
     if books.deadlines:
         effects.append(WakeAt(books.deadlines[0][0]))
     return effects
+
+
+def undecided(leg: Request) -> str:
+    """Say that nobody decided in time, and what may follow: only its hook knows if it fails closed.
+
+    A call before the agent's own rules have seen it may run by one of them, and nobody is asked.
+    """
+    closed = f"{NOBODY_DECIDED}: denied if its hook fails closed"
+    if leg.event.name == "PermissionRequest":
+        return f"{closed}, else the agent's own user decides"
+    if leg.event.name in _BEFORE_A_CALL:
+        return f"{closed}, else the agent goes on by its own rules, which may run it unasked"
+    return f"{NOBODY_DECIDED}: the agent goes on as without crabhook"
 
 
 def _bring_back(books: Books, now: float) -> list[Effect]:

@@ -1,6 +1,6 @@
 """What the agent is told when nobody answers, imported only then.
 
-Three wishes: `pass` says nothing, so that the agent asks its own user; `ask`
+Three wishes: `pass` says nothing, so that the agent goes by its own rules; `ask`
 tells it to; `deny` says no.  An event that a no would hold up, or send round
 in circles as it would Stop, is passed whatever the wish.
 """
@@ -66,7 +66,7 @@ _CONNECTING = (
 _IN_THE_CLEAR = "if that server speaks TLS, install the hook with --tls-ca; else " + _START
 
 _MEANING = {
-    "pass": "the agent will ask its own user, as without crabhook",
+    "pass": "the agent goes on by its own rules, which may ask its user or run it unasked",
     "ask": "the agent is told to ask its own user",
     "deny": "the agent is told no, as the hook was installed to",
 }

@@ -8,7 +8,7 @@ import pytest
 from crabhook.broker import books
 from crabhook.broker.arriving import ANSWERED_ELSEWHERE
 from crabhook.broker.effects import Note, Refusal
-from crabhook.broker.ending import HOOK_GONE, NOBODY_DECIDED, OPERATOR_LEFT
+from crabhook.broker.ending import HOOK_GONE, OPERATOR_LEFT, undecided
 from crabhook.broker.states import State, TooLateError
 from crabhook.broker.waitingroom import Bounds
 from crabhook.model.decision import Decision, Verdict
@@ -83,7 +83,7 @@ def test_expiry_leaves_the_hook_to_its_own_fallback_and_never_allows(
         "a refused UNDECIDED",
         "#1 expired: a",
         f"feed: #1 {'PreToolUse' if asked is bash else 'PermissionRequest'} "
-        f"EXPIRED {NOBODY_DECIDED}",
+        f"EXPIRED {undecided(asked('a', 'ls'))}",
     )
 
 

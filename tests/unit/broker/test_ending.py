@@ -8,8 +8,10 @@ from crabhook.broker.broker import Broker
 from crabhook.broker.facts import Answered, Arrived
 from crabhook.broker.law import Judge
 from crabhook.broker.orders import Kind, Order
+from crabhook.broker.states import State
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.errors import DecisionError
+from crabhook.model.request import Request
 from crabhook.platforms import PLATFORMS
 from tests.support.playbook import Playbook, asking, bash, calling, done, prompt
 from tests.support.ruled import NO_RM, RM_DENIED, judge_by
@@ -101,3 +103,22 @@ def test_answers_to_questions_and_calls_that_are_not_changed_are_not_judged_agai
     )
     assert not broker.waiting()
     assert not ruled("ls").objections(1, Decision(Verdict.ALLOW))
+
+
+@pytest.mark.parametrize(
+    ("request_", "follows"),
+    [
+        (bash("a", "ls"), "its own rules, which may run it unasked"),
+        (calling("a", {}, event="BeforeTool", platform="gemini"), "which may run it unasked"),
+        (prompt("a", "ls"), "denied if its hook fails closed, else the agent's own user decides"),
+        (asking("a", "Elicitation"), "nobody decided in time: the agent goes on as without"),
+    ],
+    ids=lambda one: getattr(getattr(one, "event", None), "name", ""),
+)
+def test_what_may_follow_a_timeout_is_said_as_it_is(
+    book: Playbook, request_: Request, follows: str
+) -> None:
+    book.asks(request_).waits(600)
+    card = book.broker.card(1)
+    assert card is not None
+    assert (card.state, follows in card.why) == (State.EXPIRED, True)

@@ -34,7 +34,7 @@ from tests.unit.hook.peers import (
 )
 from tests.unit.hook.test_call import ACCEPTED, SETTINGS, answer, ending, frame, head
 
-PASSED_LINE = b"; the agent will ask its own user, as without crabhook; "
+PASSED_LINE = b"; the agent goes on by its own rules, which may ask its user or run it unasked; "
 
 
 def options_for(path: Path, *, wait: float = 20.0, reconnect: float = 0.0) -> Options:

@@ -239,8 +239,8 @@ def test_a_server_that_says_nobody_decided_is_not_asked_again(folder: Path) -> N
     assert (passed.returncode, passed.stdout) == (0, b"")
     assert passed.stderr == (
         b"crabhook got no decision from the operator (DEADLINE_EXCEEDED, unix:%s/s: nobody decided"
-        b" in time); the agent will ask its own user, as without crabhook; give more time with"
-        b" --wait\n" % bytes(folder)
+        b" in time); the agent goes on by its own rules, which may ask its user or run it unasked;"
+        b" give more time with --wait\n" % bytes(folder)
     )
     assert b'"permissionDecision":"deny"' in denied.stdout
     assert (unanswered.value.kind, unanswered.value.status) == ("late", 4)

@@ -70,7 +70,9 @@ def test_a_permission_request_is_denied_in_the_agents_own_words() -> None:
 def test_everything_else_is_passed(wish: str, payload: bytes) -> None:
     stdout, stderr, code = fallen(wish, payload)
     assert (stdout, code) == (None, 0)
-    assert "; the agent will ask its own user, as without crabhook; " in stderr
+    assert (
+        "; the agent goes on by its own rules, which may ask its user or run it unasked; " in stderr
+    )
 
 
 @pytest.mark.parametrize(

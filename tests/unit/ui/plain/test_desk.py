@@ -159,7 +159,10 @@ async def test_what_ends_without_the_operator_says_why() -> None:
         sits.desk.ask(sample("Stop", session_id="other"))
         assert await sits.look() == [
             f"#1 WITHDRAWN {LEFT}",
-            "#2 EXPIRED nobody decided in time; the agent's own prompt takes over",
+            (
+                "#2 EXPIRED nobody decided in time: denied if its hook fails closed, else the agent "
+                "goes on by its own rules, which may run it unasked"
+            ),
             "#3 WITHDRAWN answered at the agent: the agent's turn ended",
             "· Stop session=othe… project",
         ]
