@@ -14,7 +14,6 @@ from typing import Protocol, cast
 
 from crabhook import __version__
 from crabhook.cli.commands import ACTIONS, COMMANDS, HOOK_OPTIONS
-from crabhook.cli.missing import explained
 from crabhook.cli.parser import Parser, meant, subcommands
 
 
@@ -45,6 +44,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         return 1
     except ModuleNotFoundError as error:
+        from crabhook.cli.missing import explained  # noqa: PLC0415 - slow, and seldom needed
+
         if (words := explained(name, error)) is None:
             raise
         sys.stderr.write(words)

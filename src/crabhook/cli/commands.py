@@ -1,10 +1,9 @@
 """The commands by name: what each is for, an example of it, and the page that has the whole."""
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 
-@dataclass(frozen=True, slots=True)
-class About:
+class About(NamedTuple):
     """What `crabhook --help` and a command's own help say of it; `page` is a file of docs/."""
 
     what: str

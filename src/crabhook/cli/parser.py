@@ -3,7 +3,6 @@
 import argparse
 import re
 from collections.abc import Iterable, Iterator
-from difflib import get_close_matches
 from typing import NoReturn
 
 _WRONG = re.compile(r"invalid choice: '([^']*)'|unrecognized arguments: (\S+)")
@@ -21,6 +20,8 @@ class Parser(argparse.ArgumentParser):
 
 def meant(wrong: str, known: Iterable[str]) -> str:
     """Return "; did you mean …?" with the nearest of the known words, or nothing."""
+    from difflib import get_close_matches  # noqa: PLC0415 - slow, and only for slips
+
     near = get_close_matches(wrong, sorted(set(known)), n=1)
     return f"; did you mean {near[0]}?" if near else ""
 

@@ -20,10 +20,8 @@ class Nothing:
         if name.partition(".")[0] in {packages}:
             raise ModuleNotFoundError(f"No module named {{name!r}}", name=name)
 sys.meta_path.insert(0, Nothing())
-from crabhook.cli import main
-sys.exit(main(sys.argv[1:]))
 """
-"""Runs a command as if these packages were not installed."""
+"""Goes before a program that is to run as if these packages were not installed."""
 
 EVERY = {
     *("grpc", "grpc_health", "google", "aiohttp", "prometheus_client", "prompt_toolkit"),
@@ -31,9 +29,19 @@ EVERY = {
 }
 
 
-def run(*words: str, home: Path) -> subprocess.CompletedProcess[str]:
+COMMAND = "from crabhook.cli import main; sys.exit(main(sys.argv[1:]))"
+SDK = """
+from crabhook.sdk import PreToolUse, on, respond
+@on(PreToolUse)
+def no(event):
+    return event.deny("no")
+print(respond({"hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {}}, no).output)
+"""
+
+
+def run(*words: str, home: Path, program: str = COMMAND) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-c", WITHOUT.format(packages=EVERY), *words],
+        [sys.executable, "-c", WITHOUT.format(packages=EVERY) + program, *words],
         capture_output=True,
         text=True,
         timeout=20,
@@ -43,6 +51,8 @@ def run(*words: str, home: Path) -> subprocess.CompletedProcess[str]:
 
 
 def test_what_sets_a_hook_up_needs_no_other_package(tmp_path: Path) -> None:
+    done = run(home=tmp_path, program=SDK)
+    assert "'permissionDecision': 'deny'" in done.stdout, done.stderr
     for words in (
         ("install", "claude", "--gate"),
         ("uninstall", "claude"),
