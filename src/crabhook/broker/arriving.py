@@ -30,7 +30,8 @@ def arrived(books: Books, fact: Arrived) -> list[Effect]:
     effects = [] if twins.told_before else _conclude(books, event, fact.now)
     ruling = _rule(books, fact, twins)
     if not ruling.waits and ruling.decision is None:
-        return [*_observe(books, fact), *effects, books.note(fact.now, event, "")]
+        went_by = books.note(fact.now, event, "", outcome=platform.outcome(event))
+        return [*_observe(books, fact), *effects, went_by]
     decided = [] if ruling.denies else _decided_before(books, fact)
     if not decided and ruling.decision is not None:
         decided = _answer_at_once(books, fact, ruling.decision)

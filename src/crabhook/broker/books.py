@@ -161,8 +161,11 @@ class Books:
             del self._turned_away[next(iter(self._turned_away))]
         return [note] if str(count).strip("0") == "1" else []
 
-    def note(self, now: float, event: Event, text: str, number: int | None = None) -> Note:
+    def note(
+        self, now: float, event: Event, text: str, number: int | None = None, outcome: str = ""
+    ) -> Note:
         """Put a line into the feed."""
-        entry = FeedEntry(now, event.slim(), text, number)
+        told = event.brief() if number is None else event.slim()  # a card tells of itself
+        entry = FeedEntry(now, told, text, number, outcome)
         self.feed.append(entry)
         return Note(entry)

@@ -67,9 +67,14 @@ class Card:
 
 @dataclass(frozen=True, slots=True)
 class FeedEntry:
-    """One line of what went by: an event that was only observed, or a card's news."""
+    """One line of what went by: an event that was only observed, or a card's news.
+
+    `text` is what we did about it, `outcome` what it tells of a call or a turn that is over.
+    Of an event that was on no card there is the start of what it tells (`Event.brief`).
+    """
 
     at: float
     event: Event
     text: str
     number: int | None = None
+    outcome: str = ""

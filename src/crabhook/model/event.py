@@ -6,7 +6,7 @@ from enum import StrEnum
 from functools import cached_property
 from hashlib import sha256
 
-from crabhook.model.jsontext import Value, canonical
+from crabhook.model.jsontext import Value, canonical, start_of
 
 
 class Scope(StrEnum):
@@ -77,6 +77,12 @@ class Event:
         """Return the field `key` if the agent sent it as text, else nothing."""
         value = self.fields.get(key)
         return value if isinstance(value, str) else ""
+
+    def brief(self) -> "Event":
+        """Return the event with the start of what it tells, enough for a line, to be kept long."""
+        tool = self.tool and replace(self.tool, input=start_of(self.tool.input))
+        told = start_of({key: one for key, one in self.fields.items() if key != "tool_input"})
+        return replace(self, tool=tool, fields=told if isinstance(told, dict) else {})
 
     def slim(self, tool_input: Value = None) -> "Event":
         """Return the event without its payload, to be kept long; its tool with another input."""

@@ -88,6 +88,38 @@ def pretty(value: Value) -> str:
     return _PRETTY.encode(value)
 
 
+def start_of(value: Value, letters: int = 2_000) -> Value:
+    """Return the start of a value: its texts and names have about so many letters in all.
+
+    What comes after them is left out, and so is what lies deeper than a few levels.
+    """
+    return _start(value, [letters], 4)
+
+
+def _start(value: Value, left: list[int], levels: int) -> Value:
+    if isinstance(value, str):
+        value = value[: max(left[0], 0)]
+        left[0] -= len(value)
+        return value
+    left[0] -= 1
+    if isinstance(value, dict):
+        kept: dict[str, Value] = {}
+        for key, item in value.items():
+            left[0] -= len(key)
+            if left[0] <= 0 or not levels:
+                break
+            kept[key] = _start(item, left, levels - 1)
+        return kept
+    if isinstance(value, list):
+        items: list[Value] = []
+        for item in value:
+            if left[0] <= 0 or not levels:
+                break
+            items.append(_start(item, left, levels - 1))
+        return items
+    return value
+
+
 def _refuse_constant(name: str) -> Value:
     raise PayloadError(f"it holds {name}, which JSON does not know")
 

@@ -83,6 +83,9 @@ def summary(event: Event, spell: _Spell = safe) -> str:
     """
     if event.tool is not None:
         return brief(_told(event, event.tool.input), spell)
+    title, message = event.text("title").strip(), event.text("message").strip()
+    if title and message:
+        return brief(f"{title}: {message}", spell)
     said = (event.text(key).strip() for key in _SAID)
     return brief(next((text for text in said if text), ""), spell)
 
@@ -147,7 +150,19 @@ def _end_of(path: str) -> str:
 
 
 # Which field of an event about no tool tells what it is about.
-_SAID = ("message", "prompt", "last_assistant_message", "title", "reason")
+_SAID = (
+    "message",
+    "prompt",
+    "last_assistant_message",
+    "prompt_response",
+    "title",
+    "reason",
+    "file_path",
+    "directory",
+    "new_cwd",
+    "source",
+    "trigger",
+)
 
 # Which field of a tool's input tells what the call is for, the most telling first.
 _TELLING: tuple[tuple[str, Callable[[str, _Input, str], str]], ...] = (

@@ -229,11 +229,14 @@ def test_a_companion_leaves_pre_tool_use_alone(book: Playbook) -> None:
     book.asks(bash("a", "ls", stance=Stance.COMPANION)).sees("a hears nothing", "feed: PreToolUse")
 
 
-def test_the_feed_keeps_no_payload_and_not_everything(book: Playbook) -> None:
+def test_the_feed_keeps_the_start_of_a_payload_and_not_everything(book: Playbook) -> None:
     for number in range(books.FEED_KEPT + 5):
-        book.asks(asking(f"n{number}", "Notification", message="x" * 100))
+        book.asks(asking(f"n{number}", "Notification", a="x" * 1000, message="x" * 5000, z=[1]))
     assert len(book.broker.feed()) == books.FEED_KEPT
-    assert all(not entry.event.fields for entry in book.broker.feed())
+    assert all(len(str(entry.event.fields)) < 3_000 for entry in book.broker.feed())
+    assert all(entry.event.text("message")[:9] == "x" * 9 for entry in book.broker.feed())
+    book.asks(bash("a", "ls")).answers(1, DENY)
+    assert all(not one.event.fields for one in book.broker.feed() if one.number is not None)
 
 
 def test_when_too_many_wait_the_next_is_refused_and_those_that_wait_stay() -> None:

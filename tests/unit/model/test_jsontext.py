@@ -12,11 +12,13 @@ from crabhook.model.jsontext import (
     LONG,
     MAX_CONTAINERS,
     MAX_DEPTH,
+    Value,
     canonical,
     compact,
     literal,
     parse_object,
     pretty,
+    start_of,
 )
 
 VALUES = st.recursive(
@@ -158,3 +160,22 @@ def test_the_other_ways_to_write() -> None:
     assert canonical({"b": 1, "a": "é"}) == '{"a":"\\u00e9","b":1}'
     assert literal('é "x"\n') == '"é \\"x\\"\\n"'
     assert pretty({"a": ["é"]}) == '{\n  "a": [\n    "é"\n  ]\n}'
+
+
+@given(VALUES, st.integers(0, 300))
+def test_the_start_of_a_value_is_short_and_begins_as_the_value_does(
+    value: Value, letters: int
+) -> None:
+    start = start_of(value, letters)
+    assert len(pretty(start)) <= 20 * letters + 40
+    if isinstance(value, str):
+        assert isinstance(start, str)
+        assert value.startswith(start)
+    if isinstance(value, dict):
+        assert isinstance(start, dict)
+        assert list(value)[: len(start)] == list(start)
+
+
+def test_a_small_value_is_its_own_start() -> None:
+    value: Value = {"a": [1, True, None, {"b": "c"}], "d": "e" * 100}
+    assert start_of(value) == value

@@ -11,7 +11,7 @@ from crabhook.platforms.codex.check import _LIMITS as CODEX
 from crabhook.platforms.gemini.check import _LIMITS as GEMINI
 
 EVERYTHING = Choices(ANY, ~Beside.NOTHING)
-GOES_ALONG = {field.name for field in fields(Decision)} - {"verdict", "reason", "by"}
+GOES_ALONG = {field.name for field in fields(Decision)} - {"verdict", "reason", "by", "despite"}
 SOME = {
     "halt": "enough",
     "user_message": "look",

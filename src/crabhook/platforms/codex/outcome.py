@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from crabhook.model.event import Event
 
 _OUTCOMES: Mapping[str, str] = {
+    "PostToolUse": "it ran",
     "UserPromptSubmit": "its user wrote a new prompt",
     "Stop": "the agent's turn ended",
     "SubagentStop": "the subagent ended",

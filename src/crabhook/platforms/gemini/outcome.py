@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from crabhook.model.event import Event
 
 _OUTCOMES: Mapping[str, str] = {
+    "AfterTool": "it ran",
     "BeforeAgent": "its user wrote a new prompt",
     "AfterAgent": "the agent's turn ended",
     "SessionEnd": "its session ended",

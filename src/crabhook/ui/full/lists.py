@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from crabhook.broker.card import Card, FeedEntry
 from crabhook.model.question import QUESTION_TOOLS
 from crabhook.ui.full.clock import Clock, bar, lasting
-from crabhook.ui.full.letters import Speller, fit
+from crabhook.ui.full.letters import Speller, clip, fit
 from crabhook.ui.full.paper import Line, clip_line, ends
 from crabhook.ui.full.standing import Standing
 from crabhook.ui.summary import (
@@ -21,6 +21,7 @@ from crabhook.ui.summary import (
 
 WORDS_KEPT = 512  # cards whose words are remembered; more than any screen has rows
 BAR = 6  # cells of a bar on a screen of middle width
+_SUBJECT = 16  # cells at least of what an event is about, where what became of it follows
 URGENT = 0.15  # the part of its time from which a card is marked
 
 
@@ -131,11 +132,11 @@ def feed_rows(
 ) -> list[Line]:
     """Return the last `count` lines of what went by, the newest last."""
     some = [entries[-place] for place in range(min(count, len(entries)), 0, -1)]
-    return [clip_line(_feed_row(entry, clock, spell), columns) for entry in some]
+    return [clip_line(_feed_row(entry, clock, columns, spell), columns) for entry in some]
 
 
-def _feed_row(entry: FeedEntry, clock: Clock, spell: Speller) -> Line:
-    event = entry.event
+def _feed_row(entry: FeedEntry, clock: Clock, columns: int, spell: Speller) -> Line:
+    event, text = entry.event, entry.text or entry.outcome
     row: Line = [("dim", f" {clock.of_day(entry.at)} "), ("", fit(project(event, spell), 14) + " ")]
     if entry.number is not None:
         row.append(("heading", f"#{entry.number} "))
@@ -143,6 +144,9 @@ def _feed_row(entry: FeedEntry, clock: Clock, spell: Speller) -> Line:
         row.append(("dim", brief(event.name, spell) + " "))
     if event.tool is not None:
         row.append(("", tool_label(event, spell) + " "))
-    if entry.text:
-        row.append(("outcome" if entry.number is not None else "dim", spell(entry.text)))
+    if entry.number is None and (subject := summary(event, spell)):
+        room = columns // 3 if text else columns
+        row.append(("", clip(subject, max(room, _SUBJECT)) + (" · " if text else "")))
+    if text:
+        row.append(("outcome" if entry.number is not None else "dim", spell(text)))
     return row

@@ -14,7 +14,7 @@ from crabhook.model.jsontext import pretty
 from crabhook.model.suggestion import Suggestion
 from crabhook.ui.plain.show import card_lines, clock, header
 from crabhook.ui.safe import safe
-from crabhook.ui.summary import brief, project
+from crabhook.ui.summary import brief, project, summary
 
 Write: TypeAlias = Callable[[str], Awaitable[None]]
 
@@ -101,7 +101,9 @@ def feed_line(entry: FeedEntry) -> str:
         return f"· desk: {brief(entry.text)}"
     session = f"session={safe(event.session[:4])}…" if event.session else ""
     tool = brief(event.tool.name) if event.tool else ""
-    parts = ("·", brief(event.name), tool, session, project(event), brief(entry.text))
+    subject = summary(event) if entry.number is None else ""
+    told = " · ".join(filter(None, (brief(entry.text or entry.outcome), subject)))
+    parts = ("·", brief(event.name), tool, session, project(event), told)
     return " ".join(part for part in parts if part)
 
 

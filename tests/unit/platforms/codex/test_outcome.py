@@ -9,5 +9,5 @@ from crabhook.platforms.codex.outcome import outcome
 
 @pytest.mark.parametrize("name", EVENTS)
 def test_every_event_that_closes_says_how_it_ended_and_no_other_does(name: str) -> None:
-    closes = EVENTS[name].closes not in (Scope.NOTHING, Scope.RESULT)
+    closes = EVENTS[name].closes is not Scope.NOTHING
     assert bool(outcome(Event("codex", name))) == closes

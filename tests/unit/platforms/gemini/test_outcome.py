@@ -1,4 +1,4 @@
-"""What ends a wait says why; a result of a twin ends none, so it says nothing."""
+"""What ends a wait, or a call, says how; what ends none says nothing."""
 
 import pytest
 
@@ -13,6 +13,7 @@ from crabhook.platforms.gemini.outcome import outcome
         ("BeforeAgent", "its user wrote a new prompt"),
         ("AfterAgent", "the agent's turn ended"),
         ("SessionEnd", "its session ended"),
+        ("AfterTool", "it ran"),  # which ends no wait, but tells of a call that is over
     ],
 )
 def test_what_ends_a_wait_says_why(name: str, said: str) -> None:
@@ -20,5 +21,5 @@ def test_what_ends_a_wait_says_why(name: str, said: str) -> None:
 
 
 def test_what_ends_none_says_nothing() -> None:
-    quiet = {*EVENTS, "Brand-New"} - {"BeforeAgent", "AfterAgent", "SessionEnd"}
+    quiet = {*EVENTS, "Brand-New"} - {"BeforeAgent", "AfterAgent", "SessionEnd", "AfterTool"}
     assert not any(outcome(Event("gemini", name)) for name in quiet)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import pytest
 
 from crabhook.ui.full.clock import Clock
@@ -9,7 +12,8 @@ from crabhook.ui.full.lists import WORDS_KEPT, WordsOfCards, card_row, feed_rows
 from crabhook.ui.full.paper import line_cells
 from crabhook.ui.full.standing import Standing
 from crabhook.ui.safe import safe
-from tests.support.sitting import Sitting
+from tests.support.observed import OBSERVED
+from tests.support.sitting import Sitting, call
 
 
 def row(sitting: Sitting, columns: int) -> str:
@@ -90,3 +94,24 @@ def test_a_cards_news_is_told_by_its_number() -> None:
     clock = Clock(sitting.desk.now(), 0)
     (line,) = feed_rows(sitting.desk.feed(), clock, 200, 3, safe)
     assert "#1 Bash WITHDRAWN" in "".join(text for _, text in line)
+
+
+@pytest.mark.parametrize(("name", "told"), OBSERVED)
+def test_what_went_by_shows_its_subject_and_its_outcome_and_not_a_bare_name(
+    name: str, told: tuple[str, ...]
+) -> None:
+    sitting = Sitting()
+    agent, _, sent = name.partition("/")
+    sitting.desk.ask(json.loads(Path(f"tests/samples/{name}.json").read_text()), platform=agent)
+    (line,) = feed_rows(sitting.desk.feed(), Clock(sitting.desk.now(), 0), 120, 1, safe)
+    shown = "".join(text for _, text in line)
+    assert sent.partition("-")[0] in shown
+    assert all(word in shown for word in told)
+
+
+def test_a_secret_in_what_went_by_is_covered() -> None:
+    sitting = Sitting(columns=120)
+    payload = call(tool_input={"command": f"curl -H 'Authorization: Bearer {'s3cr3t' * 6}' x"})
+    sitting.desk.ask({**payload, "hook_event_name": "PostToolUse"})
+    assert "it ran" in sitting.text()
+    assert "s3cr3t" not in sitting.text()

@@ -164,7 +164,7 @@ async def test_what_ends_without_the_operator_says_why() -> None:
                 "goes on by its own rules, which may run it unasked"
             ),
             "#3 WITHDRAWN answered at the agent: the agent's turn ended",
-            "· Stop session=othe… project",
+            "· Stop session=othe… project the agent's turn ended · All done.",
         ]
 
 
@@ -281,7 +281,8 @@ async def test_help_is_the_parsers_own_table() -> None:
 async def test_an_observed_event_is_one_line_in_the_feed() -> None:
     async with sitting() as sits:
         sits.desk.ask(sample("PostToolUse-Bash", session_id="3f1c77", cwd="/w/api-server"))
-        assert await sits.look() == ["· PostToolUse Bash session=3f1c… api-server"]
+        said = "· PostToolUse Bash session=3f1c… api-server it ran · echo hi > out.txt"
+        assert await sits.look() == [said]
 
 
 # The moment in which an allow can be taken back.

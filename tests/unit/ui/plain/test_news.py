@@ -15,6 +15,7 @@ from crabhook.model.request import Request
 from crabhook.ui.plain.news import BACKLOG, Teller, feed_line, tell
 from crabhook.ui.plain.show import card_lines
 from tests.support.desk import BrokerDesk
+from tests.support.observed import OBSERVED
 
 SAMPLES = Path("tests/samples/claude")
 ALLOW = Decision(Verdict.ALLOW)
@@ -227,3 +228,21 @@ async def test_what_the_writer_raises_ends_the_telling() -> None:
     teller.say("· x")
     with pytest.raises(BrokenPipeError):
         await teller.write_to(gone)
+
+
+@pytest.mark.parametrize(("name", "told"), OBSERVED)
+def test_what_went_by_tells_its_subject_and_its_outcome_and_not_a_bare_name(
+    name: str, told: tuple[str, ...]
+) -> None:
+    agent, _, sent = name.partition("/")
+    desk = BrokerDesk()
+    desk.ask(json.loads(Path(f"tests/samples/{name}.json").read_text()), platform=agent)
+    line = feed_line(desk.feed()[-1])
+    assert line.startswith(f"· {sent.partition('-')[0]} ")
+    assert all(word in line for word in told)
+
+
+def test_a_notification_is_told_by_its_title_and_its_message() -> None:
+    desk = BrokerDesk()
+    desk.ask(sample("Notification", title="Done\x1b[2J", message="ready\nfor you", cwd="/p"))
+    assert feed_line(desk.feed()[-1]).endswith(" p Done␛[2J: ready␊for you")
