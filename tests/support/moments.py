@@ -48,6 +48,7 @@ _DESKS: tuple[dict[str, bool], ...] = (
     {"marked": True},
     {"away": True},
     {"turns": True},
+    {"keeps": True},
     {"held": True, "marked": True, "away": True},
 )
 

@@ -202,6 +202,7 @@ async def _work(
 
     async with port as bound:
         watch = SocketWatch(one.path for one in bound if isinstance(one, UnixAddress))
+        runner.faults.append(lambda: watch.trouble)
         where = ", ".join(map(str, bound))
         desk = asyncio.ensure_future(open_desk(runner, settings, where, release))
         leaving.hear(desk.cancel)

@@ -24,6 +24,7 @@ _PRETTY = json.JSONEncoder(indent=2, ensure_ascii=False)
 _INF = float("inf")
 
 MAX_DEPTH = 200  # deeper than any tool's input; the bound keeps every later walk within the stack
+CUT = "…"  # at the end of a text that goes on
 LONG = 1 << 16  # bytes; in a longer text numbers are looked at together, not one by one
 MAX_CONTAINERS = 500_000  # lists and objects: each costs memory far beyond its two bytes
 WRITTEN_DEPTH = MAX_DEPTH + 20  # of what we wrote ourselves, an agent's value somewhere inside it
@@ -91,16 +92,17 @@ def pretty(value: Value) -> str:
 def start_of(value: Value, letters: int = 2_000) -> Value:
     """Return the start of a value: its texts and names have about so many letters in all.
 
-    What comes after them is left out, and so is what lies deeper than a few levels.
+    What comes after them is left out, and so is what lies deeper than a few levels; a text that
+    goes on ends with CUT.
     """
     return _start(value, [letters], 4)
 
 
 def _start(value: Value, left: list[int], levels: int) -> Value:
     if isinstance(value, str):
-        value = value[: max(left[0], 0)]
+        room = max(left[0], 0)
         left[0] -= len(value)
-        return value
+        return value if len(value) <= room else value[:room] + CUT
     left[0] -= 1
     if isinstance(value, dict):
         kept: dict[str, Value] = {}

@@ -23,6 +23,11 @@ class SocketWatch:
     def __repr__(self) -> str:
         return f"<SocketWatch {len(self._known)} wrong={list(self._wrong.values())}>"
 
+    @property
+    def trouble(self) -> str:
+        """What is wrong with our sockets now; empty where nothing is."""
+        return next(filter(None, self._wrong.values()), "")
+
     def look(self) -> list[str]:
         """Return what is new: a socket that was replaced or removed, or is ours again."""
         said = []

@@ -7,12 +7,13 @@ than `safe` does.
 """
 
 import json
+from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
 from crabhook.model.errors import QuestionError
 from crabhook.model.event import Event
-from crabhook.model.jsontext import Value
+from crabhook.model.jsontext import CUT, Value
 from crabhook.model.question import QUESTION_TOOLS, describe, read_questions
 from crabhook.policy.patch import read_patch
 from crabhook.ui.safe import safe
@@ -24,6 +25,7 @@ PLAN_TOOLS = frozenset({"ExitPlanMode", "exit_plan_mode"})
 _MAIN_AGENT = "main"
 _PATCH_TOOL = "apply_patch"
 _PATCH_READ = 20_000  # characters; longer ones are shown from their start
+_COUNTED = 200_000  # letters of an edit whose lines are counted
 _ID_SHOWN = 4  # characters of an agent's id, enough to tell a few apart
 
 _Input: TypeAlias = Mapping[str, Value]
@@ -133,16 +135,34 @@ def _first_line(value: str, _whole: _Input, _cwd: str) -> str:
 
 def _file(path: str, whole: _Input, cwd: str) -> str:
     """Return the path, from the agent's folder on, and how many lines come and go, if it says."""
-    old, new = whole.get("old_string"), whole.get("new_string", whole.get("content"))
-    counts = [
-        f"{sign}{_lines(text)}" for sign, text in (("+", new), ("-", old)) if isinstance(text, str)
-    ]
+    edits = whole.get("edits")
+    each = edits if isinstance(edits, list) and len(edits) <= LONGEST else [dict(whole)]
+    counts = [_count(edit) for edit in each if isinstance(edit, dict)]
+    everywhere = "everywhere" if whole.get("replace_all") is True else ""
+    told = ""
+    if counts and None not in counts:
+        added, removed = (sum(count[side] for count in counts if count) for side in (0, 1))
+        told = f"+{added} -{removed} {everywhere}".rstrip()
+    elif isinstance(content := whole.get("content"), str) and not content.endswith(CUT):
+        lines = len(_lines(content))
+        told = f"{lines} line{'' if lines == 1 else 's'}"
     folder = cwd.rstrip("/") + "/"
-    return " ".join([_end_of(path.removeprefix(folder) or path), *counts])
+    return f"{_end_of(path.removeprefix(folder) or path)} {told}".rstrip()
 
 
-def _lines(text: str) -> int:
-    return text.count("\n") + (not text.endswith("\n") and bool(text))
+def _count(edit: _Input) -> tuple[int, int] | None:
+    """Return how many lines an edit brings and takes away; None where that cannot be told soon."""
+    old, new = edit.get("old_string"), edit.get("new_string")
+    if not isinstance(old, str) or not isinstance(new, str):
+        return None
+    if len(old) + len(new) > _COUNTED or old.endswith(CUT) or new.endswith(CUT):
+        return None
+    before, after = Counter(_lines(old)), Counter(_lines(new))
+    return (after - before).total(), (before - after).total()
+
+
+def _lines(text: str) -> list[str]:
+    return text.removesuffix("\n").split("\n") if text else []
 
 
 def _end_of(path: str) -> str:

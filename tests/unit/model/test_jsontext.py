@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from crabhook.model.errors import PayloadError
 from crabhook.model.jsontext import (
+    CUT,
     LONG,
     MAX_CONTAINERS,
     MAX_DEPTH,
@@ -170,7 +171,7 @@ def test_the_start_of_a_value_is_short_and_begins_as_the_value_does(
     assert len(pretty(start)) <= 20 * letters + 40
     if isinstance(value, str):
         assert isinstance(start, str)
-        assert value.startswith(start)
+        assert start in (value, value[:letters] + CUT)
     if isinstance(value, dict):
         assert isinstance(start, dict)
         assert list(value)[: len(start)] == list(start)

@@ -39,6 +39,7 @@ def test_a_replaced_socket_is_said_once(place: Path) -> None:
     (said,) = watch.look()
     assert "WAS REPLACED" in said
     assert watch.look() == []
+    assert watch.trouble == said  # which stays on the status line
 
 
 @pytest.mark.usefixtures("ours")

@@ -35,7 +35,28 @@ def event(tool: str = "Bash", tool_input: Any = None, **fields: Any) -> Event:
         ("Bash", {"command": "ls -l", "description": "list"}, "ls -l"),
         ("Bash", {"command": "a\nb"}, "a␊b"),
         ("Edit", {"file_path": "/w/a.py", "old_string": "x\n", "new_string": "y\nz"}, "a.py +2 -1"),
-        ("Write", {"file_path": "/etc/a", "content": ""}, "/etc/a +0"),
+        (  # a line that stays is neither put in nor taken out
+            "Edit",
+            {"file_path": "/w/a.py", "old_string": "a\nb\n", "new_string": "a\nx\ny\nb\n"},
+            "a.py +2 -0",
+        ),
+        (
+            "Edit",
+            {"file_path": "/w/a", "old_string": "x", "new_string": "y", "replace_all": True},
+            "a +1 -1 everywhere",
+        ),
+        (
+            "MultiEdit",
+            {"file_path": "/w/a", "edits": [{"old_string": "x", "new_string": "y"}] * 2},
+            "a +2 -2",
+        ),
+        (
+            "Edit",
+            {"file_path": "/w/a", "old_string": "x" * 150_000, "new_string": "y" * 60_000},
+            "a",
+        ),
+        ("MultiEdit", {"file_path": "/w/a", "edits": [{}, 1]}, "a"),
+        ("Write", {"file_path": "/etc/a", "content": ""}, "/etc/a 0 lines"),
         ("NotebookEdit", {"notebook_path": "/w/n.ipynb", "new_source": "x"}, "n.ipynb"),
         ("ExitPlanMode", {"plan": "\n## The plan\nmore"}, "The plan"),
         ("ExitPlanMode", {}, ""),
@@ -148,7 +169,7 @@ def test_a_large_value_costs_no_more_than_its_start() -> None:
     [
         ("run_shell_command", {"command": "ls -l", "dir_path": "src"}, "ls -l"),
         ("replace", {"file_path": "/p/a", "old_string": "x", "new_string": "y\nz"}, "a +2 -1"),
-        ("write_file", {"file_path": "/p/a", "content": "x\n"}, "a +1"),
+        ("write_file", {"file_path": "/p/a", "content": "x\n"}, "a 1 line"),
         ("list_directory", {"dir_path": "/p/src"}, "src"),
         ("web_fetch", {"prompt": "read https://a.org"}, "read https://a.org"),
         ("exit_plan_mode", {"plan_filename": "plan.md"}, "plan.md"),

@@ -120,6 +120,12 @@ class Purpose(StrEnum):
     KEEP_GOING_TIMES = "{}: how often (1 to 8), and tell it how to go on: "
 
 
+# What is kept when it is entered, and goes with something that is sent later.
+_KEPT = frozenset(
+    {Purpose.MESSAGE, Purpose.WORDS, Purpose.REMARK, Purpose.FIELD, Purpose.NOTE_ON_PLAN}
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Typing:
     """A line being typed, whatever is selected or arrives meanwhile.
@@ -135,6 +141,11 @@ class Typing:
     then: Callable[[str], object]
     subject: str = ""
     needs: str = ""
+
+    @property
+    def keeps(self) -> bool:
+        """Whether the line is only kept when it is entered."""
+        return self.purpose in _KEPT
 
     @property
     def prompt(self) -> str:

@@ -24,6 +24,7 @@ from crabhook.ui.full.moment import (
     filling,
     here,
     in_the_form,
+    keeping,
     markable,
     no,
     noting,
@@ -179,8 +180,14 @@ TABLE: tuple[Group, ...] = (
     ),
     group(
         "in the input box",
-        at(Mode.BOX),
+        both(at(Mode.BOX), no(keeping)),
         ("enter", "send", "send the line, or go on to what it would do", Act.ENTER_LINE),
+    ),
+    group("", keeping, ("enter", "keep",
+     "keep the line, to go with what you send later: nothing is sent yet", Act.ENTER_LINE)),
+    group(
+        "",
+        at(Mode.BOX),
         ("escape", "leave",
          "send nothing; the line is kept among the earlier ones", Act.LEAVE_LINE),
         ("up", "earlier lines", "the line typed before", Act.EARLIER_LINE),

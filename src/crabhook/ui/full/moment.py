@@ -35,7 +35,8 @@ class Moment:
     suggests what to allow from now on.  `marked`: some cards are marked.
     `away`: the operator is away.  `fields`: it is a form to fill in.  `plan`:
     it asks about a plan; `revised`: about one that followed a denied one.
-    `turns`: the list has something to change about all its rows.
+    `turns`: the list has something to change about all its rows.  `keeps`: the line being typed
+    is only kept, to go with something that is sent later.
     """
 
     mode: Mode = Mode.QUEUE
@@ -51,6 +52,7 @@ class Moment:
     plan: bool = False
     revised: bool = False
     turns: bool = False
+    keeps: bool = False
 
 
 When: TypeAlias = Callable[[Moment], bool]
@@ -151,6 +153,11 @@ def with_changes(moment: Moment) -> bool:
 def reviewing(moment: Moment) -> bool:
     """Before answers that could be sent."""
     return moment.waits and moment.mode is Mode.REVIEW
+
+
+def keeping(moment: Moment) -> bool:
+    """At a line that is only kept."""
+    return moment.keeps and moment.mode is Mode.BOX
 
 
 def turning(moment: Moment) -> bool:

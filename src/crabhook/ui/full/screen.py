@@ -145,6 +145,7 @@ class Screen:
             plan=self.plan is not None,
             revised=card is not None and self.plan is not None and bool(self.plans.before(card)),
             turns=self.menu is not None and self.menu.turn is not None,
+            keeps=self.typing is not None and self.typing.keeps,
         )
 
     def armed(self) -> bool:

@@ -9,7 +9,7 @@ import pytest
 from crabhook.broker.orders import Kind, Order
 from crabhook.model.decision import Decision, Verdict
 from crabhook.ui.full.moment import Mode
-from tests.support.sitting import Sitting, call
+from tests.support.sitting import QUESTIONS, Sitting, call
 
 SENT = 1.0
 REQUEST = {"hook_event_name": "PermissionRequest"}
@@ -238,3 +238,30 @@ def test_a_card_put_aside_is_brought_back_by_the_same_key() -> None:
     sitting.desk.pass_time()
     assert not sitting.card.snoozed_until
     assert "#1 is back" in sitting.text()
+
+
+@pytest.mark.parametrize(
+    ("ask", "keys", "name"),
+    [
+        ({}, "m", "enter keep"),
+        ({}, "n", "enter send"),
+        ({}, "d", "enter send"),
+        ({"tool": "AskUserQuestion", "tool_input": QUESTIONS}, "o", "enter keep"),
+        ({"tool": "AskUserQuestion", "tool_input": QUESTIONS}, "t", "enter keep"),
+        ({"tool": "ExitPlanMode", "tool_input": {"plan": "# one"}}, "lc", "enter keep"),
+    ],
+    ids=["message", "note", "deny", "own words", "remark", "plan"],
+)
+def test_the_help_line_says_send_only_of_what_enter_sends(
+    ask: dict[str, Any], keys: str, name: str
+) -> None:
+    sitting = Sitting()
+    sitting.ask(**ask)
+    sitting.wait()
+    sitting.press(*keys)
+    assert sitting.screen.mode is Mode.BOX
+    assert name in sitting.rows_of_text()[-1]
+    sitting.type("word")
+    sitting.press("enter")
+    sitting.wait(1.0)
+    assert bool(sitting.decided()) is (name == "enter send")
