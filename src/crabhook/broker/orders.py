@@ -101,8 +101,10 @@ def _held_by(orders: Sequence[Order], kind: Kind) -> Ruling:
 
 def came_by(event: Event, platform: Platform, stance: Stance) -> str:
     """Return why an event waits that no rule and no order speaks of."""
-    if platform.held(event, stance) is Held.ON_REQUEST:
-        return "a standing order of yours held it"
+    held = platform.held(event, stance)
+    if held in (Held.ON_REQUEST, Held.BY_RULE):
+        by = "a standing order" if held is Held.ON_REQUEST else "a rule, or a standing order,"
+        return f"{by} of yours held it"
     if stance is Stance.SUPERVISOR and event.tool is None and not platform.asks(event):
         return "its hook is a supervisor: every end of a turn comes to you"
     if platform.asks(event) or event.name == "PermissionRequest" or stance is Stance.COMPANION:

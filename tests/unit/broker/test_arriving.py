@@ -95,11 +95,26 @@ GATE = "its hook is a gate: every call comes to you that no rule decides"
         (asking("a", "SubagentStart"), "your standing order: hold SubagentStart"),
         (bash("a", "ls", session="held"), "your standing order: hold everything of session=held"),
         (
+            bash("a", "ls", session="held", stance=Stance.COMPANION),
+            "your standing order: hold everything of session=held",
+        ),
+        (
             calling("a", {}, "t1", tool="ExitPlanMode"),
             "the agent itself asks",
         ),
     ],
-    ids=["rule", "protected", "gate", "dialog", "companion", "stop", "hold", "hold-all", "plan"],
+    ids=[
+        "rule",
+        "protected",
+        "gate",
+        "dialog",
+        "companion",
+        "stop",
+        "hold",
+        "hold-all",
+        "companion-held",
+        "plan",
+    ],
 )
 def test_a_card_says_why_it_is_here_and_says_it_again_after_a_restart(
     asked: Request, because: str
@@ -115,4 +130,5 @@ def test_a_card_says_why_it_is_here_and_says_it_again_after_a_restart(
     (again,) = after.waiting()
     if "order" in because:
         because = "a standing order" if again.event.name == "SubagentStart" else GATE
+        because = "a rule, or" if asked.stance is Stance.COMPANION else because
     assert again.because.startswith(because)
