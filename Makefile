@@ -5,11 +5,11 @@ VENV := .venv
 export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help run demo test check proto baseline e2e conformance agreement bench fuzz running packages soak agents clean
+.PHONY: help run demo test test-fast test-rest slowest check proto baseline e2e conformance agreement bench fuzz running packages soak agents clean
 .DEFAULT_GOAL := help
 
 help: ## show this
-	@grep -hE '^[a-z0-9]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
+	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
 
 run: $(VENV)/installed ## open the operator's terminal on the default address
 	@crabhook serve
@@ -17,11 +17,24 @@ run: $(VENV)/installed ## open the operator's terminal on the default address
 demo: $(VENV)/installed ## see the main job: a scripted agent asks, you decide
 	@crabhook demo
 
-test: $(VENV)/developed agents ## run all tests
-	@pytest
+# Servers, hooks and agents are waited for more than worked on: two tests a core.
+CORES := $(shell $(PYTHON) -c 'import os; print(os.cpu_count() or 1)')
+SIDE_BY_SIDE := --numprocesses $(shell expr 2 \* $(CORES)) --dist worksteal
+
+test: $(VENV)/developed agents ## prove the program: all but long tests, some sessions of each real agent
+	@pytest $(SIDE_BY_SIDE) -m "not thorough"
+
+test-fast: $(VENV)/developed ## run the tests that start no process
+	@pytest --numprocesses $(CORES) -m "not (process or e2e or slow)"
+
+test-rest: $(VENV)/developed agents ## run what make test leaves out: every session, every example of each property
+	@pytest $(SIDE_BY_SIDE) -m "thorough or hypothesis" --hypothesis-profile=ci
+
+slowest: $(VENV)/developed agents ## write docs/maintaining/slowest-tests.md
+	@pytest $(SIDE_BY_SIDE) --hypothesis-profile=ci --slowest docs/maintaining/slowest-tests.md
 
 e2e: $(VENV)/developed agents ## run only the tests with the real agents
-	@pytest tests/e2e
+	@pytest $(SIDE_BY_SIDE) tests/e2e
 
 check: $(VENV)/developed ## lint, types, generated code, the wire against its baseline, import contracts
 	@ruff check .

@@ -4,11 +4,14 @@ import re
 import subprocess
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[2]
 MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")
 DESCRIBED = re.findall(r"^([^\s:#]+):[^\n]*## ", MAKEFILE, re.MULTILINE)
 
 
+@pytest.mark.process
 def test_make_help_lists_every_target_that_says_what_it_does() -> None:
     shown = subprocess.run(
         ["make", "--no-print-directory", "help"],
@@ -21,6 +24,7 @@ def test_make_help_lists_every_target_that_says_what_it_does() -> None:
     assert [line.split()[0] for line in shown.splitlines()] == DESCRIBED
 
 
+@pytest.mark.process
 def test_the_demo_says_that_it_sets_up_and_only_the_first_time(tmp_path: Path) -> None:
     for done in (False, True):
         if done:

@@ -39,6 +39,7 @@ def run(folder: Path, command: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("session", SESSIONS, ids=range(len(SESSIONS)))
 def test_a_session_on_the_page_goes_as_it_is_shown(folder: Path, session: str) -> None:
     setting = ""
@@ -61,10 +62,12 @@ def test_there_are_examples() -> None:
     assert TEXT.count("```python") == len(PROGRAMS)
 
 
+@pytest.mark.process
 def test_the_test_on_the_page_passes(folder: Path) -> None:
     assert run(folder, "python test_no_force.py").returncode == 0
 
 
+@pytest.mark.process
 def test_every_example_is_sound_to_mypy(folder: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "mypy", "--strict", "--no-incremental", "--config-file=", "."],

@@ -39,6 +39,7 @@ def run(folder: Path, command: str) -> str:
     return done.stderr + done.stdout
 
 
+@pytest.mark.process
 def test_the_page_goes_as_it_is_shown(tmp_path: Path) -> None:
     settings = tmp_path / ".config" / "crabhook" / "settings.toml"
     settings.parent.mkdir(parents=True)

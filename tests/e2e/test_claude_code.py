@@ -64,6 +64,7 @@ def install(agent: Claude, address: str, *, gate: bool, options: tuple[str, ...]
     )
 
 
+@pytest.mark.everyday
 @pytest.mark.parametrize("gate", [True, False], ids=["gate", "companion"])
 def test_an_allowed_command_runs(claude: MakeClaude, desk: PlainDesk, gate: bool) -> None:
     agent = claude((bash("touch made"),), (Text("It is made."),))
@@ -78,6 +79,7 @@ def test_an_allowed_command_runs(claude: MakeClaude, desk: PlainDesk, gate: bool
     assert (agent.project / "made").exists()
 
 
+@pytest.mark.everyday
 @pytest.mark.parametrize("gate", [True, False], ids=["gate", "companion"])
 def test_a_denied_command_does_not_run_and_the_model_reads_why(
     claude: MakeClaude, desk: PlainDesk, gate: bool
@@ -92,6 +94,7 @@ def test_a_denied_command_does_not_run_and_the_model_reads_why(
     assert any("use the Write tool, please" in result for result in told)
 
 
+@pytest.mark.everyday
 @pytest.mark.parametrize("gate", [True, False], ids=["gate", "companion"])
 def test_questions_are_answered_and_the_model_reads_the_answers_word_for_word(
     claude: MakeClaude, desk: PlainDesk, gate: bool

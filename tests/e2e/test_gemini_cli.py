@@ -41,6 +41,7 @@ def desk() -> Iterator[PlainDesk]:
         yield desk
 
 
+@pytest.mark.everyday
 def test_a_denied_command_does_not_run_and_the_model_reads_why(
     gemini: MakeGemini, desk: PlainDesk
 ) -> None:

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from crabhook.hook.call import Call
 from crabhook.hook.huffman import read
 from crabhook.hook.wire import Malformed, read_headers, read_reply
+from tests.support.examples import examples
 from tests.unit.hook.test_call import (
     ACCEPTED,
     HEADERS,
@@ -49,7 +50,7 @@ TALK = st.one_of(
 BOUND = 17 << 10 << 4  # far more than a frame, a block and a backlog together
 
 
-@settings(deadline=None, max_examples=400)
+@examples(400)
 @given(pieces=TALK, step=st.integers(1, 64), whole=st.booleans(), size=st.integers(0, 100_000))
 def test_whatever_a_peer_says_is_taken_in_or_is_malformed(
     *, pieces: list[bytes], step: int, whole: bool, size: int
@@ -69,7 +70,7 @@ def test_whatever_a_peer_says_is_taken_in_or_is_malformed(
     assert sent <= size + 100_000
 
 
-@settings(deadline=None, max_examples=200)
+@examples(200)
 @given(behind=TALK, later=TALK, stream=st.sampled_from([1, 3]))
 def test_whatever_follows_an_answer_neither_changes_it_nor_answers_the_next(
     *, behind: list[bytes], later: list[bytes], stream: int

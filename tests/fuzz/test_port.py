@@ -8,6 +8,8 @@ from contextlib import suppress
 from pathlib import Path
 from random import Random
 
+import pytest
+
 from crabhook.hook.call import Call
 from crabhook.hook.wire import Malformed, read_reply
 from crabhook.model.decision import Decision, Verdict
@@ -79,6 +81,7 @@ def answered(talk: bytes, heard: bytes) -> bytes:
     return b""
 
 
+@pytest.mark.slow
 async def test_any_bytes_at_the_port_are_outlived_and_allow_nothing() -> None:
     chance = Random(20261122)
     made = talks(chance)

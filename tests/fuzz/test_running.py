@@ -33,6 +33,7 @@ class Everything(RuleFile):
         return bool(line)
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("kind", kinds())
 def test_a_line_of_each_kind_is_seen_to_run_what_it_should_not(cage: Cage, kind: str) -> None:
     line = grammar()[kind][0]
@@ -74,6 +75,7 @@ def test_a_line_reaches_no_file_and_no_port_of_this_machine(cage: Cage) -> None:
             assert cage.run(root, "bash", f"kill -0 {os.getpid()} && zz") == ()
 
 
+@pytest.mark.process
 @pytest.mark.parametrize(
     "line",
     [

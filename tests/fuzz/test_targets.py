@@ -5,18 +5,20 @@ from __future__ import annotations
 from random import Random
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from tests.fuzz import corpus
 from tests.fuzz.longrun import MOST_BYTES, MOST_INPUTS
 from tests.fuzz.target import load, names
+from tests.support.examples import examples
 
 NAMES = names()
 NEW = 60
 """Inputs that are made up for each target at each run."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_every_input_that_is_kept_is_taken(name: str) -> None:
     target = load(name)
@@ -40,9 +42,7 @@ def test_inputs_like_those_that_are_kept_are_taken(name: str) -> None:
         st.integers(1, 8),
     )
 
-    @settings(
-        max_examples=NEW, deadline=None, suppress_health_check=list(HealthCheck), database=None
-    )
+    @examples(NEW, suppress_health_check=list(HealthCheck), database=None)
     @given(st.one_of(varied, varied, varied, st.binary(max_size=300)))
     def taken(data: bytes) -> None:
         target.take(data)

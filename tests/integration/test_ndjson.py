@@ -8,12 +8,13 @@ import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.bridge import Line, envelope
 from tests.support.bridged_desk import SAMPLES, BridgedDesk, event, finished
 from tests.support.client import Answer, Client, sample
+from tests.support.examples import examples
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -316,7 +317,7 @@ LINES = st.lists(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(lines=LINES, end=st.sampled_from([b"\n", b"\r\n", b""]))
 def test_no_line_harms_the_desk(shared: BridgedDesk, lines: list[bytes], end: bytes) -> None:
     async def talk() -> None:

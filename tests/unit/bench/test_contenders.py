@@ -15,6 +15,8 @@ from bench.httpclient import Door
 from bench.instead.commands import instead
 from bench.serving import Server, running_server
 
+pytestmark = pytest.mark.process
+
 EVERY = {*goals.FLOORS, *goals.OURS, *goals.INSTEAD, *goals.POSTS}
 
 

@@ -22,6 +22,7 @@ def test_a_size_below_that_of_a_call_is_refused() -> None:
         inputs.call_of(10)
 
 
+@pytest.mark.process
 def test_every_size_goes_through_the_installed_hook_and_by_http() -> None:
     series = inputs.measure(rounds=1)
     assert [one.what for one in series] == [goals.HELD, goals.POST_KEPT]

@@ -22,6 +22,7 @@ def test_there_is_nothing_to_draw_before_anything_was_measured(
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.process
 @pytest.mark.parametrize(("rounds", "drawn"), [(39, False), (40, True)])
 def test_a_few_rounds_do_not_take_the_place_of_the_picture(
     rounds: int, drawn: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

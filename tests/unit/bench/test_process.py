@@ -9,6 +9,7 @@ from bench.errors import BenchError
 from bench.process import Run, run_whole
 
 
+@pytest.mark.process
 def test_a_run_has_its_input_and_gives_back_all_it_said() -> None:
     program = "import sys; print(sys.stdin.read()); print('oh', file=sys.stderr); sys.exit(3)"
     run = run_whole((sys.executable, "-I", "-S", "-c", program), b"an event", {})
@@ -17,6 +18,7 @@ def test_a_run_has_its_input_and_gives_back_all_it_said() -> None:
     assert run.wall > 0
 
 
+@pytest.mark.process
 def test_an_input_larger_than_a_pipe_arrives_whole() -> None:
     program = "import sys; print(len(sys.stdin.buffer.read()))"
     run = run_whole((sys.executable, "-I", "-S", "-c", program), bytes(1_000_000), {})

@@ -239,6 +239,7 @@ def test_the_feed_keeps_the_start_of_a_payload_and_not_everything(book: Playbook
     assert all(not one.event.fields for one in book.broker.feed() if one.number is not None)
 
 
+@pytest.mark.slow
 def test_when_too_many_wait_the_next_is_refused_and_those_that_wait_stay() -> None:
     book = Playbook()
     most = Bounds().requests

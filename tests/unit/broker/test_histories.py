@@ -7,7 +7,6 @@ cannot: a PermissionRequest carries no id.
 
 from dataclasses import dataclass, field, replace
 
-from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, invariant, precondition, rule
 
@@ -41,6 +40,7 @@ from crabhook.model.errors import DecisionError
 from crabhook.model.reply import Reply
 from crabhook.model.request import Request
 from crabhook.platforms import PLATFORMS
+from tests.support.examples import examples
 from tests.support.playbook import ALLOW, ASK, DENY, PASS, asking, bash, done, is_allow, prompt
 
 NOTED = Decision(Verdict.ALLOW, note="mind the gap")
@@ -369,5 +369,5 @@ class Histories(RuleBasedStateMachine):
                 pass
 
 
-Histories.TestCase.settings = settings(max_examples=100, stateful_step_count=40, deadline=None)
+Histories.TestCase.settings = examples(100, stateful_step_count=40)
 TestHistories = Histories.TestCase

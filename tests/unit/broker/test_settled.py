@@ -212,6 +212,7 @@ def call(number: int, use_id: str = "") -> Event:
     return Event("claude", "PreToolUse", session="s", tool=tool, fields={"much": "x"})
 
 
+@pytest.mark.slow
 def test_the_memory_is_bounded_and_the_oldest_goes_first() -> None:
     settled = SettledCalls()
     for number in range(KEPT + 1):
@@ -228,6 +229,7 @@ def test_the_memory_keeps_no_payload() -> None:
     assert [entry.event.fields for _, entry in settled._answers.of_session(call(1))] == [{}]
 
 
+@pytest.mark.slow
 def test_no_answer_is_kept_past_its_use_and_not_more_than_so_many() -> None:
     settled = SettledCalls()
     for number in range(KEPT + 10):

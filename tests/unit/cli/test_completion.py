@@ -86,11 +86,13 @@ def test_bash_is_here_to_be_asked() -> None:
     assert "bash" in PRESENT
 
 
+@pytest.mark.process
 def test_a_shell_offers_what_the_parsers_take(offered: Callable[..., set[str]]) -> None:
     for words, wanted in WANTED.items():
         assert offered(*words) == wanted, words
 
 
+@pytest.mark.process
 def test_an_option_without_known_values_offers_nothing(offered: Callable[..., set[str]]) -> None:
     assert offered("rules", "add", "allow", "--note", "Z") == set()
 

@@ -6,6 +6,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
+pytestmark = pytest.mark.process
+
 CRABHOOK = str(Path(sys.executable).with_name("crabhook"))
 
 

@@ -34,6 +34,7 @@ def test_a_new_person_is_told_the_next_step(capsys: pytest.CaptureFixture[str]) 
     assert all(len(line) <= 90 or "mend:" in line or "Next:" in line for line in told)
 
 
+@pytest.mark.process
 def test_each_agent_has_its_heading(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     main(["install", "claude", "--gate"])
     main(["install", "codex", "--gate"])
@@ -45,6 +46,7 @@ def test_each_agent_has_its_heading(home: Path, capsys: pytest.CaptureFixture[st
     assert "  Next: " in headings[-1]
 
 
+@pytest.mark.process
 def test_json_is_one_value_and_nothing_else(capsys: pytest.CaptureFixture[str]) -> None:
     main(["install", "claude", "--gate"])
     capsys.readouterr()
@@ -56,6 +58,7 @@ def test_json_is_one_value_and_nothing_else(capsys: pytest.CaptureFixture[str]) 
     assert by_id["server.answers"]["mend"].endswith("crabhook serve")
 
 
+@pytest.mark.process
 def test_what_an_agents_settings_say_moves_no_terminal(
     home: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

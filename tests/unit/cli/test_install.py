@@ -73,6 +73,7 @@ def test_every_hook_names_its_server_as_it_was_when_installed(
         assert words[words.index("--server") + 1] == server
 
 
+@pytest.mark.process
 def test_an_environment_neither_moves_nor_silences_an_installed_hook(
     path: Path, tmp_path: Path
 ) -> None:
@@ -102,6 +103,7 @@ def test_an_environment_neither_moves_nor_silences_an_installed_hook(
     assert f"{tmp_path}/nobody" in denied["permissionDecisionReason"]
 
 
+@pytest.mark.process
 def test_what_is_written_can_be_run(path: Path, tmp_path: Path) -> None:
     main(["install", "claude", "--server", f"unix:{tmp_path}/nobody"])
     for event in ("PermissionRequest", "SessionEnd"):
@@ -119,6 +121,7 @@ def test_what_is_written_can_be_run(path: Path, tmp_path: Path) -> None:
         assert b"nobody" in ran.stderr
 
 
+@pytest.mark.process
 def test_a_hook_that_fails_closed_denies_where_no_server_is(path: Path, tmp_path: Path) -> None:
     main(["install", "claude", "--fail-closed", "--server", f"unix:{tmp_path}/nobody"])
     found = entry(path, "PermissionRequest")
@@ -390,6 +393,7 @@ def test_codex_has_no_local_settings(capsys: pytest.CaptureFixture[str]) -> None
     assert "no settings of the scope local" in capsys.readouterr().err
 
 
+@pytest.mark.process
 def test_a_reader_that_has_had_enough_gets_no_traceback(tmp_path: Path) -> None:
     environment = {"PATH": os.environ["PATH"], "HOME": str(tmp_path)}
     reading, writing = os.pipe()

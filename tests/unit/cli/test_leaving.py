@@ -54,6 +54,7 @@ async def test_an_end_that_no_signal_began_is_cut_short_by_the_first() -> None:
     assert signal.getsignal(signal.SIGINT) is signal.SIG_DFL
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("first", [signal.SIGTERM, signal.SIGHUP, HAND_OVER])
 @pytest.mark.parametrize("second", [signal.SIGTERM, signal.SIGINT])
 def test_the_second_one_ends_it_at_once(first: signal.Signals, second: signal.Signals) -> None:
@@ -67,6 +68,7 @@ def test_the_second_one_ends_it_at_once(first: signal.Signals, second: signal.Si
         assert server.wait(10) == -second
 
 
+@pytest.mark.process
 def test_a_terminal_that_hangs_up_twice_does_not_hurry_it() -> None:
     command = [sys.executable, "-c", STUCK]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:

@@ -50,6 +50,7 @@ def run(*words: str, home: Path, program: str = COMMAND) -> subprocess.Completed
     )
 
 
+@pytest.mark.process
 def test_what_sets_a_hook_up_needs_no_other_package(tmp_path: Path) -> None:
     done = run(home=tmp_path, program=SDK)
     assert "'permissionDecision': 'deny'" in done.stdout, done.stderr
@@ -64,6 +65,7 @@ def test_what_sets_a_hook_up_needs_no_other_package(tmp_path: Path) -> None:
         assert (done.returncode, done.stderr) == (0, ""), words
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("command", ["serve", "demo", "rules", "audit", "doctor", "lint", "away"])
 def test_a_command_that_needs_more_says_so_and_how_it_is_had(command: str, tmp_path: Path) -> None:
     done = run(command, home=tmp_path)

@@ -18,6 +18,8 @@ from tests.support.typist import Typist
 if TYPE_CHECKING:
     from pathlib import Path
 
+pytestmark = pytest.mark.process
+
 OLD, NEW, AGAIN = "Old passphrase: ", "New passphrase: ", "The same again: "
 OTHER = "another passphrase"
 

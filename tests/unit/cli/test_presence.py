@@ -25,6 +25,8 @@ from tests.support.typist import Typist
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+pytestmark = pytest.mark.process
+
 ASKED = "Passphrase: "
 
 

@@ -179,6 +179,7 @@ def test_a_table_is_held_against_the_rules(
     assert "line 1: it must hold" in capsys.readouterr().err
 
 
+@pytest.mark.process
 def test_a_projects_rules_count_from_the_moment_they_are_trusted_to_their_next_change(
     project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -206,6 +207,7 @@ def test_a_projects_rules_count_from_the_moment_they_are_trusted_to_their_next_c
     assert call("trust", "--revoke") == 1
 
 
+@pytest.mark.process
 @pytest.mark.parametrize(
     ("answer", "code"), [("y\n", 0), ("yes\n", 0), ("n\n", 1), ("\n", 1), ("\x04", 1)]
 )
@@ -220,6 +222,7 @@ def test_trust_shows_what_would_count_on_the_terminal_and_asks_there(
     assert "Bash(who)  # ␛[2J  [would not count]" in shown
 
 
+@pytest.mark.process
 def test_the_yes_of_trust_needs_a_terminal_and_no_pipe_gives_it(
     project: Path, tmp_path: Path
 ) -> None:

@@ -16,6 +16,8 @@ from tests.support.plain_desk import CRABHOOK, PlainDesk
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+pytestmark = pytest.mark.process
+
 
 def serve(home: Path, *options: str) -> subprocess.CompletedProcess[str]:
     """Run the command with an empty home; its lines end at once."""

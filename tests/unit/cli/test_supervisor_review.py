@@ -11,6 +11,8 @@ import pytest
 from crabhook.cli import main, supervisor_review
 from crabhook.supervisor.command import read_finding
 
+pytestmark = pytest.mark.process
+
 VERDICT = {"allow_stop": True, "feedback": "It is done."}
 
 

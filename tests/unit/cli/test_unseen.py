@@ -9,6 +9,8 @@ import pytest
 
 from tests.support.typist import Typist
 
+pytestmark = pytest.mark.process
+
 ASK = """
 import sys
 from crabhook.cli.unseen import UnseenError, ask

@@ -33,6 +33,7 @@ def test_with_nothing_at_all_there_is_one_fault_and_a_next_step(home: Home) -> N
     assert "no agent is here" in fault.what
 
 
+@pytest.mark.process
 def test_with_agents_and_no_hooks_the_first_one_is_to_be_hooked(
     home: Home, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -57,6 +58,7 @@ def test_an_agent_that_is_named_is_the_only_one(home: Home) -> None:
     assert any(one.status is Status.FAULT and one.id == "hook.installed" for one in found)
 
 
+@pytest.mark.process
 def test_each_thing_is_found_once_where_there_is_one_of_it(home: Home) -> None:
     home.install("--gate")
     ids = Counter(one.id for one in all_of(home))
@@ -64,6 +66,7 @@ def test_each_thing_is_found_once_where_there_is_one_of_it(home: Home) -> None:
     assert len(ids) >= len(OF_AN_AGENT) + len(OF_THE_MACHINE) - 4  # no token, socket, project, door
 
 
+@pytest.mark.process
 def test_nothing_is_changed_by_looking(home: Home) -> None:
     home.install("--gate")
     home.write(home.config / "rules.toml", "not = toml = at all")

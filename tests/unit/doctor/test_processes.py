@@ -9,6 +9,8 @@ import pytest
 
 from crabhook.doctor.processes import ProgramError, run
 
+pytestmark = pytest.mark.process
+
 ENVIRONMENT = {"PATH": os.defpath}
 
 

@@ -9,6 +9,8 @@ import pytest
 from crabhook.doctor.processes import ProgramError
 from crabhook.doctor.timing import measure
 
+pytestmark = pytest.mark.process
+
 ENVIRONMENT = {"PATH": os.defpath}
 
 

@@ -6,12 +6,13 @@ import h2.events
 import h2.settings
 import hpack
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from crabhook.hook import call as codes
 from crabhook.hook.call import Call
 from crabhook.hook.wire import Malformed, request_headers
+from tests.support.examples import examples
 
 HEADERS = request_headers("/s/M", "localhost", secure=False, token="", agent="crabhook/test")
 DATA, HEAD, PRIORITY, RESET, SETTINGS, PUSH, PING, GOAWAY, WINDOW, MORE = range(10)
@@ -114,7 +115,7 @@ class Server:
             self.pings += 1
 
 
-@settings(deadline=None, max_examples=30)
+@examples(30)
 @given(
     st.integers(0, 300_000),
     st.integers(0, 200_000),
@@ -179,6 +180,7 @@ def test_the_first_flight_asks_for_no_table_no_push_and_all_the_window() -> None
     assert call.take() == b""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [0, 1, 16_379, 16_380, 200_000])
 @pytest.mark.parametrize("padding", [None, 0, 255])
 def test_an_answer_arrives_whole(size: int, padding: int | None) -> None:
@@ -419,7 +421,7 @@ def test_malformed_after_acceptance(name: str) -> None:
 RECEIPT = request_headers("/s/Again", "localhost", secure=False, token="t", agent="crabhook/test")
 
 
-@settings(deadline=None, max_examples=40)
+@examples(40)
 @given(st.integers(0, 200_000), st.integers(0, 200_000), st.integers(0, 100_000))
 def test_a_second_question_goes_on_the_next_stream_of_the_same_connection(
     first: int, second: int, window: int

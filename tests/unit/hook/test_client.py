@@ -36,6 +36,8 @@ from tests.unit.hook.test_call import ACCEPTED, SETTINGS, answer, ending, frame,
 
 PASSED_LINE = b"; the agent goes on by its own rules, which may ask its user or run it unasked; "
 
+pytestmark = pytest.mark.process
+
 
 def options_for(path: Path, *, wait: float = 20.0, reconnect: float = 0.0) -> Options:
     options = Options()

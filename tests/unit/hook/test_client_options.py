@@ -117,6 +117,7 @@ def test_no_arguments_are_an_accident(arguments: list[str]) -> None:
     assert 0 < options.wait <= 1e8
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("wish", ["option", "variable"])
 def test_a_wrong_option_fails_closed_where_that_was_wished(wish: str) -> None:
     env = environment(**({"CRABHOOK_WHEN_UNREACHABLE": "deny"} if wish == "variable" else {}))
@@ -128,6 +129,7 @@ def test_a_wrong_option_fails_closed_where_that_was_wished(wish: str) -> None:
     assert b"see crabhook --help" in hook.stderr
 
 
+@pytest.mark.process
 def test_a_wrong_option_leaves_the_agent_alone_by_default() -> None:
     hook = run_hook("--wait", "0")
     assert (hook.returncode, hook.stdout) == (0, b"")

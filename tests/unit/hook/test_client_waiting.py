@@ -137,6 +137,7 @@ def pinging(operator: Operator, folder: Path) -> Iterator[None]:
         yield
 
 
+@pytest.mark.process
 def test_a_waiting_hook_answers_the_servers_pings_and_a_stopped_one_is_noticed(
     folder: Path,
 ) -> None:
@@ -162,6 +163,7 @@ def test_a_waiting_hook_answers_the_servers_pings_and_a_stopped_one_is_noticed(
         assert hook.communicate(timeout=20) == (b"", b"")
 
 
+@pytest.mark.process
 def test_a_hook_that_dies_frees_its_place_at_once(folder: Path) -> None:
     ended = threading.Event()
 
@@ -204,6 +206,7 @@ def test_a_server_that_stops_gently_still_answers_what_it_has_accepted(folder: P
     assert asked.reply.stdout == b"my last word"
 
 
+@pytest.mark.process
 def test_an_operator_who_does_not_decide_in_time_has_not_decided(folder: Path) -> None:
     def wait(
         _request: pb.PermissionRequest, context: grpc.ServicerContext
@@ -223,6 +226,7 @@ def test_an_operator_who_does_not_decide_in_time_has_not_decided(folder: Path) -
     assert b'"permissionDecision":"deny"' in denied.stdout
 
 
+@pytest.mark.process
 def test_a_server_that_says_nobody_decided_is_not_asked_again(folder: Path) -> None:
     def give_up(_request: pb.PermissionRequest, context: grpc.ServicerContext) -> NoReturn:
         context.send_initial_metadata(())
@@ -366,6 +370,7 @@ def test_the_search_ends_when_the_operators_time_is_over(folder: Path) -> None:
     assert time.monotonic() - begun < 10
 
 
+@pytest.mark.process
 def test_with_no_time_to_search_a_lost_request_is_lost_at_once(folder: Path) -> None:
     with listening(folder / "s", accept_then()):
         options = ("--server", f"unix:{folder}/s", "--reconnect", "0")
@@ -444,6 +449,7 @@ def server_process(path: Path, manner: str) -> Iterator["subprocess.Popen[str]"]
             server.kill()
 
 
+@pytest.mark.process
 def test_a_server_killed_and_started_again_is_asked_with_the_same_ticket(folder: Path) -> None:
     with start_hook("--server", f"unix:{folder}/s", "--wait=60") as hook:
         assert hook.stdin
@@ -461,6 +467,7 @@ def test_a_server_killed_and_started_again_is_asked_with_the_same_ticket(folder:
     assert len(set(ticket)) == 2
 
 
+@pytest.mark.process
 def test_a_server_killed_before_it_accepts_was_never_reached(folder: Path) -> None:
     with server_process(folder / "s", "hold") as server:
         os.kill(server.pid, signal.SIGSTOP)

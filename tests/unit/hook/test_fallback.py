@@ -157,6 +157,7 @@ def test_the_wish_is_that_of_what_went_wrong() -> None:
     assert denied == {"lost", "late", "fault"}
 
 
+@pytest.mark.process
 def test_a_hook_that_fails_closed_denies_when_nobody_listens() -> None:
     options = ("--server=unix:/nobody/here", "--when-unreachable=deny")
     hook = run_hook(*options, payload=event("PreToolUse"))

@@ -7,6 +7,8 @@ import pytest
 
 from tests.unit.hook.peers import CONSOLE, INSTALLED, start_hook
 
+pytestmark = pytest.mark.process
+
 
 @pytest.mark.parametrize("door", [INSTALLED, CONSOLE], ids=["installed", "console"])
 @pytest.mark.parametrize("options", [(), ("--srever", "x")])

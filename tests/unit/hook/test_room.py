@@ -13,6 +13,7 @@ from tests.unit.hook.test_call import ACCEPTED, SETTINGS, frame, head
 from tests.unit.hook.test_client import options_for
 
 
+@pytest.mark.process
 def test_a_queue_that_is_full_is_waited_for(folder: Path) -> None:
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(f"{folder}/s")

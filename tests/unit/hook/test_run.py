@@ -24,6 +24,8 @@ from tests.unit.hook.peers import (
     serving,
 )
 
+pytestmark = pytest.mark.process
+
 # Two packages, three modules of the hook's own, and Python's socket.
 ISLAND = {
     "crabhook",

@@ -19,6 +19,7 @@ def options_for(server: str) -> Options:
     return options
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("host", ["127.0.0.1", "127.1.2.3", "localhost", "[::1]"])
 def test_loopback_is_asked_in_the_clear(host: str) -> None:
     operator = Operator(lambda _request, _context: replying(b"yes"))
@@ -28,6 +29,7 @@ def test_loopback_is_asked_in_the_clear(host: str) -> None:
     assert (hook.stdout, hook.stderr) == (b"yes", b"")
 
 
+@pytest.mark.process
 def test_the_receipt_takes_no_second_connection() -> None:
     operator = Operator(lambda _request, _context: replying(b"yes", confirm=True))
     with serving(operator, "127.0.0.1:0") as (_, port):
@@ -92,6 +94,7 @@ def test_a_name_only_people_can_read_is_nobodys(host: str) -> None:
     assert unanswered.value.kind == "unreachable"
 
 
+@pytest.mark.process
 def test_a_port_nobody_listens_on_is_nobodys() -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]

@@ -61,6 +61,7 @@ def options_for(server: str, tls_ca: str) -> Options:
     return options
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("host", ["localhost", "127.0.0.1"])
 def test_a_server_the_ca_vouches_for_is_asked(ca: trustme.CA, tmp_path: Path, host: str) -> None:
     operator = Operator(lambda _request, _context: replying(b"yes"))
@@ -71,6 +72,7 @@ def test_a_server_the_ca_vouches_for_is_asked(ca: trustme.CA, tmp_path: Path, ho
     assert operator.requests[0].payload == PAYLOAD
 
 
+@pytest.mark.process
 def test_the_receipt_takes_no_second_handshake(ca: trustme.CA, tmp_path: Path) -> None:
     operator = Operator(lambda _request, _context: replying(b"yes", confirm=True))
     with secured(operator, ca, "localhost") as port:
@@ -133,6 +135,7 @@ def test_a_certificate_for_another_host_is_nobodys(ca: trustme.CA, tmp_path: Pat
     assert not operator.requests
 
 
+@pytest.mark.process
 def test_a_certificate_of_another_ca_is_nobodys(ca: trustme.CA, tmp_path: Path) -> None:
     operator = Operator(lambda _request, _context: replying(b"an impostor's yes"))
     with secured(operator, trustme.CA(), "localhost") as port:

@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 from hypothesis import given
-from hypothesis import settings as tried
 from hypothesis import strategies as st
 
 from crabhook.install.claude import count, switches, with_hooks, without_hooks
@@ -13,6 +12,7 @@ from crabhook.install.document import Json, parse
 from crabhook.install.errors import InstallError
 from crabhook.install.hooks import Group, Installation, groups
 from crabhook.model.request import Stance
+from tests.support.examples import examples
 
 PYTHON, STUB = "/opt/venv/bin/python", "/opt/venv/lib/crabhook/hook/run.py"
 COMPANION = groups(Installation(PYTHON, STUB))
@@ -106,7 +106,7 @@ def as_the_agent_reads_it(text: str) -> Json:
     return value if value.get("hooks") else {k: v for k, v in value.items() if k != "hooks"}
 
 
-@tried(max_examples=40, deadline=None)
+@examples(40)
 @given(settings, st.sampled_from([few(COMPANION), few(GATE)]))
 def test_uninstall_after_install_gives_the_settings_back(text: str, entries: Any) -> None:
     back = without_hooks(with_hooks(text, entries))
@@ -117,14 +117,14 @@ def test_uninstall_after_install_gives_the_settings_back(text: str, entries: Any
         assert meaning(back) == meaning(text)
 
 
-@tried(max_examples=40, deadline=None)
+@examples(40)
 @given(settings, st.sampled_from([few(COMPANION), few(GATE)]))
 def test_installing_twice_is_installing_once(text: str, entries: Any) -> None:
     once = with_hooks(text, entries)
     assert with_hooks(once, entries) == once
 
 
-@tried(max_examples=40, deadline=None)
+@examples(40)
 @given(settings)
 def test_an_older_installation_is_replaced_whatever_its_options(text: str) -> None:
     expected = meaning(with_hooks(text, few(COMPANION)))
@@ -135,7 +135,7 @@ def test_an_older_installation_is_replaced_whatever_its_options(text: str) -> No
     )
 
 
-@tried(max_examples=40, deadline=None)
+@examples(40)
 @given(settings, st.sampled_from([few(COMPANION), few(GATE)]))
 def test_everybody_elses_entries_stay_in_place(text: str, entries: Any) -> None:
     before, after = meaning(text), meaning(with_hooks(text, entries))

@@ -85,6 +85,7 @@ def run(line: str, event: str) -> subprocess.CompletedProcess[bytes]:
     )
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("closed", [True, False])
 @pytest.mark.parametrize("event", ["PreToolUse", "PermissionRequest", "Stop", "SessionEnd"])
 def test_the_line_runs_the_client_which_denies_only_where_it_was_told_to(
@@ -104,6 +105,7 @@ def test_the_line_runs_the_client_which_denies_only_where_it_was_told_to(
     assert b"no body" in ran.stderr
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("event", ["PreToolUse", "PermissionRequest", "Stop"])
 def test_where_crabhook_is_gone_a_hook_that_fails_closed_still_denies(event: str) -> None:
     ran = run(handler(entries(fail_closed=True)[event])["command"], event)

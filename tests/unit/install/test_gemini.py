@@ -106,6 +106,7 @@ def run_line(python: str, stub: Path, *, closed: bool) -> subprocess.CompletedPr
     )
 
 
+@pytest.mark.process
 def test_the_line_becomes_the_client_with_its_options(tmp_path: Path) -> None:
     stub = tmp_path / "it's here" / "run.py"
     stub.parent.mkdir()
@@ -119,6 +120,7 @@ def test_the_line_becomes_the_client_with_its_options(tmp_path: Path) -> None:
     assert int(said.split()[-1]) != shell.pid
 
 
+@pytest.mark.process
 @pytest.mark.parametrize(("closed", "said"), [(False, None), (True, "deny")])
 @pytest.mark.parametrize("gone", ["python", "stub"])
 def test_where_crabhook_is_gone_the_line_says_so_itself(

@@ -65,12 +65,14 @@ def run_the_start(stub: Path) -> subprocess.CompletedProcess[bytes]:
     return subprocess.run(command, capture_output=True, timeout=30, check=False)
 
 
+@pytest.mark.process
 def test_the_stub_runs_as_a_script_does(tmp_path: Path) -> None:
     stub = tmp_path / "run.py"
     stub.write_text("import sys\nprint(__name__, __file__, sys.argv, sep='|')\n")
     assert run_the_start(stub).stdout.decode() == f"__main__|{stub}|['{stub}', '--wait', '5']\n"
 
 
+@pytest.mark.process
 def test_a_stub_that_is_gone_is_a_failure_and_does_not_block(tmp_path: Path) -> None:
     assert run_the_start(tmp_path / "run.py").returncode not in (0, 2)
 

@@ -5,7 +5,7 @@ import os
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from crabhook.install.claude import with_hooks
@@ -18,6 +18,7 @@ from crabhook.lint.protocol.interface import Protocol
 from crabhook.lint.report import sarif, text
 from crabhook.model.request import Stance
 from crabhook.ui.safe import safe
+from tests.support.examples import examples
 from tests.unit.lint.corpus import CASES, cases_for, gives, judged, report_of
 
 _WORDS = [
@@ -159,9 +160,7 @@ _CONTENT = st.one_of(
 )
 
 
-@settings(
-    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@examples(150, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     content=_CONTENT,
     name=st.sampled_from(["a.py", "a.sh", "a.json", "a.toml", "a"]),

@@ -25,6 +25,7 @@ def test_there_are_examples() -> None:
     assert len(SESSIONS) >= 2
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("session", SESSIONS, ids=range(len(SESSIONS)))
 def test_a_session_on_the_page_goes_as_it_is_shown(tmp_path: Path, session: str) -> None:
     for name, content in FILES:

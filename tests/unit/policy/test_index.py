@@ -2,13 +2,14 @@
 
 from collections.abc import Sequence
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from crabhook.policy.call import read_call
 from crabhook.policy.index import Placed, RuleIndex
 from crabhook.policy.paths import Bases
 from crabhook.policy.rule import Rule
+from tests.support.examples import examples
 from tests.unit.policy.law import bash, call, rule, surroundings
 
 TEXTS = [
@@ -57,7 +58,7 @@ EVENTS += [
 BASES = Bases("/home/dev", "/work/app", "/work/app", lambda path: path)
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(st.lists(st.sampled_from(TEXTS), max_size=8), st.sampled_from(EVENTS))
 def test_no_rule_that_speaks_of_a_part_is_missed_and_the_order_is_kept(
     texts: list[str], event: object

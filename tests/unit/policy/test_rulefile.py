@@ -4,11 +4,12 @@ import contextlib
 from datetime import UTC, datetime
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from crabhook.policy.rule import RuleScope, RuleVerdict, Trust
 from crabhook.policy.rulefile import RuleFileError, read_rules
+from tests.support.examples import examples
 
 WHOLE = """# mine
 unprotect = ["ci"]
@@ -93,7 +94,7 @@ def test_a_projects_file_takes_nothing_off_the_protected_list() -> None:
         read_rules("unprotect = ['ci']", "a", "/work/app")
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(st.text(max_size=60) | st.sampled_from([WHOLE[n:] for n in range(0, len(WHOLE), 7)]))
 def test_any_text_is_rules_or_an_error_with_a_line(text: str) -> None:
     lines = range(1, text.count("\n") + 2)

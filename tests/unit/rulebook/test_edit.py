@@ -3,13 +3,14 @@
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from crabhook.policy.rule import Rule, RuleScope, RuleVerdict
 from crabhook.policy.rulefile import RuleFileError, read_rules
 from crabhook.rulebook.edit import add, remove, written
 from crabhook.rulebook.files import RuleFiles, RulesError
+from tests.support.examples import examples
 
 
 @pytest.fixture
@@ -64,9 +65,7 @@ def test_what_was_added_is_removed_without_a_trace(files: RuleFiles) -> None:
 WORDS = st.text(st.characters(codec="utf-8"), max_size=12)
 
 
-@settings(
-    max_examples=50, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@examples(50, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(note=WORDS, session=WORDS, mode=WORDS)
 def test_a_rule_is_read_as_it_was_written(note: str, session: str, mode: str) -> None:
     rule = new('Bash(a "b c" \\*)', note, RuleScope(session=(session,), mode=(mode, "plan")))

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from crabhook.model.event import Event
@@ -13,6 +13,7 @@ from crabhook.policy.rule import Rule, RuleSet
 from crabhook.rulebook.past import PastCall
 from crabhook.rulebook.recalled import recalled
 from crabhook.rulebook.suggest import Suggested, Wish, suggest
+from tests.support.examples import examples
 from tests.unit.policy.law import NOW, bash, call, rule
 from tests.unit.rulebook.pasts import PROTECTED, past, under
 
@@ -192,7 +193,7 @@ def allows(event: Event, *rules: Rule) -> bool:
     return ruling.verdict == "allow"
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(PASTS, TODAYS)
 def test_nothing_that_was_denied_is_ever_let_through(
     calls: list[PastCall], today: list[Rule]
@@ -205,7 +206,7 @@ def test_nothing_that_was_denied_is_ever_let_through(
             assert allows(one.event, *today) or not allows(one.event, *today, *rules)
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(PASTS, TODAYS)
 def test_a_suggestion_allows_each_call_that_it_counts(
     calls: list[PastCall], today: list[Rule]

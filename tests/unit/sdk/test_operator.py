@@ -101,6 +101,7 @@ def run_hook(folder: Path, returned: str) -> subprocess.CompletedProcess[bytes]:
     )
 
 
+@pytest.mark.process
 def test_the_operator_is_told_once_the_answer_is_printed(folder: Path) -> None:
     served = Operator(lambda _request, _context: replying(DENIAL, confirm=True))
     with serving(served, f"unix:{folder}/s"):
@@ -109,6 +110,7 @@ def test_the_operator_is_told_once_the_answer_is_printed(folder: Path) -> None:
     assert [one.request_id for one in served.confirmed] == [served.requests[0].request_id]
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("returned", ["None", "event.deny(answer.reason)"])
 def test_the_operator_is_told_nothing_of_an_answer_that_is_not_theirs(
     folder: Path, returned: str

@@ -10,6 +10,8 @@ import pytest
 
 from tests.unit.sdk import samples
 
+pytestmark = pytest.mark.process
+
 HOOK = """
 import subprocess, sys
 from crabhook.sdk import *

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from crabhook.broker.card import Card
@@ -19,6 +19,7 @@ from crabhook.model.event import Event, ToolCall
 from crabhook.model.request import Origin, Request
 from crabhook.server.lastwords import LastWords, transcript_of
 from crabhook.transcript import LAST, PIECE, last_words
+from tests.support.examples import examples
 
 HERE = Origin(host=os.uname().nodename)
 
@@ -127,7 +128,7 @@ JSON = st.recursive(
 )
 
 
-@settings(deadline=None, max_examples=50)
+@examples(50)
 @given(st.lists(JSON | st.fixed_dictionaries({"type": st.just("assistant"), "message": JSON})))
 def test_entries_of_any_shape_raise_nothing(
     tmp_path_factory: pytest.TempPathFactory, entries: list[Any]

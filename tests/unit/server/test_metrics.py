@@ -199,6 +199,7 @@ print([name for name in ("prometheus_client", "aiohttp") if name in sys.modules]
 """
 
 
+@pytest.mark.process
 def test_who_wants_no_metrics_does_not_import_them() -> None:
     done = subprocess.run([sys.executable, "-c", SERVE], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"

@@ -99,6 +99,7 @@ def serving(folder: Path) -> Iterator[subprocess.Popen[bytes]]:
         server.kill()
 
 
+@pytest.mark.process
 async def test_a_killed_servers_socket_is_taken_over(
     folder: Path, serving: subprocess.Popen[bytes]
 ) -> None:

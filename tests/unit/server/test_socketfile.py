@@ -53,6 +53,7 @@ def test_a_claim_makes_a_private_folder_and_leaves_nothing(path: Path) -> None:
     assert list(path.parent.iterdir()) == []
 
 
+@pytest.mark.process
 def test_a_second_server_is_told_whose_the_place_is(
     path: Path, holder: subprocess.Popen[bytes]
 ) -> None:
@@ -61,6 +62,7 @@ def test_a_second_server_is_told_whose_the_place_is(
     assert path.is_socket()
 
 
+@pytest.mark.process
 def test_a_dead_servers_socket_is_taken_over(path: Path, holder: subprocess.Popen[bytes]) -> None:
     holder.send_signal(signal.SIGKILL)
     holder.wait()

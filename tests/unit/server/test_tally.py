@@ -6,7 +6,6 @@ from typing import Any, Self
 
 import grpc
 import pytest
-from hypothesis import settings
 from hypothesis.stateful import invariant
 
 from crabhook.broker.effects import Effect, Refusal, Refuse, Resolve, Show
@@ -25,6 +24,7 @@ from crabhook.server.place import RefusedError
 from crabhook.server.runner import Runner
 from crabhook.server.tally import By, End, Tally, labels_of
 from crabhook.ui.headless import HEADLESS
+from tests.support.examples import examples
 from tests.support.playbook import ALLOW, DENY, Playbook, asking, bash, prompt
 from tests.support.port import ask, connected, opened, request
 from tests.unit.broker.test_histories import Call, Histories
@@ -96,7 +96,7 @@ class Counted(Histories):
         assert not self.tally._legs
 
 
-Counted.TestCase.settings = settings(max_examples=100, stateful_step_count=40, deadline=None)
+Counted.TestCase.settings = examples(100, stateful_step_count=40)
 TestCounted = Counted.TestCase
 
 

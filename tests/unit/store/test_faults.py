@@ -104,6 +104,7 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
     subprocess.run(["umount", str(place)], check=True)
 
 
+@pytest.mark.process
 def test_a_full_disk_is_said_and_survived(small_disk: Path) -> None:
     store = SqliteStore(small_disk / "state")
     blocker = small_disk / "blocker"
@@ -118,6 +119,7 @@ def test_a_full_disk_is_said_and_survived(small_disk: Path) -> None:
     assert len(records(small_disk / "state")) == fitted + 1
 
 
+@pytest.mark.process
 def test_a_server_that_begins_on_a_full_disk_still_finds_what_waits(small_disk: Path) -> None:
     folder, killed = small_disk / "state", small_disk / "killed"
     store = SqliteStore(folder)
@@ -203,6 +205,7 @@ def test_faults_of_the_file_system_have_names(number: int, kind: type[StoreError
     assert type(named(OSError(number, "x"), Path("p"))) is kind
 
 
+@pytest.mark.process
 def test_a_folder_that_may_only_be_read_is_said(folder: Path) -> None:
     SqliteStore(folder).close()
     program = (

@@ -80,6 +80,7 @@ def test_a_courier_that_fails_says_so_and_goes_again() -> None:
     assert len(sent) == 2
 
 
+@pytest.mark.process
 def test_a_command_is_given_the_head_on_its_standard_input(tmp_path: Path) -> None:
     place = tmp_path / "elsewhere"
     program = "import sys; open(sys.argv[1], 'w').write(sys.stdin.read())"
@@ -87,6 +88,7 @@ def test_a_command_is_given_the_head_on_its_standard_input(tmp_path: Path) -> No
     assert parse(place.read_text()) == HEAD
 
 
+@pytest.mark.process
 @pytest.mark.parametrize(
     "command", [["no-such-program-anywhere"], [sys.executable, "-c", "exit(3)"]]
 )

@@ -13,6 +13,8 @@ import pytest
 from crabhook.store.sqlite import SqliteStore
 from tests.unit.store.making import records, verified
 
+pytestmark = pytest.mark.process
+
 ROUNDS = 20
 
 # Decides requests as fast as it can, and prints each only when the store has said it is written.

@@ -238,6 +238,7 @@ def test_house_is_kept_as_time_passes(folder: Path, clock: Clock) -> None:
     assert verified(folder).sound
 
 
+@pytest.mark.process
 def test_the_head_is_sent_on_after_it_is_kept(folder: Path, tmp_path: Path, clock: Clock) -> None:
     place = tmp_path / "elsewhere"
     program = "import sys; open(sys.argv[1], 'w').write(sys.stdin.read())"

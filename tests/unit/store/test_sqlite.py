@@ -183,6 +183,7 @@ def test_only_one_process_writes_a_record(folder: Path, store: SqliteStore) -> N
     SqliteStore(folder).close()
 
 
+@pytest.mark.process
 def test_the_lock_goes_with_its_process(folder: Path) -> None:
     program = "import sys, time; from pathlib import Path; from crabhook.store.sqlite import *\n"
     program += "s = SqliteStore(Path(sys.argv[1])); print('open', flush=True); time.sleep(60)"

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from crabhook.store.chain import link
@@ -17,6 +17,7 @@ from crabhook.store.errors import StoreError
 from crabhook.store.head import HeadFile, written
 from crabhook.store.record import COLUMNS, Head, Record
 from crabhook.store.sqlite import SqliteStore
+from tests.support.examples import examples
 from tests.unit.store.making import decision, entry, records, verified
 
 RECORDS = 12
@@ -69,7 +70,7 @@ def test_what_nobody_touched_is_sound(written_record: Path) -> None:
     assert not found.notes
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(seq=SEQS, column=st.sampled_from(CHANGEABLE), data=st.data())
 def test_a_flipped_bit_is_found(opened: Open, seq: int, column: str, data: st.DataObject) -> None:
     copy = opened()
@@ -91,7 +92,7 @@ def flipped(value: Any, data: st.DataObject) -> Any:
     return bytes(raw) if isinstance(value, bytes) else raw.decode()
 
 
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @given(first=SEQS, number=st.integers(1, RECORDS - 1))
 def test_deleted_records_are_found(opened: Open, first: int, number: int) -> None:
     copy = opened()
@@ -103,7 +104,7 @@ def test_deleted_records_are_found(opened: Open, first: int, number: int) -> Non
         assert f"records {first} to {last} are missing" in found.faults[0].what
 
 
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @given(pair=st.lists(SEQS, min_size=2, max_size=2, unique=True))
 def test_swapped_records_are_found(opened: Open, pair: list[int]) -> None:
     copy, (one, two) = opened(), pair
@@ -113,7 +114,7 @@ def test_swapped_records_are_found(opened: Open, pair: list[int]) -> None:
     assert {one, two} <= faults
 
 
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @given(place=SEQS)
 def test_an_inserted_record_is_found(opened: Open, place: int) -> None:
     copy = opened()
@@ -128,7 +129,7 @@ def test_an_inserted_record_is_found(opened: Open, place: int) -> None:
     }
 
 
-@settings(max_examples=20, deadline=None)
+@examples(20)
 @given(kept=st.integers(0, RECORDS - 1))
 def test_a_tail_that_was_cut_off_is_found_by_the_head_kept_apart(opened: Open, kept: int) -> None:
     copy = opened()
@@ -138,7 +139,7 @@ def test_a_tail_that_was_cut_off_is_found_by_the_head_kept_apart(opened: Open, k
     assert "cut off" in found.faults[0].what
 
 
-@settings(max_examples=20, deadline=None)
+@examples(20)
 @given(seq=SEQS)
 def test_a_chain_forged_from_some_record_on_differs_from_its_head(opened: Open, seq: int) -> None:
     copy = opened()
@@ -246,7 +247,7 @@ def test_a_last_hash_that_is_no_hash_stops_no_writer(opened: Open) -> None:
     assert RECORDS in {fault.seq for fault in verified(copy.folder).faults}
 
 
-@settings(max_examples=80, deadline=None)
+@examples(80)
 @given(data=st.data())
 def test_a_bit_of_the_file_flipped_anywhere_is_found_or_changes_no_record(
     opened: Open, data: st.DataObject

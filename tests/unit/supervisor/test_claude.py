@@ -11,6 +11,8 @@ import pytest
 from crabhook.supervisor.claude import INSTRUCTIONS, SCHEMA, verdict
 from crabhook.supervisor.errors import ReviewerError
 
+pytestmark = pytest.mark.process
+
 CLAUDE = """
 import json, os, sys
 from pathlib import Path

@@ -62,6 +62,7 @@ def test_anything_else_is_no_verdict(printed: bytes) -> None:
         read_finding(printed)
 
 
+@pytest.mark.process
 def test_a_child_that_holds_the_output_keeps_nobody_and_is_ended(tmp_path: Path) -> None:
     noted = tmp_path / "child"
     code = (
@@ -79,6 +80,7 @@ def test_a_child_that_holds_the_output_keeps_nobody_and_is_ended(tmp_path: Path)
         time.sleep(0.01)
 
 
+@pytest.mark.process
 def test_the_review_is_json_on_standard_input_under_the_guard(tmp_path: Path) -> None:
     judge = tmp_path / "judge.py"
     judge.write_text(
@@ -100,10 +102,12 @@ def test_the_guard_is_the_number_one_and_nothing_else() -> None:
     assert not any(guarded({name: said}) for name in GUARDS for said in ("", "0", "true"))
 
 
+@pytest.mark.process
 def test_a_program_that_does_not_read_is_not_waited_on() -> None:
     assert printing("print('done')", b"x" * (8 << 20)) == b"done\n"
 
 
+@pytest.mark.process
 def test_what_a_program_leaves_running_is_ended_with_it(tmp_path: Path) -> None:
     pid = tmp_path / "pid"
     code = (
@@ -126,6 +130,7 @@ def runs(pid: int) -> bool:
         return False
 
 
+@pytest.mark.process
 @pytest.mark.parametrize(
     "code",
     [
@@ -140,6 +145,7 @@ def test_a_program_is_waited_for_until_the_deadline(code: str) -> None:
         printing(code, seconds=0.5)
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("name", ["/no/such", "\0", "/"])
 def test_a_program_that_cannot_be_started_is_said(name: str) -> None:
     with pytest.raises(ReviewerError, match=r"cannot be started: .*whole path"):

@@ -36,6 +36,7 @@ def told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Told:
     return Told(settings_file=settings, environment={})
 
 
+@pytest.mark.process
 def test_the_answer_alone_is_on_standard_output(
     told: Told, stdin: io.BufferedWriter, capfd: pytest.CaptureFixture[str]
 ) -> None:

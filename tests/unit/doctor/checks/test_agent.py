@@ -9,6 +9,8 @@ from crabhook.doctor.checks.agent import known_version
 from crabhook.doctor.finding import Finding, Status
 from tests.unit.doctor.home import Home, is_well
 
+pytestmark = pytest.mark.process
+
 
 def seen(home: Home, script: str, monkeypatch: pytest.MonkeyPatch) -> Finding:
     folder = home.folder / "bin"

@@ -18,6 +18,7 @@ def test_where_nothing_is_hooked_there_is_nothing_to_say(home: Home) -> None:
     assert [*switched_on(home.case()), *alone(home.case())] == []
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("scope", ["settings.json", "../project/.claude/settings.local.json"])
 def test_a_switch_in_any_file_is_a_fault_that_editing_mends(home: Home, scope: str) -> None:
     home.install("--gate")
@@ -55,6 +56,7 @@ def test_a_switch_of_the_machine_s_own_settings_counts(home: Home) -> None:
     assert (finding.status, str(above) in finding.what) == (Status.FAULT, True)
 
 
+@pytest.mark.process
 @pytest.mark.parametrize(
     ("agent", "file", "text"),
     [
@@ -73,6 +75,7 @@ def test_other_agents_switches_are_known(home: Home, agent: str, file: str, text
     assert is_well(next(switched_on(home.case(agent))))
 
 
+@pytest.mark.process
 @pytest.mark.parametrize(
     ("text", "status"),
     [
@@ -93,6 +96,7 @@ def test_what_codex_keeps_beside_its_hooks_is_looked_at(
     assert is_well(next(switched_on(home.case("codex"))))
 
 
+@pytest.mark.process
 def test_a_hook_that_could_change_the_same_input_is_warned_of(home: Home) -> None:
     home.install("--gate")
     before = home.settings.read_text()
@@ -118,6 +122,7 @@ def test_our_own_supervisor_is_no_foreigner(home: Home) -> None:
     assert is_well(home.look(alone))
 
 
+@pytest.mark.process
 def test_hooks_that_differ_in_two_files_ask_twice_and_uninstalling_mends(home: Home) -> None:
     home.install("--gate")
     home.install("--companion", "--scope", "project")

@@ -45,6 +45,7 @@ async def test_the_settings_may_hold_it(home: Home) -> None:
     assert is_well(finding)
 
 
+@pytest.mark.process
 async def test_no_token_here_is_a_warning_and_the_servers_own_is_tried(home: Home) -> None:
     kept = home.write(home.state / "token", f"{TOKEN}\n")
     warning, fits = await found(home)
@@ -111,6 +112,7 @@ def test_a_projects_url_is_not_shown_the_token(home: Home, monkeypatch: pytest.M
     assert home.look(takes, trusting=True).status is Status.FAULT
 
 
+@pytest.mark.process
 def test_the_other_checks_see_an_installation_like_any_other(home: Home) -> None:
     install(home, "http://127.0.0.1:9", "--fail-closed", "--wait", "100")
     case = home.case()
@@ -122,6 +124,7 @@ def test_the_other_checks_see_an_installation_like_any_other(home: Home) -> None
     assert [finding.id for finding in server.answers(case)] == ["server.answers"]
 
 
+@pytest.mark.process
 def test_what_mends_an_older_entry_keeps_it_sent(home: Home) -> None:
     install(home, "http://127.0.0.1:9", "--wait", "100")
     home.change(lambda settings: settings["hooks"]["Stop"][0]["hooks"][0].update(timeout=1))

@@ -12,6 +12,7 @@ from crabhook.doctor.finding import Status
 from tests.unit.doctor.home import Home, is_well, typist
 
 
+@pytest.mark.process
 def test_no_hook_is_a_fault_that_installing_mends(home: Home) -> None:
     finding = home.look(installed)
     assert (finding.status, finding.id) == (Status.FAULT, "hook.installed")
@@ -45,6 +46,7 @@ def test_every_agent_s_hooks_are_found(home: Home, agent: str) -> None:
     assert is_well(finding)
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("text", ["{", '{"hooks": 1}', '{"a": 1, "a": 2}', "{\n  // mine\n}"])
 def test_settings_that_cannot_be_read_are_a_fault_that_editing_mends(home: Home, text: str) -> None:
     home.write(home.settings, text)
@@ -83,6 +85,7 @@ def twice(settings: dict[str, Any]) -> object:
     return settings["hooks"]["PreToolUse"].extend(settings["hooks"]["PreToolUse"])
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("agent", ["claude", "codex"])
 def test_a_companion_of_before_that_asks_no_rule_before_a_call_is_a_fault(
     home: Home, agent: str
@@ -109,6 +112,7 @@ def gone(settings: dict[str, Any]) -> object:
     return settings["hooks"].pop("PreToolUse")
 
 
+@pytest.mark.process
 @pytest.mark.parametrize(
     ("change", "status", "told"),
     [
@@ -132,6 +136,7 @@ def test_other_entries_than_this_version_writes_are_mended_by_installing_them_ag
     assert hooks(home) == as_it_was
 
 
+@pytest.mark.process
 def test_a_project_s_hooks_are_mended_in_the_project(home: Home) -> None:
     home.install("--scope", "local", "--gate")
     path = home.project / ".claude" / "settings.local.json"

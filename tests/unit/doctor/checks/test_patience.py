@@ -17,6 +17,7 @@ def test_where_nothing_is_hooked_there_is_nothing_to_say(home: Home) -> None:
     assert list(patient(home.case())) == []
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("agent", FILES)
 def test_a_timeout_that_is_too_short_in_the_agents_unit_is_mended_by_installing(
     home: Home, agent: str
@@ -41,6 +42,7 @@ def test_a_timeout_that_is_too_short_in_the_agents_unit_is_mended_by_installing(
     assert is_well(next(patient(home.case(agent))))
 
 
+@pytest.mark.process
 def test_no_timeout_is_the_agents_own_and_too_short_for_a_person(home: Home) -> None:
     home.install("--gate")
     home.change(lambda it: it["hooks"]["PreToolUse"][0]["hooks"][0].pop("timeout"))
@@ -50,6 +52,7 @@ def test_no_timeout_is_the_agents_own_and_too_short_for_a_person(home: Home) -> 
     assert is_well(home.look(patient))
 
 
+@pytest.mark.process
 def test_a_server_that_lets_questions_stand_longer_is_told_and_installing_mends(
     home: Home,
 ) -> None:

@@ -69,6 +69,7 @@ class TestGemini:
         finding = look(home, "gemini")
         assert (finding.status, finding.mend) == (Status.WARNING, "gemini")
 
+    @pytest.mark.process
     def test_a_folder_that_is_not_trusted_runs_no_hook(self, home: Home, folders: Path) -> None:
         home.write(folders, {str(home.project): "DO_NOT_TRUST"})
         finding = look(home, "gemini")

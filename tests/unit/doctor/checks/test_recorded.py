@@ -45,6 +45,7 @@ def test_a_record_that_is_whole_is_well_beside_its_writer(home: Home) -> None:
     assert finding.what == "all 12 records are as they were written"
 
 
+@pytest.mark.process
 @pytest.mark.parametrize(
     ("spoil", "status"),
     [
@@ -77,6 +78,7 @@ def _instead(path: Path, *, is_folder: bool) -> None:
     path.mkdir() if is_folder else path.write_text("mine")
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("quick", [False, True])
 @pytest.mark.parametrize(
     ("spoil", "told"),
@@ -134,6 +136,7 @@ for one in room(Machine(Wish(Path("/")), ())):
 """
 
 
+@pytest.mark.process
 @pytest.mark.parametrize(
     ("kilobytes", "told"),
     [(2_000, "fault what is asked"), (50_000, "warning soon nothing"), (400_000, "ok ")],

@@ -32,6 +32,7 @@ async def test_a_server_that_is_there_is_well(home: Home) -> None:
     assert float(finding.figures["answer_ms"]) > 0
 
 
+@pytest.mark.process
 @pytest.mark.parametrize(
     ("options", "means"),
     [((), "by its own rules alone"), (("--fail-closed",), "is denied")],
@@ -75,6 +76,7 @@ def test_the_usual_socket_needs_no_address(home: Home) -> None:
     assert home.look(answers).mend == "crabhook serve"
 
 
+@pytest.mark.process
 async def test_a_server_at_another_address_of_the_settings_is_found_and_asked(home: Home) -> None:
     home.install("--gate", "--wait", "60")
     elsewhere = f"unix:{home.folder}/run/else"
@@ -86,6 +88,7 @@ async def test_a_server_at_another_address_of_the_settings_is_found_and_asked(ho
         assert is_well(await asyncio.to_thread(home.look, answers))
 
 
+@pytest.mark.process
 async def test_a_wrong_token_is_a_fault_and_the_servers_own_mends_it(home: Home) -> None:
     wrong = home.write(home.folder / "wrong", "wrong\n")
     wrong.chmod(0o600)
@@ -129,6 +132,7 @@ def test_a_token_that_is_not_there_is_a_fault(home: Home) -> None:
     assert home.look(private_token).status is Status.FAULT
 
 
+@pytest.mark.process
 def test_a_token_that_others_can_read_is_a_fault_since_the_hook_refuses_it(home: Home) -> None:
     token = home.write(home.folder / "token", "hush\n")
     home.install("--gate", "--token-file", str(token), server="127.0.0.1:1")
@@ -178,6 +182,7 @@ class TestTheSocket:
     def test_as_the_server_makes_it_it_is_well(self, home: Home) -> None:
         assert is_well(home.look(private_socket))
 
+    @pytest.mark.process
     @pytest.mark.parametrize(
         ("spoil", "status"),
         [
@@ -195,6 +200,7 @@ class TestTheSocket:
         home.mend(finding)
         assert is_well(home.look(private_socket))
 
+    @pytest.mark.process
     def test_a_socket_that_others_reach_is_worse(self, home: Home, path: Path) -> None:
         path.parent.chmod(0o711)
         path.chmod(0o666)
@@ -203,6 +209,7 @@ class TestTheSocket:
         home.mend(finding)
         assert is_well(home.look(private_socket))
 
+    @pytest.mark.process
     def test_something_else_in_its_place_is_moved_away(self, home: Home, path: Path) -> None:
         path.unlink()
         path.write_text("precious")
@@ -212,6 +219,7 @@ class TestTheSocket:
         assert Path(f"{path}.moved-away").read_text() == "precious"
         assert list(private_socket(home.case())) == []
 
+    @pytest.mark.process
     def test_a_folder_that_is_shared_is_left_for_the_usual_one(
         self, home: Home, path: Path
     ) -> None:

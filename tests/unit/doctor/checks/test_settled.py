@@ -10,6 +10,8 @@ from crabhook.doctor.finding import Finding, Status
 from tests.support.typist import Typist
 from tests.unit.doctor.home import Home, is_well, typist
 
+pytestmark = pytest.mark.process
+
 GOOD = '[[rule]]\nverdict = "deny"\nmatch = "Bash(rm *)"\n'
 BROKEN = f'{GOOD}\n[[rule]]\nverdict = "perhaps"\nmatch = "Bash"\n'
 

@@ -12,6 +12,8 @@ from crabhook.doctor.timing import Speed
 from crabhook.install import program
 from tests.unit.doctor.home import Home, is_well
 
+pytestmark = pytest.mark.process
+
 
 def starting(home: Home, command: str, stub: str | None = None) -> None:
     """Have every entry start another program."""

@@ -24,6 +24,7 @@ def test_a_home_of_ones_own_is_well(home: Home) -> None:
     assert is_well(home.look_around(own))
 
 
+@pytest.mark.process
 @pytest.mark.parametrize(
     "place",
     [

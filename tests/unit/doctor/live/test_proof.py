@@ -12,7 +12,7 @@ from crabhook.doctor.live import proof, stage
 from crabhook.doctor.live.proof import AGENTS, prove
 from tests.unit.doctor.home import Home, contents
 
-pytestmark = pytest.mark.timeout(90)
+pytestmark = [pytest.mark.process, pytest.mark.timeout(90)]
 
 
 def proven(home: Home, manner: str) -> Finding:

@@ -10,6 +10,8 @@ from crabhook.doctor.processes import ProgramError
 from crabhook.hook.client import Options
 from tests.unit.doctor.home import Home
 
+pytestmark = pytest.mark.process
+
 WHERE = "crabhook.doctor.live.stage.WHERE"
 
 

@@ -3,13 +3,14 @@
 import contextlib
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from crabhook.lint.errors import CannotParseError
 from crabhook.lint.finding import Place
 from crabhook.lint.python.read import read_python
 from crabhook.lint.script import Answer, Exit, Language, Script, Source, Written
+from tests.support.examples import examples
 
 HEAD = "import json, os, sys, time, subprocess\n"
 
@@ -308,7 +309,7 @@ _PIECES = st.sampled_from(
 )
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(st.lists(_PIECES, max_size=30).map("".join))
 def test_no_text_is_too_strange_to_be_read_or_refused(text: str) -> None:
     with contextlib.suppress(CannotParseError):

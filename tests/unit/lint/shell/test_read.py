@@ -3,7 +3,7 @@
 import contextlib
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from crabhook.lint.errors import CannotParseError
@@ -13,6 +13,7 @@ from crabhook.lint.shape import UNKNOWN
 from crabhook.lint.shell.prints import prints
 from crabhook.lint.shell.read import read_shell
 from crabhook.lint.shell.tree import MAX_DEPTH, ShellTree
+from tests.support.examples import examples
 
 
 @pytest.mark.parametrize(
@@ -163,7 +164,7 @@ _PIECES = st.sampled_from(
 )
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(st.lists(_PIECES, max_size=30).map("".join))
 def test_no_text_is_too_strange_to_be_read_or_refused(text: str) -> None:
     with contextlib.suppress(CannotParseError):

@@ -3,10 +3,13 @@
 import subprocess
 import sys
 
+import pytest
+
 from crabhook.lint.finding import Place
 from crabhook.lint.shell.tree import ShellTree
 
 
+@pytest.mark.process
 def test_no_letter_ends_the_process() -> None:
     reading = """
 from crabhook.lint.shell.tree import ShellTree

@@ -18,6 +18,16 @@ def event(name: str, tool: str = "Bash", tool_input: Any = None, **fields: Any) 
     return Event("claude", name, tool=called, fields=fields)
 
 
+class _Unwritable:
+    """No JSON can be made of it; its name is the same in every run."""
+
+    def __repr__(self) -> str:
+        return "unwritable"
+
+
+UNWRITABLE = _Unwritable()
+
+
 @pytest.mark.parametrize("name", sorted(HELD))
 @pytest.mark.parametrize(
     "decision",
@@ -45,7 +55,7 @@ def test_a_held_event_takes_every_verdict(decision: Decision, name: str) -> None
         (Decision(Verdict.DENY, reason="r", note="n"), "takes no note"),
         (Decision(Verdict.ASK, note="n"), "takes no note"),
         (Decision(Verdict.ALLOW, updated_input={"a": float("nan")}), "written as JSON"),
-        (Decision(Verdict.ALLOW, updated_input={"a": object()}), "written as JSON"),  # type: ignore[dict-item]
+        (Decision(Verdict.ALLOW, updated_input={"a": UNWRITABLE}), "written as JSON"),  # type: ignore[dict-item]
     ],
     ids=repr,
 )

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from crabhook.model.decision import Decision, Verdict
@@ -18,6 +18,7 @@ from crabhook.platforms.codex.events import EVENTS
 from crabhook.platforms.codex.write import remark, write
 from tests.support.client import SAMPLES, sample
 from tests.support.codex_grammar import Fate, fate
+from tests.support.examples import examples
 
 QUESTIONS: dict[str, Any] = {"questions": [{"id": "c", "question": "Which?", "options": []}]}
 TOOLS = (
@@ -83,7 +84,7 @@ def meant(event: Event, decision: Decision) -> Fate:
             return Fate.NOTHING
 
 
-@settings(max_examples=500, deadline=None)
+@examples(500)
 @given(st.sampled_from([*EVENTS, "Brand-New"]), st.sampled_from(TOOLS), DECISIONS)
 def test_what_the_check_accepts_is_taken_and_means_what_was_decided(
     name: str, tool: ToolCall | None, decision: Decision
@@ -98,7 +99,7 @@ def test_what_the_check_accepts_is_taken_and_means_what_was_decided(
     assert reply.exit_code == 0
 
 
-@settings(max_examples=500, deadline=None)
+@examples(500)
 @given(st.sampled_from([*EVENTS, "Brand-New"]), st.sampled_from(TOOLS), DECISIONS)
 def test_what_no_check_has_seen_never_approves_more_than_was_decided(
     name: str, tool: ToolCall | None, decision: Decision

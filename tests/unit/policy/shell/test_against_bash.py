@@ -11,7 +11,11 @@ import subprocess
 from itertools import product
 from pathlib import Path
 
+import pytest
+
 from tests.unit.policy.law import allowing, bash, surroundings
+
+pytestmark = pytest.mark.process
 
 FRAMES = [
     "ls {}", 'ls "{}"', "ls '{}'", "x={}; ls", 'x="{}"; ls', "cat <<EOF\n{}\nEOF", "cat <<EOF\na\n{}\nEOF", "cat <<-EOF\n{}\nEOF",

@@ -3,6 +3,7 @@
 import subprocess
 import sys
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -21,6 +22,7 @@ read_script("{{{FAR}", {{}})
 """
 
 
+@pytest.mark.process
 def test_no_letter_ends_the_process() -> None:
     run = subprocess.run(
         [sys.executable, "-c", ENDED_THE_PROCESS], capture_output=True, check=False, timeout=30

@@ -326,6 +326,7 @@ async def test_a_desk_that_is_cancelled_leaves_nothing_behind() -> None:
         assert "\x1b[?1049l" in terminal.output.sent.getvalue()  # the terminal is as it was
 
 
+@pytest.mark.process
 async def test_a_command_is_edited_in_the_operators_own_editor(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -349,6 +350,7 @@ async def test_a_command_is_edited_in_the_operators_own_editor(
     assert decision.updated_input == {"command": "make all && echo from outside"}
 
 
+@pytest.mark.process
 async def test_an_editor_that_fails_is_said_and_the_desk_goes_on(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -366,6 +368,7 @@ async def test_an_editor_that_fails_is_said_and_the_desk_goes_on(
     assert decision.reason == "no way"
 
 
+@pytest.mark.process
 async def test_agents_are_served_while_the_operators_editor_is_open_and_it_ends_with_the_desk(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

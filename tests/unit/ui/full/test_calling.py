@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pytest
 from prompt_toolkit.data_structures import Size
 from prompt_toolkit.output.vt100 import Vt100_Output
 
@@ -78,6 +79,7 @@ async def test_without_a_wish_to_be_called_the_terminal_is_left_alone() -> None:
     assert called.written.getvalue() == ""
 
 
+@pytest.mark.process
 async def test_a_program_is_run_with_what_it_may_know(tmp_path: Path) -> None:
     found = tmp_path / "found"
     code = f"import os; open({str(found)!r}, 'w').write(os.environ['CRABHOOK_KIND'])"
@@ -91,6 +93,7 @@ async def test_a_program_is_run_with_what_it_may_know(tmp_path: Path) -> None:
     await called.caller.close()
 
 
+@pytest.mark.process
 async def test_a_program_that_goes_on_is_ended_with_the_desk() -> None:
     called = Called(command=EVERY, program=(sys.executable, "-c", "import time; time.sleep(60)"))
     called.sitting.ask()
@@ -112,6 +115,7 @@ async def test_only_so_many_programs_run_at_once() -> None:
         await called.caller.close()
 
 
+@pytest.mark.process
 async def test_a_program_that_is_not_there_is_said() -> None:
     called = Called(command=EVERY, program=("/no-such-program",))
     called.sitting.ask()

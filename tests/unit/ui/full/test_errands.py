@@ -43,6 +43,7 @@ async def run(sitting: Sitting) -> None:
         await application.run_async(pre_run=look)
 
 
+@pytest.mark.process
 async def test_what_the_editor_leaves_is_in_the_screens_own(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -72,6 +73,7 @@ async def test_where_nothing_is_asked_nothing_is_begun() -> None:
     Errands(sitting.screen).stop()  # with nothing open it does no harm
 
 
+@pytest.mark.process
 async def test_what_comes_back_into_view_arms_anew(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -90,6 +90,7 @@ def look(sitting: Sitting) -> None:
         assert not bad
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("columns", "rows"), SIZES, ids=["80x24", "200x60"])
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_each_kind_of_card_is_read_to_its_end_and_passed(

@@ -6,12 +6,13 @@ import unicodedata
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from crabhook.broker.orders import Kind, Order
 from crabhook.ui.full.layout import LEAST_ROWS, divide
 from crabhook.ui.full.paper import line_cells
+from tests.support.examples import examples
 from tests.support.sitting import QUESTIONS, Sitting
 
 SIZES = [(40, 10), (80, 24), (200, 60), (24, 7), (80, 8), (120, 16)]
@@ -86,6 +87,7 @@ def filled(columns: int, rows: int, text: str = "text", **options: Any) -> Sitti
     return sitting
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("columns", "rows"), SIZES)
 @pytest.mark.parametrize("ascii_only", [False, True])
 def test_every_mode_fits_every_size(columns: int, rows: int, ascii_only: bool) -> None:
@@ -102,7 +104,7 @@ def test_a_screen_too_small_says_so_and_shows_no_card(columns: int, rows: int) -
     assert not frame.shows_card
 
 
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(hostile_text, st.booleans())
 def test_no_letter_that_acts_hides_or_reorders_reaches_the_screen(
     text: str,
@@ -146,6 +148,7 @@ def test_every_row_of_a_long_request_can_be_scrolled_to() -> None:
     assert "user: ann" in seen  # its very last row
 
 
+@pytest.mark.slow
 def test_what_is_drawn_costs_the_same_among_many_cards_as_among_few() -> None:
     sitting = Sitting()
     for number in range(3000):

@@ -11,6 +11,8 @@ import pytest
 
 from crabhook.ui.full.outside import FALLBACK, EditorError, OutsideEditor, editor_of
 
+pytestmark = pytest.mark.process
+
 
 @pytest.fixture(autouse=True)
 def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:

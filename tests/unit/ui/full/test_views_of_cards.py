@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from crabhook.broker.orders import Kind, Order
@@ -22,6 +22,7 @@ from crabhook.ui.full.moment import Mode
 from crabhook.ui.full.paper import Sheet, line_cells
 from crabhook.ui.full.planview import ChangesContent, DenialContent, NotesContent
 from crabhook.ui.safe import TAB, safe
+from tests.support.examples import examples
 from tests.support.sitting import Sitting
 
 SAMPLES = Path(__file__).parents[3] / "samples" / "claude"
@@ -161,7 +162,7 @@ OWN_FIELDS = st.fixed_dictionaries(
 )  # fmt: skip
 
 
-@settings(deadline=None, max_examples=60)
+@examples(60)
 @given(st.sampled_from(HOLDABLE), OWN_FIELDS, st.integers(24, 120))
 def test_no_view_of_any_event_is_unsafe_or_fails(
     name: str, fields: dict[str, Any], columns: int
@@ -190,7 +191,7 @@ FIELD = st.fixed_dictionaries(
 )
 
 
-@settings(deadline=None, max_examples=30)
+@examples(30)
 @given(
     st.dictionaries(st.text(max_size=5) | st.just(HOSTILE), FIELD, max_size=4), st.integers(24, 100)
 )
@@ -204,7 +205,7 @@ def test_no_form_is_unsafe_or_fails(properties: dict[str, Any], columns: int) ->
     rows(FilledContent(sitting.card, form), Sheet(columns, safe))
 
 
-@settings(deadline=None, max_examples=30)
+@examples(30)
 @given(st.text(max_size=200) | st.just(HOSTILE * 3 + "\n" + HOSTILE), st.integers(24, 100))
 def test_no_view_of_a_plan_is_unsafe_or_fails(text: str, columns: int) -> None:
     plan = f"x{text}"

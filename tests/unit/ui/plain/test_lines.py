@@ -141,6 +141,7 @@ async def test_reading_starts_no_thread_and_can_be_given_up(fds: Descriptors) ->
     assert not asyncio.get_running_loop().remove_reader(reading)
 
 
+@pytest.mark.process
 def test_a_read_that_never_ends_does_not_keep_the_process(fds: Descriptors) -> None:
     program = """
 import asyncio

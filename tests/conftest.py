@@ -1,0 +1,125 @@
+"""Which tests run when: each is marked by its folder and held to its mark.
+
+`make test-fast` runs what starts no process, `make test` adds those that do
+and some sessions of each real agent, `.ci/run` runs the rest as well.
+CONTRIBUTING.md says it for people.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import settings
+
+from tests.support.examples import DEV
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+ROOT = Path(__file__).parents[1]
+
+MARKED = {"integration": "process", "e2e": "e2e"}
+"""What every test of a folder is marked as."""
+
+STARTS = frozenset(
+    {"subprocess.Popen", "os.fork", "os.forkpty", "os.posix_spawn", "os.system", "os.exec"}
+)
+"""The interpreter's own names (its audit events) for starting a process."""
+
+LEFT_OUT = "not thorough"
+"""The choice of `make test`."""
+
+_left = pytest.StashKey[Counter[str]]()
+_running: list[pytest.Item] = []
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--slowest", metavar="FILE", help="write the 25 slowest tests as a table")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if not config.getoption("--hypothesis-profile"):
+        settings.load_profile(DEV)
+    config.stash[_left] = Counter()
+    if file := config.getoption("--slowest"):
+        config.pluginmanager.register(Slowest(Path(file)))
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    for item in items:
+        if mark := MARKED.get(item.path.relative_to(ROOT / "tests").parts[0]):
+            item.add_marker(mark)
+        if item.get_closest_marker("e2e") and not item.get_closest_marker("everyday"):
+            item.add_marker("thorough")
+        if item.get_closest_marker("thorough"):
+            config.stash[_left]["e2e" if item.get_closest_marker("e2e") else "long"] += 1
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
+    _running.append(item)
+    try:
+        return (yield)
+    finally:
+        _running.pop()
+
+
+def _hold(event: str, _: tuple[Any, ...]) -> None:
+    """Refuse a process to a test that is not marked for starting one."""
+    if event not in STARTS or not _running:
+        return
+    if not any(_running[-1].get_closest_marker(name) for name in ("process", "e2e")):
+        raise AssertionError(f"{_running[-1].nodeid} starts a process: mark it `process`")
+
+
+sys.addaudithook(_hold)
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    if hasattr(session.config, "workeroutput"):  # a worker of xdist: the first process prints
+        session.config.workeroutput["left"] = dict(session.config.stash[_left])
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    if left := getattr(node, "workeroutput", {}).get("left"):
+        node.config.stash[_left] = Counter(left)
+
+
+def pytest_terminal_summary(
+    terminalreporter: pytest.TerminalReporter, config: pytest.Config
+) -> None:
+    """Say what this run leaves to `.ci/run`."""
+    left = config.stash[_left]
+    if config.option.markexpr == LEFT_OUT and left:
+        terminalreporter.write_line(
+            f"Left to .ci/run: {left['e2e']} more sessions of the real agents, {left['long']} long"
+            " tests, and three quarters of each property's examples (make test-rest)."
+        )
+
+
+class Slowest:
+    """Writes the table of the slowest tests: setting up, running and taking down together."""
+
+    NUMBER = 25
+
+    def __init__(self, file: Path) -> None:
+        self._file = file
+        self._seconds = Counter[str]()
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        self._seconds[report.nodeid] += report.duration
+
+    def pytest_sessionfinish(self) -> None:
+        rows = [
+            f"| {took:.1f} | `{name}` |" for name, took in self._seconds.most_common(self.NUMBER)
+        ]
+        head = ["| seconds | test |", "| ---: | --- |"]
+        made = "Made by `make slowest`, several tests side by side on two cores."
+        text = "\n".join(["# The slowest tests", "", made, "", *head, *rows, ""])
+        self._file.write_text(text, encoding="utf-8")

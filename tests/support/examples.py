@@ -1,0 +1,22 @@
+"""How many examples a property is tried on: all of them in CI, a quarter while somebody works.
+
+`--hypothesis-profile=ci` chooses all, and `.ci/run` does.
+"""
+
+from typing import Any
+
+from hypothesis import settings
+
+CI = "ci"
+DEV = "dev"
+# A machine that does other things as well is no fault of an example's: no deadline.
+settings.register_profile(CI, deadline=None)
+settings.register_profile(DEV, deadline=None, max_examples=25)
+_SHARE = 4
+_FEWEST = 5
+
+
+def examples(number: int, **more: Any) -> settings:
+    """Try a property on `number` examples in CI, and on a share of them otherwise."""
+    in_ci = settings.get_current_profile_name() == CI
+    return settings(max_examples=number if in_ci else max(_FEWEST, number // _SHARE), **more)
