@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import json
+import os
+import subprocess
 from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.e2e.test_claude_code import OWN_PROMPT, install
-from tests.support.plain_desk import PlainDesk
+from tests.support.isolation import isolated, with_etc
+from tests.support.plain_desk import CRABHOOK, PlainDesk
 from tests.support.turns import Text, ToolUse, bash
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from tests.e2e.conftest import MakeClaude
 
@@ -134,3 +139,42 @@ def test_what_becomes_of_a_call_that_nobody_decides_in_time_is_what_was_said(
     assert (run.exit_code, run.stdout.strip()) == (0, "I go on.")
     assert (agent.project / "made").exists() is not closed
     assert any("no decision from the operator" in one for one in run.last.tool_results()) is closed
+
+
+@pytest.mark.parametrize("wish", ["allow", "deny no"])
+def test_managed_hooks_hold_where_the_users_own_settings_are_left_out(
+    claude: MakeClaude, desk: PlainDesk, tmp_path: Path, wish: str
+) -> None:
+    etc = tmp_path / "etc"
+    subprocess.run(["cp", "-a", "/etc/.", str(etc)], check=False, capture_output=True, timeout=30)
+    sources = ("--setting-sources", "project,local")
+    agent = claude((bash("touch made"),), (Text("Done."),), etc=etc)
+    (agent.project / ".claude").mkdir()
+    switch = agent.project / ".claude" / "settings.json"
+    switch.write_text('{"disableAllHooks": true}', encoding="utf-8")
+
+    def in_place(*command: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            isolated(with_etc(etc, [CRABHOOK, *command, "--project", str(agent.project)])),
+            capture_output=True,
+            text=True,
+            timeout=60,
+            env={"PATH": os.environ["PATH"], "HOME": str(agent.home)},
+            check=False,
+        )
+
+    place = ("claude", "--scope", "managed")
+    done = in_place("install", *place, "--gate", "--server", desk.address)
+    assert done.returncode == 0, done.stderr
+    looked = in_place("doctor", "claude", "--json", "--quick")
+    found = {one["id"]: one for one in json.loads(looked.stdout)["findings"]}
+    for id_ in ("hook.installed", "hook.current", "hook.switched-on", "server.answers"):
+        assert found[id_]["status"] == "ok", found[id_]
+    assert "(managed)" in found["hook.installed"]["what"]
+    desk.say_when("Bash", wish)
+    run = agent.headless("make a file", mode="bypassPermissions", extra_args=sources)
+    assert (run.exit_code, run.stdout.strip()) == (0, "Done.")
+    assert (agent.project / "made").exists() is (wish == "allow")
+    assert in_place("uninstall", *place).returncode == 0
+    left = json.loads((etc / "claude-code" / "managed-settings.json").read_text())
+    assert left == {}

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tests.support.isolation import isolated
+from tests.support.isolation import isolated, with_etc
 from tests.support.requirements import program
 from tests.support.terminal import Terminal
 
@@ -108,6 +108,7 @@ class Claude:
     environment: Mapping[str, str] = field(default_factory=dict)
     seconds: int = 45
     doors: Mapping[int, str] = field(default_factory=dict)
+    etc: Path | None = None
     _terminals: list[Terminal] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -153,7 +154,8 @@ class Claude:
             },
         )
         launcher = [sys.executable, "-m", "tests.support.launcher", str(plan)]
-        return isolated(["env", f"--chdir={REPOSITORY}", *launcher])
+        command = ["env", f"--chdir={REPOSITORY}", *launcher]
+        return isolated(with_etc(self.etc, command) if self.etc else command)
 
     def headless(
         self, prompt: str, *, mode: str = "default", extra_args: Sequence[str] = ()

@@ -12,6 +12,10 @@ import os
 import socket
 import struct
 import subprocess
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 SIOCGIFFLAGS = 0x8913
 SIOCSIFFLAGS = 0x8914
@@ -42,6 +46,11 @@ def isolated(command: list[str]) -> list[str]:
         *command,
     ]
     return ending_with_us(apart)
+
+
+def with_etc(folder: Path, command: list[str]) -> list[str]:
+    """The command line that runs `command` with this folder for /etc; for one that is isolated."""
+    return ["sh", "-c", 'mount --bind "$0" /etc && exec "$@"', str(folder), *command]
 
 
 def raise_loopback() -> None:

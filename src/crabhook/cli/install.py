@@ -10,7 +10,7 @@ from crabhook.cli.installhttp import add_http_arguments, next_steps, url
 from crabhook.install import agents, program
 from crabhook.install.agents import Agent
 from crabhook.install.change import Change, plan
-from crabhook.install.claude import count, with_hooks
+from crabhook.install.claude import count, overridden, with_hooks
 from crabhook.install.errors import InstallError
 from crabhook.install.hooks import MAX_WAIT, USUAL_WAIT, Installation
 from crabhook.install.places import Scope
@@ -80,7 +80,8 @@ def add_place_arguments(parser: argparse.ArgumentParser) -> None:
         "--scope",
         choices=[scope.value for scope in Scope],
         default=Scope.USER.value,
-        help="your own settings, the project's, or yours for the project, where the agent has "
+        help="your own settings, the project's, yours for the project, or the machine's "
+        "(managed: for every user, also where user settings are left out), where the agent has "
         "such (default: user)",
     )
     parser.add_argument(
@@ -127,7 +128,9 @@ def _install(arguments: argparse.Namespace) -> None:
     if arguments.dry_run:
         sys.stdout.write(change.difference())
     else:
-        report(change, f"{agent.title}'s hooks for crabhook, {len(entries)} events")
+        managed = arguments.scope == Scope.MANAGED
+        what = f"{agent.title}'s hooks for crabhook, {len(entries)} events"
+        report(change, what, shared=managed)
         compiled = program.compile_hook()
         say(agent.stances[installation.stance])
         say(f"They ask the server at {installation.server}, whatever their environment says.")
@@ -139,14 +142,14 @@ def _install(arguments: argparse.Namespace) -> None:
         warn(trouble)
 
 
-def report(change: Change, what: str) -> None:
+def report(change: Change, what: str, *, shared: bool = False) -> None:
     """Carry out `change` and say what was done, to which file, and where the old one is kept."""
     path, target = change.settings.path, change.settings.target
     place = f"{path}" if path == target else f"{path} (a link to {target})"
     if change.is_none:
         say(f"{what}: already so in {place}; nothing was written.")
         return
-    backup = change.carry_out()
+    backup = change.carry_out(shared=shared)
     say(f"{what}: written to {place}.")
     if backup:
         say(f"The file as it was: {backup}")
@@ -169,6 +172,12 @@ def _installation(arguments: argparse.Namespace, agent: Agent) -> Installation:
             f"{agent.title} shows its own dialog only when its hooks have answered, so crabhook "
             f"cannot be its {stance}; it can be: {', '.join(agent.stances)}"
         )
+    managed = arguments.scope == Scope.MANAGED and Scope.MANAGED in agent.scopes
+    if managed and arguments.server is None:
+        raise InstallError(
+            "managed settings are for every user of this machine, and each has a server of their "
+            "own by default; say with --server which one all of them shall ask"
+        )
     return Installation(
         interpreter=program.interpreter(),
         stub=program.stub(),
@@ -186,7 +195,12 @@ def _troubles(
     arguments: argparse.Namespace, agent: Agent, installation: Installation, change: Change
 ) -> Iterator[str]:
     """Say what keeps the hooks from running, or from doing what one would expect."""
-    yield from agent.switches(change.text)
+    managed = arguments.scope == Scope.MANAGED
+    for switch in agent.switches(change.text):
+        if not (managed and overridden(Scope.MANAGED, switch)):
+            yield switch
+    if managed:
+        yield from program.unshared(installation.interpreter, installation.stub)
     yield from agent.troubles(change.settings.path)
     yield from agent.cautions
     yield from program.misgivings(installation.interpreter)

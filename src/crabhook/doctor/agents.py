@@ -48,7 +48,6 @@ ROWS: Mapping[str, Row] = {
             timeout=600,
             decided=frozenset({"PreToolUse", "PermissionRequest"}),
             versions=("2.1.330",),
-            above=(_SHARED / ("ClaudeCode" if _MAC else "claude-code") / "managed-settings.json",),
             once=True,
         ),
         Row(

@@ -1,5 +1,6 @@
 """The commands that mend, as a person can paste them into a shell."""
 
+import os
 import re
 import shlex
 import shutil
@@ -14,8 +15,13 @@ from crabhook.server.address import asked_address
 _LINE = re.compile(r"\bline (\d+)")
 
 
-def crabhook(*words: str) -> str:
-    """Return a command of crabhook's; by its module where it is not on PATH."""
+def crabhook(*words: str, as_root: bool = False) -> str:
+    """Return a command of crabhook's; by its module where it is not on PATH, or root's is another.
+
+    `as_root`: it writes what only root may.
+    """
+    if as_root and os.geteuid():
+        return shlex.join(["sudo", sys.executable, "-m", "crabhook", *words])
     start = ("crabhook",) if shutil.which("crabhook") else (sys.executable, "-m", "crabhook")
     return shlex.join([*start, *words])
 
@@ -30,18 +36,22 @@ def install(agent: str, scope: Scope, project: Path, how: Installation | None = 
         words += ["--transport", "http"] if how.url else []
         options = (
             ("--url", how.url),
-            ("--server", how.server if how.server != asked_address() else ""),
+            (
+                "--server",
+                "" if how.server == asked_address() and scope is not Scope.MANAGED else how.server,
+            ),
             ("--token-file", how.token_file),
             ("--tls-ca", how.tls_ca),
         )
         words += [word for option, value in options if value for word in (option, value)]
         words += ["--wait", str(how.wait)] if how.wait != USUAL_WAIT else []
-    return crabhook(*words, *_place(scope, project))
+    return crabhook(*words, *_place(scope, project), as_root=scope is Scope.MANAGED)
 
 
 def uninstall(agent: str, scope: Scope, project: Path) -> str:
     """Return the command that takes the hooks out of one scope's settings."""
-    return crabhook("uninstall", agent, *_place(scope, project))
+    words = ("uninstall", agent, *_place(scope, project))
+    return crabhook(*words, as_root=scope is Scope.MANAGED)
 
 
 def edit(path: Path, problem: str = "") -> str:
@@ -59,5 +69,7 @@ def chmod(mode: str, path: Path) -> str:
 def _place(scope: Scope, project: Path) -> list[str]:
     if scope is Scope.USER:
         return []
+    if scope is Scope.MANAGED:
+        return ["--scope", scope.value]
     where = [] if project == Path.cwd() else ["--project", str(project)]
     return ["--scope", scope.value, *where]

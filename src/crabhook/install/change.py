@@ -28,13 +28,15 @@ class Change:
         lines = difflib.unified_diff(before, after, name, name)
         return "".join(line if line.endswith("\n") else f"{line}\n" for line in lines)
 
-    def carry_out(self) -> Path | None:
+    def carry_out(self, *, shared: bool = False) -> Path | None:
         """Write the change; return where the backup is, if there was anything to keep.
+
+        A new file is its owner's alone, or where it is `shared` anybody's to read.
 
         Raises InstallError, naming the file, if nothing could be written.
         """
         try:
-            return write(self.settings, self.text.encode())
+            return write(self.settings, self.text.encode(), shared=shared)
         except InstallError as error:
             raise _naming(self.settings.path, error) from error
 

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from crabhook.install import overhttp
 from crabhook.install.document import Json, Node, as_json, parse
 from crabhook.install.hooks import Group, is_ours
+from crabhook.install.places import Scope
 from crabhook.install.shape import Event, hooks_of
 from crabhook.install.splice import Addition, Edit, appending, apply, removal
 
@@ -72,6 +73,14 @@ def switches(text: str) -> Iterator[str]:
         if node is not None and node.value is True:
             yield f"{key} is true in this file: {effect}"
     yield from overhttp.switches(document, _urls(document))
+
+
+def overridden(scope: Scope | None, switch: str) -> bool:
+    """Whether a switch, found in the settings of a scope, leaves managed hooks running."""
+    name = switch.partition(" ")[0]
+    return name == "allowManagedHooksOnly" or (
+        name == "disableAllHooks" and scope is not Scope.MANAGED
+    )
 
 
 def _urls(document: Node) -> set[str]:

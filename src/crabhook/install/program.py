@@ -2,6 +2,7 @@
 
 import compileall
 import importlib.util
+import stat
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -51,6 +52,26 @@ def misgivings(path: str) -> Iterator[str]:
     for folder, trouble in _FRAGILE.items():
         if folder in Path(path).parts:
             yield f"{path} {trouble}"
+
+
+def unshared(*files: str) -> Iterator[str]:
+    """Say of these files what keeps other users from running them, or lets one decide for all.
+
+    Managed settings are everybody's: who cannot read the program has no hook
+    that runs, and who can write it decides in everybody's place.
+    """
+    for file in files:
+        for place in (Path(file), *Path(file).parents):
+            try:
+                about = place.stat()
+            except OSError:
+                continue
+            if not about.st_mode & (stat.S_IXOTH if place.is_dir() else stat.S_IROTH):
+                yield f"other users cannot get to {file} by {place}, so for them no hook runs"
+                break
+            if about.st_uid or (about.st_mode & 0o022 and not about.st_mode & stat.S_ISVTX):
+                yield f"not only root can write {place}: who can decides for every user"
+                break
 
 
 def _hook_folder() -> Path:

@@ -58,20 +58,22 @@ def read(path: Path) -> SettingsFile:
         raise InstallError(f"it cannot be read: {error.strerror}") from error
 
 
-def write(settings: SettingsFile, content: bytes) -> Path | None:
+def write(settings: SettingsFile, content: bytes, *, shared: bool = False) -> Path | None:
     """Replace the file's content; return the path of the backup, or None if there was nothing.
 
     The new content is complete on disk before it takes the old one's place,
-    with the old one's mode and owner.  Raises InstallError, the file being as
-    it was, if it cannot be written or has changed since it was read.
+    with the old one's mode and owner; a new file is its owner's alone, or where
+    it is `shared` anybody's to read.  Raises InstallError, the file being as it
+    was, if it cannot be written or has changed since it was read.
     """
     try:
         _refuse_changed(settings)
-        settings.target.parent.mkdir(parents=True, exist_ok=True)
+        _make_folder(settings.target.parent, shared=shared)
         backup = _back_up(settings)
-        _replace(settings, content)
+        _replace(settings, content, shared=shared)
     except OSError as error:
-        raise InstallError(f"it cannot be written: {error.strerror}") from error
+        whose = "; only root may: run this as root" if shared and os.geteuid() else ""
+        raise InstallError(f"it cannot be written: {error.strerror}{whose}") from error
     return backup
 
 
@@ -105,10 +107,20 @@ def _holds(backup: Path, content: bytes) -> bool:
         return False
 
 
-def _replace(settings: SettingsFile, content: bytes) -> None:
+def _make_folder(folder: Path, *, shared: bool) -> None:
+    if folder.is_dir():
+        return
+    folder.mkdir(parents=True, exist_ok=True)
+    if shared:  # whatever the umask: who cannot look into it runs no hook
+        folder.chmod(0o755)
+
+
+def _replace(settings: SettingsFile, content: bytes, *, shared: bool) -> None:
     name = f".{settings.target.name}.crabhook-{secrets.token_hex(4)}"
     temporary = settings.target.with_name(name)
     _create(temporary, content, settings.status)
+    if shared and settings.status is None:
+        temporary.chmod(0o644)
     try:
         _refuse_changed(settings)
         temporary.replace(settings.target)

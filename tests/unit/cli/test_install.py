@@ -73,6 +73,16 @@ def test_every_hook_names_its_server_as_it_was_when_installed(
         assert words[words.index("--server") + 1] == server
 
 
+@pytest.mark.parametrize("agent", ["claude", "gemini", "codex"])
+def test_everybodys_settings_name_a_server_for_all_of_them_or_are_not_written(
+    agent: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["install", agent, "--scope", "managed"]) == 1
+    said = capsys.readouterr()
+    words = "say with --server" if agent == "claude" else "no settings of the scope managed"
+    assert (words in said.err, said.out) == (True, "")
+
+
 @pytest.mark.process
 def test_an_environment_neither_moves_nor_silences_an_installed_hook(
     path: Path, tmp_path: Path

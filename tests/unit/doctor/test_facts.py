@@ -27,7 +27,7 @@ def test_the_home_folder_as_a_project_is_read_once(
     home.install()
     home.project = home.folder
     found = home.case().settings
-    assert [one.scope for one in found if one.scope] == [Scope.USER, Scope.LOCAL]
+    assert [one.scope for one in found if one.scope] == [Scope.USER, Scope.LOCAL, Scope.MANAGED]
 
 
 @pytest.mark.parametrize(

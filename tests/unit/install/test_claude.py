@@ -7,10 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crabhook.install.claude import count, switches, with_hooks, without_hooks
+from crabhook.install.claude import count, overridden, switches, with_hooks, without_hooks
 from crabhook.install.document import Json, parse
 from crabhook.install.errors import InstallError
 from crabhook.install.hooks import Group, Installation, groups
+from crabhook.install.places import Scope
 from crabhook.model.request import Stance
 from tests.support.examples import examples
 
@@ -276,3 +277,19 @@ def test_a_switch_that_stops_our_hooks_is_named(key: str) -> None:
     assert [key in said for said in switches(f'{{"{key}": true}}')] == [True]
     assert list(switches(f'{{"{key}": false}}')) == []
     assert list(switches("")) == []
+
+
+@pytest.mark.parametrize(
+    ("scope", "switch", "runs"),
+    [
+        (Scope.USER, "disableAllHooks", True),
+        (Scope.PROJECT, "disableAllHooks", True),
+        (Scope.MANAGED, "disableAllHooks", False),
+        (Scope.MANAGED, "allowManagedHooksOnly", True),
+        (Scope.USER, "allowedHttpHookUrls", False),
+    ],
+)
+def test_managed_hooks_run_whatever_others_settings_switch_off(
+    scope: Scope, switch: str, runs: bool
+) -> None:
+    assert overridden(scope, f"{switch} is true in this file: …") is runs

@@ -1,5 +1,6 @@
 """Each scope has its file."""
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -34,3 +35,15 @@ def test_a_relative_project_starts_where_we_are(
 def test_without_a_home_there_are_no_user_settings() -> None:
     with pytest.raises(InstallError, match="HOME"):
         settings_path(Scope.USER, PROJECT, {})
+
+
+@pytest.mark.parametrize(
+    ("platform", "folder"),
+    [("linux", "/etc/claude-code"), ("darwin", "/Library/Application Support/ClaudeCode")],
+)
+def test_managed_settings_lie_where_the_platform_has_them_and_nothing_moves_them(
+    platform: str, folder: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "platform", platform)
+    found = settings_path(Scope.MANAGED, PROJECT, {"CLAUDE_CONFIG_DIR": "/conf"})
+    assert str(found) == f"{folder}/managed-settings.json"

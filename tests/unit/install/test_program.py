@@ -69,3 +69,17 @@ def test_a_folder_that_cannot_be_written_is_no_failure(package: Path, place: str
 )
 def test_an_interpreter_that_would_disappoint_is_spoken_of(path: str, said: int) -> None:
     assert len(list(program.misgivings(path))) == said
+
+
+def test_what_other_users_cannot_reach_or_another_can_write_is_said(tmp_path: Path) -> None:
+    mine, file = tmp_path / "mine", tmp_path / "mine" / "run.py"
+    mine.mkdir(mode=0o700)
+    file.write_text("")
+    file.chmod(0o644)
+    assert [f"cannot get to {file} by {mine}" in one for one in program.unshared(str(file))] == [
+        True
+    ]
+    assert list(program.unshared("/bin/sh")) == []
+    mine.chmod(0o777)
+    (said,) = program.unshared(str(file))
+    assert "not only root can write" in said

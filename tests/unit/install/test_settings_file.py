@@ -179,3 +179,16 @@ def test_no_more_than_settings_can_need_is_read(tmp_path: Path) -> None:
         file.truncate(8 << 30)
     with pytest.raises(InstallError, match="larger than 4 MiB"):
         read(tmp_path / "settings.json")
+
+
+def test_new_settings_that_are_everybodys_can_be_read_by_everybody_whatever_the_umask(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "claude-code" / "managed-settings.json"
+    before = os.umask(0o077)
+    try:
+        write(read(path), b"{}", shared=True)
+    finally:
+        os.umask(before)
+    modes = [stat.S_IMODE(one.stat().st_mode) for one in (path.parent, path)]
+    assert modes == [0o755, 0o644]

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from crabhook.doctor import commands
 from crabhook.doctor.facts import Case
 from crabhook.doctor.finding import Finding, Status, several
+from crabhook.install.claude import overridden
 from crabhook.install.document import parse
 from crabhook.install.environment import moves
 from crabhook.install.places import Scope
@@ -22,10 +23,13 @@ def switched_on(case: Case) -> Iterator[Finding]:
 
 def _switches(case: Case) -> Iterator[Finding]:
     means = f"{case.title} runs no hook of ours: the operator is not asked"
+    managed = any(one.scope is Scope.MANAGED for one in case.hooked)
     for settings in case.settings:
         if settings.problem or not settings.text:
             continue
         for switch in case.row.agent.switches(settings.text):
+            if managed and overridden(settings.scope, switch):
+                continue
             mend = commands.edit(settings.path)
             what = f"{settings.path}: {switch}"
             yield Finding("hook.switched-on", Status.FAULT, what, means, mend)
