@@ -17,6 +17,7 @@ class Beside(Flag):
     INTERRUPT = auto()  # with a denial: the end of the turn
     HALT = auto()  # with any: the end of the session's turn, with a reason
     MESSAGE = auto()  # with any: a message to the agent's user
+    SUPPRESS = auto()  # with any: the wish that the agent does not show what the hook says
     RULE = auto()  # with an allow: a rule of the owner's, which decides such a call from now on
 
 

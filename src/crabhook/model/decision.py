@@ -65,6 +65,8 @@ class Decision:
     `interrupt`: a denial also ends the turn.
     `halt`: ends the session's turn, for this reason, whatever the verdict.
     `user_message`: shown to the agent's user.
+    `suppress_output`: asks the agent not to show what the hook says; what agents do
+    with it is on docs/protocols.md.
     `despite`: what the rules say against the changed input, to which the operator
     said yes a second time.
     `by`: OPERATOR, a rule, or CRABHOOK when nobody did.
@@ -80,6 +82,7 @@ class Decision:
     interrupt: bool = False
     halt: str = ""
     user_message: str = ""
+    suppress_output: bool = False
     despite: tuple[str, ...] = ()
     by: str = OPERATOR
 

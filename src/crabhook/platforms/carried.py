@@ -22,6 +22,7 @@ NEEDS_REASON = frozenset({Verdict.DENY, Verdict.KEEP_GOING})
 PARTS: Mapping[str, Beside] = {
     "halt": Beside.HALT,
     "user_message": Beside.MESSAGE,
+    "suppress_output": Beside.SUPPRESS,
     "note": Beside.NOTE,
     "interrupt": Beside.INTERRUPT,
     "permissions": Beside.PERMISSIONS,

@@ -36,6 +36,7 @@ class Answer(NamedTuple):
     `interrupt`: a denial also ends the turn.
     `halt`: ends the turn, for this reason, whatever the verdict.
     `user_message`: shown to the agent's user.
+    `suppress_output`: asks the agent not to show what the hook says.
     `specific`: what only this platform knows, in its own words.
     """
 
@@ -49,8 +50,13 @@ class Answer(NamedTuple):
     interrupt: bool = False
     halt: str = ""
     user_message: str = ""
+    suppress_output: bool = False
     specific: Mapping[str, Any] | None = None
 
     def telling_user(self, message: str) -> Answer:
         """Return the same answer with a message to the agent's user beside it."""
         return self._replace(user_message=message)
+
+    def quietly(self) -> Answer:
+        """Return the same answer, asking the agent not to show what the hook says."""
+        return self._replace(suppress_output=True)

@@ -53,6 +53,7 @@ def answer(event: Event, reply: Reply) -> Answer | None:
         interrupt=decision.get("interrupt") is True,
         halt=words(top.get("stopReason")) if top.get("continue") is False else "",
         user_message=_text(top, "systemMessage"),
+        suppress_output=top.get("suppressOutput") is True,
     )
     return None if heard == Answer() else heard
 

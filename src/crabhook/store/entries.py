@@ -62,6 +62,7 @@ def decided(
         "interrupt": decision.interrupt,
         "halt": decision.halt,
         "user_message": decision.user_message,
+        "suppress_output": decision.suppress_output,
         "despite": list(decision.despite),
         "legs": list(legs),
     }

@@ -92,6 +92,7 @@ _TABLE = (
     Word("output", "show the model this instead of what the tool gave back", "VALUE", _ONE),
     Word("halt", "end the session's turn; its user reads the reason", "REASON"),
     Word("tell", "a message to the agent's user, and no opinion", "MESSAGE"),
+    Word("quiet", "ask its agent not to show what the hook says; again: do"),
     Word("defer", "end a run without a screen; resumed, it asks again"),
     Word("snooze", "put it aside for a while; it goes on waiting", "5m"),
     Word("extend", "let it wait longer, as long as its agent does", "10m"),

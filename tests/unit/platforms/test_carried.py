@@ -15,6 +15,7 @@ GOES_ALONG = {field.name for field in fields(Decision)} - {"verdict", "reason", 
 SOME = {
     "halt": "enough",
     "user_message": "look",
+    "suppress_output": True,
     "note": "well",
     "interrupt": True,
     "permissions": ({"type": "addRules"},),

@@ -23,6 +23,7 @@ _NO_REASON_SHOWN = frozenset({"ConfigChange"})
 _LIMITS: Limits = {
     "halt": (ANY, "stops no session"),
     "user_message": (ANY, "shows its user no message"),
+    "suppress_output": (ANY, "has no output to suppress"),
     "note": (ALLOWS, "takes no note"),
     "interrupt": (
         DENIES,

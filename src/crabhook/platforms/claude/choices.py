@@ -34,6 +34,7 @@ def _choices(name: str, calls: bool, asking: bool, reaches: bool) -> Choices:  #
         (Beside.INTERRUPT, name == "PermissionRequest"),
         (Beside.HALT, Also.HALT in rule.also),
         (Beside.MESSAGE, Also.USER in rule.also),
+        (Beside.SUPPRESS, Also.USER in rule.also),
     ):
         if can_be:
             beside |= part

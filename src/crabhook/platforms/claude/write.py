@@ -42,6 +42,8 @@ def write(event: Event, decision: Decision) -> Reply:
         words.top |= {"continue": False, "stopReason": decision.halt}
     if decision.user_message:
         words.top["systemMessage"] = decision.user_message
+    if decision.suppress_output:
+        words.top["suppressOutput"] = True
     return _reply(event, words)
 
 

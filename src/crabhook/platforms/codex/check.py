@@ -22,6 +22,7 @@ from crabhook.platforms.codex.strictness import why_unreadable
 _LIMITS: Limits = {
     "halt": (ALLOWS | {Verdict.PASS}, "stops no session"),
     "user_message": (ANY, "shows its user no message"),
+    "suppress_output": ((), "suppresses nothing: Codex takes the whole answer for void"),
     "note": (ALLOWS, "takes no note"),
     "interrupt": (ANY, "interrupts nothing"),
     "permissions": (ANY, "takes no permissions"),

@@ -19,6 +19,7 @@ from crabhook.platforms.gemini.events import QUESTION_TOOL, is_call_of, rule_of
 _LIMITS: Limits = {
     "halt": (ANY, "stops no agent"),
     "user_message": (ANY, "shows its user no message"),
+    "suppress_output": (ANY, "has no output to suppress"),
     "note": (ALLOWS, "takes no note"),
     "interrupt": (DENIES, "has nothing to interrupt"),
     "permissions": (ALLOWS, "takes no permissions: Gemini CLI keeps none that a hook gives it"),

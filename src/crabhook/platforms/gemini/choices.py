@@ -30,6 +30,7 @@ def choices(event: Event) -> Choices:
         (Beside.INTERRUPT, halts and Verdict.DENY in rule.verdicts),
         (Beside.HALT, halts),
         (Beside.MESSAGE, Also.USER in rule.also),
+        (Beside.SUPPRESS, Also.USER in rule.also),
     ):
         if can_be:
             beside |= part

@@ -51,6 +51,8 @@ def write(event: Event, decision: Decision) -> Reply:
         words.halt(decision.halt or decision.reason)
     if decision.user_message and Also.USER in rule.also:
         words.top["systemMessage"] = decision.user_message
+    if decision.suppress_output and Also.USER in rule.also:
+        words.top["suppressOutput"] = True
     return words.reply()
 
 

@@ -35,6 +35,9 @@ def write(event: Event, answer: Answer | None) -> Reply:
     if answer.user_message and not isinstance(event, TalksToUser):
         answer = answer._replace(user_message="")
         lost = (f"the message: {event.name} shows its user none",)
+    if answer.suppress_output and not isinstance(event, TalksToUser):
+        answer = answer._replace(suppress_output=False)
+        lost += (f"suppressOutput: {event.name} has no output to suppress",)
     reply = _dialect(event.platform)(event, answer)
     compact(reply.output)  # what cannot be printed has to fail here, where failing has an answer
     return reply._replace(unsaid=reply.unsaid + lost)

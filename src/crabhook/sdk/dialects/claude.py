@@ -50,6 +50,8 @@ def write(event: Event, answer: Answer) -> Reply:
         body.top |= {"continue": False, "stopReason": answer.halt}
     if answer.user_message:
         body.top["systemMessage"] = answer.user_message
+    if answer.suppress_output:
+        body.top["suppressOutput"] = True
     return body.reply()
 
 

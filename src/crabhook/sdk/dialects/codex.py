@@ -38,6 +38,8 @@ def write(event: Event, answer: Answer) -> Reply:
         body.specific["additionalContext"] = answer.context
     if answer.user_message:
         body.top["systemMessage"] = answer.user_message
+    if answer.suppress_output:
+        body.leave_out("suppressOutput: Codex takes an answer that has it for void")
     return body.reply()
 
 

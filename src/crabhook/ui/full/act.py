@@ -30,6 +30,7 @@ class Act(StrEnum):
     RETRY = auto()
     HALT = auto()
     TELL_USER = auto()
+    HUSH = auto()
     HAND_BACK = auto()
     DEFER = auto()
     PASS = auto()

@@ -35,6 +35,8 @@ def give(screen: Screen, decision: Decision, rule: Rule | None = None) -> str:
         return ""
     if Beside.MESSAGE in card.choices.beside:
         decision = replace(decision, user_message=screen.messages.get(card.number, ""))
+    if card.number in screen.quiet:
+        decision = replace(decision, suppress_output=True)
     said = screen.answers.give(card, decision, rule)
     screen.say(said)
     return said
@@ -103,6 +105,15 @@ def tell_user(screen: Screen) -> None:
             screen.say(f"no message goes with your decision about #{number}")
 
     screen.type(Purpose.MESSAGE, then, text=screen.messages.get(number, ""))
+
+
+def hush(screen: Screen) -> None:
+    """Have suppressOutput go with the decision, or not go with it after all."""
+    if screen.card is not None:
+        screen.quiet ^= {screen.card.number}
+        on = screen.card.number in screen.quiet
+        said = "suppressOutput goes" if on else "no suppressOutput goes"
+        screen.say(f"{said} with your decision about #{screen.card.number}: nothing is sent yet")
 
 
 def take_back(screen: Screen) -> None:

@@ -175,6 +175,8 @@ class Painter:
         if message := screen.messages.get(card.number):
             said = [("held", " goes with it, to the agent's user: "), ("", self._spell(message))]
             lines.append(said)
+        if card.number in screen.quiet:
+            lines.append([("held", " goes with it: suppressOutput")])
         if screen.form is not None:
             lines.append(tab_line(screen.form, columns, self._spell))
         return lines

@@ -68,6 +68,7 @@ class Screen:
         self.edits = Edits()
         self.marks: Marks = Marks()
         self.messages: dict[int, str] = {}
+        self.quiet: set[int] = set()
         self.mode = Mode.QUEUE
         self.typing: Typing | None = None
         self.edit: Edit | None = None
@@ -184,6 +185,7 @@ class Screen:
         self.surroundings.forget(number)
         self.edits.forget(number)
         self.messages.pop(number, None)
+        self.quiet.discard(number)
 
     def drawn(self, *, shows_card: bool) -> None:
         """Take in that the screen was drawn, and whether what keys act on can be read on it."""

@@ -9,6 +9,7 @@ from crabhook.broker.card import Card, FeedEntry
 from crabhook.broker.desk import Desk, News
 from crabhook.broker.orders import Kind, Order
 from crabhook.broker.states import State
+from crabhook.model.choices import Beside
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.errors import CrabhookError, DecisionError
 from crabhook.policy.rule import Rule
@@ -47,6 +48,7 @@ class Clerk:
         self._oldest = Oldest(desk)
         self._remembering = Remembering(desk, teller.say)
         self._objected: dict[int, tuple[Card, Decision]] = {}  # changes that rules are against
+        self._quiet: set[int] = set()  # cards whose agent is not to show what the hook says
         self._following = False
         self._newest = max((card.number for card in desk.waiting()), default=0)
 
@@ -55,6 +57,8 @@ class Clerk:
         if isinstance(news, FeedEntry):
             return
         self._complain(self._answers.news(news))
+        if news.state is not State.WAITING:
+            self._quiet.discard(news.number)
         if news.state is not State.WAITING:
             self._objected.pop(news.number, None)
         decided = news.state is State.DECIDED and news.number in self._decided
@@ -143,6 +147,15 @@ class Clerk:
             raise LineError(wrong, WORDS["edit"].usage(card.number))
         self._decide(card, objected[1])
 
+    def _hush(self, card: Card, _: Command) -> None:
+        """Have suppressOutput go with the decision, or not go with it after all."""
+        if card.state is not State.WAITING or Beside.SUPPRESS not in card.choices.beside:
+            raise LineError(f"#{card.number} has no output to suppress", other_words(card))
+        self._quiet ^= {card.number}
+        on = card.number in self._quiet
+        said = "suppressOutput goes" if on else "no suppressOutput goes"
+        self._say(f"· {said} with your decision about #{card.number}: nothing is sent yet")
+
     def _repeat(self, card: Card, given: Given) -> None:
         """Have the agent told the same again when it next wants to stop."""
         if given.repeats:
@@ -220,6 +233,8 @@ class Clerk:
     def _decide(self, card: Card, decision: Decision, rule: Rule | None = None) -> None:
         """Give a decision, or hold it where there is time to; it replaces one that is held."""
         number, now = card.number, self._desk.now()
+        if number in self._quiet:
+            decision = replace(decision, suppress_output=True)
         self._decided.append(number)
         self._answers.drop(number)
         in_time = card.state is State.WAITING and card.wait_until - now > self._take_back + JUST_NOW
@@ -259,6 +274,7 @@ _ABOUT_A_CARD: Mapping[str, Callable[[Clerk, Card, Command], None]] = {
     "anyway": Clerk._anyway,  # noqa: SLF001
     "remember": Clerk._remember,  # noqa: SLF001
     "undo": Clerk._undo,  # noqa: SLF001 - the table of its own methods
+    "quiet": Clerk._hush,  # noqa: SLF001
     "show": Clerk._show,  # noqa: SLF001
     "snooze": Clerk._snooze,  # noqa: SLF001
     "extend": Clerk._extend,  # noqa: SLF001

@@ -87,6 +87,8 @@ def _besides(decision: Decision) -> Iterator[str]:
         yield f"although {brief(said)}"
     if decision.user_message:
         yield f"its user is told: {brief(decision.user_message)}"
+    if decision.suppress_output:
+        yield "its agent is asked not to show what the hook says"
     for update in decision.permissions:
         kept = Suggestion(update)
         yield " → ".join(filter(None, (brief(kept.what), kept.where)))

@@ -20,6 +20,7 @@ WITH: dict[Beside, tuple[Verdict, dict[str, Any]]] = {
     Beside.INTERRUPT: (Verdict.DENY, {"interrupt": True}),
     Beside.HALT: (Verdict.PASS, {"halt": "enough"}),
     Beside.MESSAGE: (Verdict.PASS, {"user_message": "look"}),
+    Beside.SUPPRESS: (Verdict.PASS, {"suppress_output": True}),
 }
 
 

@@ -103,6 +103,7 @@ OTHERS: list[tuple[str, Decision, Any]] = [
         "hookEventName": "SessionStart", "additionalContext": "n"}}),
     ("PostToolUse", Decision(ALLOW, output={"stdout": "x"}), {"hookSpecificOutput": {
         "hookEventName": "PostToolUse", "updatedToolOutput": {"stdout": "x"}}}),
+    ("Stop", Decision(PASS, suppress_output=True), {"suppressOutput": True}),
     ("Stop", Decision(PASS, halt="enough", user_message="look"), {
         "continue": False, "stopReason": "enough", "systemMessage": "look"}),
     ("PreToolUse", Decision(Verdict.DEFER), {"hookSpecificOutput": {

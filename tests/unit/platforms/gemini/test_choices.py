@@ -21,9 +21,8 @@ def call(tool: str = "run_shell_command", name: str = "BeforeTool") -> Event:
 def test_a_call_is_allowed_or_denied_changed_or_made_a_rule() -> None:
     offered = choices(call())
     assert offered.verdicts == {Verdict.ALLOW, Verdict.DENY, Verdict.PASS}
-    assert offered.beside == (
-        Beside.NOTE | Beside.INPUT | Beside.RULE | Beside.INTERRUPT | Beside.HALT | Beside.MESSAGE
-    )
+    told = Beside.NOTE | Beside.HALT | Beside.MESSAGE | Beside.SUPPRESS
+    assert offered.beside == told | Beside.INPUT | Beside.RULE | Beside.INTERRUPT
 
 
 def test_what_asks_the_user_can_be_made_no_rule() -> None:

@@ -31,6 +31,7 @@ INPUT = {"command": "ls"}
 EXTRAS: list[tuple[Beside, dict[str, Any]]] = [
     (Beside.NOTE, {"context": "note"}),
     (Beside.MESSAGE, {"user_message": "hello"}),
+    (Beside.SUPPRESS, {"suppress_output": True}),
     (Beside.HALT, {"halt": "enough"}),
     (Beside.INPUT, {"updated_input": {"command": "pwd"}}),
     (Beside.OUTPUT, {"output": {"stdout": "x"}}),
@@ -52,6 +53,7 @@ def as_decision(answer: Answer) -> Decision:
         interrupt=answer.interrupt,
         halt=answer.halt,
         user_message=answer.user_message,
+        suppress_output=answer.suppress_output,
     )
 
 

@@ -265,3 +265,25 @@ def test_the_help_line_says_send_only_of_what_enter_sends(
     sitting.press("enter")
     sitting.wait(1.0)
     assert bool(sitting.decided()) is (name == "enter send")
+
+
+def test_suppress_output_goes_with_the_next_decision_about_the_card_alone() -> None:
+    sitting = asked()
+    sitting.ask(session_id="b")
+    sitting.press("Q")
+    assert not sitting.decided()
+    assert "goes with it: suppressOutput" in sitting.text()
+    sitting.press("down")
+    sitting.wait()
+    sitting.press("p")
+    assert sitting.decided()[-1] == (2, Decision(Verdict.PASS))
+    sitting.press("up")
+    sitting.wait()
+    sitting.press("p")
+    assert sitting.decided()[-1] == (1, Decision(Verdict.PASS, suppress_output=True))
+
+
+def test_suppress_output_can_be_taken_back() -> None:
+    sitting = asked()
+    sitting.press("Q", "Q", "p")
+    assert only(sitting) == Decision(Verdict.PASS)

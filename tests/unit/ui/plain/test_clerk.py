@@ -201,6 +201,26 @@ async def test_a_word_decides_and_the_agent_hears_just_that(
         assert sits.desk.replies[hook].output == heard
 
 
+async def test_suppress_output_goes_with_whatever_is_decided_and_can_be_taken_back() -> None:
+    async with sitting() as sits:
+        hook, other = ask(sits, CALL), ask(sits, STOP)
+        (said,) = await sits.type("1 quiet")
+        assert said == "· suppressOutput goes with your decision about #1: nothing is sent yet"
+        assert not sits.desk.replies
+        await sits.type("2 quiet", "2 quiet", "2 pass")
+        assert sits.desk.replies[other].output is None
+        (told,) = await sits.type("1 deny no")
+        assert told == "#1 DENIED no (its agent is asked not to show what the hook says)"
+        assert sits.desk.replies[hook].output == {"suppressOutput": True, **deny("no")}
+
+
+async def test_what_cannot_suppress_its_output_is_not_marked() -> None:
+    async with sitting() as sits:
+        ask(sits, FORM)
+        (said,) = await sits.type("quiet")
+        assert said.startswith("! #1 has no output to suppress; nothing was decided. Write: 1 acc")
+
+
 URL_FORM = {**FORM, "mode": "url", "url": "https://x.example/", "requested_schema": None}
 
 
@@ -630,7 +650,7 @@ PAYLOADS = {
 LINES = [
     "allow", "2 allow x", "1,2,3 allow", "all deny no", "same=1 deny no", "session=s pass",
     "keep-going times=3 on", "edit ls", "2 edit {}", "always 1 local", "mode plan",
-    "accept stage=test", "decline", "cancel", "retry", "output 5", "halt now", "tell hi", "defer",
+    "accept stage=test", "decline", "cancel", "retry", "output 5", "halt now", "tell hi", "quiet", "defer",
     "deny --interrupt no", "snooze 2m", "all snooze 1m", "extend 1m", "undo", "answer 1=1",
     "hold Stop", "hold PostToolUse times=1", "release all", "allow-all s1 5m", "hold-all s1 5m",
     "away", "away 1m", "here", "list", "orders", "show", "all show", "help",
