@@ -51,6 +51,11 @@ class CommandPattern:
         return self.written.exact and self.unquoted.exact
 
     @property
+    def written_words(self) -> tuple[str, ...]:
+        """The pattern's words as they are written, a star in them where it may be anything."""
+        return tuple("*".join(self.written.parts).split())
+
+    @property
     def first_word(self) -> str:
         """The first word of every text it can match, or nothing if that is not fixed."""
         if self.everything or self.written.parts[0] != self.unquoted.parts[0]:

@@ -52,6 +52,10 @@ class RuleIndex:
             for placed in rules:
                 yield from placed.rule.matchers
 
+    def of_program(self, name: str) -> Sequence[Placed]:
+        """Return the rules of commands that begin with this word."""
+        return self._by_key.get(("command", name), ())
+
     def candidates(self, part: Part) -> Sequence[Placed]:
         """Return the rules that may speak of the part, in order."""
         wild = isinstance(part, FilePart) and part.glob and part.by is None

@@ -10,13 +10,14 @@ from crabhook.model.event import Event
 from crabhook.policy.globs import selects
 from crabhook.policy.holding import Wanted, wanted_by
 from crabhook.policy.index import Placed, RuleIndex
-from crabhook.policy.matcher import PathMatcher
+from crabhook.policy.matcher import CommandMatcher, PathMatcher
 from crabhook.policy.parts import Call, CommandPart, Deep, FetchPart, FilePart, NamePart, Part, Use
 from crabhook.policy.paths import Bases, is_within, place
 from crabhook.policy.programs import WRITERS
 from crabhook.policy.protected import Protected
 from crabhook.policy.rule import RuleScope, RuleVerdict
 from crabhook.policy.ruling import PartRuling, Ruling
+from crabhook.policy.shell.mentions import Mentions
 from crabhook.policy.surroundings import Surroundings
 
 _MODES = {"manual": "default"}  # the protocol's own second name
@@ -92,11 +93,25 @@ class Judging:
         if self._call.troubles:
             why = f"no rule may allow this: {self._call.troubles[0]}"
             return Ruling(None, None, why, parts, self._call.troubles)
+        if said := self._unseen():
+            return Ruling(None, None, said, parts, (said,))
         last = max(required, key=lambda one: one.rank, default=None)
         if last is None or last.rank is _Rank.NOTHING:
             why = f"no rule speaks of {last.part.text}" if last else "no rule speaks of it"
             return Ruling(None, None, why, parts)
         return self._decided(last, parts)
+
+    def _unseen(self) -> str:
+        """Return which denied or asked-about program could run without being seen to."""
+        mentions = self._call.mentions
+        for name in sorted(mentions.programs):
+            for index in (self._law.deny, self._law.ask):
+                for placed in index.of_program(name):
+                    if self._holds(placed) and _speaks_of(placed, name, mentions):
+                        return (
+                            f"{name} may run in it, and a rule denies or asks: {placed.rule.where}"
+                        )
+        return ""
 
     def _decided(self, by: _Said, parts: tuple[PartRuling, ...]) -> Ruling:
         protected = by.part.why if by.rank is _Rank.PROTECTED else ""
@@ -212,6 +227,16 @@ class Judging:
         if folder == "~" or folder.startswith("~/"):
             return self._surroundings.home + folder[1:]
         return folder
+
+
+def _speaks_of(placed: Placed, name: str, mentions: Mentions) -> bool:
+    """Whether one of the rule's commands begins with this name, and could come to run."""
+    for matcher in placed.rule.matchers:
+        if isinstance(matcher, CommandMatcher) and matcher.pattern.first_word == name:
+            rest = matcher.pattern.written_words[1:]
+            if mentions.may_run(name, rest):
+                return True
+    return False
 
 
 def _by_rule(rank: _Rank, match: _Match, part: Part, *, hidden: bool) -> _Said:

@@ -7,9 +7,12 @@ from typing import TypeAlias
 
 from crabhook.model.jsontext import Value
 from crabhook.policy.paths import Place
+from crabhook.policy.shell.mentions import Mentions
 from crabhook.policy.shell.script import Command
 from crabhook.policy.shell.whole import Reading
 from crabhook.policy.tools import Kind
+
+NO_MENTIONS = Mentions()
 
 
 class Use(StrEnum):
@@ -106,6 +109,7 @@ class Call:
 
     `required`: all that an allow must cover.  `suspected`: what counts
     against the call alone.  `troubles`: why no rule may allow it.
+    `mentions`: the names in it that may be programs', unseen.
     """
 
     tool: str
@@ -113,6 +117,7 @@ class Call:
     required: tuple[Part, ...]
     suspected: tuple[Part, ...]
     troubles: tuple[str, ...] = ()
+    mentions: Mentions = NO_MENTIONS
 
     @property
     def parts(self) -> tuple[Part, ...]:

@@ -10,6 +10,7 @@ from crabhook.policy.patch import read_patch
 from crabhook.policy.paths import normal, place
 from crabhook.policy.programs import MOVES, VERSION_CONTROL
 from crabhook.policy.removals import removal_trouble
+from crabhook.policy.shell.mentions import mentions
 from crabhook.policy.shell.read import read_script
 from crabhook.policy.shell.script import Command, Flow, Redirect, Word
 from crabhook.policy.shell.unfold import lines, unfold
@@ -56,7 +57,14 @@ def shell_call(
     if not required and not troubles:
         required.append(tool)
     suspected += named_files(deep.commands, folders.all, surroundings)
-    return Call("Bash", Kind.COMMAND, tuple(required), tuple(suspected), tuple(troubles))
+    return Call(
+        "Bash",
+        Kind.COMMAND,
+        tuple(required),
+        tuple(suspected),
+        tuple(troubles),
+        mentions(text, script),
+    )
 
 
 def _applies_patch(command: Command) -> bool:
@@ -127,9 +135,10 @@ def _redirect_parts(
     redirect: Redirect, folders: Folders, surroundings: Surroundings
 ) -> Iterable[FilePart]:
     target = redirect.target
-    path = expand_home(target.text, surroundings.home) if target.tilde else target.text
+    text = expand_home(target.text, surroundings.home) if target.tilde else target.text
     places = tuple(
         place(path, folder, surroundings)
+        for path in redirect.settled or (text,)
         for folder in (folders.all[:1] if path.startswith("/") else folders.all)
         if path and "\0" not in path
     )
@@ -145,6 +154,8 @@ _USES = ((Flow.WRITE, Use.WRITE, ("Edit",)), (Flow.READ, Use.READ, ("Read",)))
 
 def _is_known(redirect: Redirect, folders: Folders) -> bool:
     target = redirect.target
+    if redirect.settled:
+        return all(text and (folders.sure or text.startswith("/")) for text in redirect.settled)
     if not target.fixed or not target.text:
         return False
     if target.tilde and not (target.raw == "~" or target.raw.startswith("~/")):

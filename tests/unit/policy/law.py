@@ -83,3 +83,14 @@ def verdict(
     """What the law says, `OPEN` where it leaves the call to the operator."""
     ruling = law.judge(event, surroundings(links, files=files))
     return OPEN if ruling is None else str(ruling.verdict)
+
+
+_PROGRAMS = (
+    "echo ls cat git sed grep test [ [[ printf read mapfile export declare unset let hash enable "
+    "compgen local readonly typeset bash sh cd true : wait exit set shopt f sort xargs timeout env "
+    "time command builtin trap eval source kill return shift pushd getopts exec alias head for"
+)
+ALL_BUT_ZZ = allowing(
+    *(f"Bash({name} *)" for name in _PROGRAMS.split()), "Edit(//work/app/**)", "Read(//**)"
+)
+"""A law that names every program of the lines that it is asked about, save `zz`."""

@@ -15,7 +15,7 @@ from crabhook.policy.names import names
 
 Argv = Sequence[str]
 
-SHELLS = frozenset({"sh", "bash", "zsh", "dash", "ksh", "mksh", "ash", "fish", "rbash"})
+SHELLS = names("sh bash zsh dash ksh mksh ash fish rbash csh tcsh yash posh")
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +83,7 @@ _WRAPPERS: Mapping[str, _Wrapper] = {
     "entr": _PLAIN,
     "watch": _wrapper("-n --interval"),
     "setarch": _wrapper("", 1),
+    "repeat": _wrapper("", 1),
     "script": _wrapper("-c -t -T -o -O -I -B", 1),
     "ssh": _wrapper("-b -c -D -E -e -F -I -i -J -L -l -m -O -o -p -Q -R -S -W -w", 1),
 }
@@ -124,6 +125,10 @@ def inner(argv: Argv) -> Inner:
         scripts += special.scripts
     if name in SHELLS:
         scripts += _dash_c(argv).scripts
+        files = [at for at, word in enumerate(argv) if at and word[:1] not in ("-", "+")]
+        commands += [argv[at:] for at in files[:2]]  # the first may be an option's own
+    if name in ("source", "."):
+        commands.append(argv[1:])
     return Inner(tuple(rest for rest in commands if rest), tuple(scripts))
 
 
@@ -131,8 +136,16 @@ def reads_script(argv: Argv) -> bool:
     """Whether the command is a shell that takes its script from standard input."""
     if not argv or basename(argv[0]) not in SHELLS:
         return False
-    words = [word for word in argv[1:] if not word.startswith(("-", "+"))]
-    return not words or "-s" in argv[1:]
+    if "-s" in argv[1:] or any(word.startswith(("/dev/", "/proc/")) for word in argv[1:]):
+        return True
+    words, at = [], 1
+    while at < len(argv):
+        if argv[at][:1] in ("-", "+"):
+            at += 2 if _VALUED.fullmatch(argv[at]) else 1
+        else:
+            words.append(argv[at])
+            at += 1
+    return not words
 
 
 def _rest(words: Argv, wrapper: _Wrapper) -> list[Argv]:
@@ -180,7 +193,7 @@ def _eval(argv: Argv) -> Inner:
 
 def _first(argv: Argv) -> Inner:
     words = [word for word in argv[1:] if word != "--"]
-    return Inner(scripts=tuple(words[:1]))
+    return Inner(scripts=tuple(word for word in words[:1] if word != "-"))
 
 
 def _alias(argv: Argv) -> Inner:
@@ -199,14 +212,16 @@ def _find(argv: Argv) -> Inner:
 _FIND_RUNS = frozenset({"-exec", "-execdir", "-ok", "-okdir"})
 
 
+_SPLIT = re.compile(r"--split-string=|-[a-zA-Z0]*S")
+
+
 def _env(argv: Argv) -> Inner:
     texts = []
     for at, word in enumerate(argv[1:], 1):
         if word in {"-S", "--split-string"}:
             texts.append(" ".join(argv[at + 1 :]))
-        elif word.startswith(("-S", "--split-string=")):
-            first = word.removeprefix("--split-string=").removeprefix("-S")
-            texts.append(" ".join([first, *argv[at + 1 :]]))
+        elif split := _SPLIT.match(word):
+            texts.append(" ".join([word[split.end() :], *argv[at + 1 :]]))
     return Inner(scripts=tuple(texts))
 
 
@@ -217,17 +232,26 @@ def _joined(argv: Argv) -> Inner:
 
 
 def _git(argv: Argv) -> Inner:
-    texts = []
+    texts: list[str] = []
+    commands: list[Argv] = []
     for at, word in enumerate(argv[1:], 1):
-        if word in {"foreach", "--exec", "-x", "--tree-filter", "--index-filter"}:
-            words = [other for other in argv[at + 1 :] if other != "--recursive"]
-            texts.append(" ".join(words) if word == "foreach" else "".join(words[:1]))
-        elif word.startswith("--exec="):
-            texts.append(word.partition("=")[2])
-        elif re.match(r"alias\.[^=]*=!", word):
-            texts.append(word.partition("=!")[2])
-    commands = (argv[argv.index("run") + 1 :],) if "bisect" in argv and "run" in argv else ()
-    return Inner(commands, tuple(texts))
+        if word == "foreach":
+            words = [one for one in argv[at + 1 :] if one not in ("--recursive", "-q", "--quiet")]
+            texts.append(" ".join(words))
+        elif word in _GIT_SCRIPTS:
+            texts += argv[at + 1 : at + 2]
+        elif script := _GIT_SCRIPT.match(word):
+            texts.append(word[script.end() :])
+        elif alias := re.match(r"(?:-c)?alias\.[^=]*=(!?)", word):
+            text = word[alias.end() :]
+            texts.append(text) if alias[1] else commands.append(["git", *text.split()])
+    if "bisect" in argv and "run" in argv:
+        commands.append(argv[argv.index("run") + 1 :])
+    return Inner(tuple(commands), tuple(texts))
+
+
+_GIT_SCRIPTS = frozenset({"--exec", "-x", "--tree-filter", "--index-filter", "--msg-filter"})
+_GIT_SCRIPT = re.compile(r"--exec=|-x(?=.)|--(?:tree|index|msg|env|commit|parent)-filter=")
 
 
 def _fd(argv: Argv) -> Inner:

@@ -13,6 +13,7 @@ _BRACES = re.compile(r"(?<!\\)\{([^{}]*)\}")
 _RANGE = re.compile(r"(-?\d{1,4})\.\.(-?\d{1,4})|([a-zA-Z])\.\.([a-zA-Z])")
 _WILD = re.compile(r"(?<!\\)[*?\[]")
 
+MAX_BRACES = 16  # of one word
 MAX_WORDS = 64  # of one word's braces; more is a trouble, not a list
 
 
@@ -51,8 +52,10 @@ def has_wildcard(text: str) -> bool:
 def braces(text: str) -> list[str] | None:
     """Return the words that an unquoted word's braces make, or None for none.
 
-    Raises OverflowError past MAX_WORDS.
+    Raises OverflowError past MAX_WORDS or MAX_BRACES.
     """
+    if text.count("{") > MAX_BRACES:
+        raise OverflowError
     match = _BRACES.search(text)
     while match is not None and not _choices(match[1]):
         match = _BRACES.search(text, match.end())

@@ -1,350 +1,335 @@
-"""A shell line, parsed by tree-sitter's bash grammar and read into a Script.
+"""A shell line, read by the shell's own grammar into a Script.
 
-Every form the grammar knows is in one of the tables below; a form in none of
-them is a trouble, so that a newer grammar cannot let something through.
+This is a proof, not a search: a line has no trouble only if every byte of it
+belongs to a construct that one of these functions takes.  What bash and zsh
+could read in two ways is a trouble.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, ClassVar
+import re
+import unicodedata
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
-import tree_sitter_bash
-from tree_sitter import Language, Node, Parser
+from crabhook.policy.names import names
+from crabhook.policy.shell import arithmetic, compound, redirects
+from crabhook.policy.shell.builtins import DECLARING, builtin_trouble
+from crabhook.policy.shell.expansion import subscript
+from crabhook.policy.shell.line import Found, Line, Shape, UnreadableError
+from crabhook.policy.shell.script import ANY, Assignment, Command, Redirect, Script, Word
+from crabhook.policy.shell.words import read_word
+from crabhook.policy.shell.wrappers import is_plain, may_stand_before, runs_the_unknown
 
-from crabhook.policy.shell import checks
-from crabhook.policy.shell.heredoc import heredoc_text, heredoc_trouble
-from crabhook.policy.shell.script import Assignment, Command, Flow, Redirect, Script, Word
-from crabhook.policy.shell.standins import StandIns
-from crabhook.policy.shell.words import WordReader, source
-from crabhook.policy.shell.wrappers import is_plain, runs_the_unknown
+MAX_BYTES = 8 * 1024
 
-_LANGUAGE = Language(tree_sitter_bash.language())
-MAX_TREE = 120  # levels; a person's line has ten
-MAX_COMMANDS = 500
-MAX_KNOWN = 32  # values of one variable
-
-_STRUCTURES = frozenset(
-    {"program", "list", "pipeline", "subshell", "compound_statement", "do_group", "if_statement"}
-    | {"elif_clause", "else_clause", "while_statement", "negated_command", "case_item"}
-    | {"variable_assignments", "command_substitution", "process_substitution"}
-)
-_WORDS = frozenset(
-    {"word", "number", "raw_string", "ansi_c_string", "translated_string", "string", "regex"}
-    | {"concatenation", "simple_expansion", "expansion", "command_substitution", "variable_name"}
-    | {"process_substitution", "arithmetic_expansion", "brace_expression", "extglob_pattern"}
-    | {"special_variable_name", "test_operator"}
-)
-_FLOWS: Mapping[str, Flow] = {
-    **dict.fromkeys((">", ">>", ">|", "&>", "&>>", ">&"), Flow.WRITE),
-    "<": Flow.READ,
-    "<>": Flow.BOTH,
-}
-_DUPLICATIONS = frozenset({">&", "<&"})
-_CLOSINGS = frozenset({">&-", "<&-"})
-_ARITHMETIC_TESTS = frozenset({"-eq", "-ne", "-lt", "-le", "-gt", "-ge", "-v", "-R"})
+_ASSIGNED = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(\+?=|\[)")
+_ELEMENT_KEY = re.compile(r"\[(?:[\w.-]+|\"[\w ./:-]+\"|'[\w ./:-]+')\]=", re.ASCII)
+_TIME = re.compile(r"time(?:[ \t]+-p)?(?=[ \t])")
+_OPENERS = names("if while until for case function select coproc { [[")
+_CLOSERS = names("then elif else fi do done esac in }")
+_RESERVED = _OPENERS | _CLOSERS | {"!", "time"}
+# Words that zsh keeps for itself, or reads before it looks for a program.
+_ZSH_RESERVED = names("foreach end repeat nocorrect - always")
+_ENDS = ("", "\n", ";", "&", "|", ")")
+_NOTHING: frozenset[str] = frozenset()
 
 
 def read_script(text: str, known: Mapping[str, Sequence[str]]) -> Script:
     """Return what the line `text` does; never raises.  `known`: what variables are found set to."""
-    standing = StandIns(text, known)
-    if trouble := checks.too_much(text) or standing.trouble:
-        return Script(troubles=(trouble,))
-    joined = standing.put(checks.join_words(text)).encode("utf-8", "replace")
-    root = Parser(_LANGUAGE).parse(joined).root_node
-    reader = _ScriptReader(joined, standing.known)
-    if (joined[: root.start_byte] + joined[root.end_byte :]).strip(b" \t\n"):
-        reader.trouble("text that the grammar left out")
-    for trouble in checks.suspicions(text):
-        reader.trouble(trouble)
-    if checks.depth(root, MAX_TREE) > MAX_TREE:
-        reader.trouble(f"it is nested deeper than {MAX_TREE} levels")
-    else:
-        reader.walk(root)
-    return standing.taken_back(reader.script())
+    size = len(text.encode("utf-8", "replace"))
+    if size > MAX_BYTES:
+        return Script(troubles=(f"the line is {size} bytes long; up to {MAX_BYTES} are read",))
+    found = Found(known)
+    if odd := next((letter for letter in text if _is_odd(letter)), None):
+        found.trouble(f"U+{ord(odd):04X}, a letter that a shell or an eye may read otherwise")
+    try:
+        read_all(Line(text, found, read_list))
+    except UnreadableError as error:
+        found.trouble(f"it is not well-formed, or more than rules know: {error}")
+    return Script(
+        tuple(found.commands),
+        tuple(_settled(found)),
+        found.troubles,
+        tuple(found.given),
+    )
 
 
-class _ScriptReader:
-    """Walks one tree; collects what it finds in order."""
+def read_all(line: Line) -> None:
+    """Take the whole of a text."""
+    read_list(line, _NOTHING)
+    if line.here:
+        raise UnreadableError(f"{line.text[line.at : line.at + 12]!r} where no command may begin")
+    if line.pending:
+        raise UnreadableError("a here-document without its lines")
 
-    def __init__(self, text: bytes, known: Mapping[str, Sequence[str]]) -> None:
-        self._text = text
-        self._known = {name: list(values) for name, values in known.items()}
-        self._commands: list[Command] = []
-        self._redirects: list[Redirect] = []
-        self._troubles: dict[str, None] = {}
-        self._given: list[str] = []
-        self._words = WordReader(self._known, self.walk, self.trouble)
 
-    def script(self) -> Script:
-        """Return what was found."""
-        troubles, given = tuple(self._troubles), tuple(self._given)
-        return Script(tuple(self._commands), tuple(self._redirects), troubles, given)
-
-    def trouble(self, reason: str) -> None:
-        """Keep a reason why no rule may allow the line."""
-        self._troubles[reason] = None
-
-    def walk(self, node: Node) -> None:
-        """Read a node that stands where commands do."""
-        if node.is_error or node.is_missing:
-            self.trouble("it is not well-formed")
-        if len(self._commands) > MAX_COMMANDS:
-            self.trouble(f"it has more than {MAX_COMMANDS} commands")
-            return
-        if node.type == "comment":
-            self._comment(node)
-        elif node.is_named:
-            self._named(node)
-        elif checks.part_of_a_word(node, self._text):
-            self.trouble("a word of the shell's own that another word touches")
-
-    def _comment(self, node: Node) -> None:
-        if checks.comment_in_word(node, self._text):
-            self.trouble("a comment where a word may go on")
-
-    def _named(self, node: Node) -> None:
-        if node.type in _STRUCTURES:
-            self._structure(node)
-        elif read := self._forms.get(node.type):
-            self._gaps(node)
-            read(self, node)
-        elif node.type in _WORDS:
-            self._words.word(node)
+def _settled(found: Found) -> Iterator[Redirect]:
+    """Yield the redirects; the whole line tells what the variables in their targets can be."""
+    for at, redirect in enumerate(found.redirects):
+        if at in found.settling and not redirect.target.tilde:
+            yield replace(redirect, settled=found.variables.settled(redirect.target.atoms))
         else:
-            if not node.is_error:
-                self.trouble(f"a {node.type.replace('_', ' ')}, which rules do not know")
-            self._children(node)
-
-    def _gaps(self, node: Node) -> None:
-        if node.type not in {"variable_name", "test_command"} and checks.gaps(node, self._text):
-            self.trouble("text that the grammar left out")
-
-    def _structure(self, node: Node) -> None:
-        self._gaps(node)
-        if node.type == "command_substitution" and source(node)[0] == "`" and "\\" in source(node):
-            self.trouble("backslashes between backquotes")
-        if node.type == "compound_statement" and source(node.children[0]) == "((":
-            self.trouble("arithmetic over variables, whose values may be commands")
-        self._children(node)
-        self._piped(node)
-
-    def _children(self, node: Node) -> None:
-        for child in node.children:
-            self.walk(child)
-
-    def _piped(self, node: Node) -> None:
-        """Keep what is printed into a pipe, as by `echo '…' | sh`: it may be a script."""
-        todo = list(node.named_children[:-1]) if node.type == "pipeline" else []
-        while todo:
-            inner = todo.pop()
-            if (words := self._plain(inner))[:1] in (["echo"], ["printf"]):
-                self._given.append(" ".join(words[1:]))
-            todo += inner.named_children
-
-    def _plain(self, node: Node) -> list[str]:
-        """Return a simple command's words at the best guess; nothing for any other node."""
-        words = node.named_children if node.type == "command" else ()
-        return [self._guessed(one).text for one in words if one.type not in _ASIDES]
-
-    def _guessed(self, node: Node) -> Word:
-        return WordReader(self._known, lambda _: None, lambda _: None).word(_inside(node))
-
-    def _gives(self, node: Node) -> None:
-        """Keep the text of a here-document or a here-string."""
-        self._given += heredoc_text(node)
-        if node.type == "herestring_redirect" and node.named_children:
-            self._given += self._guessed(node.named_children[0]).values
-
-    def _command(self, node: Node) -> None:
-        self._simple(node, ())
-
-    def _simple(self, node: Node, more: Sequence[Node]) -> None:
-        """Read a simple command; `more` are words that the grammar hung on its redirects."""
-        words: list[Word] = []
-        assignments: list[Assignment] = []
-        for child in node.children:
-            if child.type == "variable_assignment":
-                assignments += self._assigned(child)
-            elif child.type in {"file_redirect", "herestring_redirect"}:
-                words += map(self._words.word, self._redirect(child))
-            elif child.type == "comment":
-                self.walk(child)
-            else:
-                words.append(self._argument(child))
-        words += map(self._words.word, more)
-        command = Command(tuple(words), tuple(assignments), source(node))
-        if words and runs_the_unknown(command):
-            self.trouble("what runs is only known when it runs")
-        if checks.touching(node):
-            self.trouble("words that the grammar has cut in two")
-        self._commands.append(command)
-
-    def _argument(self, node: Node) -> Word:
-        self._gives(node)
-        inner = _inside(node)
-        if inner.is_error or inner.is_missing:
-            self.trouble("it is not well-formed")
-        return self._words.word(inner) if inner.is_named else _word(source(inner))
-
-    def _declaration(self, node: Node) -> None:
-        """Read `export`, `local`, `unset` …: commands whose assignments are words."""
-        words: list[Word] = []
-        if checks.touching(node):
-            self.trouble("words that the grammar has cut in two")
-        for child in node.children:
-            if child.type == "variable_assignment":
-                assigned = self._assigned(child)
-                fixed = all(one.value.fixed for one in assigned)
-                words.append(Word(source(child), (source(child),), fixed))
-            else:
-                words.append(self._argument(child))
-        self._commands.append(Command(tuple(words), source=source(node)))
-
-    def _test(self, node: Node) -> None:
-        """Read `[ … ]` and `[[ … ]]` as a command of that name."""
-        words = [_word(source(node.children[0]))]
-        if trouble := checks.test_trouble(source(node)):
-            self.trouble(trouble)
-        todo = list(node.children[1:])
-        arithmetic = dynamic = False
-        while todo:
-            child = todo.pop(0)
-            if child.type in _WORDS:
-                words.append(self._words.word(child))
-                arithmetic |= words[-1].raw in _ARITHMETIC_TESTS
-                dynamic |= child.type not in {"number", "test_operator"} and words[-1].raw != ""
-            elif child.children:
-                todo[:0] = child.children
-            else:
-                words.append(_word(source(child)))
-        if arithmetic and dynamic and words[0].raw == "[[":
-            self.trouble("[[ … ]] computes with words, whose values may be commands")
-        self._commands.append(Command(tuple(words), source=source(node)))
-
-    def _assignment(self, node: Node) -> None:
-        """Read an assignment that stands alone: it changes the shell, and runs nothing."""
-        assigned = self._assigned(node)
-        for one in assigned:
-            if not is_plain(one.name):
-                self.trouble(f"it sets {one.name}, which may change what runs")
-        self._commands.append(Command((), tuple(assigned), source(node)))
-
-    def _assigned(self, node: Node) -> list[Assignment]:
-        name, _, *values = node.children if len(node.children) > 1 else (*node.children, node)
-        if name.type != "variable_name":
-            self.trouble("it sets part of an array")
-            self._children(name)
-        value = self._words.word(values[0]) if values else _word("")
-        self._knows(source(name), value.values)
-        return [Assignment(source(name), value)]
-
-    def _knows(self, name: str, values: Sequence[str]) -> None:
-        """Keep what a variable may hold: never forgotten, since a loop may come back to it."""
-        known = dict.fromkeys((*self._known.get(name, ()), *values))
-        self._known[name] = list(known)[-MAX_KNOWN:]
-
-    def _redirected(self, node: Node) -> None:
-        """Read a statement with redirects; here-documents may carry the rest of the line."""
-        body, redirects = None, []
-        for child in node.children:
-            if child.type in {"file_redirect", "heredoc_redirect", "herestring_redirect"}:
-                redirects.append(child)
-            else:
-                body = child
-        extra = [word for redirect in redirects for word in self._redirect(redirect)]
-        if body is not None and body.type == "command":
-            self._simple(body, extra)
-        elif body is not None:
-            if extra:
-                self.trouble("words after a redirect")
-            self.walk(body)
-
-    def _redirect(self, node: Node) -> Sequence[Node]:
-        """Read a redirect; return the words after its target, which are the command's."""
-        self._gaps(node)
-        self._gives(node)
-        if node.type == "heredoc_redirect":
-            return self._heredoc(node)
-        operator = next((source(child) for child in node.children if not child.is_named), "")
-        words = [child for child in node.named_children if child.type != "file_descriptor"]
-        if node.type == "herestring_redirect":
-            self._words.word(words[0])
-            return words[1:]
-        if operator in _CLOSINGS:
-            return words
-        if node.has_error or not words or operator not in {*_FLOWS, *_DUPLICATIONS}:
-            self.trouble("a redirect that rules do not know")
-            self._children(node)
-            return ()
-        target = self._words.word(words[0])
-        if operator in _DUPLICATIONS and target.fixed and target.text.rstrip("-").isdigit():
-            return words[1:]
-        flow = _FLOWS.get(operator, Flow.BOTH)
-        self._redirects.append(Redirect(flow, target, source(node)))
-        return words[1:]
-
-    def _heredoc(self, node: Node) -> Sequence[Node]:
-        if trouble := heredoc_trouble(node):
-            self.trouble(trouble)
-        words: list[Node] = []
-        for child in node.children:
-            if child.type in {"heredoc_start", "heredoc_end", "heredoc_content"}:
-                continue
-            if child.type == "heredoc_body":
-                for inner in child.named_children:
-                    if inner.type != "heredoc_content":
-                        self._words.word(inner)
-            elif child.type in {"file_redirect", "herestring_redirect"}:
-                words += self._redirect(child)
-            elif child.type in _WORDS:
-                words.append(child)
-            else:
-                self.walk(child)
-        return words
-
-    def _for(self, node: Node) -> None:
-        """Read a loop: its variable takes each of the words after `in`."""
-        variable, *others = node.named_children
-        name = source(variable)
-        if not is_plain(name):
-            self.trouble(f"it sets {name}, which may change what runs")
-        for child in others:
-            if child.type in _WORDS:
-                self._knows(name, self._words.word(child).values)
-            else:
-                self.walk(child)
-
-    def _function(self, node: Node) -> None:
-        for child in node.children:
-            if child.type == "file_redirect":
-                self._redirect(child)
-            elif child.type != "word":
-                self.walk(child)
-
-    # Made once, not for every line: from a node's type to the method that reads it.
-    _forms: ClassVar[Mapping[str, Callable[[Any, Node], object]]] = {
-        "command": _command,
-        "declaration_command": _declaration,
-        "unset_command": _declaration,
-        "test_command": _test,
-        "variable_assignment": _assignment,
-        "redirected_statement": _redirected,
-        "file_redirect": _redirect,
-        "heredoc_redirect": _redirect,
-        "herestring_redirect": _redirect,
-        "for_statement": _for,
-        "function_definition": _function,
-        "case_statement": _children,
-    }
+            yield redirect
 
 
-_ASIDES = frozenset(
-    {"variable_assignment", "file_redirect", "herestring_redirect", "comment", "heredoc_redirect"}
-)
+def _is_odd(letter: str) -> bool:
+    if letter in "\n\t" or " " <= letter <= "~":
+        return False
+    return unicodedata.category(letter)[0] in "CZ" or letter in "\u115f\u1160\u3164\uffa0\u2800"
 
 
-def _inside(node: Node) -> Node:
-    return node.children[0] if node.type == "command_name" and node.children else node
+def read_list(line: Line, stops: frozenset[str]) -> Shape:
+    """Take commands up to one of the stops, which is left; return what is known of their form."""
+    shapes: list[Shape] = []
+    while True:
+        redirects.skip_lines(line)
+        if not line.here or _stops(line, stops):
+            break
+        sure = line.found.variables.sure
+        shapes.append(_and_or(line))
+        line.blanks()
+        if line.ahead(";;") and ";;" in stops:
+            break
+        if line.take(";"):
+            continue
+        if line.take("&"):
+            if line.here and line.here in "!|&":
+                raise UnreadableError("an & that shells read apart")
+            line.found.variables.sure = sure  # it was set in a shell of its own
+            continue
+        if line.here not in ("", "\n") and not _stops(line, stops):
+            raise UnreadableError(f"{line.text[line.at : line.at + 12]!r} after a command")
+    return shapes[0] if len(shapes) == 1 else Shape()
 
 
-def _word(text: str) -> Word:
-    return Word(text, (text,))
+def _stops(line: Line, stops: frozenset[str]) -> bool:
+    if line.here == ")":
+        return ")" in stops
+    if line.ahead(";;"):
+        return ";;" in stops
+    return bool(stops) and line.plain_word() in stops
+
+
+def _and_or(line: Line) -> Shape:
+    """Take pipelines with `&&` and `||` between them; the first of the line's own surely runs."""
+    shape = _pipeline(line, sure=not line.depth)
+    alone = True
+    while True:
+        line.blanks()
+        if not (line.take("&&") or line.take("||")):
+            return shape if alone else Shape()
+        alone = False
+        redirects.skip_lines(line)
+        _pipeline(line, sure=False)
+
+
+def _pipeline(line: Line, *, sure: bool) -> Shape:
+    """Take one pipeline; `sure`: it runs, in the line's own shell."""
+    _before_pipeline(line)
+    last_start = start = len(line.found.commands)
+    piped, before = False, line.found.variables.sure
+    while True:
+        began = line.at
+        command = _command(line, sure=sure and not piped)
+        mixed = ">&" in line.text[began : line.at]
+        line.blanks()
+        if line.ahead("||") or not line.take("|"):
+            break
+        line.take("&")
+        piped, line.found.variables.sure = True, before
+        last_start = len(line.found.commands)
+        redirects.skip_lines(line)
+    if piped:
+        fed = line.found.commands[start:last_start]
+        line.found.commands[start:last_start] = [replace(one, fed=True) for one in fed]
+        _hear(line, fed)
+    return Shape(command, mixed)
+
+
+def _before_pipeline(line: Line) -> None:
+    """Take `!` and `time`, where the shell reads these as its own."""
+    while True:
+        line.blanks()
+        if line.plain_word() == "!":
+            line.take("!")
+            if line.here not in (" ", "\t"):
+                raise UnreadableError("a ! that shells read apart")
+        elif (match := _TIME.match(line.text, line.at)) and _follows_keyword(line, match.end()):
+            line.at = match.end()
+        else:
+            return
+
+
+def _follows_keyword(line: Line, at: int) -> bool:
+    """Whether what stands there makes the `time` before it the shell's own for sure."""
+    ahead = Line(line.text, line.found, line.read_list, at=at)
+    ahead.blanks()
+    return (
+        ahead.here == "("
+        or ahead.plain_word() in _RESERVED
+        or _ASSIGNED.match(ahead.text, ahead.at) is not None
+    )
+
+
+def _hear(line: Line, commands: Sequence[Command]) -> None:
+    """Keep what is printed into a pipe, as by `echo '…' | sh`: it may be a script."""
+    for command in commands:
+        texts = [word.text for word in command.words]
+        if texts[:1] in (["echo"], ["printf"]):
+            line.found.given.append(" ".join(texts[1:]))
+        if texts[:1] == ["printf"]:
+            line.found.given += texts[2:]
+
+
+def _command(line: Line, *, sure: bool) -> Command | None:
+    """Take one command of any kind; return it where it is a simple one."""
+    line.blanks()
+    word = line.plain_word()
+    if line.ahead("(("):
+        line.at += 2
+        arithmetic.read(line, "))")
+        redirects.after_compound(line)
+        return None
+    if line.here == "(":
+        line.at += 1
+        with line.nested():
+            read_list(line, frozenset({")"}))
+        line.expect(")")
+        redirects.after_compound(line)
+        return None
+    if word in _OPENERS:
+        with line.nested():
+            compound.read(line, word)
+        redirects.after_compound(line)
+        return None
+    if word in _CLOSERS or word == "!":
+        raise UnreadableError(f"{word!r} where a command should be")
+    return _simple(line, sure=sure)
+
+
+def _simple(line: Line, *, sure: bool) -> Command | None:
+    """Take a simple command, or a function's definition."""
+    words: list[Word] = []
+    assignments: list[Assignment] = []
+    start, end, redirected = -1, line.at, False
+    while True:
+        line.blanks()
+        if redirects.read(line):
+            redirected = True
+            continue
+        start = line.at if start < 0 else start
+        if line.here in _ENDS:
+            break
+        if line.here == "#":
+            redirects.skip_comment(line)
+            break
+        if line.here == "(":
+            if len(words) != 1 or assignments or redirected:
+                raise UnreadableError("a bracket inside a command")
+            compound.function(line, words[0])
+            return None
+        _take(line, words, assignments, redirected=redirected)
+        end = line.at
+    if not (words or assignments or redirected):
+        raise UnreadableError("a command is missing")
+    source = line.text[start:end].strip()
+    return _finish(line, Command(tuple(words), tuple(assignments), source), sure=sure)
+
+
+def _take(
+    line: Line, words: list[Word], assignments: list[Assignment], *, redirected: bool
+) -> None:
+    """Take one word of a simple command, or an assignment."""
+    if _is_assignment(line, words):
+        assigned = _assignment(line)
+        if words:
+            words.append(_declared(assigned))
+        else:
+            assignments.append(assigned[0])
+        return
+    if not words and (redirected or assignments) and line.plain_word() in _RESERVED:
+        raise UnreadableError("a word of the shell's own after a redirect")
+    words.append(read_word(line))
+    if words[-1].raw in ("{", "}"):
+        line.found.trouble("a brace alone, which shells read apart")
+
+
+def _finish(line: Line, command: Command, *, sure: bool) -> Command:
+    """Keep what a simple command sets and is, with what speaks against it."""
+    found, words = line.found, command.words
+    for one in command.assignments:
+        if not words and not is_plain(one.name):
+            found.trouble(f"it sets {one.name}, which may change what runs")
+        elif words and not may_stand_before(one, words):
+            found.trouble(f"it sets {one.name} for a builtin, which may change what runs")
+        atoms = (ANY,) if one.array else one.value.atoms
+        found.variables.sets(one.name, atoms, one.value.values, sure=sure and not words)
+    if words:
+        if words[0].text in _ZSH_RESERVED:
+            found.trouble(f"{words[0].text!r}, which zsh keeps for itself")
+        if runs_the_unknown(command):
+            found.trouble("what runs is only known when it runs")
+        for trouble in builtin_trouble(command, line):
+            found.trouble(trouble)
+    found.add(replace(command, fed=True) if line.within else command)
+    return command
+
+
+def _is_assignment(line: Line, words: Sequence[Word]) -> bool:
+    if words and not (words[0].fixed and words[0].raw in DECLARING):
+        return False
+    match = _ASSIGNED.match(line.text, line.at)
+    if not match or match[2] != "[":
+        return match is not None
+    close = line.text.find("]", match.end())
+    return close > 0 and line.text.startswith(("=", "+="), close + 1)
+
+
+def _assignment(line: Line) -> tuple[Assignment, str]:
+    """Take `name=value`; return it, and how it is written."""
+    start = line.at
+    match = line.match(_ASSIGNED)
+    name, array = (match[1], False) if match else ("", False)
+    if match and match[2] == "[":
+        line.at -= 1
+        subscript(line)
+        array = True
+        if not (line.take("=") or line.take("+=")):
+            raise UnreadableError("a part of an array that is not set")
+    if line.here == "(":
+        value = _array(line)
+        array = True
+    elif line.ends_word and line.text[line.at : line.at + 2] not in ("<(", ">("):
+        value = Word("", ("",))
+    else:
+        value = read_word(line, value=True)
+    if array:
+        line.found.variables.arrays.add(name)
+    elif match and match[2] == "+=":
+        value = replace(value, values=line.found.variables.appends(name, value.values))
+    return Assignment(name, value, array), line.text[start : line.at]
+
+
+def _declared(assigned: tuple[Assignment, str]) -> Word:
+    """Return an assignment as the word that it is to `export` and its like."""
+    one, raw = assigned
+    return Word(raw, (raw,), one.value.fixed and not one.array, assigns=one)
+
+
+def _array(line: Line) -> Word:
+    """Take `(…)` after an assignment's `=`."""
+    start = line.at
+    line.expect("(")
+    values: list[str] = []
+    with line.nested():
+        while True:
+            redirects.skip_lines(line)
+            if line.take(")"):
+                break
+            if line.here == "[":
+                if not line.match(_ELEMENT_KEY):
+                    line.found.trouble("a subscript that is computed when it runs")
+                elif not line.here or line.here in " \t\n)":
+                    continue
+            values += read_word(line).values
+    raw = line.text[start : line.at]
+    return Word(raw, tuple(dict.fromkeys(values)) or ("",), fixed=False, atoms=(ANY,))

@@ -1,7 +1,36 @@
 """The parts of a shell line, as values."""
 
-from dataclasses import dataclass
-from enum import StrEnum
+from dataclasses import dataclass, field
+from enum import Enum, StrEnum
+from typing import TypeAlias
+
+
+class Kind(Enum):
+    """What is known of a piece of a word before the line runs."""
+
+    TEXT = "text"  # all of it
+    NUMBER = "number"  # that it is made of digits
+    NAME = "name"  # the variable whose value it is
+    ANY = "any"  # nothing
+
+
+@dataclass(frozen=True, slots=True)
+class Atom:
+    """A piece of a word: `text` is what it is, or the name of its variable.
+
+    `joined`: it cannot become several words, nor the names of files.
+    """
+
+    kind: Kind
+    text: str = ""
+    joined: bool = True
+
+
+Piece: TypeAlias = tuple[Atom, tuple[str, ...]]
+"""A piece of a word, and the texts that it may be."""
+
+ANY = Atom(Kind.ANY, joined=False)
+NUMBER = Atom(Kind.NUMBER)
 
 
 @dataclass(frozen=True, slots=True)
@@ -12,6 +41,8 @@ class Word:
     likeliest first and never none.  `fixed`: the shell makes `values[0]` of
     it and nothing else.  `tilde`: it begins with an unquoted `~`.  `glob`: it
     has unquoted wildcards.  `parts`: what braces make of it, several words.
+    `atoms`: its pieces, in order.  `assigns`: what it sets, as a word of
+    `export` and its like.
     """
 
     raw: str
@@ -20,6 +51,8 @@ class Word:
     tilde: bool = False
     glob: bool = False
     parts: tuple[str, ...] = ()
+    atoms: tuple[Atom, ...] = field(default=(), compare=False)
+    assigns: "Assignment | None" = field(default=None, compare=False)
 
     @property
     def text(self) -> str:
@@ -29,10 +62,11 @@ class Word:
 
 @dataclass(frozen=True, slots=True)
 class Assignment:
-    """`name=value`, before a command or alone."""
+    """`name=value`, before a command or alone; `array`: `name=(…)` or an element of one."""
 
     name: str
     value: Word
+    array: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,13 +74,15 @@ class Command:
     """One simple command, without its redirects.
 
     `hidden`: it was found by looking through another one (`sudo`, `bash -c
-    '…'`), so it counts against a call but never for it.
+    '…'`), so it counts against a call but never for it.  `fed`: what it
+    prints is read by another command of the line.
     """
 
     words: tuple[Word, ...]
     assignments: tuple[Assignment, ...] = ()
     source: str = ""
     hidden: bool = False
+    fed: bool = False
 
 
 class Flow(StrEnum):
@@ -59,12 +95,17 @@ class Flow(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Redirect:
-    """A redirect from or to a file; duplications of descriptors are not kept."""
+    """A redirect from or to a file; duplications of descriptors are not kept.
+
+    `settled`: every text that its target can have, where the line itself sets
+    the variables in it; none where the target is fixed, or cannot be told.
+    """
 
     flow: Flow
     target: Word
     source: str = ""
     hidden: bool = False
+    settled: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

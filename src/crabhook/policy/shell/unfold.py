@@ -10,14 +10,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from posixpath import basename
 
-from crabhook.policy.shell import checks
 from crabhook.policy.shell.hidden import Argv, inner, reads_script
-from crabhook.policy.shell.read import read_script
+from crabhook.policy.shell.read import MAX_BYTES, read_script
 from crabhook.policy.shell.script import Command, Redirect, Script, Word
 
 MAX_DEPTH = 6
 MAX_FOUND = 1200
-MAX_HIDDEN_BYTES = 2 * checks.MAX_BYTES
+MAX_HIDDEN_BYTES = 2 * MAX_BYTES
+MAX_TEXT = 256 * 1024  # of a longer line, so much is cut into pieces
 MAX_SPELLINGS = 40
 
 BLANK = "\x1f"  # a blank inside a word: no rule's text can hold it
@@ -45,6 +45,7 @@ class _Search:
         self.troubles: list[str] = []
         self._known = known
         self._seen: set[tuple[str, ...]] = set()
+        self._read: set[str] = set()
         self._bytes = 0
         self._todo: deque[tuple[Command, int]] = deque()
         self._given: dict[str, None] = {}
@@ -94,8 +95,12 @@ class _Search:
         for text in behind.scripts:
             if self._bytes > MAX_HIDDEN_BYTES:
                 return
+            if text in self._read:
+                continue
+            self._read.add(text)
             self._bytes += len(text)
             read = read_script(text, self._known)
+            self.troubles += [f"in a script inside it: {one}" for one in read.troubles[:2]]
             self.hear(read.given)
             self.take(
                 (replace(one, hidden=True) for one in read.commands),
@@ -115,10 +120,17 @@ def hidden_command(argv: Argv) -> Command:
 def _by_text(text: str) -> list[Command]:
     """Return what could be commands in a text that has no trustworthy tree."""
     text = text.replace("``", "").replace("$()", "")
-    pieces = [re.sub(r"[\\'\"]", "", piece) for piece in checks.pieces(text)[:MAX_FOUND]]
+    pieces = [re.sub(r"[\\'\"]", "", piece) for piece in _pieces(text)[:MAX_FOUND]]
     pieces += [piece.replace(",", " ") for piece in pieces if "," in piece]  # {rm,-rf,x}
     skipped = [_skip_assignments(piece.split()) for piece in pieces]
     return [hidden_command(piece) for piece in skipped if piece]
+
+
+def _pieces(text: str) -> list[str]:
+    """Return the text cut at everything that could end a command."""
+    cut = re.split(r"[;&|\n\r(){}`<>]|\$\(", text[:MAX_TEXT])
+    found = dict.fromkeys(piece.strip(" \t!\"'") for piece in cut)
+    return [piece for piece in found if piece]
 
 
 def _skip_assignments(words: Sequence[str]) -> Sequence[str]:

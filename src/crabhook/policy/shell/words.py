@@ -1,235 +1,306 @@
-"""Words of the grammar's tree, read as what the shell may make of them.
+"""Words of a line, read byte by byte: quotes, backslashes, and what the shell puts in their place.
 
-Whatever is only known when the shell runs makes a word not `fixed`; its
-values are then guesses, good enough to deny by.  What could run a command, or
-change how the rest of the line is read, is reported as a trouble.
+A word whose text is only known when the line runs is not `fixed`; its values
+are then guesses, good enough to deny by.
 """
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from itertools import islice, product
-from typing import Any, ClassVar
 
-from tree_sitter import Node
-
-from crabhook.policy.shell import checks, literal
-from crabhook.policy.shell.script import Word
+from crabhook.policy.shell import arithmetic, expansion, literal, numbers
+from crabhook.policy.shell.line import Line, Shape, UnreadableError
+from crabhook.policy.shell.script import ANY, NUMBER, Atom, Kind, Piece, Word
+from crabhook.policy.shell.variables import Variables
 
 MAX_VALUES = 16
 
-# What `${name…}` may do to a value without running or setting anything.
-_HARMLESS = frozenset(
-    {":-", "-", ":+", "+", ":?", "?", "%", "%%", "#", "##", "/", "//", "/#", "/%"}
-    | {"^", "^^", ",", ",,", "${", "}"}
-)
-_UNWORDLY = re.compile(r"(?<!\\)[()\s;&|<>]")
-_ECHO = re.compile(
-    r"(?:\$\(|`)\s*(?:echo(?:\s+-[neE]+)*|printf(?:\s+(?:--|['\"]?%s['\"]?))?|which|command\s+-v"
-    r"|type\s+-[pP])\s+(?P<quote>['\"]?)(?P<text>[\w./~ -]+?)(?P=quote)\s*[`)]"
-)
-_ARITHMETIC = frozenset({"number", "binary_expression", "unary_expression"})
-_ARITHMETIC |= {"parenthesized_expression", "ternary_expression"}
+_PLAIN = re.compile(r"[^ \t\n;&|<>()'\"\\$`]+")
+_QUOTED_PLAIN = re.compile(r'[^"\\$`]+')
+_DOCUMENT_PLAIN = re.compile(r"[^\\$`]+")
+_RAW = re.compile(r"[^']*'")
+_ANSI = re.compile(r"((?:[^'\\]|\\.)*)'", re.DOTALL)
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_SPECIAL = re.compile(r"[@*#?$!-]|[0-9]")
+_COUNTS = frozenset("#?$!")
+# What may stand after a dollar sign that means itself.
+_AFTER_LONE = frozenset(" \t\n;|&)/")
+_AFTER_LONE_QUOTED = frozenset(" \t\n\"|/.,);:%]'\\")
+_READ_APART = re.compile(r"\[|:[A-Za-z&]")
+_GLOB = re.compile(r"[*?]|\[(?=[^ ]*\])")
+_BARE_DOLLAR = re.compile(r"\$(?![({'])")
+_EQUALS = re.compile(r"=[A-Za-z_/~]")
+_LATIN_BLANKS = re.compile(rb"[\x85\xa0]")
 
 
-@dataclass(frozen=True, slots=True)
-class _Piece:
-    values: tuple[str, ...]
-    fixed: bool = True
-    glob: bool = False
+def read_word(line: Line, *, value: bool = False, regex: bool = False) -> Word:
+    """Take a word, which must be there; `value`: what is assigned, where braces mean themselves."""
+    start = line.at
+    parts: list[Piece] = []
+    plain = ""  # what stands outside quotes, to look for wildcards and braces in
+    while _goes_on(line, regex=regex):
+        if read := _READERS.get(line.here):
+            parts += read(line)
+        elif line.here in "<>":
+            parts += _process(line, start)
+        elif match := line.match(_PLAIN):
+            plain += match[0]
+            parts.append(_text(match[0]))
+        else:
+            line.at += 1
+            parts.append(_text(line.text[line.at - 1]))
+    if line.at == start:
+        raise UnreadableError(f"a word is missing before {line.text[start : start + 12]!r}")
+    line.crossed(start)
+    raw = line.text[start : line.at]
+    _check(line, raw, plain)
+    if value or regex:
+        word = _joined(raw, parts, glob=False, braces=())
+        return replace(word, atoms=(Atom(Kind.ANY),)) if "~" in raw else word
+    glob = set("*?[") & set(plain) and _GLOB.search(raw)
+    return _joined(raw, parts, glob=bool(glob), braces=_braces(line, raw, plain))
 
 
-class WordReader:
-    """Reads words; what it meets besides goes to `nested` and `troubled`.
-
-    `known` are the values that variables may have, as far as the line tells.
-    `nested` takes a node of commands inside a word, `troubled` a reason.
-    """
-
-    def __init__(
-        self,
-        known: Mapping[str, Sequence[str]],
-        nested: Callable[[Node], None],
-        troubled: Callable[[str], None],
-    ) -> None:
-        self._known = known
-        self._nested = nested
-        self._troubled = troubled
-
-    def word(self, node: Node) -> Word:
-        """Return what the shell may make of a node that stands where a word does."""
-        raw = source(node)
-        piece = self._piece(node)
-        parts: tuple[str, ...] = ()
-        if "{" in raw and node.type in {"word", "concatenation", "brace_expression"}:
-            parts = self._parts(raw)
-        tilde = raw.startswith("~") and not raw.startswith("~\\")
-        fixed = piece.fixed and not parts and not piece.glob
-        values = tuple(dict.fromkeys((*piece.values, *parts)))
-        return Word(raw, values, fixed, tilde, piece.glob, parts)
-
-    def _parts(self, raw: str) -> tuple[str, ...]:
-        try:
-            return tuple(map(_unquote_plainly, literal.braces(raw) or ()))
-        except OverflowError:
-            self._troubled("its braces make too many words to look at")
-            return ()
-
-    def _piece(self, node: Node) -> _Piece:
-        read = self._readers.get(node.type)
-        if read is None:
-            self._troubled(f"a {node.type.replace('_', ' ')} where a word should be")
-            self._search(node)
-            return _Piece((source(node),), fixed=False)
-        return read(self, node)
-
-    def _plain(self, node: Node) -> _Piece:
-        text = source(node)
-        if node.child_count:  # a number in another base, with an expansion inside
-            self._search(node)
-            return _Piece(("",), fixed=False)
-        if _UNWORDLY.search(text):
-            self._troubled("a word that the grammar may have cut wrongly")
-        self._unread(text)
-        return _Piece((literal.unescape(text),), glob=literal.has_wildcard(text))
-
-    def _unread(self, text: str) -> None:
-        if checks.unread(text):
-            self._troubled("an expansion that the grammar did not see")
-
-    def _raw(self, node: Node) -> _Piece:
-        return _Piece((source(node)[1:-1],))
-
-    def _ansi(self, node: Node) -> _Piece:
-        return _Piece((literal.ansi(source(node)[2:-1]),))
-
-    def _translated(self, node: Node) -> _Piece:
-        self._troubled('a translated string, $"…"')
-        return self._joined([self._piece(child) for child in node.named_children])
-
-    def _regex(self, node: Node) -> _Piece:
-        self._unread(source(node))
-        return _Piece((source(node),), fixed=False)
-
-    def _string(self, node: Node) -> _Piece:
-        """Read double quotes: the text between what is expanded is nobody's node, so cut it out."""
-        if any(child.is_missing for child in node.children):
-            self._troubled("a quote that does not close")
-        pieces, at = [], 1
-        text = node.text or b""
-        for child in node.named_children:
-            start, end = child.start_byte - node.start_byte, child.end_byte - node.start_byte
-            if child.type == "string_content":
-                continue
-            pieces += [self._quoted(text[at:start]), self._piece(child)]
-            at = end
-        return self._joined([*pieces, self._quoted(text[at:-1])])
-
-    def _quoted(self, text: bytes) -> _Piece:
-        inside = text.decode(errors="replace")  # a string that does not close may end in a letter
-        self._unread(inside)
-        return _Piece((literal.unescape_quoted(inside),))
-
-    def _concatenation(self, node: Node) -> _Piece:
-        return self._joined([self._piece(child) for child in node.children])
-
-    def _joined(self, pieces: Sequence[_Piece]) -> _Piece:
-        combinations = islice(product(*(piece.values for piece in pieces)), MAX_VALUES)
-        values = tuple(dict.fromkeys("".join(parts) for parts in combinations))
-        glob = any(piece.glob for piece in pieces)
-        return _Piece(values or ("",), all(piece.fixed for piece in pieces), glob)
-
-    def _variable(self, node: Node) -> _Piece:
-        return _Piece(self._values(source(node)[1:]), fixed=False)
-
-    def _values(self, name: str) -> tuple[str, ...]:
-        """Return what a variable may hold: what the line sets it to, or nothing."""
-        return (*self._known.get(name, ()), "")
-
-    def _expansion(self, node: Node) -> _Piece:
-        """Read `${…}`: the variable's values, and those of the word that may stand in for it."""
-        name, values = "", [""]
-        if not checks.plain_expansion(node):
-            self._troubled("quotes or braces inside ${…}, which shells and the grammar read apart")
-        for place, child in enumerate(node.children):
-            if child.type == "variable_name" and not name:
-                name = source(child)
-                values = list(self._values(name))
-                if place > 1 and source(node.children[1]) == "!":
-                    self._troubled("${!…} names its variable only when it runs")
-            elif child.is_named and child.type not in {"variable_name", "special_variable_name"}:
-                values.extend(self._stand_in(child))
-            elif not child.is_named and child.type not in _HARMLESS:
-                self._troubled(f"${{…{source(child)}…}} is more than a variable's value")
-        return _Piece(tuple(dict.fromkeys(values))[:MAX_VALUES], fixed=False)
-
-    def _stand_in(self, node: Node) -> tuple[str, ...]:
-        if node.type in {"subscript", "binary_expression", "array"}:
-            self._troubled("${…[…]} computes its subscript when it runs")
-            self._search(node)
-            return ()
-        return self._piece(node).values
-
-    def _substitution(self, node: Node) -> _Piece:
-        self._nested(node)
-        guess = _ECHO.fullmatch(source(node))
-        return _Piece((guess["text"], "") if guess else ("",), fixed=False)
-
-    def _arithmetic(self, node: Node) -> _Piece:
-        if any(child.type not in _ARITHMETIC for child in _named(node)):
-            self._troubled("arithmetic over variables, whose values may be commands")
-        self._search(node)
-        return _Piece(("0", ""), fixed=False)
-
-    def _array(self, node: Node) -> _Piece:
-        pieces = [self._piece(child) for child in node.named_children]
-        values = [value for piece in pieces for value in piece.values]
-        return _Piece(tuple(dict.fromkeys(values)) or ("",), fixed=False)
-
-    def _search(self, node: Node) -> None:
-        """Hand on every command inside a node that is not read as a word."""
-        for child in node.children:
-            if child.type in {"command_substitution", "process_substitution"}:
-                self._nested(child)
-            else:
-                self._search(child)
-
-    # Made once, not for every line: from a node's type to the method that reads it.
-    _readers: ClassVar[Mapping[str, Callable[[Any, Node], _Piece]]] = {
-        "word": _plain,
-        "number": _plain,
-        "variable_name": _plain,
-        "test_operator": _plain,
-        "raw_string": _raw,
-        "ansi_c_string": _ansi,
-        "translated_string": _translated,
-        "regex": _regex,
-        "extglob_pattern": _regex,
-        "string": _string,
-        "concatenation": _concatenation,
-        "simple_expansion": _variable,
-        "expansion": _expansion,
-        "command_substitution": _substitution,
-        "process_substitution": _substitution,
-        "arithmetic_expansion": _arithmetic,
-        "brace_expression": _plain,
-        "array": _array,
-    }
+def _goes_on(line: Line, *, regex: bool) -> bool:
+    if not line.ends_word or line.text[line.at : line.at + 2] in ("<(", ">("):
+        return True
+    return regex and line.here in ("(", ")", "|")
 
 
-def source(node: Node) -> str:
-    """Return a node's own text."""
-    return (node.text or b"").decode(errors="replace")
+def _check(line: Line, raw: str, plain: str) -> None:
+    """Say what shells may read otherwise in a word as a whole."""
+    if _EQUALS.match(raw):
+        line.found.trouble("a word that zsh may take for a program's path")
+    if not plain.isascii() and _LATIN_BLANKS.search(plain.encode("utf-8", "replace")):
+        line.found.trouble("a letter outside quotes that an older shell may take for a blank")
 
 
-def _named(node: Node) -> list[Node]:
-    todo, found = list(node.named_children), []
-    while todo:
-        child = todo.pop()
-        found.append(child)
-        todo.extend(child.named_children)
-    return found
+def _joined(raw: str, parts: list[Piece], *, glob: bool, braces: Sequence[str]) -> Word:
+    atoms = tuple(atom for atom, _ in parts)
+    certain = all(atom.kind is Kind.TEXT for atom in atoms)
+    values = values_of(parts)
+    if braces:
+        values = tuple(dict.fromkeys((*values, *braces)))
+        atoms = _brace_atoms(braces) if certain and not glob else (ANY,)
+    elif glob:
+        atoms = (ANY,)
+    tilde = raw.startswith("~")
+    fixed = certain and not glob and not braces
+    if tilde and fixed and not (raw == "~" or raw.startswith("~/")):
+        atoms = (Atom(Kind.ANY),)
+    return Word(raw, values, fixed, tilde, glob, tuple(braces), atoms)
 
 
-def _unquote_plainly(text: str) -> str:
-    return literal.unescape(re.sub(r"(?<!\\)['\"]", "", text))
+def _brace_atoms(braces: Sequence[str]) -> tuple[Atom, ...]:
+    return (NUMBER,) if all(one.isdigit() for one in braces) else (ANY,)
+
+
+def values_of(parts: list[Piece]) -> tuple[str, ...]:
+    """Return the texts that the pieces may make together, the likeliest first."""
+    combinations = islice(product(*(values for _, values in parts)), MAX_VALUES)
+    return tuple(dict.fromkeys("".join(one) for one in combinations)) or ("",)
+
+
+def _text(text: str) -> Piece:
+    return Atom(Kind.TEXT, text), (text,)
+
+
+def _braces(line: Line, raw: str, bare: str) -> tuple[str, ...]:
+    if "{" not in bare or not ("," in raw or ".." in raw):
+        return ()
+    try:
+        found = literal.braces(raw) or ()
+    except OverflowError:
+        line.found.trouble("its braces make too many words to look at")
+        return ()
+    if found and _BARE_DOLLAR.search(raw):
+        line.found.trouble("braces beside a variable, which may make another one's name")
+    return tuple(literal.unescape(re.sub(r"(?<!\\)['\"]", "", one)) for one in found)
+
+
+def _raw(line: Line) -> list[Piece]:
+    line.at += 1
+    match = line.match(_RAW)
+    if not match:
+        raise UnreadableError("a quote that does not close")
+    return [_text(match[0][:-1])]
+
+
+def _escaped(line: Line) -> list[Piece]:
+    """Take a backslash and what it quotes."""
+    line.at += 2
+    letter = line.text[line.at - 1 : line.at]
+    if not letter:
+        raise UnreadableError("a backslash at the very end")
+    if letter == "\n":
+        if line.here not in (" ", "\t", "\n"):
+            line.found.trouble("a line's end inside a word")
+        return [_text("")]
+    return [_text(letter)]
+
+
+def read_quoted(line: Line) -> list[Piece]:
+    """Take double quotes with all that is in them."""
+    line.expect('"')
+    parts: list[Piece] = [_text("")]
+    while not line.take('"'):
+        if not line.here:
+            raise UnreadableError("a quote that does not close")
+        parts += _in_quotes(line, _QUOTED_PLAIN)
+    return parts
+
+
+def read_document(line: Line) -> None:
+    """Take all of a here-document's text, in which the shell expands as in double quotes."""
+    while line.here:
+        if line.ahead("\\\n"):
+            line.found.trouble("a line's end that a here-document takes back")
+        _in_quotes(line, _DOCUMENT_PLAIN)
+
+
+def _in_quotes(line: Line, plain: re.Pattern[str]) -> list[Piece]:
+    if match := line.match(plain):
+        return [_text(match[0])]
+    if line.here == "$":
+        return [dollar(line, quoted=True)]
+    if line.here == "`":
+        return [backquoted(line, quoted=True)]
+    line.at += 1
+    letter = line.here
+    if letter and letter in '$`"\\\n':
+        line.at += 1
+        return [_text("" if letter == "\n" else letter)]
+    return [_text("\\")]
+
+
+def dollar(line: Line, *, quoted: bool = False) -> Piece:
+    """Take a dollar sign and what it stands for."""
+    line.at += 1
+    if line.ahead("(("):
+        line.at += 2
+        arithmetic.read(line, "))")
+        return NUMBER, ("0", "")
+    if line.take("("):
+        return _substitution(line, quoted=quoted)
+    if line.take("{"):
+        return expansion.read(line, quoted=quoted)
+    if match := line.match(_NAME):
+        return _variable(line, match[0], quoted=quoted)
+    if match := line.match(_SPECIAL):
+        return _special(line, match[0], quoted=quoted)
+    return _lone(line, quoted=quoted)
+
+
+def _ansi(line: Line) -> Piece:
+    line.at += 1
+    match = line.match(_ANSI)
+    if not match:
+        raise UnreadableError("a quote that does not close")
+    return _text(literal.ansi(match[1]))
+
+
+def _lone(line: Line, *, quoted: bool) -> Piece:
+    if line.here == "'" and not quoted:
+        return _ansi(line)
+    if line.here == "[":
+        raise UnreadableError("arithmetic in brackets, $[…]")
+    if line.here == '"' and not quoted:
+        line.found.trouble('a translated string, $"…"')
+    elif line.here and line.here not in (_AFTER_LONE_QUOTED if quoted else _AFTER_LONE):
+        line.found.trouble(f"a dollar sign before {line.here!r}, which shells read apart")
+    return _text("$")
+
+
+def _variable(line: Line, name: str, *, quoted: bool) -> Piece:
+    values = line.found.variables.values(name)
+    if line.here == "[":
+        line.found.trouble(f"a bracket right after ${name}, which shells read apart")
+    if _READ_APART.match(line.text, line.at) or name in line.found.variables.arrays:
+        return Atom(Kind.ANY, joined=quoted), values
+    return Atom(Kind.NAME, name, joined=quoted), values
+
+
+def _special(line: Line, letter: str, *, quoted: bool) -> Piece:
+    after = line.here
+    if after and (after == "[" or (letter.isdigit() and after.isdigit())):
+        line.found.trouble(f"${letter}{after}, which shells read apart")
+    if letter in "#$" and after and (after in "{@*(" or after.isalnum() or after == "_"):
+        line.found.trouble(f"${letter}{after}, which shells read apart")
+    if letter in _COUNTS:
+        return NUMBER, ("0", "")
+    return Atom(Kind.ANY, joined=quoted and letter != "@"), ("",)
+
+
+def _substitution(line: Line, *, quoted: bool) -> Piece:
+    """Take a command substitution after its `$(`: its commands are the line's."""
+    start, outer = line.at, line.pending
+    line.pending = []
+    before = len(line.found.commands)
+    with line.nested(substitution=True):
+        shape = line.read_list(line, frozenset({")"}))
+    if line.pending:
+        raise UnreadableError("a here-document without its lines")
+    line.pending = outer
+    line.expect(")")
+    line.crossed(start)
+    return _printed(line, before, shape, quoted=quoted)
+
+
+def _printed(line: Line, before: int, shape: Shape, *, quoted: bool) -> Piece:
+    """Return what is known of what the commands print."""
+    commands = line.found.commands[before:]
+    guess: tuple[str, ...] = ()
+    if len(commands) == 1 and commands[0].words:
+        guess = numbers.printed(commands[0])
+    if operands := numbers.counts(shape):
+        return line.found.variables.either(*((one,) for one in operands)), ("0", "")
+    return Atom(Kind.ANY, joined=quoted), (*guess, "")
+
+
+def backquoted(line: Line, *, quoted: bool = False) -> Piece:
+    """Take a command substitution in backquotes, in which nothing may be escaped."""
+    line.at += 1
+    start, end = line.at, line.text.find("`", line.at)
+    if end < 0:
+        raise UnreadableError("a backquote that does not close")
+    text = line.text[start:end]
+    if "\\" in text:
+        line.found.trouble("backslashes between backquotes")
+    if quoted and '"' in text:
+        line.found.trouble("quotes between backquotes between quotes")
+    before = len(line.found.commands)
+    inner = line.inner(text)
+    shape = inner.read_list(inner, frozenset())
+    if inner.pending:
+        raise UnreadableError("a here-document without its lines")
+    line.at = end + 1
+    line.crossed(start)
+    return _printed(line, before, shape, quoted=quoted)
+
+
+def _process(line: Line, start: int) -> list[Piece]:
+    """Take `<(…)` or `>(…)`, which must be the whole of a word."""
+    whole = line.at == start
+    line.at += 2
+    _substitution(line, quoted=False)
+    if not whole or not line.ends_word:
+        line.found.trouble("a process substitution inside a word")
+    return [(Atom(Kind.ANY), ("",))]
+
+
+_READERS: Mapping[str, Callable[[Line], list[Piece]]] = {
+    "'": _raw,
+    '"': read_quoted,
+    "\\": _escaped,
+    "$": lambda line: [dollar(line)],
+    "`": lambda line: [backquoted(line)],
+}
+
+
+def single(word: Word, variables: Variables, where: str) -> None:
+    """Keep that a word must come to be exactly one."""
+    if word.glob or word.parts:
+        variables.must_be_tame((ANY,), where)
+    else:
+        variables.must_be_tame(word.atoms, where)

@@ -59,9 +59,30 @@ _TIED = names(
 _MEANT = re.compile(r"npm_|.*_proxy$|pip_|git_|ld_|bash_")
 
 
+# An assignment before one of these is one in the shell itself.
+_OF_THE_SHELL = names(
+    ": . [ alias break builtin cd command continue declare echo eval exec exit export hash let "
+    "local mapfile popd printf pushd pwd read readarray readonly return set shift shopt source "
+    "test times trap type typeset ulimit umask unset wait"
+)
+WRAPPED = frozenset(_STRIPPED) | RUNNERS
+
 # Past these no person writes a line, and reading it would cost more than its length.
 _DEEPEST = 64  # wrappers in wrappers
 _MOST_OPTIONS = 24  # words of one wrapper's options
+
+
+# Words that names of a line's own in capitals are made of; none means anything to a shell, a
+# loader or a program that runs others.
+_NOUNS = names(
+    "A B BASE BODY BRANCH BUILD COMMIT COUNT CURRENT DATE DEFAULT DEST DIFF DIR DIRS DIST DURATION "
+    "ELAPSED END ERR ERROR ERRORS EXPECTED FAIL FAILED FAILURES FILE FILENAME FILES FIRST FOUND "
+    "HASH HEAD ID IMAGE INDEX INPUT ISSUE ITEM ITEMS JOB JSON KEY LAST LINE LOG MESSAGE MSG N NAME "
+    "NAMES NEW NEXT NOW NUM NUMBER OK OLD ORIG ORIGINAL OUT OUTPUT OWNER PACKAGE PARENT PASS "
+    "PASSED PID PIDS PORT PR PREFIX PREV PREVIOUS PROJECT RC REF RELEASE REMOTE REPO RESPONSE "
+    "RESULT RESULTS RET ROOT RUN SCRIPT SHA SIZE SOURCE SRC START STATUS SUM SUFFIX TAG TARGET "
+    "TEMP TEST TESTS TEXT TIMESTAMP TITLE TOTAL TYPE URL VALUE VER VERSION WORK X Y"
+)
 
 
 def is_safe(assignment: Assignment) -> bool:
@@ -71,9 +92,19 @@ def is_safe(assignment: Assignment) -> bool:
 
 def is_plain(name: str) -> bool:
     """Whether a line may use the name for a variable of its own and change nothing else."""
-    if _SAFE_NAMES.fullmatch(name):
+    if _SAFE_NAMES.fullmatch(name) or all(one in _NOUNS for one in name.split("_")):
         return True
     return bool(_PLAIN_NAME.fullmatch(name)) and name not in _TIED and not _MEANT.match(name)
+
+
+def may_stand_before(assignment: Assignment, words: Sequence[Word]) -> bool:
+    """Whether an assignment before this command leaves the shell itself as it is."""
+    name = words[0].text
+    if assignment.array:
+        return False
+    if name == "read":
+        return assignment.name == "IFS" or is_plain(assignment.name)
+    return is_plain(assignment.name) or name not in _OF_THE_SHELL
 
 
 def unwrapped(command: Command) -> list[Sequence[Word]]:
@@ -92,9 +123,37 @@ def runs_the_unknown(command: Command) -> bool:
         return True
     readings = unwrapped(command)
     words = readings[-1]
+    if any(basename(one[0].text) == "xargs" and _feeds_a_program(one) for one in readings):
+        return True
     if len(readings) == _DEEPEST:
         return True
     return basename(words[0].text) in RUNNERS and not all(word.fixed for word in words)
+
+
+_XARGS_VALUED = re.compile(r"-[adEILnPs]|--[a-z-]+")
+
+
+def _feeds_a_program(words: Sequence[Word]) -> bool:
+    """Whether what `xargs` reads may become a program, or a part of a script."""
+    at, stand_in = 1, ""
+    while at < len(words) and words[at].text.startswith("-"):
+        option = words[at].text
+        if option.startswith("-I"):
+            stand_in = option[2:] or (words[at + 1].text if at + 1 < len(words) else "")
+        elif option.startswith(("-i", "--replace")):
+            stand_in = option.partition("=")[2] or option[2:] if option[1] == "i" else "{}"
+        at += 2 if _XARGS_VALUED.fullmatch(option) and "=" not in option else 1
+    rest = words[at:]
+    if not rest:
+        return False
+    texts = [word.text for word in rest]
+    if stand_in and stand_in in texts[0]:
+        return True
+    if basename(texts[0]) not in RUNNERS:
+        return False
+    if stand_in:
+        return any(stand_in in text for text in texts)
+    return not any(text in ("-c", "-ec", "-euc") for text in texts)
 
 
 def _strip(words: Sequence[Word]) -> Sequence[Word]:

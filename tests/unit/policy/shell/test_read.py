@@ -29,7 +29,7 @@ def words(text: str) -> list[list[str]]:
         ("A=1 b", [["b"]]),
         ("cat > a b c", [["cat", "b", "c"]]),
         ("cat <<E >f b\nx\nE", [["cat", "b"]]),
-        ("cat <<E | sort\n$(x)\nE", [["sort"], ["x"], ["cat"]]),
+        ("cat <<E | sort\n$(x)\nE", [["cat"], ["sort"], ["x"]]),
         ("if a; then b; elif c; then d; else e; fi", [["a"], ["b"], ["c"], ["d"], ["e"]]),
         ("for x in a $(b); do c; done", [["b"], ["c"]]),
         ("case a in b) c;; *) d;; esac", [["c"], ["d"]]),
@@ -37,7 +37,10 @@ def words(text: str) -> list[list[str]]:
         ("[ -f a ] && [[ b == c ]]", [["[", "-f", "a", "]"], ["[[", "b", "==", "c", "]]"]]),
         ("export A=1 B", [["export", "A=1", "B"]]),
         ("unset A", [["unset", "A"]]),
-        ("time ! a", [["time", "!", "a"]]),
+        ("time ! a", [["a"]]),
+        ("time -p { a; }", [["a"]]),
+        ("time a | b", [["time", "a"], ["b"]]),
+        ("select x in a; do b; done", [["b"]]),
     ],
 )
 def test_every_command_of_a_line_is_found(text: str, commands: list[list[str]]) -> None:
@@ -65,6 +68,18 @@ def test_every_command_of_a_line_is_found(text: str, commands: list[list[str]]) 
 def test_every_redirect_of_a_line_is_found(text: str, flows: list[tuple[Flow, str]]) -> None:
     script = read_script(text, {})
     assert [(one.flow, one.target.text) for one in script.redirects] == flows
+
+
+@pytest.mark.parametrize(
+    "letter", "\0\a\r\x1b\x7f\x85\xa0\xad\u200b\u200e\u202e\u2028\u3000\ufeff\u3164"
+)
+def test_a_character_that_hides_is_a_trouble(letter: str) -> None:
+    assert read_script(f"ls '{letter}'", {}).troubles
+
+
+@pytest.mark.parametrize("text", ["ls", "a\tb\nc", "é ✓ 日本", "a \\\n b", "a\\\n b"])
+def test_plain_text_in_any_language_is_none(text: str) -> None:
+    assert not read_script(text, {}).troubles
 
 
 def test_a_variable_has_every_value_the_line_may_give_it() -> None:

@@ -50,16 +50,21 @@ def test_a_tilde_counts_where_it_is_not_quoted() -> None:
     [
         "${!b}",
         "${b@P}",
-        "${b:=c}",
-        "${b:1:2}",
-        "${b[c]}",
-        "$((b))",
+        "${PATH:=c}",
+        "${b:c:d}",
+        "${b[c+1]}",
+        "$((PATH))",
         "$[b]",
         '$"b"',
         "${b:-`c`}",
         "{1..999}",
         "b(c)",
-        "[ ]",
+        "$b[1]",
+        "$+b",
+        "=b",
+        "}",
+        "\"${b:-'c'}\"",
+        "b\\\nc",
     ],
 )
 def test_what_may_run_or_set_something_is_a_trouble(text: str) -> None:
@@ -68,7 +73,24 @@ def test_what_may_run_or_set_something_is_a_trouble(text: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["${b}", "${b:-c}", "${b%.*}", "${b##*/}", "${#b}", "${b/c/d}", "${b^^}", "$1", "$?", "$@"],
+    [
+        "${b:=c}",
+        "${b:1:2}",
+        "${b[c]}",
+        "$((b))",
+        "${b[@]}",
+        "[ ]",
+        "${b}",
+        "${b:-c}",
+        "${b%.*}",
+        "${b##*/}",
+        "${#b}",
+        "${b/c/d}",
+        "${b^^}",
+        "$1",
+        "$?",
+        "$@",
+    ],
 )
 def test_a_plain_value_of_a_variable_is_no_trouble(text: str) -> None:
     assert not read_script(f"a {text}", {}).troubles

@@ -1,0 +1,315 @@
+"""What builtins of shells may be given: a closed list of forms.
+
+A builtin can evaluate what it is given, or change what the rest of the line
+runs.  One that is not in the table, or is given more than its form has, is
+asked about.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+from crabhook.policy.names import names
+from crabhook.policy.programs import OPENERS, READERS
+from crabhook.policy.shell import arithmetic, numbers
+from crabhook.policy.shell.conditions import plain_test
+from crabhook.policy.shell.line import Line, UnreadableError
+from crabhook.policy.shell.script import ANY, Command, Word
+from crabhook.policy.shell.wrappers import WRAPPED, is_plain, unwrapped
+
+DECLARING = names("export declare typeset local readonly")
+_FLAGS: Mapping[str, str] = {
+    "export": r"",
+    "readonly": r"-[aA]",
+    **dict.fromkeys(("declare", "typeset", "local"), r"-[aArxgl]+"),
+}
+_MAY_EXPORT = re.compile(r"[A-Z][A-Z0-9_]*|[a-z][a-z0-9_]*")
+_FORMAT = re.compile(
+    r"[^%\\]|\\.|%%|%[-+ 0#]*\d*(?:\.\d+)?(?P<letter>[sbqcdiuxXofegEG])", re.DOTALL
+)
+_SIGNALS = re.compile(r"[A-Z0-9]+")
+_SET = re.compile(r"[-+][euxvC]+|[-+][euxv]*o")
+_SET_OPTIONS = names("errexit nounset xtrace pipefail noclobber verbose")
+_SHOPT = names("nullglob globstar dotglob failglob nocaseglob inherit_errexit lastpipe")
+_READ_OPTION = re.compile(r"-(?:[rs]+|[rs]*[pdntN])")
+_DIGITS = re.compile(r"\d+(?:\.\d+)?")
+
+# Builtins of bash or zsh whose every use is asked about: they evaluate, rebind or load.
+_ASKED = names(
+    "alias autoload bind bindkey bye cap caller clone comparguments compadd compcall compctl "
+    "compdescribe compfiles compgen compgroups complete compopt compquote compset comptags "
+    "comptry compvalues coproc disable echotc echoti emulate enable fc float functions getcap "
+    "getln getopts history integer limit logout nameref print private pushln r rehash sched "
+    "setcap setopt strftime suspend ttyctl unalias unfunction unhash unlimit unsetopt vared "
+    "whence where zcompile zformat zftp zle zmodload zparseopts zprof zpty zregexparse zselect "
+    "zsocket zstyle ztcp"
+)
+
+MAX_SCRIPTS = 3  # in one another
+
+_Form = Callable[[Sequence[Word], Line], str]
+
+
+def builtin_trouble(command: Command, line: Line) -> Iterator[str]:
+    """Yield why the command, or what its wrappers run, is no use of a builtin that rules know."""
+    for words in unwrapped(command):
+        name = words[0].text
+        if name in _ASKED:
+            yield f"{name}, which may change what runs, or run what it is given"
+        elif (form := _FORMS.get(name)) and (trouble := form(words, line)):
+            yield trouble
+
+
+def is_taken(name: str) -> bool:
+    """Whether a function of this name would take the place of something that the reader knows."""
+    return (
+        name in _FORMS
+        or name in _ASKED
+        or name in DECLARING
+        or name in OPENERS
+        or name in READERS
+        or name in WRAPPED
+        or name in numbers.PRINTERS
+    )
+
+
+def _anything(_words: Sequence[Word], _line: Line) -> str:
+    return ""
+
+
+def _numbers(words: Sequence[Word], line: Line) -> str:
+    """`exit 1`, `shift $n`: zsh computes what these are given."""
+    for word in words[1:]:
+        line.found.variables.must_count(word.atoms or (ANY,), words[0].text)
+    return ""
+
+
+def _literal(words: Sequence[Word], _line: Line) -> str:
+    return "" if all(word.fixed for word in words) else _unknown(words)
+
+
+def _unknown(words: Sequence[Word]) -> str:
+    return f"{words[0].text} in a form that rules do not know"
+
+
+def _wait(words: Sequence[Word], line: Line) -> str:
+    rest = [word for word in words[1:] if word.raw != "-n" and not re.fullmatch(r"%\d+", word.raw)]
+    for word in rest:
+        line.found.variables.must_count(word.atoms or (ANY,), "wait")
+    return ""
+
+
+def _declare(words: Sequence[Word], line: Line) -> str:
+    """`export A=1`: names written out, none that changes what runs, no value that is evaluated."""
+    variables, name = line.found.variables, words[0].text
+    rest, flags = list(words[1:]), ""
+    while rest and rest[0].fixed and rest[0].raw.startswith("-"):
+        option = rest.pop(0).raw
+        if not _FLAGS[name] or not re.fullmatch(_FLAGS[name], option):
+            return f"{name} {option}, which may change what runs"
+        flags += option
+    for word in rest:
+        one = word.assigns
+        target = one.name if one else word.raw
+        if one is None and not (
+            word.fixed and word.raw == word.text and _MAY_EXPORT.fullmatch(target)
+        ):
+            return _unknown(words)
+        if not is_plain(target):
+            return f"it sets {target}, which may change what runs"
+        if one is None:
+            if set(flags) & {"a", "A"}:
+                variables.arrays.add(target)
+            variables.sets(target, ())
+            continue
+        if not one.array:
+            if (set(flags) & {"a", "A"} or target in variables.arrays) or one.value.text.startswith(
+                "("
+            ):
+                return f"{name} of an array by a word, which the shell evaluates"
+            variables.declared.add(target)
+        variables.sets(target, (ANY,) if one.array else one.value.atoms, one.value.values)
+    return ""
+
+
+def _unset(words: Sequence[Word], line: Line) -> str:
+    rest = [word for word in words[1:] if word.raw not in ("-v", "-f")]
+    for word in rest:
+        if not (word.fixed and word.raw == word.text and is_plain(word.text)):
+            return _unknown(words)
+        line.found.variables.sets(word.text, (), ("",))
+    return ""
+
+
+def _read(words: Sequence[Word], line: Line) -> str:
+    """`read -r a b`: options that take no name, then names written out."""
+    rest = list(words[1:])
+    while rest and rest[0].raw.startswith("-"):
+        option = rest.pop(0)
+        if option.raw == "-a" or re.fullmatch(r"-r?a", option.raw):
+            if rest:
+                line.found.variables.arrays.add(rest[0].text)
+            continue
+        if not _READ_OPTION.fullmatch(option.raw):
+            return _unknown(words)
+        if option.raw[-1] in "pdntN":
+            if not rest or not rest[0].fixed:
+                return _unknown(words)
+            rest.pop(0)
+    return _sets(words, rest, line)
+
+
+def _sets(words: Sequence[Word], targets: Sequence[Word], line: Line) -> str:
+    for word in targets:
+        if not (word.fixed and word.raw == word.text and is_plain(word.text)):
+            return _unknown(words)
+        line.found.variables.sets(word.text, (ANY,))
+    return ""
+
+
+def _mapfile(words: Sequence[Word], line: Line) -> str:
+    rest = [word for word in words[1:] if word.raw != "-t"]
+    if rest and rest[0].raw == "-d" and len(rest) > 1 and rest[1].fixed:
+        rest = rest[2:]
+    if len(rest) != 1:
+        return _unknown(words)
+    line.found.variables.arrays.add(rest[0].text)
+    return _sets(words, rest, line)
+
+
+def _printf(words: Sequence[Word], line: Line) -> str:
+    """`printf '%s' …`: a format written out; what it takes for numbers must be some."""
+    rest = list(words[1:])
+    if len(rest) > 1 and rest[0].raw == "-v":
+        if trouble := _sets(words, rest[1:2], line):
+            return trouble
+        rest = rest[2:]
+    if rest and rest[0].raw == "--":
+        rest = rest[1:]
+    if not rest or not rest[0].fixed or rest[0].text.startswith("-"):
+        return _unknown(words)
+    at, text, letters = 0, rest[0].text, ""
+    while at < len(text):
+        match = _FORMAT.match(text, at)
+        if not match:
+            return _unknown(words)
+        letters += match["letter"] or ""
+        at = match.end()
+    if set(letters) - set("sbqc"):
+        return _numbers_given(letters, rest[1:], line)
+    return ""
+
+
+def _numbers_given(letters: str, given: Sequence[Word], line: Line) -> str:
+    """Hold what stands where a number is printed to be one; a word that may be many, too."""
+    whole = all(word.fixed or all(atom.joined for atom in word.atoms) for word in given)
+    for at, word in enumerate(given):
+        if not whole or letters[at % len(letters)] not in "sbqc":
+            if word.fixed and _DIGITS.fullmatch(word.text):
+                continue
+            line.found.variables.must_count(word.atoms or (ANY,), "printf")
+    return ""
+
+
+def _trap(words: Sequence[Word], line: Line) -> str:
+    """`trap 'commands' EXIT`: the commands are the line's."""
+    rest = words[1:]
+    if not rest or not all(word.fixed for word in rest):
+        return _unknown(words)
+    script, *signals = [word.text for word in rest]
+    if not signals or not all(map(_SIGNALS.fullmatch, signals)):
+        return _unknown(words)
+    return "" if script in ("-", "") else _script(script, line)
+
+
+def _eval(words: Sequence[Word], line: Line) -> str:
+    if len(words) < 2 or not all(word.fixed for word in words):
+        return "eval of what is only known when it runs"
+    return _script(" ".join(word.text for word in words[1:]), line)
+
+
+def _script(text: str, line: Line) -> str:
+    inner = line.inner(text)
+    inner.scripts += 1
+    if inner.scripts > MAX_SCRIPTS:
+        return "a script in a script in a script"
+    try:
+        inner.read_list(inner, frozenset())
+        if inner.here or inner.pending:
+            return "a script in a word, which is not well-formed"
+    except UnreadableError as error:
+        return f"a script in a word, which is not well-formed: {error}"
+    return ""
+
+
+def _let(words: Sequence[Word], line: Line) -> str:
+    for word in words[1:]:
+        if not word.fixed:
+            return _unknown(words)
+        try:
+            arithmetic.read(line.inner(word.text), "")
+        except UnreadableError as error:
+            return str(error)
+    return ""
+
+
+def _set(words: Sequence[Word], _line: Line) -> str:
+    rest = list(words[1:])
+    while rest and rest[0].fixed and rest[0].raw[:1] in ("-", "+") and rest[0].raw != "--":
+        option = rest.pop(0).raw
+        if not _SET.fullmatch(option):
+            return f"set {option}, which may change how the line is read"
+        if option.endswith("o") and (not rest or rest.pop(0).raw not in _SET_OPTIONS):
+            return _unknown(words)
+    if rest and rest[0].raw != "--":
+        return _unknown(words)
+    return ""
+
+
+def _shopt(words: Sequence[Word], _line: Line) -> str:
+    known = len(words) > 2 and words[1].raw in ("-s", "-u")
+    return "" if known and all(word.raw in _SHOPT for word in words[2:]) else _unknown(words)
+
+
+def _source(words: Sequence[Word], line: Line) -> str:
+    line.found.variables.forget()  # the script may set them
+    if len(words) < 2 or not words[1].fixed:
+        return "a script whose name is only known when it runs"
+    if words[1].text.startswith(("/dev/", "/proc/", "-")):
+        return "a script that the line itself may give"
+    return ""
+
+
+def _hash(words: Sequence[Word], _line: Line) -> str:
+    return "" if [word.raw for word in words[1:]] == ["-r"] else _unknown(words)
+
+
+def _exec(words: Sequence[Word], _line: Line) -> str:
+    return "" if all(word.fixed for word in words) else _unknown(words)
+
+
+def _test(words: Sequence[Word], line: Line) -> str:
+    return plain_test(words, line.found.variables)
+
+
+_FORMS: Mapping[str, _Form] = {
+    **dict.fromkeys(
+        names(": true false echo pwd cd chdir pushd popd dirs type which kill log"), _anything
+    ),
+    **dict.fromkeys(names("exit return break continue shift"), _numbers),
+    **dict.fromkeys(names("umask ulimit times jobs disown fg bg help builtin"), _literal),
+    **dict.fromkeys(DECLARING, _declare),
+    **dict.fromkeys(("[", "test"), _test),
+    **dict.fromkeys(("mapfile", "readarray"), _mapfile),
+    **dict.fromkeys(("source", "."), _source),
+    "wait": _wait,
+    "unset": _unset,
+    "read": _read,
+    "printf": _printf,
+    "trap": _trap,
+    "eval": _eval,
+    "let": _let,
+    "set": _set,
+    "shopt": _shopt,
+    "hash": _hash,
+    "exec": _exec,
+}

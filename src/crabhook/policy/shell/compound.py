@@ -1,0 +1,173 @@
+"""Commands made of commands: groups, if, while, until, for, case, functions."""
+
+import re
+
+from crabhook.policy.shell import arithmetic, redirects
+from crabhook.policy.shell.builtins import is_taken
+from crabhook.policy.shell.conditions import double_test
+from crabhook.policy.shell.line import Line, UnreadableError
+from crabhook.policy.shell.script import ANY, Command, Word
+from crabhook.policy.shell.words import read_word
+from crabhook.policy.shell.wrappers import is_plain
+
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?=[ \t\n;]|$)")
+_FUNCTION = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
+_BRACKETS = re.compile(r"[ \t]*\([ \t]*\)")
+
+
+def read(line: Line, word: str) -> None:
+    """Take the compound command that begins with this word of the shell's own."""
+    if word == "[[":
+        start = line.at
+        words = double_test(line)
+        line.found.add(Command(tuple(words), source=line.text[start : line.at]))
+        return
+    line.at += len(word)
+    match word:
+        case "{":
+            _commands(line, "}")
+        case "if":
+            _if(line)
+        case "while" | "until":
+            _commands(line, "do")
+            _commands(line, "done")
+        case "for" | "select":
+            _for(line)
+        case "case":
+            _case(line)
+        case "function":
+            _named_function(line)
+        case _:
+            raise UnreadableError(f"{word!r}, which rules do not know")
+
+
+def _commands(line: Line, *stops: str) -> str:
+    """Take commands up to one of the words, which is taken too and returned."""
+    before = len(line.found.commands), line.at
+    line.read_list(line, frozenset(stops))
+    word = line.plain_word()
+    if word not in stops:
+        raise UnreadableError(f"{' or '.join(stops)} is missing")
+    if not line.text[before[1] : line.at].strip(" \t\n"):
+        raise UnreadableError(f"nothing before {word!r}")
+    line.at += len(word)
+    return word
+
+
+def _if(line: Line) -> None:
+    _commands(line, "then")
+    while True:
+        word = _commands(line, "elif", "else", "fi")
+        if word == "else":
+            _commands(line, "fi")
+        if word != "elif":
+            return
+        _commands(line, "then")
+
+
+def _for(line: Line) -> None:
+    line.blanks()
+    if line.take("(("):
+        for end in (";", ";", "))"):
+            arithmetic.read(line, end)
+        line.blanks()
+        line.take(";")
+        _loop(line)
+        return
+    match = line.match(_NAME)
+    if not match:
+        raise UnreadableError("a loop over no variable")
+    name, variables = match[0], line.found.variables
+    if not is_plain(name):
+        line.found.trouble(f"it sets {name}, which may change what runs")
+    redirects.skip_lines(line)
+    if line.plain_word() == "in":
+        line.at += 2
+        line.blanks()
+        while line.here and line.here not in ";\n#":
+            word = read_word(line)
+            variables.sets(name, word.atoms, word.parts or word.values)
+            line.blanks()
+    else:
+        variables.sets(name, (ANY,))
+    redirects.skip_lines(line)
+    if line.take(";") and line.here == ";":
+        raise UnreadableError("two semicolons")
+    _loop(line)
+
+
+def _loop(line: Line) -> None:
+    redirects.skip_lines(line)
+    if line.plain_word() != "do":
+        raise UnreadableError("do is missing")
+    line.at += 2
+    _commands(line, "done")
+
+
+def _case(line: Line) -> None:
+    line.blanks()
+    read_word(line)
+    redirects.skip_lines(line)
+    if line.plain_word() != "in":
+        raise UnreadableError("in is missing")
+    line.at += 2
+    while True:
+        redirects.skip_lines(line)
+        if line.plain_word() == "esac":
+            line.at += 4
+            return
+        line.take("(")
+        _patterns(line)
+        line.read_list(line, frozenset({";;", "esac"}))
+        redirects.skip_lines(line)
+        if not line.take(";;") and line.plain_word() != "esac":
+            raise UnreadableError("esac is missing")
+
+
+def _patterns(line: Line) -> None:
+    while True:
+        line.blanks()
+        if line.here in "<>":
+            raise UnreadableError("a pattern that is more than text")
+        read_word(line, value=True)
+        line.blanks()
+        if line.take(")"):
+            return
+        line.expect("|")
+
+
+def _named_function(line: Line) -> None:
+    line.blanks()
+    name = read_word(line)
+    if not _BRACKETS.match(line.text, line.at):
+        line.blanks()
+        _body(line, name)
+        return
+    function(line, name)
+
+
+def function(line: Line, name: Word) -> None:
+    """Take a function's brackets and body, after its name."""
+    line.blanks()
+    if not line.match(_BRACKETS):
+        raise UnreadableError("a bracket inside a command")
+    _body(line, name)
+
+
+def _body(line: Line, name: Word) -> None:
+    if not _FUNCTION.fullmatch(name.raw) or is_taken(name.raw):
+        line.found.trouble(f"a function by the name {name.raw}, which is something else already")
+    redirects.skip_lines(line)
+    if line.here != "(" and line.plain_word() != "{":
+        raise UnreadableError("a function whose body is no group")
+    if line.ahead("(("):
+        raise UnreadableError("a function whose body is no group")
+    with line.nested():
+        close = ")" if line.take("(") else "}"
+        if close == "}":
+            line.expect("{")
+            _commands(line, "}")
+        else:
+            line.read_list(line, frozenset({")"}))
+            line.expect(")")
+    redirects.after_compound(line)

@@ -1,0 +1,147 @@
+"""`[ … ]`, `test …` and `[[ … ]]`: operators that are written out, and words between them.
+
+What is computed with must be numbers, and where `[` could take a word for an
+operator, the word must stay one word.
+"""
+
+import re
+from collections.abc import Sequence
+
+from crabhook.policy.names import names
+from crabhook.policy.shell.line import Line, UnreadableError, fixed_word
+from crabhook.policy.shell.script import Atom, Kind, Word
+from crabhook.policy.shell.variables import Variables
+from crabhook.policy.shell.words import read_word, single
+
+_UNARY = names("-b -c -d -e -f -g -h -k -n -p -r -s -u -w -x -z -L -N -O -S -G")
+_BINARY = names("= == != -nt -ot -ef < >")
+_COUNTING = names("-eq -ne -lt -le -gt -ge")
+_PLAIN_NAME = re.compile(r"[a-z][a-z0-9_]*|[A-Z][A-Z0-9_]*")
+_OPERATOR = re.compile(r"(?:==|=~|!=|=|-[a-z]{2}|<|>)(?=[ \t])")
+_REGEX = re.compile(r"[^ \t\n;&<>'`]*")
+
+
+def plain_test(words: Sequence[Word], variables: Variables) -> str:
+    """Return why a `[` or a `test` may do more than compare; nothing where it cannot."""
+    name, *rest = words
+    if name.text == "[":
+        if not rest or rest[-1].raw != "]":
+            return "a test without its closing bracket"
+        rest = rest[:-1]
+    while rest and rest[0].raw == "!":
+        rest = rest[1:]
+    for word in rest:
+        single(word, variables, name.text)
+    if len(rest) < 2:
+        return ""
+    if len(rest) == 2:
+        return _unary(rest[0], rest[1], variables)
+    if len(rest) == 3:
+        return _binary(rest[0], rest[1], rest[2], variables)
+    return "a test of more than two words, which shells read apart"
+
+
+def _unary(operator: Word, operand: Word, variables: Variables) -> str:
+    if not operator.fixed:
+        return "a test whose operator is only known when it runs"
+    if operator.text in _UNARY:
+        return ""
+    if operator.text == "-v" and operand.fixed and _PLAIN_NAME.fullmatch(operand.text):
+        return ""
+    if operator.text == "-t":
+        variables.must_count(operand.atoms or (Atom(Kind.TEXT, operand.text),), "a test")
+        return ""
+    return f"a test by {operator.raw}, which rules do not know"
+
+
+def _binary(left: Word, operator: Word, right: Word, variables: Variables) -> str:
+    if not operator.fixed:
+        return "a test whose operator is only known when it runs"
+    if operator.text in _COUNTING:
+        variables.must_count((*left.atoms, *right.atoms), "a test")
+        return ""
+    return "" if operator.text in _BINARY else f"a test by {operator.raw}, which rules do not know"
+
+
+def double_test(line: Line) -> list[Word]:
+    """Take `[[ … ]]`; return its words."""
+    line.expect("[[")
+    words = [fixed_word("[[")]
+    with line.nested():
+        _either(line, words)
+    line.expect("]]")
+    words.append(fixed_word("]]"))
+    if not line.ends_word:
+        raise UnreadableError("a word that touches ]]")
+    return words
+
+
+def _either(line: Line, words: list[Word]) -> None:
+    while True:
+        _one(line, words)
+        line.blanks()
+        joint = next((one for one in ("&&", "||") if line.take(one)), "")
+        if not joint:
+            return
+        words.append(fixed_word(joint))
+
+
+def _one(line: Line, words: list[Word]) -> None:
+    line.blanks()
+    while line.plain_word() == "!":
+        line.expect("!")
+        words.append(fixed_word("!"))
+        line.blanks()
+    if line.take("("):
+        words.append(fixed_word("("))
+        with line.nested():
+            _either(line, words)
+        line.expect(")")
+        words.append(fixed_word(")"))
+        return
+    if line.ahead("]]"):
+        raise UnreadableError("a test without a word")
+    first = read_word(line)
+    words.append(first)
+    line.blanks()
+    variables = line.found.variables
+    if first.raw.startswith("-") and len(first.raw) == 2:
+        if not (line.ahead("]]") or line.ends_word):
+            words.append(read_word(line))
+            line.found.trouble_if(_unary(first, words[-1], variables))
+    elif match := line.match(_OPERATOR):
+        _compare(line, words, first, match[0])
+
+
+def _compare(line: Line, words: list[Word], first: Word, operator: str) -> None:
+    """Take what stands behind an operator of two words."""
+    variables = line.found.variables
+    words.append(fixed_word(operator))
+    line.blanks()
+    if operator == "=~":
+        _check_regex(line)
+        words.append(read_word(line, regex=True))
+        return
+    words.append(read_word(line))
+    if operator in _COUNTING:
+        variables.must_count((*first.atoms, *words[-1].atoms), "a test")
+    elif operator not in _BINARY:
+        line.found.trouble(f"a test by {operator}, which rules do not know")
+
+
+def _check_regex(line: Line) -> None:
+    """A regular expression's brackets must close before its first blank, and `|` stand in them."""
+    match = _REGEX.match(line.text, line.at)
+    text, depth = match[0] if match else "", 0
+    if not text:
+        raise UnreadableError("a regular expression that shells read apart")
+    if "$(" in text or "<(" in text:
+        line.found.trouble("a command in a regular expression")
+    for at, letter in enumerate(text):
+        if at and text[at - 1] == "\\":
+            continue
+        depth += (letter == "(") - (letter == ")")
+        if depth < 0 or (letter == "|" and not depth):
+            raise UnreadableError("a regular expression that shells read apart")
+    if depth:
+        raise UnreadableError("a regular expression that shells read apart")

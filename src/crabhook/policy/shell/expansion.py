@@ -1,0 +1,205 @@
+"""`${…}`: a variable, and a closed list of what may be done to its value."""
+
+import re
+
+from crabhook.policy.shell import words
+from crabhook.policy.shell.line import Line, UnreadableError
+from crabhook.policy.shell.script import NUMBER, Atom, Kind, Piece
+from crabhook.policy.shell.wrappers import is_plain
+
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*|[0-9]+|[@*#?$!_-]")
+_LENGTH = re.compile(r"#(?:[A-Za-z_][A-Za-z0-9_]*(?:\[(?:[@*]|[0-9]+)\])?|[0-9@*])?(?=\})")
+_KEYS = re.compile(r"![A-Za-z_][A-Za-z0-9_]*\[[@*]\](?=\})")
+_STAND_IN = re.compile(r":?[-+?=]")
+_TRIM = re.compile(r"%%?|##?|//?[#%]?|\^\^?|,,?")
+_CASE = re.compile(r"@[QULu](?=\})")
+_SLICE = re.compile(r": *")
+_OFFSET = re.compile(r" ?-?[0-9]+|\$[A-Za-z_][A-Za-z0-9_]*")
+_KEY = re.compile(r"-?[0-9]+(?=\])|\$?[A-Za-z_][A-Za-z0-9_]*(?=\])")
+_QUOTED_KEY = re.compile(
+    r"\"\$?[\w ./:-]+\"(?=\])|'[\w ./:-]+'(?=\])|\$\{[A-Za-z_]\w*\}(?=\])", re.ASCII
+)
+_OPERAND_PLAIN = re.compile(r"[^}'\"\\$`{<>()&;|\n]+")
+_INNER_QUOTES = re.compile(r'"(?:[\w./:@%+,=*-]|\$[A-Za-z_]\w*|\$\{\w+\})*"', re.ASCII)
+
+
+def read(line: Line, *, quoted: bool) -> Piece:
+    """Take an expansion after its `${`."""
+    variables = line.found.variables
+    if line.match(_LENGTH):
+        line.expect("}")
+        return NUMBER, ("0", "")
+    if line.match(_KEYS):
+        line.expect("}")
+        return Atom(Kind.ANY, joined=False), ("",)
+    if line.take("!"):
+        line.found.trouble("${!…} names its variable only when it runs")
+    match = line.match(_NAME)
+    if not match:
+        raise UnreadableError(f"${{{line.text[line.at : line.at + 8]}, which is no variable")
+    name = match[0]
+    element = line.here == "["
+    many = name == "@" or (element and line.text[line.at + 1 : line.at + 2] == "@")
+    if element:
+        subscript(line)
+    atom = _atom(name, element=element, joined=quoted and not many)
+    if name in variables.arrays:
+        atom = Atom(Kind.ANY, joined=quoted and not many)
+    values = variables.values(name)
+    if line.take("}"):
+        if line.here == "[":
+            line.found.trouble("a bracket right after ${…}, which shells read apart")
+        return atom, values
+    return _changed(line, name, (atom, values), quoted=quoted)
+
+
+def _atom(name: str, *, element: bool, joined: bool) -> Atom:
+    if element or not (name[0].isalpha() or name[0] in "_#?$!"):
+        return Atom(Kind.ANY, joined=joined)
+    return Atom(Kind.NAME, name, joined) if name[0].isalpha() or name[0] == "_" else NUMBER
+
+
+def _changed(line: Line, name: str, plain: Piece, *, quoted: bool) -> Piece:
+    """Take what is done to the value, up to the closing brace."""
+    atom, values = plain
+    variables = line.found.variables
+    if match := line.match(_STAND_IN):
+        atoms, others = _operand(line, quoted=quoted)
+        line.expect("}")
+        if match[0].endswith("="):
+            if not is_plain(name):
+                line.found.trouble(f"it sets {name}, which may change what runs")
+            variables.sets(name, atoms, others)
+        elif match[0].endswith("?"):
+            return plain
+        either = variables.either((atom,), atoms)
+        joined = quoted and atom.joined and all(one.joined for one in atoms)
+        return Atom(either.kind, either.text, joined), tuple(dict.fromkeys((*values, *others)))
+    if line.match(_CASE):
+        pass
+    elif line.match(_TRIM):
+        _, others = _operand(line, quoted=quoted)
+        values = (*values, *others)
+    elif line.match(_SLICE):
+        _offset(line)
+        if line.take(":"):
+            _offset(line)
+    elif line.here:
+        line.found.trouble(f"${{{name}{line.here}…}} is more than a variable's value")
+        _operand(line, quoted=quoted)
+    line.expect("}")
+    return Atom(Kind.ANY, joined=atom.joined), values
+
+
+def _offset(line: Line) -> None:
+    match = line.match(_OFFSET)
+    if match:
+        _count(line, match[0])
+        return
+    if line.ahead("$((") or line.ahead("${#"):
+        atom, _ = words.dollar(line)
+        line.found.variables.must_count((atom,), "${…:…}")
+        return
+    line.found.trouble("${…:…} computes its place when it runs")
+    _operand(line, quoted=True)
+
+
+def _count(line: Line, text: str) -> None:
+    """Keep that a variable that is computed with must be digits."""
+    name = text.lstrip("$")
+    if name[0].isalpha() or name[0] == "_":
+        line.found.variables.must_count((Atom(Kind.NAME, name),), "a subscript or a place")
+
+
+def subscript(line: Line) -> None:
+    """Take `[…]` after an array's name: a number, a plain word or variable, all."""
+    line.expect("[")
+    if not (line.take("@") or line.take("*")):
+        match = line.match(_KEY)
+        if match:
+            _count(line, match[0])
+        elif match := line.match(_QUOTED_KEY):
+            _key(line, match[0].strip("\"'").replace("{", "").replace("}", ""))
+        else:
+            line.found.trouble("a subscript that is computed when it runs")
+            _operand(line, quoted=True, end="]")
+    line.expect("]")
+
+
+def _key(line: Line, text: str) -> None:
+    """Keep that a quoted subscript is digits, or names of variables that are."""
+    names = re.findall(r"[A-Za-z_]\w*", text)
+    if re.search(r"[ ./:-]", text) and not text.startswith("$"):
+        names = re.findall(r"[A-Za-z_]\w*", text)
+    for name in names:
+        _count(line, name)
+
+
+def _operand(
+    line: Line, *, quoted: bool, end: str = "}"
+) -> tuple[tuple[Atom, ...], tuple[str, ...]]:
+    """Take the word that stands in, or a pattern, up to the brace."""
+    parts: list[Piece] = []
+    troubles = line.found.trouble
+    with line.nested():
+        while line.here and line.here != end:
+            letter = line.here
+            if match := line.match(_OPERAND_PLAIN if end == "}" else _SUBSCRIPT_PLAIN):
+                text = match[0]
+                parts.append(
+                    (
+                        Atom(
+                            Kind.TEXT
+                            if quoted
+                            else Kind.ANY
+                            if set(text) & set(" *?[~")
+                            else Kind.TEXT,
+                            text,
+                            joined=True,
+                        ),
+                        (text,),
+                    )
+                )
+            elif letter == "'" and not quoted:
+                parts += _from_word(line)
+            elif letter == '"':
+                if quoted and not _INNER_QUOTES.match(line.text, line.at):
+                    troubles("quotes inside ${…} between quotes, which shells read apart")
+                parts += words.read_quoted(line)
+            elif letter == "$":
+                parts.append(words.dollar(line, quoted=quoted))
+            elif letter == "`":
+                troubles("backquotes inside ${…}, which shells read apart")
+                parts.append(words.backquoted(line, quoted=quoted))
+            else:
+                parts.append(_odd(line, quoted=quoted))
+    return tuple(atom for atom, _ in parts), words.values_of(parts)
+
+
+_SUBSCRIPT_PLAIN = re.compile(r"[^\]'\"\\$`{}<>()&;|\n]+")
+
+
+def _from_word(line: Line) -> list[Piece]:
+    line.at += 1
+    end = line.text.find("'", line.at)
+    if end < 0:
+        raise UnreadableError("a quote that does not close")
+    text = line.text[line.at : end]
+    line.at = end + 1
+    return [(Atom(Kind.TEXT, text), (text,))]
+
+
+def _odd(line: Line, *, quoted: bool) -> Piece:
+    """Take a letter that means itself in one place only."""
+    letter = line.here
+    line.at += 1
+    if letter == "\\":
+        after = line.here
+        if not after or after in "}\"'`\n":
+            line.found.trouble("a backslash inside ${…}, which shells read apart")
+        line.at += 1
+        return Atom(Kind.TEXT, after), (after,)
+    if letter in "<>()&;|" and quoted:
+        return Atom(Kind.TEXT, letter), (letter,)
+    line.found.trouble(f"{letter!r} inside ${{…}}, which shells read apart")
+    return Atom(Kind.ANY), (letter,)

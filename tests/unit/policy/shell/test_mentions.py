@@ -1,0 +1,99 @@
+"""Denials the other way round: whatever could run what a rule denies is not allowed."""
+
+import pytest
+
+from tests.unit.policy.law import bash, denying, verdict
+
+DENIED = [
+    "! { rm y; }",
+    "! if rm y; then ls; fi",
+    "time { rm y; }",
+    "time ! rm y",
+    "time -p ( rm y )",
+    "! time rm y",
+    "ls >&'$(rm y)'",
+    'ls >&"$(rm y)"',
+    "BASH_ENV=rm bash -c :",
+    "BASH_ENV='$(rm y)' bash -c :",
+    "PS4='$(rm y)' bash -xc :",
+    "ENV='$(rm y)' sh -i",
+    "env 'BASH_FUNC_f%%=() { rm y; }' bash -c f",
+    'echo $(("`rm y`"))',
+    'echo $(( "$(rm y)" ))',
+    "bash rm",
+    "bash -x rm y",
+    ". rm",
+    "source ./rm",
+    "bash -c '$0 -rf y' rm",
+    "sh -c '\"$@\"' _ rm y",
+    "eval 'x=r;x+=m;$x z'",
+    "trap '$x' EXIT; x='rm y'",
+    "trap 'rm y' EXIT",
+    "coproc { rm y; }",
+    "coproc rm y",
+    ". /dev/stdin <<< 'rm y'",
+    "bash /dev/stdin <<E\nrm y\nE",
+    "bash -o errexit <<< 'rm y'",
+    "printf '%s\\n' 'rm y' | sh",
+    "printf 'rm %s' y | sh",
+    "printf '%s\\n' 'rm y' | xargs -I% sh -c %",
+    "echo rm y | xargs -I{} sh -c '{}'",
+    "echo 'rm y' | xargs env",
+    "env -iS'rm y'",
+    "env -S 'rm y'",
+    "git submodule foreach -q 'rm y'",
+    "git submodule foreach --recursive rm y",
+    "git rebase -x'rm y' main",
+    "git rebase -i --exec 'rm y'",
+    "git -c alias.x='!rm y' x",
+    "csh -c 'rm y'",
+    "tcsh -c 'rm y'",
+    "repeat 2 rm y",
+    "noglob rm y",
+    "python3 -c \"import os; os.system('rm y')\"",
+    "perl -e 'system(\"rm y\")'",
+    'node -e \'require("child_process").execSync("rm y")\'',
+    "awk 'BEGIN{system(\"rm y\")}'",
+    "sed -n '1e rm y' f",
+    "find . -exec sh -c 'rm \"$1\"' _ {} \\;",
+    "make SHELL='rm y'",
+    "tar cf a --checkpoint=1 --checkpoint-action=exec='rm y' b",
+    "echo 'rm y' > s; sh s",
+    "cat > s <<'E'\nrm y\nE\nbash s",
+    "x='rm y'; sh -c \"$x\"",
+    "x=rm; env $x y",
+    "ssh host rm y",
+    "ssh host 'cd /; rm y'",
+    "watch rm y",
+    "python3 - <<'E'\nimport os; os.system('rm y')\nE",
+    "echo 'rm y' | python3 -c 'import os,sys; os.system(sys.stdin.read())'",
+    "git bisect run rm y",
+    "git -c core.pager='rm y' log",
+    "GIT_PAGER='rm y' git log",
+    "npm exec rm y",
+    "docker run x rm y",
+    "vim -c '!rm y'",
+    "unknown-program rm y",
+]
+
+
+@pytest.mark.parametrize("line", DENIED)
+def test_a_program_that_a_rule_denies_is_found_wherever_it_could_run(line: str) -> None:
+    assert verdict(denying("Bash(rm *)"), bash(line)) != "allow"
+
+
+@pytest.mark.parametrize(
+    "line", ["git -c alias.x=push x", "git -c alias.x=push x origin", 'f() { git "$1"; }; f push',
+             "git $x", "x=push; git $x", "echo push | xargs git", "git $(echo push)", "git --exec-path=/ push"],
+)  # fmt: skip
+def test_a_denied_subcommand_is_found_wherever_it_could_run(line: str) -> None:
+    assert verdict(denying("Bash(git push *)"), bash(line)) != "allow"
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["git commit -m 'rm the old files'", "echo rm y", "grep -rn rm src", "cat <<'E'\nrm y\nE", "npm test && echo 'then rm y'",
+     "docker run --rm x", "git log --grep='rm y'", "ls rm", "printf 'rm %s\\n' y"],
+)  # fmt: skip
+def test_a_denied_programs_name_as_plain_data_is_allowed(line: str) -> None:
+    assert verdict(denying("Bash(rm *)"), bash(line)) == "allow"

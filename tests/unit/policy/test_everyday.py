@@ -1,0 +1,28 @@
+"""Lines that agents write every day: at most a few may need a person under a bare `Bash`."""
+
+import re
+from pathlib import Path
+
+from tests.unit.policy.law import allowing, bash, verdict
+
+ROOT = Path(__file__).parents[3]
+SAMPLE = ROOT / "tests" / "samples" / "shell" / "everyday.txt"
+LINES = [
+    line.replace("\u2424", "\n") for line in SAMPLE.read_text().splitlines()[1:] if line.strip()
+]
+
+
+def _allowed(*rules: str) -> int:
+    return sum(verdict(allowing(*rules), bash(line)) == "allow" for line in LINES)
+
+
+def test_an_everyday_line_is_allowed_by_a_bare_rule_and_the_page_says_how_often() -> None:
+    alone, with_files = _allowed("Bash"), _allowed("Bash", "Read(./**)", "Edit(./**)")
+    assert len(LINES) >= 300
+    assert alone >= 0.92 * len(LINES)
+    said = re.search(
+        r"Of (\d+) everyday lines `Bash` alone\s+allows (\d+)[^.]*?, and (\d+)",
+        (ROOT / "docs" / "rules.md").read_text(),
+    )
+    assert said
+    assert tuple(map(int, said.groups())) == (len(LINES), alone, with_files)
