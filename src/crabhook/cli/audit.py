@@ -1,4 +1,4 @@
-"""`crabhook audit`: read the record, and prove that it is what was written.
+"""`crabhook audit`: read the record, and see whether it is what was written.
 
 It reads beside a server that runs, and writes nothing.
 """
@@ -132,7 +132,9 @@ def _replay(folder: Path, arguments: argparse.Namespace) -> int:
 def _head(folder: Path, _: argparse.Namespace) -> int:
     with Reader(folder / "record.db") as reader:
         last = next(reader.find(Query(last=1)), None)
-    sys.stdout.write(written(Head(last.seq, last.hash) if last else Head(0, bytes(32))))
+    sys.stdout.write(
+        written(Head(last.seq, last.hash, str(last.at)) if last else Head(0, bytes(32)))
+    )
     return 0
 
 

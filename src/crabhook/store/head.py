@@ -54,14 +54,15 @@ class HeadFile:
 
 def written(head: Head) -> str:
     """Return a head as one line of JSON, the form in which it is kept, printed and sent."""
-    return json.dumps({"seq": head.seq, "hash": head.hash.hex()}) + "\n"
+    at = {"at": head.at} if head.at else {}
+    return json.dumps({"seq": head.seq, "hash": head.hash.hex(), **at}) + "\n"
 
 
 def parse(text: str) -> Head:
-    """Return the head `written` wrote; raises ValueError."""
-    match json.loads(text):
+    """Return the head `written` wrote; raises ValueError.  Older ones have no time."""
+    match said := json.loads(text):
         case {"seq": int(seq), "hash": str(digest)} if seq >= 0 and len(digest) == _HEX:
-            return Head(seq, bytes.fromhex(digest))
+            return Head(seq, bytes.fromhex(digest), str(said.get("at", "")))
     raise ValueError('it has no number "seq" and SHA-256 "hash"')
 
 

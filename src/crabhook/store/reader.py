@@ -16,6 +16,7 @@ from crabhook.store import schema
 from crabhook.store.errors import CorruptError, StoreError
 from crabhook.store.query import Query
 from crabhook.store.record import COLUMNS, Record, as_hash
+from crabhook.store.retention import Cut, cut_of
 from crabhook.store.transaction import speaking_of
 
 _SELECT = f"SELECT {', '.join(COLUMNS)} FROM record"  # noqa: S608 - constants
@@ -89,6 +90,38 @@ class Reader:
                 told = json.loads(body)
                 cuts[int(told["begins"])] = bytes.fromhex(told["hash"])
         return cuts
+
+    def cut_before(self) -> Cut | None:
+        """Return the cut behind which the kept part begins; None where no checkpoint tells."""
+        first = next(Reader.records(self), None)
+        rows = self._connection.execute("SELECT body FROM record WHERE kind = 'checkpoint'")
+        for (body,) in rows:
+            with suppress(ValueError, KeyError, TypeError):
+                cut = cut_of(body)
+                if first and cut.begins == first.seq:
+                    return cut
+        return None
+
+    def begins(self) -> int:
+        """Return the number of the oldest record that is kept; 1 where there is none."""
+        first = next(Reader.records(self), None)
+        return first.seq if first else 1
+
+    def unrecorded(self) -> list[str]:
+        """Return the ids of answers to hooks that no decision on record gave."""
+        missing = {str(row[0]) for row in self._connection.execute("SELECT request_id FROM answer")}
+        if not missing:
+            return []
+        rows = self._connection.execute(
+            "SELECT request_id, body FROM record WHERE kind = 'decided' ORDER BY seq DESC"
+        )
+        for request_id, body in rows:
+            missing.discard(request_id)
+            with suppress(ValueError, TypeError, AttributeError):
+                missing.difference_update(map(str, json.loads(body).get("legs", ())))
+            if not missing:
+                break
+        return sorted(missing)
 
     def damage(self) -> list[str]:
         """Return what SQLite itself finds wrong with its file and its indexes."""

@@ -95,10 +95,14 @@ _content = attrgetter(*COLUMNS[:-1])
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """The chain's end: the last record's number and hash.  Nothing was recorded yet at seq 0."""
+    """The chain's end: the last record's number and hash.  Nothing was recorded yet at seq 0.
+
+    `at` is that record's time; empty where it is not known.
+    """
 
     seq: int
     hash: bytes
+    at: str = field(default="", compare=False)
 
 
 def as_hash(kept: object) -> bytes:

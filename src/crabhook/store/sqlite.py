@@ -33,7 +33,7 @@ WAL_CLEARED = 4_000_000  # bytes of log at which an anchor clears it
 
 _INSERT = f"INSERT INTO record VALUES ({', '.join('?' * len(COLUMNS))})"  # noqa: S608 - constants
 _HASH_OF = "SELECT hash FROM record WHERE seq = ?"
-_LAST = "SELECT seq, hash FROM record ORDER BY seq DESC LIMIT 1"
+_LAST = "SELECT seq, hash, at FROM record ORDER BY seq DESC LIMIT 1"
 
 
 class SqliteStore:
@@ -141,14 +141,14 @@ class SqliteStore:
             if cut:
                 remove(self._connection, cut)
         if records:
-            self._head = Head(records[-1].seq, records[-1].hash)
+            self._head = Head(records[-1].seq, records[-1].hash, records[-1].at)
         self._in_doubt = False
         return self._head
 
     def _read_head(self) -> Head:
         with speaking_of(self.path):
             row = self._connection.execute(_LAST).fetchone()
-        return Head(row[0], as_hash(row[1])) if row else GENESIS
+        return Head(row[0], as_hash(row[1]), str(row[2])) if row else GENESIS
 
     def _notice_a_cut(self, now: float) -> None:
         """Record it, for good, if the database does not lead to the head that was kept apart."""

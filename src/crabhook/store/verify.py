@@ -7,6 +7,7 @@ head is kept after the records.
 """
 
 import json
+import re
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -15,6 +16,7 @@ from crabhook.store.chain import GENESIS, link
 from crabhook.store.errors import CorruptError
 from crabhook.store.reader import Reader
 from crabhook.store.record import Head, Kind, Record
+from crabhook.store.retention import Cut, cut_of
 
 MOST = 100  # findings of each sort that are told one by one
 
@@ -29,7 +31,10 @@ class Finding:
 
 @dataclass(slots=True)
 class Verified:
-    """What verifying found; `faults` mean that the record is not what was written."""
+    """What verifying found; `faults` mean that the record is not what was written.
+
+    `lost`: a gap says that entries were lost while the record was missing.
+    """
 
     records: int = 0
     first: int = 0
@@ -37,6 +42,7 @@ class Verified:
     faults: list[Finding] = field(default_factory=list)
     notes: list[Finding] = field(default_factory=list)
     untold: int = 0
+    lost: bool = False
 
     @property
     def sound(self) -> bool:
@@ -68,7 +74,8 @@ def verify(reader: Reader, heads: Sequence[Head], *, thorough: bool = True) -> V
     found = Verified()
     try:
         hashes = _walk(reader, found, {head.seq for head in heads})
-        _compare(found, heads, hashes)
+        _compare(reader, found, heads, hashes)
+        _answers(reader, found)
         if thorough:
             for fault in reader.damage():
                 found.fault(0, f"the database is damaged: {fault}")
@@ -125,12 +132,22 @@ def _before(reader: Reader, first: Record, found: Verified) -> bytes | None:
 
 
 def _remark(record: Record, latest: str, found: Verified) -> None:
+    if record.kind == Kind.CHECKPOINT and (untrue := _untrue(record)):
+        found.fault(record.seq, f"this checkpoint cannot be true: {untrue}")
     if record.kind == Kind.GAP:
         why = _why(record)
+        found.lost |= re.search(r'"lost":[1-9]', str(record.body)) is not None
         is_cut = '"cut":true' in str(record.body)
         found.fault(record.seq, why) if is_cut else found.note(record.seq, why)
     elif str(record.at) < latest:
         found.note(record.seq, f"the clock was set back: {record.at} follows {latest}")
+
+
+def _untrue(record: Record) -> str:
+    try:
+        return cut_of(record.body).untrue(record.at)
+    except (ValueError, KeyError, TypeError):
+        return "it does not say what was removed"
 
 
 def _why(record: Record) -> str:
@@ -141,7 +158,9 @@ def _why(record: Record) -> str:
         return "a gap that does not say why"
 
 
-def _compare(found: Verified, heads: Iterable[Head], hashes: dict[int, bytes]) -> None:
+def _compare(
+    reader: Reader, found: Verified, heads: Iterable[Head], hashes: dict[int, bytes]
+) -> None:
     for head in heads:
         if head.seq > found.head.seq:
             what = f"the record ends here, and its head kept apart is of {head.seq}: it was cut off"
@@ -149,5 +168,34 @@ def _compare(found: Verified, heads: Iterable[Head], hashes: dict[int, bytes]) -
         elif head.seq in hashes:
             if hashes[head.seq] != head.hash:
                 found.fault(head.seq, "this is not the record that the head kept apart is of")
-        elif head.seq:
-            found.note(head.seq, "this head is of a record that retention has removed")
+        elif 0 < head.seq < reader.begins() - 1:
+            _compare_removed(reader.cut_before(), head, found)
+
+
+def _compare_removed(cut: Cut | None, head: Head, found: Verified) -> None:
+    """Say of a head whose record is no longer there whether retention can have removed it."""
+    if cut is None:
+        found.fault(head.seq, "the record that this head is of is gone, and no checkpoint says why")
+    elif head.at > cut.latest:
+        found.fault(
+            head.seq,
+            f"this head is of a record of {head.at}, and the checkpoint says that none later than "
+            f"{cut.latest} was removed",
+        )
+    else:
+        known = "" if head.at else "; this head has no time, by which that could be held against it"
+        found.note(
+            head.seq,
+            f"this head is of a record that retention has removed ({cut.why}, the latest of "
+            f"{cut.latest}){known}",
+        )
+
+
+def _answers(reader: Reader, found: Verified) -> None:
+    """Hold what hooks were answered against what was decided."""
+    for request_id in reader.unrecorded():
+        what = f"the answer to request {request_id} was given by no decision on record"
+        if found.lost:
+            found.note(found.head.seq, f"{what}; entries were lost while the record was missing")
+        else:
+            found.fault(found.head.seq, what)

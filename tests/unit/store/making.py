@@ -21,7 +21,8 @@ def entry(kind: Kind = Kind.EVENT, at: float = NOON, **fields: Any) -> Entry:
 def decision(number: int = 1, verdict: str = "allow", **fields: Any) -> Entry:
     """The record of a decision the operator made after two seconds."""
     body = {"by": "operator", "waited": 2.0, "input": {"command": f"ls {number}"}}
-    return entry(Kind.DECIDED, verdict=verdict, card=number, **{"body": body, **fields})
+    named = {"body": body, "request_id": f"r{number}"}
+    return entry(Kind.DECIDED, verdict=verdict, card=number, **{**named, **fields})
 
 
 def waiting(request_id: str = "r1", secret: str = "s3", card: int = 1, **fields: Any) -> Waiting:

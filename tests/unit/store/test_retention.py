@@ -1,12 +1,17 @@
 """Old records go, and what is left can still be verified."""
 
 import sqlite3
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from crabhook.store.change import happened
+from crabhook.store.head import parse, written
+from crabhook.store.record import Entry, Head, Kind, iso
+from crabhook.store.redact import Redactor
 from crabhook.store.retention import DAY, Retention
+from crabhook.store.shape import Shaper
 from crabhook.store.sqlite import SqliteStore
 from tests.unit.store.making import NOON, entry, records, verified
 
@@ -102,3 +107,91 @@ def test_removing_by_hand_is_no_retention(folder: Path) -> None:
     other.close()
     found = verified(folder)
     assert "no checkpoint tells of it" in found.faults[0].what
+
+
+def forged(folder: Path, begins: int, **said: object) -> None:
+    """Cut the record's beginning off as a forger would: a checkpoint of their own, a new chain."""
+    kept = [record for record in records(folder) if record.seq >= begins]
+    before = next(record for record in records(folder) if record.seq == begins - 1)
+    body = {"begins": begins, "hash": before.hash.hex(), "removed": begins - 1} | said
+    entries = [Entry(Kind.CHECKPOINT, NOON + 60, body=body)]
+    with sqlite3.connect(folder / "record.db") as connection:
+        for trigger in ("record_never_changes", "record_goes_by_retention_alone"):
+            connection.execute(f"DROP TRIGGER {trigger}")
+        connection.execute("DELETE FROM record WHERE seq < ?", (begins,))
+        shaper = Shaper(Redactor(b"k" * 32))
+        for record in shaper.records(Head(kept[-1].seq, kept[-1].hash), entries):
+            connection.execute(f"INSERT INTO record VALUES ({', '.join('?' * 15)})", record.row())
+    connection.close()
+
+
+def span(until: float, why: str) -> dict[str, object]:
+    return {"from": iso(NOON - 10 * DAY), "to": iso(until), "latest": iso(until), "why": why}
+
+
+def test_a_head_whose_record_retention_has_removed_is_sound_if_the_span_can_be_true(
+    folder: Path,
+) -> None:
+    store = aged(folder, Retention(days=3.5))
+    early = head_of(folder, 12)
+    store.prune(NOON)
+    store.close()
+    found = verified(folder, early)
+    assert found.sound, found.faults
+    assert any("retention has removed" in note.what for note in found.notes)
+    assert not verified(folder, replace(early, at=iso(NOON - DAY))).sound
+
+
+@pytest.mark.parametrize("why", ["older than 3.5 days", "more than 1000 bytes"])
+def test_a_beginning_that_was_cut_off_is_found_by_a_head_that_is_too_young_to_have_gone(
+    folder: Path, why: str
+) -> None:
+    aged(folder, Retention(days=1000)).close()
+    sent_away = head_of(folder, 40)  # of two days before noon
+    forged(folder, 46, **span(NOON - 4 * DAY, why))
+    found = verified(folder, sent_away)
+    assert [fault.seq for fault in found.faults] == [40]
+    assert "none later than" in found.faults[0].what
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        span(NOON - DAY, "older than 3.5 days"),
+        span(NOON - 9 * DAY, "older than 3.5 days") | {"removed": 46},
+        span(NOON - 9 * DAY, "older than 3.5 days") | {"removed": 0},
+        {"why": "older than 3.5 days"},
+    ],
+)
+def test_a_checkpoint_that_cannot_be_true_is_a_fault_without_any_head(
+    folder: Path, said: dict[str, object]
+) -> None:
+    aged(folder, Retention(days=1000)).close()
+    forged(folder, 46, **said)
+    assert any("cannot be true" in fault.what for fault in verified(folder).faults)
+
+
+def test_a_head_of_a_record_that_no_checkpoint_tells_of_is_a_fault(folder: Path) -> None:
+    aged(folder, Retention(days=1000)).close()
+    early = head_of(folder, 12)
+    with sqlite3.connect(folder / "record.db") as connection:
+        connection.execute("DROP TRIGGER record_goes_by_retention_alone")
+        connection.execute("DELETE FROM record WHERE seq < 20")
+    connection.close()
+    assert {12, 20} <= {fault.seq for fault in verified(folder, early).faults}
+
+
+def head_of(folder: Path, seq: int) -> Head:
+    """The head as `crabhook audit head` printed it when this was the last record."""
+    record = records(folder)[seq - 1]
+    return parse(written(Head(record.seq, record.hash, record.at)))
+
+
+def test_a_clock_that_was_set_back_makes_no_checkpoint_untrue(folder: Path) -> None:
+    store = SqliteStore(folder, Retention(days=3.5))
+    for at in (NOON - 5 * DAY, NOON - 9 * DAY, NOON - 6 * DAY, NOON):
+        store.write([happened(entry(at=at))])
+    heads = [head_of(folder, seq) for seq in (1, 2, 3)]
+    assert store.prune(NOON) == 3
+    store.close()
+    assert verified(folder, *heads).sound

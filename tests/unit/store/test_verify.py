@@ -12,13 +12,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crabhook.store.chain import link
-from crabhook.store.change import happened
+from crabhook.store.change import happened, settled
 from crabhook.store.errors import StoreError
 from crabhook.store.head import HeadFile, written
-from crabhook.store.record import COLUMNS, Head, Record
+from crabhook.store.record import COLUMNS, Head, Kind, Record
 from crabhook.store.sqlite import SqliteStore
 from tests.support.examples import examples
-from tests.unit.store.making import decision, entry, records, verified
+from tests.unit.store.making import answer, decision, entry, records, verified
 
 RECORDS = 12
 SEQS = st.integers(1, RECORDS)
@@ -265,3 +265,32 @@ def test_a_bit_of_the_file_flipped_anywhere_is_found_or_changes_no_record(
     except StoreError:
         return  # it cannot even be opened, and says so
     assert not sound or records(copy.folder) == before
+
+
+def test_an_answer_that_no_decision_on_record_gave_is_a_fault(folder: Path) -> None:
+    store = SqliteStore(folder)
+    store.write(
+        [
+            settled([answer("r1")], decision(1)),
+            settled([answer("r3")], decision(2, body={"legs": ["r2", "r3"]})),
+        ]
+    )
+    store.close()
+    assert verified(folder).sound
+    put = "INSERT INTO answer SELECT 'forged', secret, stdout, stderr, exit_code, decided, delivered, card, platform, payload, decision FROM answer WHERE request_id = 'r1'"
+    with sqlite3.connect(folder / "record.db") as connection:
+        connection.execute(put)
+    connection.close()
+    (fault,) = verified(folder).faults
+    assert "forged" in fault.what
+    assert "no decision on record" in fault.what
+
+
+def test_an_answer_whose_record_was_lost_in_a_gap_that_says_so_is_no_fault(folder: Path) -> None:
+    store = SqliteStore(folder)
+    gap = entry(Kind.GAP, body={"why": "the disk was full", "lost": 3})
+    store.write([happened(gap), settled([answer("r1")], entry())])
+    store.close()
+    found = verified(folder)
+    assert found.sound
+    assert any("no decision on record" in note.what for note in found.notes)
