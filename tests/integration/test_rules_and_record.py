@@ -140,3 +140,40 @@ def test_a_session_that_asks_too_much_is_turned_away_to_its_own_prompt(desk: Pla
     desk.stop()
     assert "turned away" in audit(desk, "--all-kinds")
     desk.start()
+
+
+def test_an_edit_that_a_rule_denies_needs_a_second_yes_and_both_are_on_record(
+    desk: PlainDesk,
+) -> None:
+    rules(desk, '[[rule]]\nverdict = "deny"\nmatch = "Bash(rm *)"\nnote = "use the trash"\n')
+    desk.wait_for("the rules have changed: 1 of yours are in force", 2)
+    client = Client(desk.address, bash("ls build"))
+    number = desk.card("Bash")
+    desk.say(f"{number} edit rm -rf build")
+    desk.wait_for(r"^  ! .*deny Bash\(rm \*\) \(use the trash\): rm -rf build$")
+    desk.wait_for(f"Write: {number} anyway$")
+    desk.say(f"{number} anyway")
+    said = client.finish().output["hookSpecificOutput"]
+    assert (said["permissionDecision"], said["updatedInput"]["command"]) == (
+        "allow",
+        "rm -rf build",
+    )
+    desk.wait_for(f"#{number} delivered")
+    (decided,) = [
+        json.loads(line)["body"]
+        for line in audit(desk, "--json").splitlines()
+        if json.loads(line)["kind"] == "decided"
+    ]
+    assert decided["edited"] == {"command": "rm -rf build"}
+    (against,) = decided["despite"]
+    assert against.endswith("deny Bash(rm *) (use the trash): rm -rf build")
+
+
+def test_rules_that_are_broken_at_the_start_are_said_to_be_none_until_they_are_mended() -> None:
+    desk = PlainDesk()
+    rules(desk, "[[rule]]\nverdict = 'nonsense'\n")
+    with desk:
+        desk.wait_for("^! NO RULES ARE in force: .*line 2")
+        rules(desk, '[[rule]]\nverdict = "deny"\nmatch = "Bash"\n')
+        desk.wait_for("^· desk: the rules are read again: 1 of yours are in force", 2)
+        assert verdict(Client(desk.address, bash("ls"))) == "deny"
