@@ -197,8 +197,11 @@ Ran: TypeAlias = tuple[str, str, str, tuple[str, ...]]
 """A program's name, the path it was run by, what in its environment is not its own, its arguments."""
 
 _LOG, _TRACE, _REAL = "/.cage/log", "/.cage/trace", "/.cage/real"
+# `stdbuf` has a library of its own to preload.
 _RECORDER = """#!/.cage/real/dash
-printf '%s\\037' '\036{name}' "$0" "${{LD_PRELOAD+LD_PRELOAD }}${{LD_LIBRARY_PATH+LD_LIBRARY_PATH }}${{LD_AUDIT+LD_AUDIT }}${{BASH_ENV+BASH_ENV }}" "$@" >> /.cage/log
+case ${{LD_PRELOAD-}} in '' | */libstdbuf.so) foreign= ;; *) foreign=LD_PRELOAD ;; esac
+foreign="$foreign${{LD_LIBRARY_PATH:+ LD_LIBRARY_PATH}}${{LD_AUDIT:+ LD_AUDIT}}${{BASH_ENV:+ BASH_ENV}}"
+printf '%s\\037' '\036{name}' "$0" "$foreign" "$@" >> /.cage/log
 {then}
 """
 _PASSES_ON = "exec /.cage/real/cat"
