@@ -5,7 +5,9 @@
     book.answers(1, ALLOW).sees("a hears PreToolUse allow, confirms", "#1 decided ALLOWED: a")
 
 Effects are compared as these short lines; a failure shows the whole exchange
-so far.  `WakeAt` is not a line: the latest is kept in `alarm`.
+so far.  `WakeAt` is not a line: the latest is kept in `alarm`.  Nor is it one
+that a call ran as it was allowed, and an allow's echo of what was asked is
+left out; what else an allow sends back is told.
 """
 
 import json
@@ -15,7 +17,16 @@ from typing import Any, Self
 
 from crabhook.broker.broker import Broker
 from crabhook.broker.card import Card
-from crabhook.broker.effects import Effect, Note, Refuse, Resolve, Show, WakeAt
+from crabhook.broker.effects import (
+    Conflict,
+    Effect,
+    Note,
+    Outcome,
+    Refuse,
+    Resolve,
+    Show,
+    WakeAt,
+)
 from crabhook.broker.facts import (
     Answered,
     Arrived,
@@ -26,6 +37,8 @@ from crabhook.broker.facts import (
     Ordered,
     TimePassed,
 )
+from crabhook.broker.followed import Fate
+from crabhook.broker.law import Judge, no_law
 from crabhook.broker.orders import Order
 from crabhook.broker.waitingroom import BOUNDS, Bounds
 from crabhook.model.decision import Decision, Verdict
@@ -93,13 +106,14 @@ def done(ticket: str, command: str, use_id: str = "t1", **how: Any) -> Request:
 class Playbook:
     """One broker, its clock, and what was said so far."""
 
-    def __init__(self, bounds: Bounds = BOUNDS) -> None:
-        self.broker = Broker(PLATFORMS, bounds=bounds)
+    def __init__(self, judge: Judge = no_law, bounds: Bounds = BOUNDS) -> None:
+        self.broker = Broker(PLATFORMS, judge, bounds)
         self.now = 1000.0
         self.alarm: float | None = None
         self.effects: list[Effect] = []  # of the last fact
         self._connections: dict[str, int] = {}
         self._story: list[str] = []
+        self._asked: dict[str, Any] = {}
 
     def __repr__(self) -> str:
         return "\n".join(self._story)
@@ -109,6 +123,7 @@ class Playbook:
     def asks(self, request: Request) -> Self:
         """A hook asks, or comes back on a new connection."""
         attempt = self._connections[request.id] = self._connections.get(request.id, 0) + 1
+        self._asked[request.id] = request.event.tool.input if request.event.tool else None
         timed = replace(request, wait_until=self.now + request.wait_until)
         return self._told(
             f"{_who(request.id, attempt)} asks: {request.event.name}",
@@ -147,7 +162,7 @@ class Playbook:
 
     def sees(self, *lines: str) -> Self:
         """The last fact must have had these effects and no others, in this order."""
-        seen = [_line(effect) for effect in self.effects if not isinstance(effect, WakeAt)]
+        seen = [self._line(effect) for effect in self.effects if _is_told(effect)]
         told = "\n".join(f"        expected: {line}" for line in lines or ["nothing"])
         assert seen == list(lines), f"\n{self!r}\n{told}"
         return self
@@ -158,21 +173,36 @@ class Playbook:
         for effect in self.effects:
             if isinstance(effect, WakeAt):
                 self.alarm = effect.at
-            self._story.append(f"    {_line(effect)}")
+            self._story.append(f"    {self._line(effect)}")
         return self
+
+    def _line(self, effect: Effect) -> str:
+        if isinstance(effect, Resolve):
+            heard = words(effect.reply, self._asked.get(effect.request_id))
+            confirms = ", confirms" * effect.confirm
+            return f"{_who(effect.request_id, effect.attempt)} hears {heard}{confirms}"
+        return _line(effect)
+
+
+def _is_told(effect: Effect) -> bool:
+    as_allowed = isinstance(effect, Outcome) and effect.fate is Fate.AS_ALLOWED
+    return not isinstance(effect, WakeAt) and not as_allowed
 
 
 def _line(effect: Effect) -> str:
     match effect:
-        case Resolve(ticket, attempt, reply, confirm):
-            return f"{_who(ticket, attempt)} hears {words(reply)}" + ", confirms" * confirm
         case Refuse(ticket, attempt, refusal):
             return f"{_who(ticket, attempt)} refused {refusal.name}"
         case Show(card):
             return _card_line(card)
         case Note(entry):
             number = f"#{entry.number} " if entry.number else ""
-            return f"feed: {number}{entry.event.name} {entry.text}".rstrip()
+            alarm = "ALARM " if entry.alarm else ""
+            return f"feed: {alarm}{number}{entry.event.name} {entry.text}".rstrip()
+        case Conflict(_, why):
+            return f"conflict: {why}"
+        case Outcome(_, _, call, fate):
+            return f"outcome of #{call.card}: {fate.value}"
         case WakeAt(at):
             return f"wake at {at:g}"
 
@@ -188,8 +218,11 @@ def _who(ticket: str, attempt: int) -> str:
     return ticket if attempt == 1 else f"{ticket}/{attempt}"
 
 
-def words(reply: Reply) -> str:
-    """A reply in short: "nothing", or the event, what it is told, and the rest as JSON."""
+def words(reply: Reply, asked: Any = None) -> str:
+    """A reply in short: "nothing", or the event, what it is told, and the rest as JSON.
+
+    An input sent back just as it was `asked` about is left out.
+    """
     if not reply.output:
         return "nothing" if reply.output is None else "{}"
     said = {key: value for key, value in reply.output.items() if key != "hookSpecificOutput"}
@@ -198,6 +231,8 @@ def words(reply: Reply) -> str:
         del said["decision"]
         said |= {"permissionDecision": decision["behavior"], **decision}
         del said["behavior"]
+    if asked is not None and said.get("updatedInput") == asked:
+        del said["updatedInput"]
     event, verdict = said.pop("hookEventName", ""), said.pop("permissionDecision", "")
     return " ".join(
         str(word) for word in (event, verdict, json.dumps(said) if said else "") if word

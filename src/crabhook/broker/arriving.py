@@ -1,19 +1,23 @@
 """A hook asks: a card, a known ticket, a call decided a moment ago, or silence at once."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
+from crabhook.broker import doubts
 from crabhook.broker.books import Books
 from crabhook.broker.calls import joins, named, over
 from crabhook.broker.card import Card
 from crabhook.broker.effects import Effect, Refusal, Refuse, Resolve
 from crabhook.broker.ending import remember_again
 from crabhook.broker.facts import Arrived
-from crabhook.broker.orders import Ruling
+from crabhook.broker.orders import Ruling, halted
 from crabhook.broker.restoring import is_back
 from crabhook.broker.tickets import same_secret
 from crabhook.broker.twins import Twins
 from crabhook.model.decision import Decision, Verdict, no_opinion
 from crabhook.model.event import Event, Scope
+from crabhook.model.request import Request
+from crabhook.platforms.interface import Phase
 
 ANSWERED_ELSEWHERE = "answered at the agent"
 
@@ -27,15 +31,18 @@ def arrived(books: Books, fact: Arrived) -> list[Effect]:
         return again  # which is no news, and no order that came later changes its answer
     ends_turn = Verdict.KEEP_GOING in platform.choices(event).verdicts
     twins = books.tellings.hear(fact.request, fact.now) if ends_turn else Twins()
-    effects = [] if twins.told_before else _conclude(books, event, fact.now)
+    effects = [] if twins.told_before else _conclude(books, fact.request, fact.now)
+    rivals = doubts.rivals(books, event)
     ruling = _rule(books, fact, twins)
     if not ruling.waits and ruling.decision is None:
         went_by = books.note(fact.now, event, "", outcome=platform.outcome(event))
-        return [*_observe(books, fact), *effects, went_by]
-    decided = [] if ruling.denies else _decided_before(books, fact)
-    if not decided and ruling.decision is not None:
-        decided = _answer_at_once(books, fact, ruling.decision)
-    return [*effects, *(decided or _take_in(books, fact, ruling))]
+        effects = [*_observe(books, fact), *effects, went_by]
+    else:
+        decided = [] if ruling.denies else _decided_before(books, fact)
+        if not decided and ruling.decision is not None:
+            decided = _answer_at_once(books, fact, ruling.decision)
+        effects += decided or _take_in(books, fact, ruling, doubts.alarms_of(rivals))
+    return [*effects, *doubts.tell_rivals(books, fact.request, rivals, fact.now)]
 
 
 def _rule(books: Books, fact: Arrived, twins: Twins) -> Ruling:
@@ -43,6 +50,9 @@ def _rule(books: Books, fact: Arrived, twins: Twins) -> Ruling:
     request = fact.request
     if twins.ordered is not None:
         return Ruling(decision=twins.ordered)
+    halt = books.orders.halt_of(request.event) if books.asks_about_a_call(request.event) else None
+    if halt is not None:  # whatever the stance, and whatever the rules say
+        return Ruling(decision=halted(halt.words))
     platform = books.platforms[request.event.platform]
     ruling = books.orders.rule(request.event, platform, request.stance, fact.now, books.judge)
     if ruling.decision is None:
@@ -54,12 +64,21 @@ def _rule(books: Books, fact: Arrived, twins: Twins) -> Ruling:
     return ruling
 
 
-def _conclude(books: Books, event: Event, now: float) -> list[Effect]:
-    """End the cards whose call, turn or session the event tells to be over."""
+def _conclude(books: Books, request: Request, now: float) -> list[Effect]:
+    """End the cards whose call, turn or session the event tells to be over, if that can be."""
+    event = request.event
     closes = books.platforms[event.platform].closes(event)
     if closes is Scope.NOTHING:
         return []
-    effects = _end_elsewhere(books, event, closes, now)
+    ended = _ended_elsewhere(books, event, closes)
+    if waited_for := [card for card in ended if doubts.stands_still(books, card)]:
+        return doubts.disbelieve(books, event, waited_for, now)
+    effects = _end_elsewhere(books, event, ended, now)
+    effects += doubts.hear_outcomes(books, request, now)
+    effects += doubts.hear_end(books, request, closes, now)
+    if books.platforms[event.platform].phase(event) is Phase.PROMPT and not event.agent_id:
+        for order in books.orders.resume(event):
+            effects.append(books.note(now, event, f"ended by its user's prompt: {order}"))
     books.settled.forget(event, closes)
     if closes is Scope.SESSION:
         books.sessions.pop((event.platform, event.session), None)
@@ -67,16 +86,23 @@ def _conclude(books: Books, event: Event, now: float) -> list[Effect]:
     return effects
 
 
-def _end_elsewhere(books: Books, news: Event, closes: Scope, now: float) -> list[Effect]:
+def _ended_elsewhere(books: Books, news: Event, closes: Scope) -> list[Card]:
+    """Return the cards that the event tells to be over."""
     ended = [card for card in books.shelf.of_session(news) if over(card.event, news, closes)]
-    if closes is Scope.CALL:
-        # One result ends one call, never its twin; an id tells it best.
-        ended = sorted(ended, key=lambda card: not named(card.event))[:1]
+    if closes is not Scope.CALL:
+        return ended
+    # One result ends one call, never its twin: an id tells it best, and without one it is not
+    # that of a call whose agent still waits.
+    by_id = [card for card in ended if named(card.event) and named(news)]
+    return (by_id or [card for card in ended if not doubts.stands_still(books, card)])[:1]
+
+
+def _end_elsewhere(books: Books, news: Event, ended: Sequence[Card], now: float) -> list[Effect]:
     outcome = books.platforms[news.platform].outcome(news)
     why = f"{ANSWERED_ELSEWHERE}: {outcome}" if outcome else ANSWERED_ELSEWHERE
     effects: list[Effect] = []
     for card in ended:
-        effects += books.release(card, why, now)
+        effects += books.release(card, why, now, Refusal.OVER)
     return effects
 
 
@@ -84,6 +110,8 @@ def _observe(books: Books, fact: Arrived) -> list[Effect]:
     """Answer an event that is only watched: no opinion, or a note that waited for this result."""
     event = fact.request.event
     platform = books.platforms[event.platform]
+    if platform.phase(event) is Phase.BEFORE:
+        books.followed.see(event, fact.now)
     note = _kept_note(books, event, fact.now)
     said = platform.remark(event, note) if note else None
     reply = said or platform.write(event, no_opinion())
@@ -114,6 +142,8 @@ def _same_ticket(books: Books, fact: Arrived) -> list[Effect]:
 def _decided_before(books: Books, fact: Arrived) -> list[Effect]:
     """Say again what was decided about the same call a moment ago, if anything was."""
     request, now = fact.request, fact.now
+    if not books.asks_about_a_call(request.event):
+        return []
     alone = not _alike(books, request.event)
     if (decided := books.settled.answer_again(request.event, now, alone=alone)) is not None:
         text = f"{decided.verdict.done}: the same call was decided before"
@@ -140,6 +170,8 @@ def _answer_at_once(
         decision = replace(decision, note=note)
     reply = books.write(request.event, decision)
     books.tickets.give(request.id, request.secret, reply, fact.now)
+    if not text and books.asks_about_a_call(request.event):
+        books.followed.follow(request.event, decision, fact.now, requests=(request.id,))
     line = text or f"{decision.verdict.done}: {decision.by}"
     return [
         Resolve(request.id, fact.attempt, reply, decision=decision),
@@ -147,7 +179,7 @@ def _answer_at_once(
     ]
 
 
-def _take_in(books: Books, fact: Arrived, ruling: Ruling) -> list[Effect]:
+def _take_in(books: Books, fact: Arrived, ruling: Ruling, alarms: tuple[str, ...]) -> list[Effect]:
     """Put a new request on a card, its call's or one of its own, if there is still room."""
     if refusal := books.room.refusal(fact.request):
         return [
@@ -168,12 +200,15 @@ def _take_in(books: Books, fact: Arrived, ruling: Ruling) -> list[Effect]:
             kept_going=kept_going,
             law=ruling.why,
             came=ruling.came,
+            alarms=alarms,
         )
     return [books.put(card), books.wake(request.wait_until, request.id)]
 
 
 def _alike(books: Books, event: Event) -> list[Card]:
-    """Return the cards that `event` may be another leg of."""
+    """Return the cards that `event` may be another leg of; a result is a leg of none."""
+    if not books.asks_about_a_call(event):
+        return []
     return [
         card
         for card in books.shelf.alike(event)

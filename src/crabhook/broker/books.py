@@ -7,8 +7,10 @@ from functools import reduce
 from heapq import heappush
 from operator import and_
 
+from crabhook.broker.calls import named
 from crabhook.broker.card import Card, FeedEntry
-from crabhook.broker.effects import Effect, Note, Refusal, Resolve, Show, WakeAt
+from crabhook.broker.effects import Effect, Note, Refusal, Refuse, Resolve, Show, WakeAt
+from crabhook.broker.followed import FollowedCalls
 from crabhook.broker.law import Judge, no_law
 from crabhook.broker.orders import Orders
 from crabhook.broker.settled import SettledCalls
@@ -22,7 +24,7 @@ from crabhook.model.decision import OPERATOR, Decision, no_opinion
 from crabhook.model.event import Event
 from crabhook.model.reply import Reply
 from crabhook.model.request import Request
-from crabhook.platforms.interface import Platform
+from crabhook.platforms.interface import Phase, Platform
 
 FEED_KEPT = 500
 REFUSED_TOGETHER = 60.0  # seconds after which a session's refusal is a line of its own again
@@ -41,6 +43,7 @@ class Books:
         self.room = WaitingRoom(bounds)
         self.deadlines: list[tuple[float, str]] = []
         self.settled = SettledCalls()
+        self.followed = FollowedCalls(platforms)
         self.tickets = Tickets()
         self.orders = Orders()
         self.stops = Stops()
@@ -68,6 +71,11 @@ class Books:
         assert card is not None  # noqa: S101 - every request that waits is on the shelf
         return next(leg for leg in card.requests if leg.id == request_id)
 
+    def asks_about_a_call(self, event: Event) -> bool:
+        """Whether the event asks whether to call a tool; it names the tool."""
+        phase = self.platforms[event.platform].phase(event)
+        return event.tool is not None and phase in (Phase.BEFORE, Phase.ASKING)
+
     def wake(self, at: float, request_id: str = "") -> WakeAt:
         """Ask to be told when that time has come: a request's deadline, or an order's end."""
         heappush(self.deadlines, (at, request_id))
@@ -89,6 +97,20 @@ class Books:
         confirm = decision.by == OPERATOR
         return [Resolve(leg.id, attempt, reply, confirm=confirm, decision=decision)]
 
+    def turn_away(self, leg: Request, refusal: Refusal, why: str, now: float) -> list[Effect]:
+        """Let a leg go undecided.
+
+        A hook that asks about a call is refused, so that one that was installed
+        to fail closed denies it, and never just says nothing.
+        """
+        if not self.asks_about_a_call(leg.event):
+            return self.resolve(leg, no_opinion(why), now)
+        attempt = self.room.leave(leg.id)
+        if attempt is None:
+            return []
+        self.tickets.give(leg.id, leg.secret, refusal, now)
+        return [Refuse(leg.id, attempt, refusal)]
+
     def put(self, card: Card) -> Show:
         """Put a new or changed card on the shelf, for the screens to see."""
         legs = [leg.event for leg in card.requests]
@@ -102,18 +124,26 @@ class Books:
         """Return the names of the events an operator may ask to hold."""
         return [name for platform in self.platforms.values() for name in platform.holdable()]
 
-    def let_go(self, why: str, now: float) -> list[Effect]:
-        """Release whatever waits, with no opinion."""
+    def let_go(self, why: str, now: float, refusal: Refusal | None = None) -> list[Effect]:
+        """Release whatever waits; see `release`."""
         effects: list[Effect] = []
         for card in self.shelf.waiting():
-            effects += self.release(card, why, now)
+            effects += self.release(card, why, now, refusal)
         return effects
 
-    def release(self, card: Card, why: str, now: float) -> list[Effect]:
-        """End a card that nobody decides: no opinion for every hook that waits on it."""
+    def release(
+        self, card: Card, why: str, now: float, refusal: Refusal | None = None
+    ) -> list[Effect]:
+        """End a card that nobody decides.
+
+        Its hooks hear no opinion, or, where a `refusal` is given, what they were installed to say.
+        """
         effects: list[Effect] = []
         for leg in card.requests:
-            effects += self.resolve(leg, no_opinion(why), now)
+            if refusal is None:
+                effects += self.resolve(leg, no_opinion(why), now)
+            else:
+                effects += self.turn_away(leg, refusal, why, now)
         return [*effects, *self.leave(card, card.requests, why, now)]
 
     def leave(
@@ -131,6 +161,8 @@ class Books:
         ended = replace(card, state=after(card.state, happening), why=why, ended_at=now)
         undecided = no_opinion(why) if happening is Happening.TIMED_OUT else None
         self.remember_answer(card, undecided, now)
+        if undecided is not None:
+            self.follow(card, undecided, now)
         return [
             self.put(ended),
             self.note(now, card.event, f"{ended.outcome} {why}", card.number),
@@ -161,11 +193,25 @@ class Books:
             del self._turned_away[next(iter(self._turned_away))]
         return [note] if str(count).strip("0") == "1" else []
 
-    def note(
-        self, now: float, event: Event, text: str, number: int | None = None, outcome: str = ""
+    def follow(self, card: Card, decision: Decision, now: float) -> None:
+        """Keep what was decided about a card's call, until its agent tells what became of it."""
+        legs = tuple(leg.id for leg in card.requests)
+        event = next((leg.event for leg in card.requests if named(leg.event)), card.event)
+        if self.asks_about_a_call(event):
+            self.followed.follow(event, decision, now, card=card.number, requests=legs)
+
+    def note(  # noqa: PLR0913 - a feed entry's fields
+        self,
+        now: float,
+        event: Event,
+        text: str,
+        number: int | None = None,
+        *,
+        outcome: str = "",
+        alarm: bool = False,
     ) -> Note:
         """Put a line into the feed."""
         told = event.brief() if number is None else event.slim()  # a card tells of itself
-        entry = FeedEntry(now, told, text, number, outcome)
+        entry = FeedEntry(now, told, text, number, outcome, alarm)
         self.feed.append(entry)
         return Note(entry)

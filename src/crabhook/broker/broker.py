@@ -93,6 +93,10 @@ class Broker:
         """Return the names of the events an operator may ask to hold."""
         return self._books.holdable()
 
+    def halts(self) -> Sequence[Order]:
+        """Return the orders by which sessions are halted."""
+        return self._books.orders.halts()
+
     def orders(self) -> Sequence[Order]:
         """Return the orders that stand, the oldest first."""
         return self._books.orders.standing()

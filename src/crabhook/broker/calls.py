@@ -1,8 +1,9 @@
 """Which events speak of the same call of a tool, and which tell that a wait is over.
 
-A call is named by its tool_use_id where both events carry one; Claude Code's
-PermissionRequest does not (hook protocol, section 5), and there the agent, the
-tool and its input must do.
+The agent, the tool and its input have to agree, and the tool_use_id as well
+where both events carry one.  Claude Code's PermissionRequest does not (hook
+protocol, section 5).  An id alone is no proof: whoever can start a hook can
+send it, and an allow for one input must never reach another.
 """
 
 from collections.abc import Sequence
@@ -26,21 +27,24 @@ def same_agent(one: Event, other: Event) -> bool:
 def same_call(one: Event, other: Event) -> bool:
     """Whether both events ask about the same call of a tool.
 
-    Without an id on both sides the inputs must be equal, and equal as JSON:
-    an allow for one input must never reach another that merely holds it.
+    The inputs must be equal, and equal as JSON: an allow for one input must
+    never reach another that merely holds it, or that merely has its id.
     """
-    if (by_id := _same_id(one, other)) is not None:
-        return by_id
-    if not _same_tool(one, other) or one.tool is None or other.tool is None:
+    if _same_id(one, other) is False or not _same_tool(one, other):
         return False
-    return one.tool.fingerprint == other.tool.fingerprint
+    return one.tool is not None and one.tool.fingerprint == other.tool.fingerprint  # type: ignore[union-attr]
+
+
+def conflict(one: Event, other: Event) -> bool:
+    """Whether both name one call by its id, and differ in the tool or in its input."""
+    return _same_id(one, other) is True and not same_call(one, other)
 
 
 def call_keys(event: Event) -> list[CallKey]:
     """Return the names under which another event of the same call would look for this one.
 
-    Two events are of the same call only if they share one: the call's id, or
-    the tool with its input.
+    Two events are of the same call, or in conflict about it, only if they share
+    one: the call's id, or the tool with its input.
     """
     if event.tool is None:
         return []
@@ -57,10 +61,10 @@ def result_of(waiting: Event, news: Event) -> bool:
     Without an id on both sides the result's input must hold all of the
     other: the agent's answers to questions are added to it on the way.
     """
-    if (by_id := _same_id(waiting, news)) is not None:
-        return by_id
     if not _same_tool(waiting, news) or waiting.tool is None or news.tool is None:
         return False
+    if (by_id := _same_id(waiting, news)) is not None:
+        return by_id
     whole, part = news.tool.bare, waiting.tool.bare
     if isinstance(whole, dict) and isinstance(part, dict):
         whole = {key: value for key, value in whole.items() if key in part}
@@ -99,10 +103,12 @@ def joins(legs: Sequence[Event], event: Event) -> bool:
     beginning of another call.
     """
     first = legs[0]
-    if (by_id := _same_id(first, event)) is not None:
-        return by_id
+    if not same_call(first, event):
+        return False
+    if _same_id(first, event):
+        return True
     another_kind = all(leg.name != event.name for leg in legs)
-    return another_kind and not named(event) and same_call(first, event)
+    return another_kind and not named(event)
 
 
 def over(waiting: Event, news: Event, closes: Scope) -> bool:

@@ -24,6 +24,8 @@ class Card:
     `snoozed_until`: the operator has put it aside until then; 0 when it is not aside.
     `choices`: what can be decided, about all of its requests at once.
     `limits`: what a decision will not bring about at this agent, a sentence each.
+    `alarms`: what was said of the call that cannot be true of it, or what ran in
+    its place; a sentence each, with agents' words in it.
     """
 
     number: int
@@ -41,6 +43,7 @@ class Card:
     snoozed_until: float = 0.0
     choices: Choices = PASS_ALONE
     limits: tuple[str, ...] = ()
+    alarms: tuple[str, ...] = ()
 
     @property
     def event(self) -> Event:
@@ -71,6 +74,7 @@ class FeedEntry:
 
     `text` is what we did about it, `outcome` what it tells of a call or a turn that is over.
     Of an event that was on no card there is the start of what it tells (`Event.brief`).
+    `alarm`: something is wrong, and the line is to stand out.
     """
 
     at: float
@@ -78,3 +82,4 @@ class FeedEntry:
     text: str
     number: int | None = None
     outcome: str = ""
+    alarm: bool = False

@@ -5,7 +5,9 @@ from enum import StrEnum
 from typing import TypeAlias
 
 from crabhook.broker.card import Card, FeedEntry
+from crabhook.broker.followed import Fate, Followed
 from crabhook.model.decision import Decision
+from crabhook.model.event import Event
 from crabhook.model.reply import Reply
 
 
@@ -17,6 +19,8 @@ class Refusal(StrEnum):
     FULL = "too much waits for the operator already"
     SESSION_FULL = "too much of this session waits for the operator already"
     UNDECIDED = "nobody decided in time"
+    OVER = "the agent tells that it was answered there"
+    CLOSED = "the operator closed the desk"
     UNRECORDED = "what is decided could not be recorded"
     HANDED_OVER = "the server makes room for the next one: ask again there"
 
@@ -61,10 +65,33 @@ class Note:
 
 
 @dataclass(frozen=True, slots=True)
+class Conflict:
+    """A hook said what cannot be true of a call, or of these cards; it was not followed.
+
+    `request_id`: the hook's, where it asked about a call itself.
+    """
+
+    event: Event
+    why: str
+    cards: tuple[int, ...] = ()
+    request_id: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """An event, told by the hook `request_id`, says what became of a call that was decided."""
+
+    event: Event
+    request_id: str
+    call: Followed
+    fate: Fate
+
+
+@dataclass(frozen=True, slots=True)
 class WakeAt:
     """Tell me TimePassed at this time, or sooner."""
 
     at: float
 
 
-Effect: TypeAlias = Resolve | Refuse | Show | Note | WakeAt
+Effect: TypeAlias = Resolve | Refuse | Show | Note | Conflict | Outcome | WakeAt

@@ -9,6 +9,7 @@ from crabhook.broker.card import Card
 from crabhook.broker.effects import Effect, Refusal, Refuse, WakeAt
 from crabhook.broker.facts import Answered, Closing, Delivered, Left, TimePassed
 from crabhook.broker.law import objections
+from crabhook.broker.orders import Kind, Order, halted
 from crabhook.broker.restoring import never_came_back
 from crabhook.broker.states import Happening, State, TooLateError, after
 from crabhook.model.decision import Decision, Verdict
@@ -20,6 +21,7 @@ from crabhook.model.request import Request
 NOBODY_DECIDED = "nobody decided in time"
 _BEFORE_A_CALL = frozenset({"PreToolUse", "BeforeTool"})
 OPERATOR_LEFT = "the operator closed the desk"
+_UNTIL = "every call of that session is denied until its user's next prompt"
 HOOK_GONE = "the hook was ended by the agent, or its connection was lost"
 
 
@@ -35,7 +37,26 @@ def answered(books: Books, fact: Answered) -> list[Effect]:
     for leg in card.requests:
         effects += books.resolve(leg, decision, fact.now)
     _remember(books, card, decision, fact.now)
-    return [*effects, books.put(replace(card, state=state, decision=decision, ended_at=fact.now))]
+    books.follow(card, decision, fact.now)
+    ended = books.put(replace(card, state=state, decision=decision, ended_at=fact.now))
+    return [*effects, ended, *_halt(books, card, decision, fact.now)]
+
+
+def _halt(books: Books, card: Card, decision: Decision, now: float) -> list[Effect]:
+    """Stop the rest of a halted session, its subagents too, until its user's next prompt.
+
+    An agent ends its turn only when the calls of the same message are done, and
+    those that run beside it are not told at all.
+    """
+    if not decision.halt or not card.event.session:
+        return []
+    order = Order(Kind.HALT, session=card.event.session, words=decision.halt)
+    books.orders.give(order)
+    effects: list[Effect] = [books.note(now, order.event, f"{order}; {_UNTIL}")]
+    for other in books.shelf.of_session(card.event):
+        if all(books.asks_about_a_call(leg.event) for leg in other.requests):
+            effects += answered(books, Answered(other.number, halted(decision.halt), now))
+    return effects
 
 
 def check(books: Books, number: int, decision: Decision) -> State:
@@ -169,8 +190,8 @@ def _bring_back(books: Books, now: float) -> list[Effect]:
 
 
 def closing(books: Books, fact: Closing) -> list[Effect]:
-    """Release whatever waits, with no opinion."""
-    return books.let_go(OPERATOR_LEFT, fact.now)
+    """Release whatever waits; hooks that were to fail closed deny."""
+    return books.let_go(OPERATOR_LEFT, fact.now, Refusal.CLOSED)
 
 
 def delivered(books: Books, fact: Delivered) -> list[Effect]:

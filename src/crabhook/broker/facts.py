@@ -1,7 +1,7 @@
 """What the broker is told.  Every fact carries `now`, seconds on the broker's clock."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from crabhook.broker.orders import Order
@@ -144,13 +144,15 @@ class DecidedBefore:
 class Restored:
     """The server begins again: what waited, and what was answered.
 
-    `decided` are the cards behind those answers that nobody is known to have received.
+    `decided` are the cards behind those answers that nobody is known to have received, `halts`
+    the sessions that stay halted.
     """
 
     waiting: tuple[WaitedBefore, ...]
     answers: tuple[Given, ...]
     decided: tuple[DecidedBefore, ...]
     last_number: int
+    halts: tuple[Order, ...] = field(default=(), kw_only=True)
     now: float
 
 

@@ -1,7 +1,9 @@
 """Standing orders: what the operator said once, for a while, about events still to come.
 
 Every order is shown while it stands and ends by itself: by its time, by its
-count, with its session, or with the server.
+count, with its session, or with the server.  A halt alone outlives the server,
+since its end would let an agent go on that was stopped; it ends with the
+session's next prompt.
 """
 
 from collections.abc import Callable, Sequence
@@ -18,6 +20,7 @@ from crabhook.platforms.interface import Held, Platform
 
 MAX_ORDERS = 200
 AWAY = "the operator is away"
+HALTED = "the operator halted this session"
 
 
 class Kind(StrEnum):
@@ -28,6 +31,7 @@ class Kind(StrEnum):
     ALLOW_ALL = "allow everything of"
     KEEP_GOING = "keep going"
     AWAY = "away"
+    HALT = "halt"  # deny every call of a session that was halted, until its next prompt
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +41,9 @@ class Order:
     `name` is an event's; `session` and `project` (the last part of the
     working folder, or all of it) narrow it, empty for any; `until` is on the
     broker's clock, None for no end by time; `times` how often it still
-    applies, None for always; `words` what a kept-going agent is told, or
-    where an order comes from that was not given at the desk itself.
+    applies, None for always; `words` what a kept-going agent is told, why a
+    session was halted, or where an order comes from that was not given at the
+    desk itself.
     """
 
     kind: Kind
@@ -90,6 +95,14 @@ class Ruling:
 
 
 _LEFT_ALONE = Ruling(decision=no_opinion(AWAY))
+
+
+def halted(why: str) -> Decision:
+    """Return the denial that every call of a halted session gets; `why` it was halted."""
+    reason = f"{HALTED}: {why}. Make no more calls: wait for what its user says next."
+    return Decision(Verdict.DENY, reason=reason, by=HALTED)
+
+
 _ALLOWED = Ruling(decision=Decision(Verdict.ALLOW, by="allow everything of this session"))
 
 
@@ -127,7 +140,7 @@ class Orders:
 
     def give(self, order: Order) -> None:
         """Take an order; it takes the place of one of the same kind about the same."""
-        if order.kind in (Kind.ALLOW_ALL, Kind.HOLD_ALL) and not order.session:
+        if order.kind in (Kind.ALLOW_ALL, Kind.HOLD_ALL, Kind.HALT) and not order.session:
             raise DecisionError(f"{order.kind} which session?")
         if order.kind is Kind.ALLOW_ALL and order.until is None:
             raise DecisionError("an allow of everything needs an end: say for how long")
@@ -137,7 +150,7 @@ class Orders:
         self._orders = [
             one for one in self._orders if (one.kind, one.name, one.session, one.project) != same
         ]
-        if len(self._orders) >= MAX_ORDERS:
+        if len(self._orders) >= MAX_ORDERS and order.kind is not Kind.HALT:
             raise DecisionError(f"{MAX_ORDERS} orders stand already: end one first")
         self._orders.append(order)
 
@@ -151,6 +164,18 @@ class Orders:
         """End what had a time; return a line of news for each."""
         ended = self.revoke(lambda order: order.over(now))
         return [(order.event, f"ended by itself: {order}") for order in ended]
+
+    def halt_of(self, event: Event) -> Order | None:
+        """Return the order by which the event's session is halted, if it is."""
+        return next((one for one in self.halts() if one.session == event.session), None)
+
+    def halts(self) -> Sequence[Order]:
+        """Return which sessions are halted, the first of them first."""
+        return tuple(order for order in self._orders if order.kind is Kind.HALT)
+
+    def resume(self, event: Event) -> list[Order]:
+        """End the halt of a session whose user has said how to go on; return what ended."""
+        return self.revoke(lambda order: order.kind is Kind.HALT and order.session == event.session)
 
     def forget(self, event: Event) -> None:
         """End the orders about a session that has ended."""

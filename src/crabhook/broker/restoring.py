@@ -25,6 +25,8 @@ def restored(books: Books, fact: Restored) -> list[Effect]:
     """Put back what waited, by card, and the answers that may not have been received."""
     for given in fact.answers:
         books.tickets.give(given.request_id, given.secret, given.reply, fact.now)
+    for order in fact.halts:
+        books.orders.give(order)
     books.shelf.begin_after(fact.last_number)
     for decided in fact.decided:
         _put_back_decided(books, decided, fact.now)
@@ -75,6 +77,7 @@ def _put_back_decided(books: Books, one: DecidedBefore, now: float) -> None:
         restored=True,
     )
     books.put(replace(fresh, requests=legs))
+    books.follow(replace(fresh, requests=legs), one.decision, now)
     if one.delivered is None:
         books.decided_before.add(one.request.id)
 

@@ -7,22 +7,23 @@ was answered could not carry the operator's note to the model, the note goes
 with the call's result.
 """
 
-from collections import OrderedDict
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from crabhook.broker.calls import named, over, result_of, same_call
+from crabhook.broker.memory import Memory
 from crabhook.model.decision import Decision, Verdict, no_opinion
 from crabhook.model.event import Event, Scope
 
 ASKED_AGAIN_WITHIN = 60.0  # seconds; a PermissionRequest follows its PreToolUse at once
 NOTE_KEPT = 86_400.0  # seconds; a note waits as long as its tool may run
-KEPT = 4096  # entries of each kind, the oldest forgotten first
 
 
 @dataclass(frozen=True, slots=True)
 class _Settled:
-    """An event and what was decided about it; None for one whose hook left before anything was."""
+    """An event and what was decided about it; None for one whose hook left before anything was.
+
+    It has a call's whole input, so none is kept past its use.
+    """
 
     event: Event
     decision: Decision | None
@@ -40,54 +41,12 @@ class _Settled:
         return [self.event.slim(dict(self.decision.updated_input))]
 
 
-class _Memory:
-    """Entries in the order they came, found by session, each kept for a time (seconds).
-
-    An entry has a call's whole input, so none is kept past its use.
-    """
-
-    def __init__(self, kept_for: float) -> None:
-        self._kept_for = kept_for
-        self._sessions: dict[tuple[str, str], dict[int, _Settled]] = {}
-        self._order: OrderedDict[int, tuple[tuple[str, str], float]] = OrderedDict()
-        self._next = 0
-
-    def __len__(self) -> int:
-        return len(self._order)
-
-    def of_session(self, event: Event) -> Iterator[tuple[int, _Settled]]:
-        """Return the entries of the event's session, the oldest first."""
-        return iter(tuple(self._sessions.get((event.platform, event.session), {}).items()))
-
-    def keep(self, entry: _Settled) -> None:
-        """Keep an entry, without what is not needed of its event; the oldest may have to go."""
-        self._next += 1
-        tool_input = entry.event.tool.input if entry.event.tool else None
-        entry = replace(entry, event=entry.event.slim(tool_input))
-        session = (entry.event.platform, entry.event.session)
-        self._order[self._next] = (session, entry.at)
-        self._sessions.setdefault(session, {})[self._next] = entry
-        while len(self._order) > KEPT or self._oldest() < entry.at - self._kept_for:
-            self.drop(next(iter(self._order)))
-
-    def drop(self, key: int) -> None:
-        """Forget an entry."""
-        session, _ = self._order.pop(key)
-        del self._sessions[session][key]
-        if not self._sessions[session]:
-            del self._sessions[session]
-
-    def _oldest(self) -> float:
-        _, at = next(iter(self._order.values()))
-        return at
-
-
 class SettledCalls:
     """The memory of calls decided a moment ago; bounded in number and in time."""
 
     def __init__(self) -> None:
-        self._answers = _Memory(ASKED_AGAIN_WITHIN)
-        self._notes = _Memory(NOTE_KEPT)
+        self._answers: Memory[_Settled] = Memory(ASKED_AGAIN_WITHIN)
+        self._notes: Memory[_Settled] = Memory(NOTE_KEPT)
 
     def __repr__(self) -> str:
         return f"<SettledCalls answers={len(self._answers)} notes={len(self._notes)}>"
@@ -101,11 +60,11 @@ class SettledCalls:
         for key, kept in self._answers.of_session(event):
             if _same_named(kept.event, event):
                 self._answers.drop(key)
-        self._answers.keep(_Settled(event, decision, now))
+        self._answers.keep(_Settled(_bare(event), decision, now))
 
     def remember_note(self, event: Event, decision: Decision, now: float) -> None:
         """Keep a note that the answered leg could not carry, for the call's result."""
-        self._notes.keep(_Settled(event, decision, now))
+        self._notes.keep(_Settled(_bare(event), decision, now))
 
     def speaks_of(self, event: Event, now: float) -> bool:
         """Whether a call that may be the one `event` asks about was here a moment ago."""
@@ -155,10 +114,15 @@ class SettledCalls:
             _drop(self._notes, news, closes)
 
 
-def _drop(kept: _Memory, news: Event, closes: Scope) -> None:
+def _drop(kept: Memory[_Settled], news: Event, closes: Scope) -> None:
     for key, entry in kept.of_session(news):
         if over(entry.event, news, closes):
             kept.drop(key)
+
+
+def _bare(event: Event) -> Event:
+    """Return the event with what is needed of it: a call's whole input, and nothing else."""
+    return event.slim(event.tool.input if event.tool else None)
 
 
 def _leaves(decision: Decision | None) -> bool:

@@ -47,6 +47,8 @@ _STATUSES = (
 _REMEDIES = {
     "CANCELLED": _START,
     "UNAVAILABLE": _START,
+    "NOT_FOUND": _START,
+    "ALREADY_EXISTS": "nothing is to be done",
     "INVALID_ARGUMENT": _OPTIONS,
     "DEADLINE_EXCEEDED": _LONGER,
     "RESOURCE_EXHAUSTED": "answer what waits at the operator's terminal",

@@ -1,12 +1,13 @@
 """What every dialect of hook protocol offers to the rest of the house."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from enum import Enum
 from typing import Protocol
 
 from crabhook.model.choices import Choices
 from crabhook.model.decision import Decision
-from crabhook.model.event import Event, Scope
+from crabhook.model.event import Event, Scope, ToolCall
+from crabhook.model.jsontext import Value
 from crabhook.model.reply import Reply
 from crabhook.model.request import Stance
 
@@ -19,6 +20,22 @@ class Held(Enum):
     BY_RULE = "where a rule or a protected place speaks of it; else it passes at once"
     ON_REQUEST = "when the operator asked to hold it"
     NEVER = "never"
+
+
+class Phase(Enum):
+    """What an event means for a call of a tool, or for the turn it belongs to.
+
+    BEFORE: the agent stands still until the hook has answered or was ended, so
+    that nothing it says meanwhile can be about that call.  ASKING: a person at
+    the agent may answer first.
+    """
+
+    BEFORE = "about to call"
+    ASKING = "asks whether to call"
+    RAN = "the call ran"
+    REFUSED = "the agent itself refused the call"
+    PROMPT = "a person begins a turn"
+    OTHER = "none of these"
 
 
 class Platform(Protocol):
@@ -42,6 +59,15 @@ class Platform(Protocol):
 
     def asks(self, event: Event) -> bool:
         """Whether the event itself asks a person something, so that no blanket allow answers it."""
+
+    def phase(self, event: Event) -> Phase:
+        """What the event means for a call, or for the turn."""
+
+    def compared(self, tool: ToolCall) -> Mapping[str, Value]:
+        """Return what of a call's input has to be the same when it runs, by name.
+
+        All of it, but for what the agent itself changes between the two.
+        """
 
     def closes(self, event: Event) -> Scope:
         """What the event tells to be over."""

@@ -10,8 +10,11 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from crabhook.broker import facts
+from crabhook.broker.calls import named
 from crabhook.broker.card import Card
-from crabhook.broker.effects import Effect, Refusal, Refuse, Resolve, Show
+from crabhook.broker.effects import Conflict, Effect, Outcome, Refusal, Refuse, Resolve, Show
+from crabhook.broker.followed import Fate, Followed
+from crabhook.broker.orders import Order
 from crabhook.broker.restoring import NO_CONNECTION
 from crabhook.broker.states import State
 from crabhook.model.decision import OPERATOR, Decision
@@ -19,9 +22,10 @@ from crabhook.model.event import Event
 from crabhook.model.request import Request
 from crabhook.server.keeping import answer_kept, waiting_kept
 from crabhook.store import entries
-from crabhook.store.change import Change, delivered, happened, left, settled, waits
+from crabhook.store.change import Change, delivered, halted, happened, left, settled, waits
 from crabhook.store.entries import Circumstances
-from crabhook.store.record import Kind
+from crabhook.store.record import Kind, iso
+from crabhook.store.working import Halt
 
 _ENDS = {State.WITHDRAWN: Kind.WITHDRAWN, State.EXPIRED: Kind.EXPIRED}
 _NO_ROOM = (Refusal.FULL, Refusal.SESSION_FULL)
@@ -54,29 +58,72 @@ class Bookkeeper:
         self._legs: dict[int, tuple[Request, ...]] = {}  # who is on a card that waits
         self._ended: dict[int, None] = {}  # cards whose end is on record
         self._fates: dict[str, _Fate] = {}
+        self._halts: tuple[Order, ...] = ()
 
-    def changes(self, fact: facts.Fact, effects: Sequence[Effect]) -> list[Change]:
-        """Return what has to be recorded of a fact before its effects are carried out."""
+    def changes(
+        self, fact: facts.Fact, effects: Sequence[Effect], halts: Sequence[Order] = ()
+    ) -> list[Change]:
+        """Return what has to be recorded of a fact before its effects are carried out.
+
+        `halts` are the orders by which sessions are halted after it.
+        """
         replies = {effect.request_id: effect for effect in effects if isinstance(effect, Resolve)}
         made: list[Change] = []
         for effect in effects:
             if isinstance(effect, Show):
                 made += self._card(effect.card, replies, fact.now)
         if isinstance(fact, facts.Arrived) and fact.request.id in replies:
-            made += self._at_once(fact.request, replies[fact.request.id])
+            made += self._at_once(fact.request, replies[fact.request.id], effects)
+        made += self._said_of_calls(effects)
         if isinstance(fact, facts.Arrived):
             made += self._turned_away(fact.request, effects)
         if isinstance(fact, facts.Restored):
             self._take_up(fact.decided)
         if isinstance(fact, facts.Delivered):
             made += self._delivered(fact)
-        if isinstance(fact, facts.Ordered | facts.Revoked):
-            what = f"ordered: {fact.order}" if isinstance(fact, facts.Ordered) else "ended orders"
-            made.append(happened(entries.operator(what, self._wall())))
-        if isinstance(fact, facts.RuleAdded):
-            what = f"added a rule on #{fact.number}: {fact.rule}"
-            made.append(happened(entries.operator(what, self._wall())))
+        made += self._operator_did(fact, effects)
+        if tuple(halts) != self._halts:
+            self._halts = tuple(halts)
+            made.append(halted(tuple(Halt(one.session, one.words) for one in halts)))
         return made
+
+    def _said_of_calls(self, effects: Sequence[Effect]) -> Iterator[Change]:
+        """Record what cannot be true of a call, and what became of calls that were decided."""
+        wall = self._wall()
+        for effect in effects:
+            match effect:
+                case Conflict(event, why, cards, request_id):
+                    entry = entries.conflict(
+                        event, wall, why=why, cards=cards, request_id=request_id
+                    )
+                    yield happened(entry)
+                case Outcome(event, request_id, call, fate) if fate.alarming:
+                    entry = entries.ran_other(
+                        event, wall, request_id=request_id, why=fate.value, call=_call(call)
+                    )
+                    yield happened(entry)
+                case Outcome(event, _, call, fate) if fate is not Fate.AS_ALLOWED:
+                    entry = entries.outcome(
+                        call.named, wall, told_by=event.name, what=fate.value, call=_call(call)
+                    )
+                    yield happened(entry)
+
+    def _operator_did(self, fact: facts.Fact, effects: Sequence[Effect]) -> Iterator[Change]:
+        """Record what the operator did that was no decision."""
+        wall = self._wall()
+        match fact:
+            case facts.Ordered(order):
+                yield happened(entries.operator(f"ordered: {order}", wall))
+            case facts.Revoked():
+                yield happened(entries.operator("ended orders", wall))
+            case facts.RuleAdded(number, rule):
+                yield happened(entries.operator(f"added a rule on #{number}: {rule}", wall))
+            case facts.Extended(number):
+                for effect in effects:
+                    if isinstance(effect, Show):
+                        expires = iso(wall + effect.card.wait_until - fact.now)
+                        what = f"gave #{number} more time"
+                        yield happened(entries.operator(what, wall, expires=expires))
 
     def _turned_away(self, request: Request, effects: Sequence[Effect]) -> Iterator[Change]:
         for effect in effects:
@@ -119,7 +166,9 @@ class Bookkeeper:
                     entries.taken_up(leg.event, wall, request_id=leg.id, card=card.number, why=why),
                 )
             else:
-                yield waits(kept, entries.asked(leg, wall, card=card.number, legs=legs))
+                ends = kept.wait_until, kept.gives_up_at
+                entry = entries.asked(leg, wall, card=card.number, legs=legs, ends=ends)
+                yield waits(kept, entry)
 
     def _end(self, card: Card, replies: _Replies) -> Change:
         _remember(self._ended, card.number, None)
@@ -127,11 +176,12 @@ class Bookkeeper:
         wall, legs = self._wall(), [leg.id for leg in card.requests]
         for request_id in legs:
             self._kept.pop(request_id, None)
+        first = next((leg for leg in card.requests if named(leg.event)), card.requests[0])
         if card.state is not State.DECIDED or card.decision is None:
-            kind, first = _ENDS[card.state], card.requests[0]
+            kind = _ENDS[card.state]
             return left(legs, entries.ended(kind, first, wall, card=card.number, why=card.why))
         how = _circumstances(card.decision, card.ended_at - card.asked_at)
-        entry = entries.decided(card.event, how, wall, legs=legs, card=card.number)
+        entry = entries.decided(first.event, how, wall, legs=legs, card=card.number)
         given = [leg for leg in card.requests if leg.id in replies]
         for leg in given:
             if replies[leg.id].confirm:
@@ -158,7 +208,9 @@ class Bookkeeper:
         )
         yield delivered(request_id, entry, whole=whole)
 
-    def _at_once(self, request: Request, resolve: Resolve) -> Iterator[Change]:
+    def _at_once(
+        self, request: Request, resolve: Resolve, effects: Sequence[Effect]
+    ) -> Iterator[Change]:
         """Record an event that got its answer without a card."""
         wall = self._wall()
         if resolve.confirm:  # given again, and on record since it was given first
@@ -166,11 +218,18 @@ class Bookkeeper:
                 fate.absent = False
             return
         if resolve.decision is None:
-            yield happened(entries.observed(request.event, wall))
+            told = [effect for effect in effects if isinstance(effect, Outcome)]
+            result = next((one.call for one in told if one.event.tool is not None), None)
+            call = _call(result) if result else None
+            yield happened(entries.observed(request, wall, call=call))
             return
         how = _circumstances(resolve.decision, 0.0)
         entry = entries.decided(request.event, how, wall, legs=[request.id])
         yield settled([answer_kept(request, resolve, wall)], entry)
+
+
+def _call(followed: Followed) -> entries.Call:
+    return entries.Call(followed.card, followed.requests, followed.verdict.value)
 
 
 def _circumstances(decision: Decision, waited: float) -> Circumstances:

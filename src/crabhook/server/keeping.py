@@ -10,6 +10,7 @@ from dataclasses import fields
 from crabhook.broker.card import Card
 from crabhook.broker.effects import Resolve
 from crabhook.broker.facts import DecidedBefore, Given, Restored, WaitedBefore
+from crabhook.broker.orders import Kind, Order
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.jsontext import WRITTEN_DEPTH, compact, parse_object
 from crabhook.model.reply import Reply
@@ -92,6 +93,7 @@ def restored(
         ),
         last_number=found.last_card,
         now=now,
+        halts=tuple(Order(Kind.HALT, session=one.session, words=one.why) for one in found.halts),
     )
 
 

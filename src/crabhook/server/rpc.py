@@ -22,6 +22,8 @@ _STATUS = {
     Refusal.SESSION_FULL: grpc.StatusCode.RESOURCE_EXHAUSTED,
     Refusal.UNRECORDED: grpc.StatusCode.FAILED_PRECONDITION,
     Refusal.UNDECIDED: grpc.StatusCode.DEADLINE_EXCEEDED,
+    Refusal.OVER: grpc.StatusCode.ALREADY_EXISTS,  # an answer does, elsewhere
+    Refusal.CLOSED: grpc.StatusCode.NOT_FOUND,  # nobody is there
     Refusal.HANDED_OVER: grpc.StatusCode.UNAVAILABLE,
 }
 

@@ -313,7 +313,9 @@ class Runner:
 
     def _handle(self, fact: Fact) -> None:
         effects = self._broker.handle(fact)
-        if self.recorder is not None and (changes := self._bookkeeper.changes(fact, effects)):
+        if self.recorder is not None and (
+            changes := self._bookkeeper.changes(fact, effects, self._broker.halts())
+        ):
             self.recorder.write(*changes)  # first, so that nothing is shown or given unrecorded
             self._tell_trouble(self.recorder)
         self.witness.handled(fact, effects)

@@ -16,7 +16,7 @@ from crabhook.broker.card import Card
 from crabhook.broker.effects import Effect, Refusal, Refuse, Resolve, Show
 from crabhook.broker.ending import OPERATOR_LEFT
 from crabhook.broker.facts import Arrived, Delivered, Fact, Left, Restored
-from crabhook.broker.orders import AWAY
+from crabhook.broker.orders import AWAY, HALTED
 from crabhook.broker.restoring import NEVER_CAME_BACK
 from crabhook.broker.states import State
 from crabhook.model.decision import CRABHOOK, OPERATOR, Decision
@@ -78,6 +78,7 @@ _BY: Mapping[str, By] = {
     "rule ": By.RULE,
     "the rules": By.RULE,
     "allow everything of this session": By.ORDER,
+    HALTED: By.ORDER,
     "keep going": By.ORDER,
     "headless": By.HEADLESS,
 }

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from crabhook.store.change import Change
 from crabhook.store.record import Entry
-from crabhook.store.working import ANSWER_KEPT_FOR, Answer, Waiting
+from crabhook.store.working import ANSWER_KEPT_FOR, Answer, Halt, Waiting
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +31,7 @@ class Backlog:
         self._ended: dict[str, None] = {}
         self._answers = dict[str, Answer]()
         self._delivered: dict[str, bool] = {}
+        self._halts: tuple[Halt, ...] | None = None
         self._size = 0
         self.dropped = 0
         self.since: float | None = None  # wall time of the first change that is missing
@@ -59,6 +60,7 @@ class Backlog:
             ended=tuple(self._ended),
             answers=tuple(self._answers.values()),
             delivered=tuple(self._delivered.items()),
+            halts=self._halts,
         )
 
     def _keep(self, entry: Entry) -> None:
@@ -79,6 +81,8 @@ class Backlog:
             del self._answers[request_id]
 
     def _apply(self, change: Change) -> None:
+        if change.halts is not None:
+            self._halts = change.halts
         for waiting in change.waiting:
             self._waiting[waiting.request_id] = waiting
             self._ended.pop(waiting.request_id, None)

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from crabhook.store.record import Entry
-from crabhook.store.working import Answer, Waiting
+from crabhook.store.working import Answer, Halt, Waiting
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,7 +17,8 @@ class Change:
 
     `waiting` begin to wait (or wait on, changed), `ended` are ids that no
     longer do, `answers` were given, `delivered` are ids with whether their
-    client has its reply.
+    client has its reply; `halts`, where it is not None, are all sessions that
+    are halted from now on.
     """
 
     entries: tuple[Entry, ...] = ()
@@ -25,6 +26,7 @@ class Change:
     ended: tuple[str, ...] = ()
     answers: tuple[Answer, ...] = ()
     delivered: tuple[tuple[str, bool], ...] = ()
+    halts: tuple[Halt, ...] | None = None
 
 
 def happened(*entries: Entry) -> Change:
@@ -51,3 +53,8 @@ def left(request_ids: Iterable[str], *entries: Entry) -> Change:
 def delivered(request_id: str, *entries: Entry, whole: bool) -> Change:
     """It is known whether a client has its reply."""
     return Change(entries, delivered=((request_id, whole),))
+
+
+def halted(halts: tuple[Halt, ...]) -> Change:
+    """The sessions that are halted from now on; all of them."""
+    return Change(halts=halts)

@@ -11,7 +11,7 @@ from crabhook.model.decision import Decision
 from crabhook.model.event import Event
 from crabhook.model.jsontext import Value
 from crabhook.model.request import Request
-from crabhook.store.record import Entry, Kind
+from crabhook.store.record import Entry, Kind, iso
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,19 +29,69 @@ class Circumstances:
     rule: str = ""
 
 
-def observed(event: Event, at: float) -> Entry:
-    """An event that nobody had to answer."""
-    return _about(Kind.EVENT, event, at, body=_told(event))
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A decided call that a record refers to: its card, if it had one, its legs, the verdict."""
+
+    card: int | None
+    requests: Sequence[str]
+    verdict: str
+
+    @property
+    def told(self) -> dict[str, Value]:
+        """The reference as it stands in a record's body."""
+        return {"card": self.card, "requests": list(self.requests), "verdict": self.verdict}
 
 
-def asked(request: Request, at: float, *, card: int, legs: Sequence[str]) -> Entry:
-    """A request that is about to wait on a card; `legs` are the ids of all that card has."""
+def observed(request: Request, at: float, *, call: Call | None = None) -> Entry:
+    """An event that nobody had to answer; `call` is the decided one that it tells the result of."""
+    body = _told(request.event) | ({"call": call.told} if call else {})
+    card = call.card if call else None
+    return _about(Kind.EVENT, request.event, at, request.id, card, body=body)
+
+
+def conflict(
+    event: Event, at: float, *, why: str, cards: Sequence[int], request_id: str = ""
+) -> Entry:
+    """Something a hook said that cannot be true of a call, or of these cards' calls."""
+    body: dict[str, Value] = {"why": why, "cards": list(cards), "input": _input(event)}
+    return _about(Kind.CONFLICT, event, at, request_id, cards[0] if cards else None, body=body)
+
+
+def ran_other(event: Event, at: float, *, request_id: str, why: str, call: Call) -> Entry:
+    """A result that shows that what ran is not what was decided."""
+    body: dict[str, Value] = {"why": why, "ran": _input(event), "call": call.told}
+    return _about(Kind.RAN_OTHER, event, at, request_id, call.card, body=body)
+
+
+def outcome(event: Event, at: float, *, told_by: str, what: str, call: Call) -> Entry:
+    """What became of a call that was left to its agent; `event` asked about it, `told_by` told."""
+    first = call.requests[0] if call.requests else ""
+    body: dict[str, Value] = {"what": what, "told_by": told_by, "call": call.told}
+    return _about(Kind.OUTCOME, event, at, first, call.card, body=body)
+
+
+def asked(
+    request: Request,
+    at: float,
+    *,
+    card: int,
+    legs: Sequence[str],
+    ends: tuple[float, float],
+) -> Entry:
+    """A request that is about to wait on a card; `legs` are the ids of all that card has.
+
+    `ends`: when it stops waiting unless it is given more time, and when its
+    hook would; both are wall seconds.
+    """
     origin = request.origin
     body: dict[str, Value] = {
         **_told(request.event),
         "stance": request.stance.value,
         "from": {"host": origin.host, "pid": origin.pid, "user": origin.user},
         "legs": list(legs),
+        "expires": iso(ends[0]),
+        "gives_up": iso(ends[1]),
     }
     return _about(Kind.ASKED, request.event, at, request.id, card, body=body)
 
@@ -69,7 +119,7 @@ def decided(
     body: dict[str, Value] = {
         "by": decision.by,
         "waited": round(how.waited, 3),
-        "input": event.tool.input if event.tool else None,
+        "input": _input(event),
     }
     body |= {key: value for key, value in said.items() if value}
     if decision.updated_input is not None:
@@ -136,6 +186,10 @@ def _about(  # noqa: PLR0913, PLR0917 - a row of columns, for this file alone
         verdict=verdict,
         body=body,
     )
+
+
+def _input(event: Event) -> Value:
+    return event.tool.input if event.tool else None
 
 
 def _told(event: Event) -> dict[str, Value]:

@@ -24,6 +24,9 @@ class Kind(StrEnum):
     LEFT = "left"  # one hook of a call went, or its time passed; another of the call's waits on
     DELIVERED = "delivered"  # whether a client got its reply
     TAKEN_UP = "taken-up"  # a request that waits was put back after a restart
+    CONFLICT = "conflict"  # a hook said what cannot be true of a call; it was not followed
+    RAN_OTHER = "ran-other"  # what ran is not what was decided
+    OUTCOME = "outcome"  # what became of a call that was left to the agent
     GAP = "gap"  # the record was missing for a while, or was cut off
     OPERATOR = "operator"  # something the operator did that was no decision
     CHECKPOINT = "checkpoint"  # older records were removed; where the kept part begins

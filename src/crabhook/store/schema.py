@@ -79,7 +79,12 @@ ALTER TABLE answer ADD COLUMN payload BLOB;
 ALTER TABLE answer ADD COLUMN decision BLOB;
 """
 
-STEPS: Sequence[str] = (_FIRST, _SECOND)
+# Sessions whose calls are all denied until their next prompt.
+_THIRD = """
+CREATE TABLE halt (session TEXT PRIMARY KEY, why TEXT NOT NULL) WITHOUT ROWID;
+"""
+
+STEPS: Sequence[str] = (_FIRST, _SECOND, _THIRD)
 
 
 def migrate(connection: sqlite3.Connection, steps: Sequence[str] = STEPS) -> None:

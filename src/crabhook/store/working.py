@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 from crabhook.broker.tickets import ANSWER_KEPT_FOR
 
-__all__ = ["ANSWER_KEPT_FOR", "Answer", "Recovered", "Waiting"]
+__all__ = ["ANSWER_KEPT_FOR", "Answer", "Halt", "Recovered", "Waiting"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,9 +77,18 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
+class Halt:
+    """A session that the operator halted, and why."""
+
+    session: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
 class Recovered:
     """What a server that starts finds: requests by card and age, answers by age, the last card."""
 
     waiting: tuple[Waiting, ...] = ()
     answers: tuple[Answer, ...] = ()
     last_card: int = 0
+    halts: tuple[Halt, ...] = ()

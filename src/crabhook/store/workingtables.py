@@ -12,7 +12,7 @@ from typing import Any
 from crabhook.broker.tickets import same_secret
 from crabhook.store.change import Change
 from crabhook.store.errors import TicketError
-from crabhook.store.working import Answer, DecidedCall, Recovered, Waiting
+from crabhook.store.working import Answer, DecidedCall, Halt, Recovered, Waiting
 
 _LARGEST = 2**63 - 1
 
@@ -68,6 +68,10 @@ def apply(connection: sqlite3.Connection, change: Change) -> None:
         connection.execute(_ANSWER, _answer_row(answer))
     for request_id, whole in change.delivered:
         connection.execute(_HAS_IT if whole else _WAS_GONE, (request_id,))
+    if change.halts is not None:
+        connection.execute("DELETE FROM halt")
+        rows = [(_storable(one.session), _storable(one.why)) for one in change.halts]
+        connection.executemany("INSERT OR REPLACE INTO halt VALUES (?, ?)", rows)
     cards = [entry.card for entry in change.entries if entry.card is not None]
     cards += [waiting.card for waiting in change.waiting]
     if cards:
@@ -84,7 +88,13 @@ def recovered(connection: sqlite3.Connection, since: float) -> Recovered:
     ).fetchall()
     answers = connection.execute(_REMEMBERED, (since,)).fetchall()
     (card,) = connection.execute("SELECT value FROM counter WHERE name = 'card'").fetchone()
-    return Recovered(tuple(map(_waiting, waiting)), tuple(map(_answer, answers)), int(card))
+    halts = connection.execute("SELECT session, why FROM halt ORDER BY session").fetchall()
+    return Recovered(
+        tuple(map(_waiting, waiting)),
+        tuple(map(_answer, answers)),
+        int(card),
+        tuple(Halt(*row) for row in halts),
+    )
 
 
 def forget(connection: sqlite3.Connection, before: float) -> int:

@@ -87,11 +87,9 @@ def test_expiry_leaves_the_hook_to_its_own_fallback_and_never_allows(
     )
 
 
-def test_a_hook_that_is_released_is_told_why_on_standard_error(book: Playbook) -> None:
+def test_a_hook_that_is_turned_away_is_told_why(book: Playbook) -> None:
     book.asks(bash("a", "ls")).closes()
-    reply = book.effects[0].reply  # type: ignore[union-attr]
-    assert (reply.stdout, reply.exit_code) == (b"", 0)
-    assert OPERATOR_LEFT in reply.stderr
+    assert book.effects[0].refusal == OPERATOR_LEFT  # type: ignore[union-attr]
 
 
 def test_the_broker_asks_to_be_woken_for_the_next_deadline(book: Playbook) -> None:
@@ -117,13 +115,13 @@ def test_a_hook_that_leaves_withdraws_its_card_at_once(book: Playbook) -> None:
     book.waits(WAIT).sees()
 
 
-def test_closing_releases_all_with_no_opinion(book: Playbook) -> None:
+def test_closing_turns_all_away_so_that_hooks_that_fail_closed_deny(book: Playbook) -> None:
     book.asks(bash("a", "ls")).asks(prompt("b", "rm", agent="sub"))
     book.closes().sees(
-        "a hears nothing",
+        "a refused CLOSED",
         "#1 withdrawn: a",
         f"feed: #1 PreToolUse WITHDRAWN {OPERATOR_LEFT}",
-        "b hears nothing",
+        "b refused CLOSED",
         "#2 withdrawn: b",
         f"feed: #2 PermissionRequest WITHDRAWN {OPERATOR_LEFT}",
     )
@@ -314,17 +312,15 @@ def test_a_broker_tells_in_short_what_it_holds(book: Playbook) -> None:
         ("PermissionDenied", "the agent's own classifier denied it"),
     ],
 )
-@pytest.mark.parametrize("asked", [bash, prompt])
 def test_the_end_of_a_call_ends_its_card_and_tells_how_it_went(
-    asked: Asked, event: str, outcome: str, book: Playbook
+    event: str, outcome: str, book: Playbook
 ) -> None:
-    name = asked("a", "ls").event.name
-    book.asks(asked("a", "ls"))
+    book.asks(prompt("a", "ls"))
     book.asks(done("z", "ls", event=event)).sees(
         "z hears nothing",
-        "a hears nothing",
+        "a refused OVER",
         "#1 withdrawn: a",
-        f"feed: #1 {name} WITHDRAWN {ANSWERED_ELSEWHERE}: {outcome}",
+        f"feed: #1 PermissionRequest WITHDRAWN {ANSWERED_ELSEWHERE}: {outcome}",
         f"feed: {event}",
     )
 
@@ -337,7 +333,7 @@ def test_the_turn_of_an_agent_ends_its_cards_and_no_other_agents(
     mover: str, other: str, event: str, book: Playbook
 ) -> None:
     book.asks(prompt("a", "ls", agent=mover)).asks(prompt("b", "ls", agent=other))
-    book.asks(bash("c", "rm", "t9", agent=mover)).asks(prompt("d", "ls", session="else"))
+    book.asks(prompt("c", "rm", agent=mover)).asks(prompt("d", "ls", session="else"))
     book.asks(asking("z", event, agent=mover))
     assert [card.number for card in book.broker.waiting()] == [2, 4]
     assert book.broker.card(3).state is State.WITHDRAWN  # type: ignore[union-attr]
@@ -360,9 +356,12 @@ def test_one_result_ends_one_call_and_never_its_twin(book: Playbook) -> None:
     assert [card.number for card in book.broker.waiting()] == [2]
 
 
+ASKING = "PermissionRequest"
+
+
 def test_a_result_ends_the_twin_with_its_id_first(book: Playbook) -> None:
-    book.asks(prompt("a", "ls")).asks(bash("b", "ls", "t2")).asks(bash("c", "ls", "t3"))
-    book.asks(done("z", "ls", "t3"))
+    book.asks(prompt("a", "ls")).asks(calling("b", {"command": "ls"}, "t2", event=ASKING))
+    book.asks(calling("c", {"command": "ls"}, "t3", event=ASKING)).asks(done("z", "ls", "t3"))
     assert [card.number for card in book.broker.waiting()] == [1, 2]
 
 

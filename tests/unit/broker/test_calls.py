@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
-from crabhook.broker.calls import joins, named, over, result_of, same_agent, same_call
+from crabhook.broker.calls import conflict, joins, named, over, result_of, same_agent, same_call
 from crabhook.broker.orders import Kind, Order
 from crabhook.broker.settled import ASKED_AGAIN_WITHIN
 from crabhook.model.event import Event, Scope, ToolCall
 from crabhook.model.request import Request
-from tests.support.playbook import ALLOW, DENY, Playbook, asking, bash, calling, prompt
+from tests.support.playbook import ALLOW, DENY, Playbook, bash, calling, prompt
 
 
 def event(tool_input: object, use_id: str = "", name: str = "PreToolUse", **more: str) -> Event:
@@ -99,10 +99,17 @@ def test_the_order_of_keys_says_nothing() -> None:
     assert same_call(event({"a": 1, "b": 2}), event({"b": 2, "a": 1}))
 
 
-def test_ids_decide_where_both_have_one() -> None:
-    assert same_call(event("x", "t1"), event("y", "t1"))
-    assert not same_call(event("x", "t1"), event("x", "t2"))
+def test_legs_join_only_when_id_tool_and_input_agree() -> None:
+    assert same_call(event("x", "t1"), event("x", "t1"))
     assert same_call(event("x", "t1"), event("x"))
+    other_tool = replace(event("x", "t1"), tool=ToolCall("Shell", "x", "t1"))
+    for other in (event("x", "t2"), event("y", "t1"), other_tool):
+        assert not same_call(event("x", "t1"), other)
+        assert not joins([event("x", "t1")], other)
+    assert conflict(event("x", "t1"), event("y", "t1"))
+    assert conflict(event("x", "t1"), other_tool)
+    assert not conflict(event("x", "t1"), event("x", "t2"))
+    assert not conflict(event("x", "t1"), event("y"))
 
 
 def test_an_event_without_a_tool_is_no_call() -> None:
@@ -183,6 +190,7 @@ def test_a_call_made_again_is_asked_about_again(book: Playbook) -> None:
 
 def test_a_note_goes_with_the_result_of_the_call_and_of_no_other(book: Playbook) -> None:
     book.asks(gemini("a")).answers(1, replace(ALLOW, note="mind the gap"))
+    book.asks(gemini("b", command="rm")).answers(2, ALLOW)
     book.asks(gemini("x", "AfterTool", "rm")).sees("x hears {}", "feed: AfterTool")
     book.asks(gemini("y", "AfterTool")).sees(
         'y hears {"additionalContext": "mind the gap"}', "feed: AfterTool"
@@ -194,12 +202,6 @@ def test_a_result_that_is_held_is_not_given_the_answer_to_its_call(book: Playboo
     book.orders(Order(Kind.HOLD, "AfterTool"))
     book.asks(gemini("a")).answers(1, ALLOW)
     book.asks(gemini("a-done", "AfterTool")).sees("#2 waiting: a-done")
-
-
-@pytest.mark.parametrize("event", ["BeforeAgent", "AfterAgent", "SessionEnd"])
-def test_what_ends_a_turn_ends_a_call_whose_hook_still_waits(event: str, book: Playbook) -> None:
-    book.asks(gemini("a")).asks(asking("b", event, platform="gemini"))
-    assert not book.broker.waiting()
 
 
 def test_a_card_says_what_a_decision_will_not_bring_about(book: Playbook) -> None:

@@ -3,8 +3,11 @@
 import pytest
 
 from crabhook.broker.orders import AWAY, MAX_ORDERS, Kind, Order
+from crabhook.model.decision import Decision, Verdict
 from crabhook.model.errors import DecisionError
 from crabhook.model.request import Stance
+from crabhook.policy.rule import RuleVerdict
+from crabhook.policy.ruling import Ruling
 from tests.support.playbook import Playbook, asking, bash, calling, prompt
 
 
@@ -118,3 +121,66 @@ def test_a_companion_holds_a_form_only_when_asked_to(book: Playbook) -> None:
     book.orders(Order(Kind.HOLD, name="Elicitation"))
     book.asks(asking("b", "Elicitation", stance=Stance.COMPANION)).sees("#1 waiting: b")
     book.asks(prompt("c", "ls", stance=Stance.COMPANION)).sees("#2 waiting: c")
+
+
+# A halt.
+
+HALT = Decision(Verdict.DENY, reason="look at this", halt="look at this")
+HALTED_SAYS = (
+    "the operator halted this session: look at this. "
+    "Make no more calls: wait for what its user says next."
+)
+
+
+def halted(book: Playbook) -> Playbook:
+    return book.asks(bash("a", "ls")).answers(1, HALT)
+
+
+def test_a_halt_denies_every_other_call_until_the_next_prompt_by_rules_as_well() -> None:
+    book = Playbook(lambda _: Ruling(RuleVerdict.ALLOW, None, "allowed"))
+    book.asks(bash("b", "touch a", "t2")).sees(
+        "b hears PreToolUse allow", "feed: PreToolUse ALLOWED: the rules"
+    )
+    book.orders(Order(Kind.HOLD, "Stop", session="s")).asks(asking("s", "Stop"))
+    book.answers(1, Decision(Verdict.PASS, halt="look at this"))
+    book.asks(bash("c", "touch b", "t3"))
+    assert HALTED_SAYS in repr(book)
+    book.asks(asking("p", "UserPromptSubmit"))
+    assert not book.broker.orders() or all(o.kind is not Kind.HALT for o in book.broker.orders())
+    book.asks(bash("d", "touch b", "t4")).sees(
+        "d hears PreToolUse allow", "feed: PreToolUse ALLOWED: the rules"
+    )
+
+
+@pytest.mark.parametrize("stance", [Stance.GATE, Stance.COMPANION])
+def test_a_halt_holds_for_subagents_and_for_companions(stance: Stance, book: Playbook) -> None:
+    halted(book).asks(bash("b", "make", "t2", agent="sub", stance=stance))
+    assert f'"permissionDecisionReason": "{HALTED_SAYS}"' in repr(book)
+    book.asks(prompt("c", "make", agent="sub", stance=stance))
+    assert f'c hears PermissionRequest deny {{"message": "{HALTED_SAYS}"}}' in repr(book)
+    book.asks(bash("d", "make", "t3", session="else")).sees("#2 waiting: d")
+
+
+def test_a_halt_denies_what_waits_already(book: Playbook) -> None:
+    book.asks(bash("a", "ls")).asks(bash("b", "touch b", "t2")).answers(1, HALT)
+    assert not book.broker.waiting()
+    assert book.broker.card(2).decision.reason == HALTED_SAYS  # type: ignore[union-attr]
+
+
+def test_a_subagents_prompt_and_news_that_is_not_believed_end_no_halt(book: Playbook) -> None:
+    halted(book).asks(asking("z", "UserPromptSubmit", agent="sub")).asks(asking("y", "Stop"))
+    assert [order.kind for order in book.broker.orders()] == [Kind.HALT]
+    book.asks(asking("x", "SessionEnd"))
+    assert not book.broker.orders()
+
+
+def test_a_halt_is_an_order_that_can_be_ended_and_is_never_one_too_many(book: Playbook) -> None:
+    for number in range(MAX_ORDERS):
+        book.orders(Order(Kind.HOLD, "Stop", session=f"s{number}"))
+    halted(book)
+    assert len(book.broker.orders()) == MAX_ORDERS + 1
+
+
+def test_a_halt_of_no_session_halts_none(book: Playbook) -> None:
+    book.asks(bash("a", "ls", session="")).answers(1, HALT)
+    assert not book.broker.orders()

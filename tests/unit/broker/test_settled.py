@@ -2,7 +2,8 @@
 
 import pytest
 
-from crabhook.broker.settled import ASKED_AGAIN_WITHIN, KEPT, NOTE_KEPT, SettledCalls
+from crabhook.broker.memory import KEPT
+from crabhook.broker.settled import ASKED_AGAIN_WITHIN, NOTE_KEPT, SettledCalls
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.event import Event, Scope, ToolCall
 from tests.support.playbook import (
@@ -57,12 +58,16 @@ def test_a_prompt_after_a_denial_is_denied(book: Playbook) -> None:
     )
 
 
-@pytest.mark.parametrize("asked", ["ls", "ls -l"])
-def test_a_changed_input_is_known_again_in_both_its_forms(asked: str, book: Playbook) -> None:
+@pytest.mark.parametrize(
+    ("asked", "sent"), [("ls", ' {"updatedInput": {"command": "ls -l"}}'), ("ls -l", "")]
+)
+def test_a_changed_input_is_known_again_in_both_its_forms(
+    asked: str, sent: str, book: Playbook
+) -> None:
     changed = Decision(Verdict.ALLOW, updated_input={"command": "ls -l"})
     book.asks(bash("a", "ls")).answers(1, changed)
     book.asks(prompt("b", asked)).sees(
-        'b hears PermissionRequest allow {"updatedInput": {"command": "ls -l"}}',
+        f"b hears PermissionRequest allow{sent}",
         f"feed: PermissionRequest ALLOWED: {AGAIN}",
     )
 

@@ -33,6 +33,7 @@ from crabhook.platforms import PLATFORMS
 from crabhook.server.bookkeeper import Bookkeeper
 from crabhook.server.keeping import read_back
 from crabhook.store.change import Change
+from crabhook.store.record import iso
 from tests.support.playbook import ALLOW, DENY, asking, bash, prompt
 
 WALL = 1_700_000_000.0
@@ -89,7 +90,7 @@ def test_every_other_end_is_told_and_ends_the_wait() -> None:
         (Arrived(asking("z", "SessionEnd"), 9, 3.0), "withdrawn"),
     ):
         kept = Kept()
-        kept.tell(Arrived(bash("a", "ls"), 1, 0.0))
+        kept.tell(Arrived(prompt("a", "ls"), 1, 0.0))
         changes = kept.tell(fact)
         assert kinds(changes)[0] == kind
         assert changes[0].ended == ("a",)
@@ -135,8 +136,9 @@ def test_what_is_only_watched_is_an_event_and_what_an_order_decides_a_decision()
 def test_a_longer_wait_is_kept_and_is_no_new_request() -> None:
     kept = Kept()
     kept.tell(Arrived(replace(bash("a", "ls", wait=10), gives_up_at=100.0), 1, 0.0))
-    (change,) = kept.tell(Extended(1, 50, 0.0))
+    change, told_of = kept.tell(Extended(1, 50, 0.0))
     assert change.entries == ()
+    assert told_of.entries[0].body == {"what": "gave #1 more time", "expires": iso(WALL + 60)}
     assert change.waiting[0].wait_until == WALL + 60
 
 

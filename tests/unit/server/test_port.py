@@ -13,6 +13,7 @@ import grpc
 import pytest
 import trustme
 
+from crabhook.broker.effects import Refusal
 from crabhook.model.errors import CrabhookError
 from crabhook.server.address import TcpAddress, UnixAddress
 from crabhook.server.port import PortError, Tls
@@ -227,5 +228,6 @@ async def test_closing_lets_replies_under_way_arrive() -> None:
         asked = asyncio.ensure_future(ask(channel, request()))
         await port.waiting()
         port.runner.close()
-        response = await asked
-    assert response.reply.stdout == b""
+        with pytest.raises(grpc.aio.AioRpcError) as told:
+            await asked
+    assert told.value.details() == Refusal.CLOSED

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from crabhook.broker.effects import Refusal
+from crabhook.broker.orders import Kind
+from crabhook.model.decision import Decision, Verdict
 from crabhook.platforms import PLATFORMS
 from crabhook.server import runner as module
 from crabhook.server.place import RefusedError
@@ -161,3 +163,31 @@ async def test_where_nothing_may_go_unrecorded_the_first_is_turned_away_too(tmp_
         other.execute("ROLLBACK")
     runner.close()
     recorder.close()
+
+
+async def test_a_halted_session_stays_halted_when_the_server_begins_again(tmp_path: Path) -> None:
+    store = SqliteStore(tmp_path)
+    before = Runner(PLATFORMS, Recorder(lambda: store))
+    enter(before, "a")
+    before.answer(1, Decision(Verdict.DENY, reason="stop", halt="stop"))
+    before._receipts["a"][1].cancel()
+    store.close()
+
+    after = Runner(PLATFORMS, Recorder(lambda: SqliteStore(tmp_path)))
+    after.restore()
+    assert [(order.kind, order.session, order.words) for order in after.orders()] == [
+        (Kind.HALT, "s", "stop")
+    ]
+    place = enter(after, "b")
+    assert b"the operator halted this session: stop" in (await place.wait()).stdout
+    after.enter(asking("p", "UserPromptSubmit"))
+    assert not after.orders()
+    after.close()
+    assert after.recorder is not None
+    after.recorder.close()
+
+    third = Runner(PLATFORMS, Recorder(lambda: SqliteStore(tmp_path)))
+    third.restore()
+    assert not third.orders()
+    assert third.recorder is not None
+    third.recorder.close()

@@ -112,13 +112,14 @@ async def test_the_receipt_settles_whether_it_was_delivered(
     runner.close()
 
 
-async def test_a_closed_runner_gives_no_opinion_to_all() -> None:
+async def test_a_closed_runner_turns_all_away() -> None:
     runner = Runner(PLATFORMS)
     before = enter(runner)
     runner.close()
-    after = enter(runner, "b")
-    for place in (before, after):
-        assert not (await place.wait()).stdout
+    with pytest.raises(RefusedError, match="closed the desk"):
+        await before.wait()
+    with pytest.raises(RefusedError, match="closed the desk"):
+        enter(runner, "b")
     assert not runner.waiting()
 
 

@@ -127,7 +127,7 @@ def test_each_way_to_end_is_counted_as_itself() -> None:
     book.asks(prompt("d", "ls")).asks(asking("e", "Notification"))
     assert book.ended()[End.UNDECIDED] == 1, "the call had no answer a moment ago"
     assert book.ended()[End.OBSERVED] == 1
-    book.asks(bash("f", "make", "t4")).asks(asking("g", "PostToolBatch"))
+    book.asks(prompt("f", "make")).asks(asking("g", "PostToolBatch"))
     assert book.ended()[End.ANSWERED_AT_AGENT] == 1
     book.asks(bash("h", "make", "t5")).orders(Order(Kind.AWAY, until=book.now + 60))
     book.asks(bash("i", "make", "t6"))

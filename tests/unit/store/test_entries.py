@@ -7,7 +7,7 @@ from crabhook.model.event import Event, ToolCall
 from crabhook.model.request import Origin, Request, Stance
 from crabhook.store import entries
 from crabhook.store.entries import Circumstances
-from crabhook.store.record import Kind
+from crabhook.store.record import Kind, iso
 from tests.unit.store.making import NOON
 
 INPUT: Any = {"command": "ls", "description": "look"}
@@ -33,7 +33,8 @@ REQUEST = Request("r1", "s3", EVENT, 5.0, Stance.GATE, Origin("host", 7, "dev"))
 
 
 def test_an_event_is_kept_whole_and_nothing_of_it_twice() -> None:
-    kept = entries.observed(EVENT, NOON)
+    kept = entries.observed(REQUEST, NOON)
+    assert kept.request_id == "r1"
     assert (kept.kind, kept.session, kept.tool, kept.tool_use_id) == (
         Kind.EVENT,
         "s1",
@@ -48,10 +49,12 @@ def test_an_event_is_kept_whole_and_nothing_of_it_twice() -> None:
 
 
 def test_a_request_is_kept_with_its_card_its_legs_and_who_asks() -> None:
-    kept = entries.asked(REQUEST, NOON, card=4, legs=["r0", "r1"])
+    ends = NOON + 60, NOON + 90.5
+    kept = entries.asked(REQUEST, NOON, card=4, legs=["r0", "r1"], ends=ends)
     assert (kept.kind, kept.request_id, kept.card) == (Kind.ASKED, "r1", 4)
     assert kept.body["legs"] == ["r0", "r1"]
     assert kept.body["stance"] == "gate"
+    assert (kept.body["expires"], kept.body["gives_up"]) == (iso(ends[0]), iso(ends[1]))
     assert kept.body["from"] == {"host": "host", "pid": 7, "user": "dev"}
     assert "s3" not in repr(kept)
 

@@ -194,8 +194,7 @@ def test_an_allow_whose_card_grows_in_its_moment_is_dropped_and_said_so() -> Non
     sitting.ask(tool_use_id="t1")
     sitting.wait()
     sitting.press("a")
-    more = {"command": "ls -l", "sandbox": False}
-    sitting.desk.ask(call(tool_input=more, **AGAIN))
+    sitting.desk.ask(call(sandbox=False, **AGAIN))
     sitting.wait(SENT)
     assert not sitting.decided()
     assert "your answer was not sent" in sitting.text()

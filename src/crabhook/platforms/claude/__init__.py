@@ -1,14 +1,15 @@
 """Claude Code's dialect (hook protocol 2.1.330): see `events` for the table of all events."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from crabhook.model.choices import Choices
 from crabhook.model.decision import Decision
-from crabhook.model.event import Event, Scope
+from crabhook.model.event import Event, Scope, ToolCall
+from crabhook.model.jsontext import Value
 from crabhook.model.reply import Reply
 from crabhook.model.request import Stance
 from crabhook.platforms.claude import check, choices, events, outcome, read, write
-from crabhook.platforms.interface import Held
+from crabhook.platforms.interface import Held, Phase
 
 
 class Claude:
@@ -31,6 +32,14 @@ class Claude:
     def asks(self, event: Event) -> bool:
         """Whether it is a question, a plan or a form; see `events.asks`."""
         return events.asks(event)
+
+    def phase(self, event: Event) -> Phase:
+        """What the event means for a call, or for the turn; see `events.PHASES`."""
+        return events.PHASES.get(event.name, Phase.OTHER)
+
+    def compared(self, tool: ToolCall) -> Mapping[str, Value]:
+        """Return what of an input has to be the same when it runs; see `outcome.compared`."""
+        return outcome.compared(tool)
 
     def closes(self, event: Event) -> Scope:
         """What the event tells to be over; see `events.EventRule`."""

@@ -13,7 +13,7 @@ from enum import Enum, Flag, auto
 from crabhook.model.decision import Verdict
 from crabhook.model.event import Event, Scope
 from crabhook.model.request import Stance
-from crabhook.platforms.interface import Held
+from crabhook.platforms.interface import Held, Phase
 
 
 class Way(Enum):
@@ -130,6 +130,15 @@ EVENTS: Mapping[str, EventRule] = {
     "WorktreeRemove":      EventRule(),
 }
 # fmt: on
+
+PHASES: Mapping[str, Phase] = {
+    "PreToolUse": Phase.BEFORE,
+    "PermissionRequest": Phase.ASKING,
+    "PostToolUse": Phase.RAN,
+    "PostToolUseFailure": Phase.RAN,
+    "PermissionDenied": Phase.REFUSED,
+    "UserPromptSubmit": Phase.PROMPT,
+}
 
 HOLDABLE = tuple(name for name, rule in EVENTS.items() if rule.held in (_GATE, _ASKED))
 

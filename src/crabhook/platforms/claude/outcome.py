@@ -6,7 +6,8 @@ answered (hook protocol, section 5).  What comes next tells some of it.
 
 from collections.abc import Mapping
 
-from crabhook.model.event import Event
+from crabhook.model.event import Event, ToolCall
+from crabhook.model.jsontext import Value
 from crabhook.platforms.claude.events import PLAN_TOOL, QUESTION_TOOL
 
 LONGEST = 200  # characters of the agent's own words
@@ -36,6 +37,19 @@ def outcome(event: Event) -> str:
         return "it was interrupted"
     detail = _short(event.text(_DETAIL.get(event.name, "")))
     return f"{told}: {detail}" if detail else told
+
+
+def compared(tool: ToolCall) -> Mapping[str, Value]:
+    """Return what of a call's input has to be the same when it runs, by name.
+
+    The agent adds the answers to questions that were allowed without any, and
+    a plan is the file's, whatever the input says.
+    """
+    if tool.name == PLAN_TOOL:
+        return {}
+    if tool.name == QUESTION_TOOL and isinstance(tool.input, dict):
+        return {key: tool.input[key] for key in ("questions", "answers") if key in tool.input}
+    return {"input": tool.bare}
 
 
 def _answers(event: Event) -> str:

@@ -7,7 +7,7 @@ from crabhook.model.decision import Decision, Verdict
 from crabhook.model.event import Event
 from crabhook.model.jsontext import Value
 from crabhook.model.reply import Reply
-from crabhook.platforms.claude.events import PLAN_TOOL, Also, Way, rule_of
+from crabhook.platforms.claude.events import PLAN_TOOL, QUESTION_TOOL, Also, Way, rule_of
 
 _Body = dict[str, Value]
 
@@ -130,9 +130,16 @@ _WRITERS: Mapping[Way, Callable[[_Words, Event, Decision], None]] = {
 
 
 def _updated_input(event: Event, decision: Decision) -> _Body | None:
-    """Return the input to send back: the operator's, or a plan's own, which alone releases it."""
+    """Return the input to send back: the operator's, or with any other allow the call's own.
+
+    Another hook may rewrite the input of the same call, and of several that do
+    the last to end wins (seen with 2.1.330): an allow that sends nothing back
+    would approve whatever that hook made of it.  Questions without answers are
+    the exception: sent back, they would count as left unanswered.
+    """
     if decision.updated_input is not None:
         return dict(decision.updated_input)
-    if decision.verdict is Verdict.ALLOW and event.tool and event.tool.name == PLAN_TOOL:
-        return event.tool.input if isinstance(event.tool.input, dict) else None
-    return None
+    tool = event.tool
+    if decision.verdict is not Verdict.ALLOW or tool is None or tool.name == QUESTION_TOOL:
+        return None
+    return tool.input if isinstance(tool.input, dict) else None

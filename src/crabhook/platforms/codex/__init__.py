@@ -1,14 +1,15 @@
 """Codex's dialect (hooks of Codex CLI 0.169.0): see `events` for the table of all events."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from crabhook.model.choices import Choices
 from crabhook.model.decision import Decision
-from crabhook.model.event import Event, Scope
+from crabhook.model.event import Event, Scope, ToolCall
+from crabhook.model.jsontext import Value
 from crabhook.model.reply import Reply
 from crabhook.model.request import Stance
 from crabhook.platforms.codex import check, choices, events, limits, outcome, read, write
-from crabhook.platforms.interface import Held
+from crabhook.platforms.interface import Held, Phase
 
 
 class Codex:
@@ -31,6 +32,14 @@ class Codex:
     def asks(self, event: Event) -> bool:
         """Whether it is about questions; see `events.asks`."""
         return events.asks(event)
+
+    def phase(self, event: Event) -> Phase:
+        """What the event means for a call, or for the turn; see `events.PHASES`."""
+        return events.PHASES.get(event.name, Phase.OTHER)
+
+    def compared(self, tool: ToolCall) -> Mapping[str, Value]:
+        """Return the whole input: Codex changes nothing of it."""
+        return {"input": tool.bare}
 
     def closes(self, event: Event) -> Scope:
         """What the event tells to be over; see `events.EventRule`."""

@@ -13,7 +13,7 @@ from crabhook.model.decision import Verdict
 from crabhook.model.event import Event, Scope
 from crabhook.model.question import QUESTION_TOOLS
 from crabhook.model.request import Stance
-from crabhook.platforms.interface import Held
+from crabhook.platforms.interface import Held, Phase
 
 
 class Way(Enum):
@@ -87,6 +87,14 @@ EVENTS: Mapping[str, EventRule] = {
     "PostCompact":       EventRule(),
 }
 # fmt: on
+
+# While PermissionRequest's hook is asked no dialog is shown, but Esc ends the turn.
+PHASES: Mapping[str, Phase] = {
+    "PreToolUse": Phase.BEFORE,
+    "PermissionRequest": Phase.ASKING,
+    "PostToolUse": Phase.RAN,
+    "UserPromptSubmit": Phase.PROMPT,
+}
 
 HOLDABLE = tuple(name for name, rule in EVENTS.items() if rule.held is _ASKED)
 

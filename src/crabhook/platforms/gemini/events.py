@@ -11,7 +11,7 @@ from enum import Enum, Flag, auto
 
 from crabhook.model.decision import Verdict
 from crabhook.model.event import Event, Scope
-from crabhook.platforms.interface import Held
+from crabhook.platforms.interface import Held, Phase
 
 
 class Way(Enum):
@@ -76,6 +76,12 @@ EVENTS: Mapping[str, EventRule] = {
     "PreCompress":         EventRule(),
 }
 # fmt: on
+
+PHASES: Mapping[str, Phase] = {
+    "BeforeTool": Phase.BEFORE,
+    "AfterTool": Phase.RAN,
+    "BeforeAgent": Phase.PROMPT,
+}
 
 HOLDABLE = tuple(name for name, rule in EVENTS.items() if rule.held is _ASKED)
 

@@ -68,6 +68,11 @@ def limit_lines(card: Card, sheet: Sheet) -> list[Line]:
     return [[("noted", f"    {sheet.spell(limit)}")] for limit in card.limits]
 
 
+def alarm_lines(card: Card, sheet: Sheet) -> list[Line]:
+    """Return what was said of the call that cannot be true of it, or what ran in its place."""
+    return [[("warning", f"  ! {sheet.spell(alarm)}")] for alarm in card.alarms]
+
+
 def limit_rows(card: Card, sheet: Sheet) -> Iterator[Line]:
     """Return in full what a decision will not bring about, where one line cannot hold it."""
     for limit in card.limits:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from crabhook.broker.card import Card
 from crabhook.broker.states import State
-from crabhook.ui.full.around import because_lines, limit_lines, words_line
+from crabhook.ui.full.around import alarm_lines, because_lines, limit_lines, words_line
 from crabhook.ui.full.clock import Clock
 from crabhook.ui.full.editview import EditContent
 from crabhook.ui.full.foot import Foot
@@ -166,6 +166,7 @@ class Painter:
         sheet = self._sheet(columns)
         standing = self._standing(card, armed=screen.armed())
         lines = [[("", " "), *line] for line in head_lines(standing, sheet, clock)]
+        lines += alarm_lines(card, sheet)
         if card.state is State.WAITING:
             lines += [*because_lines(card, sheet), *limit_lines(card, sheet)]
         if (around := screen.surroundings.of(card)).words:

@@ -148,5 +148,6 @@ def _feed_row(entry: FeedEntry, clock: Clock, columns: int, spell: Speller) -> L
         room = columns // 3 if text else columns
         row.append(("", clip(subject, max(room, _SUBJECT)) + (" · " if text else "")))
     if text:
-        row.append(("outcome" if entry.number is not None else "dim", spell(text)))
+        look = "outcome" if entry.number is not None else "dim"
+        row.append(("warning" if entry.alarm else look, spell(text)))
     return row

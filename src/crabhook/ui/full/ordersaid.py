@@ -24,6 +24,7 @@ _WHAT = {
     Kind.HOLD_ALL: "hold everything",
     Kind.ALLOW_ALL: "allow everything",
     Kind.AWAY: "away",
+    Kind.HALT: "halted until its next prompt",
 }
 
 
@@ -38,7 +39,9 @@ def orders_line(orders: Sequence[Order], clock: Clock, spell: Speller) -> Line:
     """Return what stands, in a few words: what lets calls pass is told loudest."""
     away = next((order for order in orders if order.kind is Kind.AWAY), None)
     allowing = [order for order in orders if order.kind is Kind.ALLOW_ALL]
-    others = [order for order in orders if order.kind not in (Kind.AWAY, Kind.ALLOW_ALL)]
+    halted = [order for order in orders if order.kind is Kind.HALT]
+    loud = (Kind.AWAY, Kind.ALLOW_ALL, Kind.HALT)
+    others = [order for order in orders if order.kind not in loud]
     line: Line = []
     if away is not None:
         end = f" until {clock.of_day(away.until)[:5]}" if away.until is not None else ""
@@ -48,6 +51,9 @@ def orders_line(orders: Sequence[Order], clock: Clock, spell: Speller) -> Line:
         more = f" +{len(allowing) - 1}" if len(allowing) > 1 else ""
         said = f"ALLOWING {spell(first.session[:_SESSION_SHOWN])}{more} {_left(first, clock)}"
         line.append(("held", said))
+    if halted:
+        more = f" +{len(halted) - 1}" if len(halted) > 1 else ""
+        line.append(("held", f"HALTED {spell(halted[0].session[:_SESSION_SHOWN])}{more}"))
     if others:
         first = min(others, key=_end)
         ends = f", next ends {_left(first, clock)}" if first.until is not None else ""

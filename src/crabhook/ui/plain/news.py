@@ -34,6 +34,9 @@ def tell(before: Card | None, card: Card, now: float) -> list[str]:
         lines = [header(card)] if ended else card_lines(card, now)
     else:
         lines = [*_joined(before, card), *_moved(before, card, now)]
+    if before is not None or ended:
+        told = before.alarms if before is not None else ()
+        lines += [f"#{card.number} ! {brief(one)}" for one in card.alarms if one not in told]
     if ended and (before is None or before.state is State.WAITING):
         lines.append(outcome_line(card))
     if card.delivered is not None and (before is None or before.delivered != card.delivered):
@@ -97,8 +100,10 @@ def _besides(decision: Decision) -> Iterator[str]:
 
 
 def feed_line(entry: FeedEntry) -> str:
-    """Return what went by in one line that begins with a dot."""
+    """Return what went by in one line that begins with a dot, or with "!" where it alarms."""
     event = entry.event
+    if entry.alarm:
+        return "! " + feed_line(replace(entry, alarm=False)).removeprefix("· ")
     if not event.platform:  # the desk's own news: an order was given, or has ended
         return f"· desk: {brief(entry.text)}"
     session = f"session={safe(event.session[:4])}…" if event.session else ""

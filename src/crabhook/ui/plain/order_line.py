@@ -18,7 +18,7 @@ Matches: TypeAlias = Callable[[Order], bool]
 
 _QUOTED = 40  # letters of what cannot be read that are repeated
 _ABOUT_AN_EVENT = frozenset({Kind.HOLD, Kind.KEEP_GOING})
-_KINDS = {"allow-all": Kind.ALLOW_ALL, "hold-all": Kind.HOLD_ALL}
+_KINDS = {"allow-all": Kind.ALLOW_ALL, "hold-all": Kind.HOLD_ALL, "halt": Kind.HALT}
 _EVERY = "all"
 
 

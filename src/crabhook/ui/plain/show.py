@@ -72,6 +72,7 @@ def _facts(card: Card, now: float) -> Iterator[Row]:
         yield Row("  asked as: " + brief(", ".join(leg.event.name for leg in card.requests)))
     if Verdict.KEEP_GOING in card.choices.verdicts:
         yield Row(f"  kept going: {card.kept_going} of {CAP} in a row")
+    yield from (Row("  ALARM: ", alarm) for alarm in card.alarms)
     if card.state is State.WAITING:
         yield from (Row("  limit: ", limit) for limit in card.limits)
         if card.because:

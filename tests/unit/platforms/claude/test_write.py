@@ -27,10 +27,10 @@ def printed(one: Event, decision: Decision) -> Any:
 ALLOW, DENY, ASK, PASS = Verdict.ALLOW, Verdict.DENY, Verdict.ASK, Verdict.PASS
 
 PRE_TOOL_USE = [
-    (Decision(ALLOW), {"permissionDecision": "allow"}),
+    (Decision(ALLOW), {"permissionDecision": "allow", "updatedInput": INPUT}),
     (
         Decision(ALLOW, note="n"),
-        {"permissionDecision": "allow", "additionalContext": "n"},
+        {"permissionDecision": "allow", "additionalContext": "n", "updatedInput": INPUT},
     ),
     (
         Decision(ALLOW, reason="r", note="n", updated_input=CHANGED),
@@ -52,8 +52,8 @@ PRE_TOOL_USE = [
     ),
 ]
 PERMISSION_REQUEST = [
-    (Decision(ALLOW), {"behavior": "allow"}),
-    (Decision(ALLOW, reason="r", note="n"), {"behavior": "allow"}),
+    (Decision(ALLOW), {"behavior": "allow", "updatedInput": INPUT}),
+    (Decision(ALLOW, reason="r", note="n"), {"behavior": "allow", "updatedInput": INPUT}),
     (Decision(ALLOW, updated_input=CHANGED), {"behavior": "allow", "updatedInput": CHANGED}),
     (Decision(DENY, reason="r"), {"behavior": "deny", "message": "r"}),
 ]
@@ -116,7 +116,8 @@ OTHERS: list[tuple[str, Decision, Any]] = [
         "decision": {"behavior": "deny", "message": "r", "interrupt": True}}}),
     ("PermissionRequest", Decision(ALLOW, permissions=({"type": "addRules"},)),
      {"hookSpecificOutput": {"hookEventName": "PermissionRequest", "decision": {
-         "behavior": "allow", "updatedPermissions": [{"type": "addRules"}]}}}),
+         "behavior": "allow", "updatedInput": INPUT,
+         "updatedPermissions": [{"type": "addRules"}]}}}),
 ]  # fmt: skip
 
 
@@ -164,10 +165,16 @@ def test_a_plan_that_is_no_object_is_not_sent_back(tool_input: Any, name: str) -
 
 
 @pytest.mark.parametrize("name", ["PreToolUse", "PermissionRequest"])
-@pytest.mark.parametrize("tool", ["AskUserQuestion", "Bash"])
-def test_an_allow_without_answers_carries_no_input(tool: str, name: str) -> None:
-    asked = event(name, tool, {"questions": [{"question": "?"}]})
+def test_an_allow_of_questions_without_answers_carries_no_input(name: str) -> None:
+    asked = event(name, "AskUserQuestion", {"questions": [{"question": "?"}]})
     assert "updatedInput" not in json.dumps(printed(asked, Decision(ALLOW)))
+
+
+@pytest.mark.parametrize("name", ["PreToolUse", "PermissionRequest"])
+def test_every_other_allow_sends_back_what_was_approved(name: str) -> None:
+    asked = {"command": "ls", "unknown": [1.5, None, {"deep": "é"}], "run_in_background": False}
+    specific = printed(event(name, "Bash", asked), Decision(ALLOW))["hookSpecificOutput"]
+    assert specific.get("decision", specific)["updatedInput"] == asked
 
 
 @pytest.mark.parametrize("name", ["PreToolUse", "PermissionRequest"])

@@ -138,7 +138,8 @@ async def test_closing_gives_the_answers_under_way() -> None:
         client = await door.connect()
         client.send()
         await until(door.runner.waiting)
-    assert await client.answer() == (200, b"")
+    status, said = await client.answer()
+    assert (status, b"closed the desk" in said) == (503, True)
     assert await client.reader.read() == b""
     await client.close()
 

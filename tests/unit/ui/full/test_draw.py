@@ -165,7 +165,7 @@ def test_what_another_leg_adds_is_shown() -> None:
     sitting = Sitting()
     sitting.ask(tool_use_id="t1")
     more = call(
-        tool_input={"command": "ls -l", "sandbox": False},
+        sandbox=False,
         hook_event_name="PermissionRequest",
         tool_use_id="t1",
         permission_suggestions=["all"],

@@ -8,7 +8,7 @@ from crabhook.model.decision import Verdict
 from crabhook.ui.full.moment import Mode
 from tests.support.desk import BrokerDesk
 from tests.support.ruled import RM_DENIED, judge_by
-from tests.support.sitting import Sitting, call
+from tests.support.sitting import Sitting
 
 SENT = 1.0
 
@@ -194,37 +194,6 @@ def test_a_line_in_the_box_can_go_to_the_operators_own_editor_too() -> None:
     sitting.screen.errand.done("because\nof this")
     assert sitting.screen.typing is not None
     assert sitting.screen.typing.box.text == "because of this"
-
-
-@pytest.mark.parametrize("shown", [False, True])
-@pytest.mark.parametrize(("tool", "kept"), [("Bash", "ls -lx"), ("Other", None)])
-def test_an_edit_of_a_call_that_is_asked_about_again_loses_nothing_of_what_has_come(
-    shown: bool, tool: str, kept: str | None
-) -> None:
-    sitting = Sitting(take_back_ms=0)
-    before = {"command" if tool == "Bash" else "x": "ls -l"}
-    sitting.ask(tool, before, tool_use_id="t1")
-    sitting.wait()
-    sitting.press("e", "pagedown", "end", *(["x"] if kept else ["left", "left", "left", "x"]))
-    if shown:
-        sitting.press("c-s")
-        sitting.wait()
-    more = {**before, "sandbox": False}
-    again = {"hook_event_name": "PermissionRequest", "tool_use_id": "t1"}
-    sitting.desk.ask(call(tool, more, **again))
-    sitting.wait()
-    sitting.press("enter" if shown else "c-s")
-    assert not sitting.decided()
-    assert "asked again" in sitting.text()
-    edit = sitting.screen.edit
-    assert edit is not None
-    assert edit.editor.text == kept or '"sandbox": false' in edit.editor.text
-    if kept:
-        sitting.press("c-s")
-        sitting.wait()
-        sitting.press("enter")
-        ((_, decision),) = sitting.decided()
-        assert decision.updated_input == {"command": kept, "sandbox": False}
 
 
 def test_a_secret_is_not_covered_from_whoever_edits_it() -> None:

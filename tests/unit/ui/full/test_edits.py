@@ -11,7 +11,7 @@ from crabhook.broker.orders import Kind, Order
 from crabhook.ui.full.editor import LONGEST
 from crabhook.ui.full.edits import Edits, asked_tool, edit_of
 from crabhook.ui.rewrite import RewriteError
-from tests.support.sitting import Sitting, call
+from tests.support.sitting import Sitting
 
 
 def asked(tool: str, tool_input: Any, **fields: Any) -> Card:
@@ -45,19 +45,6 @@ def test_what_is_shown_of_json_is_what_is_sent_and_not_what_was_typed() -> None:
     decision = edit.decision()
     assert decision.updated_input == {"file_path": "/sent"}
     assert "/shown" not in edit.tell(decision)
-
-
-def test_a_plan_is_edited_as_it_was_asked_about_last() -> None:
-    sitting = Sitting()
-    sitting.ask("ExitPlanMode", {}, tool_use_id="t1")
-    plan = {"plan": "# Build\n1. it", "planFilePath": "/p.md"}
-    again = {"hook_event_name": "PermissionRequest", "tool_use_id": "t1"}
-    sitting.desk.ask(call("ExitPlanMode", plan, **again))
-    assert len(sitting.card.requests) == 2
-    edit = edit_of(sitting.card)
-    assert (edit.subject, edit.old) == ("plan", plan["plan"])
-    edit.editor.replace("# Test")
-    assert edit.decision().updated_input == {**plan, "plan": "# Test"}
 
 
 @pytest.mark.parametrize(

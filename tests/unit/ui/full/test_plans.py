@@ -70,17 +70,6 @@ def test_the_plan_denied_last_in_the_same_session_is_the_one_compared_with() -> 
     assert plans.before(card) == "second"
 
 
-def test_the_plan_is_found_on_whichever_leg_carries_it() -> None:
-    desk = BrokerDesk()
-    desk.ask(call("ExitPlanMode", {}, tool_use_id="t"))
-    desk.ask(
-        call("ExitPlanMode", {"plan": PLAN}, tool_use_id="t", hook_event_name="PermissionRequest")
-    )
-    (card,) = desk.waiting()
-    assert len(card.requests) == 2
-    assert plan_of(card) == PLAN
-
-
 def test_a_plan_that_is_no_text_is_none() -> None:
     desk = BrokerDesk()
     desk.ask(call("ExitPlanMode", {"plan": ["x"]}))

@@ -86,8 +86,7 @@ def test_a_card_that_gains_a_leg_is_armed_anew() -> None:
     sitting = Sitting(take_back_ms=0)
     number = sitting.ask(tool_use_id="t1")
     sitting.wait()
-    more = {"command": "ls -l", "sandbox": False}
-    sitting.desk.ask(call(tool_input=more, **AGAIN))
+    sitting.desk.ask(call(sandbox=False, **AGAIN))
     assert len(sitting.card.requests) == 2
     sitting.press("a")
     assert not sitting.decided()

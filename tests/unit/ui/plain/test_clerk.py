@@ -17,6 +17,7 @@ from tests.support.ruled import RM_DENIED, judge_by
 
 EVENTS_HELD = ("Stop", "PermissionDenied", "PostToolUse", "UserPromptSubmit", "ElicitationResult")
 SUGGESTING = sample("PermissionRequest-WebFetch")
+URL = SUGGESTING["tool_input"]
 REQUEST = sample("PermissionRequest-Bash")
 THE_PLAN = {"plan": "# Plan", "planFilePath": "/p.md"}
 PLAN = {**sample("PreToolUse-ExitPlanMode"), "tool_input": THE_PLAN}
@@ -84,20 +85,26 @@ MODE = {"type": "setMode", "mode": "acceptEdits", "destination": "session"}
             SUGGESTING,
             "always 1",
             "#1 ALLOWED (allow WebFetch(domain:example.com) → local settings)",
-            allow("PermissionRequest", updatedPermissions=[RULE]),
+            allow("PermissionRequest", updatedInput=URL, updatedPermissions=[RULE]),
         ),
         (
             SUGGESTING,
             "1 always 1 session",
             "#1 ALLOWED (allow WebFetch(domain:example.com) → this session)",
-            allow("PermissionRequest", updatedPermissions=[{**RULE, "destination": "session"}]),
+            allow(
+                "PermissionRequest",
+                updatedInput=URL,
+                updatedPermissions=[{**RULE, "destination": "session"}],
+            ),
         ),
         (
             SUGGESTING,
             "1 always 1 USER",
             "#1 ALLOWED (allow WebFetch(domain:example.com) → user settings)",
             allow(
-                "PermissionRequest", updatedPermissions=[{**RULE, "destination": "userSettings"}]
+                "PermissionRequest",
+                updatedInput=URL,
+                updatedPermissions=[{**RULE, "destination": "userSettings"}],
             ),
         ),
         (
@@ -197,7 +204,7 @@ async def test_a_word_decides_and_the_agent_hears_just_that(
 ) -> None:
     async with sitting() as sits:
         hook = ask(sits, payload)
-        assert await sits.type(line) == [outcome]
+        assert (await sits.type(line))[0] == outcome
         assert sits.desk.replies[hook].output == heard
 
 
@@ -573,7 +580,8 @@ async def test_a_session_is_allowed_everything_but_questions_for_a_while() -> No
         assert given == "· desk: allow everything of session=3f1c77"
         assert told == "· order: allow everything of session=3f1c77 · 10:00 left"
         hook = sits.desk.ask(bash("b", "3f1c77"))
-        assert sits.desk.replies[hook].output == allow("PreToolUse")
+        echoed = allow("PreToolUse", updatedInput={"command": "b"})
+        assert sits.desk.replies[hook].output == echoed
         sits.desk.ask({**QUESTIONS, "session_id": "3f1c77"})
         assert [card.number for card in sits.desk.waiting()] == [1, 2]
         assert (await sits.type("list"))[-1] == told

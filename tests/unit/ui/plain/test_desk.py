@@ -46,15 +46,18 @@ async def test_a_request_that_waited_before_the_operator_came_is_printed() -> No
         assert sits.everything[1].startswith("#1 PreToolUse Bash session=s1 ")
 
 
+ALLOWED: dict[str, Any] = {"permissionDecision": "allow", "updatedInput": bash()["tool_input"]}
+
+
 @pytest.mark.parametrize(
     ("line", "printed", "decision"),
     [
-        ("1 allow", "#1 ALLOWED", {"permissionDecision": "allow"}),
-        ("#1 allow", "#1 ALLOWED", {"permissionDecision": "allow"}),
+        ("1 allow", "#1 ALLOWED", ALLOWED),
+        ("#1 allow", "#1 ALLOWED", ALLOWED),
         (
             "allow keep it small",
             "#1 ALLOWED keep it small",
-            {"permissionDecision": "allow", "additionalContext": "keep it small"},
+            {**ALLOWED, "additionalContext": "keep it small"},
         ),
         (
             "deny not on main",
@@ -66,7 +69,7 @@ async def test_a_request_that_waited_before_the_operator_came_is_printed() -> No
     ],
 )
 async def test_a_line_decides_and_the_agent_hears_just_that(
-    line: str, printed: str, decision: dict[str, str] | None
+    line: str, printed: str, decision: dict[str, Any] | None
 ) -> None:
     async with sitting() as sits:
         hook = sits.desk.ask(bash())
@@ -136,10 +139,13 @@ async def test_an_outcome_is_printed_once_and_then_its_delivery() -> None:
         assert await sits.look() == ["#1 delivered", "#2 NOT DELIVERED: the hook had gone"]
 
 
+ASKING = {"hook_event_name": "PermissionRequest"}  # which a person at the agent may answer first
+
+
 async def test_what_an_agent_says_of_the_outcome_reaches_no_terminal_raw() -> None:
     hostile = "gone\x1b]52;c;AAAA\x07\u202e\x9b2J"
     async with sitting() as sits:
-        sits.desk.ask(bash("a"))
+        sits.desk.ask(bash("a") | ASKING)
         await sits.look()
         failed = sample("PostToolUseFailure-Bash", session_id="s1", error=hostile)
         sits.desk.ask({**failed, "tool_input": bash("a")["tool_input"], "tool_use_id": ""})
@@ -152,7 +158,7 @@ async def test_what_ends_without_the_operator_says_why() -> None:
     async with sitting() as sits:
         leaves = sits.desk.ask(bash("a"))
         sits.desk.ask(bash("b"), wait=60)
-        sits.desk.ask(bash("c", session="other"))
+        sits.desk.ask(bash("c", session="other") | ASKING)
         await sits.look()
         sits.desk.leave(leaves)
         sits.desk.pass_time(61)

@@ -1,0 +1,226 @@
+"""Decided calls, followed until the agent's own events tell what became of them.
+
+What ran is held against what was allowed: another hook may have rewritten the
+input after the operator saw it, or answered the same question first.  And of a
+call that was left to the agent, what comes next tells who decided it.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from hashlib import sha256
+
+from crabhook.broker.calls import named, over, same_agent
+from crabhook.broker.memory import Memory
+from crabhook.model.decision import Decision, Verdict
+from crabhook.model.event import Event, Scope, ToolCall
+from crabhook.model.jsontext import canonical
+from crabhook.platforms.interface import Platform
+
+FOLLOWED_FOR = 86_400.0  # seconds; as long as a tool may run
+SEEN_FOR = 600.0  # seconds; a PermissionRequest follows its PreToolUse at once
+
+_LEFT = frozenset({Verdict.ASK, Verdict.PASS, Verdict.DEFER})
+
+
+class Fate(StrEnum):
+    """What became of a call, as far as its agent tells."""
+
+    AS_ALLOWED = "it ran as it was allowed"
+    OTHER = "what ran is not what was allowed"
+    DENIED = "it ran although it was denied"
+    RAN = "it ran: the agent's own user or rules allowed it"
+    REFUSED = "the agent's own classifier denied it"
+    NOT_RUN = "it did not run: refused at the agent, or broken off"
+
+    @property
+    def alarming(self) -> bool:
+        """Whether it is not what was decided."""
+        return self in (Fate.OTHER, Fate.DENIED)
+
+
+@dataclass(frozen=True, slots=True)
+class Followed:
+    """A decided call: the event, without its input, and what the decision was.
+
+    `asked` is the fingerprint of the input that was asked about, `wanted` those
+    of what has to be the same when the call runs.  `requests` are the ids of
+    its legs; `use_id` is the call's own, empty where nobody told it.
+    """
+
+    event: Event
+    verdict: Verdict
+    asked: bytes
+    wanted: Mapping[str, bytes]
+    at: float
+    card: int | None = None
+    requests: tuple[str, ...] = ()
+    use_id: str = ""
+
+    @property
+    def named(self) -> Event:
+        """The event, with the call's id even where only another event told it."""
+        tool = self.event.tool
+        return replace(self.event, tool=tool and replace(tool, use_id=self.use_id))
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """A call that went by without being held; PermissionRequest does not name it by its id."""
+
+    event: Event
+    asked: bytes
+    at: float
+
+
+class FollowedCalls:
+    """The memory of decided calls; bounded in number and in time."""
+
+    def __init__(self, platforms: Mapping[str, Platform]) -> None:
+        self._platforms = platforms
+        self._calls: Memory[Followed] = Memory(FOLLOWED_FOR)
+        self._seen: Memory[_Seen] = Memory(SEEN_FOR)
+
+    def __repr__(self) -> str:
+        return f"<FollowedCalls {len(self._calls)}>"
+
+    def see(self, event: Event, now: float) -> None:
+        """Keep that a call with an id was about to be made; nobody was asked about it here."""
+        if event.tool is not None and named(event):
+            self._seen.keep(_Seen(event.slim(), event.tool.fingerprint, now))
+
+    def follow(
+        self,
+        event: Event,
+        decision: Decision,
+        now: float,
+        *,
+        card: int | None = None,
+        requests: tuple[str, ...] = (),
+    ) -> None:
+        """Keep what was decided about a call."""
+        tool = event.tool
+        if tool is None:
+            return
+        allowed = tool
+        if decision.updated_input is not None:
+            allowed = ToolCall(tool.name, dict(decision.updated_input))
+        entry = Followed(
+            event.slim(),
+            decision.verdict,
+            tool.fingerprint,
+            self._fingerprints(event, allowed),
+            now,
+            card,
+            requests,
+            tool.use_id or self._id_of(event, tool),
+        )
+        for key, kept in self._calls.of_session(event):
+            if entry.use_id and _same_use(kept, event, entry.use_id) and kept.asked == entry.asked:
+                self._calls.drop(key)  # it was asked about again: the later decision counts
+        self._calls.keep(entry)
+
+    def rivals(self, event: Event) -> list[Followed]:
+        """Return the decided calls that have the event's id and another tool or input."""
+        if event.tool is None or not named(event):
+            return []
+        return [
+            kept
+            for _, kept in self._calls.of_session(event)
+            if kept.event.tool is not None
+            and _same_use(kept, event, event.tool.use_id)
+            and (kept.event.tool.name, kept.asked) != (event.tool.name, event.tool.fingerprint)
+        ]
+
+    def ran(self, event: Event) -> tuple[Followed, Fate] | None:
+        """Return the decided call whose result `event` is, and how it went; once for each."""
+        if event.tool is None:
+            return None
+        mine = [(key, kept) for key, kept in self._calls.of_session(event) if _may_be(kept, event)]
+        if not mine:
+            return None
+        key, found, fate = self._fate(mine, event)
+        if found is None:
+            return None
+        self._calls.drop(key)
+        for other, kept in mine:
+            if other != key and kept.use_id and kept.use_id == event.tool.use_id:
+                self._calls.drop(other)
+        return found, fate
+
+    def refused(self, event: Event) -> tuple[Followed, Fate] | None:
+        """Return the call left to the agent that it tells it has denied itself."""
+        for key, kept in self._calls.of_session(event):
+            if kept.verdict in _LEFT and _may_be(kept, event) and kept.use_id:
+                self._calls.drop(key)
+                return kept, Fate.REFUSED
+        return None
+
+    def conclude(self, news: Event, closes: Scope) -> list[tuple[Followed, Fate]]:
+        """Forget what the end of a turn or a session leaves without use.
+
+        Returns the calls that were left to the agent and did not run.
+        """
+        unheard = []
+        for key, kept in self._calls.of_session(news):
+            if closes in (Scope.AGENT, Scope.SESSION) and over(kept.event, news, closes):
+                left = kept.verdict in _LEFT
+                if closes is Scope.SESSION or left or not kept.use_id:
+                    self._calls.drop(key)
+                if left and kept.card is not None:
+                    unheard.append((kept, Fate.NOT_RUN))
+        return unheard
+
+    def _fate(
+        self, mine: list[tuple[int, Followed]], event: Event
+    ) -> tuple[int, Followed | None, Fate]:
+        assert event.tool is not None  # noqa: S101 - asked by those who have looked
+        told = self._fingerprints(event, event.tool)
+        for key, kept in mine:
+            if kept.verdict is Verdict.ALLOW and _holds(kept, told):
+                return key, kept, Fate.AS_ALLOWED
+        for key, kept in mine:
+            sure = bool(kept.use_id) or not named(event) or _holds(kept, told)
+            if kept.verdict in _LEFT and sure:
+                return key, kept, Fate.RAN
+        for key, kept in reversed(mine):
+            # By its id alone, but at an agent that gives none: there what is allowed and did not
+            # run yet is the only thing that can have.
+            if kept.verdict is Verdict.ALLOW and (kept.use_id or not named(event)):
+                return key, kept, Fate.OTHER
+            if kept.verdict is Verdict.DENY and kept.use_id:
+                return key, kept, Fate.DENIED
+        return 0, None, Fate.AS_ALLOWED
+
+    def _fingerprints(self, event: Event, tool: ToolCall) -> dict[str, bytes]:
+        compared = self._platforms[event.platform].compared(tool)
+        return {name: sha256(canonical(v).encode()).digest() for name, v in compared.items()}
+
+    def _id_of(self, event: Event, tool: ToolCall) -> str:
+        """Return the id of the one call seen a moment ago that `event` can be about."""
+        ids = {
+            seen.event.tool.use_id
+            for _, seen in self._seen.of_session(event)
+            if seen.event.tool is not None
+            and same_agent(seen.event, event)
+            and seen.event.tool.name == tool.name
+            and seen.asked == tool.fingerprint
+        }
+        return ids.pop() if len(ids) == 1 else ""
+
+
+def _holds(kept: Followed, told: Mapping[str, bytes]) -> bool:
+    return all(told.get(name) == value for name, value in kept.wanted.items())
+
+
+def _same_use(kept: Followed, event: Event, use_id: str) -> bool:
+    return kept.use_id == use_id and same_agent(kept.event, event)
+
+
+def _may_be(kept: Followed, event: Event) -> bool:
+    """Whether a result may be that of the call: by the id where both have one, else by its tool."""
+    if kept.event.tool is None or event.tool is None or not same_agent(kept.event, event):
+        return False
+    if kept.use_id and event.tool.use_id:
+        return kept.use_id == event.tool.use_id
+    return kept.event.tool.name == event.tool.name

@@ -1,0 +1,57 @@
+"""What is remembered of decided calls is small, bounded, and gone when it is of no use."""
+
+from crabhook.broker.followed import FOLLOWED_FOR, Fate, FollowedCalls
+from crabhook.broker.memory import KEPT
+from crabhook.model.decision import Decision, Verdict
+from crabhook.model.event import Scope
+from crabhook.platforms import PLATFORMS
+from tests.support.playbook import ALLOW, asking, bash, done
+
+ASK = Decision(Verdict.ASK)
+
+
+def followed(*tickets: str, decision: Decision = ALLOW, now: float = 0.0) -> FollowedCalls:
+    calls = FollowedCalls(PLATFORMS)
+    for ticket in tickets:
+        calls.follow(bash(ticket, "ls", ticket).event, decision, now, card=1)
+    return calls
+
+
+def test_a_result_is_told_once() -> None:
+    calls = followed("t1")
+    found = calls.ran(done("z", "ls", "t1").event)
+    assert found is not None
+    assert found[1] is Fate.AS_ALLOWED
+    assert calls.ran(done("z", "ls", "t1").event) is None
+
+
+def test_no_input_is_kept() -> None:
+    calls = followed("t1")
+    ((_, kept),) = calls._calls.of_session(bash("t1", "ls").event)
+    assert kept.event.tool is not None
+    assert (kept.event.tool.input, kept.event.fields) == (None, {})
+
+
+def test_only_so_many_are_kept_and_for_a_day() -> None:
+    calls = followed(*(f"t{number}" for number in range(KEPT + 5)))
+    assert len(calls._calls) == KEPT
+    calls.follow(bash("x", "ls", "x").event, ALLOW, FOLLOWED_FOR + 1)
+    assert len(calls._calls) == 1
+
+
+def test_a_turns_end_forgets_what_was_left_and_a_sessions_end_all() -> None:
+    calls = followed("t1", decision=ASK)
+    calls.follow(bash("t2", "ls", "t2").event, ALLOW, 0.0)
+    (left,) = calls.conclude(asking("z", "Stop").event, Scope.AGENT)
+    assert left[1] is Fate.NOT_RUN
+    assert len(calls._calls) == 1
+    assert calls.conclude(asking("z", "SessionEnd").event, Scope.SESSION) == []
+    assert len(calls._calls) == 0
+
+
+def test_a_call_decided_again_counts_as_it_was_decided_last() -> None:
+    calls = followed("t1", decision=ASK)
+    calls.follow(bash("t1", "ls", "t1").event, ALLOW, 1.0)
+    found = calls.ran(done("z", "rm", "t1").event)
+    assert found is not None
+    assert found[1] is Fate.OTHER
