@@ -64,8 +64,9 @@ class PermissionServiceServicer:
         UNAUTHENTICATED (no token, or a wrong one), PERMISSION_DENIED (the id
         belongs to another secret), RESOURCE_EXHAUSTED (too many requests wait),
         FAILED_PRECONDITION (what is decided could not be recorded),
-        DEADLINE_EXCEEDED (accepted, and nobody decided in time), ABORTED (the same
-        request came back on another connection).
+        DEADLINE_EXCEEDED (accepted, and nobody decided in time), NOT_FOUND (the
+        operator closed the desk), ALREADY_EXISTS (the agent tells that the call was
+        answered there), ABORTED (the same request came back on another connection).
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

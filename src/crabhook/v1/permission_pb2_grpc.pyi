@@ -51,8 +51,9 @@ class PermissionServiceStub:
     UNAUTHENTICATED (no token, or a wrong one), PERMISSION_DENIED (the id
     belongs to another secret), RESOURCE_EXHAUSTED (too many requests wait),
     FAILED_PRECONDITION (what is decided could not be recorded),
-    DEADLINE_EXCEEDED (accepted, and nobody decided in time), ABORTED (the same
-    request came back on another connection).
+    DEADLINE_EXCEEDED (accepted, and nobody decided in time), NOT_FOUND (the
+    operator closed the desk), ALREADY_EXISTS (the agent tells that the call was
+    answered there), ABORTED (the same request came back on another connection).
     """
     ConfirmReply: _grpc.UnaryUnaryMultiCallable[_permission_pb2.ConfirmReplyRequest, _permission_pb2.ConfirmReplyResponse]
     """ConfirmReply says that the hook has printed the reply to its request, so
@@ -80,8 +81,9 @@ class PermissionServiceAsyncStub(PermissionServiceStub):
     UNAUTHENTICATED (no token, or a wrong one), PERMISSION_DENIED (the id
     belongs to another secret), RESOURCE_EXHAUSTED (too many requests wait),
     FAILED_PRECONDITION (what is decided could not be recorded),
-    DEADLINE_EXCEEDED (accepted, and nobody decided in time), ABORTED (the same
-    request came back on another connection).
+    DEADLINE_EXCEEDED (accepted, and nobody decided in time), NOT_FOUND (the
+    operator closed the desk), ALREADY_EXISTS (the agent tells that the call was
+    answered there), ABORTED (the same request came back on another connection).
     """
     ConfirmReply: _aio.UnaryUnaryMultiCallable[_permission_pb2.ConfirmReplyRequest, _permission_pb2.ConfirmReplyResponse]  # type: ignore[assignment]
     """ConfirmReply says that the hook has printed the reply to its request, so
@@ -112,8 +114,9 @@ class PermissionServiceServicer(metaclass=_abc_1.ABCMeta):
         UNAUTHENTICATED (no token, or a wrong one), PERMISSION_DENIED (the id
         belongs to another secret), RESOURCE_EXHAUSTED (too many requests wait),
         FAILED_PRECONDITION (what is decided could not be recorded),
-        DEADLINE_EXCEEDED (accepted, and nobody decided in time), ABORTED (the same
-        request came back on another connection).
+        DEADLINE_EXCEEDED (accepted, and nobody decided in time), NOT_FOUND (the
+        operator closed the desk), ALREADY_EXISTS (the agent tells that the call was
+        answered there), ABORTED (the same request came back on another connection).
         """
 
     @_abc_1.abstractmethod
