@@ -5,12 +5,13 @@ from dataclasses import dataclass, field
 
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.event import Event
-from crabhook.model.jsontext import Value
+from crabhook.model.jsontext import Value, compact
 from crabhook.model.reply import Reply
 from crabhook.platforms.claude.events import PLAN_TOOL, QUESTION_TOOL, Also, Way, rule_of
 
 _Body = dict[str, Value]
 
+LARGEST_ECHO = 16 << 20  # bytes of an input that is sent back just as it came
 BLOCKED = 2  # the exit code that blocks; the reason is read from standard error
 
 
@@ -134,12 +135,16 @@ def _updated_input(event: Event, decision: Decision) -> _Body | None:
 
     Another hook may rewrite the input of the same call, and of several that do
     the last to end wins (seen with 2.1.330): an allow that sends nothing back
-    would approve whatever that hook made of it.  Questions without answers are
-    the exception: sent back, they would count as left unanswered.
+    would approve whatever that hook made of it.  Two exceptions: questions
+    without answers, which would count as left unanswered, and an input too
+    large for an answer.
     """
     if decision.updated_input is not None:
         return dict(decision.updated_input)
     tool = event.tool
     if decision.verdict is not Verdict.ALLOW or tool is None or tool.name == QUESTION_TOOL:
         return None
-    return tool.input if isinstance(tool.input, dict) else None
+    if not isinstance(tool.input, dict):
+        return None
+    too_large = tool.name != PLAN_TOOL and len(compact(tool.input)) > LARGEST_ECHO
+    return None if too_large else tool.input

@@ -8,7 +8,7 @@ import pytest
 from crabhook.model.decision import Decision, Verdict, no_opinion
 from crabhook.model.event import Event, ToolCall
 from crabhook.platforms.claude.events import EVENTS, Also
-from crabhook.platforms.claude.write import remark, write
+from crabhook.platforms.claude.write import LARGEST_ECHO, remark, write
 
 INPUT: dict[str, Any] = {"command": "ls", "unknown": [None, {"kept": "é"}]}
 CHANGED: dict[str, Any] = {**INPUT, "command": "ls -l"}
@@ -175,6 +175,12 @@ def test_every_other_allow_sends_back_what_was_approved(name: str) -> None:
     asked = {"command": "ls", "unknown": [1.5, None, {"deep": "é"}], "run_in_background": False}
     specific = printed(event(name, "Bash", asked), Decision(ALLOW))["hookSpecificOutput"]
     assert specific.get("decision", specific)["updatedInput"] == asked
+
+
+def test_an_input_too_large_for_an_answer_is_not_sent_back() -> None:
+    asked = event("PreToolUse", "Write", {"content": "x" * LARGEST_ECHO})
+    specific = printed(asked, Decision(ALLOW))["hookSpecificOutput"]
+    assert specific == {"hookEventName": "PreToolUse", "permissionDecision": "allow"}
 
 
 @pytest.mark.parametrize("name", ["PreToolUse", "PermissionRequest"])
