@@ -43,7 +43,6 @@ OF_AN_AGENT: Sequence[Callable[[Case], Iterator[Finding]]] = (
 OF_THE_MACHINE: Sequence[Callable[[Machine], Iterator[Finding]]] = (
     settled.settings,
     settled.rules,
-    settled.project_rules,
     recorded.writable,
     recorded.room,
     recorded.whole,

@@ -66,7 +66,20 @@ def test_what_sets_a_hook_up_needs_no_other_package(tmp_path: Path) -> None:
 
 
 @pytest.mark.process
-@pytest.mark.parametrize("command", ["serve", "demo", "rules", "audit", "doctor", "lint", "away"])
+def test_the_doctor_looks_at_a_machine_with_the_hook_alone(tmp_path: Path) -> None:
+    done = run("doctor", "claude", "--quick", "--json", home=tmp_path)
+    findings = {one["id"]: one for one in json.loads(done.stdout)["findings"]}
+    assert findings["hook.installed"]["mend"].endswith("crabhook install claude")
+    rules = findings["rules.own"]
+    assert (rules["status"], rules["what"].split(" (")[0]) == (
+        "ok",
+        "not looked at: the hook alone is installed here",
+    )
+    assert "record.whole" in findings
+
+
+@pytest.mark.process
+@pytest.mark.parametrize("command", ["serve", "demo", "rules", "audit", "lint", "away"])
 def test_a_command_that_needs_more_says_so_and_how_it_is_had(command: str, tmp_path: Path) -> None:
     done = run(command, home=tmp_path)
     assert (done.returncode, done.stdout) == (2, "")

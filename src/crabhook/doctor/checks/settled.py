@@ -1,22 +1,12 @@
-"""Whether the owner's settings and rules can be read."""
+"""Whether the owner's settings can be read, and the rules where this installation reads rules."""
 
-from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
+from collections.abc import Iterator
 
 from crabhook import config
 from crabhook.doctor import commands
 from crabhook.doctor.finding import Finding, Status
 from crabhook.doctor.machine import Machine
 from crabhook.model.errors import CrabhookError
-from crabhook.policy.rule import RuleSet, Trust
-from crabhook.policy.trust import PROJECT_FILE, Trusted
-from crabhook.rulebook.files import RuleFiles
-
-_TRUST = {
-    Trust.NONE: "not trusted, so nothing in it counts; `{}` would let it",
-    Trust.RESTRICT: "trusted to deny and to ask",
-    Trust.FULL: "trusted in full",
-}
 
 
 def settings(_: Machine) -> Iterator[Finding]:
@@ -33,56 +23,16 @@ def settings(_: Machine) -> Iterator[Finding]:
     yield Finding("settings.crabhook", Status.OK, what)
 
 
-def rules(_: Machine) -> Iterator[Finding]:
-    """Whether the owner's rules, and the list of those trusted, can be read."""
-    files = _files()
-    yield from _counted("rules.own", files.user, files.user_rules, "you decide everything")
-    yield from _counted("rules.trusted", files.trusted, files.trusted_files, "no project's count")
-
-
-def _counted(
-    id_: str, path: Path, read: Callable[[], RuleSet | Sequence[Trusted]], none: str
-) -> Iterator[Finding]:
-    """Read a file that may not be there: `none` says what that means."""
+def rules(machine: Machine) -> Iterator[Finding]:
+    """Whether the rules can be read; the hook alone is installed without what reads them."""
     try:
-        found = read()
-    except CrabhookError as error:
-        means = "a server that runs keeps the rules from before; one that begins now has none"
-        mend = commands.edit(path, str(error))
-        yield Finding(id_, Status.FAULT, str(error), means, mend)
+        from crabhook.doctor.checks import ruled  # noqa: PLC0415 - the extra `serve` may be missing
+    except ModuleNotFoundError as error:
+        if (error.name or "").startswith("crabhook"):
+            raise
+        what = f"not looked at: the hook alone is installed here ({error.name} is missing)"
+        means = "rules count where `crabhook serve` runs"
+        yield Finding("rules.own", Status.OK, what, means)
         return
-    number = len(found.rules if isinstance(found, RuleSet) else found)
-    what = f"{path} can be read: {number}" if path.exists() else f"no {path}: {none}"
-    yield Finding(id_, Status.OK, what, figures={"number": number})
-
-
-def project_rules(machine: Machine) -> Iterator[Finding]:
-    """Whether the project's own rules count, and can be read if they do."""
-    files, path = _files(), machine.wish.project / PROJECT_FILE
-    if not path.exists():
-        return
-    trust = commands.crabhook("rules", "trust", str(machine.wish.project))
-    try:
-        found = files.project_rules(machine.wish.project)
-        before = any(one.folder == str(machine.wish.project) for one in files.trusted_files())
-    except CrabhookError as error:
-        means = "none of the project's rules counts; your own hold"
-        mend = commands.edit(path, str(error))
-        yield Finding("rules.project", Status.FAULT, str(error), means, mend)
-        return
-    if found.trust is Trust.NONE and before:
-        yield Finding(
-            "rules.project",
-            Status.WARNING,
-            f"{path} has changed since you trusted it",
-            "nothing in it counts any more, what it denied neither",
-            trust,
-            "it shows what would count, and asks",
-        )
-        return
-    what = f"{path}: {_TRUST[found.trust].format(trust)}"
-    yield Finding("rules.project", Status.OK, what, figures={"trust": str(found.trust)})
-
-
-def _files() -> RuleFiles:
-    return RuleFiles(config.config_folder(), (str(config.state_folder()),))
+    yield from ruled.rules(machine)
+    yield from ruled.project_rules(machine)
