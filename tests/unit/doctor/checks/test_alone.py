@@ -31,6 +31,7 @@ def test_a_switch_in_any_file_is_a_fault_that_editing_mends(home: Home, scope: s
     assert is_well(home.look(switched_on))
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("scope", ["settings.json", "../project/.claude/settings.json"])
 @pytest.mark.parametrize("name", ["CRABHOOK_SERVER", "XDG_RUNTIME_DIR", "LD_PRELOAD"])
 def test_what_any_settings_put_into_the_hooks_environment_is_told(
