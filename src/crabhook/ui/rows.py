@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 
 from crabhook.ui.safe import TAB, safe
+from crabhook.ui.secrets import covered
 
 _MOST_TAKEN = 200_000  # rows; a fraction of a second
 
@@ -34,7 +35,12 @@ class Row:
 
     @property
     def line(self) -> str:
-        """The row as it is printed, the agent's words made safe."""
+        """The row as it is printed, the agent's words made safe and the secrets in them covered."""
+        return self.ours + covered(self.theirs.replace("\t", TAB)) + self.after
+
+    @property
+    def bare_line(self) -> str:
+        """The row with its secrets in the clear."""
         return self.ours + safe(self.theirs.replace("\t", TAB)) + self.after
 
     def cut(self, longest: int) -> "Row":

@@ -98,6 +98,7 @@ _TABLE = (
     Word("extend", "let it wait longer, as long as its agent does", "10m"),
     Word("undo", "take back an allow that is still held"),
     Word("show", "print the whole request"),
+    Word("show secrets", "print it with the secrets that are covered"),
     Word("list", "what waits, the oldest first, and the standing orders", "", _NONE),
     Word("hold", "let an event wait for you that would go by",
          "EVENT [session=…] [project=…] [times=N]", _NONE),

@@ -12,11 +12,12 @@ from crabhook.ui.full.formview import tab_line
 from crabhook.ui.full.head import head_lines
 from crabhook.ui.full.letters import cells, clip, own_ascii, speller
 from crabhook.ui.full.lists import WordsOfCards, card_row
-from crabhook.ui.full.mask import ASCII_COVER, COVER, Mask
+from crabhook.ui.full.mask import Mask
 from crabhook.ui.full.ordersaid import orders_line
 from crabhook.ui.full.paper import Line, Sheet, clip_line, ends
 from crabhook.ui.full.screen import Screen
 from crabhook.ui.full.standing import Standing
+from crabhook.ui.secrets import ASCII_COVER, COVER
 
 LEAST_COLUMNS, LEAST_ROWS = 24, 7
 

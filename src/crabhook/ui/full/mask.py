@@ -7,10 +7,7 @@ claim that nothing else on the screen is one.
 from dataclasses import dataclass
 
 from crabhook.ui.full.letters import Speller
-from crabhook.ui.full.secrets import names_a_secret, secrets_in
-
-COVER = "•"
-ASCII_COVER = "*"
+from crabhook.ui.secrets import COVER, masked, names_a_secret
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,17 +24,6 @@ class Mask:
     def whole(self, text: str) -> str:
         """Return all of `text` covered, as the value of a field that names a secret is."""
         return self.spell("".join(self.cover if letter.isalnum() else letter for letter in text))
-
-
-def masked(text: str, cover: str = COVER) -> str:
-    """Return `text` with each letter of a secret covered; its length stays what it is."""
-    spans = list(secrets_in(text)) if len(text) > 3 else []
-    if not spans:
-        return text
-    letters = list(text)
-    for start, end in spans:
-        letters[start:end] = cover * (end - start)
-    return "".join(letters)
 
 
 def spelling_of(name: str, spell: Speller) -> Speller:

@@ -24,7 +24,7 @@ from crabhook.ui.plain.oldest import JUST_NOW, Oldest
 from crabhook.ui.plain.order_line import keep_going_order, order_line, read_order, read_release
 from crabhook.ui.plain.remembering import Remembering
 from crabhook.ui.plain.show import card_lines
-from crabhook.ui.safe import safe
+from crabhook.ui.secrets import covered
 from crabhook.ui.summary import brief
 from crabhook.ui.target import Kind as Naming
 from crabhook.ui.target import alike, first_alike, named_cards
@@ -104,7 +104,7 @@ class Clerk:
 
     def _complain(self, error: object) -> None:
         if said := str(error):
-            self._say(f"! {safe(said)}")  # it may quote an agent
+            self._say(f"! {covered(said)}")  # it may quote an agent
 
     def _follow_about_cards(self, command: Command) -> None:
         """Do what a word says to each card it names; what fails on one does not stop the others."""
@@ -133,7 +133,7 @@ class Clerk:
         if said := self._desk.objections(card.number, given.decision):
             self._objected[card.number] = card, replace(given.decision, despite=tuple(said))
             for one in said:
-                self._say(f"  ! {brief(one)}")
+                self._say(f"  ! {brief(one, covered)}")
             wrong = f"the rules are against #{card.number} as you changed it"
             raise LineError(wrong, WORDS["anyway"].usage(card.number))
         self._decide(card, given.decision)
@@ -175,8 +175,9 @@ class Clerk:
             raise LineError(f"no allow of #{card.number} is held", "list, to see what waits")
         self._say(self._answers.take_back(card.number))
 
-    def _show(self, card: Card, _: Command) -> None:
-        self._say("\n".join(card_lines(card, self._desk.now(), whole=True)))
+    def _show(self, card: Card, command: Command) -> None:
+        bare = command.word.name == "show secrets"
+        self._say("\n".join(card_lines(card, self._desk.now(), whole=True, bare=bare)))
         others = alike(card, self._desk.waiting()) if card.state is State.WAITING else []
         if others:
             numbers = ", ".join(f"#{other.number}" for other in others)
@@ -276,6 +277,7 @@ _ABOUT_A_CARD: Mapping[str, Callable[[Clerk, Card, Command], None]] = {
     "undo": Clerk._undo,  # noqa: SLF001 - the table of its own methods
     "quiet": Clerk._hush,  # noqa: SLF001
     "show": Clerk._show,  # noqa: SLF001
+    "show secrets": Clerk._show,  # noqa: SLF001
     "snooze": Clerk._snooze,  # noqa: SLF001
     "extend": Clerk._extend,  # noqa: SLF001
 }

@@ -9,6 +9,7 @@ from crabhook.broker.desk import Desk, News
 from crabhook.ui.plain.clerk import Clerk
 from crabhook.ui.plain.news import Teller, Write, outcome_line
 from crabhook.ui.plain.order_line import order_line
+from crabhook.ui.secrets import covered
 from crabhook.ui.summary import brief
 
 FAREWELL = 1.0  # seconds; whoever does not read the last lines by then is gone
@@ -33,7 +34,7 @@ async def run(
 
     teller.say(f"· crabhook, plain desk: {len(desk.waiting())} waiting; help lists the words")
     for wrong in desk.troubles():
-        teller.say(f"! {brief(wrong)}")
+        teller.say(f"! {brief(wrong, covered)}")
     for order in desk.orders():
         teller.say(order_line(order, desk.now()))
     for card in desk.waiting():

@@ -6,6 +6,7 @@ from crabhook.broker.card import Card
 from crabhook.broker.desk import Desk
 from crabhook.ui.plain.order_line import order_line
 from crabhook.ui.plain.show import clock
+from crabhook.ui.secrets import covered
 from crabhook.ui.summary import brief, project, summary, tool_label
 from crabhook.ui.target import first_alike
 
@@ -13,7 +14,7 @@ from crabhook.ui.target import first_alike
 def list_lines(desk: Desk) -> Iterator[str]:
     """Yield what is wrong, then a line for each card that waits, and for each standing order."""
     waiting, now = desk.waiting(), desk.now()
-    yield from (f"! {brief(wrong)}" for wrong in desk.troubles())
+    yield from (f"! {brief(wrong, covered)}" for wrong in desk.troubles())
     for card in waiting:
         first = first_alike(card, waiting)
         same = f" · the same as #{first.number}" if first else ""
@@ -28,5 +29,5 @@ def _line(card: Card, now: float) -> str:
     times = f"waits {clock(now - card.asked_at)}, {clock(card.wait_until - now)} left"
     if card.snoozed_until:
         times += f", aside for {clock(card.snoozed_until - now)}"
-    about = f"{tool_label(event)} {project(event)} {summary(event)}".rstrip()
+    about = " ".join(tell(event, covered) for tell in (tool_label, project, summary)).rstrip()
     return f"#{card.number} {times} · {about}"

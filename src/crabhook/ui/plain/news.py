@@ -14,6 +14,7 @@ from crabhook.model.jsontext import pretty
 from crabhook.model.suggestion import Suggestion
 from crabhook.ui.plain.show import card_lines, clock, header
 from crabhook.ui.safe import safe
+from crabhook.ui.secrets import covered
 from crabhook.ui.summary import brief, project, summary
 
 Write: TypeAlias = Callable[[str], Awaitable[None]]
@@ -49,7 +50,7 @@ def _joined(before: Card, card: Card) -> list[str]:
     """Say which events have come to ask about the same call."""
     known = {leg.id for leg in before.requests}
     fresh = [leg.event.name for leg in card.requests if leg.id not in known]
-    return [f"#{card.number} is also asked as {brief(name)}" for name in fresh]
+    return [f"#{card.number} is also asked as {brief(name, covered)}" for name in fresh]
 
 
 def _moved(before: Card, card: Card, now: float) -> list[str]:
@@ -70,12 +71,12 @@ def outcome_line(card: Card) -> str:
     decision = card.decision
     parts = [f"#{card.number} {card.outcome}"]
     if decision is None:
-        parts.append(brief(card.why))
+        parts.append(brief(card.why, covered))
     else:
-        parts.append(brief(decision.reason or decision.note))
+        parts.append(brief(decision.reason or decision.note, covered))
         parts += [f"({told})" for told in _besides(decision)]
         if decision.by != OPERATOR:
-            parts.append(f"(by {brief(decision.by)})")
+            parts.append(f"(by {brief(decision.by, covered)})")
     return " ".join(part for part in parts if part)
 
 
@@ -84,19 +85,19 @@ def _besides(decision: Decision) -> Iterator[str]:
     if decision.interrupt:
         yield "the turn ends"
     if decision.halt:
-        said = "" if decision.halt == decision.reason else f": {brief(decision.halt)}"
+        said = "" if decision.halt == decision.reason else f": {brief(decision.halt, covered)}"
         yield f"the session's turn ends{said}"
     for said in decision.despite:
-        yield f"although {brief(said)}"
+        yield f"although {brief(said, covered)}"
     if decision.user_message:
-        yield f"its user is told: {brief(decision.user_message)}"
+        yield f"its user is told: {brief(decision.user_message, covered)}"
     if decision.suppress_output:
         yield "its agent is asked not to show what the hook says"
     for update in decision.permissions:
         kept = Suggestion(update)
-        yield " → ".join(filter(None, (brief(kept.what), kept.where)))
+        yield " → ".join(filter(None, (brief(kept.what, covered), kept.where)))
     if decision.content:
-        yield brief(pretty(dict(decision.content)))
+        yield brief(pretty(dict(decision.content)), covered)
 
 
 def feed_line(entry: FeedEntry) -> str:
@@ -105,12 +106,12 @@ def feed_line(entry: FeedEntry) -> str:
     if entry.alarm:
         return "! " + feed_line(replace(entry, alarm=False)).removeprefix("· ")
     if not event.platform:  # the desk's own news: an order was given, or has ended
-        return f"· desk: {brief(entry.text)}"
+        return f"· desk: {brief(entry.text, covered)}"
     session = f"session={safe(event.session[:4])}…" if event.session else ""
-    tool = brief(event.tool.name) if event.tool else ""
-    subject = summary(event) if entry.number is None else ""
-    told = " · ".join(filter(None, (brief(entry.text or entry.outcome), subject)))
-    parts = ("·", brief(event.name), tool, session, project(event), told)
+    tool = brief(event.tool.name, covered) if event.tool else ""
+    subject = summary(event, covered) if entry.number is None else ""
+    told = " · ".join(filter(None, (brief(entry.text or entry.outcome, covered), subject)))
+    parts = ("·", brief(event.name, covered), tool, session, project(event, covered), told)
     return " ".join(part for part in parts if part)
 
 

@@ -10,6 +10,7 @@ from crabhook.model.event import Event
 from crabhook.ui.durations import read_duration
 from crabhook.ui.plain.show import clock
 from crabhook.ui.safe import safe
+from crabhook.ui.secrets import covered
 from crabhook.ui.sessions import known_session
 from crabhook.ui.summary import brief
 from crabhook.ui.words import WORDS, LineError
@@ -64,7 +65,7 @@ def order_line(order: Order, now: float) -> str:
     if order.kind is Kind.AWAY:
         said = "away: what agents ask goes to their own users; here ends it"
         return " · ".join(filter(None, ("· " + said, left)))
-    return " · ".join(filter(None, (f"· order: {brief(str(order))}", left)))
+    return " · ".join(filter(None, (f"· order: {brief(str(order), covered)}", left)))
 
 
 def _hold(rest: str, desk: Desk, usage: str) -> Order:

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from crabhook.ui.full.fields import field_rows
 from crabhook.ui.full.letters import CHUNK, wrapped
-from crabhook.ui.full.mask import Mask, masked
-from crabhook.ui.full.secrets import names_a_secret
+from crabhook.ui.full.mask import Mask
 from crabhook.ui.safe import safe
+from crabhook.ui.secrets import masked, names_a_secret
 from tests.support.sitting import Sitting
 
 SAMPLES = Path(__file__).parents[3] / "samples" / "secrets"

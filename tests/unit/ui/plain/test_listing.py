@@ -27,3 +27,10 @@ def test_among_very_many_none_is_searched_for_its_like() -> None:
     for number in range(501):
         desk.ask({**bash("make"), "tool_use_id": f"t{number}"})
     assert not any("the same as" in line for line in list_lines(desk))
+
+
+def test_a_secret_in_a_line_of_the_list_is_covered() -> None:
+    desk = BrokerDesk()
+    desk.ask(bash("export TOKEN=abcd1234efgh && make"))
+    (line,) = list_lines(desk)
+    assert line.endswith("export TOKEN=•••••••••••• && make")

@@ -246,3 +246,15 @@ def test_a_notification_is_told_by_its_title_and_its_message() -> None:
     desk = BrokerDesk()
     desk.ask(sample("Notification", title="Done\x1b[2J", message="ready\nfor you", cwd="/p"))
     assert feed_line(desk.feed()[-1]).endswith(" p Done␛[2J: ready␊for you")
+
+
+def test_a_secret_in_what_went_by_and_in_an_outcome_is_covered() -> None:
+    event = Event(
+        "claude", "PreToolUse", "s", "/w", tool=ToolCall("Bash", {"command": "TOKEN=abcd1234"})
+    )
+    said = (
+        feed_line(FeedEntry(0.0, event, "denied: export TOKEN=abcd1234")),
+        *tell(None, decided(Decision(Verdict.DENY, reason="not TOKEN=abcd1234")), 0.0),
+    )
+    assert not any("abcd1234" in line for line in said)
+    assert any("TOKEN=••••••••" in line for line in said)

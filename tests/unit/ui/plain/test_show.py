@@ -283,3 +283,47 @@ def test_what_a_hook_cannot_do_stands_on_a_line_of_its_own_while_the_card_waits(
     assert f"  limit: {limits[0]}" in card_lines(card, 0.0)
     ended = replace(card, state=State.WITHDRAWN)
     assert not any("limit:" in line for line in card_lines(ended, 0.0))
+
+
+KEY = "sk-ant-api03-" + "aB3" * 20
+SECRETS: list[tuple[str, dict[str, Any]]] = [
+    ("Bash", {"command": f"echo a\ncurl -H 'PRIVATE-TOKEN: s3cr3tvalue' x\nexport K={KEY}"}),
+    ("Write", {"file_path": "a", "content": f"x\nAPI_TOKEN={KEY}\n"}),
+    ("Edit", {"file_path": "a", "old_string": f"k = '{KEY}'", "new_string": "k = ''"}),
+    ("mcp__a__b", {"deep": [{"password": "hunter2hunter2", "text": KEY}]}),
+    ("Task", {"prompt": f"use {KEY}", "description": KEY}),
+    ("Read", {"file_path": f"/tmp/{KEY}"}),
+]
+
+
+@pytest.mark.parametrize(("tool", "given"), SECRETS)
+@pytest.mark.parametrize("whole", [False, True])
+def test_no_secret_is_printed_in_the_clear_until_it_is_asked_for(
+    tool: str, given: dict[str, Any], *, whole: bool
+) -> None:
+    event = Event("claude", "PreToolUse", "s", "/p", tool=ToolCall(tool, given))
+    card = card_of(event, law=f"a rule says so: {KEY}")
+    shown = "\n".join(card_lines(card, 0.0, whole=whole))
+    for secret in (KEY, KEY[20:40], "s3cr3tvalue", "hunter2hunter2"):
+        assert secret not in shown
+    assert '"7 show secrets" prints them' in shown
+    bare = "\n".join(card_lines(card, 0.0, bare=True))
+    assert KEY in bare
+    assert "covered" not in bare
+
+
+@pytest.mark.parametrize(
+    "field", ["command", "file_path", "content", "prompt", "x", "plan", "description"]
+)
+def test_of_a_huge_input_a_bounded_part_is_printed(field: str) -> None:
+    huge = {field: "token=abc x\n" * 200_000, "deep": [{"y" * 100_000: "z" * 100_000}] * 20}
+    event = Event(
+        "c" * 9999, "PreToolUse", "s" * 100_000, "/p" * 100_000, tool=ToolCall("T" * 100_000, huge)
+    )
+    card = card_of(
+        replace(event, permission_mode="m" * 100_000), law="why " * 100_000, came="c" * 99_999
+    )
+    unasked = "\n".join(card_lines(card, 0.0))
+    assert len(unasked) < FIRST_CHARACTERS + 10_000
+    assert unasked.count("\n") < FIRST_LINES + 50
+    assert len("\n".join(card_lines(card, 0.0, whole=True))) < WHOLE_CHARACTERS + 10_000

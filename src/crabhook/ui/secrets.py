@@ -8,6 +8,11 @@ is part of one, whatever an agent puts behind the word "token".
 import re
 from collections.abc import Iterator
 
+from crabhook.ui.safe import safe
+
+COVER = "•"
+ASCII_COVER = "*"
+
 _W = "[A-Za-z0-9_-]"
 # A letter of a secret: nothing that separates words or that a shell reads as more than itself.
 _S = r"[^\s\"'`$();|&<>\\{}\[\],*?#•]"
@@ -82,8 +87,11 @@ _BEFORE = tuple(
         rf"(?i:\bauthorization{_QUOTE}?\s?[:=]\s?{_QUOTE}?(?:{_SCHEMES}\s{{1,4}})?(?!{_SCHEMES}\s){_LONG})",
         rf"(?i:\bx-[\w-]{{0,40}}(?:token|key|secret){_QUOTE}?\s?:\s?{_QUOTE}?{_LONG})",
         rf"(?i:\bcookie:\s{{1,4}}{_LONG})",
+        rf"(?i:\b(?:private|job|deploy)-token{_QUOTE}?\s?:\s?{_QUOTE}?{_SECRET})",
+        rf"\bcurl{_COMMAND}(?:-[A-Za-z]{{0,12}}b|--cookie)[ =]?[\"']?[^\s\"'=]{{1,100}}={_SECRET}",
         r"://[^\s/:@\"'<>]{0,200}:(?P<secret>[^\s/@\"'<>`$();|&\\]{1,400})@",
         r"://(?P<secret>[A-Za-z0-9_-]{16,400})@",
+        r"(?:(?<=http)|(?<=https))://(?P<secret>(?=[a-zA-Z_.~%-]*[0-9])[A-Za-z0-9_.~%-]{8,400})(?::|@)",
         rf"(?i:[?&](?:[\w-]{{0,30}}(?:token|secret|password|signature|key)|sig|pwd)={_LONG})",
         rf"\b(?:curl|wget|https?){_COMMAND}{_USER}{_SECRET}",
         rf"\b(?:mysql|mysqldump|mariadb|sshpass){_COMMAND}-p ?[\"']?{_SECRET}",
@@ -103,6 +111,22 @@ _INNOCENT = re.compile(
     r"|[0-9]{1,5})"
 )
 _IDENTIFIER = re.compile(r"[A-Za-z_]+")
+
+
+def covered(text: str) -> str:
+    """Return an agent's text for a terminal: safe, and its secrets covered."""
+    return safe("\n".join(map(masked, text.split("\n"))))
+
+
+def masked(text: str, cover: str = COVER) -> str:
+    """Return `text` with each letter of a secret covered; its length stays what it is."""
+    spans = list(secrets_in(text)) if len(text) > 3 else []
+    if not spans:
+        return text
+    letters = list(text)
+    for start, end in spans:
+        letters[start:end] = cover * (end - start)
+    return "".join(letters)
 
 
 def secrets_in(line: str) -> Iterator[tuple[int, int]]:
