@@ -1,6 +1,7 @@
 """Text as the shell unquotes it: backslashes, `$'…'`, braces."""
 
 import re
+from collections.abc import Sequence
 
 _ANSI = re.compile(
     r"\\(?:(?P<octal>[0-7]{1,3})|x(?P<hex>[0-9a-fA-F]{1,2})|u(?P<short>[0-9a-fA-F]{1,4})"
@@ -12,6 +13,8 @@ _LETTERS |= {"f": "\f", "r": "\r", "v": "\v"}
 _BRACES = re.compile(r"(?<!\\)\{([^{}]*)\}")
 _RANGE = re.compile(r"(-?\d{1,4})\.\.(-?\d{1,4})|([a-zA-Z])\.\.([a-zA-Z])")
 _WILD = re.compile(r"(?<!\\)[*?\[]")
+
+_DIRECTIVE = re.compile(r"%[-+ 0#]*\d*(?:\.\d+)?[a-zA-Z]")
 
 MAX_BRACES = 16  # of one word
 MAX_WORDS = 64  # of one word's braces; more is a trouble, not a list
@@ -42,6 +45,12 @@ def _ansi_letter(match: re.Match[str]) -> str:
         number = int(digits, 16)
         return chr(number) if number < 0x110000 and not 0xD800 <= number < 0xE000 else "\ufffd"
     return _LETTERS.get(match["letter"], match["letter"])
+
+
+def formatted(words: Sequence[str]) -> str:
+    """Return what `printf` makes of its format and the words behind it, once through the format."""
+    given = iter([word for word in words if word != "--"])
+    return _DIRECTIVE.sub(lambda _: next(given, ""), next(given, ""))
 
 
 def has_wildcard(text: str) -> bool:

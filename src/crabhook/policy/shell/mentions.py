@@ -13,7 +13,7 @@ from posixpath import basename
 from crabhook.policy.names import names
 from crabhook.policy.shell.hidden import SHELLS
 from crabhook.policy.shell.script import Command, Flow, Script
-from crabhook.policy.shell.wrappers import is_safe, unwrapped
+from crabhook.policy.shell.wrappers import is_plain, is_safe, unwrapped
 
 # They run nothing, whatever they are given.
 _DATA = names(
@@ -41,6 +41,7 @@ _ACTING = {
 _RUNNING = re.compile(
     r"-c|-x|-O|--exec|--ext-diff|--textconv|--open-files-in-pager|--config|--upload"
 )
+_HARMLESS = re.compile(r"-c(?:user|color|advice|init|commit|log|diff|push|pull|merge)\.")
 _TOKEN = re.compile(r"[^\w.+@/-]+")
 _ATTACHED = re.compile(r"-[A-Za-z](?=.)")
 _QUOTES = re.compile(r"[\\'\"]")
@@ -73,11 +74,7 @@ class Mentions:
 def mentions(text: str, script: Script) -> Mentions:
     """Return the names in a line that was read into this script."""
     commands = [command for command in script.commands if not command.hidden]
-    calls = tuple(
-        command
-        for command in commands
-        if command.words and not (all(w.fixed for w in command.words) and not _is_fed(command))
-    )
+    calls = tuple(command for command in commands if command.words and _varies(command))
     if all(map(_is_data, commands)):
         return Mentions(calls=calls)
     shell = any(_starts_shell(command) for command in commands)
@@ -122,6 +119,24 @@ def _is_data(command: Command) -> bool:
     return not any(_RUNNING.match(word.text) and word.text != "-cached" for word in words[2:])
 
 
+def _varies(command: Command) -> bool:
+    """Whether the command may do something else than its words say."""
+    if not all(word.fixed for word in command.words) or _is_fed(command):
+        return True
+    return _is_configured(command)
+
+
+def _is_configured(command: Command) -> bool:
+    """Whether settings come with the command: to git, any of them may be an alias for another."""
+    odd = (one.name for one in command.assignments if not is_plain(one.name))
+    words = [word.text for word in command.words]
+    return any(odd) or any(
+        word.startswith(("-c", "--config")) and not _HARMLESS.match("".join(words[at : at + 2]))
+        for at, word in enumerate(words)
+        if basename(words[0]) == "git"
+    )
+
+
 def _is_fed(command: Command) -> bool:
     """Whether more words come from what `xargs` reads."""
     return any(basename(one[0].text) == "xargs" for one in unwrapped(command))
@@ -150,6 +165,8 @@ def _may_become(command: Command, first: str, rest: Sequence[str]) -> bool:
         fed |= words[0].text == "xargs"
         if basename(words[0].text) != first:
             continue
+        if rest and _is_configured(command):
+            return True
         for at, wanted in enumerate(rest, 1):
             if "*" in wanted:
                 return any(not word.fixed for word in words[at:])

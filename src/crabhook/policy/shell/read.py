@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from crabhook.policy.names import names
-from crabhook.policy.shell import arithmetic, compound, redirects
+from crabhook.policy.shell import arithmetic, compound, literal, redirects
 from crabhook.policy.shell.builtins import DECLARING, builtin_trouble
 from crabhook.policy.shell.expansion import subscript
 from crabhook.policy.shell.line import Found, Line, Shape, UnreadableError
@@ -29,6 +29,7 @@ _CLOSERS = names("then elif else fi do done esac in }")
 _RESERVED = _OPENERS | _CLOSERS | {"!", "time"}
 # Words that zsh keeps for itself, or reads before it looks for a program.
 _ZSH_RESERVED = names("foreach end repeat nocorrect - always")
+_DASH_RUNS = re.compile(r"[ \t\n(!]*[A-Za-z_][A-Za-z0-9_]*[ \t\n;&|<>()]")
 _ENDS = ("", "\n", ";", "&", "|", ")")
 _NOTHING: frozenset[str] = frozenset()
 
@@ -175,9 +176,10 @@ def _hear(line: Line, commands: Sequence[Command]) -> None:
     for command in commands:
         texts = [word.text for word in command.words]
         if texts[:1] in (["echo"], ["printf"]):
-            line.found.given.append(" ".join(texts[1:]))
-        if texts[:1] == ["printf"]:
-            line.found.given += texts[2:]
+            printed = [" ".join(texts[1:])]
+            if texts[0] == "printf":
+                printed += [literal.formatted(texts[1:]), *texts[2:]]
+            line.found.given += dict.fromkeys((*printed, *map(literal.ansi, printed)))
 
 
 def _command(line: Line, *, sure: bool) -> Command | None:
@@ -186,6 +188,8 @@ def _command(line: Line, *, sure: bool) -> Command | None:
     word = line.plain_word()
     if line.ahead("(("):
         line.at += 2
+        if _DASH_RUNS.match(line.text, line.at):
+            line.found.trouble("arithmetic whose first word is a command to dash")
         arithmetic.read(line, "))")
         redirects.after_compound(line)
         return None

@@ -30,6 +30,8 @@ _AFTER_LONE_QUOTED = frozenset(" \t\n\"|/.,);:%]'\\")
 _READ_APART = re.compile(r"\[|:[A-Za-z&]")
 _GLOB = re.compile(r"[*?]|\[(?=[^ ]*\])")
 _BARE_DOLLAR = re.compile(r"\$(?![({'])")
+_SUBSCRIPT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\[")
+_CLOSED = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\[[\w.*?!^,@:/~%=-]*\]")
 _EQUALS = re.compile(r"=[A-Za-z_/~]")
 _LATIN_BLANKS = re.compile(rb"[\x85\xa0]")
 
@@ -70,6 +72,8 @@ def _goes_on(line: Line, *, regex: bool) -> bool:
 
 def _check(line: Line, raw: str, plain: str) -> None:
     """Say what shells may read otherwise in a word as a whole."""
+    if _SUBSCRIPT.match(raw) and not _CLOSED.match(raw):
+        line.found.trouble("a bracket in a word, which the shell may read on to its end")
     if _EQUALS.match(raw):
         line.found.trouble("a word that zsh may take for a program's path")
     if not plain.isascii() and _LATIN_BLANKS.search(plain.encode("utf-8", "replace")):
@@ -176,6 +180,13 @@ def _in_quotes(line: Line, plain: re.Pattern[str]) -> list[Piece]:
 
 def dollar(line: Line, *, quoted: bool = False) -> Piece:
     """Take a dollar sign and what it stands for."""
+    piece = _dollar(line, quoted=quoted)
+    if line.ahead("\\\n"):
+        line.found.trouble("a line's end that may be taken back inside a name")
+    return piece
+
+
+def _dollar(line: Line, *, quoted: bool) -> Piece:
     line.at += 1
     if line.ahead("(("):
         line.at += 2

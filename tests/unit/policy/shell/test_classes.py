@@ -77,6 +77,13 @@ GRAMMAR = [
     "coproc { zz; }",
     "select x in a; do zz; done",
     "repeat 2 zz",
+    'echo "a $\\\n(zz) b"',
+    'echo "$\\\n{x:-$(zz)}"',
+    'x=zz; echo "$a\\\nx"; [ $x ]; $\\\nx',
+    'o[ #"`zz`"]',
+    "o[ $(ls) ]; o['a' ;zz]",
+    "((zz))",
+    "(( zz < 3 ))",
     "echo a\x0bzz",
     "echo a\rzz",
 ]

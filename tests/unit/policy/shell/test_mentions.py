@@ -36,6 +36,9 @@ DENIED = [
     "bash -o errexit <<< 'rm y'",
     "printf '%s\\n' 'rm y' | sh",
     "printf 'rm %s' y | sh",
+    "printf 'r%s' 'm y' | sh",
+    "printf '\\x72m y' | sh",
+    "echo -e '\\x72m y' | bash",
     "printf '%s\\n' 'rm y' | xargs -I% sh -c %",
     "echo rm y | xargs -I{} sh -c '{}'",
     "echo 'rm y' | xargs env",
@@ -84,7 +87,8 @@ def test_a_program_that_a_rule_denies_is_found_wherever_it_could_run(line: str) 
 
 @pytest.mark.parametrize(
     "line", ["git -c alias.x=push x", "git -c alias.x=push x origin", 'f() { git "$1"; }; f push',
-             "git $x", "x=push; git $x", "echo push | xargs git", "git $(echo push)", "git --exec-path=/ push"],
+             "git $x", "x=push; git $x", "echo push | xargs git", "git $(echo push)", "git --exec-path=/ push", "git -c include.path=x y",
+        "GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=alias.x GIT_CONFIG_VALUE_0=push git x", "v=push git --config-env=alias.x=v x"],
 )  # fmt: skip
 def test_a_denied_subcommand_is_found_wherever_it_could_run(line: str) -> None:
     assert verdict(denying("Bash(git push *)"), bash(line)) != "allow"
