@@ -87,6 +87,7 @@ class Line:
     within: int = 0  # substitutions around it
     scripts: int = 0  # words around it that are scripts
     at: int = 0
+    ended: bool = False  # to dash, which takes the & of `&>` for an end
     pending: list[Heredoc] = field(default_factory=list)
 
     @property

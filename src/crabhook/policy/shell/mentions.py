@@ -13,7 +13,7 @@ from posixpath import basename
 from crabhook.policy.names import names
 from crabhook.policy.shell.hidden import SHELLS
 from crabhook.policy.shell.script import Command, Flow, Script
-from crabhook.policy.shell.wrappers import is_plain, is_safe, unwrapped
+from crabhook.policy.shell.wrappers import is_safe, unwrapped
 
 # They run nothing, whatever they are given.
 _DATA = names(
@@ -128,9 +128,11 @@ def _varies(command: Command) -> bool:
 
 def _is_configured(command: Command) -> bool:
     """Whether settings come with the command: to git, any of them may be an alias for another."""
-    odd = (one.name for one in command.assignments if not is_plain(one.name))
     words = [word.text for word in command.words]
-    return any(odd) or any(
+    own = f"{basename(words[0]).upper()}_"  # GIT_CONFIG_COUNT, npm_config_script_shell
+    if any(one.name.upper().startswith(own) for one in command.assignments):
+        return True
+    return any(
         word.startswith(("-c", "--config")) and not _HARMLESS.match("".join(words[at : at + 2]))
         for at, word in enumerate(words)
         if basename(words[0]) == "git"

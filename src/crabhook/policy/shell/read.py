@@ -215,6 +215,7 @@ def _simple(line: Line, *, sure: bool) -> Command | None:
     words: list[Word] = []
     assignments: list[Assignment] = []
     start, end, redirected = -1, line.at, False
+    line.ended = False
     while True:
         line.blanks()
         if redirects.read(line):
@@ -252,6 +253,8 @@ def _take(
         return
     if not words and (redirected or assignments) and line.plain_word() in _RESERVED:
         raise UnreadableError("a word of the shell's own after a redirect")
+    if line.ended:
+        line.found.trouble("a word behind &>, which is a command to dash")
     words.append(read_word(line))
     if words[-1].raw in ("{", "}"):
         line.found.trouble("a brace alone, which shells read apart")

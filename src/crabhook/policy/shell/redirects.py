@@ -60,6 +60,7 @@ def read(line: Line) -> bool:
     start = line.at
     line.at = match.end()
     line.blanks()
+    line.ended |= operator.startswith("&")
     if operator.startswith("<<") and operator != "<<<":
         _announce(line, operator)
     elif operator == "<<<":

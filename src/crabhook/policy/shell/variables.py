@@ -39,6 +39,7 @@ class Variables:
         self._set: dict[str, list[_Atoms]] = defaultdict(list)
         self.sure: frozenset[str] = frozenset()
         self._forgotten = False
+        self._outside: set[str] = set()
         self._duties: dict[tuple[str, bool, str], None] = {}
         self._count = 0
 
@@ -77,6 +78,10 @@ class Variables:
         """Keep that this must be one plain word."""
         self._must((one for one in atoms if not one.joined), where, number=False)
 
+    def must_be_unset(self, name: str) -> None:
+        """Keep that no line of its own may set this variable."""
+        self._outside.add(name)
+
     def _must(self, atoms: Iterable[Atom], where: str, *, number: bool) -> None:
         fits = _DIGITS if number else _TAME
         for atom in atoms:
@@ -91,6 +96,8 @@ class Variables:
         """Return what the line computes with, or hands on, though it may be a command."""
         evaluated = "an array is set by a word of declare, which the shell may evaluate"
         odd = [evaluated] if self.declared & self.arrays else []
+        if self._outside & set(self._set):
+            odd.append("a test behind ||, which is a command to dash")
         if not self._duties:
             return odd
         unfit = {number: self._unfit(number=number) for number in {key[1] for key in self._duties}}

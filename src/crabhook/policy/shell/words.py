@@ -208,6 +208,8 @@ def _ansi(line: Line) -> Piece:
     match = line.match(_ANSI)
     if not match:
         raise UnreadableError("a quote that does not close")
+    if "\\'" in match[1]:
+        line.found.trouble("a quote inside $'…', which dash ends there")
     return _text(literal.ansi(match[1]))
 
 
