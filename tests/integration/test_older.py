@@ -61,6 +61,13 @@ ASKED: dict[str, tuple[str, str, dict[str, Any]]] = {
 }
 
 
+def within(expected: object, given: object) -> bool:
+    """Whether all that is expected was given; a newer server may say more beside it."""
+    if isinstance(expected, dict) and isinstance(given, dict):
+        return all(key in given and within(one, given[key]) for key, one in expected.items())
+    return expected == given
+
+
 @pytest.fixture(scope="module", params=WHEELS, ids=lambda wheel: wheel.parent.name)
 def older(request: pytest.FixtureRequest) -> Iterator[Program]:
     with tempfile.TemporaryDirectory(prefix="crabhook-older-") as folder:
@@ -115,7 +122,7 @@ def test_each_answer_is_the_agents_whoever_is_older(
     number = desk.wait_for(rf"^#(\d+) {event} ")[1]
     desk.say(f"{number} {said}")
     specific = started.answer()["hookSpecificOutput"]
-    assert {key: specific.get(key) for key in expected} == expected
+    assert within(expected, specific), specific
     desk.wait_for(rf"^#{number} delivered")
 
 

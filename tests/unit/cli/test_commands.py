@@ -9,7 +9,7 @@ import pytest
 from crabhook.cli import HELP, main, parser_of
 from crabhook.cli.commands import ACTIONS, COMMANDS, HOOK_OPTIONS
 from crabhook.cli.parser import subcommands
-from crabhook.hook.client import _OPTIONS
+from crabhook.hook.client import _OPTIONS, Options
 
 ROOT = Path(__file__).parents[3]
 
@@ -54,6 +54,17 @@ def test_the_help_lists_every_command_and_every_option_of_the_hook() -> None:
         if variable:
             assert options[name] == variable.decode()
         assert name in HELP
+
+
+def test_the_defaults_in_the_help_are_the_hooks_own() -> None:
+    own, told = Options(), 0
+    for option, (_, what) in HOOK_OPTIONS.items():
+        name = option.split()[0].strip("-").replace("-", "_")
+        if (default := re.search(r"\(([a-z0-9]+)\)$", what)) and hasattr(own, name):
+            value = getattr(own, name)
+            assert default[1] == (f"{value:g}" if isinstance(value, float) else value), option
+            told += 1
+    assert told == 5
 
 
 def test_the_page_has_the_same_options_of_the_hook() -> None:
