@@ -21,6 +21,7 @@ def candidates(server: Server) -> list[Candidate]:
     """Return both; the names are those of bench.goals."""
     python = sys.executable
     gate = gate_installation()
+    companion = replace(gate, stance=Stance.COMPANION)
     over_tls = replace(
         gate,
         server=f"127.0.0.1:{server.port}",
@@ -49,8 +50,13 @@ def candidates(server: Server) -> list[Candidate]:
         ),
         Candidate(
             goals.OBSERVED,
-            installed_command("Stop", replace(gate, stance=Stance.COMPANION)),
+            installed_command("Stop", companion),
             partial(new_call, OBSERVED_EVENT),
+        ),
+        Candidate(
+            goals.PASSED,
+            installed_command("PreToolUse", companion),
+            partial(new_call, DECIDED_EVENT),
         ),
     ]
 

@@ -14,6 +14,7 @@ NOTHING_ELSEWHERE = "python -c pass, new venv"
 BARE = "python -I -S -c pass"
 HELD = "installed hook, allowed"
 OBSERVED = "installed hook, Stop observed"
+PASSED = "installed companion, a call passed"
 CONSOLE = "console script, allowed"
 TLS = "installed hook over TLS, allowed"
 NAIVE = "grpcio stub client, allowed"
@@ -27,7 +28,7 @@ POST_AGENT = "HTTP from Node, http.Agent"
 POST_FETCH = "HTTP from Node, fetch"
 
 FLOORS = (TRUE, SHELL, BARE, NOTHING, NOTHING_AGAIN, NOTHING_ELSEWHERE)
-OURS = (OBSERVED, HELD, CONSOLE, TLS)
+OURS = (OBSERVED, PASSED, HELD, CONSOLE, TLS)
 POSTS = (POST_KEPT, POST_NEW, POST_AGENT, POST_FETCH)
 INSTEAD = (NAIVE, NODE, CURL, JQ, UV)
 
@@ -45,6 +46,7 @@ class Goal:
 GOALS = (
     Goal(HELD, NOTHING, 1.15, 1.02),
     Goal(OBSERVED, NOTHING, 1.15, 1.02),
+    Goal(PASSED, NOTHING, 1.15, 1.02),
     # What is installed beside crabhook for its development slows the first
     # yardstick, and not the installed hook, which imports no `site`.
     Goal(HELD, NOTHING_ELSEWHERE, 1.15, 1.02),

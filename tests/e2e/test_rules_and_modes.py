@@ -36,7 +36,13 @@ match = "Bash(touch asked *)"
 verdict = "allow"
 match = "Bash(touch allowed)"
 """
-MODES = ["default", "auto", "acceptEdits", "bypassPermissions", "dontAsk"]
+MODES = [
+    "default",
+    "auto",
+    "acceptEdits",
+    pytest.param("bypassPermissions", marks=pytest.mark.everyday),
+    "dontAsk",
+]
 OWN_RULE = {"permissions": {"ask": ["Bash(touch *)"]}}
 
 
@@ -91,7 +97,9 @@ def test_what_no_rule_speaks_of_is_a_card_only_where_the_agent_asks_about_it(
     assert [line.split()[1:3] for line in asked_of(desk)] == [["PermissionRequest", "Bash"]] * cards
 
 
-@pytest.mark.parametrize("where", ["terminal", "headless"])
+@pytest.mark.parametrize(
+    "where", ["terminal", pytest.param("headless", marks=pytest.mark.everyday)]
+)
 def test_a_gates_allow_is_what_happens_under_a_rule_of_the_agents_own_that_asks(
     claude: MakeClaude, desk: PlainDesk, where: str
 ) -> None:
