@@ -26,6 +26,7 @@ _FACTS = client_facts(host="bench", pid=os.getpid(), user="bench", version="0")
 def written(payload: bytes) -> bytes:
     """Return the request of one hook that waits an hour if need be."""
     return permission_request(
+        when_lost="pass",
         request_id=token_hex(16),
         secret=token_hex(16),
         platform="claude",

@@ -23,6 +23,7 @@ _METHOD = "/crabhook.v1.PermissionService/RequestPermission"
 def new_waiting_call() -> Call:
     """Return a call that the operator of bench.server leaves waiting."""
     message = permission_request(
+        when_lost="pass",
         request_id=token_hex(16),
         secret=token_hex(16),
         platform="claude",

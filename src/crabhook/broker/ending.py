@@ -19,7 +19,13 @@ from crabhook.model.reply import Reply
 from crabhook.model.request import Request
 
 NOBODY_DECIDED = "nobody decided in time"
-_BEFORE_A_CALL = frozenset({"PreToolUse", "BeforeTool"})
+_OWN_RULES = "the agent goes on by its own rules, which may run it unasked"
+_FOLLOWS: Mapping[str, str] = {
+    "PreToolUse": _OWN_RULES,
+    "BeforeTool": _OWN_RULES,
+    "PermissionRequest": "the agent's own user decides",
+}
+"""What follows an event that nobody decided, where its hook does not deny it."""
 OPERATOR_LEFT = "the operator closed the desk"
 _UNTIL = "every call of that session is denied until its user's next prompt"
 HOOK_GONE = "the hook was ended by the agent, or its connection was lost"
@@ -171,16 +177,22 @@ def time_passed(books: Books, fact: TimePassed) -> list[Effect]:
 
 
 def undecided(leg: Request) -> str:
-    """Say that nobody decided in time, and what may follow: only its hook knows if it fails closed.
+    """Say that nobody decided in time, and what follows, as far as its hook says what it then does.
 
     A call before the agent's own rules have seen it may run by one of them, and nobody is asked.
     """
-    closed = f"{NOBODY_DECIDED}: denied if its hook fails closed"
-    if leg.event.name == "PermissionRequest":
-        return f"{closed}, else the agent's own user decides"
-    if leg.event.name in _BEFORE_A_CALL:
-        return f"{closed}, else the agent goes on by its own rules, which may run it unasked"
-    return f"{NOBODY_DECIDED}: the agent goes on as without crabhook"
+    follows = _FOLLOWS.get(leg.event.name, "")
+    if not follows:
+        return f"{NOBODY_DECIDED}: the agent goes on as without crabhook"
+    match leg.when_lost:
+        case "deny":
+            return f"{NOBODY_DECIDED}: denied, as its hook was installed to"
+        case "pass":
+            return f"{NOBODY_DECIDED}: {follows}"
+        case "ask":
+            return f"{NOBODY_DECIDED}: the agent's own user is asked, where it can be told to"
+        case _:
+            return f"{NOBODY_DECIDED}: denied if its hook fails closed, else {follows}"
 
 
 def _bring_back(books: Books, now: float) -> list[Effect]:

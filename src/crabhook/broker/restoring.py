@@ -91,7 +91,12 @@ def is_back(books: Books, known: Request, back: Request) -> list[Effect]:
     if known.wait_until != due:
         return []
     card = books.shelf.of_leg(known)
-    leg = replace(known, wait_until=back.wait_until, gives_up_at=back.gives_up_at)
+    leg = replace(
+        known,
+        wait_until=back.wait_until,
+        gives_up_at=back.gives_up_at,
+        when_lost=back.when_lost,
+    )
     legs = tuple(leg if one.id == leg.id else one for one in card.requests)
     return [books.put(replace(card, requests=legs)), books.wake(leg.wait_until, leg.id)]
 

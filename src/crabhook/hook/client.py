@@ -298,6 +298,7 @@ class Request:
             payload=payload,
             wait_ms=max(1, int(seconds * 1000)),
             stance=self._options.stance,
+            when_lost=self._options.when_lost,
             facts=client_facts(
                 host=posix.uname().nodename,
                 pid=posix.getpid(),

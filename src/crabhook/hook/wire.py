@@ -54,7 +54,7 @@ def client_facts(*, host: str, pid: int, user: str, version: str) -> bytes:
     return b"".join((_text(1, host), _number(2, pid), _text(3, user), _text(4, version)))
 
 
-def permission_request(  # noqa: PLR0913 - the message has seven fields
+def permission_request(  # noqa: PLR0913 - the message has eight fields
     *,
     request_id: str,
     secret: str,
@@ -63,6 +63,7 @@ def permission_request(  # noqa: PLR0913 - the message has seven fields
     wait_ms: int,
     stance: int,
     facts: bytes,
+    when_lost: str,
 ) -> bytes:
     """Write a PermissionRequest; `facts` is a ClientFacts already written."""
     return b"".join(
@@ -74,6 +75,7 @@ def permission_request(  # noqa: PLR0913 - the message has seven fields
             _number(5, wait_ms),
             _number(6, stance),
             _bytes(7, facts),
+            _text(8, when_lost),
         )
     )
 

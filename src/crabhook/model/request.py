@@ -36,7 +36,8 @@ class Request:
     `id` and `secret` are the client's ticket.  On the broker's clock
     (monotonic seconds) we answer by `wait_until`, and the hook itself gives up
     at `gives_up_at`.  `note` goes to the model with whatever is answered.
-    `size` is how many bytes its input had.
+    `size` is how many bytes its input had.  `when_lost` is what its hook does
+    where nobody decides in time: "pass", "ask", "deny"; empty where it is not known.
     """
 
     id: str
@@ -48,3 +49,4 @@ class Request:
     gives_up_at: float = 0.0
     note: str = ""
     size: int = 0
+    when_lost: str = ""

@@ -47,6 +47,7 @@ def request(message: pb.PermissionRequest, event: Event, now: float, wait: float
         origin=Origin(message.client.host, message.client.pid, message.client.user),
         gives_up_at=until.gives_up_at,
         size=len(message.payload),
+        when_lost=message.when_lost,
     )
 
 

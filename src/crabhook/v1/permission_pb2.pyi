@@ -73,6 +73,7 @@ class PermissionRequest(_message.Message):
     WAIT_MS_FIELD_NUMBER: _builtins.int
     STANCE_FIELD_NUMBER: _builtins.int
     CLIENT_FIELD_NUMBER: _builtins.int
+    WHEN_LOST_FIELD_NUMBER: _builtins.int
     request_id: _builtins.str
     """Made by the client, unique to this invocation: the ticket with which a
     client that lost its connection finds its request again.  1 to 64
@@ -94,6 +95,10 @@ class PermissionRequest(_message.Message):
     """
     stance: Global___Stance.ValueType
     """Whether the agent's own dialog stands beside this hook."""
+    when_lost: _builtins.str
+    """What the client does where nobody decides in time, so that the operator can
+    be told what follows: "pass", "ask" or "deny"; empty where it does not say.
+    """
     @_builtins.property
     def client(self) -> Global___ClientFacts:
         """Who asks, as the client says it: shown to the operator, trusted for
@@ -110,10 +115,11 @@ class PermissionRequest(_message.Message):
         wait_ms: _builtins.int = ...,
         stance: Global___Stance.ValueType = ...,
         client: Global___ClientFacts | None = ...,
+        when_lost: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["client", b"client"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["client", b"client", "payload", b"payload", "platform", b"platform", "request_id", b"request_id", "secret", b"secret", "stance", b"stance", "wait_ms", b"wait_ms"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["client", b"client", "payload", b"payload", "platform", b"platform", "request_id", b"request_id", "secret", b"secret", "stance", b"stance", "wait_ms", b"wait_ms", "when_lost", b"when_lost"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

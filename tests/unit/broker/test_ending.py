@@ -105,20 +105,26 @@ def test_answers_to_questions_and_calls_that_are_not_changed_are_not_judged_agai
     assert not ruled("ls").objections(1, Decision(Verdict.ALLOW))
 
 
+GONE_ON = "the agent goes on by its own rules, which may run it unasked"
+
+
 @pytest.mark.parametrize(
-    ("request_", "follows"),
+    ("asked", "when_lost", "follows"),
     [
-        (bash("a", "ls"), "its own rules, which may run it unasked"),
-        (calling("a", {}, event="BeforeTool", platform="gemini"), "which may run it unasked"),
-        (prompt("a", "ls"), "denied if its hook fails closed, else the agent's own user decides"),
-        (asking("a", "Elicitation"), "nobody decided in time: the agent goes on as without"),
+        (bash("a", "ls"), "deny", "denied, as its hook was installed to"),
+        (bash("a", "ls"), "pass", GONE_ON),
+        (bash("a", "ls"), "", f"denied if its hook fails closed, else {GONE_ON}"),
+        (bash("a", "ls"), "ask", "the agent's own user is asked, where it can be told to"),
+        (calling("a", {}, event="BeforeTool", platform="gemini"), "pass", GONE_ON),
+        (prompt("a", "ls"), "deny", "denied, as its hook was installed to"),
+        (prompt("a", "ls"), "pass", "the agent's own user decides"),
+        (asking("a", "Elicitation"), "deny", "the agent goes on as without crabhook"),
     ],
-    ids=lambda one: getattr(getattr(one, "event", None), "name", ""),
 )
-def test_what_may_follow_a_timeout_is_said_as_it_is(
-    book: Playbook, request_: Request, follows: str
+def test_what_follows_a_timeout_is_said_as_it_is(
+    book: Playbook, asked: Request, when_lost: str, follows: str
 ) -> None:
-    book.asks(request_).waits(600)
+    book.asks(replace(asked, when_lost=when_lost)).waits(600)
     card = book.broker.card(1)
     assert card is not None
-    assert (card.state, follows in card.why) == (State.EXPIRED, True)
+    assert (card.state, card.why) == (State.EXPIRED, f"nobody decided in time: {follows}")

@@ -50,6 +50,7 @@ def test_a_request_reads_back_as_it_was_written(
         payload=payload,
         wait_ms=wait_ms,
         stance=stance,
+        when_lost=host,
         facts=wire.client_facts(host=host, pid=pid, user=secret, version=platform),
     )
     assert pb.PermissionRequest.FromString(written) == pb.PermissionRequest(
@@ -59,6 +60,7 @@ def test_a_request_reads_back_as_it_was_written(
         payload=payload,
         wait_ms=wait_ms,
         stance=pb.Stance.ValueType(stance),
+        when_lost=host,
         client=pb.ClientFacts(host=host, pid=pid, user=secret, version=platform)
         if host or pid or secret or platform
         else None,

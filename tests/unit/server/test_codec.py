@@ -54,9 +54,10 @@ def test_a_stance_that_is_not_said_or_not_known_is_the_gate(stance: int, meant: 
 
 def test_a_request_is_read_whole() -> None:
     client = pb.ClientFacts(host="h", pid=7, user="u", version="1")
-    read = codec.request(envelope(client=client), EVENT, 100.0, 60.0)
+    read = codec.request(envelope(client=client, when_lost="deny"), EVENT, 100.0, 60.0)
     assert (read.id, read.secret, read.event) == ("r-1_A", "hush", EVENT)
     assert read.origin == Origin("h", 7, "u")
+    assert read.when_lost == "deny"
 
 
 @pytest.mark.parametrize(
