@@ -24,9 +24,17 @@ def project_of(cwd: str) -> Path:
     """
     folder = Path(cwd or "/")
     for one in (folder, *folder.parents):
-        if any((one / mark).exists() for mark in _MARKS) and not _holds_home(one):
+        if any(_is_there(one / mark) for mark in _MARKS) and not _holds_home(one):
             return one
     return folder
+
+
+def _is_there(path: Path) -> bool:
+    """Whether there is something; not where we may not look, or nothing can have that name."""
+    try:
+        return path.exists()
+    except (OSError, ValueError):
+        return False
 
 
 def _holds_home(folder: Path) -> bool:
@@ -45,7 +53,15 @@ def surroundings_here(project: Path, looks: Looks | None = None) -> Surroundings
     def below(folder: str, wanted: Wanted) -> Below:
         return look(folder, wanted) if project.is_dir() else NOT_LOOKED
 
-    return Surroundings(str(project), home, datetime.now(UTC), os.path.realpath, below)
+    return Surroundings(str(project), home, datetime.now(UTC), _real, below)
+
+
+def _real(path: str) -> str:
+    """Follow links; a name that no file can have leads nowhere else."""
+    try:
+        return os.path.realpath(path)
+    except (OSError, ValueError):
+        return os.path.normpath(path)
 
 
 class Projects:

@@ -236,7 +236,7 @@ def _bound(kept: dict[_Key, _Kept], most: int) -> None:
 
 def _judged(policy: Policy, event: Event, around: Surroundings) -> Ruling | None:
     try:
-        return policy.judge(event, around)
+        return policy.judge(replace(event, cwd=_folder(event)), around)
     except Exception:  # noqa: BLE001 - a fault in judging is a question to a person
         _LOG.exception("the rules could not be asked about %s", event.name)
         return Ruling(RuleVerdict.ASK_OPERATOR, None, "the rules could not be asked: a fault")

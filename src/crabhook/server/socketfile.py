@@ -14,6 +14,7 @@ from types import TracebackType
 from typing import Self
 
 from crabhook.model.errors import CrabhookError
+from crabhook.ownfile import read_own
 
 
 class SocketTakenError(CrabhookError):
@@ -60,7 +61,7 @@ class SocketFile:
     def _taken(self) -> SocketTakenError:
         holder = ""
         with suppress(OSError):
-            holder = self._lock_path.read_text("ascii", "replace").strip()
+            holder = read_own(self._lock_path, 64).decode("ascii", "replace").strip()
         who = f"process {holder}" if holder else "another process"
         return SocketTakenError(
             f"a crabhook server ({who}) already listens on {self.path}: "

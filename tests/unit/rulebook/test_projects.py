@@ -64,3 +64,8 @@ def test_only_so_many_folders_are_remembered(tmp_path: Path) -> None:
     for number in range(PROJECTS_KEPT + 10):
         projects.of(str(tmp_path / str(number)))
     assert repr(projects) == f"<Projects {PROJECTS_KEPT}>"
+
+
+@pytest.mark.parametrize("cwd", ["/" + "x" * 300, "/a\0b", "/\ud800"])
+def test_a_folder_that_cannot_be_looked_at_is_a_project_of_its_own(cwd: str) -> None:
+    assert str(project_of(cwd)) == cwd

@@ -317,3 +317,14 @@ async def test_a_search_by_an_agent_on_another_machine_is_asked_about(tmp_path: 
     )
     await law.study(grep, long=True)
     assert said(law, grep) == "ask-operator"
+
+
+@pytest.mark.parametrize("cwd", ["/" + "x" * 300, "/a\0b", "/\ud800", "relative", ""])
+async def test_the_owners_rules_hold_in_a_folder_that_cannot_be_looked_at(
+    tmp_path: Path, cwd: str
+) -> None:
+    files = RuleFiles(tmp_path)
+    write(files.user, DENY)
+    law, asked = Law(files), replace(event(tmp_path), cwd=cwd)
+    await law.study(asked, long=False)
+    assert said(law, asked) == "deny"

@@ -11,6 +11,7 @@ from crabhook.doctor.finding import Finding, Status
 from crabhook.doctor.sent import Heard, Knock, knock
 from crabhook.install.document import parse
 from crabhook.install.overhttp import TOKEN, export, served
+from crabhook.ownfile import read_own
 
 _ID = "server.http"
 
@@ -82,7 +83,7 @@ def _in_settings(case: Case, one: Entry) -> str:
 
 def _own_token() -> str:
     try:
-        return config.token_file().read_text(encoding="ascii").strip()
+        return read_own(config.token_file(), 8 << 10, links=True).decode("ascii").strip()
     except (OSError, UnicodeDecodeError):
         return ""
 
