@@ -18,7 +18,7 @@ def usurp(path: Path) -> socket.socket:
 
 def test_a_replaced_socket_is_said_on_the_screen() -> None:
     with PlainDesk() as desk, usurp(desk.folder / "s"):
-        desk.wait_for(r"THE SOCKET .* WAS REPLACED")
+        desk.wait_for(r"^! desk: THE SOCKET .* WAS REPLACED")
 
 
 def test_a_replaced_socket_is_logged_and_recorded_where_nobody_looks() -> None:

@@ -62,12 +62,12 @@ class Broker:
         """Return what the rules say against a call as a decision changes it; see `Desk`."""
         return ending.objections_to(self._books, number, decision)
 
-    def note(self, event: Event, text: str, now: float) -> Note:
-        """Put a line into the feed that no fact tells.
+    def note(self, event: Event, text: str, now: float, *, alarm: bool = False) -> Note:
+        """Put a line into the feed that no fact tells; an `alarm` stands out.
 
         It changes nothing else, so it may come while a fact is handled, as news of the rules do.
         """
-        return self._books.note(now, event, text)
+        return self._books.note(now, event, text, alarm=alarm)
 
     def waiting(self) -> Sequence[Card]:
         """Return the cards that wait, the oldest first."""

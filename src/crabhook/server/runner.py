@@ -182,11 +182,11 @@ class Runner:
         self.observe(Event("", "Desk"), text)
 
     def warn(self, text: str) -> None:
-        """Show and record that something was done to the server itself."""
+        """Show in red, log and record that something was done to the server itself."""
         _LOG.error("%s", text)
         if self.recorder is not None:
             self.recorder.write(happened(entries.server(text, wall())))
-        self.tell(text)
+        self._carry_out(self._broker.note(Event("", "Desk"), text, self.now(), alarm=True))
 
     def observe(self, event: Event, text: str) -> None:
         """Show something that went by and was nobody's request."""

@@ -159,7 +159,17 @@ async def test_something_nobody_asked_about_can_be_shown() -> None:
     runner.subscribe(seen.append)
     runner.observe(Event("claude", "?", fields={"a": 1}), "unreadable")
     (entry,) = seen
-    assert (entry.text, entry.event.fields) == ("unreadable", {})  # type: ignore[attr-defined]
+    assert (entry.text, entry.event.fields) == ("unreadable", {"a": 1})  # type: ignore[attr-defined]
+
+
+async def test_what_was_done_to_the_server_itself_stands_out() -> None:
+    runner = Runner(PLATFORMS)
+    runner.warn("its socket was replaced")
+    runner.tell("the rules are read again")
+    assert [(entry.text, entry.alarm) for entry in runner.feed()] == [
+        ("its socket was replaced", True),
+        ("the rules are read again", False),
+    ]
 
 
 async def test_a_screen_may_answer_while_it_is_told() -> None:

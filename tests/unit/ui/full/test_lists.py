@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from crabhook.broker.card import FeedEntry
+from crabhook.model.event import Event
 from crabhook.ui.full.clock import Clock
 from crabhook.ui.full.lists import WORDS_KEPT, WordsOfCards, card_row, feed_rows
 from crabhook.ui.full.paper import line_cells
@@ -85,6 +87,13 @@ def test_the_feed_shows_the_last_lines_the_newest_last() -> None:
     assert ["p3" in rows[0], "p4" in rows[1]] == [True, True]
     assert "Notification" in rows[1]
     assert feed_rows(sitting.desk.feed(), clock, 80, 0, safe) == []
+
+
+@pytest.mark.parametrize(("alarm", "look"), [(True, "warning"), (False, "dim")])
+def test_an_alarm_is_red_in_the_feed(alarm: bool, look: str) -> None:
+    entry = FeedEntry(0.0, Event("", "Desk"), "THE SOCKET WAS REPLACED", alarm=alarm)
+    (line,) = feed_rows([entry], Clock(0.0, 0), 80, 1, safe)
+    assert (look, "THE SOCKET WAS REPLACED") in line
 
 
 def test_a_cards_news_is_told_by_its_number() -> None:
