@@ -53,15 +53,7 @@ def surroundings_here(project: Path, looks: Looks | None = None) -> Surroundings
     def below(folder: str, wanted: Wanted) -> Below:
         return look(folder, wanted) if project.is_dir() else NOT_LOOKED
 
-    return Surroundings(str(project), home, datetime.now(UTC), _real, below)
-
-
-def _real(path: str) -> str:
-    """Follow links; a name that no file can have leads nowhere else."""
-    try:
-        return os.path.realpath(path)
-    except (OSError, ValueError):
-        return os.path.normpath(path)
+    return Surroundings(str(project), home, datetime.now(UTC), os.path.realpath, below)
 
 
 class Projects:

@@ -11,6 +11,7 @@ own: no other agent's hook waits for a slow disk, or for a thousand rules to be 
 
 import asyncio
 import logging
+import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
@@ -225,8 +226,14 @@ class Law:
 
 
 def _folder(event: Event) -> str:
-    """Return the agent's folder; a name that is too long for one leads to no project."""
-    return event.cwd if len(event.cwd) <= LONGEST_PATH else "/"
+    """Return the agent's folder; a name that no folder can have leads to no project."""
+    if len(event.cwd) > LONGEST_PATH or "\0" in event.cwd:
+        return "/"
+    try:
+        os.fsencode(event.cwd)
+    except UnicodeEncodeError:
+        return "/"
+    return event.cwd
 
 
 def _bound(kept: dict[_Key, _Kept], most: int) -> None:
