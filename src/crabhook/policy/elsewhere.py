@@ -28,6 +28,7 @@ from crabhook.policy.surroundings import Surroundings
 # With one of these, a pattern or a program is given that way, and each word is a file.
 _SCRIPT_GIVEN = ("--e", "--r", "--f")
 _NO_FILES = frozenset({"/dev/null", "/dev/stdin", "/dev/stdout", "/dev/stderr", "/dev/tty"})
+LONGEST_PATH = 4096  # Linux's PATH_MAX, the largest that is met
 _HOME = Word("~", ("~",), tilde=True)
 
 
@@ -66,12 +67,17 @@ def settings_below(
     write below its project's root can make a folder there that looks like
     git's own, whose settings name programs.
     """
+    commands = [one for one in parts if isinstance(one, CommandPart) and follows_settings(one)]
+    if commands and not _is_root(cwd, surroundings):
+        for one in commands:
+            yield ToolPart(f"{one.text}, in another folder", one.tools)
+
+
+def _is_root(cwd: str, surroundings: Surroundings) -> bool:
+    if len(cwd) > LONGEST_PATH:
+        return False
     here, root = place(cwd, "/", surroundings), place(surroundings.project, "/", surroundings)
-    if here.named == root.named or here.real == root.real:
-        return
-    for part in parts:
-        if isinstance(part, CommandPart) and follows_settings(part):
-            yield ToolPart(f"{part.text}, in another folder", part.tools)
+    return here.named == root.named or here.real == root.real
 
 
 def follows_settings(part: CommandPart) -> bool:

@@ -12,30 +12,64 @@ from functools import cached_property
 from typing import TypeAlias
 
 _WILD = re.compile(r"[*?\[\\]")
+_Tail: TypeAlias = tuple[str, ...]
+"""Some last parts of a path, in small letters; an empty first one is the root."""
 
 
 @dataclass(frozen=True)
 class Wanted:
-    """The names that a look is for: of files, or of folders with all that is below.
+    """The files that a look is for, or folders with all that is below, by the end of their paths.
 
-    `names` are in small letters; `wild` are gitignore's, for one part of a path each.
+    `names`: ends of paths, in small letters.  `wild`: ends whose last part is
+    gitignore's, for one part of a path.
     """
 
-    names: frozenset[str]
-    wild: frozenset[str]
+    names: frozenset[_Tail]
+    wild: frozenset[_Tail]
 
-    def means(self, name: str) -> bool:
-        """Whether a file or folder of this name may be one that a rule speaks of."""
-        if name.casefold() in self.names:
+    def __bool__(self) -> bool:
+        return bool(self.names or self.wild)
+
+    def knows(self, name: str) -> bool:
+        """Whether a file or folder of this name can be meant, wherever it is: soon told."""
+        if name.casefold() in self._by_name:
             return True
-        return self._expression is not None and self._expression.fullmatch(name) is not None
+        return self._any_wild is not None and self._any_wild.fullmatch(name) is not None
+
+    def means(self, path: str) -> bool:
+        """Whether the file or folder at this absolute path may be one that a rule speaks of."""
+        name = path[path.rfind("/") + 1 :]
+        tails = self._by_name.get(name.casefold(), ())
+        if self._any_wild is not None and self._any_wild.fullmatch(name):
+            tails = (*tails, *(tail for one, tail in self._each_wild if one.fullmatch(name)))
+        return any(_ends(path, tail) for tail in tails)
 
     @cached_property
-    def _expression(self) -> re.Pattern[str] | None:
-        if not self.wild:
-            return None
-        texts = "|".join(sorted(map(_widest, self.wild)))
-        return re.compile(texts, re.IGNORECASE | re.DOTALL)
+    def _by_name(self) -> dict[str, tuple[_Tail, ...]]:
+        found: dict[str, tuple[_Tail, ...]] = {}
+        for *before, name in self.names:
+            found[name] = (*found.get(name, ()), tuple(before))
+        return found
+
+    @cached_property
+    def _each_wild(self) -> tuple[tuple[re.Pattern[str], _Tail], ...]:
+        return tuple(
+            (re.compile(_widest(last), re.IGNORECASE | re.DOTALL), tuple(before))
+            for *before, last in self.wild
+        )
+
+    @cached_property
+    def _any_wild(self) -> re.Pattern[str] | None:
+        texts = "|".join(f"(?:{one.pattern})" for one, _ in self._each_wild)
+        return re.compile(texts, re.IGNORECASE | re.DOTALL) if texts else None
+
+
+def _ends(path: str, before: _Tail) -> bool:
+    """Whether the parts before a path's last one end like this."""
+    if not before:
+        return True
+    parts = path.casefold().split("/")[:-1]
+    return tuple(parts[-len(before) :]) == before and (before[0] != "" or parts[0] == "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,19 +98,31 @@ def not_looked(_folder: str, _wanted: Wanted) -> Below:
     return NOT_LOOKED
 
 
-def wanted_by(patterns: Iterable[str]) -> Wanted:
-    """Return the names by which a look finds every file that one of gitignore's patterns means.
+def wanted_by(patterns: Iterable[str], rooted: Iterable[str] = ()) -> Wanted:
+    """Return what finds every file that one of gitignore's patterns means, whatever it is below.
 
-    Each pattern gives the last part of it that is more than stars.
+    `rooted` are those that are relative to the root of the file system.  Each
+    pattern gives the last part of it that is more than stars, and the plain
+    parts right before that.
     """
-    names, wild = set(), set()
-    for one in patterns:
-        parts = [part for part in one.split("/") if part.strip("*")]
-        last = parts[-1] if parts else "*"
-        if _WILD.search(last):
-            wild.add(last)
+    names: set[_Tail] = set()
+    wild: set[_Tail] = set()
+    for pattern, at_root in (*((one, False) for one in patterns), *((one, True) for one in rooted)):
+        parts = pattern.strip("/").split("/")
+        while len(parts) > 1 and not parts[-1].strip("*"):
+            parts.pop()
+        before: list[str] = []
+        for part in reversed(parts[:-1]):
+            if _WILD.search(part):
+                break
+            before.insert(0, part.casefold())
         else:
-            names.add(last.casefold())
+            before[:0] = [""] if at_root else []
+        last = parts[-1]
+        if _WILD.search(last):
+            wild.add((*before, last))
+        else:
+            names.add((*before, last.casefold()))
     return Wanted(frozenset(names), frozenset(wild))
 
 

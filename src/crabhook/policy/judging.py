@@ -12,7 +12,7 @@ from crabhook.policy.holding import Wanted, wanted_by
 from crabhook.policy.index import Placed, RuleIndex
 from crabhook.policy.matcher import CommandMatcher, PathMatcher
 from crabhook.policy.parts import Call, CommandPart, Deep, FetchPart, FilePart, NamePart, Part, Use
-from crabhook.policy.paths import Bases, is_within, place
+from crabhook.policy.paths import Anchor, Bases, is_within, place
 from crabhook.policy.programs import WRITERS
 from crabhook.policy.protected import Protected
 from crabhook.policy.rule import RuleScope, RuleVerdict
@@ -40,8 +40,10 @@ class Law:
     def wanted(self) -> Wanted:
         """The names of all files that a search must not read without a word from a person."""
         against = (*self.deny.matchers, *self.ask.matchers)
-        patterns = [one.pattern for one in against if isinstance(one, PathMatcher)]
-        return wanted_by(one.pattern for one in (*patterns, *self.protected.secret.patterns))
+        found = [one.pattern for one in against if isinstance(one, PathMatcher)]
+        found += self.protected.secret.patterns
+        rooted = [one.pattern for one in found if one.anchor is Anchor.ROOT]
+        return wanted_by((one.pattern for one in found if one.anchor is not Anchor.ROOT), rooted)
 
 
 _Match: TypeAlias = tuple[Placed, str]  # a rule, and which of its matchers it was
@@ -140,7 +142,7 @@ class Judging:
     def _held(self) -> _Said | None:
         """Return what is said of the files that the call reads with a folder that holds them."""
         looked_into: set[str] = set()
-        if not self._law.wanted.names and not self._law.wanted.wild:
+        if not self._law.wanted:
             return None
         for part in self._call.parts:
             if not isinstance(part, FilePart) or part.deep is None:

@@ -15,7 +15,7 @@ from time import monotonic
 
 from crabhook.policy.holding import NOT_LOOKED, Below, Wanted
 
-WITHIN = 1.0  # seconds that one look may take
+WITHIN = 2.0  # seconds that one look may take
 MOST_NAMES = 400_000  # that it passes
 MOST_FOUND = 200
 REMEMBERED = 2.0  # seconds for which a folder is not looked into again
@@ -64,19 +64,26 @@ def look(
     """
     if "\0" in folder:
         return NOT_LOOKED  # no folder can have such a name
-    walk = _Walk(os.path.realpath(folder).rstrip("/") + "/", wanted)
-    waiting = deque([(folder, False)])
+    root = os.path.realpath(folder).rstrip("/")
+    walk = _Walk(f"{root}/", wanted)
+    waiting = deque([(folder.rstrip("/"), root, False)])
     while waiting:
-        here, inside = waiting.popleft()
+        here, real, inside = waiting.popleft()
         try:
-            with os.scandir(here) as entries:
+            with os.scandir(here or "/") as entries:
                 for entry in entries:
                     walk.passed += 1
                     late = walk.passed % 1024 == 0 and clock() > until
                     if late or walk.passed > MOST_NAMES or len(walk.found) >= MOST_FOUND:
                         return Below(tuple(walk.found), whole=False, leads_out=walk.leads_out)
-                    if walk.passes(entry, inside=inside):
-                        waiting.append((entry.path, inside or wanted.means(entry.name)))
+                    name = entry.name
+                    named, path = f"{here}/{name}", f"{real}/{name}"
+                    known = inside or wanted.knows(name)
+                    means = known and (inside or wanted.means(path) or wanted.means(named))
+                    if entry.is_dir(follow_symlinks=False):
+                        waiting.append((named, path, means))
+                    elif means or (entry.is_symlink() and walk.leads(path)):
+                        walk.found.append(named)
         except (FileNotFoundError, NotADirectoryError):
             continue
         except OSError:
@@ -95,16 +102,9 @@ class _Walk:
     whole: bool = True
     leads_out: bool = False
 
-    def passes(self, entry: os.DirEntry[str], *, inside: bool) -> bool:
-        """Take note of an entry, `inside` a folder that is wanted; say whether to go into it."""
-        means = inside or self.wanted.means(entry.name)
-        if entry.is_symlink():
-            target = os.path.realpath(entry.path)
-            inner = target.startswith(self.root)
-            self.leads_out |= not inner and Path(target).is_dir()
-            means = means or any(map(self.wanted.means, target.removeprefix(self.root).split("/")))
-        elif entry.is_dir(follow_symlinks=False):
-            return True
-        if means:
-            self.found.append(entry.path)
-        return False
+    def leads(self, link: str) -> bool:
+        """Whether a link leads to what is wanted; take note of one that leads out to a folder."""
+        target = os.path.realpath(link)
+        self.leads_out |= not target.startswith(self.root) and Path(target).is_dir()
+        ends = [at for at, letter in enumerate(target) if letter == "/" and at] + [len(target)]
+        return any(self.wanted.means(target[:end]) for end in ends)

@@ -37,10 +37,14 @@ def surroundings(
     def below(folder: str, wanted: Wanted) -> Below:
         start = folder.rstrip("/") + "/"
         inside = [one for one in files if one.startswith(start)]
-        found = [one for one in inside if any(map(wanted.means, one[len(start) :].split("/")))]
-        return Below(tuple(found))
+        return Below(tuple(one for one in inside if any(map(wanted.means, names_to(one, start)))))
 
     return Surroundings(PROJECT, HOME, now, real, below)
+
+
+def names_to(path: str, start: str) -> list[str]:
+    """Every name on the way to a file from a folder: of folders, and its own."""
+    return [path[:at] for at in range(len(start), len(path)) if path[at] == "/"] + [path]
 
 
 def rule(

@@ -40,6 +40,13 @@ def test_a_link_to_what_is_wanted_is_found_by_any_name(tmp_path: Path) -> None:
     assert look(str(tmp_path / "p"), WANTED).leads_out
 
 
+def test_a_folder_is_looked_into_by_its_own_name_and_by_where_it_leads(tmp_path: Path) -> None:
+    made(tmp_path, "etc/ssh/key", "etc/other/ssh")
+    (tmp_path / "link").symlink_to(tmp_path / "etc")
+    wanted = wanted_by([], [f"{tmp_path}/etc/ssh"])
+    assert look(str(tmp_path / "link"), wanted).found == (str(tmp_path / "link/ssh/key"),)
+
+
 def test_what_is_no_folder_holds_nothing(tmp_path: Path) -> None:
     made(tmp_path, "a")
     for name in ("a", "none", "a/b"):
