@@ -51,7 +51,7 @@ def _told(case: Case, one: Entry, shown: str) -> Finding:
     mend = ""
     if heard.knock is Knock.NO_TOKEN:
         mend = export(str(config.token_file()))
-    elif heard.knock is Knock.NOBODY and not _untrusted(heard):
+    elif heard.knock is Knock.NOBODY:
         mend = _serve(one.url)
     return Finding(_ID, Status.FAULT, what, means, mend, _advice(heard))
 
@@ -59,16 +59,11 @@ def _told(case: Case, one: Entry, shown: str) -> Finding:
 def _advice(heard: Heard) -> str:
     if heard.knock is Knock.FOREIGN:
         return "another program has that port"
-    if _untrusted(heard):
+    if "CERTIFICATE_VERIFY_FAILED" in heard.words:
         return "NODE_EXTRA_CA_CERTS has to name the CA's file, here and where the agent is started"
     if heard.knock is Knock.NOBODY:
         return "end a server first that runs already, and was begun without --http"
     return ""
-
-
-def _untrusted(heard: Heard) -> bool:
-    """Whether a server is there, and only its certificate is not taken."""
-    return "CERTIFICATE_VERIFY_FAILED" in heard.words
 
 
 def _in_settings(case: Case, one: Entry) -> str:

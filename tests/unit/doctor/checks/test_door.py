@@ -101,7 +101,23 @@ async def test_a_certificate_that_nobody_vouches_for_is_told_from_silence(
         install(home, f"https://127.0.0.1:{door.sockets[0].getsockname()[1]}")
         finding = await asyncio.to_thread(home.look, takes)
     assert "NODE_EXTRA_CA_CERTS" in finding.advice
-    assert not finding.mend, "a server is there: another would not be"
+
+
+async def test_another_program_at_the_port_does_not_lead_to_a_server_that_cannot_have_it(
+    home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CRABHOOK_TOKEN", TOKEN)
+
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
+        writer.close()
+
+    async with await asyncio.start_server(answer, "127.0.0.1", 0) as other:
+        install(home, f"http://127.0.0.1:{other.sockets[0].getsockname()[1]}")
+        finding = await asyncio.to_thread(home.look, takes)
+    assert (finding.status, finding.mend) == (Status.FAULT, "")
+    assert finding.advice == "another program has that port"
 
 
 def test_a_projects_url_is_not_shown_the_token(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
