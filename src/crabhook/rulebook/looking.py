@@ -13,6 +13,7 @@ from pathlib import Path
 from threading import Lock
 from time import monotonic
 
+from crabhook.ownfile import LONGEST_PATH
 from crabhook.policy.holding import NOT_LOOKED, Below, Wanted
 
 WITHIN = 2.0  # seconds that one look may take
@@ -62,8 +63,8 @@ def look(
 
     The nearest files come first.  No link is followed, but where one leads is told.
     """
-    if "\0" in folder:
-        return NOT_LOOKED  # no folder can have such a name
+    if "\0" in folder or len(folder) > LONGEST_PATH:
+        return NOT_LOOKED  # which no folder can be called
     root = os.path.realpath(folder).rstrip("/")
     walk = _Walk(f"{root}/", wanted)
     waiting = deque([(folder.rstrip("/"), root, False)])

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from time import monotonic
 
+from crabhook.ownfile import LONGEST_PATH
 from crabhook.policy.holding import NOT_LOOKED, Below, Wanted
 from crabhook.policy.surroundings import Surroundings
 from crabhook.rulebook.looking import Looks
@@ -53,7 +54,12 @@ def surroundings_here(project: Path, looks: Looks | None = None) -> Surroundings
     def below(folder: str, wanted: Wanted) -> Below:
         return look(folder, wanted) if project.is_dir() else NOT_LOOKED
 
-    return Surroundings(str(project), home, datetime.now(UTC), os.path.realpath, below)
+    return Surroundings(str(project), home, datetime.now(UTC), _real, below)
+
+
+def _real(path: str) -> str:
+    """Return where a path leads; one that is longer than any file's leads nowhere."""
+    return os.path.realpath(path) if len(path) <= LONGEST_PATH else path
 
 
 class Projects:

@@ -22,6 +22,7 @@ from typing import TypeVar
 
 from crabhook.model.errors import CrabhookError
 from crabhook.model.event import Event
+from crabhook.ownfile import LONGEST_PATH
 from crabhook.policy.engine import Policy
 from crabhook.policy.rule import RuleSet, RuleVerdict, Trust
 from crabhook.policy.ruling import Ruling
@@ -35,7 +36,6 @@ _LOG = logging.getLogger(__name__)
 _Key = TypeVar("_Key")
 _Kept = TypeVar("_Kept")
 
-LONGEST_PATH = 4096  # Linux's PATH_MAX, the largest that is met
 STUDIED_KEPT = 64  # rulings made ahead whose event was never judged: its ticket was known
 
 

@@ -10,7 +10,7 @@ import re
 from pathlib import PurePosixPath
 
 from crabhook.model.event import Event
-from crabhook.ownfile import open_own
+from crabhook.ownfile import LONGEST_PATH, open_own
 
 LONGEST = 64 * 1024  # bytes of a plan that are read; no person reads past them
 _NAME = re.compile(r"\w[\w.-]{0,200}")
@@ -21,7 +21,8 @@ def plan_file(event: Event) -> str:
     """Return where the plan lies that the event asks about; empty where it names none."""
     given = event.tool.input if event.tool else None
     name = given.get("plan_filename") if isinstance(given, dict) else None
-    transcript = PurePosixPath(event.text("transcript_path"))
+    said = event.text("transcript_path")
+    transcript = PurePosixPath(said if len(said) <= LONGEST_PATH else "")
     if not isinstance(name, str) or not _NAME.fullmatch(name):
         return ""
     if transcript.parent.name != "chats" or not _SESSION.fullmatch(event.session):

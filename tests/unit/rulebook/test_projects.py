@@ -1,10 +1,12 @@
 """Which project an agent works in."""
 
+import time
 from pathlib import Path
 
 import pytest
 
-from crabhook.policy.holding import wanted_by
+from crabhook.policy.holding import NOT_LOOKED, wanted_by
+from crabhook.rulebook.looking import look
 from crabhook.rulebook.projects import (
     LOOK_AGAIN,
     PROJECTS_KEPT,
@@ -69,3 +71,11 @@ def test_only_so_many_folders_are_remembered(tmp_path: Path) -> None:
 @pytest.mark.parametrize("cwd", ["/" + "x" * 300, "/a\0b", "/\ud800"])
 def test_a_folder_that_cannot_be_looked_at_is_a_project_of_its_own(cwd: str) -> None:
     assert str(project_of(cwd)) == cwd
+
+
+def test_a_name_that_is_longer_than_any_files_leads_nowhere_at_once() -> None:
+    name = "/x" * 200_000  # link by link, it would be followed for seconds; a longer one for hours
+    before = time.process_time()
+    assert surroundings_here(Path("/")).real(name) == name
+    assert look(name, wanted_by(["*"])) == NOT_LOOKED
+    assert time.process_time() - before < 0.5

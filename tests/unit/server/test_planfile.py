@@ -53,7 +53,9 @@ def test_a_session_that_is_no_plain_name_leads_nowhere(tmp_path: Path, session: 
     assert plan_file(asking(tmp_path, session=session)) == ""
 
 
-@pytest.mark.parametrize("transcript", ["", "/x/session.jsonl", None, 3])
+@pytest.mark.parametrize(
+    "transcript", ["", "/x/session.jsonl", None, 3, f"/{'x/' * 1_000_000}chats/session.jsonl"]
+)
 def test_without_its_transcript_a_plan_is_not_looked_for(tmp_path: Path, transcript: Any) -> None:
     assert plan_file(asking(tmp_path, transcript_path=transcript)) == ""
 

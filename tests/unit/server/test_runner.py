@@ -157,9 +157,10 @@ async def test_something_nobody_asked_about_can_be_shown() -> None:
     runner = Runner(PLATFORMS)
     seen: list[object] = []
     runner.subscribe(seen.append)
-    runner.observe(Event("claude", "?", fields={"a": 1}), "unreadable")
+    runner.observe(Event("claude", "?", fields={"a": "x" * 9_000}), "unreadable")
     (entry,) = seen
-    assert (entry.text, entry.event.fields) == ("unreadable", {"a": 1})  # type: ignore[attr-defined]
+    assert entry.text == "unreadable"  # type: ignore[attr-defined]
+    assert len(str(entry.event.fields)) < 3_000  # type: ignore[attr-defined]
 
 
 async def test_what_was_done_to_the_server_itself_stands_out() -> None:
