@@ -13,7 +13,7 @@ from crabhook.policy.index import Placed, RuleIndex
 from crabhook.policy.matcher import CommandMatcher, PathMatcher
 from crabhook.policy.parts import Call, CommandPart, Deep, FetchPart, FilePart, NamePart, Part, Use
 from crabhook.policy.paths import Anchor, Bases, is_within, place
-from crabhook.policy.programs import WRITERS
+from crabhook.policy.programs import READ_NOTHING, WRITERS
 from crabhook.policy.protected import Protected
 from crabhook.policy.rule import RuleScope, RuleVerdict
 from crabhook.policy.ruling import PartRuling, Ruling
@@ -150,6 +150,8 @@ class Judging:
             for folder in dict.fromkeys(_above_wildcards(one.named, part) for one in part.places):
                 looked_into.add(folder)
                 if len(looked_into) > FOLDERS:
+                    if part.program in READ_NOTHING:
+                        break
                     return _unknown(part, folder, "it goes into too many folders")
                 if said := self._held_by(folder, part, part.deep):
                     return said
@@ -167,6 +169,8 @@ class Judging:
             for file in uses:
                 if (said := self._said(file, hidden=True)).rank <= _Rank.ASK:
                     return _asked(said, part)
+        if part.program in READ_NOTHING:
+            return None
         if not below.whole:
             return _unknown(part, folder, "nobody could look at all that is in it")
         if deep.follows and below.leads_out:

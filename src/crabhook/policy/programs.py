@@ -63,6 +63,9 @@ _FOLLOWING_LETTERS: Mapping[str, str] = {
     **dict.fromkeys(names("tar bsdtar gtar"), "hL"),
 }
 
+# They move, remove or mark what is in a folder, and read none of it.
+READ_NOTHING = names("mv rm chmod chown chgrp chattr shred trash srm")
+
 # git's subcommands that only tell.
 GIT_READERS = names(
     "log show diff status blame ls-files ls-tree grep check-ignore shortlog add commit"

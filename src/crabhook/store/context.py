@@ -100,6 +100,12 @@ CONTEXTS = (
         rf"\bcurl\s{_TO_COMMAND_END}(?<=\s)(?:-[a-z#]{{0,12}}b|--cookie)[ =]?(?P<quote>[\"'])?"
         r"(?P<secret>[^\s\"'=|;&]{1,200}=(?(quote)[^\"'\r\n]|[^\s\"'|;&]){1,8192})",
     ),
+    _context(
+        "cookie",
+        "curl",
+        r"\bcurl\s[^\n|;&]{0,300}(?<=\s)(?:-[a-z#]{0,12}b|--cookie)[ =]?(?P<quote>[\"'])?"
+        r"(?P<secret>[^\s\"'=|;&]{1,200}=(?(quote)[^\"'\r\n]|[^\s\"'|;&]){1,8192})",
+    ),
     _context("cookie", "cookie", r"cookie\\?[\"']?:\s{0,4}(?P<secret>[^\"'\r\n]{4,8192})"),
     _context(
         "password", "login", r"\blogin\s{1,8}\S{1,200}\s{1,8}password\s{1,8}(?P<secret>\S{1,400})"

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from crabhook.policy.holding import Below, Wanted
+from crabhook.policy.holding import Below, Wanted, not_looked
 from crabhook.policy.judging import FOLDERS
 from crabhook.policy.protected import ENTRY_NAMES
 from tests.unit.policy.law import OPEN, bash, call, policy, rule, surroundings, verdict
@@ -108,3 +108,19 @@ def test_only_so_many_folders_are_looked_into() -> None:
     line = "cp -r " + " ".join(f"a{number}" for number in range(FOLDERS + 1))
     assert verdict(policy(rule("allow", "Bash")), bash(line)) == "ask-operator"
     assert verdict(policy(rule("allow", "Bash"), off=ENTRY_NAMES), bash(line)) == "allow"
+
+
+def test_where_nobody_could_look_only_what_reads_is_asked_about() -> None:
+    unseen, law = replace(surroundings(), below=not_looked), policy(rule("allow", "Bash"))
+    for line, said in (
+        ("grep -r x src", "ask-operator"),
+        ("cp -r src out", "ask-operator"),
+        ("tar cf x.tar src", "ask-operator"),
+        ("mv src out", "allow"),
+        ("rm -r build", "allow"),
+        ("chmod -R u+x src", "allow"),
+        ("cat src/a", "allow"),
+    ):
+        ruling = law.judge(bash(line), unseen)
+        assert ruling is not None
+        assert (line, ruling.verdict) == (line, said)
