@@ -76,7 +76,7 @@ class Hunt:
     """Judges lines and runs what is allowed; tells each new hole at once.
 
     Where it is `thorough`, each line is judged under every rule file and run in every shell; else under
-    three, and always in bash, in another shell every second time.
+    those that find the most, and in bash, in another shell every second time.
     """
 
     def __init__(
@@ -142,12 +142,13 @@ class Hunt:
                 self.tally.run += 1
 
     def _rules(self) -> Iterator[RuleFile]:
-        """Yield the rule files for the next line: those that find the most, and one other."""
+        """Yield the rule files for the next line: those that find the most, and at times one other."""
         if self.thorough:
             yield from self._all
             return
         yield from self._all[:2]
-        yield self._all[2 + self.tally.judged % (len(self._all) - 2)]
+        if self.tally.judged % 4 == 0:
+            yield self._all[2 + self.tally.judged // 4 % (len(self._all) - 2)]
 
     def _shells(self) -> Iterator[str]:
         first, *others = self._cage.shells
