@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from tests.fuzz.running.cage import Cage
-from tests.fuzz.running.law import RULES, RuleFile
+from tests.fuzz.running.law import RULES, RuleFile, reads
 
 MOST_TOLD = 20
 """How many holes are made short and told of one run; the rest is counted."""
@@ -136,7 +136,7 @@ class Hunt:
         self.tally.allowed += bool(allowing)
         for root in sorted({rules.root(line) for rules in allowing}):
             here = tuple(rules for rules in allowing if rules.root(line) == root)
-            for shell in self._shells():
+            for shell in self._shells(line):
                 self._cage.send(root, shell, line)
                 self._sent.append(_Sent(line, shell, here))
                 self.tally.run += 1
@@ -150,8 +150,8 @@ class Hunt:
         if self.tally.judged % 4 == 0:
             yield self._all[2 + self.tally.judged // 4 % (len(self._all) - 2)]
 
-    def _shells(self) -> Iterator[str]:
-        first, *others = self._cage.shells
+    def _shells(self, line: str) -> Iterator[str]:
+        first, *others = [one for one in self._cage.shells if reads(one, line)]
         yield first
         if self.thorough:
             yield from others

@@ -61,6 +61,11 @@ _BY_ZSH = frozenset({"cat", "more"})
 _PLACES = re.compile(r"/(?:usr/)?bin/[^/]+")
 
 
+def reads(shell: str, line: str) -> bool:
+    """Whether the line is one for that shell: a test in `[[` is a program's name to dash."""
+    return shell != "dash" or "[[" not in line
+
+
 @dataclass(frozen=True)
 class RuleFile:
     """Rules to judge by, and which programs they speak of.
