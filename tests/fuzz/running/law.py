@@ -14,45 +14,11 @@ from crabhook.policy.engine import Policy
 from tests.fuzz.running.cage import Ran
 from tests.unit.policy.law import bash, policy, rule, surroundings
 
-BUILTINS = [
-    "test",
-    "[",
-    "[[",
-    "export",
-    "declare",
-    "typeset",
-    "local",
-    "readonly",
-    "unset",
-    "read",
-    "mapfile",
-    "readarray",
-    "let",
-    "hash",
-    "enable",
-    "compgen",
-    "complete",
-    "getopts",
-    "set",
-    "shopt",
-    "alias",
-    "cd",
-    "pushd",
-    "popd",
-    "type",
-    "wait",
-    "shift",
-    "return",
-    "exit",
-    "break",
-    "continue",
-    "times",
-    "ulimit",
-    "umask",
-    "true",
-    "false",
-    ":",
-]
+BUILTINS = (
+    "test", "[", "[[", "export", "declare", "typeset", "local", "readonly", "unset", "read", "mapfile", "readarray", "let", "hash",
+    "enable", "compgen", "complete", "getopts", "set", "shopt", "alias", "cd", "pushd", "popd", "type", "wait", "shift", "return",
+    "exit", "break", "continue", "times", "ulimit", "umask", "true", "false", ":",
+)  # fmt: skip
 _HERE = surroundings()
 _LOOKED_THROUGH = frozenset({"timeout", "time", "nice", "nohup", "stdbuf", "noglob", "xargs"})
 """Programs that an allow looks through: what they run is held to the rules in its turn."""
