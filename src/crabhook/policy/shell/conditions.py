@@ -18,7 +18,7 @@ _BINARY = names("= == != -nt -ot -ef < >")
 _COUNTING = names("-eq -ne -lt -le -gt -ge")
 _PLAIN_NAME = re.compile(r"[a-z][a-z0-9_]*|[A-Z][A-Z0-9_]*")
 _OPERATOR = re.compile(r"(?:==|=~|!=|=|-[a-z]{2}|<|>)(?=[ \t])")
-_ALTERNATIVE = re.compile(r"[ \t]*(?:! )?(?:-|\"?\$\{?(?P<name>[A-Za-z_]\w*)\}?\"?(?=[ \t]))")
+_ALTERNATIVE = re.compile(r"[ \t]*(?:! )?(?:-|\"?\$\{?(?P<name>[A-Za-z]\w*)\}?\"?(?=[ \t]))")
 _REGEX = re.compile(r"[^ \t\n;&<>'`]*")
 
 
@@ -85,15 +85,14 @@ def _either(line: Line, words: list[Word]) -> None:
         if not joint:
             return
         words.append(fixed_word(joint))
-        if joint == "||":
-            _check_alternative(line)
+        _check_next(line)
 
 
-def _check_alternative(line: Line) -> None:
+def _check_next(line: Line) -> None:
     """To dash, what stands behind `||` is a command: an option, or a variable not of the line."""
     match = _ALTERNATIVE.match(line.text, line.at)
     if not match:
-        line.found.trouble("a test behind ||, which is a command to dash")
+        line.found.trouble("a test behind && or ||, which is a command to dash")
     elif match["name"]:
         line.found.variables.must_be_unset(match["name"])
 

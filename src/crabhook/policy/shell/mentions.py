@@ -45,6 +45,7 @@ _HARMLESS = re.compile(r"-c(?:user|color|advice|init|commit|log|diff|push|pull|m
 _TOKEN = re.compile(r"[^\w.+@/-]+")
 _ATTACHED = re.compile(r"-[A-Za-z](?=.)")
 _QUOTES = re.compile(r"[\\'\"]")
+_RUN_BY_SED = re.compile(r"^[0-9+]*e")
 _MOST = 8000
 
 
@@ -155,7 +156,8 @@ def _tokens(texts: Iterable[str]) -> Iterator[str]:
                     return
                 if token:
                     yield token
-                    yield basename(token)
+                    yield from token.split("/")
+                    yield _RUN_BY_SED.sub("", token.rpartition("/")[2])
                     if attached := _ATTACHED.match(token):
                         yield basename(token[attached.end() :])
 

@@ -15,7 +15,7 @@ from crabhook.policy.shell import arithmetic, compound, literal, redirects
 from crabhook.policy.shell.builtins import DECLARING, builtin_trouble
 from crabhook.policy.shell.expansion import subscript
 from crabhook.policy.shell.line import Found, Line, Shape, UnreadableError
-from crabhook.policy.shell.script import ANY, Assignment, Command, Redirect, Script, Word
+from crabhook.policy.shell.script import ANY, Assignment, Command, Flow, Redirect, Script, Word
 from crabhook.policy.shell.words import read_word
 from crabhook.policy.shell.wrappers import is_plain, may_stand_before, runs_the_unknown
 
@@ -129,8 +129,11 @@ def _pipeline(line: Line, *, sure: bool) -> Shape:
     last_start = start = len(line.found.commands)
     piped, before = False, line.found.variables.sure
     while True:
-        began = line.at
+        began, element = line.at, len(line.found.commands)
+        written = len(line.found.redirects)
         command = _command(line, sure=sure and not piped)
+        if any(one.flow is not Flow.READ for one in line.found.redirects[written:]):
+            _hear(line, line.found.commands[element:])
         mixed = ">&" in line.text[began : line.at]
         line.blanks()
         if line.ahead("||") or not line.take("|"):
@@ -156,6 +159,9 @@ def _before_pipeline(line: Line) -> None:
                 raise UnreadableError("a ! that shells read apart")
         elif (match := _TIME.match(line.text, line.at)) and _follows_keyword(line, match.end()):
             line.at = match.end()
+            line.blanks()
+            if line.plain_word() == "!":
+                line.found.trouble("a ! behind time, which shells read apart")
         else:
             return
 
@@ -172,7 +178,7 @@ def _follows_keyword(line: Line, at: int) -> bool:
 
 
 def _hear(line: Line, commands: Sequence[Command]) -> None:
-    """Keep what is printed into a pipe, as by `echo '…' | sh`: it may be a script."""
+    """Keep what is printed into a pipe or a file, as by `echo '…' | sh`: it may be a script."""
     for command in commands:
         texts = [word.text for word in command.words]
         if texts[:1] in (["echo"], ["printf"]):

@@ -12,7 +12,7 @@ from posixpath import basename
 
 from crabhook.policy.shell.hidden import Argv, inner, reads_script
 from crabhook.policy.shell.read import MAX_BYTES, read_script
-from crabhook.policy.shell.script import Command, Redirect, Script, Word
+from crabhook.policy.shell.script import Command, Flow, Redirect, Script, Word
 
 MAX_DEPTH = 6
 MAX_FOUND = 1200
@@ -29,6 +29,12 @@ def unfold(text: str, script: Script, known: Mapping[str, Sequence[str]]) -> Scr
     search = _Search(known)
     search.take(script.commands, script.redirects)
     search.hear(script.given)
+    search.written = frozenset(
+        basename(text)
+        for one in script.redirects
+        if one.flow is not Flow.READ and one.target.text != "/dev/null"
+        for text in (*one.target.values, *one.settled)
+    )
     if script.troubles:
         search.take(_by_text(text))
     search.run()
@@ -43,6 +49,7 @@ class _Search:
         self.commands: list[Command] = []
         self.redirects: list[Redirect] = []
         self.troubles: list[str] = []
+        self.written: frozenset[str] = frozenset()  # names of files that the line may also run
         self._known = known
         self._seen: set[tuple[str, ...]] = set()
         self._read: set[str] = set()
@@ -86,8 +93,12 @@ class _Search:
             for argv in spellings(command):
                 if depth < MAX_DEPTH and tuple(argv) not in self._seen:
                     self._seen.add(tuple(argv))
-                    self._shell_listens |= reads_script(argv)
+                    self._shell_listens |= reads_script(argv) or self._runs_written(argv)
                     self._look_behind(argv, depth + 1)
+
+    def _runs_written(self, argv: Argv) -> bool:
+        """Whether the command may run a file that the line writes, as `sh x` or `./x`."""
+        return not self.written.isdisjoint(map(basename, argv[:3]))
 
     def _look_behind(self, argv: Argv, depth: int) -> None:
         behind = inner(argv)

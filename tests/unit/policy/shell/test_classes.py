@@ -86,6 +86,8 @@ GRAMMAR = [
     "ls $'a\\';zz;\\''",
     "ls &> out/f zz",
     "[[ a || zz ]]",
+    "[[ a && zz ]]",
+    "[[ a && $_ ]]",
     "x=zz; [[ a || $x ]]",
     "(( zz < 3 ))",
     "echo a\x0bzz",

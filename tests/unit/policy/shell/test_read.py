@@ -37,7 +37,7 @@ def words(text: str) -> list[list[str]]:
         ("[ -f a ] && [[ b == c ]]", [["[", "-f", "a", "]"], ["[[", "b", "==", "c", "]]"]]),
         ("export A=1 B", [["export", "A=1", "B"]]),
         ("unset A", [["unset", "A"]]),
-        ("time ! a", [["a"]]),
+        ("! time a", [["time", "a"]]),
         ("time -p { a; }", [["a"]]),
         ("time a | b", [["time", "a"], ["b"]]),
         ("select x in a; do b; done", [["b"]]),
