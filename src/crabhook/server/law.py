@@ -36,6 +36,8 @@ _LOG = logging.getLogger(__name__)
 _Key = TypeVar("_Key")
 _Kept = TypeVar("_Kept")
 
+LOOK_WITHIN = 2.0  # seconds; a folder that takes longer is on a file system that hangs
+MOST_HANGING = 8  # threads that may stand there
 STUDIED_KEPT = 64  # rulings made ahead whose event was never judged: its ticket was known
 
 
@@ -78,7 +80,8 @@ class Law:
         self._by_project: dict[Path, _There] = {}
         self._by_folder: dict[str, _There] = {}
         self._looking: dict[str, asyncio.Future[_There]] = {}
-        self._looker = ThreadPoolExecutor(1, "crabhook-rules")
+        self._hanging: set[asyncio.Future[_There]] = set()
+        self._looker = ThreadPoolExecutor(MOST_HANGING + 1, "crabhook-rules")
         self._looks = Looks()  # into folders that agents search
         self._ours = -inf  # when we last changed the files ourselves
         self._told = False  # of that change, by whoever made it
@@ -157,16 +160,29 @@ class Law:
         return None
 
     async def _looked(self, folder: str) -> _There:
-        """Look in a thread, once for all who ask meanwhile: one of them may leave."""
+        """Look in a thread, once for all who ask meanwhile: one of them may leave.
+
+        Where a file system hangs, the rules are as of the last look, the owner's at least.
+        """
         looking = self._looking.get(folder)
         if looking is None:
             loop = asyncio.get_running_loop()
             looking = loop.run_in_executor(self._looker, self._look, folder)
             self._looking[folder] = looking
             looking.add_done_callback(lambda done: self._end_look(folder, done))
-        return self._keep(folder, await asyncio.shield(looking))
+        if looking not in self._hanging:
+            try:
+                async with asyncio.timeout(LOOK_WITHIN):
+                    return self._keep(folder, await asyncio.shield(looking))
+            except TimeoutError:
+                self._hanging.add(looking)
+        if known := self._by_folder.get(folder):
+            return known
+        nothing, policy = RuleSet(), Policy([self._own.rules], self._files.protected)
+        return _There(Path(folder), policy, nothing, self._own, None, "", -inf)
 
     def _end_look(self, folder: str, done: "asyncio.Future[_There]") -> None:
+        self._hanging.discard(done)
         if self._looking.get(folder) is done:
             del self._looking[folder]
 

@@ -328,3 +328,32 @@ async def test_the_owners_rules_hold_in_a_folder_that_cannot_be_looked_at(
     law, asked = Law(files), replace(event(tmp_path), cwd=cwd)
     await law.study(asked, long=False)
     assert said(law, asked) == "deny"
+
+
+async def test_a_file_system_that_hangs_keeps_nobody_waiting_and_the_owners_rules_hold(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files, release, look = RuleFiles(tmp_path), threading.Event(), module.project_of
+    write(files.user, DENY)
+    law = Law(files)
+    law.look()
+
+    def hanging(cwd: str) -> Path:
+        if "stuck" in cwd:
+            release.wait(30)
+        return look(cwd)
+
+    monkeypatch.setattr(module, "project_of", hanging)
+    monkeypatch.setattr(module, "LOOK_WITHIN", 0.1)
+    hung = [event(tmp_path / f"stuck{number}") for number in range(3)]
+    try:
+        async with asyncio.timeout(20):
+            await asyncio.gather(*(law.study(one, long=False) for one in hung))
+            monkeypatch.setattr(module, "LOOK_WITHIN", 60.0)  # who asks there again waits no more
+            hung.append(event(tmp_path / "stuck0"))
+            await law.study(hung[-1], long=False)
+            other = event(tmp_path / "another")
+            await law.study(other, long=False)
+    finally:
+        release.set()
+    assert [said(law, one) for one in (*hung, other)] == ["deny"] * 5
