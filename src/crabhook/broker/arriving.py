@@ -41,7 +41,9 @@ def arrived(books: Books, fact: Arrived) -> list[Effect]:
         decided = [] if ruling.denies else _decided_before(books, fact)
         if not decided and ruling.decision is not None:
             decided = _answer_at_once(books, fact, ruling.decision)
-        effects += decided or _take_in(books, fact, ruling, doubts.alarms_of(rivals))
+        effects += decided or _take_in(
+            books, fact, ruling, (*doubts.alarms_of(rivals), *doubts.forewarned(books, event))
+        )
     return [*effects, *doubts.tell_rivals(books, fact.request, rivals, fact.now)]
 
 

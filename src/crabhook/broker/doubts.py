@@ -63,6 +63,15 @@ def alarms_of(others: Sequence[Card | Followed]) -> tuple[str, ...]:
     return tuple(_other(one, _number(one)) for one in others[:ALARMS_KEPT])
 
 
+def forewarned(books: Books, event: Event) -> tuple[str, ...]:
+    """Return what a card says in whose session another hook has changed an approved call."""
+    changed = books.followed.changed(event) if books.asks_about_a_call(event) else None
+    if changed is None:
+        return ()
+    where = f"#{changed.card}" if changed.card is not None else "a call a rule allowed"
+    return (f"another hook of this session changed {where} after it was approved: it may again",)
+
+
 def tell_rivals(
     books: Books, request: Request, others: Sequence[Card | Followed], now: float
 ) -> list[Effect]:

@@ -80,6 +80,7 @@ class FollowedCalls:
         self._platforms = platforms
         self._calls: Memory[Followed] = Memory(FOLLOWED_FOR)
         self._seen: Memory[_Seen] = Memory(SEEN_FOR)
+        self._changed: Memory[Followed] = Memory(FOLLOWED_FOR)
 
     def __repr__(self) -> str:
         return f"<FollowedCalls {len(self._calls)}>"
@@ -143,10 +144,16 @@ class FollowedCalls:
         if found is None:
             return None
         self._calls.drop(key)
+        if fate is Fate.OTHER:
+            self._changed.keep(found)
         for other, kept in mine:
             if other != key and kept.use_id and kept.use_id == event.tool.use_id:
                 self._calls.drop(other)
         return found, fate
+
+    def changed(self, event: Event) -> Followed | None:
+        """Return the last call of the event's session that ran as another than was allowed."""
+        return next((kept for _, kept in reversed(list(self._changed.of_session(event)))), None)
 
     def refused(self, event: Event) -> tuple[Followed, Fate] | None:
         """Return the call left to the agent that it tells it has denied itself."""
@@ -162,6 +169,8 @@ class FollowedCalls:
         Returns the calls that were left to the agent and did not run.
         """
         unheard = []
+        for key, _ in self._changed.of_session(news) if closes is Scope.SESSION else ():
+            self._changed.drop(key)
         for key, kept in self._calls.of_session(news):
             if closes in (Scope.AGENT, Scope.SESSION) and over(kept.event, news, closes):
                 left = kept.verdict in _LEFT

@@ -153,6 +153,17 @@ def test_what_ran_is_held_against_what_was_allowed(book: Playbook) -> None:
     assert alarms(book, 1) == ("what ran is not what was allowed",)
 
 
+def test_a_card_warns_where_another_hook_has_changed_a_call_of_its_session(book: Playbook) -> None:
+    book.asks(bash("a", FORGED)).answers(1, ALLOW).asks(done("z", REAL))
+    book.asks(bash("b", "make", "t2")).asks(bash("c", "make", "t3", session="else"))
+    assert alarms(book, 2) == (
+        "another hook of this session changed #1 after it was approved: it may again",
+    )
+    assert not alarms(book, 3)
+    book.leaves("b").asks(asking("y", "SessionEnd")).asks(bash("d", "make", "t4"))
+    assert not alarms(book, 4)
+
+
 @pytest.mark.parametrize("event", ["PostToolUse", "PostToolUseFailure"])
 def test_what_ran_as_it_was_allowed_is_no_news(event: str, book: Playbook) -> None:
     book.asks(bash("a", REAL)).answers(1, ALLOW).asks(done("z", REAL, event=event)).sees(
