@@ -54,8 +54,8 @@ def test_mismatch_01_the_events_of_teams_are_known_shown_and_decided(
 def test_mismatch_02_a_session_ends_for_whatever_reason_and_the_reason_is_kept(
     desk: BridgedDesk, reason: str
 ) -> None:
-    waits = desk.forward(event("PreToolUse", session_id="s"))
-    number = desk.card_of("PreToolUse", "s")
+    waits = desk.forward(event("PermissionRequest", session_id="s"))
+    number = desk.card_of("PermissionRequest", "s")
     assert finished(desk.forward(event("SessionEnd", session_id="s", reason=reason))).silent
     assert finished(waits).silent
     desk.wait_for(f"^#{number} WITHDRAWN")
@@ -102,11 +102,13 @@ def test_mismatch_05_a_notifications_title_is_kept(desk: BridgedDesk) -> None:
 def test_mismatch_06_always_allow_reaches_the_agents_own_settings(
     desk: BridgedDesk, place: str, destination: str
 ) -> None:
-    (suggested,) = json.loads(sample("PermissionRequest-mcp"))["permission_suggestions"]
+    asked = json.loads(sample("PermissionRequest-mcp"))
+    (suggested,) = asked["permission_suggestions"]
     forwarder = desk.forward(sample("PermissionRequest-mcp"))
     desk.say(f"{desk.card_of('PermissionRequest')} always 1{place}")
     assert specific(finished(forwarder))["decision"] == {
         "behavior": "allow",
+        "updatedInput": asked["tool_input"],
         "updatedPermissions": [suggested | {"destination": destination}],
     }
 

@@ -104,7 +104,11 @@ def test_what_the_operator_decides_is_what_the_hook_prints(
     code, stdout, stderr = hook.finish()
     assert (code, stderr) == (0, "")
     event = name.partition("-")[0]
-    assert json.loads(stdout)["hookSpecificOutput"] == {"hookEventName": event, **printed}
+    told = json.loads(stdout)["hookSpecificOutput"]
+    decision = told.get("decision", told)
+    if "allow" in words:  # with every allow goes the input that was approved
+        assert decision.pop("updatedInput") == json.loads(sample(name))["tool_input"]
+    assert told == {"hookEventName": event, **printed}
     desk.wait_for(rf"^#{number} delivered")
 
 
