@@ -51,10 +51,10 @@ proto: $(VENV)/developed ## write the generated code anew
 baseline: $(VENV)/developed ## keep a COMMIT's wire and program as what today must get on with
 	@sh tests/older/keep $(or $(COMMIT),HEAD)
 
-conformance: $(VENV)/developed agents ## run every decision against the real agent; write docs/conformance.md
+conformance: $(VENV)/developed agents ## run every decision against the real agent; write docs/maintaining/conformance.md
 	@python -m tests.conformance
 
-agreement: $(VENV)/developed agents ## compare our rules with the real agent's; write docs/agreement.md
+agreement: $(VENV)/developed agents ## compare our rules with the real agent's; write docs/maintaining/agreement.md
 	@python -m tests.agreement
 
 bench: $(VENV)/developed ## time a hook call against its floors and what one would use instead; draw it

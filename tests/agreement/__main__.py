@@ -1,4 +1,4 @@
-"""`make agreement`: put every group to the real program and to our rules; write docs/agreement.md."""
+"""`make agreement`: put every group to the real program and to our rules; write docs/maintaining/agreement.md."""
 
 from __future__ import annotations
 

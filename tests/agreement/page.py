@@ -1,4 +1,4 @@
-"""docs/agreement.md, written from the record: the same bytes for the same verdicts."""
+"""docs/maintaining/agreement.md, written from the record: the same bytes for the same verdicts."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.agreement.record import Pair, Record
 if TYPE_CHECKING:
     from tests.agreement.pairs import Call, Group
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "agreement.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "maintaining" / "agreement.md"
 
 _HEAD = """\
 # Our rules and Claude Code's, on the same calls
@@ -25,7 +25,7 @@ hooks that only wrote down what happened; our engine judged the inputs that thos
 *Claude Code* is what it did: **allow**, the call ran; **ask**, it would have asked its user (its
 PermissionRequest event came); **deny**, its rules refused. *crabhook* is what our rules say, **ask** where
 they leave a call to the operator. Where the two differ, the last column names the kind of difference,
-which [rules.md](rules.md#where-we-differ-from-claude-code) explains.
+which [rules.md](../reference/rules.md#where-we-differ-from-claude-code) explains.
 
 `@project@` is the working directory, in the home `@home@`; `@outside@` is in neither. A line end within
 a command is written `⏎`, a tab `⇥`, any other character that cannot be seen by its number.

@@ -1,4 +1,4 @@
-"""`make conformance`: run every cell against the real program and write docs/conformance.md."""
+"""`make conformance`: run every cell against the real program and write docs/maintaining/conformance.md."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""docs/conformance.md, written from the results: the same bytes for the same behaviour."""
+"""docs/maintaining/conformance.md, written from the results: the same bytes for the same behaviour."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from tests.conformance.outcome import Heard
     from tests.conformance.run import Result
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "conformance.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "maintaining" / "conformance.md"
 
 _HEAD = """\
 # What the real program did

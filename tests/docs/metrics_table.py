@@ -1,4 +1,4 @@
-"""The table of metrics as docs/metrics.md has it; run as a module it writes it there anew."""
+"""The table of metrics as docs/reference/metrics.md has it; run as a module it writes it there anew."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -8,7 +8,7 @@ from crabhook.server.families import COUNTERS, GAUGES, ORDERS, REASONS, TIMINGS
 from crabhook.server.metrics import AHEAD, AT_ONCE
 from crabhook.server.tally import KNOWN, OTHER, By, End
 
-PAGE = Path(__file__).parents[2] / "docs" / "metrics.md"
+PAGE = Path(__file__).parents[2] / "docs" / "reference" / "metrics.md"
 BEGIN, FINISH = (
     "<!-- metrics: made from src/crabhook/server/families.py -->",
     "<!-- end of metrics -->",

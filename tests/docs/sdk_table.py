@@ -1,11 +1,11 @@
-"""The table of events as docs/sdk.md has it; run as a module it writes it there anew."""
+"""The table of events as docs/how-to/own-hooks.md has it; run as a module it writes it there anew."""
 
 import inspect
 from pathlib import Path
 
 from crabhook.sdk import EVENTS, Event, Platform
 
-PAGE = Path(__file__).parents[2] / "docs" / "sdk.md"
+PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "own-hooks.md"
 BEGIN, END = "<!-- events: made from src/crabhook/sdk/events -->", "<!-- end of events -->"
 _NO_ANSWERS = {"refusal", "takes"}
 

@@ -1,4 +1,4 @@
-"""docs/agreement.md is what the record writes, and docs/rules.md explains every difference in it."""
+"""docs/maintaining/agreement.md is what the record writes, and docs/reference/rules.md explains every difference in it."""
 
 import re
 
@@ -7,7 +7,7 @@ from tests.agreement.pairs import all_groups
 from tests.agreement.record import read_record
 from tests.support.requirements import pinned_version
 
-RULES = PAGE.with_name("rules.md")
+RULES = PAGE.parents[1] / "reference" / "rules.md"
 
 
 def test_the_page_is_what_the_record_of_the_pinned_version_writes() -> None:

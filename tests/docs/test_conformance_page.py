@@ -1,4 +1,4 @@
-"""The conformance table leaves nothing out, and docs/conformance.md is what it writes."""
+"""The conformance table leaves nothing out, and docs/maintaining/conformance.md is what it writes."""
 
 import pytest
 

@@ -1,11 +1,11 @@
-"""docs/fuzzing.md names every target, and no other."""
+"""docs/maintaining/fuzzing.md names every target, and no other."""
 
 import re
 from pathlib import Path
 
 from tests.fuzz.target import names
 
-PAGE = Path(__file__).parents[2] / "docs" / "fuzzing.md"
+PAGE = Path(__file__).parents[2] / "docs" / "maintaining" / "fuzzing.md"
 ROW = re.compile(r"^\| `(\w+)` \|", re.MULTILINE)
 
 

@@ -1,4 +1,4 @@
-"""docs/metrics.md has every number there is, and names no other."""
+"""docs/reference/metrics.md has every number there is, and names no other."""
 
 import re
 

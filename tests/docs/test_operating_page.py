@@ -1,4 +1,4 @@
-"""docs/operating.md tells of the desks what the tables of words and of keys say."""
+"""docs/reference/settings.md tells of the desks what the tables of words and of keys say."""
 
 import re
 from pathlib import Path
@@ -8,7 +8,7 @@ from crabhook.ui.plain.command import parse
 from crabhook.ui.words import WORDS
 from tests.docs.key_table import with_table
 
-PAGE = Path(__file__).parents[2] / "docs" / "operating.md"
+PAGE = Path(__file__).parents[2] / "docs" / "reference" / "settings.md"
 
 
 def test_the_page_has_every_word_of_the_plain_desk_and_no_other() -> None:

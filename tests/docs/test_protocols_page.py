@@ -1,4 +1,4 @@
-"""docs/protocols.md says what the code's tables say."""
+"""docs/reference/protocols.md says what the code's tables say."""
 
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,7 @@ from crabhook.platforms.codex import events as codex
 from crabhook.platforms.gemini import events as gemini
 from crabhook.platforms.interface import Held
 
-PAGE = Path(__file__).parents[2] / "docs" / "protocols.md"
+PAGE = Path(__file__).parents[2] / "docs" / "reference" / "protocols.md"
 TABLE = "| event | waits | can be told | beside it | closes |"
 PLATFORMS: dict[str, Any] = {"What crabhook answers": claude, "Gemini CLI": gemini, "Codex": codex}
 """The beginning of each platform's heading, and the code's own table."""

@@ -1,4 +1,4 @@
-"""docs/sdk.md: its table is the code's, and every example does what the page says it does."""
+"""docs/how-to/own-hooks.md: its table is the code's, and every example does what the page says it does."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""docs/supervisor.md: what it shows is what happens."""
+"""docs/how-to/supervisor.md: what it shows is what happens."""
 
 import json
 import os
@@ -14,7 +14,7 @@ from crabhook.config import _TABLES, parse
 from crabhook.supervisor.contract import Occasion, read
 from crabhook.supervisor.review import Review
 
-TEXT = (Path(__file__).parents[2] / "docs" / "supervisor.md").read_text(encoding="utf-8")
+TEXT = (Path(__file__).parents[2] / "docs" / "how-to" / "supervisor.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"```(\w+)\n(.*?)```", TEXT, re.DOTALL)
 
 

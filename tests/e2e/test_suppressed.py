@@ -1,4 +1,4 @@
-"""What the real Claude Code does with suppressOutput: nothing, today; docs/protocols.md says so."""
+"""What the real Claude Code does with suppressOutput: nothing, today; docs/reference/protocols.md says so."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """The reference's ten known mismatches with Claude Code, each of which does not exist here.
 
-docs/ndjson.md lists them with the reference's own numbers.
+docs/reference/ndjson.md lists them with the reference's own numbers.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""`make soak`: many sessions, an operator by chance, and everything that can break; see docs/soak.md."""
+"""`make soak`: many sessions, an operator by chance, and everything that can break; see docs/maintaining/soak.md."""
 
 from __future__ import annotations
 

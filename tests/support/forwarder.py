@@ -1,4 +1,4 @@
-"""A hook forwarder of the tests' own that speaks the harness bridge's lines; see docs/ndjson.md.
+"""A hook forwarder of the tests' own that speaks the harness bridge's lines; see docs/reference/ndjson.md.
 
 As a program it is what an agent would start: `python -I -S forwarder.py SOCKET`, the hook's input
 on standard input, the action carried out as the table of exit codes has it.  It shares no code

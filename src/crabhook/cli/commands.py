@@ -8,7 +8,7 @@ class About(NamedTuple):
 
     what: str
     example: str
-    page: str = "operating.md"
+    page: str = "reference/settings.md"
 
 
 COMMANDS = {
@@ -22,7 +22,7 @@ COMMANDS = {
     "rules": About(
         "see, change, try and explain the rules that decide without you",
         "crabhook rules explain 'pytest -q && rm -rf build'",
-        "rules.md",
+        "reference/rules.md",
     ),
     "away": About(
         "be away, from another terminal: nothing waits for you meanwhile",
@@ -33,23 +33,27 @@ COMMANDS = {
     "audit": About(
         "read the record of what was asked and decided, and verify it",
         "crabhook audit --since 2h --verdict deny",
-        "audit.md",
+        "reference/audit.md",
     ),
     "supervisor-hook": About(
         "be the hook that has a stop, or a question, reviewed before you are asked",
         'echo \'{"session_id": "s"}\' | crabhook supervisor-hook',
-        "supervisor.md",
+        "how-to/supervisor.md",
     ),
     "supervisor-review": About(
         "review with Claude Code itself: a reviewer for the settings",
         "crabhook supervisor-review --claude 'claude --model haiku' < review.json",
-        "supervisor.md",
+        "how-to/supervisor.md",
     ),
     "doctor": About(
-        "see whether all is in order, and what mends it", "crabhook doctor claude", "doctor.md"
+        "see whether all is in order, and what mends it",
+        "crabhook doctor claude",
+        "reference/doctor.md",
     ),
     "lint": About(
-        "find what hook scripts and configurations get wrong", "crabhook lint ~/.claude", "lint.md"
+        "find what hook scripts and configurations get wrong",
+        "crabhook lint ~/.claude",
+        "reference/lint.md",
     ),
     "demo": About(
         "see it work: a scripted agent asks, you decide", "crabhook demo", "../README.md"

@@ -56,7 +56,7 @@ def summary(findings: Sequence[Finding]) -> str:
 
 
 def as_value(findings: Sequence[Finding]) -> dict[str, Any]:
-    """Return all findings as one value for JSON; docs/doctor.md has its keys."""
+    """Return all findings as one value for JSON; docs/reference/doctor.md has its keys."""
     return {
         "schema": SCHEMA,
         "crabhook": __version__,

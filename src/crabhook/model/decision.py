@@ -66,7 +66,7 @@ class Decision:
     `halt`: ends the session's turn, for this reason, whatever the verdict.
     `user_message`: shown to the agent's user.
     `suppress_output`: asks the agent not to show what the hook says; what agents do
-    with it is on docs/protocols.md.
+    with it is on docs/reference/protocols.md.
     `despite`: what the rules say against the changed input, to which the operator
     said yes a second time.
     `by`: OPERATOR, a rule, or CRABHOOK when nobody did.

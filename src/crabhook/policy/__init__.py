@@ -4,5 +4,5 @@
 `rulefile` reads a rule file's text, `trust` says how much of a project's file
 counts, `protected` lists what always reaches a person, `propose` makes rules
 of a call.  The matchers are those of Claude Code's permission rules (the hook
-protocol's section 10); where ours are stricter, docs/rules.md says so.
+protocol's section 10); where ours are stricter, docs/reference/rules.md says so.
 """

@@ -6,7 +6,7 @@ from dataclasses import replace
 from crabhook.model.event import Event
 from crabhook.model.jsontext import Value
 
-# What the record has in the place of a secret (docs/audit.md).
+# What the record has in the place of a secret (docs/reference/audit.md).
 _MARK = re.compile(r"\[(?:redacted [a-z0-9-]{1,40}|cut) len=\d{1,12} #([0-9a-f]{8})\]")
 _STAND_IN = re.compile(r"\bredacted-[0-9a-f]{8}\b")
 

@@ -12,7 +12,7 @@
 
 A handler is given an event and returns an answer that the event makes
 (`allow`, `deny`, `ask`, `context`, `keep_going` ...), or None for no opinion.
-docs/sdk.md is the page to start from.
+docs/how-to/own-hooks.md is the page to start from.
 """
 
 from crabhook.sdk.answer import Answer, Verdict

@@ -1,6 +1,6 @@
 """The numbers that are shown of a server, each with its name, what it tells, and where it is found.
 
-docs/metrics.md is this table for people.  Every label is one of a few words of
+docs/reference/metrics.md is this table for people.  Every label is one of a few words of
 our own: nothing that an agent has sent may appear in any of them.
 """
 

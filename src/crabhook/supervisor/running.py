@@ -137,7 +137,9 @@ def _occasion_of_a_reviewer() -> Occasion:
 
 def _standard_input(deadline: Deadline) -> bytes:
     if os.isatty(0):
-        raise HookInputError("it is a terminal; an agent gives it JSON, see docs/supervisor.md")
+        raise HookInputError(
+            "it is a terminal; an agent gives it JSON, see docs/how-to/supervisor.md"
+        )
     try:
         return read_all(0, MOST_INPUT, deadline)
     except (OSError, TooMuchError) as error:

@@ -68,7 +68,7 @@ def test_the_defaults_in_the_help_are_the_hooks_own() -> None:
 
 
 def test_the_page_has_the_same_options_of_the_hook() -> None:
-    page = (ROOT / "docs" / "operating.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "reference" / "settings.md").read_text(encoding="utf-8")
     section = page.split("## The hook client")[1].split("\n## ")[0]
     written = re.findall(r"^\| `(--[a-z-]+)", section, re.MULTILINE)
     assert written == [option.split()[0] for option in HOOK_OPTIONS]

@@ -14,9 +14,12 @@ from tests.support.requirements import pinned_version
 
 DOCS = Path(__file__).parents[3] / "docs"
 SAID_IN = {
-    "claude": (DOCS / "conformance.md", "Claude Code {}, run against a scripted model"),
-    "gemini": (DOCS / "agents" / "gemini.md", "For Gemini CLI {}."),
-    "codex": (DOCS / "agents" / "codex.md", "For Codex CLI {}."),
+    "claude": (
+        DOCS / "maintaining" / "conformance.md",
+        "Claude Code {}, run against a scripted model",
+    ),
+    "gemini": (DOCS / "how-to" / "gemini.md", "For Gemini CLI {}."),
+    "codex": (DOCS / "how-to" / "codex.md", "For Codex CLI {}."),
 }
 
 

@@ -1,4 +1,4 @@
-"""The tables of docs/lint.md: `python -m tests.unit.lint.page` writes them anew."""
+"""The tables of docs/reference/lint.md: `python -m tests.unit.lint.page` writes them anew."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -6,7 +6,7 @@ from pathlib import Path
 from crabhook.lint.finding import Rule
 from crabhook.lint.profile import ALWAYS, STANDARD, TODAY, Profile
 
-PAGE = Path(__file__).parents[3] / "docs" / "lint.md"
+PAGE = Path(__file__).parents[3] / "docs" / "reference" / "lint.md"
 HEAD = "| id | severity | what is found | what it comes to | what to do |"
 
 

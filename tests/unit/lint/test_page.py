@@ -1,4 +1,4 @@
-"""docs/lint.md: its tables are the code's, and its examples do what the page shows."""
+"""docs/reference/lint.md: its tables are the code's, and its examples do what the page shows."""
 
 import os
 import re

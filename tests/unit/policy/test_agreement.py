@@ -1,4 +1,4 @@
-"""Our side of docs/agreement.md: the engine says of every recorded pair what it said when asked."""
+"""Our side of docs/maintaining/agreement.md: the engine says of every recorded pair what it said when asked."""
 
 import pytest
 
@@ -14,7 +14,7 @@ MORE_THAN_CLAUDE = {
     "spelling", "arguments", "the grammar", "folders followed", "standard streams", "wrappers",
     "assignments", "exact rules", "a folder above", "a slash first",
 }  # fmt: skip
-"""The kinds of difference in which we may give more, each with its reason in docs/rules.md."""
+"""The kinds of difference in which we may give more, each with its reason in docs/reference/rules.md."""
 
 
 @pytest.fixture(scope="module")

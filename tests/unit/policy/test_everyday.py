@@ -22,7 +22,7 @@ def test_an_everyday_line_is_allowed_by_a_bare_rule_and_the_page_says_how_often(
     assert alone >= 0.92 * len(LINES)
     said = re.search(
         r"Of (\d+) everyday lines `Bash` alone\s+allows (\d+)[^.]*?, and (\d+)",
-        (ROOT / "docs" / "rules.md").read_text(),
+        (ROOT / "docs" / "reference" / "rules.md").read_text(),
     )
     assert said
     assert tuple(map(int, said.groups())) == (len(LINES), alone, with_files)

@@ -1,6 +1,6 @@
 """The hook wrapper exactly as first specified (REQ-006); `crabhook.sdk` does the same safely.
 
-It is here for hooks that were written to the specification.  docs/sdk.md says,
+It is here for hooks that were written to the specification.  docs/how-to/own-hooks.md says,
 side by side, where it is unsafe or out of date today.
 """
 

@@ -1,4 +1,4 @@
-"""The bridge's lines: an envelope read, an answer written; docs/ndjson.md has every field.
+"""The bridge's lines: envelopes read, answers written; docs/reference/ndjson.md has each field.
 
 An answer that carries a request id is that request's answer, and nothing else
 is: what cannot be answered so carries null in the id's place.
