@@ -5,9 +5,16 @@ from dataclasses import dataclass, field
 
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.event import Event
-from crabhook.model.jsontext import Value, compact
+from crabhook.model.jsontext import Value, canonical, compact
 from crabhook.model.reply import Reply
-from crabhook.platforms.claude.events import PLAN_TOOL, QUESTION_TOOL, Also, Way, rule_of
+from crabhook.platforms.claude.events import (
+    ASKING_TOOLS,
+    PLAN_TOOL,
+    QUESTION_TOOL,
+    Also,
+    Way,
+    rule_of,
+)
 
 _Body = dict[str, Value]
 
@@ -94,11 +101,26 @@ def _decision(words: _Words, event: Event, decision: Decision) -> None:
         body["message"] = decision.reason
         if decision.interrupt or decision.halt:
             body["interrupt"] = True
-    if (updated := _updated_input(event, decision)) is not None:
+    updated = _updated_input(event, decision)
+    if updated is not None and not _is_as_asked(event, updated):
         body["updatedInput"] = updated
     if decision.permissions:
         body["updatedPermissions"] = [dict(update) for update in decision.permissions]
     words.specific["decision"] = body
+
+
+def _is_as_asked(event: Event, updated: _Body) -> bool:
+    """Whether an input need not be sent back on PermissionRequest, and so must not be.
+
+    The first hook to decide is the one that counts there, so no other's rewriting is undone
+    by it.  An input that is sent back is held against the agent's ask rules once more, and
+    one of them would ask again about what was just allowed (seen with 2.1.330).  Questions
+    and plans are released by their input alone.
+    """
+    tool = event.tool
+    if tool is None or tool.name in ASKING_TOOLS or updated != tool.input:
+        return False
+    return canonical(updated) == canonical(tool.input)  # to Python 1 and true are equal
 
 
 def _block(words: _Words, _: Event, decision: Decision) -> None:

@@ -52,8 +52,9 @@ PRE_TOOL_USE = [
     ),
 ]
 PERMISSION_REQUEST = [
-    (Decision(ALLOW), {"behavior": "allow", "updatedInput": INPUT}),
-    (Decision(ALLOW, reason="r", note="n"), {"behavior": "allow", "updatedInput": INPUT}),
+    (Decision(ALLOW), {"behavior": "allow"}),
+    (Decision(ALLOW, reason="r", note="n"), {"behavior": "allow"}),
+    (Decision(ALLOW, updated_input=INPUT), {"behavior": "allow"}),
     (Decision(ALLOW, updated_input=CHANGED), {"behavior": "allow", "updatedInput": CHANGED}),
     (Decision(DENY, reason="r"), {"behavior": "deny", "message": "r"}),
 ]
@@ -116,8 +117,7 @@ OTHERS: list[tuple[str, Decision, Any]] = [
         "decision": {"behavior": "deny", "message": "r", "interrupt": True}}}),
     ("PermissionRequest", Decision(ALLOW, permissions=({"type": "addRules"},)),
      {"hookSpecificOutput": {"hookEventName": "PermissionRequest", "decision": {
-         "behavior": "allow", "updatedInput": INPUT,
-         "updatedPermissions": [{"type": "addRules"}]}}}),
+         "behavior": "allow", "updatedPermissions": [{"type": "addRules"}]}}}),
 ]  # fmt: skip
 
 
@@ -170,11 +170,21 @@ def test_an_allow_of_questions_without_answers_carries_no_input(name: str) -> No
     assert "updatedInput" not in json.dumps(printed(asked, Decision(ALLOW)))
 
 
-@pytest.mark.parametrize("name", ["PreToolUse", "PermissionRequest"])
-def test_every_other_allow_sends_back_what_was_approved(name: str) -> None:
+def test_every_other_allow_before_a_call_sends_back_what_was_approved() -> None:
     asked = {"command": "ls", "unknown": [1.5, None, {"deep": "é"}], "run_in_background": False}
-    specific = printed(event(name, "Bash", asked), Decision(ALLOW))["hookSpecificOutput"]
-    assert specific.get("decision", specific)["updatedInput"] == asked
+    specific = printed(event("PreToolUse", "Bash", asked), Decision(ALLOW))["hookSpecificOutput"]
+    assert specific["updatedInput"] == asked
+
+
+def test_a_prompt_allowed_as_it_is_gets_no_input_that_an_ask_rule_would_ask_about_again() -> None:
+    asked = {"command": "ls", "run_in_background": 0}
+    for decision, sent in (
+        (Decision(ALLOW), {}),
+        (Decision(ALLOW, updated_input={"run_in_background": 0, "command": "ls"}), {}),
+        (Decision(ALLOW, updated_input=asked | {"run_in_background": False}), {"updatedInput"}),
+    ):
+        body = printed(event("PermissionRequest", "Bash", asked), decision)
+        assert set(body["hookSpecificOutput"]["decision"]) == {"behavior", *sent}
 
 
 def test_an_input_too_large_for_an_answer_is_not_sent_back() -> None:
