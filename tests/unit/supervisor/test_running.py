@@ -48,6 +48,7 @@ def test_the_answer_alone_is_on_standard_output(
     assert err == ""
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("how", [{"verbose": True}, {"environment": {"CRABHOOK_DEBUG": "1"}}])
 def test_what_was_found_is_said_on_standard_error_only_when_asked_for(
     told: Told, stdin: io.BufferedWriter, capfd: pytest.CaptureFixture[str], how: dict[str, Any]
@@ -58,6 +59,7 @@ def test_what_was_found_is_said_on_standard_error_only_when_asked_for(
     assert capfd.readouterr().err == "crabhook supervisor: event 1, limit 20, stop: not allowed\n"
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("given", [b"", b" \n", b"nonsense", b"[]", b'{"cut'])
 def test_a_session_id_without_usable_input_is_a_stop(
     told: Told, stdin: io.BufferedWriter, capfd: pytest.CaptureFixture[str], given: bytes
@@ -68,6 +70,7 @@ def test_a_session_id_without_usable_input_is_a_stop(
     assert capfd.readouterr().out == '{"decision":"block","reason":"go on"}\n'
 
 
+@pytest.mark.process
 def test_a_session_id_with_standard_input_closed_is_a_stop(
     told: Told, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -81,6 +84,7 @@ def test_a_session_id_with_standard_input_closed_is_a_stop(
     assert capfd.readouterr().out == '{"decision":"block","reason":"go on"}\n'
 
 
+@pytest.mark.process
 def test_a_session_id_at_a_terminal_is_a_stop(
     told: Told, capfd: pytest.CaptureFixture[str]
 ) -> None:
