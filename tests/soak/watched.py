@@ -30,7 +30,7 @@ SMALL = 64
 MEMORIES = (
     "crabhook.broker.books.FEED_KEPT",
     "crabhook.broker.books.SESSIONS_KEPT",
-    "crabhook.broker.settled.KEPT",
+    "crabhook.broker.memory.KEPT",
     "crabhook.broker.shelf.ENDED_KEPT",
     "crabhook.broker.stops._AGENTS_KEPT",
     "crabhook.broker.tickets.ANSWERS_KEPT",

@@ -48,8 +48,15 @@ def job(wish: str = "allow", sample: str = "PreToolUse-Bash", **changes: Any) ->
     return replace(found, **{"fail_closed": False, "companion": False, **changes})
 
 
+ENDS = 60.0, 90.0  # when a request stops waiting, and when its hook would
+
+
 def event(asked: Job) -> Event:
     return PLATFORMS[asked.agent].read(asked.payload)
+
+
+def seen(asked: Job) -> Request:
+    return Request(f"r{asked.number}", "secret", event(asked), 0)
 
 
 @dataclass
@@ -66,7 +73,7 @@ class Past:
     def asks(self, one: Job) -> Request:
         """A job is asked about on a card of its own number."""
         request = Request(f"r{one.number}", "secret", event(one), 0, Stance.GATE, Origin())
-        entry = entries.asked(request, 1.0, card=one.number, legs=[request.id])
+        entry = entries.asked(request, 1.0, card=one.number, legs=[request.id], ends=ENDS)
         payload = compact(request.event.fields).encode()
         kept = Waiting(
             request.id,
@@ -293,14 +300,14 @@ def test_a_hook_that_was_to_deny_and_says_nothing_is_found(past: Past) -> None:
 )
 def test_what_no_agent_can_read_is_found(past: Past, printed: Printed) -> None:
     one = job()
-    past.changes.append(happened(entries.observed(event(one), 1.0)))
+    past.changes.append(happened(entries.observed(seen(one), 1.0)))
     past.ends(one, printed)
     assert any("cannot be read" in fault for fault in past.judged())
 
 
 def test_what_was_only_seen_is_answered_with_silence(past: Past) -> None:
     one = job("", "Notification")
-    past.changes.append(happened(entries.observed(event(one), 1.0)))
+    past.changes.append(happened(entries.observed(seen(one), 1.0)))
     past.ends(one, SILENCE)
     assert past.judged() == []
 
@@ -335,7 +342,8 @@ def test_a_hook_that_left_the_other_of_its_call_is_no_fault(past: Past) -> None:
     one, second = job(), job("deny")
     past.asks(one)
     request = Request(f"r{second.number}", "secret", of_the_call(second, one), 0)
-    also = entries.asked(request, 1.0, card=one.number, legs=[f"r{one.number}", request.id])
+    legs = [f"r{one.number}", request.id]
+    also = entries.asked(request, 1.0, card=one.number, legs=legs, ends=ENDS)
     past.changes.append(happened(also))
     gone = entries.ended(Kind.LEFT, request, 2.0, card=one.number, why="the hook had gone")
     past.changes.append(left([request.id], gone))
