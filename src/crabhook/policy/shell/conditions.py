@@ -85,14 +85,15 @@ def _either(line: Line, words: list[Word]) -> None:
         if not joint:
             return
         words.append(fixed_word(joint))
-        _check_next(line)
+        if joint == "||":
+            _check_next(line)
 
 
 def _check_next(line: Line) -> None:
     """To dash, what stands behind `||` is a command: an option, or a variable not of the line."""
     match = _ALTERNATIVE.match(line.text, line.at)
     if not match:
-        line.found.trouble("a test behind && or ||, which is a command to dash")
+        line.found.trouble("a test behind ||, which is a command to dash")
     elif match["name"]:
         line.found.variables.must_be_unset(match["name"])
 

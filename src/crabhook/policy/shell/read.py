@@ -262,8 +262,8 @@ def _take(
     if line.ended:
         line.found.trouble("a word behind &>, which is a command to dash")
     words.append(read_word(line))
-    if words[-1].raw in ("{", "}"):
-        line.found.trouble("a brace alone, which shells read apart")
+    if words[-1].raw in ("{", "}") or (len(words) == 1 and words[0].raw.startswith("{")):
+        line.found.trouble("a brace that zsh may take for a group's")
 
 
 def _finish(line: Line, command: Command, *, sure: bool) -> Command:

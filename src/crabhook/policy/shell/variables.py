@@ -97,7 +97,7 @@ class Variables:
         evaluated = "an array is set by a word of declare, which the shell may evaluate"
         odd = [evaluated] if self.declared & self.arrays else []
         if self._outside & set(self._set):
-            odd.append("a test behind && or ||, which is a command to dash")
+            odd.append("a test behind ||, which is a command to dash")
         if not self._duties:
             return odd
         unfit = {number: self._unfit(number=number) for number in {key[1] for key in self._duties}}
