@@ -250,8 +250,10 @@ def _git(argv: Argv) -> Inner:
     return Inner(tuple(commands), tuple(texts))
 
 
-_GIT_SCRIPTS = frozenset({"--exec", "-x", "--tree-filter", "--index-filter", "--msg-filter"})
-_GIT_SCRIPT = re.compile(r"--exec=|-x(?=.)|--(?:tree|index|msg|env|commit|parent)-filter=")
+_GIT_SCRIPTS = frozenset(
+    {"--exec", "--exe", "--ex", "-x", "--tree-filter", "--index-filter", "--msg-filter"}
+)
+_GIT_SCRIPT = re.compile(r"--exe?c?=|-x(?=.)|--(?:tree|index|msg|env|commit|parent)-filter=")
 
 
 def _fd(argv: Argv) -> Inner:

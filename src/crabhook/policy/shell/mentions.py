@@ -42,7 +42,7 @@ _RUNNING = re.compile(
     r"-c|-x|-O|--exec|--ext-diff|--textconv|--open-files-in-pager|--config|--upload"
 )
 _HARMLESS = re.compile(r"-c(?:user|color|advice|init|commit|log|diff|push|pull|merge)\.")
-_TOKEN = re.compile(r"[^\w.+@/-]+")
+_TOKEN = re.compile(r"[^\w.+/-]+")
 _ATTACHED = re.compile(r"-[A-Za-z](?=.)")
 _QUOTES = re.compile(r"[\\'\"]")
 _RUN_BY_SED = re.compile(r"^[0-9+]*e")

@@ -80,6 +80,8 @@ def _to_file(line: Line, operator: str, start: int, digits: str) -> None:
     if operator in (">&", "<&"):
         if line.match(_COPY):
             return
+        if line.here == "-":
+            raise UnreadableError("a word that touches a closed descriptor")
         if operator == "<&" or digits or not _PLAIN_TARGET.match(line.text, line.at):
             line.found.trouble("a copy of a descriptor that is only known when it runs")
     if line.text[line.at : line.at + 2] in ("<(", ">(") and operator in ("<", ">", ">>"):

@@ -86,6 +86,8 @@ GRAMMAR = [
     "ls $'a\\';zz;\\''",
     "ls &> out/f zz",
     "[[ a || zz ]]",
+    "ls >&-zz",
+    ">&-zz",
     "{zz}",
     "x=1 {zz}",
     "x=zz; [[ a || $x ]]",

@@ -48,6 +48,8 @@ DENIED = [
     "git submodule foreach --recursive rm y",
     "git rebase -x'rm y' main",
     "git rebase -i --exec 'rm y'",
+    "git rebase --exe '$@rm y' main",
+    ">&-rm y",
     "git -c alias.x='!rm y' x",
     "csh -c 'rm y'",
     "tcsh -c 'rm y'",
