@@ -1,11 +1,11 @@
-"""The table of keys as docs/reference/settings.md has it; run as a module it writes it there anew."""
+"""The table of keys as docs/reference/desk.md has it; run as a module it writes it there anew."""
 
 from pathlib import Path
 
 from crabhook.ui.full.keyrow import Group, Key
 from crabhook.ui.full.keys import TABLE
 
-PAGE = Path(__file__).parents[2] / "docs" / "reference" / "settings.md"
+PAGE = Path(__file__).parents[2] / "docs" / "reference" / "desk.md"
 BEGIN, END = "<!-- keys: made from src/crabhook/ui/full/keys.py -->", "<!-- end of keys -->"
 _TITLED = "| **{}** | | |"
 

@@ -85,8 +85,7 @@ def _no_command(name: str) -> int:
 
 
 def _epilog(example: str, page: str) -> str:
-    place = page.removeprefix("../") if page.startswith("../") else f"docs/{page}"
-    return f"example:\n  {example}\n\npage: {place}"
+    return f"example:\n  {example}\n\npage: docs/{page}"
 
 
 def _hook_options() -> str:

@@ -8,16 +8,24 @@ class About(NamedTuple):
 
     what: str
     example: str
-    page: str = "reference/settings.md"
+    page: str
 
 
 COMMANDS = {
-    "serve": About("open the operator's terminal and listen for requests", "crabhook serve"),
+    "serve": About(
+        "open the operator's terminal and listen for requests",
+        "crabhook serve",
+        "reference/settings.md",
+    ),
     "install": About(
-        "write crabhook's hooks into an agent's settings", "crabhook install claude --gate"
+        "write crabhook's hooks into an agent's settings",
+        "crabhook install claude --gate",
+        "how-to/install.md",
     ),
     "uninstall": About(
-        "take crabhook's hooks out of an agent's settings again", "crabhook uninstall claude"
+        "take crabhook's hooks out of an agent's settings again",
+        "crabhook uninstall claude",
+        "how-to/install.md",
     ),
     "rules": About(
         "see, change, try and explain the rules that decide without you",
@@ -27,9 +35,18 @@ COMMANDS = {
     "away": About(
         "be away, from another terminal: nothing waits for you meanwhile",
         "crabhook away --for 2h",
+        "reference/desk.md",
     ),
-    "here": About("be back, from another terminal: requests wait for you again", "crabhook here"),
-    "passphrase": About("set the passphrase that `crabhook away` asks for", "crabhook passphrase"),
+    "here": About(
+        "be back, from another terminal: requests wait for you again",
+        "crabhook here",
+        "reference/desk.md",
+    ),
+    "passphrase": About(
+        "set the passphrase that `crabhook away` asks for",
+        "crabhook passphrase",
+        "reference/desk.md",
+    ),
     "audit": About(
         "read the record of what was asked and decided, and verify it",
         "crabhook audit --since 2h --verdict deny",
@@ -56,11 +73,14 @@ COMMANDS = {
         "reference/lint.md",
     ),
     "demo": About(
-        "see it work: a scripted agent asks, you decide", "crabhook demo", "../README.md"
+        "see it work: a scripted agent asks, you decide",
+        "crabhook demo",
+        "tutorial/first-morning.md",
     ),
     "completion": About(
         "print what lets your shell complete crabhook's commands",
         "crabhook completion bash > ~/.local/share/bash-completion/completions/crabhook",
+        "how-to/install.md",
     ),
 }
 
