@@ -92,8 +92,8 @@ def pretty(value: Value) -> str:
 def start_of(value: Value, letters: int = 2_000) -> Value:
     """Return the start of a value: its texts and names have about so many letters in all.
 
-    What comes after them is left out, and so is what lies deeper than a few levels; a text that
-    goes on ends with CUT.
+    What comes after them is left out, and so is what lies deeper than a few levels, and an item of
+    a list of which nothing is left; a text that goes on ends with CUT.
     """
     return _start(value, [letters], 4)
 
@@ -117,7 +117,10 @@ def _start(value: Value, left: list[int], levels: int) -> Value:
         for item in value:
             if left[0] <= 0 or not levels:
                 break
-            items.append(_start(item, left, levels - 1))
+            start = _start(item, left, levels - 1)
+            if not start and item:  # nothing of it is left: an empty one would be another value
+                break
+            items.append(start)
         return items
     return value
 

@@ -94,6 +94,14 @@ def test_a_patch_is_told_by_its_files_where_nothing_else_is_in_it(
     assert summary(event(tool, {"command": command}, cwd="/w")).startswith(said)
 
 
+@pytest.mark.parametrize("letters", [1, 4000])
+def test_questions_that_only_went_by_are_described_as_those_on_a_card(letters: int) -> None:
+    options = [{"label": name, "description": "d" * letters} for name in ("Red", "Blue")]
+    asked = {"questions": [{"question": "Which?", "header": "Colour", "options": options}]}
+    whole = event("AskUserQuestion", asked)
+    assert summary(whole.brief()) == summary(whole) == "Colour"
+
+
 def test_every_agents_questions_are_questions() -> None:
     asked = {"questions": [{"id": "c", "question": "Which?", "header": "H"}]}
     for tool in ("AskUserQuestion", "request_user_input", "ask_user"):
