@@ -14,8 +14,11 @@ import pytest
 from tests.fuzz.running.cage import Cage, why_not
 from tests.fuzz.running.hunt import Hole, Hunt
 from tests.fuzz.running.law import RULES, RuleFile
-from tests.fuzz.running.making import Maker, grammar, kinds, pictured, plain
+from tests.fuzz.running.making import Maker, grammar, kinds, known, pictured, plain
 from tests.support.requirements import REQUIRED
+
+SEED, SECONDS = 73, 5.0
+"""The lines that every test run tries, as far as it comes; `.ci/run` has a minute of others."""
 
 
 @pytest.fixture(scope="module")
@@ -31,6 +34,22 @@ class Everything(RuleFile):
 
     def allows_line(self, line: str) -> bool:
         return bool(line)
+
+
+@pytest.mark.process
+def test_no_line_that_once_broke_the_law_breaks_it(cage: Cage) -> None:
+    told: list[Hole] = []
+    assert Hunt(cage, told.append).lines(known()).judged >= len(kinds())
+    assert not told, "\n".join(map(str, told))
+
+
+@pytest.mark.process
+def test_what_rules_allow_of_new_lines_runs_nothing_else(cage: Cage) -> None:
+    told: list[Hole] = []
+    hunt = Hunt(cage, told.append, most_told=3)
+    hunt.thorough = False
+    assert hunt.lines(Maker(SEED).lines(), SECONDS).run
+    assert not told, "\n".join(map(str, told))
 
 
 @pytest.mark.process

@@ -78,6 +78,8 @@ class RuleFile:
             return True
         if name in _LOOKED_THROUGH or (shell == "zsh" and name in _BY_ZSH and not words):
             return False
+        if name == "builtin" and shell == "dash":  # which has no such builtin, nor has any machine
+            return False
         return not any(_is(specifier, name, words) for specifier in self.allows)
 
 
