@@ -234,8 +234,11 @@ def _joined(argv: Argv) -> Inner:
 def _git(argv: Argv) -> Inner:
     texts: list[str] = []
     commands: list[Argv] = []
+    rebases = "rebase" in argv
     for at, word in enumerate(argv[1:], 1):
-        if word == "foreach":
+        if rebases and (bundle := _GIT_BUNDLE.match(word)):
+            texts += [word[bundle.end() :]] if bundle.end() < len(word) else argv[at + 1 : at + 2]
+        elif word == "foreach":
             words = [one for one in argv[at + 1 :] if one not in ("--recursive", "-q", "--quiet")]
             texts.append(" ".join(words))
         elif word in _GIT_SCRIPTS:
@@ -253,6 +256,7 @@ def _git(argv: Argv) -> Inner:
 _GIT_SCRIPTS = frozenset(
     {"--exec", "--exe", "--ex", "-x", "--tree-filter", "--index-filter", "--msg-filter"}
 )
+_GIT_BUNDLE = re.compile(r"-[A-Za-z]*?x")  # of `git rebase`: -x'…', -qx '…'
 _GIT_SCRIPT = re.compile(r"--exe?c?=|-x(?=.)|--(?:tree|index|msg|env|commit|parent)-filter=")
 
 

@@ -17,13 +17,18 @@ from crabhook.policy.shell.expansion import subscript
 from crabhook.policy.shell.line import Found, Line, Shape, UnreadableError
 from crabhook.policy.shell.script import ANY, Assignment, Command, Flow, Redirect, Script, Word
 from crabhook.policy.shell.words import read_word
-from crabhook.policy.shell.wrappers import is_plain, may_stand_before, runs_the_unknown
+from crabhook.policy.shell.wrappers import (
+    is_plain,
+    may_stand_before,
+    runs_the_unknown,
+    unwrapped,
+)
 
 MAX_BYTES = 8 * 1024
 
 _ASSIGNED = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(\+?=|\[)")
 _ELEMENT_KEY = re.compile(r"\[(?:[\w.-]+|\"[\w ./:-]+\"|'[\w ./:-]+')\]=", re.ASCII)
-_TIME = re.compile(r"time(?:[ \t]+-p)?(?=[ \t])")
+_TIME = re.compile(r"time(?:[ \t]+-p)?(?:[ \t]+--)?(?=[ \t])")
 _OPENERS = names("if while until for case function select coproc { [[")
 _CLOSERS = names("then elif else fi do done esac in }")
 _RESERVED = _OPENERS | _CLOSERS | {"!", "time"}
@@ -180,7 +185,8 @@ def _follows_keyword(line: Line, at: int) -> bool:
 def _hear(line: Line, commands: Sequence[Command]) -> None:
     """Keep what is printed into a pipe or a file, as by `echo '…' | sh`: it may be a script."""
     for command in commands:
-        texts = [word.text for word in command.words]
+        words = unwrapped(command)[-1] if command.words else ()
+        texts = [word.text for word in words]
         if texts[:1] in (["echo"], ["printf"]):
             printed = [" ".join(texts[1:])]
             if texts[0] == "printf":

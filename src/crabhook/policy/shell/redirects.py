@@ -70,8 +70,11 @@ def read(line: Line) -> bool:
     return True
 
 
+_NAMED = re.compile(r"\{[^ \t\n{}]*\}[<>]|\{\w+\[")  # a subscript may hold blanks and brackets
+
+
 def _named_descriptor(line: Line) -> bool:
-    if re.compile(r"\{[^ \t\n{}]*\}[<>]").match(line.text, line.at):
+    if _NAMED.match(line.text, line.at):
         raise UnreadableError("a redirect that sets a variable")
     return False
 

@@ -13,6 +13,7 @@ from posixpath import basename
 from crabhook.policy.shell.hidden import Argv, inner, reads_script
 from crabhook.policy.shell.read import MAX_BYTES, read_script
 from crabhook.policy.shell.script import Command, Flow, Redirect, Script, Word
+from crabhook.policy.shell.wrappers import unwrapped
 
 MAX_DEPTH = 6
 MAX_FOUND = 1200
@@ -57,6 +58,7 @@ class _Search:
         self._todo: deque[tuple[Command, int]] = deque()
         self._given: dict[str, None] = {}
         self._shell_listens = False
+        self._unknown_given = False
 
     def hear(self, given: Iterable[str]) -> None:
         """Keep texts that stand on some command's standard input, for a shell that reads one.
@@ -79,6 +81,7 @@ class _Search:
     ) -> None:
         """Add what was found, to be looked behind in its turn."""
         for command in commands:
+            self._unknown_given |= command.fed and not prints_what_it_says(command)
             self.commands.append(command)
             self._todo.append((command, depth))
         self.redirects += redirects
@@ -95,6 +98,8 @@ class _Search:
                     self._seen.add(tuple(argv))
                     self._shell_listens |= reads_script(argv) or self._runs_written(argv)
                     self._look_behind(argv, depth + 1)
+        if self._shell_listens and self._unknown_given:
+            self.troubles.append("a shell is given a script that is only known when it runs")
 
     def _runs_written(self, argv: Argv) -> bool:
         """Whether the command may run a file that the line writes, as `sh x` or `./x`."""
@@ -120,6 +125,24 @@ class _Search:
             )
             if read.troubles:
                 self.take(_by_text(text), depth=depth)
+
+
+_PLAIN_TEXT = re.compile(r"(?:[^\\]|\\n)*")
+_PLAIN_FORMAT = re.compile(r"(?:[^\\%]|\\n|%s|%%)*")
+
+
+def prints_what_it_says(command: Command) -> bool:
+    """Whether what the command prints can be read off its words, or is a file's."""
+    words = unwrapped(command)[-1] if command.words else ()
+    texts = [word.text for word in words]
+    if not texts or not all(word.fixed for word in words):
+        return not texts
+    if texts[0] == "echo":
+        return all(map(_PLAIN_TEXT.fullmatch, texts))
+    if texts[0] == "printf":
+        once = len(texts) - 2 <= texts[1].count("%s") if len(texts) > 1 else True
+        return (once or texts[1] == r"%s\n") and all(map(_PLAIN_FORMAT.fullmatch, texts[1:2]))
+    return texts[0] in ("cat", "cd", "true", ":")
 
 
 def hidden_command(argv: Argv) -> Command:

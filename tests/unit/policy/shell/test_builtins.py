@@ -50,6 +50,7 @@ EVALUATING = [
     "exec {PATH}> out/a; ls",
     "ls {PATH}> out/a",
     "ls {x[$(zz)]}> out/a",
+    "ls {x['a b']}> out/a",
     "test -v $i",
     "test -v 'x[$(zz)]'",
     "[ -v 'x[$(zz)]' ]",
