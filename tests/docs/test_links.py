@@ -14,16 +14,21 @@ MADE = {".venv", "node_modules", "older", ".git"}
 
 LINK = re.compile(r"!?\[[^\]]*\]\(\s*([^)\s]+)[^)]*\)")
 FENCED = re.compile(r"^( *)(```+|~~~+).*?^ *\2\s*$", re.MULTILINE | re.DOTALL)
+WRITTEN = "docs/maintaining/slowest-tests.md"
+"""`make slowest` writes it."""
+
+NAMED = re.compile(r"\bdocs/(?:[a-z-]+/[a-z-]+\.md|decisions/\d{4})")
 CODE = re.compile(r"(`+)(?!`)(?:(?!\n\n).)*?(?<!`)\1(?!`)", re.DOTALL)
 
 
-def _pages() -> Iterator[Path]:
-    for folder, folders, names in os.walk(ROOT):
+def files(start: Path, *endings: str) -> Iterator[Path]:
+    """Return the files below a folder that are ours, as we have them today."""
+    for folder, folders, names in os.walk(start):
         folders[:] = [one for one in folders if one not in MADE]
-        yield from (Path(folder, name) for name in names if name.endswith(".md"))
+        yield from (Path(folder, name) for name in names if name.endswith(endings))
 
 
-PAGES = sorted(_pages())
+PAGES = sorted(files(ROOT, ".md"))
 
 
 def links(page: Path) -> list[str]:
@@ -96,6 +101,15 @@ def test_the_index_names_each_page_once_and_in_its_own_part() -> None:
                 told.append(START.parent / link[0] / link[1])
     there = [page for kind in kinds.values() for page in (START.parent / kind).glob("*.md")]
     assert sorted(told) == sorted(there)
+
+
+def test_every_page_that_the_code_names_is_there() -> None:
+    missing = set()
+    for file in (ROOT / "Makefile", *files(ROOT, ".py", ".pyi", ".proto", ".toml")):
+        for name in NAMED.findall(file.read_text(encoding="utf-8")):
+            if not any(ROOT.glob(f"{name}*")):
+                missing.add(name)
+    assert missing <= {WRITTEN}
 
 
 def test_the_readme_leads_to_the_index() -> None:

@@ -150,7 +150,10 @@ class Morning:
         wanted = re.compile(
             r"(?s:.*?)".join(like(self._here(line)) for line in lines if line.strip())
         )
-        terminal.wait_for(lambda screen: wanted.search(screen) is not None, 20)
+        try:
+            terminal.wait_for(lambda screen: wanted.search(screen) is not None, 20)
+        except AssertionError as error:
+            raise AssertionError("\n".join(["the page shows", *lines, str(error)])) from None
 
     def _act(self, terminal: Terminal, acts: tuple[tuple[str, str], ...]) -> None:
         assert acts

@@ -104,4 +104,6 @@ answer.  People use the commands; `crabhook COMMAND --help` has an example:
 {"".join(f"  {name:<19}{about.what}{chr(10)}" for name, about in COMMANDS.items())}
 hook options, which `crabhook install` writes for you:
 {_hook_options()}
+
+new here?  docs/tutorial/first-morning.md; every page: docs/README.md
 """
