@@ -162,7 +162,7 @@ class Morning:
                 terminal.type(text)
                 terminal.wait_for(text[-20:].strip())
             else:
-                terminal.key(text)
+                terminal.key(_KEYS.get(text, text))
 
     def _here(self, shown: str) -> str:
         """Return a shown line with the folders of this home."""
@@ -170,6 +170,9 @@ class Morning:
             "/home/you", str(self.agent.home)
         )
 
+
+_KEYS = {"↓": "Down", "Ctrl-C": "C-c"}
+"""The page's names of keys, and tmux's."""
 
 _SCREENS = {"text desk": "At the desk", "text claude": "In Claude Code"}
 
