@@ -1,0 +1,25 @@
+"""What the pages show as a file of rules, or of settings, is read as one."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from crabhook.config import parse
+from crabhook.policy.rulefile import read_rules
+
+ROOT = Path(__file__).parents[2]
+BLOCK = re.compile(r"^```toml\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+EXAMPLES = [
+    pytest.param(text, id=f"{page.relative_to(ROOT)}-{number}")
+    for page in sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
+    for number, text in enumerate(BLOCK.findall(page.read_text(encoding="utf-8")), 1)
+]
+
+
+@pytest.mark.parametrize("text", EXAMPLES)
+def test_every_file_that_a_page_shows_is_read_whole(text: str) -> None:
+    if re.search(r"^(\[\[rule\]\]|unprotect)", text, re.MULTILINE):
+        assert len(read_rules(text, "the page").rules) == text.count("[[rule]]")
+    else:
+        parse(text, "the page")
