@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import subprocess
 import sys
 import uuid
@@ -172,6 +173,12 @@ class Claude:
             env={"PATH": os.environ["PATH"]},
         )
         return Run(done.returncode, done.stdout, done.stderr, self.requests())
+
+    def as_program(self, file: Path, prompt: str) -> None:
+        """Write a program that makes one headless run with this prompt, whatever it is told."""
+        command = shlex.join(self._command(["-p", prompt]))
+        file.write_text(f"#!/bin/sh\nexec {command} < /dev/null\n", encoding="utf-8")
+        file.chmod(0o755)
 
     def terminal(
         self, prompt: str | None = None, *, mode: str = "default", extra_args: Sequence[str] = ()
