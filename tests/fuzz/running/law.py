@@ -8,9 +8,13 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
+from crabhook.model.event import Event
+from crabhook.policy.call import read_call
 from crabhook.policy.engine import Policy
+from crabhook.policy.parts import Call
+from crabhook.policy.protected import ENTRY_NAMES
 from tests.fuzz.running.cage import Ran
 from tests.unit.policy.law import bash, policy, rule, surroundings
 
@@ -25,6 +29,15 @@ _LOOKED_THROUGH = frozenset({"timeout", "time", "nice", "nohup", "stdbuf", "nogl
 _BY_ZSH = frozenset({"cat", "more"})
 """What zsh runs for a redirect without a command."""
 _PLACES = re.compile(r"/(?:usr/)?bin/[^/]+")
+
+
+@lru_cache(maxsize=4)
+def _read(line: str) -> tuple[Event, Call]:
+    """Read a line once for all rule files."""
+    event = bash(line)
+    call = read_call(event, _HERE)
+    assert call is not None
+    return event, call
 
 
 def reads(shell: str, line: str) -> bool:
@@ -59,12 +72,12 @@ class RuleFile:
         if self.denies:
             against = [f"Bash({one})" for one in self.denies]
             rules.append(rule("ask-operator" if self.asks else "deny", *against))
-        return policy(*rules)
+        return policy(*rules, off=ENTRY_NAMES)  # what is protected would only hide holes
 
     def allows_line(self, line: str) -> bool:
         """Whether the rules allow the line; raises what the reader raises."""
-        said = self.policy.judge(bash(line), _HERE)
-        return said is not None and said.verdict == "allow"
+        event, call = _read(line)
+        return self.policy.examine_call(call, event, _HERE).verdict == "allow"
 
     def broken_by(self, shell: str, ran: Sequence[Ran]) -> list[str]:
         """Return what ran, or was written, and no rule covers, or a rule denies; nothing in order."""
