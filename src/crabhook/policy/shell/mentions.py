@@ -157,6 +157,7 @@ def _tokens(texts: Iterable[str]) -> Iterator[str]:
                 if token:
                     yield token
                     yield from token.split("/")
+                    yield from token.split("-")  # ${x-rm}
                     yield _RUN_BY_SED.sub("", token.rpartition("/")[2])
                     if attached := _ATTACHED.match(token):
                         yield basename(token[attached.end() :])

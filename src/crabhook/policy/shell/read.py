@@ -200,9 +200,10 @@ def _command(line: Line, *, sure: bool) -> Command | None:
     word = line.plain_word()
     if line.ahead("(("):
         line.at += 2
-        if _DASH_RUNS.match(line.text, line.at):
-            line.found.trouble("arithmetic whose first word is a command to dash")
+        start = line.at
         arithmetic.read(line, "))")
+        if _DASH_RUNS.match(line.text, start) or set("|&") & set(line.text[start : line.at]):
+            line.found.trouble("arithmetic with a word that is a command to dash")
         redirects.after_compound(line)
         return None
     if line.here == "(":

@@ -92,6 +92,7 @@ GRAMMAR = [
     "x=1 {zz}",
     "x=zz; [[ a || $x ]]",
     "(( zz < 3 ))",
+    "(($x|zz))",
     "time -- RANDOM='a[$(zz)]'",
     "echo a\x0bzz",
     "echo a\rzz",

@@ -39,6 +39,7 @@ DENIED = [
     "printf 'r%s' 'm y' | sh",
     "printf '\\x72m y' | sh",
     "echo -e '\\x72m y' | bash",
+    "PS4='$(${x-rm} y)' bash -xc ls",
     "time printf '\\x72m y' | sh",
     "env printf '\\x72m y' | sh",
     "printf '%s' r m | sh",
