@@ -44,6 +44,7 @@ _RUNNING = re.compile(
 _HARMLESS = re.compile(r"-c(?:user|color|advice|init|commit|log|diff|push|pull|merge)\.")
 _TOKEN = re.compile(r"[^\w.+/-]+")
 _ATTACHED = re.compile(r"-[A-Za-z](?=.)")
+_STANDS_IN = re.compile(r"(?<=\{)\w+:?[-+=?]")  # before the word in `${x:-word}`
 _QUOTES = re.compile(r"[\\'\"]")
 _RUN_BY_SED = re.compile(r"^[0-9+]*e")
 _MOST = 8000
@@ -150,14 +151,13 @@ def _tokens(texts: Iterable[str]) -> Iterator[str]:
     count = 0
     for text in texts:
         for spelled in {text, _QUOTES.sub("", text)}:
-            for token in _TOKEN.split(spelled):
+            for token in _TOKEN.split(_STANDS_IN.sub(" ", spelled)):
                 count += 1
                 if count > _MOST:
                     return
                 if token:
                     yield token
                     yield from token.split("/")
-                    yield from token.split("-")  # ${x-rm}
                     yield _RUN_BY_SED.sub("", token.rpartition("/")[2])
                     if attached := _ATTACHED.match(token):
                         yield basename(token[attached.end() :])

@@ -351,5 +351,7 @@ def _array(line: Line) -> Word:
                 elif not line.here or line.here in " \t\n)":
                     continue
             values += read_word(line).values
+    if line.here and line.here not in " \t\n;&|<>)":
+        raise UnreadableError("a word that touches an array's end")  # `a=()#` begins no comment
     raw = line.text[start : line.at]
     return Word(raw, tuple(dict.fromkeys(values)) or ("",), fixed=False, atoms=(ANY,))

@@ -93,6 +93,7 @@ GRAMMAR = [
     "x=zz; [[ a || $x ]]",
     "(( zz < 3 ))",
     "(($x|zz))",
+    "a=()# zz",
     "time -- RANDOM='a[$(zz)]'",
     "echo a\x0bzz",
     "echo a\rzz",

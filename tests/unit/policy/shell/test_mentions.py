@@ -40,6 +40,7 @@ DENIED = [
     "printf '\\x72m y' | sh",
     "echo -e '\\x72m y' | bash",
     "PS4='$(${x-rm} y)' bash -xc ls",
+    "PS4='$(${x:-rm} y)' bash -xc ls",
     "time printf '\\x72m y' | sh",
     "env printf '\\x72m y' | sh",
     "printf '%s' r m | sh",
