@@ -32,7 +32,7 @@ def test_the_demo_says_that_it_sets_up_and_only_the_first_time(tmp_path: Path) -
                 (tmp_path / file).parent.mkdir(exist_ok=True)
                 (tmp_path / file).touch()
         planned = subprocess.run(
-            ["make", "--dry-run", "demo", f"VENV={tmp_path}"],
+            ["make", "--no-print-directory", "--dry-run", "demo", f"VENV={tmp_path}"],
             cwd=ROOT,
             capture_output=True,
             text=True,

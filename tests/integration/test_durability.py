@@ -29,7 +29,7 @@ def test_a_server_killed_at_any_moment_loses_nothing() -> None:
         trial.last_life()
         ledger = trial.aftermath()
         assert len(trial.fleet.ends.answered) == HOOKS
-        assert len(ledger.of(Kind.TAKEN_UP)) > HOOKS / 10
+        assert len(ledger.of(Kind.TAKEN_UP)) >= DEATHS  # the kills did find some that waited
         assert ledger.broken_laws(trial.fleet.ends) == []
 
 

@@ -108,7 +108,6 @@ def test_mismatch_06_always_allow_reaches_the_agents_own_settings(
     desk.say(f"{desk.card_of('PermissionRequest')} always 1{place}")
     assert specific(finished(forwarder))["decision"] == {
         "behavior": "allow",
-        "updatedInput": asked["tool_input"],
         "updatedPermissions": [suggested | {"destination": destination}],
     }
 

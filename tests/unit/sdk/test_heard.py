@@ -13,7 +13,7 @@ from crabhook.platforms.claude.read import read_event as read_house
 from crabhook.platforms.claude.write import write as house_write
 from crabhook.sdk import EVENTS, Answer, Platform, heard, read_event
 from crabhook.sdk.dialects import write
-from tests.unit.sdk.dialects.test_claude import EXTRAS, as_decision, sayable
+from tests.unit.sdk.dialects.test_claude import EXTRAS, approving, as_decision, sayable
 
 INPUT = {"command": "ls"}
 
@@ -35,12 +35,12 @@ def test_whatever_the_server_writes_is_heard_as_decided_and_said_again_to_the_le
             continue  # the broker knows none
         reply = house_write(read_house(event.payload), as_decision(answer))
         wire = on_the_wire(reply.output, reply.stderr, reply.exit_code)
-        expected = answer
+        expected = approving(event, answer)
         way = CLAUDES[name].verdicts.get(Verdict(answer.verdict.value)) if answer.verdict else None
         if way in (Way.ACTION, Way.RETRY) or (
             way is Way.DECISION and answer.verdict is not None and answer.verdict != "deny"
         ):
-            expected = answer._replace(reason="")  # which has no place there
+            expected = expected._replace(reason="")  # which has no place there
         answered = heard.answer(event, wire)
         assert answered == (None if expected == Answer() else expected)
         again = write(event, answered)

@@ -85,7 +85,7 @@ MODE = {"type": "setMode", "mode": "acceptEdits", "destination": "session"}
             SUGGESTING,
             "always 1",
             "#1 ALLOWED (allow WebFetch(domain:example.com) → local settings)",
-            allow("PermissionRequest", updatedInput=URL, updatedPermissions=[RULE]),
+            allow("PermissionRequest", updatedPermissions=[RULE]),
         ),
         (
             SUGGESTING,
@@ -93,7 +93,6 @@ MODE = {"type": "setMode", "mode": "acceptEdits", "destination": "session"}
             "#1 ALLOWED (allow WebFetch(domain:example.com) → this session)",
             allow(
                 "PermissionRequest",
-                updatedInput=URL,
                 updatedPermissions=[{**RULE, "destination": "session"}],
             ),
         ),
@@ -103,7 +102,6 @@ MODE = {"type": "setMode", "mode": "acceptEdits", "destination": "session"}
             "#1 ALLOWED (allow WebFetch(domain:example.com) → user settings)",
             allow(
                 "PermissionRequest",
-                updatedInput=URL,
                 updatedPermissions=[{**RULE, "destination": "userSettings"}],
             ),
         ),
