@@ -1,5 +1,7 @@
 """What is remembered of decided calls is small, bounded, and gone when it is of no use."""
 
+import pytest
+
 from crabhook.broker.followed import FOLLOWED_FOR, Fate, FollowedCalls
 from crabhook.broker.memory import KEPT
 from crabhook.model.decision import Decision, Verdict
@@ -32,6 +34,7 @@ def test_no_input_is_kept() -> None:
     assert (kept.event.tool.input, kept.event.fields) == (None, {})
 
 
+@pytest.mark.slow
 def test_only_so_many_are_kept_and_for_a_day() -> None:
     calls = followed(*(f"t{number}" for number in range(KEPT + 5)))
     assert len(calls._calls) == KEPT

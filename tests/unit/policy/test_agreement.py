@@ -24,6 +24,7 @@ def scene(tmp_path_factory: pytest.TempPathFactory) -> Scene:
     return laid_out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("group", GROUPS, ids=lambda group: group.title)
 def test_our_verdict_on_every_pair_is_the_recorded_one(group: Group, scene: Scene) -> None:
     policy, wrong = policy_of(group, scene), []

@@ -43,6 +43,7 @@ def test_the_table_is_as_long_as_it_is_said_to_be() -> None:
     assert len({(law, command) for _, law, _, command in rows}) == len(rows)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("heading", TABLE)
 def test_every_line_of_the_table_is_judged_as_it_says(heading: str) -> None:
     here, wrong = surroundings(), []

@@ -102,6 +102,7 @@ def test_a_file_that_is_broken_at_the_start_says_so_before_any_call_until_it_is_
     assert (law.trouble, told[-1]) == ("", "the rules are read again: 1 of yours are in force")
 
 
+@pytest.mark.slow
 async def test_a_changed_rule_file_is_announced_within_two_seconds_without_a_call(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -182,6 +182,7 @@ def test_two_tickets_with_one_id_do_not_hold_up_the_backlog(
     assert recorder.recover().waiting[0].secret == "mine"
 
 
+@pytest.mark.slow
 def test_a_store_that_cannot_be_opened_is_opened_later(folder: Path, clock: Clock) -> None:
     old = SqliteStore(folder)
     old.write([waits(waiting("old"), entry(Kind.ASKED))])

@@ -149,6 +149,7 @@ def test_names_and_ids_lose_known_secrets_and_keep_their_randomness() -> None:
     assert "ghp_" not in redactor.name("/tmp/ghp_" + "aB3dE6gH9j" * 4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "hostile",
     [

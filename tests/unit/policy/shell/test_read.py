@@ -96,6 +96,7 @@ def test_a_line_with_very_many_commands_is_not_read_to_its_end() -> None:
     assert any("more than" in trouble for trouble in script.troubles)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "unit",
     [

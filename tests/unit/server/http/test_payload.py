@@ -6,6 +6,7 @@ from crabhook.server.http import payload
 from tests.unit.server.http.standing import TOKEN, standing
 
 
+@pytest.mark.slow
 async def test_a_body_that_does_not_come_ends_its_connection(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -164,6 +164,7 @@ async def test_keys_before_arming_do_nothing_whatever_their_number() -> None:
     assert not terminal.desk.decided
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "keys",
     [
