@@ -22,7 +22,6 @@ SERVICES = ("", permission_pb2.DESCRIPTOR.services_by_name["PermissionService"].
 
 WATCHES = 32  # at once
 LOOK_EVERY = 1.0  # seconds, as often as the record is seen to
-BEFORE_THE_END = 0.05  # seconds between the last word to those who watch and the end of the call
 
 
 class HealthPort(HealthServicer):  # type: ignore[misc]  # the stubs leave it out
@@ -73,13 +72,14 @@ class HealthPort(HealthServicer):  # type: ignore[misc]  # the stubs leave it ou
     async def _tell(self, known: bool, context: Context) -> None:  # noqa: FBT001 - one caller, above
         told: int | None = None
         while True:
+            ending = (
+                self._ending.is_set()
+            )  # asked first: it may come during a write
             status = self._status() if known else pb.HealthCheckResponse.SERVICE_UNKNOWN
             if status != told:
                 await context.write(pb.HealthCheckResponse(status=status))
                 told = status
-            if self._ending.is_set():
-                # grpcio's blocking client can lose a message that comes together with the end.
-                await asyncio.sleep(BEFORE_THE_END)
+            if ending:
                 return
             with suppress(TimeoutError):
                 async with asyncio.timeout(LOOK_EVERY):
