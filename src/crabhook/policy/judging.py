@@ -92,11 +92,12 @@ class Judging:
             parts, against = (*parts, held.part), [held]
         if against:
             return self._decided(min(against, key=lambda one: (one.rank, one.order)), parts)
+        if said := self._unseen():  # a companion's agent might run it without asking anybody
+            troubles = (*self._call.troubles, said)
+            return Ruling(RuleVerdict.ASK_OPERATOR, None, said, parts, troubles)
         if self._call.troubles:
             why = f"no rule may allow this: {self._call.troubles[0]}"
             return Ruling(None, None, why, parts, self._call.troubles)
-        if said := self._unseen():
-            return Ruling(None, None, said, parts, (said,))
         last = max(required, key=lambda one: one.rank, default=None)
         if last is None or last.rank is _Rank.NOTHING:
             why = f"no rule speaks of {last.part.text}" if last else "no rule speaks of it"

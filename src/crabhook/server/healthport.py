@@ -72,9 +72,7 @@ class HealthPort(HealthServicer):  # type: ignore[misc]  # the stubs leave it ou
     async def _tell(self, known: bool, context: Context) -> None:  # noqa: FBT001 - one caller, above
         told: int | None = None
         while True:
-            ending = (
-                self._ending.is_set()
-            )  # asked first: it may come during a write
+            ending = self._ending.is_set()  # asked first: it may come during a write
             status = self._status() if known else pb.HealthCheckResponse.SERVICE_UNKNOWN
             if status != told:
                 await context.write(pb.HealthCheckResponse(status=status))
