@@ -83,7 +83,7 @@ def test_a_pipeline_goes_as_the_page_on_continuous_integration_says(claude: Make
     (rules,) = re.findall(r"^```toml\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
     (job,) = re.findall(r"^```sh\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
     install_first, _, job = job.partition("\n")
-    assert install_first == "pipx install '.[serve]'"  # which `make packages` tries
+    assert install_first == "pipx install '/path/to/crabhook[serve]'"  # which `make packages` tries
     calls = (bash("npm test"), bash("git push origin"), bash("touch unlisted"))
     agent = claude(*((call,) for call in calls), (Text("That is all."),))
     (agent.project / "ci").mkdir()

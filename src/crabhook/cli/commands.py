@@ -86,7 +86,7 @@ COMMANDS = {
 
 ACTIONS = {
     "rules list": "crabhook rules list --project ~/shop",
-    "rules add": "crabhook rules add deny 'Bash(git push --force *)' --note 'ask me first'",
+    "rules add": "crabhook rules add deny 'Bash(git push *--force*)' --note 'no forced pushes'",
     "rules remove": "crabhook rules remove 1",
     "rules test": "crabhook rules test expected.tsv",
     "rules explain": "crabhook rules explain --tool Edit src/main.py",

@@ -101,9 +101,27 @@ DENIED = [
 ]
 
 
+PUT_TOGETHER = {
+    "env printf '\\x72m y' | sh",
+    "printf '%s' r m | sh",
+    "printf '%.1s%.1s y' rx mx | sh",
+    "echo 'qm y' | tr q r | sh",
+    "sed s/q/r/ <<< 'qm y' | sh",
+    'sh <<< "$(echo qm | tr q r) y"',
+    ">&-rm y",
+    "{ echo 'x=r;x+=m'; echo '$x z'; } > s; bash -x s",
+}
+"""The name stands nowhere as a word: a gate asks about these, a companion lets them pass."""
+
+
 @pytest.mark.parametrize("line", DENIED)
 def test_a_program_that_a_rule_denies_is_found_wherever_it_could_run(line: str) -> None:
     assert verdict(denying("Bash(rm *)"), bash(line)) != "allow"
+
+
+@pytest.mark.parametrize("line", [line for line in DENIED if line not in PUT_TOGETHER])
+def test_what_may_run_a_denied_program_is_denied_or_held_whatever_the_stance(line: str) -> None:
+    assert verdict(denying("Bash(rm *)"), bash(line)) in {"deny", "ask-operator"}
 
 
 @pytest.mark.parametrize(
