@@ -97,6 +97,12 @@ class Ruling:
 _LEFT_ALONE = Ruling(decision=no_opinion(AWAY))
 
 
+def _to_the_agents_user(said: Said) -> Ruling:
+    """A rule wants a person asked, and ours is away: with silence a mode might let the call run."""
+    reason = f"{AWAY}, and a person is to be asked: {said.why}"
+    return Ruling(decision=Decision(Verdict.ASK, reason=reason, by=no_opinion().by))
+
+
 def halted(why: str) -> Decision:
     """Return the denial that every call of a halted session gets; `why` it was halted."""
     reason = f"{HALTED}: {why}. Make no more calls: wait for what its user says next."
@@ -202,13 +208,16 @@ class Orders:
             return Ruling() if Kind.AWAY in kinds else self._rule_on_request(event, orders)
         if Kind.AWAY not in kinds and (kept_going := self._keep_going(event, orders)):
             return kept_going
-        said = said_by(law(event)).where(platform.choices(event).verdicts)
+        verdicts = platform.choices(event).verdicts
+        said = said_by(law(event)).where(verdicts)
+        asks_its_user = Verdict.ASK in verdicts
         if held is Held.BY_RULE and said == Said():
             waits = Kind.HOLD_ALL in kinds and Kind.AWAY not in kinds
             return _held_by(orders, Kind.HOLD_ALL) if waits else Ruling()
         told = Ruling(waits=said.asks, decision=said.decision, why=said.why if said.asks else "")
         ways = (  # the first that holds
             (said.denies, told),
+            (Kind.AWAY in kinds and said.asks and asks_its_user, _to_the_agents_user(said)),
             (Kind.AWAY in kinds, _LEFT_ALONE),
             (said.asks, told),
             (Kind.HOLD_ALL in kinds, _held_by(orders, Kind.HOLD_ALL)),

@@ -55,7 +55,7 @@ def environment(case: Case) -> Iterator[Finding]:
             found = True
             what = f"{settings.path}: env sets {name}: {effect}"
             means = "the operator may not be asked, or another asked in their place"
-            advice = "take it out there; hooks that name their server themselves do not heed it"
+            advice = "take it out there"
             mend = commands.edit(settings.path)
             yield Finding("hook.environment", Status.WARNING, what, means, mend, advice)
     if not found:
@@ -85,7 +85,7 @@ def _twice(case: Case) -> Iterator[Finding]:
             "hook.alone",
             Status.WARNING,
             f"crabhook is in {first.path} and in {settings.path}",
-            "both hooks run, so the operator is asked twice about each call",
+            "both hooks run for each call, at twice the cost, and may be installed with different options",
             commands.uninstall(case.row.name, settings.scope or Scope.USER, case.wish.project),
         )
 

@@ -124,11 +124,11 @@ def test_our_own_supervisor_is_no_foreigner(home: Home) -> None:
 
 
 @pytest.mark.process
-def test_hooks_that_differ_in_two_files_ask_twice_and_uninstalling_mends(home: Home) -> None:
+def test_hooks_that_differ_in_two_files_both_run_and_uninstalling_mends(home: Home) -> None:
     home.install("--gate")
     home.install("--companion", "--scope", "project")
     finding = home.look(alone)
-    assert (finding.status, "asked twice" in finding.means) == (Status.WARNING, True)
+    assert (finding.status, "both hooks run" in finding.means) == (Status.WARNING, True)
     home.mend(finding)
     assert is_well(home.look(alone))
     assert home.settings.exists()
