@@ -95,6 +95,8 @@ def test_a_companion_does_what_rules_say_of_a_call_and_lets_the_others_pass_unse
     platform: str, verdict: RuleVerdict | None, orders: tuple[Order, ...], outcome: str
 ) -> None:
     """In auto and bypass modes no other event comes, so there a rule holds here or nowhere."""
+    if platform == "codex" and outcome.startswith("HANDED BACK"):
+        outcome = "PASSED: crabhook"  # Codex cannot be told to ask its own user
     assert told(verdict, *orders, stance=Stance.COMPANION, platform=platform) == outcome
 
 

@@ -85,7 +85,7 @@ def _twice(case: Case) -> Iterator[Finding]:
             "hook.alone",
             Status.WARNING,
             f"crabhook is in {first.path} and in {settings.path}",
-            "both hooks run for each call, at twice the cost, and may be installed with different options",
+            "both hooks run for each call, and may be installed with different options",
             commands.uninstall(case.row.name, settings.scope or Scope.USER, case.wish.project),
         )
 
