@@ -32,7 +32,7 @@ _GLOB = re.compile(r"[*?]|\[(?=[^ ]*\])")
 _BARE_DOLLAR = re.compile(r"\$(?![({'])")
 _SUBSCRIPT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\[")
 _CLOSED = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\[[\w.*?!^,@:/~%=-]*\]")
-_EQUALS = re.compile(r"=[A-Za-z_/~]")
+_EQUALS = re.compile(r"=(?!=*$)")  # `=cmd`, however the name is quoted
 _LATIN_BLANKS = re.compile(rb"[\x85\xa0]")
 
 

@@ -98,6 +98,8 @@ DENIED = [
     "docker run x rm y",
     "vim -c '!rm y'",
     "unknown-program rm y",
+    "='rm' y",  # to zsh it is the path of rm
+    "=$'\\x72m' y",
 ]
 
 
@@ -110,6 +112,8 @@ PUT_TOGETHER = {
     'sh <<< "$(echo qm | tr q r) y"',
     ">&-rm y",
     "{ echo 'x=r;x+=m'; echo '$x z'; } > s; bash -x s",
+    "='rm' y",
+    "=$'\\x72m' y",
 }
 """The name stands nowhere as a word: a gate asks about these, a companion lets them pass."""
 
