@@ -50,6 +50,7 @@ class Found:
         self.redirects: list[Redirect] = []
         self.settling: set[int] = set()  # places of redirects to variables that the line has set
         self.given: list[str] = []
+        self.given_varies = False  # some of what is given is only known when the line runs
         self.variables = Variables(known)
         self._troubles: dict[str, None] = {}
 

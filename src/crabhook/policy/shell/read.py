@@ -20,6 +20,7 @@ from crabhook.policy.shell.words import read_word
 from crabhook.policy.shell.wrappers import (
     is_plain,
     may_stand_before,
+    names_the_unknown,
     runs_the_unknown,
     unwrapped,
 )
@@ -56,6 +57,7 @@ def read_script(text: str, known: Mapping[str, Sequence[str]]) -> Script:
         tuple(_settled(found)),
         found.troubles,
         tuple(found.given),
+        found.given_varies,
     )
 
 
@@ -281,6 +283,8 @@ def _finish(line: Line, command: Command, *, sure: bool) -> Command:
             found.trouble(f"it sets {one.name}, which may change what runs")
         elif words and not may_stand_before(one, words):
             found.trouble(f"it sets {one.name} for a builtin, which may change what runs")
+        if names_the_unknown(one):
+            found.trouble(f"{one.name} names a program that is only known when the line runs")
         atoms = (ANY,) if one.array else one.value.atoms
         found.variables.sets(one.name, atoms, one.value.values, sure=sure and not words)
     if words:

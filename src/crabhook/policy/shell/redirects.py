@@ -64,7 +64,9 @@ def read(line: Line) -> bool:
     if operator.startswith("<<") and operator != "<<<":
         _announce(line, operator)
     elif operator == "<<<":
-        line.found.given += read_word(line).values
+        word = read_word(line)
+        line.found.given += word.values
+        line.found.given_varies |= not word.fixed
     else:
         _to_file(line, operator, start, digits)
     return True
@@ -126,6 +128,7 @@ def _documents(line: Line) -> None:
                 "a bracket in a here-document inside $(…), where older shells end it"
             )
         if not document.quoted:
+            line.found.given_varies |= not set(body).isdisjoint("$`")
             inner = line.inner(body)
             read_document(inner)
 

@@ -114,10 +114,12 @@ class Script:
 
     `troubles` say, in words for a person, why no rule may allow it: what was
     not understood, or could not be known before it runs.  `given` are the
-    texts that some of its commands find on their standard input.
+    texts that some of its commands find on their standard input; `varies`:
+    one of these is only known when the line runs.
     """
 
     commands: tuple[Command, ...] = ()
     redirects: tuple[Redirect, ...] = ()
     troubles: tuple[str, ...] = ()
     given: tuple[str, ...] = ()
+    varies: bool = False

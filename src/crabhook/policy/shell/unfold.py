@@ -29,7 +29,7 @@ def unfold(text: str, script: Script, known: Mapping[str, Sequence[str]]) -> Scr
     """Return the script with all that hides in it; `text` is what it was read from."""
     search = _Search(known)
     search.take(script.commands, script.redirects)
-    search.hear(script.given)
+    search.hear(script.given, varies=script.varies)
     search.written = frozenset(
         basename(text)
         for one in script.redirects
@@ -60,12 +60,13 @@ class _Search:
         self._shell_listens = False
         self._unknown_given = False
 
-    def hear(self, given: Iterable[str]) -> None:
+    def hear(self, given: Iterable[str], *, varies: bool) -> None:
         """Keep texts that stand on some command's standard input, for a shell that reads one.
 
         Which command reads which is not asked: the grammar does not always say.
         """
         self._given |= dict.fromkeys(given)
+        self._unknown_given |= varies
 
     def _heard(self) -> bool:
         """Take what is given to a shell as what it runs; say whether there was any."""
@@ -117,7 +118,7 @@ class _Search:
             self._bytes += len(text)
             read = read_script(text, self._known)
             self.troubles += [f"in a script inside it: {one}" for one in read.troubles[:2]]
-            self.hear(read.given)
+            self.hear(read.given, varies=read.varies)
             self.take(
                 (replace(one, hidden=True) for one in read.commands),
                 (replace(one, hidden=True) for one in read.redirects),

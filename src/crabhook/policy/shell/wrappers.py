@@ -7,6 +7,7 @@ then a rule must name the wrapper itself.
 
 import re
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from posixpath import basename
 
 from crabhook.policy.names import names
@@ -129,7 +130,36 @@ def runs_the_unknown(command: Command) -> bool:
         return True
     if len(readings) == _DEEPEST:
         return True
-    return basename(words[0].text) in RUNNERS and not all(word.fixed for word in words)
+    if all(word.fixed for word in words):
+        return False
+    name = basename(words[0].text)
+    if name in RUNNERS or (name == "git" and any(word.text in _GIT_RUNS for word in words[1:])):
+        return True
+    after = [("", words[0]), *((before.text, word) for before, word in pairwise(words))]
+    return any(
+        not word.fixed and (_RUNS.match(word.raw) or _RUNS.fullmatch(before))
+        for before, word in after
+        if name in _TELL_OTHERS
+    )
+
+
+# Subcommands of git that run what they are told, and options of some programs that do.
+_GIT_RUNS = names("submodule rebase bisect filter-branch difftool mergetool config")
+_TELL_OTHERS = names("git tar rsync man less sort rg fd")
+_RUNS = re.compile(
+    r"-c|-x|-O|-e|-I|--exec|--ext|--open|--upload|--receive|--config|--to-command|--use-compress"
+    r"|--checkpoint-action|--rsh|--info-script|--pager|-P|--pre|--compress|-X"
+)
+# Variables by which a program is told what to run.
+_NAMES_A_PROGRAM = re.compile(
+    r"GIT_.*|(?:.*_)?(?:EDITOR|PAGER|VISUAL|BROWSER|SHELL|COMMAND|DIFF|RSH|SSH|ASKPASS|LESSOPEN|LESSCLOSE)"
+    r"|MANPAGER|BASH_ENV|ENV|PS[0-4]|PROMPT_COMMAND"
+)
+
+
+def names_the_unknown(assignment: Assignment) -> bool:
+    """Whether a program is told, by a variable, to run what is only known when the line runs."""
+    return not assignment.value.fixed and bool(_NAMES_A_PROGRAM.fullmatch(assignment.name))
 
 
 _XARGS_VALUED = re.compile(r"-[adEILnPs]|--[a-z-]+")

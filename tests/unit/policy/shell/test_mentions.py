@@ -123,6 +123,39 @@ def test_a_program_that_a_rule_denies_is_found_wherever_it_could_run(line: str) 
     assert verdict(denying("Bash(rm *)"), bash(line)) != "allow"
 
 
+TOLD_LATE = [
+    'bash <<< "$x"',
+    'bash -o errexit <<< "$x"',
+    'cat <<< "$x" | sh',
+    "cat <<< $x | bash",
+    'cat /dev/fd/3 3<<< "$x" | sh',
+    "bash <<E\necho $x\nE",
+    'git submodule foreach -q "$x"',
+    'git rebase -x "$x" HEAD~1',
+    'git rebase -x"$x" HEAD~1',
+    'git rebase --exec="$x" HEAD~1',
+    "git bisect run $x",
+    'git filter-branch --tree-filter "$x"',
+    'git difftool -x "$x" HEAD',
+    'git grep -O"$x" a',
+    'git -c alias.q="!$x" q',
+    'git -c core.pager="$x" log',
+    'GIT_SEQUENCE_EDITOR="$x" git rebase -i HEAD~1',
+    'GIT_EXTERNAL_DIFF="$x" git diff',
+    'EDITOR="$x" git commit',
+    'VISUAL="$x" git commit',
+    'PAGER="$x" git log',
+    'MANPAGER="$x" man ls',
+    'tar cf - --to-command="$x" x',
+]
+
+
+@pytest.mark.parametrize("line", TOLD_LATE)
+@pytest.mark.parametrize("before", ["", "x=$(printf 'r%s y' m); "])
+def test_what_is_told_only_when_it_runs_what_to_run_is_not_allowed(before: str, line: str) -> None:
+    assert verdict(denying("Bash(rm *)"), bash(before + line)) != "allow"
+
+
 @pytest.mark.parametrize("line", [line for line in DENIED if line not in PUT_TOGETHER])
 def test_what_may_run_a_denied_program_is_denied_or_held_whatever_the_stance(line: str) -> None:
     assert verdict(denying("Bash(rm *)"), bash(line)) in {"deny", "ask-operator"}
