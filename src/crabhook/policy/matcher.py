@@ -118,11 +118,14 @@ def may_become(glob: str, pattern: PathPattern, bases: Bases) -> bool:
 
     A part that is nothing but wildcards is not held to mean anything.
     """
-    fixed = pattern.pattern.removesuffix("/**").strip("/").split("/")
+    text, anywhere = pattern.pattern.removesuffix("/**").strip("/"), pattern.loose
+    while text.startswith("**/"):  # at any depth, as a name alone is
+        text, anywhere = text[3:], True
+    fixed = text.split("/")
     if any(letter in part for part in fixed for letter in "*?["):
         return False
     parts = glob.strip("/").split("/")
-    if pattern.loose:
+    if anywhere:
         return any(_fits(parts[at:], fixed) for at in range(len(parts) - len(fixed) + 1))
     return any(
         _fits(parts, [part for part in [*folder.split("/"), *fixed] if part])

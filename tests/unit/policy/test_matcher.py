@@ -15,6 +15,7 @@ BASES = Bases("/home/dev", "/work/app", "/work/app", lambda path: path)
     [
         ("/home/dev/.ss*/a", "~/.ssh", True), ("/w/.e*", ".env", True), ("/w/.en?", ".env", True), ("/w/.[e]nv", ".env", True), ("/w/*", ".env", False),
         ("/w/*.env", ".env", False), ("/w/*", "secret", False), ("/w/s*", "secret", True), ("/w/s*/x", "secret/**", True), ("/w/x*", "secret", False),
+        ("/w/s*", "**/secret", True), ("/w/a/s?cret", "**/secret", True), ("/w/x*", "**/secret", False),
         ("/home/*/.ssh", "~/.ssh", False), ("/home/d*/.ssh/a", "~/.ssh", True), ("/w/a*", "a*", False),
     ],
 )  # fmt: skip
