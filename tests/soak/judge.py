@@ -12,6 +12,8 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from crabhook.broker.arriving import ANSWERED_ELSEWHERE
+from crabhook.broker.effects import Refusal
 from crabhook.store.record import Kind, Record
 from tests.soak.ends import final_states, requests_end
 from tests.soak.jobs import SERVER_WAIT, Job, number_of
@@ -169,9 +171,22 @@ def _unanswered(one: Ending, said: Said, kind: str, case: Case) -> Iterator[str]
     if said.verdict != due:
         yield f"its own way is {due!r}, and it said {said.verdict!r}"
     waited_out = one.ended - one.began >= min(one.job.wait, SERVER_WAIT) - 1
+    if _answered_there(one, case):
+        return
     if not waited_out and not _slow_greeting(one) and not _excused(one, case.troubles):
         words = (one.printed.stderr if one.printed else b"").decode(errors="replace")
         yield f"{kind} after {one.ended - one.began:.1f} s while nothing was amiss: {words.strip()}"
+
+
+def _answered_there(one: Ending, case: Case) -> bool:
+    """Whether the hook was let go since its agent told that the call was answered there."""
+    if one.printed is None or Refusal.OVER.encode() not in one.printed.stderr:
+        return False
+    return any(
+        record.session == one.job.session
+        and str(told(record).get("why", "")).startswith(ANSWERED_ELSEWHERE)
+        for record in case.ledger.of(Kind.WITHDRAWN)
+    )
 
 
 def _excused(one: Ending, troubles: Sequence[Trouble]) -> bool:

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from crabhook.broker.effects import Refusal
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.event import Event
 from crabhook.model.jsontext import compact
@@ -255,6 +256,14 @@ def test_a_hook_that_waits_beyond_its_limit_is_found(past: Past) -> None:
 def test_a_hook_that_finds_nobody_while_nothing_is_amiss_is_found(past: Past) -> None:
     one = job()
     past.ends(one, NOBODY_IS_THERE)
+    assert any("while nothing was amiss" in fault for fault in past.judged())
+
+
+def test_a_hook_that_was_answered_at_the_agent_is_found_where_the_record_knows_nothing_of_it(
+    past: Past,
+) -> None:
+    told = f"{NOBODY['lost']}ALREADY_EXISTS, h:1: {Refusal.OVER}); more\n".encode()
+    past.ends(job(), Printed(0, b"", told))
     assert any("while nothing was amiss" in fault for fault in past.judged())
 
 
