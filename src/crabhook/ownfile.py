@@ -13,8 +13,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
-LONGEST_PATH = 4096  # letters: Linux's PATH_MAX, the largest that is met
-
 _ROOT = 0
 _SAFELY = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 

@@ -8,7 +8,6 @@ from urllib.parse import urlsplit
 
 from crabhook.model.event import Event
 from crabhook.model.jsontext import Value
-from crabhook.policy.elsewhere import settings_below
 from crabhook.policy.globs import GlobError, alternatives
 from crabhook.policy.named import expand_home
 from crabhook.policy.parts import Call, Deep, FetchPart, FilePart, NamePart, Part, ToolPart, Use
@@ -125,10 +124,6 @@ def _command(reading: _Reading) -> Call:
     cwd = posixpath.join(reading.cwd, folder) if folder else reading.cwd
     text = reading.text("command")
     call = shell_call(text, cwd, tools, reading.tool, reading.surroundings)
-    below = settings_below(call.required, cwd, reading.surroundings)
-    known = {part.text for part in call.required if isinstance(part, ToolPart)}
-    new = [part for part in below if part.text not in known]
-    call = replace(call, required=(*call.required, *new))
     if any(reading.inputs.get(key) for key in LOOSENING_KEYS):
         return replace(call, troubles=(*call.troubles, "more than its sandbox permits"))
     return call
@@ -189,7 +184,7 @@ def _search(reading: _Reading) -> Call:
 
 def _globs(reading: _Reading) -> list[str]:
     """Return the globs that a search is given, as they are written."""
-    keys = ("pattern",) if reading.name == "Glob" else ("glob", "include", "include_pattern")
+    keys = ("pattern",) if reading.name == "Glob" else ("glob", "include_pattern")
     return [text for key in (*keys, "include", "paths") for text in _texts(reading.inputs.get(key))]
 
 

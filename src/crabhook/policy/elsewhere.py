@@ -5,22 +5,15 @@ change or go to what they are given need, for anything elsewhere, a rule on
 that file as well, or one that names the whole command without a star.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from posixpath import basename
 
 from crabhook.policy.named import expand_home
-from crabhook.policy.parts import CommandPart, FilePart, Part, ToolPart, Use
+from crabhook.policy.parts import CommandPart, FilePart, Use
 from crabhook.policy.paths import Place, is_within, place
-from crabhook.policy.programs import (
-    MOVES,
-    OPENERS,
-    SCRIPT_FIRST,
-    VERSION_CONTROL,
-    WRITERS,
-    only_reads,
-)
+from crabhook.policy.programs import MOVES, OPENERS, SCRIPT_FIRST, WRITERS, only_reads
 from crabhook.policy.shell.script import Word
 from crabhook.policy.shell.wrappers import unwrapped
 from crabhook.policy.surroundings import Surroundings
@@ -28,7 +21,6 @@ from crabhook.policy.surroundings import Surroundings
 # With one of these, a pattern or a program is given that way, and each word is a file.
 _SCRIPT_GIVEN = ("--e", "--r", "--f")
 _NO_FILES = frozenset({"/dev/null", "/dev/stdin", "/dev/stdout", "/dev/stderr", "/dev/tty"})
-LONGEST_PATH = 4096  # Linux's PATH_MAX, the largest that is met
 _HOME = Word("~", ("~",), tilde=True)
 
 
@@ -56,33 +48,6 @@ def files_elsewhere(
             if wild or not places or not all(_is_inside(one, surroundings) for one in places):
                 text = name or word.raw
                 yield FilePart(text, use, places, part.tools, wild, program, part.tools, part)
-
-
-def settings_below(
-    parts: Iterable[Part], cwd: str, surroundings: Surroundings
-) -> Iterator[ToolPart]:
-    """Yield what only the tool as a whole covers: git and its like in a folder that is no root.
-
-    They take the settings of the folder they are in, and an agent that may
-    write below its project's root can make a folder there that looks like
-    git's own, whose settings name programs.
-    """
-    commands = [one for one in parts if isinstance(one, CommandPart) and follows_settings(one)]
-    if commands and not _is_root(cwd, surroundings):
-        for one in commands:
-            yield ToolPart(f"{one.text}, in another folder", one.tools)
-
-
-def _is_root(cwd: str, surroundings: Surroundings) -> bool:
-    if len(cwd) > LONGEST_PATH:
-        return False
-    here, root = place(cwd, "/", surroundings), place(surroundings.project, "/", surroundings)
-    return here.named == root.named or here.real == root.real
-
-
-def follows_settings(part: CommandPart) -> bool:
-    """Whether the command runs what the settings of the folder it is in may name."""
-    return basename(unwrapped(part.command)[-1][0].text) in VERSION_CONTROL
 
 
 def _files(program: str, words: Sequence[Word]) -> Sequence[Word]:

@@ -16,6 +16,8 @@ from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
 
 from crabhook.policy.surroundings import Surroundings
 
+LONGEST_PATH = 4096  # letters: Linux's PATH_MAX, the largest that is met
+
 _ODD_SET = re.compile(r"\[[^\]]*(?:--|&&|~~|\|\||\[)")
 
 

@@ -7,7 +7,7 @@ from crabhook.policy.elsewhere import Folders, files_elsewhere
 from crabhook.policy.named import expand_home, named_files
 from crabhook.policy.parts import Call, CommandPart, FilePart, Part, ToolPart, Use
 from crabhook.policy.patch import read_patch
-from crabhook.policy.paths import normal, place
+from crabhook.policy.paths import LONGEST_PATH, normal, place
 from crabhook.policy.programs import MOVES, VERSION_CONTROL
 from crabhook.policy.removals import removal_trouble
 from crabhook.policy.shell.mentions import mentions
@@ -34,6 +34,7 @@ def shell_call(
     script = read_script(text, known)
     deep = unfold(text, script, known)
     folders = _folders(cwd, deep.commands, surroundings)
+    stays = folders.sure and len(folders.all) == 1 and _is_root(cwd, surroundings)
     required: list[Part] = []
     suspected: list[Part] = [tool]
     troubles = dict.fromkeys(deep.troubles)
@@ -43,7 +44,7 @@ def shell_call(
             (suspected if command.hidden else required).append(named)
             if not command.hidden:
                 required += files_elsewhere(named, folders, surroundings)
-                required += _settings_elsewhere(named, folders)
+                required += () if stays else _settings_elsewhere(named)
     for redirect in deep.redirects:
         for part in _redirect_parts(redirect, folders, surroundings):
             (suspected if redirect.hidden else required).append(part)
@@ -97,14 +98,21 @@ def _command_part(command: Command, tools: frozenset[str]) -> CommandPart:
     return CommandPart(command.source, command, texts, frozenset(lines(command)), tools)
 
 
-def _settings_elsewhere(part: CommandPart, folders: Folders) -> Iterable[ToolPart]:
-    """Yield what only the tool as a whole covers: git and its like in a folder the line went to.
+def _settings_elsewhere(part: CommandPart) -> Iterable[ToolPart]:
+    """Yield what only the tool as a whole covers: git and its like in a folder that is no root.
 
-    A folder's own settings may name programs, and an agent can make such a folder.
+    A folder's own settings may name programs, and an agent that may write below its
+    project's root can make a folder there that looks like git's own.
     """
-    follows = basename(unwrapped(part.command)[-1][0].text) in VERSION_CONTROL
-    if follows and not (folders.sure and len(folders.all) == 1):
+    if basename(unwrapped(part.command)[-1][0].text) in VERSION_CONTROL:
         yield ToolPart(f"{part.text}, in another folder", part.tools)
+
+
+def _is_root(cwd: str, surroundings: Surroundings) -> bool:
+    if len(cwd) > LONGEST_PATH:
+        return False
+    here, root = place(cwd, "/", surroundings), place(surroundings.project, "/", surroundings)
+    return here.named == root.named or here.real == root.real
 
 
 def _folders(cwd: str, commands: Iterable[Command], surroundings: Surroundings) -> Folders:

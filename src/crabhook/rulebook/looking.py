@@ -13,8 +13,8 @@ from pathlib import Path
 from threading import Lock
 from time import monotonic
 
-from crabhook.ownfile import LONGEST_PATH
 from crabhook.policy.holding import NOT_LOOKED, Below, Wanted
+from crabhook.policy.paths import LONGEST_PATH
 
 WITHIN = 2.0  # seconds that one look may take
 MOST_NAMES = 400_000  # that it passes

@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from time import monotonic
 
-from crabhook.ownfile import LONGEST_PATH
 from crabhook.policy.holding import NOT_LOOKED, Below, Wanted
+from crabhook.policy.paths import LONGEST_PATH
 from crabhook.policy.surroundings import Surroundings
 from crabhook.rulebook.looking import Looks
 

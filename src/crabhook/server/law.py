@@ -22,8 +22,8 @@ from typing import TypeVar
 
 from crabhook.model.errors import CrabhookError
 from crabhook.model.event import Event
-from crabhook.ownfile import LONGEST_PATH
 from crabhook.policy.engine import Policy
+from crabhook.policy.paths import LONGEST_PATH
 from crabhook.policy.rule import RuleSet, RuleVerdict, Trust
 from crabhook.policy.ruling import Ruling
 from crabhook.policy.surroundings import Surroundings

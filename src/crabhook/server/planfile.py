@@ -10,7 +10,8 @@ import re
 from pathlib import PurePosixPath
 
 from crabhook.model.event import Event
-from crabhook.ownfile import LONGEST_PATH, open_own
+from crabhook.ownfile import open_own
+from crabhook.policy.paths import LONGEST_PATH
 
 LONGEST = 64 * 1024  # bytes of a plan that are read; no person reads past them
 _NAME = re.compile(r"\w[\w.-]{0,200}")
