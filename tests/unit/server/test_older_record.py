@@ -1,0 +1,32 @@
+"""A server takes up what a server of an older commit left in its record."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from crabhook.model.decision import Decision, Verdict
+from crabhook.platforms import PLATFORMS
+from crabhook.server.runner import Runner
+from crabhook.store.record import Kind
+from crabhook.store.recorder import Recorder
+from crabhook.store.sqlite import SqliteStore
+from tests.support.ledger import Ledger
+from tests.support.older_record import copied
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+async def test_what_waited_at_an_older_server_is_decided_at_this_one(tmp_path: Path) -> None:
+    folder = copied(tmp_path / "crabhook")
+    recorder = Recorder(lambda: SqliteStore(folder))
+    runner = Runner(PLATFORMS, recorder)
+    runner.restore()
+    assert [card.number for card in runner.waiting()] == [21, 22]
+    runner.answer(21, Decision(Verdict.ALLOW))
+    runner.close()
+    recorder.close()
+    ledger = Ledger(folder)
+    assert [one.card for one in ledger.of(Kind.TAKEN_UP)] == [21, 22]
+    assert [one.verdict for one in ledger.of(Kind.DECIDED) if one.card == 21] == ["allow"]
+    assert ledger.verified.sound

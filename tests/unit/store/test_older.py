@@ -1,0 +1,70 @@
+"""A record that the first code wrote is opened, verified, taken up and written on by today's."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from time import time
+from typing import TYPE_CHECKING
+
+import pytest
+
+from crabhook.store.change import happened
+from crabhook.store.entries import operator
+from crabhook.store.query import Query
+from crabhook.store.reader import Reader
+from crabhook.store.sqlite import SqliteStore
+from crabhook.store.stats import stats
+from tests.support.older_record import copied
+from tests.unit.store.making import records, verified
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.fixture
+def older(tmp_path: Path) -> Path:
+    """The state folder of a server of commit 73c5562 that was killed a moment ago."""
+    return copied(tmp_path / "crabhook")
+
+
+def test_an_older_record_is_sound_before_anything_is_written_to_it(older: Path) -> None:
+    found = verified(older)
+    assert (found.sound, found.records, found.head.seq) == (True, 79, 79)
+    assert found.notes == []
+
+
+def test_an_older_record_is_read_as_it_is_by_every_question(older: Path) -> None:
+    with Reader(older / "record.db") as reader:
+        assert [one.card for one in reader.find(Query(verdict="deny", last=1))] == [19]
+        assert len(list(reader.find(Query(kinds=("asked",))))) == 22
+        assert {one.platform for one in reader.agents()} == {"claude", "codex", "gemini"}
+        counted = stats(reader.records()).all
+    assert counted.by == {"rules": 8, "operator": 17, "nobody": 2}
+    assert counted.verdicts["keep-going"] == 2
+
+
+def test_what_an_older_server_left_is_found(older: Path) -> None:
+    store = SqliteStore(older)
+    try:
+        found = store.recover(time())
+    finally:
+        store.close()
+    assert [one.card for one in found.waiting] == [21, 22]
+    assert [json.loads(one.payload)["tool_name"] for one in found.waiting] == [
+        "Bash",
+        "AskUserQuestion",
+    ]
+    assert [one.call.card for one in found.answers if one.owed and one.call] == [20]
+    assert (found.last_card, found.halts) == (22, ())
+
+
+def test_an_older_record_goes_on_in_one_chain(older: Path) -> None:
+    before = records(older)
+    store = SqliteStore(older)
+    store.write([happened(operator("went on", time()))])
+    store.close()
+    after = records(older)
+    assert after[: len(before)] == before
+    assert Counter(one.kind for one in after[len(before) :]) == {"operator": 1}
+    assert verified(older).sound
