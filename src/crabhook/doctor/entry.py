@@ -13,6 +13,7 @@ from crabhook.doctor import sent
 from crabhook.hook.client import Options, read_options
 from crabhook.install import program
 from crabhook.install.document import Json, Number
+from crabhook.install.environment import Reach
 from crabhook.server.address import default_address
 
 Words: TypeAlias = tuple[str, ...]
@@ -78,6 +79,20 @@ class Entry:
             return sent.arguments(self.handler)
         begin = self.command.index(self.stub) + 1 if self.stub else 1
         return self.command[begin:]
+
+    def reached_by(self, reach: Reach) -> bool:
+        """Whether a variable with this reach has a say in what is started, where anything is."""
+        if self.url:
+            return False
+        through_a_shell = not isinstance(self.handler.get("args"), list)
+        before_the_stub = self.command[: self.command.index(self.stub)] if self.stub else ()
+        return {
+            Reach.EVERY: True,
+            Reach.UNSAID: True,
+            Reach.SEARCHED: not self.interpreter.startswith("/"),
+            Reach.PYTHON: "-I" not in before_the_stub,
+            Reach.SHELL: through_a_shell,
+        }[reach]
 
     def given(self, option: str) -> str | None:
         """Return the value of one of the client's options, where it is given; the last counts."""

@@ -45,21 +45,27 @@ def environment(case: Case) -> Iterator[Finding]:
     """Whether the agent's settings put something into its hooks' environment that moves ours."""
     if case.row.name != "claude" or not case.entries:
         return
-    found = False
+    found, idle = False, list[str]()
     for settings in case.settings:
         if settings.problem or not settings.text.strip():
             continue
         variables = parse(settings.text).member("env")
         names = variables.value if variables and isinstance(variables.value, dict) else ()
-        for name, effect in moves(names):
+        for move in moves(names):
+            if not any(one.reached_by(move.reach) for one in case.entries):
+                idle.append(move.name)
+                continue
             found = True
-            what = f"{settings.path}: env sets {name}: {effect}"
+            what = f"{settings.path}: env sets {move.name}: {move.effect}"
             means = "the operator may not be asked, or another asked in their place"
             advice = "take it out there"
             mend = commands.edit(settings.path)
             yield Finding("hook.environment", Status.WARNING, what, means, mend, advice)
     if not found:
         what = "no setting puts anything into the hooks' environment that would move them"
+        what += (
+            f"; {several(idle)} there has no say in hooks that start as these do" if idle else ""
+        )
         yield Finding("hook.environment", Status.OK, what)
 
 

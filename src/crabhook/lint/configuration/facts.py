@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
+from crabhook.install.environment import Move
 from crabhook.lint.configuration.item import Item
 from crabhook.lint.finding import Place, Remark
 from crabhook.lint.protocol.interface import Protocol
@@ -71,7 +72,7 @@ class Configuration:
 
     `faults`: where its shape is not what the agent reads.  `switches`: what
     keeps its hooks from running, and where.  `moves`: what it puts into their
-    environment that has a say in where crabhook's hooks ask.
+    environment that has a say in what hooks do.
     """
 
     path: Path
@@ -81,4 +82,4 @@ class Configuration:
     handlers: tuple[Handler, ...] = ()
     faults: tuple[Remark, ...] = ()
     switches: tuple[Remark, ...] = ()
-    moves: tuple[Remark, ...] = ()
+    moves: tuple[tuple[Move, Remark], ...] = ()

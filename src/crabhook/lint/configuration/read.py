@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from crabhook.install.environment import moves
+from crabhook.install.environment import Move, moves
 from crabhook.lint.configuration.facts import Configuration, Handler, Matched
 from crabhook.lint.configuration.item import Item
 from crabhook.lint.finding import Remark
@@ -137,10 +137,10 @@ class _Reader:
         self.faults.append(Remark(item.where(key) if key else item.place, message))
 
 
-def _moves(root: Item) -> Iterator[Remark]:
+def _moves(root: Item) -> Iterator[tuple[Move, Remark]]:
     variables = root.members.get("env", Item(root.place, None))
-    for name, effect in moves(variables.members):
-        yield Remark(variables.where(name), f"env sets {name}: {effect}")
+    for move in moves(variables.members):
+        yield move, Remark(variables.where(move.name), f"env sets {move.name}: {move.effect}")
 
 
 def _switches(root: Item, protocol: Protocol) -> Iterator[Remark]:

@@ -178,4 +178,16 @@ SETUPS: tuple[SetupRule, ...] = (
         ),
         setups.moved_away,
     ),
+    SetupRule(
+        Rule(
+            "CH118",
+            _LOW,
+            "environment that moves hooks started in some ways",
+            "A hook that is found on PATH, goes through a shell or starts Python without -I can "
+            "be made to run something else. What `crabhook install` writes cannot.",
+            "Take the variable out of env, or start each hook by an absolute path and Python "
+            "with -I.",
+        ),
+        setups.moved_by_its_start,
+    ),
 )

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from itertools import combinations
 
+from crabhook.install.environment import Reach
 from crabhook.install.hooks import is_ours
 from crabhook.lint.configuration.command import own_wait
 from crabhook.lint.configuration.facts import Handler
@@ -20,6 +21,7 @@ from crabhook.lint.rules.judged import Hook, Run, Setup
 
 _QUARTER, _DAY = 900, 86_400
 _NEVER_HTTP = frozenset({"SessionStart", "Setup"})
+_INSTALLED = (Reach.EVERY, Reach.UNSAID)
 _NO_FAILURE = frozenset({"Stop", "SubagentStop", "TaskCompleted", "TeammateIdle"})
 
 
@@ -258,7 +260,16 @@ def ignored_failure(setup: Setup) -> Iterator[Remark]:
 
 def moved_away(setup: Setup) -> Iterator[Remark]:
     """Find what the file puts into its hooks' environment that moves crabhook's (Claude Code)."""
-    yield from setup.configuration.moves
+    for move, remark in setup.configuration.moves:
+        if move.reach in _INSTALLED:
+            yield remark
+
+
+def moved_by_its_start(setup: Setup) -> Iterator[Remark]:
+    """Find what moves those hooks alone that do not start as `crabhook install` writes them."""
+    for move, remark in setup.configuration.moves:
+        if move.reach not in _INSTALLED:
+            yield remark
 
 
 def switched_off(setup: Setup) -> Iterator[Remark]:

@@ -49,6 +49,38 @@ def test_what_any_settings_put_into_the_hooks_environment_is_told(
     assert is_well(home.look(environment))
 
 
+@pytest.mark.parametrize("name", ["PATH", "PYTHONPATH", "PYTHONHOME", "BASH_ENV", "ENV"])
+def test_a_variable_that_has_no_say_in_an_installed_hook_is_named_and_no_trouble(
+    home: Home, name: str
+) -> None:
+    home.install("--gate")
+    home.change(lambda it: it.update(env={name: "/x"}))
+    finding = home.look(environment)
+    assert is_well(finding)
+    assert f"{name} there has no say" in finding.what
+
+
+@pytest.mark.parametrize(
+    ("handler", "names"),
+    [
+        ({"command": "crabhook --companion"}, ["PATH", "PYTHONPATH", "BASH_ENV", "ENV"]),
+        ({"command": "crabhook", "args": ["--companion"]}, ["PATH", "PYTHONPATH"]),
+        ({"command": "/opt/bin/crabhook", "args": []}, ["PYTHONPATH"]),
+        ({"command": "/usr/bin/python3 -I /x/crabhook/hook/run.py"}, ["BASH_ENV", "ENV"]),
+        ({"command": "/usr/bin/python3", "args": ["/x/crabhook/hook/run.py"]}, ["PYTHONPATH"]),
+    ],
+)
+def test_a_hook_that_starts_otherwise_is_moved_by_what_reaches_it(
+    home: Home, handler: dict[str, Any], names: list[str]
+) -> None:
+    groups = [{"hooks": [{"type": "command", **handler}]}]
+    variables = dict.fromkeys(("PATH", "PYTHONPATH", "BASH_ENV", "ENV", "NODE_ENV"), "/x")
+    home.write(home.settings, {"hooks": {"PreToolUse": groups}, "env": variables})
+    found = list(environment(home.case()))
+    assert [finding.what.partition("env sets ")[2].partition(":")[0] for finding in found] == names
+    assert all(finding.status is Status.WARNING for finding in found)
+
+
 def test_a_switch_of_the_machine_s_own_settings_counts(home: Home) -> None:
     home.install("--gate")
     above = home.write(home.folder / "managed.json", {"allowManagedHooksOnly": True})
