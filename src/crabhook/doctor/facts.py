@@ -102,8 +102,12 @@ class Case:
 
     def may_start(self, one: Entry) -> bool:
         """Whether it is safe to start what an entry names: a project's may be anybody's."""
+        return self._is_own(one) or self.is_as_installed(one)
+
+    def is_as_installed(self, one: Entry) -> bool:
+        """Whether an entry starts our client as this installation would have it started."""
         words = one.command[1:6] == ("-I", "-S", "-c", START, one.stub)
-        return self._is_own(one) or (words and one.is_of_this_installation)
+        return words and one.is_of_this_installation
 
     def may_ask(self, one: Entry) -> bool:
         """Whether it is safe to ask the server that an entry names, and to show it the token."""

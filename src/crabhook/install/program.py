@@ -47,6 +47,13 @@ def compile_hook() -> bool:
     return bool(compileall.compile_dir(folder, quiet=2) and done)
 
 
+def is_compiled() -> bool:
+    """Say whether all that a hook imports is byte-compiled, as `compile_hook` leaves it."""
+    folder = _hook_folder()
+    files = (folder.parent / "__init__.py", *folder.glob("*.py"))
+    return all(Path(importlib.util.cache_from_source(str(file))).is_file() for file in files)
+
+
 def misgivings(path: str) -> Iterator[str]:
     """Say what speaks against writing the interpreter `path` into settings."""
     for folder, trouble in _FRAGILE.items():

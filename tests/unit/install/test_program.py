@@ -47,7 +47,9 @@ def test_an_installation_without_its_stub_is_refused(package: Path) -> None:
 
 
 def test_compiling_leaves_what_the_interpreter_will_load(package: Path) -> None:
+    assert not program.is_compiled()
     assert program.compile_hook()
+    assert program.is_compiled()
     tag = sys.implementation.cache_tag
     assert (package / "__pycache__" / f"client.{tag}.pyc").is_file()
     assert (package.parent / "__pycache__" / f"__init__.{tag}.pyc").is_file()

@@ -70,13 +70,27 @@ def _silent(case: Case, one: Entry, answer: Answer) -> Finding:
         mend = commands.chmod("700", folder)
         advice = "a hook asks nobody, and no server begins, in a folder that others can write to"
     elif answer.kind == "options":
-        mend, advice = case.reinstalling(one), "with a --token-file that can be read"
+        mend, advice = _of_its_options(case, one)
     elif elsewhere := _elsewhere(one):
         mend = case.reinstalling(one, server=elsewhere)
         advice = f"your settings have the server listen on {elsewhere}, where one answers"
     elif not mend:
         advice = remedy_of(answer.words)
     return Finding("server.answers", Status.FAULT, answer.words, means, mend, advice)
+
+
+def _of_its_options(case: Case, one: Entry) -> tuple[str, str]:
+    """Return what mends options that the client refuses, and what to know of it.
+
+    Installing again with the same token file would change nothing.
+    """
+    name = one.given("--token-file")
+    if name is None:
+        return case.reinstalling(one), ""
+    path = Path(name)
+    if path.is_file() and path.stat().st_mode & 0o077:
+        return commands.chmod("600", path), ""
+    return "", f"copy the server's token to {path}, with the mode 0600"
 
 
 def _open_folder(one: Entry) -> Path | None:

@@ -123,13 +123,15 @@ def _judged(case: Case, one: Entry, speed: Speed, where: str) -> Finding:
     }
     if speed.ratio <= GOAL:
         return Finding("hook.fast", Status.OK, what, figures=figures)
+    mendable = not (case.is_as_installed(one) and program.is_compiled())
     tls = "TLS alone costs three starts of Python: a tunnel to the Unix socket has none of that; "
     return Finding(
         "hook.fast",
         Status.WARNING,
         what,
         f"{case.title} waits that long at every event, dozens of times a turn",
-        "" if one.options.tls_ca else case.reinstalling(one),  # TLS costs as much after it
+        # Written anew it would start in the same way, and TLS would cost as much.
+        case.reinstalling(one) if mendable and not one.options.tls_ca else "",
         f"{tls if one.options.tls_ca else ''}a busy machine measures badly: look again",
         figures=figures,
     )

@@ -128,7 +128,9 @@ async def test_an_untrusted_certificate_leads_to_the_right_one_and_not_to_anothe
 
 def test_a_token_that_is_not_there_is_a_fault(home: Home) -> None:
     home.install("--gate", "--token-file", f"{home.folder}/none", server="127.0.0.1:1")
-    assert "cannot read the token file" in home.look(answers).what
+    refused = home.look(answers)
+    assert "cannot read the token file" in refused.what
+    assert (refused.mend, "copy the server's token" in refused.advice) == ("", True)
     assert home.look(private_token).status is Status.FAULT
 
 
@@ -139,7 +141,9 @@ def test_a_token_that_others_can_read_is_a_fault_since_the_hook_refuses_it(home:
     token.chmod(0o644)
     finding = home.look(private_token)
     assert finding.status is Status.FAULT
-    assert "others can read or write" in home.look(answers).what
+    refused = home.look(answers)
+    assert "others can read or write" in refused.what
+    assert refused.mend == finding.mend == f"chmod 600 {token}"
     home.mend(finding)
     assert is_well(home.look(private_token))
 

@@ -159,3 +159,12 @@ def test_installing_again_is_not_advised_against_what_tls_costs(home: Home) -> N
     found = _judged(case, case.entries[0], Speed(hook=40.0, python=10.0, ratio=4.0, rounds=5), "")
     assert (found.status, found.mend) == (Status.WARNING, "")
     assert "TLS alone costs" in found.advice
+
+
+def test_installing_again_is_not_advised_where_it_would_write_the_same(home: Home) -> None:
+    home.install("--gate")
+    case = home.case()
+    speed = Speed(hook=40.0, python=10.0, ratio=4.0, rounds=5)
+    found = _judged(case, case.entries[0], speed, "")
+    assert (found.status, found.mend) == (Status.WARNING, "")
+    assert "a busy machine measures badly" in found.advice
