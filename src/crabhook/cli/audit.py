@@ -61,7 +61,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FOLDER",
         help="replay only the calls of agents in this folder or below",
     )
-    add("--folder", type=Path, metavar="FOLDER", help="the state folder (default: this user's)")
+    add(
+        "--folder",
+        type=lambda text: Path(text).absolute(),  # the head beside the record is read by it
+        metavar="FOLDER",
+        help="the state folder (default: this user's)",
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -116,6 +116,14 @@ def test_a_sound_record_verifies(run: Audit) -> None:
     assert "5 records, 1 to 5: as they were written" in out
 
 
+@pytest.mark.parametrize("action", ["verify", "list", "head"])
+def test_the_folder_may_be_named_from_where_one_stands(
+    run: Audit, folder: Path, monkeypatch: pytest.MonkeyPatch, action: str
+) -> None:
+    monkeypatch.chdir(folder.parent)
+    assert run(action, "--folder", folder.name)[0] == 0
+
+
 def test_a_changed_record_does_not_verify_and_says_which(run: Audit, folder: Path) -> None:
     change(folder, "UPDATE record SET verdict = 'deny' WHERE seq = 3")
     code, out, _ = run("verify")
