@@ -16,7 +16,7 @@ from crabhook.install.hooks import MAX_WAIT, USUAL_WAIT, Installation
 from crabhook.install.places import Scope
 from crabhook.install.settings_file import read
 from crabhook.model.request import Stance
-from crabhook.server.address import asked_address
+from crabhook.server.address import AddressError, TcpAddress, asked_address, parse_address
 
 _FAIL_CLOSED = (
     "Fail-closed: if the server cannot be reached, or is lost, the call it was to decide is denied."
@@ -152,7 +152,8 @@ def report(change: Change, what: str, *, shared: bool = False) -> None:
     backup = change.carry_out(shared=shared)
     say(f"{what}: written to {place}.")
     if backup:
-        say(f"The file as it was: {backup}")
+        same = read(backup).content == change.settings.content
+        say(f"The file as it was{'' if same else ', but for hooks of crabhook'}: {backup}")
 
 
 def say(*sentences: str) -> None:
@@ -207,12 +208,35 @@ def _troubles(
     for file in (installation.token_file, installation.tls_ca):
         if file and not Path(file).exists():
             yield f"there is no {file} yet, and without it no hook reaches the server"
+    yield from _unreached(agent, installation)
     if arguments.scope == Scope.PROJECT:
         yield "these paths are this machine's; others who share the project's settings lack them"
     for scope in agent.scopes:
         path = agent.path(scope, arguments.project, os.environ)
         if path != change.settings.path and _has_hooks(path):
             yield f"crabhook is in {path} too (--scope {scope}), and where the two differ both ask"
+
+
+def _unreached(agent: Agent, installation: Installation) -> Iterator[str]:
+    """Say what keeps hooks that go by TCP from being taken in."""
+    server = installation.server or ""
+    try:
+        address = parse_address(server)
+    except AddressError as error:
+        yield f"no hook reaches the server: {error}"
+        return
+    if not isinstance(address, TcpAddress):
+        return
+    if not (address.loopback or installation.tls_ca):
+        yield (
+            f"{server} is beyond this machine, and a hook sends nothing there in the clear: "
+            "install again with --tls-ca FILE, the certificate to know the server by"
+        )
+    if installation.token_file is None:
+        yield (
+            f"a server at HOST:PORT wants its token: install again with --token-file FILE, or have "
+            f"CRABHOOK_TOKEN hold it wherever `{agent.program}` is started"
+        )
 
 
 def _has_hooks(path: Path) -> bool:

@@ -10,7 +10,15 @@ from crabhook.install.errors import InstallError
 from crabhook.install.hooks import Installation
 from crabhook.install.overhttp import USUAL_URL, endpoint, export, served
 from crabhook.install.transport import Transport
-from crabhook.server.address import default_address
+from crabhook.server.address import (
+    Address,
+    AddressError,
+    TcpAddress,
+    default_address,
+    parse_address,
+)
+
+_FILES = ("--tls-cert", "FILE", "--tls-key", "FILE")
 
 
 def add_http_arguments(parser: argparse.ArgumentParser) -> None:
@@ -41,12 +49,19 @@ def url(arguments: argparse.Namespace, agent: Agent) -> str | None:
 
 
 def next_steps(agent: Agent, installation: Installation) -> Iterator[str]:
-    """Say what is left to do."""
-    serve = _serve(installation)
-    yield (
-        f"Next: run `{serve}` in a terminal of its own, then start `{agent.program}`.  "
-        "A session that runs already may not see the change before it is started anew."
-    )
+    """Say what is left to do, and on which machine."""
+    serve, beyond = _serve(installation), _beyond(_address(installation))
+    anew = "A session that runs already may not see the change before it is started anew."
+    if beyond:
+        yield f"Next: on {beyond.host}, where you sit, run `{serve}` in a terminal of its own."
+        yield (
+            f"Then see here that hooks reach it, `crabhook doctor {agent.program}`, and start "
+            f"`{agent.program}`.  {anew}"
+        )
+    else:
+        yield (
+            f"Next: run `{serve}` in a terminal of its own, then start `{agent.program}`.  {anew}"
+        )
     if installation.url is None:
         return
     token = installation.token_file or str(config.token_file())
@@ -58,11 +73,25 @@ def next_steps(agent: Agent, installation: Installation) -> Iterator[str]:
 
 
 def _serve(installation: Installation) -> str:
-    """Return the command that listens where the hooks ask, as far as that is on this machine."""
+    """Return the command that listens where the hooks ask, with FILE for the files of TLS."""
     words = ["crabhook", "serve"]
-    server = installation.server or ""
-    if server.startswith("unix:") and server != str(default_address()):
-        words += ["--listen", server]
-    if installation.url is not None:
-        words += served(installation.url)
-    return shlex.join(words)
+    sent = served(installation.url) if installation.url is not None else ()
+    address = _address(installation)
+    if beyond := _beyond(address):
+        files = () if _FILES[0] in sent else _FILES
+        words += ["--listen", f"0.0.0.0:{beyond.port}", *files]
+    elif address not in (None, default_address()):
+        words += ["--listen", str(address)]
+    return shlex.join([*words, *sent])
+
+
+def _beyond(address: Address | None) -> TcpAddress | None:
+    """Return the address if it is beyond this machine."""
+    return address if isinstance(address, TcpAddress) and not address.loopback else None
+
+
+def _address(installation: Installation) -> Address | None:
+    try:
+        return parse_address(installation.server or "")
+    except AddressError:  # which is warned of
+        return None

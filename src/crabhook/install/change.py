@@ -5,6 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from crabhook.install.claude import NO_SETTINGS, without_hooks
 from crabhook.install.errors import InstallError
 from crabhook.install.settings_file import SettingsFile, read, write
 
@@ -29,14 +30,14 @@ class Change:
         return "".join(line if line.endswith("\n") else f"{line}\n" for line in lines)
 
     def carry_out(self, *, shared: bool = False) -> Path | None:
-        """Write the change; return where the backup is, if there was anything to keep.
+        """Write the change; return where the owner's part of the file is kept, if there was any.
 
         A new file is its owner's alone, or where it is `shared` anybody's to read.
 
         Raises InstallError, naming the file, if nothing could be written.
         """
         try:
-            return write(self.settings, self.text.encode(), shared=shared)
+            return write(self.settings, self.text.encode(), shared=shared, owned=_owned)
         except InstallError as error:
             raise _naming(self.settings.path, error) from error
 
@@ -51,6 +52,15 @@ def plan(path: Path, edit: Callable[[str], str]) -> Change:
         return Change(settings, edit(settings.text))
     except InstallError as error:
         raise _naming(path, error) from error
+
+
+def _owned(content: bytes) -> bytes:
+    """Return a settings file's content but for our own entries; nothing where no more is in it."""
+    try:
+        rest = without_hooks(content.decode())
+    except (InstallError, UnicodeDecodeError):
+        return content
+    return b"" if rest.split() == NO_SETTINGS.split() else rest.encode()
 
 
 def _naming(path: Path, error: InstallError) -> InstallError:

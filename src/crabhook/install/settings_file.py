@@ -9,6 +9,7 @@ import contextlib
 import os
 import secrets
 import stat
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -58,8 +59,17 @@ def read(path: Path) -> SettingsFile:
         raise InstallError(f"it cannot be read: {error.strerror}") from error
 
 
-def write(settings: SettingsFile, content: bytes, *, shared: bool = False) -> Path | None:
-    """Replace the file's content; return the path of the backup, or None if there was nothing.
+def write(
+    settings: SettingsFile,
+    content: bytes,
+    *,
+    shared: bool = False,
+    owned: Callable[[bytes], bytes] = lambda content: content,
+) -> Path | None:
+    """Replace the file's content; return the path of the backup, or None if nothing was kept.
+
+    `owned` is what of a content is its owner's to lose.  A backup that holds all of
+    that serves again, so that only what its owner changed makes another one.
 
     The new content is complete on disk before it takes the old one's place,
     with the old one's mode and owner; a new file is its owner's alone, or where
@@ -69,7 +79,7 @@ def write(settings: SettingsFile, content: bytes, *, shared: bool = False) -> Pa
     try:
         _refuse_changed(settings)
         _make_folder(settings.target.parent, shared=shared)
-        backup = _back_up(settings)
+        backup = _back_up(settings, owned)
         _replace(settings, content, shared=shared)
     except OSError as error:
         whose = "; only root may: run this as root" if shared and os.geteuid() else ""
@@ -84,15 +94,18 @@ def _refuse_changed(settings: SettingsFile) -> None:
         raise InstallError("it was changed by another program meanwhile; run this again")
 
 
-def _back_up(settings: SettingsFile) -> Path | None:
-    """Keep the content as it is under a name no older backup has, unless one holds the same."""
+def _back_up(settings: SettingsFile, owned: Callable[[bytes], bytes]) -> Path | None:
+    """Keep the content as it is under a name no older backup has, unless one holds what counts."""
     if not settings.content or settings.status is None:
+        return None
+    wanted = owned(settings.content)
+    if not wanted.strip():
         return None
     stem = settings.path.name + ".crabhook-backup"
     number = 1
     backup = settings.path.with_name(stem)
     while os.path.lexists(backup):
-        if _holds(backup, settings.content):
+        if _holds(backup, wanted, owned):
             return backup
         number += 1
         backup = settings.path.with_name(f"{stem}.{number}")
@@ -100,9 +113,9 @@ def _back_up(settings: SettingsFile) -> Path | None:
     return backup
 
 
-def _holds(backup: Path, content: bytes) -> bool:
+def _holds(backup: Path, wanted: bytes, owned: Callable[[bytes], bytes]) -> bool:
     try:
-        return read_own(backup, LARGEST, anybodys=True) == content
+        return owned(read_own(backup, LARGEST, anybodys=True)) == wanted
     except OSError:
         return False
 

@@ -420,3 +420,48 @@ def test_a_reader_that_has_had_enough_gets_no_traceback(tmp_path: Path) -> None:
     assert b"Traceback" not in done.stderr
     assert b"BrokenPipe" not in done.stderr
     assert done.returncode == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "warned"),
+    [
+        (("--server", "desk.example:7443"), ("install again with --tls-ca", "wants its token")),
+        (("--server", "desk.example:7443", "--tls-ca", "ca.pem"), ("wants its token",)),
+        (("--server", "127.0.0.1:7443", "--token-file", "token"), ()),
+        (("--server", "desk.example"), ("no hook reaches the server",)),
+        (("--server", "unix:/run/s"), ()),
+    ],
+)
+def test_what_keeps_hooks_from_a_server_by_tcp_is_said_when_they_are_installed(
+    capsys: pytest.CaptureFixture[str], options: tuple[str, ...], warned: tuple[str, ...]
+) -> None:
+    for name in ("token", "ca.pem"):
+        Path(name).write_text("x")
+    assert main(["install", "claude", *options]) == 0
+    told = capsys.readouterr().err
+    assert told.count("Note: ") == len(warned)
+    assert all(words in told for words in warned)
+
+
+def test_installing_again_keeps_what_is_the_owners_once(
+    path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path.parent.mkdir()
+    mine = '{"model": "opus"}\n'
+    path.write_text(mine)
+    for options in ((), ("--gate",), ("--gate", "--fail-closed"), ("--wait", "60")):
+        assert main(["install", "claude", *options]) == 0
+    assert f"but for hooks of crabhook: {path}.crabhook-backup" in capsys.readouterr().out
+    assert [one.read_text() for one in path.parent.glob("*backup*")] == [mine]
+    path.write_text(path.read_text().replace("opus", "sonnet"))
+    assert main(["install", "claude"]) == 0
+    changed = path.with_name("settings.json.crabhook-backup.2")
+    assert '"sonnet"' in changed.read_text()
+    assert main(["uninstall", "claude"]) == 0
+    assert sorted(path.parent.glob("*backup*")) == [Path(f"{path}.crabhook-backup"), changed]
+
+
+def test_hooks_alone_in_a_file_are_nobodys_loss(path: Path) -> None:
+    for options in ((), ("--gate",), ("--companion",)):
+        assert main(["install", "claude", *options]) == 0
+    assert list(path.parent.glob("*backup*")) == []

@@ -51,7 +51,12 @@ def test_beyond_this_machine_it_says_that_the_server_takes_tls() -> None:
         ("http://localhost/hooks/claude", None, "--http localhost:80`"),
         ("http://127.0.0.1:7780/hooks/claude", "unix:/run/s", "--listen unix:/run/s --http 127"),
         (None, "unix:/run/s", "--listen unix:/run/s`"),
-        (None, "desk.example:7443", "crabhook serve` in"),
+        (None, "127.0.0.1:7443", "crabhook serve --listen 127.0.0.1:7443` in"),
+        (
+            None,
+            "desk.example:7443",
+            "`crabhook serve --listen 0.0.0.0:7443 --tls-cert FILE --tls-key FILE` in",
+        ),
     ],
 )
 def test_the_server_it_names_listens_where_the_hooks_ask(
@@ -59,6 +64,13 @@ def test_the_server_it_names_listens_where_the_hooks_ask(
 ) -> None:
     how = Installation("python", "stub", url=url, server=server)
     assert words in "\n".join(next_steps(AGENTS["claude"], how))
+
+
+def test_a_server_elsewhere_is_started_elsewhere_and_hooks_are_seen_to_reach_it_here() -> None:
+    how = Installation("python", "stub", server="desk.example:7443")
+    first, second = next_steps(AGENTS["claude"], how)
+    assert first.startswith("Next: on desk.example, where you sit, run `crabhook serve ")
+    assert "see here that hooks reach it, `crabhook doctor claude`" in second
 
 
 @pytest.mark.parametrize(

@@ -16,19 +16,19 @@ def path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / ".claude" / "settings.json"
 
 
-def test_uninstall_gives_back_what_was_there_and_keeps_a_backup_each_time(
+def test_uninstall_gives_back_what_was_there_and_keeps_its_one_backup(
     path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     original = b'{\n\t"note": "d\xc3\xa9j\xc3\xa0",\n\t"n": [1.0, 1e400, 12345678901234567890]\n}'
     path.parent.mkdir()
     path.write_bytes(original)
     main(["install", "claude"])
-    installed = path.read_bytes()
     assert main(["uninstall", "claude"]) == 0
     assert path.read_bytes() == original
-    assert path.with_name("settings.json.crabhook-backup").read_bytes() == original
-    assert path.with_name("settings.json.crabhook-backup.2").read_bytes() == installed
-    assert "settings.json.crabhook-backup.2" in capsys.readouterr().out
+    backup = path.with_name("settings.json.crabhook-backup")
+    assert backup.read_bytes() == original
+    assert sorted(path.parent.iterdir()) == [path, backup]
+    assert capsys.readouterr().out.count(f"{backup}\n") == 2
 
 
 def test_uninstalling_what_is_not_there_writes_nothing(
