@@ -12,7 +12,7 @@ from crabhook.cli.unseen import ask
 from crabhook.model.errors import CrabhookError
 from crabhook.policy.rule import Rule, RuleScope, RuleVerdict, Trust
 from crabhook.policy.trust import PROJECT_FILE
-from crabhook.policy.wide import options_given
+from crabhook.policy.wide import misread, options_given
 from crabhook.rulebook import edit
 from crabhook.rulebook.files import RulesError
 from crabhook.ui.safe import safe_lines
@@ -145,7 +145,7 @@ def _add(arguments: argparse.Namespace) -> int:
     rule = Rule(verdict, texts, (), arguments.note, scope, arguments.expires)
     added = edit.add(rule_files(), rule, anyway=arguments.anyway)
     say(f"Added to {added.where}: {described(added)}")
-    for said in options_given(added):
+    for said in (*misread(added), *options_given(added)):
         sys.stderr.write(f"crabhook rules: note: {' '.join(safe_lines(said))}\n")
     return 0
 

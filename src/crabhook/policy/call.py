@@ -72,7 +72,8 @@ class _Reading:
         self.inputs = inputs
         self.tool = tool
         self.surroundings = surroundings
-        self.cwd = event.cwd if event.cwd.startswith("/") else surroundings.project
+        self.platform = event.platform
+        self.cwd = event.cwd if event.cwd.startswith("/") else surroundings.project or "/"
         self.name = canonical(tool.text)
         self.kind = kind_of(tool.text)
 
@@ -120,13 +121,22 @@ class _Reading:
 
 def _command(reading: _Reading) -> Call:
     tools = frozenset({*reading.tool.tools, "Bash"})
-    folder = reading.text(*FOLDER_KEYS.get(reading.tool.text, ()))
-    cwd = posixpath.join(reading.cwd, folder) if folder else reading.cwd
+    keys = FOLDER_KEYS.get(_agent_of(reading), ())
+    told = dict.fromkeys(folder for key in keys if (folder := reading.text(key)))
+    cwd = posixpath.join(reading.cwd, *list(told)[:1])
     text = reading.text("command")
     call = shell_call(text, cwd, tools, reading.tool, reading.surroundings)
+    troubles = list(call.troubles)
     if any(reading.inputs.get(key) for key in LOOSENING_KEYS):
-        return replace(call, troubles=(*call.troubles, "more than its sandbox permits"))
-    return call
+        troubles.append("more than its sandbox permits")
+    if len(told) > 1 or any(not isinstance(reading.inputs.get(key, ""), str) for key in keys):
+        troubles.append("a folder to run in that can be read in several ways")
+    return replace(call, troubles=tuple(troubles))
+
+
+def _agent_of(reading: _Reading) -> str:
+    """Return whose tool it is: told by the tool's own name where that is one agent's alone."""
+    return "gemini" if reading.tool.text == "run_shell_command" else reading.platform
 
 
 def _read(reading: _Reading) -> Call:

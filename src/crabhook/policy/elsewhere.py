@@ -45,7 +45,7 @@ def files_elsewhere(
         for name in _names(word):
             places = _places(name, folders, surroundings)
             wild = word.glob and writes
-            if wild or not places or not all(_is_inside(one, surroundings) for one in places):
+            if wild or not places or not all(is_inside(one, surroundings) for one in places):
                 text = name or word.raw
                 yield FilePart(text, use, places, part.tools, wild, program, part.tools, part)
 
@@ -118,8 +118,11 @@ def _places(name: str, folders: Folders, surroundings: Surroundings) -> tuple[Pl
     return tuple(place(path, folder, surroundings) for folder in folders.all)
 
 
-def _is_inside(where: Place, surroundings: Surroundings) -> bool:
+def is_inside(where: Place, surroundings: Surroundings) -> bool:
+    """Whether a file is in the project, by its name and by where its links lead."""
     if where.named in _NO_FILES:
         return True
+    if not surroundings.project:
+        return False
     roots = {surroundings.project, surroundings.real(surroundings.project)}
     return all(any(is_within(name, root) for root in roots) for name in where.both)

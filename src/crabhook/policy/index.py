@@ -104,6 +104,7 @@ def _keys_for(part: Part) -> Iterator[_Key]:
                 yield "command", word
         case FilePart():
             yield "tool", "Read"  # as a whole it stops writes too
+            yield from (("tool", tool) for tool in part.own)
             names = {name for place in part.places for name in place.both}
             for fixed in {"", *(one for name in names for one in name.casefold().split("/"))}:
                 yield "write", fixed

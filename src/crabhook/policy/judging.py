@@ -77,9 +77,11 @@ class Judging:
         self._call = call
         self._event = event
         self._surroundings = surroundings
-        cwd = event.cwd if event.cwd.startswith("/") else surroundings.project
+        cwd = event.cwd if event.cwd.startswith("/") else surroundings.project or "/"
         self._bases = Bases(surroundings.home, surroundings.project, cwd, surroundings.real)
         self._bases_of_source: dict[str, Bases] = {surroundings.project: self._bases}
+        # Without a project, a rule's scope and a denial go by the folder that the agent is in.
+        self._here = surroundings.project or cwd
 
     def ruling(self) -> Ruling:
         """Return the ruling on the whole call."""
@@ -181,7 +183,7 @@ class Judging:
     def _first_hit(self, index: RuleIndex, part: Part) -> _Match | None:
         for placed in index.candidates(part):
             if self._holds(placed):
-                bases = self._bases_for(placed)
+                bases = self._bases_for(placed, otherwise=self._here)
                 for text, matcher in placed.rule.pairs:
                     if matcher.hits(part, bases):
                         return placed, text
@@ -196,11 +198,14 @@ class Judging:
                         return placed, text
         return None
 
-    def _bases_for(self, placed: Placed) -> Bases:
-        """Return what `/x` means in the rule: its file's folder, else the one project it is for."""
+    def _bases_for(self, placed: Placed, otherwise: str = "") -> Bases:
+        """Return what `/x` means in the rule: its file's folder, else the one project it is for.
+
+        `otherwise`: what it means where the call has no project; nothing for an allow.
+        """
         projects = placed.rule.scope.project
         alone = self._absolute(projects[0]) if len(projects) == 1 else ""
-        source = placed.folder or alone or self._bases.source
+        source = placed.folder or alone or self._bases.source or otherwise
         if source not in self._bases_of_source:
             bases = Bases(self._bases.home, source, self._bases.cwd, self._bases.real)
             self._bases_of_source[source] = bases
@@ -208,8 +213,7 @@ class Judging:
 
     def _holds(self, placed: Placed) -> bool:
         """Whether the rule is in force here and now."""
-        project = self._surroundings.project
-        if placed.folder and not is_within(project, placed.folder):
+        if placed.folder and not is_within(self._here, placed.folder):
             return False
         expires = placed.rule.expires
         if expires is not None and expires <= self._surroundings.now:
@@ -227,8 +231,7 @@ class Judging:
         if any(wanted and here not in wanted for wanted, here in asked):
             return False
         folders = map(self._absolute, scope.project)
-        project = self._surroundings.project
-        return not scope.project or any(is_within(project, folder) for folder in folders)
+        return not scope.project or any(is_within(self._here, folder) for folder in folders)
 
     def _absolute(self, folder: str) -> str:
         if folder == "~" or folder.startswith("~/"):

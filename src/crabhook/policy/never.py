@@ -4,12 +4,15 @@ Written as rules, and matched as a denial would be: in any spelling, behind
 any wrapper.
 """
 
+from functools import lru_cache
 from posixpath import basename
 
 from crabhook.policy.command_pattern import CommandPattern, command_pattern
 from crabhook.policy.matcher import CommandMatcher, Matcher
 from crabhook.policy.names import names
 from crabhook.policy.parts import Call, CommandPart
+from crabhook.policy.shell.read import read_script
+from crabhook.policy.shell.unfold import lines, unfold
 
 _PATTERNS = tuple(
     map(
@@ -105,7 +108,35 @@ def takes_in_never(matcher: Matcher) -> bool:
     """
     if not isinstance(matcher, CommandMatcher):
         return False
-    pattern = matcher.pattern
+    return any(map(_takes_in_never, patterns_run(matcher.pattern)))
+
+
+_ANY_WORD = "ANYWORDATALL"  # stands for a pattern's star while the pattern is read as a line
+_STAR_LENGTHS = (1, 3)  # words for which a star is tried: `timeout *` may be `timeout 5 rm`
+
+
+@lru_cache(maxsize=1024)
+def patterns_run(pattern: CommandPattern) -> tuple[CommandPattern, ...]:
+    """Return the pattern, and a pattern for each command that a command of this kind runs.
+
+    The pattern is read as a shell line, by the reader that a denial uses, so
+    `timeout 5 rm *` gives `rm *` too, and `git -C sub push *` gives `git push *`.
+    """
+    found = {pattern: None}
+    first = basename(pattern.written.parts[0].partition(" ")[0])
+    if first in _HELD_BY_EXACTNESS and not pattern.exact:
+        return (pattern,)  # no command that these run is covered by a star
+    for length in _STAR_LENGTHS:
+        star = " ".join([_ANY_WORD] * length)
+        text = star.join(pattern.written.parts)
+        for command in unfold(text, read_script(text, {}), {}).commands:
+            for line in lines(command):
+                written = line.replace("*", "\\*").replace(_ANY_WORD, "*")
+                found[command_pattern(written)] = None
+    return tuple(found)
+
+
+def _takes_in_never(pattern: CommandPattern) -> bool:
     if pattern.written.exact:
         lines = (pattern.written.parts[0], pattern.unquoted.parts[0])
         return pattern.everything or any(_is_never_line(_bare(one)) for one in lines)

@@ -158,7 +158,8 @@ def _drafts(call: Call, event: Event, surroundings: Surroundings) -> Iterator[_D
         words = " and ".join(dict.fromkeys(words for _, words in chosen))
         if width == 0 and event.session:
             yield texts, RuleScope(session=(event.session,)), f"{words}, in this session"
-        yield texts, project, f"{words}, in this project"
+        if surroundings.project:
+            yield texts, project, f"{words}, in this project"
     yield texts, RuleScope(), f"{words}, everywhere"
 
 

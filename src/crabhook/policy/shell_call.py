@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from posixpath import basename
 
-from crabhook.policy.elsewhere import Folders, files_elsewhere
+from crabhook.policy.elsewhere import Folders, files_elsewhere, is_inside
 from crabhook.policy.named import expand_home, named_files
 from crabhook.policy.parts import Call, CommandPart, FilePart, Part, ToolPart, Use
 from crabhook.policy.patch import read_patch
@@ -46,7 +46,7 @@ def shell_call(
                 required += files_elsewhere(named, folders, surroundings)
                 required += () if stays else _settings_elsewhere(named)
     for redirect in deep.redirects:
-        for part in _redirect_parts(redirect, folders, surroundings):
+        for part in _redirect_parts(redirect, folders, surroundings, tools):
             (suspected if redirect.hidden else required).append(part)
             if not redirect.hidden and (trouble := _redirect_trouble(part, redirect, folders)):
                 troubles[trouble] = None
@@ -109,7 +109,7 @@ def _settings_elsewhere(part: CommandPart) -> Iterable[ToolPart]:
 
 
 def _is_root(cwd: str, surroundings: Surroundings) -> bool:
-    if len(cwd) > LONGEST_PATH:
+    if len(cwd) > LONGEST_PATH or not surroundings.project:
         return False
     here, root = place(cwd, "/", surroundings), place(surroundings.project, "/", surroundings)
     return here.named == root.named or here.real == root.real
@@ -140,8 +140,13 @@ def _is_sure(folder: Word) -> bool:
 
 
 def _redirect_parts(
-    redirect: Redirect, folders: Folders, surroundings: Surroundings
+    redirect: Redirect, folders: Folders, surroundings: Surroundings, covering: frozenset[str]
 ) -> Iterable[FilePart]:
+    """Yield the files of a redirect; `covering`: the tools whose bare rules cover the command.
+
+    Such a rule covers what a program is given by name (`cat f`, `tee f`), so it
+    covers the same file behind `<` or `>` too, as long as it is in the project.
+    """
     target = redirect.target
     text = expand_home(target.text, surroundings.home) if target.tilde else target.text
     places = tuple(
@@ -150,11 +155,14 @@ def _redirect_parts(
         for folder in (folders.all[:1] if path.startswith("/") else folders.all)
         if path and "\0" not in path
     )
-    if all(one.named in _SINKS for one in places) and places and _is_known(redirect, folders):
+    known = bool(places) and _is_known(redirect, folders)
+    if known and all(one.named in _SINKS for one in places):
         return
+    inside = known and all(is_inside(one, surroundings) for one in places)
+    own = covering if inside else frozenset()
     for flow, use, tools in _USES:
         if redirect.flow in (flow, Flow.BOTH):
-            yield FilePart(redirect.source, use, places, frozenset(tools), target.glob)
+            yield FilePart(redirect.source, use, places, frozenset(tools), target.glob, own=own)
 
 
 _USES = ((Flow.WRITE, Use.WRITE, ("Edit",)), (Flow.READ, Use.READ, ("Read",)))

@@ -11,7 +11,8 @@ from crabhook.policy.holding import Look, not_looked
 class Surroundings:
     """Where and when a call is judged.
 
-    `project`: the agent's project folder, absolute.  `home`: the home folder
+    `project`: the agent's project folder, absolute; empty where it has none, as
+    in the home folder: then every file is outside of it.  `home`: the home folder
     of the agent's user.  `now`: an aware datetime, for rules that expire.
     `real`: an absolute path with its symbolic links followed; where a part
     does not exist, that part as it is (like `os.path.realpath`).  `below`:

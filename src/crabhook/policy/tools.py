@@ -71,8 +71,18 @@ KINDS: Mapping[str, Kind] = {
     "ExitPlanMode": Kind.ASKING,
 }
 
-# Where a command is told to run, if its tool can be told: other tools pass over such an input.
-FOLDER_KEYS: Mapping[str, tuple[str, ...]] = {"run_shell_command": ("dir_path",)}
+COMMAND_TOOLS = frozenset(
+    name for name in (*KINDS, *ALIASES) if KINDS.get(ALIASES.get(name, name)) is Kind.COMMAND
+)
+"""Every name of a tool that runs commands."""
+
+# Where a command is told to run, by the agents whose tools can be told: Gemini CLI's as of today
+# and of before, Codex's by its own name and by that of its older tools.  Claude Code's tool passes
+# over such an input.
+FOLDER_KEYS: Mapping[str, tuple[str, ...]] = {
+    "gemini": ("dir_path", "directory"),
+    "codex": ("workdir", "cwd"),
+}
 # The inputs by which a command asks its agent's sandbox for more than it has, or for none.
 LOOSENING_KEYS = frozenset(
     {

@@ -3,8 +3,9 @@
 from collections.abc import Iterator
 
 from crabhook.policy.matcher import CommandMatcher, Matcher, ToolMatcher
-from crabhook.policy.never import takes_in_never
+from crabhook.policy.never import patterns_run, takes_in_never
 from crabhook.policy.rule import Rule
+from crabhook.policy.tools import COMMAND_TOOLS
 
 # By the words a command begins with: options that name a shell, a program, or another folder
 # whose settings name programs.  A rule whose star stands behind those words takes them in.
@@ -68,16 +69,30 @@ def options_given(rule: Rule) -> tuple[str, ...]:
     return tuple(dict.fromkeys(said for one in rule.matchers for said in _given(one)))
 
 
+def misread(rule: Rule) -> tuple[str, ...]:
+    """Return, in words, which matchers are read otherwise than their writer is likely to mean."""
+    return tuple(
+        f"in {text} the `:*` is a colon and any text, since it is not at the end, so it does not "
+        f"match `{inside.replace(':*', ' x', 1)}`; for any arguments there write ` *`"
+        for text, matcher in rule.pairs
+        if isinstance(matcher, CommandMatcher)
+        and ":*" in (inside := text.partition("(")[2].removesuffix(")")).removesuffix(":*")
+    )
+
+
 def _takes_in_never(matcher: Matcher) -> bool:
     if isinstance(matcher, ToolMatcher):
-        return matcher.name.matches("Bash")
+        return any(map(matcher.name.matches, COMMAND_TOOLS))
     return takes_in_never(matcher)
 
 
 def _given(matcher: Matcher) -> Iterator[str]:
     if not isinstance(matcher, CommandMatcher) or matcher.pattern.exact:
         return
-    begins = matcher.pattern.written.parts[0]
-    for words, options in _OPTIONS.items():
-        if begins.startswith(f"{words} "):
-            yield f"with any arguments `{words}` also takes {options}, and so runs something else"
+    for pattern in patterns_run(matcher.pattern):
+        begins = pattern.written.parts[0]
+        for words, options in _OPTIONS.items():
+            if begins.startswith(f"{words} "):
+                yield (
+                    f"with any arguments `{words}` also takes {options}, and so runs something else"
+                )

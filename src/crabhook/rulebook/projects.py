@@ -21,7 +21,8 @@ def project_of(cwd: str) -> Path:
     """Return the project of an agent in this folder: the nearest one that looks like a project.
 
     The home folder and those above it are none, whatever they have: a `~/.claude`
-    is the agent's own, and a project there would be all that a person keeps.
+    is the agent's own, and a project there would be all that a person keeps.  An
+    agent in one of these has no project; the folder returned only says where it is.
     """
     folder = Path(cwd or "/")
     for one in (folder, *folder.parents):
@@ -40,13 +41,20 @@ def _is_there(path: Path) -> bool:
 
 def _holds_home(folder: Path) -> bool:
     homes = {Path.home(), Path(os.path.realpath(Path.home()))}
-    return any(one in (home, *home.parents) for home in homes for one in {folder, folder.resolve()})
+    names = {folder, Path(os.path.realpath(folder))} if _may_be_told(folder) else {folder}
+    return any(one in (home, *home.parents) for home in homes for one in names)
+
+
+def _may_be_told(folder: Path) -> bool:
+    """Whether it is worth asking where a folder's name leads: no folder has so long a name."""
+    return len(str(folder)) <= LONGEST_PATH and "\0" not in str(folder)
 
 
 def surroundings_here(project: Path, looks: Looks | None = None) -> Surroundings:
     """Return what a ruling needs to know about this machine, now; it looks into folders itself.
 
     Of an agent whose project is not on this machine nobody knows what a folder holds.
+    The home folder, the root and what is between them are nobody's project.
     """
     home = os.path.expanduser("~")  # noqa: PTH111 - a text is wanted, at every call that is judged
     look = (looks or _LOOKS).below
@@ -54,7 +62,8 @@ def surroundings_here(project: Path, looks: Looks | None = None) -> Surroundings
     def below(folder: str, wanted: Wanted) -> Below:
         return look(folder, wanted) if project.is_dir() else NOT_LOOKED
 
-    return Surroundings(str(project), home, datetime.now(UTC), _real, below)
+    named = "" if _holds_home(project) else str(project)
+    return Surroundings(named, home, datetime.now(UTC), _real, below)
 
 
 def _real(path: str) -> str:

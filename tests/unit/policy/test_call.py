@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from crabhook.model.event import ToolCall
 from crabhook.policy.call import may_go_deep
 from crabhook.policy.holding import not_looked
 from crabhook.policy.protected import ENTRY_NAMES
@@ -146,6 +147,29 @@ def test_gemini_clis_tools_fall_under_the_same_rules(
         rule("allow", "AskUserQuestion"), rule("allow", "ExitPlanMode"), rule("deny", "Read(./private/**)"),
     )  # fmt: skip
     assert verdict(law, call(tool, platform="gemini", **inputs)) == said
+
+
+@pytest.mark.parametrize(
+    ("platform", "tool", "key", "other"),
+    [
+        ("gemini", "run_shell_command", "directory", "dir_path"), ("gemini", "run_shell_command", "dir_path", "directory"),
+        ("codex", "Bash", "workdir", "cwd"), ("codex", "Bash", "cwd", "workdir"),
+    ],
+)  # fmt: skip
+def test_a_command_runs_in_the_folder_that_its_tool_is_told(
+    platform: str, tool: str, key: str, other: str
+) -> None:
+    law = policy(rule("allow", "Bash(cat *)"), rule("deny", "Read(//work/app/private/**)"))
+
+    def said(**inputs: Any) -> str:
+        event = call(tool, platform=platform)
+        return verdict(law, replace(event, tool=ToolCall(tool, {"command": "cat a", **inputs})))
+
+    assert said(**{key: "private"}) == said(**{key: "/work/app/private"}) == "deny"
+    assert said(**{key: "src"}) == said(**{key: "src", other: "src"}) == "allow"
+    assert said(**{key: "/srv"}) == OPEN  # outside the project
+    assert said(**{key: "src", other: "lib"}) == OPEN
+    assert said(**{key: ["src"]}) == OPEN
 
 
 def test_where_a_command_runs_is_told_by_no_field_that_its_tool_does_not_know() -> None:

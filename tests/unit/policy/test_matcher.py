@@ -42,10 +42,13 @@ def test_the_same_matcher_that_covers_also_hits() -> None:
 
 
 def test_a_tool_as_a_whole_does_not_cover_another_that_it_is_used_through() -> None:
-    assert verdict(allowing("Bash"), bash("ls > a")) == "open"
-    assert verdict(allowing("Bash", "Write"), bash("ls > a")) == "open"
-    assert verdict(allowing("Bash", "Edit"), bash("ls > a")) == "open"
-    assert verdict(allowing("Bash", "Edit(./**)"), bash("ls > a")) == "allow"
+    for line in ("ls > /srv/a", "ls > ~/a", 'ls > "$x"'):
+        assert verdict(allowing("Bash"), bash(line)) == "open"
+        assert verdict(allowing("Bash", "Write"), bash(line)) == "open"
+        assert verdict(allowing("Bash", "Edit"), bash(line)) == "open"
+    assert verdict(allowing("Bash", "Edit(//srv/**)"), bash("ls > /srv/a")) == "allow"
+    assert verdict(allowing("Bash(ls *)"), bash("ls > a")) == "open"
+    assert verdict(allowing("Bash(ls *)", "Edit"), bash("ls > a")) == "open"
     assert verdict(allowing("Edit"), call("Edit", file_path="a")) == "allow"
     assert verdict(allowing("Edit"), call("Write", file_path="a")) == "open"
     assert verdict(denying("Edit"), bash("ls > a")) == "deny"

@@ -1,14 +1,29 @@
 """The table of shell lines: a law beside it, a verdict for each, none of them made by the engine."""
 
 from collections import defaultdict
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from crabhook.model.event import Event
 from crabhook.policy.engine import Policy
 from crabhook.policy.protected import Protected
+from crabhook.policy.rule import RuleScope
 from crabhook.policy.rulefile import read_rules
-from tests.unit.policy.law import OPEN, PICTURES, allowing, bash, denying, surroundings, verdict
+from tests.unit.policy.law import (
+    HOME,
+    OPEN,
+    PICTURES,
+    allowing,
+    bash,
+    call,
+    denying,
+    policy,
+    rule,
+    surroundings,
+    verdict,
+)
 
 SAMPLES = Path(__file__).parents[2] / "samples" / "shell"
 
@@ -95,3 +110,43 @@ def test_a_relative_working_directory_is_not_believed() -> None:
     assert (
         verdict(allowing("Bash(ls *)", "Edit(./out/**)"), bash("ls > out/x", cwd="..")) == "allow"
     )
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["cat < f", "n=$(( $(wc -l < f) + 1 ))", 'out=build; make > "$out/f"', "make 2>> build/err", "cat <> f", "make > /work/app/f"],
+)  # fmt: skip
+def test_a_bare_rule_covers_a_file_of_the_project_behind_a_redirect_as_it_does_in_a_word(
+    line: str,
+) -> None:
+    law = allowing("Bash")
+    assert verdict(law, bash("cat f")) == verdict(law, bash("tee f")) == "allow"
+    assert verdict(law, bash(line)) == "allow"
+    assert verdict(law, bash(line), {"/work/app/f": "/etc/f", "/work/app/build": "/etc"}) == OPEN
+    assert verdict(law, bash(f"cd $x; {line}")) == OPEN or "/work/app" in line
+    assert verdict(allowing("Bash(cat *)", "Bash(wc *)", "Bash(make *)"), bash(line)) == OPEN
+
+
+@pytest.mark.parametrize("line", ["make > .env", "cat < .env", "make > .git/config", "cat < a.key"])
+def test_what_is_denied_or_protected_is_so_behind_a_redirect_too(line: str) -> None:
+    law = policy(rule("allow", "Bash"), rule("ask-operator", "Read(*.key)"))
+    assert verdict(law, bash(line)) == "ask-operator"
+
+
+def test_where_there_is_no_project_every_file_is_outside_and_a_denial_still_holds() -> None:
+    home = replace(surroundings(), project="")
+    law = policy(
+        rule("allow", "Bash(cat *)", "Bash(git *)", "Edit(/**)", "Bash(ls)", "Bash(make *)"),
+        rule("deny", "Edit(/a)", scope=RuleScope(project=("~/",))),
+    )
+
+    def said(event: Event) -> str:
+        ruling = law.judge(event, home)
+        return OPEN if ruling is None else str(ruling.verdict)
+
+    for cwd in (HOME, "/"):
+        for line in ("cat a", "git status", "cat /srv/a", "make x > b"):
+            assert said(bash(line, cwd)) == OPEN
+        assert said(bash("ls", cwd)) == "allow"
+        assert said(call("Write", cwd, file_path="b")) == OPEN
+    assert said(call("Write", HOME, file_path="a")) == "deny"

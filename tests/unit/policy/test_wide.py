@@ -2,7 +2,7 @@
 
 import pytest
 
-from crabhook.policy.wide import never_made, options_given
+from crabhook.policy.wide import misread, never_made, options_given
 from tests.unit.policy.law import rule
 
 
@@ -23,6 +23,32 @@ def test_what_takes_in_a_command_that_no_rule_is_made_of_is_known(text: str) -> 
 @pytest.mark.parametrize(
     "text",
     [
+        "Bash(timeout 5 rm *)", "Bash(timeout *)", "Bash(command rm *)", "Bash(nice rm -rf *)", "Bash(nice *)", "Bash(time rm -rf *)", "Bash(FOO=1 rm *)", "Bash(FOO=1 *)",
+        "Bash(git -C sub push *)", "Bash(git --no-pager push *)", "Bash(stdbuf -o0 python3 -c *)", "Bash(nice timeout 5 /bin/rm -rf x)", "Bash(time git -C a push)", "Monitor",
+    ],
+)  # fmt: skip
+def test_a_rule_is_seen_as_the_command_that_it_lets_run_behind_what_an_allow_looks_through(
+    text: str,
+) -> None:
+    assert never_made(rule("allow", text)) == (text,)
+
+
+@pytest.mark.parametrize("text", ["Bash(timeout 5 ls *)", "Bash(nice make)", "Bash(git -C a log *)", "Bash(NO_COLOR=1 npm test *)", "Bash(flock x *)"])  # fmt: skip
+def test_a_harmless_command_behind_a_wrapper_is_written_without_a_word(text: str) -> None:
+    assert never_made(rule("allow", text)) == ()
+
+
+@pytest.mark.parametrize("text", ["Bash(git push:* --force)", "Bash(npm run test:* -- --ci)"])
+def test_a_colon_and_star_that_is_not_at_the_end_is_told_of(text: str) -> None:
+    for verdict in ("allow", "deny"):
+        (said,) = misread(rule(verdict, text))
+        assert text in said
+    assert misread(rule("deny", "Bash(git push:*)", "Bash(ls *)", "Read(a:*b)")) == ()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
         "Bash(ls *)", "Bash(ls*)", "Bash(git log *)", "Bash(npm run *)", "Bash(pytest -q)", "Bash(make)", "Bash(find *)", "Read(~/**)", "Edit(./**)", "WebFetch", "mcp__a", "Bash(git status)",
     ],
 )  # fmt: skip
@@ -34,7 +60,7 @@ def test_what_takes_in_none_is_written_without_a_word(text: str) -> None:
     ("text", "option"),
     [
         ("Bash(npm run *)", "--script-shell"), ("Bash(npm run build *)", "--prefix"), ("Bash(npm test:*)", "--script-shell"), ("Bash(make *)", "-C"), ("Bash(cargo test *)", "--config"),
-        ("Bash(pytest *)", "--rootdir"), ("Bash(git grep *)", "--open-files-in-pager"), ("Bash(yarn *)", "--cwd"),
+        ("Bash(pytest *)", "--rootdir"), ("Bash(/usr/bin/npm run *)", "--script-shell"), ("Bash(timeout 5 npm run *)", "--prefix"), ("Bash(git grep *)", "--open-files-in-pager"), ("Bash(yarn *)", "--cwd"),
     ],
 )  # fmt: skip
 def test_options_that_run_something_else_are_told_of(text: str, option: str) -> None:

@@ -41,6 +41,19 @@ def test_neither_the_home_nor_a_folder_above_it_is_ever_a_project(
     assert project_of(str(home / "work" / "shop")) == home / "work"
 
 
+def test_an_agent_in_the_root_the_home_or_between_has_no_project_by_fallback(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = tmp_path / "people" / "me"
+    (home / "unmarked").mkdir(parents=True)
+    (tmp_path / "linked").symlink_to(home)
+    monkeypatch.setenv("HOME", str(home))
+    for cwd in (Path("/"), tmp_path, home.parent, home, tmp_path / "linked"):
+        assert surroundings_here(project_of(str(cwd))).project == ""
+    unmarked = home / "unmarked"
+    assert surroundings_here(project_of(str(unmarked))).project == str(unmarked)
+
+
 def test_a_folder_of_an_agent_that_is_not_on_this_machine_is_not_known(
     tmp_path: Path,
 ) -> None:
