@@ -29,7 +29,7 @@ from bench.lawbook import RULED, lawbook
 from bench.record import KEEP, Call, asked_and_decided
 from bench.served import headless, new_home
 from bench.table import table
-from crabhook.platforms.claude import Claude
+from crabhook.platforms import PLATFORMS
 from crabhook.policy.engine import Policy
 from crabhook.policy.protected import Protected
 from crabhook.policy.rulefile import read_rules
@@ -104,7 +104,9 @@ def _parsing() -> Series:
         for size in random.sample(LINES, len(LINES)):
             line = f"{_LINE_OF * (size // len(_LINE_OF))}echo done"
             told = {"command": line}
-            event = Claude().read(new_call(DECIDED_EVENT, session=RULED, tool_input=told))
+            event = PLATFORMS["claude"].read(
+                new_call(DECIDED_EVENT, session=RULED, tool_input=told)
+            )
             started = perf_counter()
             ruling = policy.judge(event, where)
             took[size].append(perf_counter() - started)

@@ -5,7 +5,7 @@ from time import perf_counter, process_time
 from typing import NamedTuple
 
 from bench.errors import BenchError
-from crabhook.platforms.claude.overhttp import PATH
+from crabhook.platforms.claude.write import PATH
 
 
 class Answer(NamedTuple):

@@ -20,7 +20,7 @@ from bench.found import Found, Series, Wishes
 from bench.lawbook import RULED, crowded_lawbook, lawbook
 from bench.table import table
 from crabhook.model.event import Event
-from crabhook.platforms.claude import Claude
+from crabhook.platforms import PLATFORMS
 from crabhook.policy.engine import Policy
 from crabhook.policy.protected import Protected
 from crabhook.policy.rulefile import read_rules
@@ -71,12 +71,12 @@ def measure(_: Wishes) -> Found:
 
 
 def _calls() -> Mapping[str, Sequence[Event]]:
-    mix = [Claude().read(new_call(name, session=RULED)) for name in calls_of_tools()]
+    mix = [PLATFORMS["claude"].read(new_call(name, session=RULED)) for name in calls_of_tools()]
     return {
         _MIX: mix,
         _SHELL: [event for event in mix if _is_shell(event)],
         _OTHER: [event for event in mix if not _is_shell(event)],
-        _CROWDED: [Claude().read(new_call(DECIDED_EVENT, session=RULED))],
+        _CROWDED: [PLATFORMS["claude"].read(new_call(DECIDED_EVENT, session=RULED))],
     }
 
 

@@ -3,7 +3,8 @@
 import pytest
 
 from crabhook.model.decision import Decision, Verdict
-from crabhook.platforms.claude.events import EVENTS, Also
+from crabhook.platforms.claude.events import EVENTS
+from crabhook.platforms.interface import Also
 from tests.conformance.cell import Cell
 from tests.conformance.cells import ALL
 from tests.conformance.page import PAGE, row_start

@@ -20,10 +20,10 @@ pytestmark = pytest.mark.e2e
 READER = """
 import sys
 sys.path[:0] = [{source!r}]
-from crabhook.platforms.claude import Claude
+from crabhook.platforms import PLATFORMS
 from crabhook.server.lastwords import transcript_of
 from crabhook.transcript import last_words
-event = Claude().read(sys.stdin.buffer.read())
+event = PLATFORMS["claude"].read(sys.stdin.buffer.read())
 with open({found!r}, "a") as file:
     print(event.agent_type or "main", repr(last_words(transcript_of(event))), file=file)
 """

@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 from crabhook.install import overhttp
 from crabhook.install.document import Json
 from crabhook.model.request import Stance
-from crabhook.platforms.claude.overhttp import PATH, STANCE, WAIT
+from crabhook.platforms.claude.write import PATH, STANCE, WAIT
 
 WITHIN = 6.0  # seconds
 _FITS, _NO_TOKEN = 415, 401

@@ -14,7 +14,7 @@ from crabhook.install.document import Json, Node
 from crabhook.install.errors import InstallError
 from crabhook.install.events import Patience
 from crabhook.model.request import Stance
-from crabhook.platforms.claude.overhttp import PATH, STANCE, WAIT
+from crabhook.platforms.claude.write import PATH, STANCE, WAIT
 
 USUAL_ADDRESS = "127.0.0.1:7780"
 USUAL_URL = f"http://{USUAL_ADDRESS}"

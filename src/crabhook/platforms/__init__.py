@@ -1,16 +1,47 @@
-"""Floor 1: the agents' dialects, bytes to model and model to bytes; no I/O.
+"""Floor 1: the agents, each a folder; bytes to model and model to bytes; no I/O.
 
-`interface.py` says what a dialect must offer; each sibling is one and knows
-none of the others.
+`interface.py` says what an agent brings along; each sibling is one and knows
+none of the others.  An agent is registered here, by one line of `AGENTS`, and
+everything else finds it in `PLATFORMS`.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from functools import cache
+from importlib import import_module
 
-from crabhook.platforms.claude import Claude
-from crabhook.platforms.codex import Codex
-from crabhook.platforms.gemini import Gemini
 from crabhook.platforms.interface import Platform
 
-PLATFORMS: Mapping[str, Platform] = {
-    platform.name: platform for platform in (Claude(), Gemini(), Codex())
+AGENTS: dict[str, str] = {
+    name: f"{__name__}.{name}"
+    for name in (
+        "claude",
+        "gemini",
+        "codex",
+    )
 }
+"""Each agent by the name of its platform, and the package whose PLATFORM it is."""
+
+
+class _Registry(Mapping[str, Platform]):
+    """The agents of AGENTS; a package is imported when its agent is first asked for."""
+
+    def __getitem__(self, name: str) -> Platform:
+        return _loaded(AGENTS[name])
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(AGENTS)
+
+    def __len__(self) -> int:
+        return len(AGENTS)
+
+    def __contains__(self, name: object) -> bool:
+        return name in AGENTS
+
+
+@cache
+def _loaded(package: str) -> Platform:
+    found: Platform = import_module(package).PLATFORM
+    return found
+
+
+PLATFORMS: Mapping[str, Platform] = _Registry()

@@ -15,7 +15,7 @@ from aiohttp import web
 
 from crabhook.model.decision import Decision, Verdict
 from crabhook.platforms import PLATFORMS
-from crabhook.platforms.claude.overhttp import PATH, STANCE, WAIT
+from crabhook.platforms.claude.write import PATH, STANCE, WAIT
 from crabhook.server.door import no_study
 from crabhook.server.health import Health
 from crabhook.server.http.asking import Asking

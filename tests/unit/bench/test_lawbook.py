@@ -9,7 +9,7 @@ import pytest
 
 from bench.events import DECIDED_EVENT, LEFT_WAITING, calls_of_tools, new_call
 from bench.lawbook import RULED, crowded_lawbook, lawbook
-from crabhook.platforms.claude import Claude
+from crabhook.platforms import PLATFORMS
 from crabhook.policy.engine import Policy
 from crabhook.policy.protected import Protected
 from crabhook.policy.rule import RuleVerdict
@@ -31,14 +31,14 @@ def test_every_recorded_call_of_the_ruled_session_is_allowed(
     law = policy(book(size))
     assert len(law) == size
     for name in calls_of_tools():
-        ruling = law.judge(Claude().read(new_call(name, session=RULED)), WHERE)
+        ruling = law.judge(PLATFORMS["claude"].read(new_call(name, session=RULED)), WHERE)
         assert ruling is not None
         assert ruling.verdict is RuleVerdict.ALLOW
 
 
 def test_the_calls_that_are_to_wait_are_left_open() -> None:
     law = policy(lawbook(60))
-    assert law.judge(Claude().read(new_call(DECIDED_EVENT, LEFT_WAITING)), WHERE) is None
+    assert law.judge(PLATFORMS["claude"].read(new_call(DECIDED_EVENT, LEFT_WAITING)), WHERE) is None
 
 
 def test_other_rules_are_of_every_kind() -> None:

@@ -5,10 +5,10 @@ import pytest
 from crabhook.model.choices import Beside, Choices
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.errors import DecisionError
-from crabhook.platforms.carried import ANY, PARTS, check_parts, check_reason, check_verdict
-from crabhook.platforms.claude.check import _LIMITS as CLAUDE
-from crabhook.platforms.codex.check import _LIMITS as CODEX
-from crabhook.platforms.gemini.check import _LIMITS as GEMINI
+from crabhook.platforms.claude.decisions import _LIMITS as CLAUDE
+from crabhook.platforms.codex.events import _LIMITS as CODEX
+from crabhook.platforms.dialect import ANY, PARTS, check_parts, check_reason, check_verdict
+from crabhook.platforms.gemini.events import _LIMITS as GEMINI
 
 EVERYTHING = Choices(ANY, ~Beside.NOTHING)
 GOES_ALONG = {field.name for field in fields(Decision)} - {"verdict", "reason", "by", "despite"}

@@ -3,7 +3,7 @@
 import pytest
 
 from crabhook.model.errors import PayloadError
-from crabhook.platforms.hookinput import EVENT, read_fields, text
+from crabhook.platforms.dialect import EVENT, read_fields, text
 
 
 def test_an_input_that_names_its_event_is_read_whole() -> None:

@@ -1,6 +1,7 @@
 """Every dialect offers the same doors, and none is found under another's name."""
 
 import inspect
+from dataclasses import fields
 
 import pytest
 
@@ -10,7 +11,15 @@ from crabhook.model.request import Stance
 from crabhook.platforms import PLATFORMS
 from crabhook.platforms.interface import Held, Platform
 
-DOORS = [name for name, _ in inspect.getmembers(Platform, inspect.isfunction) if name[0] != "_"]
+DOORS: dict[str, int] = {
+    **dict.fromkeys(("read", "asks", "choices", "outcome", "limits", "compared"), 1),
+    **dict.fromkeys(("held", "check", "write", "remark"), 2),
+}
+"""What every agent's folder has to bring along: a function, and how much it is given."""
+
+
+def test_the_doors_are_all_the_functions_of_a_platform() -> None:
+    assert {one.name for one in fields(Platform) if "Callable" in str(one.type)} == set(DOORS)
 
 
 @pytest.mark.parametrize("name", PLATFORMS)
@@ -21,8 +30,7 @@ def test_a_dialect_is_found_under_its_own_name(name: str) -> None:
 @pytest.mark.parametrize("door", DOORS)
 @pytest.mark.parametrize("name", PLATFORMS)
 def test_a_dialect_has_every_door(name: str, door: str) -> None:
-    mine = inspect.signature(getattr(type(PLATFORMS[name]), door))
-    assert list(mine.parameters) == list(inspect.signature(getattr(Platform, door)).parameters)
+    assert len(inspect.signature(getattr(PLATFORMS[name], door)).parameters) == DOORS[door]
 
 
 @pytest.mark.parametrize("name", PLATFORMS)

@@ -9,7 +9,7 @@ from crabhook.hook.wire import Reply as Wire
 from crabhook.model.decision import Decision, Verdict
 from crabhook.platforms.claude.events import EVENTS as CLAUDES
 from crabhook.platforms.claude.events import Way
-from crabhook.platforms.claude.read import read_event as read_house
+from crabhook.platforms.claude.events import read_event as read_house
 from crabhook.platforms.claude.write import write as house_write
 from crabhook.sdk import EVENTS, Answer, Platform, heard, read_event
 from crabhook.sdk.dialects import write

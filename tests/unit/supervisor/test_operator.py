@@ -7,7 +7,7 @@ import pytest
 
 from crabhook.hook.wire import Reply
 from crabhook.model.decision import Decision, Verdict, no_opinion
-from crabhook.platforms.claude import Claude
+from crabhook.platforms import PLATFORMS
 from crabhook.supervisor.contract import Occasion, answer, read
 from crabhook.supervisor.deadline import Deadline
 from crabhook.supervisor.errors import ReviewerError
@@ -25,7 +25,7 @@ def told(event: dict[str, Any], decision: Decision) -> dict[str, Any]:
     payload = json.dumps(event).encode()
     asked = read(payload)
     assert asked.occasion is not None
-    written = Claude().write(Claude().read(payload), decision)
+    written = PLATFORMS["claude"].write(PLATFORMS["claude"].read(payload), decision)
     reply = Reply(written.stdout, written.stderr.encode(), written.exit_code)
     found = finding(Review(asked, asked.occasion, "s", 1, 20), reply)
     return answer(asked.occasion, found)

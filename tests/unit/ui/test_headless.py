@@ -10,7 +10,7 @@ from crabhook.broker.card import Card
 from crabhook.model.choices import Choices
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.errors import DecisionError
-from crabhook.platforms.claude import Claude
+from crabhook.platforms import PLATFORMS
 from crabhook.platforms.claude.events import EVENTS
 from crabhook.ui.headless import HEADLESS, answer_to, run
 from tests.support.desk import BrokerDesk
@@ -32,8 +32,8 @@ def card(**more: Any) -> Card:
 @pytest.mark.parametrize("otherwise", OTHERWISE)
 def test_it_never_allows_whatever_an_event_can_be_told(otherwise: Verdict) -> None:
     for name in EVENTS:
-        event = Claude().read(b'{"hook_event_name": "%s"}' % name.encode())
-        offered = Claude().choices(event)
+        event = PLATFORMS["claude"].read(b'{"hook_event_name": "%s"}' % name.encode())
+        offered = PLATFORMS["claude"].choices(event)
         told = answer_to(card(choices=offered), otherwise)
         assert told.verdict in (Verdict.PASS, Verdict.ASK, Verdict.DENY, Verdict.DECLINE)
         assert told.verdict in offered.verdicts

@@ -1,70 +1,54 @@
-"""Claude Code's dialect (hook protocol 2.1.330): see `events` for the table of all events."""
+"""Claude Code (hook protocol 2.1.330): `events` is the table of all its events."""
 
-from collections.abc import Mapping, Sequence
+from crabhook.platforms.claude import decisions, events, write
+from crabhook.platforms.interface import Platform, Silence, Tools
 
-from crabhook.model.choices import Choices
-from crabhook.model.decision import Decision
-from crabhook.model.event import Event, Scope, ToolCall
-from crabhook.model.jsontext import Value
-from crabhook.model.reply import Reply
-from crabhook.model.request import Stance
-from crabhook.platforms.claude import check, choices, events, outcome, read, write
-from crabhook.platforms.interface import Held, Phase
+_FILE, _NOTEBOOK, _FOLDER = "file_path", "notebook_path", "path"
 
-
-class Claude:
-    """The platform "claude"."""
-
-    name = "claude"
-
-    def read(self, payload: bytes) -> Event:
-        """Return the event in `payload`; see `read.read_event`."""
-        return read.read_event(payload)
-
-    def held(self, event: Event, stance: Stance) -> Held:
-        """When the event waits for the operator; see `events.held`."""
-        return events.held(event, stance)
-
-    def holdable(self) -> Sequence[str]:
-        """Return the events an operator may ask to hold; see `events.EVENTS`."""
-        return events.HOLDABLE
-
-    def asks(self, event: Event) -> bool:
-        """Whether it is a question, a plan or a form; see `events.asks`."""
-        return events.asks(event)
-
-    def phase(self, event: Event) -> Phase:
-        """What the event means for a call, or for the turn; see `events.PHASES`."""
-        return events.PHASES.get(event.name, Phase.OTHER)
-
-    def compared(self, tool: ToolCall) -> Mapping[str, Value]:
-        """Return what of an input has to be the same when it runs; see `outcome.compared`."""
-        return outcome.compared(tool)
-
-    def closes(self, event: Event) -> Scope:
-        """What the event tells to be over; see `events.EventRule`."""
-        return events.rule_of(event).closes
-
-    def outcome(self, event: Event) -> str:
-        """Return how a call went whose wait the event ends; see `outcome.outcome`."""
-        return outcome.outcome(event)
-
-    def choices(self, event: Event) -> Choices:
-        """Return what the event can be told; see `choices.choices`."""
-        return choices.choices(event)
-
-    def limits(self, event: Event) -> Sequence[str]:  # noqa: ARG002 - the protocol's signature
-        """Return nothing: what Claude Code's hooks can be told, it does."""
-        return ()
-
-    def check(self, event: Event, decision: Decision) -> None:
-        """Refuse what the event cannot carry; see `check.check`."""
-        check.check(event, decision)
-
-    def write(self, event: Event, decision: Decision) -> Reply:
-        """Return the decision in the event's own words; see `write.write`."""
-        return write.write(event, decision)
-
-    def remark(self, event: Event, note: str) -> Reply | None:
-        """Return `note` as context for the model, on an event that takes it; see `write.remark`."""
-        return write.remark(event, note)
+PLATFORM = Platform(
+    name="claude",
+    title="Claude Code",
+    program="claude",
+    package=__name__,
+    events=events.EVENTS,
+    tools=Tools(
+        aliases={"Task": "Agent", "KillShell": "TaskStop"},
+        questions=frozenset({events.QUESTION_TOOL}),
+        plans=frozenset({events.PLAN_TOOL}),
+        path_keys={
+            **dict.fromkeys(("Read", "Edit", "Write", "MultiEdit"), _FILE),
+            **dict.fromkeys(("NotebookRead", "NotebookEdit"), _NOTEBOOK),
+            **dict.fromkeys(("Grep", "Glob", "LS"), _FOLDER),
+        },
+        loosening=frozenset({"dangerouslyDisableSandbox"}),
+        settings="~/.claude/settings*.json .claude/settings*.json ~/.claude.json .claude/hooks "
+        "~/.claude/plugins .mcp.json managed-settings*.json //etc/claude-code",
+        credentials=".claude/.credentials.json",
+        commands=("claude config *", "claude mcp add*"),
+    ),
+    silence=Silence(
+        words={
+            ("ask", "PreToolUse"): (
+                '{"hookSpecificOutput":{"hookEventName":"PreToolUse",'
+                '"permissionDecision":"ask","permissionDecisionReason":%s}}\n'
+            ),
+            ("deny", "PreToolUse"): (
+                '{"hookSpecificOutput":{"hookEventName":"PreToolUse",'
+                '"permissionDecision":"deny","permissionDecisionReason":%s}}\n'
+            ),
+            ("deny", "PermissionRequest"): (
+                '{"hookSpecificOutput":{"hookEventName":"PermissionRequest",'
+                '"decision":{"behavior":"deny","message":%s}}}\n'
+            ),
+        }
+    ),
+    read=events.read_event,
+    held=events.held,
+    asks=events.asks,
+    choices=decisions.choices,
+    check=decisions.check,
+    write=write.write,
+    remark=write.remark,
+    outcome=decisions.outcome,
+    compared=decisions.compared,
+)

@@ -1,4 +1,4 @@
-"""The 33 events of Claude Code and what can be decided on each: hold against the protocol's page.
+"""The 33 events of Claude Code, a row each: hold against the protocol's page (2.1.330).
 
 An event is *held* when it waits for the operator's decision, *observed* when
 it is answered with silence at once and only shown.  An event that is not in
@@ -7,13 +7,33 @@ on as if crabhook were not there.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from enum import Enum, Flag, auto
+from enum import Enum
 
 from crabhook.model.decision import Verdict
 from crabhook.model.event import Event, Scope
+from crabhook.model.fields import How, Told
 from crabhook.model.request import Stance
-from crabhook.platforms.interface import Held, Phase
+from crabhook.platforms.dialect import (
+    TELLS_AGENT,
+    TELLS_COMPACTING,
+    TELLS_PROMPT,
+    TELLS_RESULT,
+    TELLS_SESSION,
+    TELLS_STOP,
+    reader,
+)
+from crabhook.platforms.interface import (
+    ALL,
+    HALT,
+    TELL,
+    Also,
+    EventRow,
+    Held,
+    Patience,
+    Phase,
+    holdable,
+)
+from crabhook.platforms.protocol import ANY, FREE, reads
 
 
 class Way(Enum):
@@ -28,48 +48,16 @@ class Way(Enum):
     RETRY = "hookSpecificOutput.retry"
 
 
-class Also(Flag):
-    """What an answer may say beside its verdict."""
-
-    NOTHING = 0
-    CONTEXT = auto()  # hookSpecificOutput.additionalContext, for the model
-    HALT = auto()  # continue: false, which ends the turn
-    USER = auto()  # systemMessage, for the agent's user
-
-
-@dataclass(frozen=True, slots=True)
-class EventRule:
-    """What one event can be told.
-
-    `verdicts`: those an operator may give, and how each is written; no opinion
-    can always be given.  `also`: what the answer may carry beside the verdict.
-    `closes`: what the event tells to be over, the only sign that a question
-    was answered at the agent.  `silence_decides`: the event is decided by what
-    is printed, so a hook that only watches must not be registered on it.
-    """
-
-    held: Held = Held.NEVER
-    verdicts: Mapping[Verdict, Way] = field(default_factory=dict)
-    also: Also = Also.NOTHING
-    closes: Scope = Scope.NOTHING
-    silence_decides: bool = False
-
-
-_CALL: Mapping[Verdict, Way] = {
-    Verdict.ALLOW: Way.PERMISSION,
-    Verdict.DENY: Way.PERMISSION,
-    Verdict.ASK: Way.PERMISSION,
-    Verdict.DEFER: Way.PERMISSION,
-}
-_REQUEST: Mapping[Verdict, Way] = {
-    Verdict.ALLOW: Way.DECISION,
-    Verdict.DENY: Way.DECISION,
-    Verdict.ASK: Way.SILENCE,  # its own dialog is there already, or comes next
-}
 _SWITCH: Mapping[Verdict, Way] = {
     Verdict.ALLOW: Way.PERMISSION,
     Verdict.DENY: Way.PERMISSION,
     Verdict.ASK: Way.PERMISSION,
+}
+_CALL: Mapping[Verdict, Way] = {**_SWITCH, Verdict.DEFER: Way.PERMISSION}
+_REQUEST: Mapping[Verdict, Way] = {
+    Verdict.ALLOW: Way.DECISION,
+    Verdict.DENY: Way.DECISION,
+    Verdict.ASK: Way.SILENCE,  # its own dialog is there already, or comes next
 }
 _BLOCKABLE: Mapping[Verdict, Way] = {Verdict.ALLOW: Way.SILENCE, Verdict.DENY: Way.BLOCK}
 _STOP: Mapping[Verdict, Way] = {Verdict.ALLOW: Way.SILENCE, Verdict.KEEP_GOING: Way.BLOCK}
@@ -83,66 +71,193 @@ _FORM: Mapping[Verdict, Way] = {
     Verdict.CANCEL: Way.ACTION,
 }
 
-_ALWAYS, _GATE, _ASKED, _NEVER = Held.ALWAYS, Held.AT_THE_GATE, Held.ON_REQUEST, Held.NEVER
-_USER, _HALT = Also.USER, Also.USER | Also.HALT
-_TELL, _ALL = Also.USER | Also.CONTEXT, Also.USER | Also.CONTEXT | Also.HALT
+_ALWAYS, _GATE, _ASKED = Held.ALWAYS, Held.AT_THE_GATE, Held.ON_REQUEST
 _CALL_OVER, _AGENT_OVER, _SESSION_OVER = Scope.CALL, Scope.AGENT, Scope.SESSION
 
+# A server that answers late must not hold the agent up for what can only be shown to it.
+_SOON = Patience(timeout=10, client=5)
+# All SessionEnd hooks share 1.5 s, and the longest timeout written in settings
+# raises that for everybody's: exactly 1.5 leaves the budget as it is.
+_AT_THE_DOOR = Patience(timeout=1.5, client=1)
+
+_PERMISSION = "permissionDecision permissionDecisionReason"
+_CONTEXT = reads("additionalContext")
+_BY_TYPE = reads("additionalContext", FREE)  # the matcher names a subagent's type
+_MILLISECONDS = {"duration_ms": Told("milliseconds it took")}
+_TASK: Mapping[str, Told] = {
+    "task_subject": Told("task", How.PROSE),
+    "task_description": Told("description", How.PROSE),
+    "teammate_name": Told("teammate"),
+    "task_id": Told("task id"),
+}
+_TELLS_SWITCH: Mapping[str, Told] = {
+    "from_model": Told("from", How.MODEL),
+    "to_model": Told("to", How.MODEL),
+    "requested_model": Told("asked for"),
+    "source": Told("asked by"),
+    "estimated_cache_write_usd": Told("sending the conversation to it anew costs", How.MONEY),
+    "context_tokens": Told("tokens in the conversation"),
+    "prompt_cache_warm": Told(
+        "prompt cache warm",
+        How.FLAG,
+        yes="the prompt cache is warm: it is lost",
+        no="the prompt cache is cold already",
+    ),
+}
+
+# In the companion's stance Claude Code asks its own user and the operator may
+# be faster: that is PermissionRequest.  PreToolUse comes before every call, and
+# in auto and bypass modes nothing else does, so the rules are asked there; a
+# call of which none speaks passes at once.  The gate holds each call at
+# PreToolUse, before Claude Code's own rules see it.  One of those may still
+# want to ask about a call that was allowed there: then its PermissionRequest
+# is told the same, and nobody is asked twice.
 # fmt: off
-EVENTS: Mapping[str, EventRule] = {
+EVENTS: Mapping[str, EventRow[Way]] = {
     # tools
-    "PreToolUse":          EventRule(_ALWAYS, _CALL, _ALL),
-    "PermissionRequest":   EventRule(_ALWAYS, _REQUEST, Also.HALT),  # a denial alone, as interrupt
-    "PostToolUse":         EventRule(_ASKED, _BLOCKABLE, _ALL, _CALL_OVER),
-    "PostToolUseFailure":  EventRule(_ASKED, _BLOCKABLE, _TELL, _CALL_OVER),
-    "PostToolBatch":       EventRule(_ASKED, _BLOCKABLE, _ALL, _AGENT_OVER),
-    "PermissionDenied":    EventRule(_ASKED, _DENIED, closes=_CALL_OVER),
+    "PreToolUse": EventRow(
+        _ALWAYS, _CALL, ALL, phase=Phase.BEFORE,
+        reads=reads(f"{_PERMISSION} updatedInput additionalContext", ANY),
+    ),
+    "PermissionRequest": EventRow(  # halted by a denial alone, as interrupt
+        _ALWAYS, _REQUEST, Also.HALT, phase=Phase.ASKING, reads=reads("decision", ANY)
+    ),
+    "PostToolUse": EventRow(
+        _ASKED, _BLOCKABLE, ALL, _CALL_OVER, Phase.RAN, "it ran",
+        reads=reads(
+            "additionalContext updatedToolOutput updatedMCPToolOutput classifierContext", ANY
+        ),
+        told={**TELLS_RESULT, **_MILLISECONDS},
+    ),
+    "PostToolUseFailure": EventRow(
+        _ASKED, _BLOCKABLE, TELL, _CALL_OVER, Phase.RAN, "it ran and failed",
+        reads=reads("additionalContext", ANY),
+        told={
+            "error": Told("the tool failed", How.PROSE),
+            "is_interrupt": Told(
+                "interrupted", How.FLAG, yes="it was interrupted", no="it was not interrupted"
+            ),
+            **_MILLISECONDS,
+        },
+    ),
+    "PostToolBatch": EventRow(
+        _ASKED, _BLOCKABLE, ALL, _AGENT_OVER, outcome="the agent went on",
+        reads=_CONTEXT,
+        told={"tool_calls": Told("calls that were made", How.SEVERAL)},
+    ),
+    "PermissionDenied": EventRow(
+        _ASKED, _DENIED, closes=_CALL_OVER, phase=Phase.REFUSED,
+        outcome="the agent's own classifier denied it",
+        reads=reads("retry", ANY),
+        told={"reason": Told("the agent denied it, because", How.PROSE)},
+    ),
     # prompts and turns
-    "UserPromptSubmit":    EventRule(_ASKED, _BLOCKABLE, _ALL, _AGENT_OVER),
-    "UserPromptExpansion": EventRule(_ASKED, _BLOCKABLE, _ALL),
-    "Stop":                EventRule(_ASKED, _STOP, _HALT, _AGENT_OVER),
-    "StopFailure":         EventRule(closes=_AGENT_OVER),
-    "MessageDisplay":      EventRule(),
-    "Notification":        EventRule(),
+    "UserPromptSubmit": EventRow(
+        _ASKED, _BLOCKABLE, ALL, _AGENT_OVER, Phase.PROMPT, "its user wrote a new prompt",
+        reads=reads("additionalContext sessionTitle suppressOriginalPrompt", timeout=30),
+        told=TELLS_PROMPT,
+    ),
+    "UserPromptExpansion": EventRow(
+        _ASKED, _BLOCKABLE, ALL,
+        reads=reads("additionalContext suppressOriginalPrompt", FREE),
+        told={
+            **TELLS_PROMPT,
+            "command_name": Told("command"),
+            "command_args": Told("its arguments"),
+            "command_source": Told("it comes from"),
+            "expansion_type": Told("kind"),
+        },
+    ),
+    "Stop": EventRow(
+        _ASKED, _STOP, HALT, _AGENT_OVER, outcome="the agent's turn ended",
+        reads=_CONTEXT, told=TELLS_STOP,
+    ),
+    "StopFailure": EventRow(
+        closes=_AGENT_OVER, outcome="the agent's turn broke off", hook=_SOON,
+        reads=reads(matcher=FREE),
+    ),
+    "MessageDisplay": EventRow(
+        hook="it fires for every piece of a message: a process each, to learn nothing",
+        reads=reads("displayContent", timeout=10),
+    ),
+    "Notification": EventRow(hook=_SOON, reads=_BY_TYPE),
     # agents and tasks
-    "SubagentStart":       EventRule(_ASKED, _START, _TELL),
-    "SubagentStop":        EventRule(_ASKED, _STOP, _USER, _AGENT_OVER),
-    "TeammateIdle":        EventRule(_ASKED, _IDLE, _HALT),
-    "TaskCreated":         EventRule(_ASKED, _BLOCKABLE),
-    "TaskCompleted":       EventRule(_ASKED, _DONE),
+    "SubagentStart": EventRow(_ASKED, _START, TELL, reads=_BY_TYPE, told=TELLS_AGENT),
+    "SubagentStop": EventRow(
+        _ASKED, _STOP, Also.USER, _AGENT_OVER, outcome="the subagent ended",
+        reads=_BY_TYPE, told={**TELLS_AGENT, **TELLS_STOP},
+    ),
+    "TeammateIdle": EventRow(
+        _ASKED, _IDLE, HALT,
+        told={"teammate_name": Told("teammate"), "team_name": Told("team")},
+    ),
+    "TaskCreated": EventRow(_ASKED, _BLOCKABLE, told=_TASK),
+    "TaskCompleted": EventRow(_ASKED, _DONE, told=_TASK),
     # forms of MCP servers
-    "Elicitation":         EventRule(_GATE, _FORM),
-    "ElicitationResult":   EventRule(_ASKED, _FORM),
+    "Elicitation": EventRow(_GATE, _FORM, reads=reads("action content", FREE)),
+    "ElicitationResult": EventRow(_ASKED, _FORM, reads=reads("action content", FREE)),
     # the session and its surroundings
-    "Setup":               EventRule(_ASKED, _START),
-    "SessionStart":        EventRule(_ASKED, _START, _TELL),
-    "SessionEnd":          EventRule(closes=_SESSION_OVER),
-    "PreCompact":          EventRule(_ASKED, _BLOCKABLE),
-    "PostCompact":         EventRule(),
-    "PreModelSwitch":      EventRule(_ASKED, _SWITCH, _USER),
-    "PostModelSwitch":     EventRule(_ASKED, _START, _TELL),
-    "ConfigChange":        EventRule(_ASKED, _BLOCKABLE),
-    "InstructionsLoaded":  EventRule(),
-    "CwdChanged":          EventRule(),
-    "FileChanged":         EventRule(),
-    "DirectoryAdded":      EventRule(),
-    "WorktreeCreate":      EventRule(silence_decides=True),
-    "WorktreeRemove":      EventRule(),
+    "Setup": EventRow(
+        _ASKED, _START,
+        reads=reads("additionalContext", FREE, "init maintenance"),
+        told={"trigger": Told("set up for")},
+    ),
+    "SessionStart": EventRow(
+        _ASKED, _START, TELL,
+        reads=reads(
+            "additionalContext initialUserMessage sessionTitle watchPaths reloadSkills",
+            FREE, "startup resume clear compact fork",
+        ),
+        told=TELLS_SESSION,
+    ),
+    "SessionEnd": EventRow(
+        closes=_SESSION_OVER, outcome="its session ended", hook=_AT_THE_DOOR,
+        reads=reads(
+            matcher=FREE, values="clear resume logout prompt_input_exit other", timeout=1.5
+        ),
+    ),
+    "PreCompact": EventRow(
+        _ASKED, _BLOCKABLE, reads=reads(matcher=FREE, values="manual auto"), told=TELLS_COMPACTING
+    ),
+    "PostCompact": EventRow(hook=_SOON, reads=reads(matcher=FREE, values="manual auto")),
+    "PreModelSwitch": EventRow(
+        _ASKED, _SWITCH, Also.USER, reads=reads(_PERMISSION, FREE, timeout=30), told=_TELLS_SWITCH
+    ),
+    "PostModelSwitch": EventRow(
+        _ASKED, _START, TELL,
+        reads=reads("additionalContext", FREE, timeout=30), told=_TELLS_SWITCH,
+    ),
+    "ConfigChange": EventRow(
+        _ASKED, _BLOCKABLE,
+        reads=reads(
+            matcher=FREE,
+            values="user_settings project_settings local_settings policy_settings skills",
+        ),
+        told={"source": Told("settings that changed"), "file_path": Told("file")},
+    ),
+    "InstructionsLoaded": EventRow(
+        hook=_SOON,
+        reads=reads(
+            matcher=FREE, values="session_start nested_traversal path_glob_match include compact"
+        ),
+    ),
+    "CwdChanged": EventRow(hook=_SOON, reads=reads("watchPaths")),
+    # Without a matcher it watches no file, and reports those that others watch.
+    "FileChanged": EventRow(hook=_SOON, reads=reads("watchPaths", FREE)),
+    "DirectoryAdded": EventRow(
+        hook=_SOON, reads=reads(matcher=FREE, values="slash_command register_repo_root")
+    ),
+    "WorktreeCreate": EventRow(
+        hook="its hook must print the worktree's path: to say nothing is to fail it",
+        reads=reads("worktreePath"), silence_decides=True,
+    ),
+    "WorktreeRemove": EventRow(hook=_SOON),
 }
 # fmt: on
 
-PHASES: Mapping[str, Phase] = {
-    "PreToolUse": Phase.BEFORE,
-    "PermissionRequest": Phase.ASKING,
-    "PostToolUse": Phase.RAN,
-    "PostToolUseFailure": Phase.RAN,
-    "PermissionDenied": Phase.REFUSED,
-    "UserPromptSubmit": Phase.PROMPT,
-}
+HOLDABLE = holdable(EVENTS)
 
-HOLDABLE = tuple(name for name, rule in EVENTS.items() if rule.held in (_GATE, _ASKED))
-
-_OBSERVED = EventRule()
+_OBSERVED: EventRow[Way] = EventRow()
 
 # The two tools that ask the agent's user something, and are released only by
 # an allow that carries their input (section 6).
@@ -157,13 +272,15 @@ _FORMS = frozenset({"Elicitation", "ElicitationResult"})
 # tools and PreToolUse is the only place to answer them.
 UNASKED_MODE = "dontAsk"
 
+read_event = reader("claude")
 
-def rule_of(event: Event) -> EventRule:
+
+def row_of(event: Event) -> EventRow[Way]:
     """Return what the event can be told."""
-    return rule_named(event.name)
+    return row_named(event.name)
 
 
-def rule_named(name: str) -> EventRule:
+def row_named(name: str) -> EventRow[Way]:
     """Return what an event of that name can be told."""
     return EVENTS.get(name, _OBSERVED)
 
@@ -179,16 +296,16 @@ def held(event: Event, stance: Stance) -> Held:
     while a hook is asked about them.  A supervisor asks whether a turn may
     end; to it all else is as at the gate.
     """
-    rule = rule_of(event)
+    row = row_of(event)
     if stance is Stance.SUPERVISOR and event.name in _ENDS_OF_TURNS:
         return _ALWAYS
     companion = stance is Stance.COMPANION
     if companion and event.name == "PreToolUse":
         asks = event.tool is not None and event.tool.name in ASKING_TOOLS
         return _ALWAYS if asks and event.permission_mode == UNASKED_MODE else Held.BY_RULE
-    if rule.held is Held.AT_THE_GATE:
+    if row.held is Held.AT_THE_GATE:
         return _ASKED if companion else _ALWAYS
-    return rule.held
+    return row.held
 
 
 def asks(event: Event) -> bool:

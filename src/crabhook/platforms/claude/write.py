@@ -1,4 +1,11 @@
-"""Decisions in the words Claude Code reads: one writer for each way (sections 2 to 8)."""
+"""Decisions in the words Claude Code reads: one writer for each way (sections 2 to 8).
+
+An HTTP hook has no exit code and no standard error (section 9).  Nothing is
+lost on that way: what blocks by the exit code, on the two events that know no
+other (`Way.EXIT`), blocks as well by a top-level decision, which Claude Code
+2.1.330 makes the same of on every event.  What else stands on standard error is
+a word for a debug log.
+"""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -7,18 +14,17 @@ from crabhook.model.decision import Decision, Verdict
 from crabhook.model.event import Event
 from crabhook.model.jsontext import Value, canonical, compact
 from crabhook.model.reply import Reply
-from crabhook.platforms.claude.events import (
-    ASKING_TOOLS,
-    PLAN_TOOL,
-    QUESTION_TOOL,
-    Also,
-    Way,
-    rule_of,
-)
+from crabhook.platforms.claude.events import ASKING_TOOLS, PLAN_TOOL, QUESTION_TOOL, Way, row_of
+from crabhook.platforms.interface import Also
 
 _Body = dict[str, Value]
 
 LARGEST_ECHO = 16 << 20  # bytes of an input that is sent back just as it came
+PATH = "/hooks/claude"
+"""Where a server takes HTTP hooks in."""
+STANCE = "X-Crabhook-Stance"
+WAIT = "X-Crabhook-Wait"
+"""The headers in which our entries say how they were installed, and how many seconds they wait."""
 BLOCKED = 2  # the exit code that blocks; the reason is read from standard error
 
 
@@ -37,12 +43,12 @@ def write(event: Event, decision: Decision) -> Reply:
 
     No opinion is silence: exit code 0 and nothing on standard output.
     """
-    rule, words = rule_of(event), _Words()
-    way = rule.verdicts.get(decision.verdict, Way.SILENCE)
+    row, words = row_of(event), _Words()
+    way = row.verdicts.get(decision.verdict, Way.SILENCE)
     if left_to_request(event, decision):
         way = Way.SILENCE
     _WRITERS[way](words, event, decision)
-    if decision.note and Also.CONTEXT in rule.also:
+    if decision.note and Also.CONTEXT in row.also:
         words.specific["additionalContext"] = decision.note
     if decision.output is not None:
         words.specific["updatedToolOutput"] = decision.output
@@ -57,7 +63,7 @@ def write(event: Event, decision: Decision) -> Reply:
 
 def remark(event: Event, note: str) -> Reply | None:
     """Return a silent reply that carries `note` to the model, or None if the event takes none."""
-    if Also.CONTEXT not in rule_of(event).also:
+    if Also.CONTEXT not in row_of(event).also:
         return None
     return _reply(event, _Words(specific={"additionalContext": note}))
 
@@ -170,3 +176,11 @@ def _updated_input(event: Event, decision: Decision) -> _Body | None:
         return None
     too_large = tool.name != PLAN_TOOL and len(compact(tool.input)) > LARGEST_ECHO
     return None if too_large else tool.input
+
+
+def body(reply: Reply) -> bytes:
+    """Return a reply as the body that answers an HTTP hook; an empty one is no opinion."""
+    output = dict(reply.output or {})
+    if reply.exit_code == BLOCKED:
+        output |= {"decision": "block", "reason": reply.stderr.strip()}
+    return compact(output).encode("ascii") if output else b""

@@ -1,70 +1,44 @@
-"""Codex's dialect (hooks of Codex CLI 0.169.0): see `events` for the table of all events."""
+"""Codex (hook protocol of CLI 0.169): `events` is the table of all its events."""
 
-from collections.abc import Mapping, Sequence
+from crabhook.platforms.codex import events, write
+from crabhook.platforms.interface import Platform, Silence, Tools
 
-from crabhook.model.choices import Choices
-from crabhook.model.decision import Decision
-from crabhook.model.event import Event, Scope, ToolCall
-from crabhook.model.jsontext import Value
-from crabhook.model.reply import Reply
-from crabhook.model.request import Stance
-from crabhook.platforms.codex import check, choices, events, limits, outcome, read, write
-from crabhook.platforms.interface import Held, Phase
-
-
-class Codex:
-    """The platform "codex"."""
-
-    name = "codex"
-
-    def read(self, payload: bytes) -> Event:
-        """Return the event in `payload`; see `read.read_event`."""
-        return read.read_event(payload)
-
-    def held(self, event: Event, stance: Stance) -> Held:
-        """When the event waits for the operator; see `events.held`."""
-        return events.held(event, stance)
-
-    def holdable(self) -> Sequence[str]:
-        """Return the events an operator may ask to hold; see `events.EVENTS`."""
-        return events.HOLDABLE
-
-    def asks(self, event: Event) -> bool:
-        """Whether it is about questions; see `events.asks`."""
-        return events.asks(event)
-
-    def phase(self, event: Event) -> Phase:
-        """What the event means for a call, or for the turn; see `events.PHASES`."""
-        return events.PHASES.get(event.name, Phase.OTHER)
-
-    def compared(self, tool: ToolCall) -> Mapping[str, Value]:
-        """Return the whole input: Codex changes nothing of it."""
-        return {"input": tool.bare}
-
-    def closes(self, event: Event) -> Scope:
-        """What the event tells to be over; see `events.EventRule`."""
-        return events.rule_of(event).closes
-
-    def outcome(self, event: Event) -> str:
-        """Return how a call went whose wait the event ends; see `outcome.outcome`."""
-        return outcome.outcome(event)
-
-    def choices(self, event: Event) -> Choices:
-        """Return what the event can be told; see `choices.choices`."""
-        return choices.choices(event)
-
-    def limits(self, event: Event) -> Sequence[str]:
-        """Return what a decision will not bring about in Codex; see `limits.limits`."""
-        return limits.limits(event)
-
-    def check(self, event: Event, decision: Decision) -> None:
-        """Refuse what the event cannot carry; see `check.check`."""
-        check.check(event, decision)
-
-    def write(self, event: Event, decision: Decision) -> Reply:
-        """Return the decision in the event's own words; see `write.write`."""
-        return write.write(event, decision)
-
-    def remark(self, event: Event, note: str) -> Reply | None:
-        """Return `note` as context for the model, on an event that takes it; see `write.remark`."""
-        return write.remark(event, note)
+PLATFORM = Platform(
+    name="codex",
+    title="Codex",
+    program="codex",
+    package=__name__,
+    events=events.EVENTS,
+    tools=Tools(
+        aliases={"apply_patch": "ApplyPatch", "request_user_input": "AskUserQuestion"},
+        questions=frozenset({events.QUESTION_TOOL}),
+        loosening=frozenset(
+            {"additional_permissions", "sandbox_permissions", "with_escalated_permissions"}
+        ),
+        settings=".codex/config.toml .codex/hooks.json .codex/hooks .codex/rules //etc/codex",
+        credentials=".codex/auth.json",
+        commands=("codex mcp add *",),
+    ),
+    # To ask is void there, and the call would run.
+    silence=Silence(
+        words={
+            ("deny", "PreToolUse"): (
+                '{"hookSpecificOutput":{"hookEventName":"PreToolUse",'
+                '"permissionDecision":"deny","permissionDecisionReason":%s}}\n'
+            ),
+            ("deny", "PermissionRequest"): (
+                '{"hookSpecificOutput":{"hookEventName":"PermissionRequest",'
+                '"decision":{"behavior":"deny","message":%s}}}\n'
+            ),
+        }
+    ),
+    read=events.read_event,
+    held=events.held,
+    asks=events.asks,
+    choices=events.choices,
+    check=events.check,
+    write=write.write,
+    remark=write.remark,
+    outcome=events.outcome,
+    limits=events.limits,
+)

@@ -1,19 +1,51 @@
-"""The 12 events of Codex and what can be decided on each: hold against the protocol's page.
+"""The 12 events of Codex, a row each, and what can be decided on them.
 
-Codex reads a hook's answer strictly and fails open: an answer with one key or
-value it does not take is void, and the call runs.  So a verdict is in this
-table only if there is a form of it that Codex was seen to take.
+Hold it against the protocol's page (Codex CLI 0.169).  Codex reads a hook's
+answer strictly and fails open: an answer with one key or value it does not take
+is void, and the call runs.  So a verdict is in this table only if there is a
+form of it that Codex was seen to take.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from enum import Enum, Flag, auto
+from collections.abc import Iterator, Mapping
+from enum import Enum
 
-from crabhook.model.decision import Verdict
-from crabhook.model.event import Event, Scope
-from crabhook.model.question import QUESTION_TOOLS
+from crabhook.model.choices import Beside, Choices
+from crabhook.model.decision import Decision, Verdict
+from crabhook.model.errors import DecisionError, QuestionError
+from crabhook.model.event import Event, Scope, ToolCall
+from crabhook.model.fields import Told
+from crabhook.model.jsontext import Value
 from crabhook.model.request import Stance
-from crabhook.platforms.interface import Held, Phase
+from crabhook.platforms.codex.wording import stated, why_unreadable
+from crabhook.platforms.dialect import (
+    ALLOWS,
+    ANY,
+    EVENT,
+    TELLS_AGENT,
+    TELLS_COMPACTING,
+    TELLS_PROMPT,
+    TELLS_RESULT,
+    TELLS_SESSION,
+    TELLS_STOP,
+    Limits,
+    check_parts,
+    check_reason,
+    check_verdict,
+    reader,
+    text,
+)
+from crabhook.platforms.interface import (
+    ALL,
+    TELL,
+    Also,
+    EventRow,
+    Held,
+    Patience,
+    Phase,
+    holdable,
+)
+from crabhook.platforms.protocol import ANY as ANY_TOOL
+from crabhook.platforms.protocol import FREE, reads
 
 
 class Way(Enum):
@@ -23,31 +55,6 @@ class Way(Enum):
     PERMISSION = "hookSpecificOutput.permissionDecision"
     DECISION = "hookSpecificOutput.decision"
     BLOCK = "top-level decision and reason"
-
-
-class Also(Flag):
-    """What an answer may say beside its verdict."""
-
-    NOTHING = 0
-    CONTEXT = auto()  # hookSpecificOutput.additionalContext, for the model
-    HALT = auto()  # continue: false, which ends the session before its first turn
-    USER = auto()  # systemMessage, for the agent's user
-
-
-@dataclass(frozen=True, slots=True)
-class EventRule:
-    """What one event can be told.
-
-    `verdicts`: those an operator may give, and how each is written; no opinion
-    can always be given.  `also`: what the answer may carry beside the verdict.
-    `closes`: what the event tells to be over; a result ends no wait, since
-    Codex shows no dialog of its own while a hook is asked.
-    """
-
-    held: Held = Held.NEVER
-    verdicts: Mapping[Verdict, Way] = field(default_factory=dict)
-    also: Also = Also.NOTHING
-    closes: Scope = Scope.NOTHING
 
 
 # An allow on PreToolUse is void unless it changes the input, and approves
@@ -63,49 +70,88 @@ _STOP: Mapping[Verdict, Way] = {Verdict.ALLOW: Way.SILENCE, Verdict.KEEP_GOING: 
 _START: Mapping[Verdict, Way] = {Verdict.ALLOW: Way.SILENCE}
 
 _ALWAYS, _ASKED = Held.ALWAYS, Held.ON_REQUEST
-_USER, _TELL = Also.USER, Also.USER | Also.CONTEXT
-_ALL = Also.USER | Also.CONTEXT | Also.HALT
 _RESULT, _AGENT_OVER, _SESSION_OVER = Scope.RESULT, Scope.AGENT, Scope.SESSION
 
+# A server that answers late must not hold the agent up for what can only be shown to it.
+_SOON = Patience(timeout=10, client=5)
+# Codex gives these no more than 3 s, and warns where more is written.
+_AT_THE_DOOR = Patience(timeout=3, client=2)
+
+_CONTEXT = reads("additionalContext")
+
+# A result ends no wait, since Codex shows no dialog of its own while a hook is
+# asked.  While PermissionRequest's hook is asked no dialog is shown either, but
+# Esc ends the turn.  PermissionRequest is the one event on which a hook can
+# approve, and fires only where Codex would ask its user.  PreToolUse comes before
+# every call, and can deny it or change it: the gate holds it, and a companion's
+# rules are asked there.
 # fmt: off
-EVENTS: Mapping[str, EventRule] = {
+EVENTS: Mapping[str, EventRow[Way]] = {
     # tools
-    "PreToolUse":        EventRule(_ALWAYS, _CALL, _TELL),
-    "PermissionRequest": EventRule(_ALWAYS, _REQUEST, _USER),
-    "PostToolUse":       EventRule(_ASKED, _BLOCKABLE, _TELL, _RESULT),
+    "PreToolUse": EventRow(
+        _ALWAYS, _CALL, TELL, phase=Phase.BEFORE,
+        reads=reads(
+            "additionalContext permissionDecision permissionDecisionReason updatedInput", ANY_TOOL
+        ),
+    ),
+    "PermissionRequest": EventRow(
+        _ALWAYS, _REQUEST, Also.USER, phase=Phase.ASKING, reads=reads("decision", ANY_TOOL)
+    ),
+    "PostToolUse": EventRow(
+        _ASKED, _BLOCKABLE, TELL, _RESULT, Phase.RAN, "it ran",
+        reads=reads("additionalContext updatedMCPToolOutput", ANY_TOOL),
+        told={**TELLS_RESULT, "duration_ms": Told("milliseconds it took")},
+    ),
     # prompts and turns
-    "UserPromptSubmit":  EventRule(_ASKED, _BLOCKABLE, _TELL, _AGENT_OVER),
-    "Stop":              EventRule(_ASKED, _STOP, _USER, _AGENT_OVER),
-    "Interrupt":         EventRule(closes=_AGENT_OVER),
+    "UserPromptSubmit": EventRow(
+        _ASKED, _BLOCKABLE, TELL, _AGENT_OVER, Phase.PROMPT, "its user wrote a new prompt",
+        reads=_CONTEXT, told=TELLS_PROMPT,
+    ),
+    "Stop": EventRow(
+        _ASKED, _STOP, Also.USER, _AGENT_OVER, outcome="the agent's turn ended",
+        reads=_CONTEXT, told=TELLS_STOP,
+    ),
+    "Interrupt": EventRow(
+        closes=_AGENT_OVER, outcome="its user interrupted the turn", hook=_AT_THE_DOOR,
+        reads=reads(silent=True, timeout=3),
+    ),
     # agents
-    "SubagentStart":     EventRule(),
-    "SubagentStop":      EventRule(_ASKED, _STOP, _USER, _AGENT_OVER),
+    "SubagentStart": EventRow(
+        hook=_SOON, reads=reads("additionalContext", FREE, silent=True), told=TELLS_AGENT
+    ),
+    "SubagentStop": EventRow(
+        _ASKED, _STOP, Also.USER, _AGENT_OVER, outcome="the subagent ended",
+        reads=reads("additionalContext", FREE), told={**TELLS_AGENT, **TELLS_STOP},
+    ),
     # the session and its surroundings
-    "SessionStart":      EventRule(_ASKED, _START, _ALL),
-    "SessionEnd":        EventRule(closes=_SESSION_OVER),
-    "PreCompact":        EventRule(),
-    "PostCompact":       EventRule(),
+    "SessionStart": EventRow(
+        _ASKED, _START, ALL,
+        reads=reads(
+            "additionalContext", FREE, "startup resume clear compact fork", silent=True
+        ),
+        told=TELLS_SESSION,
+    ),
+    "SessionEnd": EventRow(
+        closes=_SESSION_OVER, outcome="its session ended", hook=_AT_THE_DOOR,
+        reads=reads(matcher=FREE, silent=True, timeout=3),
+    ),
+    "PreCompact": EventRow(hook=_SOON, told=TELLS_COMPACTING),
+    "PostCompact": EventRow(hook=_SOON, reads=reads(silent=True)),
 }
 # fmt: on
 
-# While PermissionRequest's hook is asked no dialog is shown, but Esc ends the turn.
-PHASES: Mapping[str, Phase] = {
-    "PreToolUse": Phase.BEFORE,
-    "PermissionRequest": Phase.ASKING,
-    "PostToolUse": Phase.RAN,
-    "UserPromptSubmit": Phase.PROMPT,
-}
+HOLDABLE = holdable(EVENTS)
 
-HOLDABLE = tuple(name for name, rule in EVENTS.items() if rule.held is _ASKED)
+_OBSERVED: EventRow[Way] = EventRow()
 
-_OBSERVED = EventRule()
+QUESTION_TOOL = "request_user_input"
 
 # Under an approval policy that asks nobody Codex names one of these modes;
 # PermissionRequest never follows then.  `codex exec` has no other policy.
 UNASKED_MODES = frozenset({"bypassPermissions", "dontAsk"})
 
 
-def rule_of(event: Event) -> EventRule:
+def row_of(event: Event) -> EventRow[Way]:
     """Return what the event can be told."""
     return EVENTS.get(event.name, _OBSERVED)
 
@@ -119,9 +165,147 @@ def held(event: Event, stance: Stance) -> Held:
     """
     if stance is Stance.COMPANION and event.name == "PreToolUse":
         return Held.BY_RULE
-    return rule_of(event).held
+    return row_of(event).held
 
 
 def asks(event: Event) -> bool:
     """Whether the event is about questions to a person."""
-    return event.tool is not None and event.tool.name in QUESTION_TOOLS
+    return event.tool is not None and event.tool.name == QUESTION_TOOL
+
+
+def outcome(event: Event) -> str:
+    """Return what became of a call that nobody decided, in words."""
+    return row_of(event).outcome
+
+
+# PermissionRequest adds the model's justification to the input of these tools,
+# which PreToolUse and PostToolUse of the same call do not have.
+_COMMANDS = frozenset({"Bash", "apply_patch"})
+_JUSTIFICATION = "description"
+# Of a command that already runs it asks whether it may reach a host, in the
+# same place.  That is another question than the command's own, so it stays
+# part of what is asked, and no answer about the command is given to it.
+_ANOTHER_QUESTION = "network-access "
+
+
+def _tool(fields: Mapping[str, Value]) -> ToolCall | None:
+    name, given = text(fields, "tool_name"), fields.get("tool_input")
+    if not name:
+        return None
+    justified = text(fields, EVENT) == "PermissionRequest" and name in _COMMANDS
+    comments = frozenset({_JUSTIFICATION}) if justified and _justifies(given) else frozenset()
+    return ToolCall(name, given, text(fields, "tool_use_id"), comments)
+
+
+def _justifies(given: Value) -> bool:
+    """Whether what stands beside a command says why, and does not ask something else."""
+    said = given.get(_JUSTIFICATION) if isinstance(given, dict) else None
+    return isinstance(said, str) and not said.startswith(_ANOTHER_QUESTION)
+
+
+read_event = reader("codex", _tool)
+
+_BEFORE_A_CALL = frozenset({"PreToolUse", "PermissionRequest"})
+
+
+def choices(event: Event) -> Choices:
+    """Return the verdicts the event takes, and what may go with them.
+
+    What goes with a verdict the event does not take is in vain, whatever it says here.
+    """
+    row = row_of(event)
+    has_tool = event.tool is not None
+    beside = Beside.NOTHING
+    for part, can_be in (
+        (Beside.NOTE, Also.CONTEXT in row.also or event.name == "PermissionRequest"),
+        (Beside.INPUT, event.name == "PreToolUse" and has_tool),
+        (Beside.RULE, event.name in _BEFORE_A_CALL and has_tool and not asks(event)),
+        (Beside.HALT, Also.HALT in row.also),
+        (Beside.MESSAGE, Also.USER in row.also),
+    ):
+        if can_be:
+            beside |= part
+    return Choices(frozenset({*row.verdicts, Verdict.PASS}), beside)
+
+
+_ANSWERED_BY_REFUSAL = (
+    "Codex takes no answers from a hook: yours reach the model as a refusal that states them."
+)
+_MAY_BE_REFUSED = (
+    "Outside its Plan mode Codex refuses these questions itself and does not say so here: "
+    "passed or allowed, they may be seen by nobody."
+)
+_APPROVES_NOTHING = (
+    "An allow approves nothing here: Codex goes by its own rules and sandbox, and asks nobody in "
+    "this session. A denial or a changed input is followed."
+)
+_APPROVES_WHAT_FOLLOWS = (
+    "An allow approves nothing by itself: Codex goes by its own rules. Should it ask about this "
+    "call within a minute, as before running it outside its sandbox, it is told this allow."
+)
+_DIALOG_WAITS = "Codex shows its own dialog only when this is passed or handed back."
+_INPUT_STAYS = "The input cannot be changed here: deny it, saying what to do instead."
+
+
+def limits(event: Event) -> tuple[str, ...]:
+    """Return what a decision on the event will not bring about, a sentence each."""
+    return tuple(_limits(event))
+
+
+def _limits(event: Event) -> Iterator[str]:
+    if event.name == "PermissionRequest":
+        yield _DIALOG_WAITS
+        yield _INPUT_STAYS
+    elif event.name != "PreToolUse":
+        return
+    elif asks(event):
+        yield _ANSWERED_BY_REFUSAL
+        yield _MAY_BE_REFUSED
+    elif event.permission_mode in UNASKED_MODES:
+        yield _APPROVES_NOTHING
+    else:
+        yield _APPROVES_WHAT_FOLLOWS
+
+
+_LIMITS: Limits = {
+    "halt": (ALLOWS | {Verdict.PASS}, "stops no session"),
+    "user_message": (ANY, "shows its user no message"),
+    "suppress_output": ((), "suppresses nothing: Codex takes the whole answer for void"),
+    "note": (ALLOWS, "takes no note"),
+    "interrupt": (ANY, "interrupts nothing"),
+    "permissions": (ANY, "takes no permissions"),
+    "output": (ANY, "replaces no output"),
+    "content": (ANY, "takes no form's values"),
+    "updated_input": (ALLOWS, "takes no changed input"),
+}
+
+
+def check(event: Event, decision: Decision) -> None:
+    """Raise DecisionError, saying why, if the event cannot carry the decision."""
+    who, offered = f"Codex's {event.name}", choices(event)
+    check_verdict(who, decision.verdict, offered, row_of(event).verdicts)
+    check_reason(decision, ", and Codex goes ahead without one")
+    check_parts(who, decision, offered, _LIMITS)
+    if decision.updated_input is not None:
+        assert event.tool is not None  # noqa: S101 - without one, no input is taken
+        _check_input(event, event.tool, decision.updated_input)
+
+
+def _check_input(event: Event, tool: ToolCall, updated: Mapping[str, Value]) -> None:
+    """Refuse an input that Codex would refuse, or would not read; and questions without answers."""
+    if asks(event):
+        _check_answers(updated)
+        return
+    if why := why_unreadable(dict(updated)):
+        raise DecisionError(f"the changed input cannot be sent to Codex: {why}")
+    if tool.name in _COMMANDS and not isinstance(updated.get("command"), str):
+        raise DecisionError(f'the changed input of {tool.name} has no text "command"')
+
+
+def _check_answers(updated: Mapping[str, Value]) -> None:
+    try:
+        told = stated(dict(updated))
+    except QuestionError as error:
+        raise DecisionError(f"the questions cannot be answered: {error}") from error
+    if not told:
+        raise DecisionError("Codex takes no changed questions, only answers to them")

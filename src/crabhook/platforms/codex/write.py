@@ -11,9 +11,9 @@ from crabhook.model.decision import Decision, Verdict
 from crabhook.model.event import Event
 from crabhook.model.jsontext import Value, canonical
 from crabhook.model.reply import Reply
-from crabhook.platforms.codex.answering import stated
-from crabhook.platforms.codex.events import Also, Way, asks, rule_of
-from crabhook.platforms.codex.strictness import readable
+from crabhook.platforms.codex.events import Way, asks, row_of
+from crabhook.platforms.codex.wording import readable, stated
+from crabhook.platforms.interface import Also
 
 _Body = dict[str, Value]
 
@@ -31,26 +31,26 @@ class _Words:
 
 def write(event: Event, decision: Decision) -> Reply:
     """Return the reply that tells Codex the decision; no opinion is silence."""
-    rule, words = rule_of(event), _Words()
+    row, words = row_of(event), _Words()
     _WRITERS[_way(event, decision)](words, event, decision)
-    if decision.note and Also.CONTEXT in rule.also and not _is_answered(event, decision):
+    if decision.note and Also.CONTEXT in row.also and not _is_answered(event, decision):
         words.specific["additionalContext"] = readable(decision.note)
-    if decision.halt and Also.HALT in rule.also:
+    if decision.halt and Also.HALT in row.also:
         words.top |= {"continue": False, "stopReason": readable(decision.halt)}
-    if decision.user_message and Also.USER in rule.also:
+    if decision.user_message and Also.USER in row.also:
         words.top["systemMessage"] = readable(decision.user_message)
     return _reply(event, words)
 
 
 def remark(event: Event, note: str) -> Reply | None:
     """Return a silent reply that carries `note` to the model, or None if the event takes none."""
-    if Also.CONTEXT not in rule_of(event).also:
+    if Also.CONTEXT not in row_of(event).also:
         return None
     return _reply(event, _Words(specific={"additionalContext": readable(note)}))
 
 
 def _way(event: Event, decision: Decision) -> Way:
-    way = rule_of(event).verdicts.get(decision.verdict, Way.SILENCE)
+    way = row_of(event).verdicts.get(decision.verdict, Way.SILENCE)
     if decision.verdict is Verdict.ALLOW and decision.updated_input is not None:
         if event.name == "PreToolUse":
             return Way.PERMISSION

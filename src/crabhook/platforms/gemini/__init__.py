@@ -1,74 +1,59 @@
-"""Gemini CLI's dialect (hook protocol of 0.61): see `events` for the table of all events."""
+"""Gemini CLI (hook protocol of 0.61): `events` is the table of all its events."""
 
-from collections.abc import Mapping, Sequence
+from crabhook.platforms.gemini import events, write
+from crabhook.platforms.interface import Platform, Silence, Tools
 
-from crabhook.model.choices import Choices
-from crabhook.model.decision import Decision
-from crabhook.model.event import Event, Scope, ToolCall
-from crabhook.model.jsontext import Value
-from crabhook.model.reply import Reply
-from crabhook.model.request import Stance
-from crabhook.platforms.gemini import check, choices, events, outcome, read, write
-from crabhook.platforms.interface import Held, Phase
+_DENIES = '{"decision":"deny","reason":%s}\n'
 
-
-class Gemini:
-    """The platform "gemini"."""
-
-    name = "gemini"
-
-    def read(self, payload: bytes) -> Event:
-        """Return the event in `payload`; see `read.read_event`."""
-        return read.read_event(payload)
-
-    def held(self, event: Event, stance: Stance) -> Held:  # noqa: ARG002 - the protocol's signature
-        """When the event waits for the operator; see `events.EVENTS`.
-
-        The stance makes no difference: Gemini's own dialog comes up only when
-        the hook has answered, so there is nothing to be a companion to.
-        """
-        return events.rule_of(event).held
-
-    def holdable(self) -> Sequence[str]:
-        """Return the events an operator may ask to hold; see `events.EVENTS`."""
-        return events.HOLDABLE
-
-    def asks(self, event: Event) -> bool:
-        """Whether it is a question or a plan; see `events.asks`."""
-        return events.asks(event)
-
-    def phase(self, event: Event) -> Phase:
-        """What the event means for a call, or for the turn; see `events.PHASES`."""
-        return events.PHASES.get(event.name, Phase.OTHER)
-
-    def compared(self, tool: ToolCall) -> Mapping[str, Value]:
-        """Return the whole input: Gemini CLI changes nothing of it."""
-        return {"input": tool.bare}
-
-    def closes(self, event: Event) -> Scope:
-        """What the event tells to be over; see `events.EventRule`."""
-        return events.rule_of(event).closes
-
-    def outcome(self, event: Event) -> str:
-        """Return why nobody waits any more; see `outcome.outcome`."""
-        return outcome.outcome(event)
-
-    def choices(self, event: Event) -> Choices:
-        """Return what the event can be told; see `choices.choices`."""
-        return choices.choices(event)
-
-    def limits(self, event: Event) -> Sequence[str]:
-        """Return what a decision here will not bring about; see `choices.limits`."""
-        return choices.limits(event)
-
-    def check(self, event: Event, decision: Decision) -> None:
-        """Refuse what the event cannot carry; see `check.check`."""
-        check.check(event, decision)
-
-    def write(self, event: Event, decision: Decision) -> Reply:
-        """Return the decision in the event's own words; see `write.write`."""
-        return write.write(event, decision)
-
-    def remark(self, event: Event, note: str) -> Reply | None:
-        """Return `note` as context for the model, on an event that takes it; see `write.remark`."""
-        return write.remark(event, note)
+PLATFORM = Platform(
+    name="gemini",
+    title="Gemini CLI",
+    program="gemini",
+    package=__name__,
+    events=events.EVENTS,
+    tools=Tools(
+        aliases={
+            "run_shell_command": "Bash",
+            "read_file": "Read",
+            "read_many_files": "ReadMany",
+            "write_file": "Write",
+            "replace": "Edit",
+            "glob": "Glob",
+            "grep_search": "Grep",
+            "search_file_content": "Grep",
+            "list_directory": "LS",
+            "web_fetch": "WebFetch",
+            "google_web_search": "WebSearch",
+            "invoke_agent": "Agent",
+            "activate_skill": "Skill",
+            "ask_user": "AskUserQuestion",
+            "exit_plan_mode": "ExitPlanMode",
+        },
+        questions=frozenset({events.QUESTION_TOOL}),
+        plans=frozenset({events.PLAN_TOOL}),
+        folder_keys={"run_shell_command": ("dir_path",)},
+        path_keys={
+            **dict.fromkeys(("read_file", "write_file", "replace"), "file_path"),
+            **dict.fromkeys(
+                ("glob", "grep_search", "search_file_content", "list_directory", "read_many_files"),
+                "dir_path",
+            ),
+        },
+        settings=".gemini/settings.json .gemini/trustedFolders.json .gemini/hooks "
+        ".gemini/extensions .gemini/policies //etc/gemini-cli",
+        credentials=".gemini/oauth_creds.json .gemini/google_accounts.json",
+        commands=("gemini hooks *",),
+    ),
+    # It is never told to ask, which ends a headless run without a word.  It reads
+    # standard error where standard output is blank, so an object is always printed.
+    silence=Silence("{}\n", {("deny", "BeforeTool"): _DENIES, ("deny", ""): _DENIES}),
+    read=events.read_event,
+    held=events.held,
+    asks=events.asks,
+    choices=events.choices,
+    check=events.check,
+    write=write.write,
+    remark=write.remark,
+    outcome=events.outcome,
+    limits=events.limits,
+)

@@ -1,17 +1,50 @@
-"""The 11 events of Gemini CLI and what can be decided on each: hold against the protocol's page.
+"""The 11 events of Gemini CLI, a row each, and what can be decided on them.
 
-Gemini CLI 0.61.  An event is *held* when it waits for the operator's decision,
-*observed* when it gets an empty object at once and is only shown.  An event
-that is not in the table is observed: a denial there could mean anything.
+Hold it against the protocol's page (Gemini CLI 0.61).  An event is *held* when it
+waits for the operator's decision, *observed* when it gets an empty object at once
+and is only shown.  An event that is not in the table is observed: a denial there
+could mean anything.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from enum import Enum, Flag, auto
+from collections.abc import Mapping, Sequence
+from enum import Enum
 
-from crabhook.model.decision import Verdict
-from crabhook.model.event import Event, Scope
-from crabhook.platforms.interface import Held, Phase
+from crabhook.model.choices import Beside, Choices
+from crabhook.model.decision import Decision, Verdict
+from crabhook.model.errors import DecisionError
+from crabhook.model.event import Event, Scope, ToolCall
+from crabhook.model.fields import How, Told
+from crabhook.model.jsontext import compact
+from crabhook.model.request import Stance
+from crabhook.platforms.dialect import (
+    ALLOWS,
+    ANY,
+    DENIES,
+    EVENT,
+    STOP_ACTIVE,
+    TELLS_PROMPT,
+    TELLS_RESULT,
+    TELLS_SESSION,
+    Limits,
+    check_parts,
+    check_reason,
+    check_verdict,
+    read_fields,
+    text,
+)
+from crabhook.platforms.interface import (
+    ALL,
+    HALT,
+    TELL,
+    Also,
+    EventRow,
+    Held,
+    Patience,
+    Phase,
+    holdable,
+)
+from crabhook.platforms.protocol import ANY as ANY_TOOL
+from crabhook.platforms.protocol import FREE, reads
 
 
 class Way(Enum):
@@ -22,30 +55,6 @@ class Way(Enum):
     DENY = "decision: deny, with a reason"
 
 
-class Also(Flag):
-    """What an answer may say beside its verdict."""
-
-    NOTHING = 0
-    CONTEXT = auto()  # hookSpecificOutput.additionalContext, for the model
-    HALT = auto()  # continue: false, which ends the agent's loop
-    USER = auto()  # systemMessage, for the agent's user
-
-
-@dataclass(frozen=True, slots=True)
-class EventRule:
-    """What one event can be told.
-
-    `verdicts`: those an operator may give, and how each is written; no opinion
-    can always be given.  `also`: what the answer may carry beside the verdict.
-    `closes`: what the event tells to be over.
-    """
-
-    held: Held = Held.NEVER
-    verdicts: Mapping[Verdict, Way] = field(default_factory=dict)
-    also: Also = Also.NOTHING
-    closes: Scope = Scope.NOTHING
-
-
 # There is no "ask": it ends a headless run without a word, and no input says
 # whether a run is headless.
 _CALL: Mapping[Verdict, Way] = {Verdict.ALLOW: Way.ALLOW, Verdict.DENY: Way.DENY}
@@ -54,38 +63,71 @@ _STOP: Mapping[Verdict, Way] = {Verdict.ALLOW: Way.NOTHING, Verdict.KEEP_GOING: 
 _START: Mapping[Verdict, Way] = {Verdict.ALLOW: Way.NOTHING}
 
 _ALWAYS, _ASKED = Held.ALWAYS, Held.ON_REQUEST
-_TELL, _HALT = Also.USER | Also.CONTEXT, Also.USER | Also.HALT
-_ALL = _TELL | _HALT
+
+# A server that answers late must not hold the agent up for what can only be shown to it.
+_SOON = Patience(timeout=10, client=5)
 
 # fmt: off
-EVENTS: Mapping[str, EventRule] = {
+EVENTS: Mapping[str, EventRow[Way]] = {
     # tools.  Nobody can answer a call at the agent while its hook is asked, so
     # a result never speaks of a call that waits: it is that of a twin.
-    "BeforeTool":          EventRule(_ALWAYS, _CALL, _HALT),
-    "AfterTool":           EventRule(_ASKED, _BLOCKABLE, _ALL, Scope.RESULT),
+    "BeforeTool": EventRow(
+        _ALWAYS, _CALL, HALT, phase=Phase.BEFORE, reads=reads("tool_input", ANY_TOOL)
+    ),
+    "AfterTool": EventRow(
+        _ASKED, _BLOCKABLE, ALL, Scope.RESULT, Phase.RAN, "it ran",
+        reads=reads("additionalContext tailToolCallRequest", ANY_TOOL), told=TELLS_RESULT,
+    ),
     # prompts and turns
-    "BeforeAgent":         EventRule(_ASKED, _BLOCKABLE, _ALL, Scope.AGENT),
-    "AfterAgent":          EventRule(_ASKED, _STOP, _HALT, Scope.AGENT),
-    "BeforeModel":         EventRule(_ASKED, _BLOCKABLE, _HALT),
-    "BeforeToolSelection": EventRule(),
-    "AfterModel":          EventRule(),  # once for each piece of a reply: no person decides those
+    "BeforeAgent": EventRow(
+        _ASKED, _BLOCKABLE, ALL, Scope.AGENT, Phase.PROMPT, "its user wrote a new prompt",
+        reads=reads("additionalContext"), told=TELLS_PROMPT,
+    ),
+    "AfterAgent": EventRow(
+        _ASKED, _STOP, HALT, Scope.AGENT, outcome="the agent's turn ended",
+        reads=reads("clearContext"),
+        told={
+            "prompt_response": Told("the agent's last message", How.MARKDOWN),
+            **TELLS_PROMPT,
+            "stop_hook_active": STOP_ACTIVE,
+        },
+    ),
+    "BeforeModel": EventRow(
+        _ASKED, _BLOCKABLE, HALT,
+        hook="it fires for every request to the model, with the whole conversation in it",
+        reads=reads("llm_request llm_response"),
+    ),
+    "BeforeToolSelection": EventRow(
+        hook="it fires for every request to the model, and nothing there is decided",
+        reads=reads("toolConfig"),
+    ),
+    "AfterModel": EventRow(  # no person decides the pieces of a reply
+        hook="it fires for every piece of a reply: a process each, to learn nothing",
+        reads=reads("llm_response"),
+    ),
     # the session and its surroundings
-    "SessionStart":        EventRule(_ASKED, _START, _TELL),
-    "SessionEnd":          EventRule(closes=Scope.SESSION),
-    "Notification":        EventRule(),
-    "PreCompress":         EventRule(),
+    "SessionStart": EventRow(
+        _ASKED, _START, TELL,
+        reads=reads("additionalContext", FREE, "startup resume clear", silent=True),
+        told=TELLS_SESSION,
+    ),
+    "SessionEnd": EventRow(
+        closes=Scope.SESSION, outcome="its session ended", hook=_SOON,
+        reads=reads(
+            matcher=FREE, values="exit clear logout prompt_input_exit other", silent=True
+        ),
+    ),
+    "Notification": EventRow(hook=_SOON, reads=reads(silent=True)),
+    "PreCompress": EventRow(
+        hook="it fires before every request to the model, not only when it compresses",
+        reads=reads(matcher=FREE, values="auto manual", silent=True),
+    ),
 }
 # fmt: on
 
-PHASES: Mapping[str, Phase] = {
-    "BeforeTool": Phase.BEFORE,
-    "AfterTool": Phase.RAN,
-    "BeforeAgent": Phase.PROMPT,
-}
+HOLDABLE = holdable(EVENTS)
 
-HOLDABLE = tuple(name for name, rule in EVENTS.items() if rule.held is _ASKED)
-
-_OBSERVED = EventRule()
+_OBSERVED: EventRow[Way] = EventRow()
 
 # The two tools that ask the agent's user something; nothing a hook says keeps
 # their dialogs from opening but a denial.
@@ -94,7 +136,7 @@ PLAN_TOOL = "exit_plan_mode"
 ASKING_TOOLS = frozenset({QUESTION_TOOL, PLAN_TOOL})
 
 
-def rule_of(event: Event) -> EventRule:
+def row_of(event: Event) -> EventRow[Way]:
     """Return what the event can be told."""
     return EVENTS.get(event.name, _OBSERVED)
 
@@ -107,3 +149,129 @@ def is_call_of(event: Event, *tools: str) -> bool:
 def asks(event: Event) -> bool:
     """Whether the event asks a person something: a question or a plan."""
     return event.tool is not None and event.tool.name in ASKING_TOOLS
+
+
+def held(event: Event, _: Stance) -> Held:
+    """Return when the event waits for the operator.
+
+    The stance makes no difference: Gemini's own dialog comes up only when the
+    hook has answered, so there is nothing to be a companion to.
+    """
+    return row_of(event).held
+
+
+def outcome(event: Event) -> str:
+    """Return in words why nobody waits any more; empty where the event tells nothing of it."""
+    return row_of(event).outcome
+
+
+def read_event(payload: bytes) -> Event:
+    """Return the event in a hook's standard input, known or not.
+
+    There is no permission mode in it, no agent's name and no id of a call.
+    Only the event's name is needed; every other field may be missing or of
+    another type than the protocol says, and is then read as empty while
+    `fields` keeps it as it came.  Raises PayloadError.
+    """
+    fields = read_fields(payload)
+    tool = text(fields, "tool_name")
+    return Event(
+        platform="gemini",
+        name=text(fields, EVENT),
+        session=text(fields, "session_id"),
+        cwd=text(fields, "cwd"),
+        tool=ToolCall(tool, fields.get("tool_input")) if tool else None,
+        fields=fields,
+    )
+
+
+def choices(event: Event) -> Choices:
+    """Return the verdicts the event takes, and what may go with them."""
+    row = row_of(event)
+    is_call = event.name == "BeforeTool" and event.tool is not None
+    halts = Also.HALT in row.also
+    beside = Beside.NOTHING
+    for part, can_be in (
+        (Beside.NOTE, takes_note(event)),
+        (Beside.INPUT, is_call and not is_call_of(event, PLAN_TOOL)),
+        (Beside.RULE, is_call and not asks(event)),
+        (Beside.OUTPUT, event.name == "AfterTool"),
+        (Beside.INTERRUPT, halts and Verdict.DENY in row.verdicts),
+        (Beside.HALT, halts),
+        (Beside.MESSAGE, Also.USER in row.also),
+        (Beside.SUPPRESS, Also.USER in row.also),
+    ):
+        if can_be:
+            beside |= part
+    return Choices(frozenset({*row.verdicts, Verdict.PASS}), beside)
+
+
+def takes_note(event: Event) -> bool:
+    """Whether a note reaches the model: on this event, or with the result of its call.
+
+    Questions have no result once they are answered from here, and answers have notes of their own.
+    """
+    on_result = event.name == "BeforeTool" and not is_call_of(event, QUESTION_TOOL)
+    return Also.CONTEXT in row_of(event).also or on_result
+
+
+_OF_CALLS = (
+    "Gemini CLI asks its own user as well after an allow, unless it runs with "
+    "--approval-mode yolo; there a call without an opinion simply runs"
+)
+_OF_QUESTIONS = (
+    "Gemini CLI takes no answers from a hook: yours go to the model in a denial that states "
+    "them; an allow without answers opens the agent's own dialog"
+)
+_OF_PLANS = (
+    "an allow opens Gemini CLI's own dialog, and only there a plan is approved; "
+    "a denial takes your changes to the model"
+)
+_OF_RESULTS = "another output reaches the model as the tool's error, which is all Gemini CLI takes"
+
+
+def limits(event: Event) -> Sequence[str]:
+    """Return what a decision on this event will not bring about, a sentence each."""
+    for told, holds in (
+        (_OF_QUESTIONS, is_call_of(event, QUESTION_TOOL)),
+        (_OF_PLANS, is_call_of(event, PLAN_TOOL)),
+        (_OF_CALLS, event.name == "BeforeTool" and not is_call_of(event, *ASKING_TOOLS)),
+        (_OF_RESULTS, event.name == "AfterTool"),
+    ):
+        if holds:
+            return (told,)
+    return ()
+
+
+_LIMITS: Limits = {
+    "halt": (ANY, "stops no agent"),
+    "user_message": (ANY, "shows its user no message"),
+    "suppress_output": (ANY, "has no output to suppress"),
+    "note": (ALLOWS, "takes no note"),
+    "interrupt": (DENIES, "has nothing to interrupt"),
+    "permissions": (ALLOWS, "takes no permissions: Gemini CLI keeps none that a hook gives it"),
+    "output": (ALLOWS, "has no output to replace"),
+    "content": ((), "takes no form's values"),
+    "updated_input": (ALLOWS, "takes no changed input"),
+}
+
+
+def check(event: Event, decision: Decision) -> None:
+    """Raise DecisionError, saying why, if the event cannot carry the decision."""
+    offered = choices(event)
+    check_verdict(event.name, decision.verdict, offered, row_of(event).verdicts)
+    check_reason(decision)
+    check_parts(event.name, decision, offered, _LIMITS)
+    _check_values(event, decision)
+
+
+def _check_values(event: Event, decision: Decision) -> None:
+    """Refuse what cannot be written, and questions that would come to nothing."""
+    for value, what in ((decision.updated_input, "changed input"), (decision.output, "output")):
+        try:
+            compact(value)
+        except (TypeError, ValueError, RecursionError) as error:
+            raise DecisionError(f"the {what} cannot be written as JSON: {error}") from error
+    updated = decision.updated_input
+    if updated is not None and is_call_of(event, QUESTION_TOOL) and "questions" not in updated:
+        raise DecisionError("the questions must be sent back with their answers")

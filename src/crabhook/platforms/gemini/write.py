@@ -4,18 +4,28 @@ Gemini takes silence and a crash for an allow and reads standard error where
 standard output is blank, so an object is printed on every way, and nothing
 else.  It passes over keys it does not know, so none is ever sent: what it
 knows is what `top` and `specific` are given here.
+
+Answers to ask_user go in a denial's reason, the only way a hook can answer
+Gemini's questions.  What the model reads begins with Gemini CLI's own words for a
+denied call, so the first thing said is that nothing failed.
 """
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.event import Event
 from crabhook.model.jsontext import Value, compact
 from crabhook.model.reply import Reply
-from crabhook.platforms.gemini.answering import stated
-from crabhook.platforms.gemini.events import QUESTION_TOOL, Also, Way, is_call_of, rule_of
+from crabhook.platforms.gemini.events import QUESTION_TOOL, Way, is_call_of, row_of
+from crabhook.platforms.interface import Also
 
 _Body = dict[str, Value]
+
+_OPENING = (
+    "this is no failure: the user was asked elsewhere and has answered. "
+    "Take what follows as the result of ask_user, and do not ask the same again."
+)
 
 
 @dataclass(slots=True)
@@ -38,27 +48,27 @@ class _Words:
 
 def write(event: Event, decision: Decision) -> Reply:
     """Return the reply that tells Gemini CLI the decision; no opinion is an empty object."""
-    rule, words = rule_of(event), _Words()
-    way = rule.verdicts.get(decision.verdict, Way.NOTHING)
+    row, words = row_of(event), _Words()
+    way = row.verdicts.get(decision.verdict, Way.NOTHING)
     if way is Way.DENY:
         words.deny(decision.reason)
     elif way is not Way.NOTHING:
         words.top["decision"] = "allow"
     _changed(words, event, decision)
-    if decision.note and Also.CONTEXT in rule.also:
+    if decision.note and Also.CONTEXT in row.also:
         words.specific["additionalContext"] = decision.note
-    if Also.HALT in rule.also and (decision.halt or decision.interrupt):
+    if Also.HALT in row.also and (decision.halt or decision.interrupt):
         words.halt(decision.halt or decision.reason)
-    if decision.user_message and Also.USER in rule.also:
+    if decision.user_message and Also.USER in row.also:
         words.top["systemMessage"] = decision.user_message
-    if decision.suppress_output and Also.USER in rule.also:
+    if decision.suppress_output and Also.USER in row.also:
         words.top["suppressOutput"] = True
     return words.reply()
 
 
 def remark(event: Event, note: str) -> Reply | None:
     """Return a reply that only carries `note` to the model, or None if the event takes none."""
-    if Also.CONTEXT not in rule_of(event).also:
+    if Also.CONTEXT not in row_of(event).also:
         return None
     return _Words(specific={"additionalContext": note}).reply()
 
@@ -81,3 +91,38 @@ def _output(output: Value) -> str:
     """Return the text for the model in an output: all of it, or what Gemini would show of it."""
     shown = output.get("llmContent") if isinstance(output, dict) else output
     return shown if isinstance(shown, str) else compact(output)
+
+
+def stated(updated: Mapping[str, Value]) -> str:
+    """Return the answers that a changed input of ask_user carries, told to the model.
+
+    Each question is named by its index, as in the tool's own result, and in
+    its own words.  Empty where the input carries no answers.
+    """
+    answers, remarks = _object(updated.get("answers")), _object(updated.get("annotations"))
+    if not answers and not remarks:
+        return ""
+    asked = updated.get("questions")
+    lines = [_OPENING]
+    for index, item in enumerate(asked if isinstance(asked, list) else []):
+        question = _object(item).get("question")
+        if isinstance(question, str):
+            remark = _object(remarks.get(question))
+            lines.append(f"{index}. {question}")
+            lines += _told(answers.get(question), remark.get("notes"))
+    return "\n".join(lines)
+
+
+def _told(answer: Value, note: Value) -> Iterator[str]:
+    yield f"   Answer: {_set_in(answer)}" if answer is not None else "   Left unanswered."
+    if note is not None:
+        yield f"   The user adds: {_set_in(note)}"
+
+
+def _set_in(value: Value) -> str:
+    """Return a text with its later lines set in, so that none of them is taken for ours."""
+    return value.replace("\n", "\n     ") if isinstance(value, str) else compact(value)
+
+
+def _object(value: Value) -> Mapping[str, Value]:
+    return value if isinstance(value, dict) else {}

@@ -9,7 +9,7 @@ from aiohttp import web
 
 from crabhook.model.errors import PayloadError
 from crabhook.model.request import Origin
-from crabhook.platforms.claude.overhttp import body
+from crabhook.platforms.claude.write import body
 from crabhook.server.http import payload
 from crabhook.server.http.lines import Lines, transport_of
 from crabhook.server.http.routes import NAMED

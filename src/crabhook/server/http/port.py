@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 
-from crabhook.platforms.claude.overhttp import PATH
+from crabhook.platforms.claude.write import PATH
 from crabhook.server.address import AddressError, HttpAddress, TcpAddress, parse_address
 from crabhook.server.health import Health
 from crabhook.server.http.asking import Asking

@@ -11,7 +11,7 @@ from http import HTTPStatus
 from typing import Any
 
 from crabhook.model.request import Stance
-from crabhook.platforms.claude.overhttp import STANCE, WAIT
+from crabhook.platforms.claude.write import STANCE, WAIT
 from crabhook.server.http.turned import TurnedAwayError
 
 _OURS = "x-crabhook-"

@@ -7,8 +7,9 @@ import pytest
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.errors import DecisionError
 from crabhook.model.event import Event, ToolCall
-from crabhook.platforms.claude.check import check
-from crabhook.platforms.claude.events import EVENTS, Also
+from crabhook.platforms.claude.decisions import check
+from crabhook.platforms.claude.events import EVENTS
+from crabhook.platforms.interface import Also
 
 HELD = {"PreToolUse", "PermissionRequest"}
 

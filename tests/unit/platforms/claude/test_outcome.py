@@ -7,16 +7,16 @@ from typing import Any
 import pytest
 
 from crabhook.model.event import Scope
-from crabhook.platforms.claude import Claude
+from crabhook.platforms import PLATFORMS
+from crabhook.platforms.claude.decisions import LONGEST, outcome
 from crabhook.platforms.claude.events import EVENTS
-from crabhook.platforms.claude.outcome import LONGEST, outcome
 
 SAMPLES = Path(__file__).parents[3] / "samples" / "claude"
 
 
 def told(sample: str, **changes: Any) -> str:
     event = json.loads((SAMPLES / f"{sample}.json").read_text()) | changes
-    return outcome(Claude().read(json.dumps(event).encode()))
+    return outcome(PLATFORMS["claude"].read(json.dumps(event).encode()))
 
 
 @pytest.mark.parametrize(
@@ -45,7 +45,7 @@ def test_a_call_its_user_broke_off_is_not_said_to_have_failed() -> None:
 
 
 def test_every_event_that_ends_a_wait_tells_something() -> None:
-    claude = Claude()
+    claude = PLATFORMS["claude"]
     for name, rule in EVENTS.items():
         event = claude.read(json.dumps({"hook_event_name": name}).encode())
         assert bool(outcome(event)) == (rule.closes is not Scope.NOTHING), name

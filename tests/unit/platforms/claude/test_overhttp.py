@@ -9,8 +9,7 @@ from crabhook.model.decision import Decision, Verdict
 from crabhook.model.event import Event
 from crabhook.model.reply import SILENCE, Reply
 from crabhook.platforms.claude.events import EVENTS, Way
-from crabhook.platforms.claude.overhttp import body
-from crabhook.platforms.claude.write import write
+from crabhook.platforms.claude.write import body, write
 
 
 def told(reply: Reply) -> Any:

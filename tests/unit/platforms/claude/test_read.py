@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from crabhook.model.errors import PayloadError
 from crabhook.model.event import ToolCall
-from crabhook.platforms.claude.read import read_event
+from crabhook.platforms.claude.events import read_event
 
 SAMPLES = sorted((Path(__file__).parents[3] / "samples" / "claude").glob("*.json"))
 

@@ -7,8 +7,9 @@ import pytest
 
 from crabhook.model.decision import Decision, Verdict, no_opinion
 from crabhook.model.event import Event, ToolCall
-from crabhook.platforms.claude.events import EVENTS, Also
+from crabhook.platforms.claude.events import EVENTS
 from crabhook.platforms.claude.write import LARGEST_ECHO, remark, write
+from crabhook.platforms.interface import Also
 
 INPUT: dict[str, Any] = {"command": "ls", "unknown": [None, {"kept": "é"}]}
 CHANGED: dict[str, Any] = {**INPUT, "command": "ls -l"}

@@ -4,7 +4,7 @@ import pytest
 
 from crabhook.model.event import Event, Scope, ToolCall
 from crabhook.model.request import Stance
-from crabhook.platforms.codex.events import EVENTS, HOLDABLE, asks, held, rule_of
+from crabhook.platforms.codex.events import EVENTS, HOLDABLE, asks, held, row_of
 from crabhook.platforms.interface import Held
 
 
@@ -50,7 +50,7 @@ def test_what_can_be_held_has_something_to_be_told() -> None:
     ],
 )
 def test_what_an_event_tells_to_be_over(name: str, closes: Scope) -> None:
-    assert rule_of(Event("codex", name)).closes is closes
+    assert row_of(Event("codex", name)).closes is closes
 
 
 def test_only_questions_ask() -> None:

@@ -3,8 +3,7 @@
 import pytest
 
 from crabhook.model.event import Event, Scope
-from crabhook.platforms.codex.events import EVENTS
-from crabhook.platforms.codex.outcome import outcome
+from crabhook.platforms.codex.events import EVENTS, outcome
 
 
 @pytest.mark.parametrize("name", EVENTS)

@@ -8,8 +8,7 @@ import pytest
 from crabhook.broker.calls import joins, result_of, same_call
 from crabhook.model.errors import PayloadError
 from crabhook.model.event import Event
-from crabhook.platforms.codex.events import EVENTS
-from crabhook.platforms.codex.read import read_event
+from crabhook.platforms.codex.events import EVENTS, read_event
 from tests.support.client import SAMPLES
 
 NAMES = sorted(file.stem for file in (SAMPLES / "codex").glob("*.json"))

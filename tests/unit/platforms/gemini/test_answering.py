@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from crabhook.model.question import Answer, merge_answers
-from crabhook.platforms.gemini.answering import stated
+from crabhook.platforms.gemini.write import stated
 
 SAMPLES = Path(__file__).parents[3] / "samples" / "gemini"
 

@@ -7,8 +7,7 @@ import pytest
 from crabhook.model.decision import Decision, Verdict, no_opinion
 from crabhook.model.errors import DecisionError
 from crabhook.model.event import Event, ToolCall
-from crabhook.platforms.gemini.check import check
-from crabhook.platforms.gemini.events import EVENTS
+from crabhook.platforms.gemini.events import EVENTS, check
 
 ALLOW, DENY = Verdict.ALLOW, Verdict.DENY
 NAN: Any = float("nan")

@@ -8,8 +8,7 @@ import pytest
 from crabhook.model.choices import PASS_ALONE, Beside
 from crabhook.model.decision import Verdict
 from crabhook.model.event import Event, ToolCall
-from crabhook.platforms.gemini.choices import choices, limits
-from crabhook.platforms.gemini.events import EVENTS
+from crabhook.platforms.gemini.events import EVENTS, choices, limits
 
 SAMPLES = Path(__file__).parents[3] / "samples" / "gemini"
 

@@ -5,8 +5,8 @@ import pytest
 from crabhook.model.decision import Verdict
 from crabhook.model.event import Event, Scope, ToolCall
 from crabhook.model.request import Stance
-from crabhook.platforms.gemini import Gemini
-from crabhook.platforms.gemini.events import EVENTS, HOLDABLE, asks, is_call_of, rule_of
+from crabhook.platforms import PLATFORMS
+from crabhook.platforms.gemini.events import EVENTS, HOLDABLE, asks, is_call_of, row_of
 from crabhook.platforms.interface import Held
 
 # The hook protocol's list, version 0.61.
@@ -44,8 +44,8 @@ def test_only_a_call_always_waits_and_a_stance_makes_no_difference(
         if name in ON_REQUEST
         else Held.NEVER
     )
-    assert Gemini().held(event(name), stance) is expected
-    assert bool(rule_of(event(name)).verdicts) == (expected is not Held.NEVER)
+    assert PLATFORMS["gemini"].held(event(name), stance) is expected
+    assert bool(row_of(event(name)).verdicts) == (expected is not Held.NEVER)
 
 
 def test_what_can_be_held_on_request_is_offered_for_it() -> None:
@@ -54,7 +54,7 @@ def test_what_can_be_held_on_request_is_offered_for_it() -> None:
 
 @pytest.mark.parametrize("name", [*PROTOCOL, "Brand-New"])
 def test_every_event_closes_what_it_should(name: str) -> None:
-    assert rule_of(event(name)).closes == CLOSES.get(name, Scope.NOTHING)
+    assert row_of(event(name)).closes == CLOSES.get(name, Scope.NOTHING)
 
 
 def test_no_event_can_be_told_to_ask_since_that_ends_a_headless_run() -> None:

@@ -3,8 +3,7 @@
 import pytest
 
 from crabhook.model.event import Event
-from crabhook.platforms.gemini.events import EVENTS
-from crabhook.platforms.gemini.outcome import outcome
+from crabhook.platforms.gemini.events import EVENTS, outcome
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crabhook.model.errors import PayloadError
-from crabhook.platforms.gemini.events import EVENTS
-from crabhook.platforms.gemini.read import read_event
+from crabhook.platforms.gemini.events import EVENTS, read_event
 
 SAMPLES = sorted((Path(__file__).parents[3] / "samples" / "gemini").glob("*.json"))
 TEXTS = {"session_id": "session", "cwd": "cwd"}

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from crabhook.model.decision import Decision, Verdict, no_opinion
 from crabhook.model.errors import DecisionError
 from crabhook.model.event import Event, ToolCall
-from crabhook.platforms.gemini.check import check
-from crabhook.platforms.gemini.events import EVENTS
+from crabhook.platforms.gemini.events import EVENTS, check
 from crabhook.platforms.gemini.write import remark, write
 
 ALLOW, DENY, KEEP_GOING = Verdict.ALLOW, Verdict.DENY, Verdict.KEEP_GOING

@@ -10,7 +10,8 @@ import pytest
 import crabhook.sdk
 from crabhook.model.decision import Verdict as Brokers
 from crabhook.platforms.claude.events import EVENTS as CLAUDES
-from crabhook.platforms.claude.events import Also, Way
+from crabhook.platforms.claude.events import Way
+from crabhook.platforms.interface import Also
 from crabhook.sdk import EVENTS, Event, Platform, Unknown, Verdict, abilities, read_event
 from tests.unit.sdk import samples
 

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from crabhook.model.event import Event
-from crabhook.platforms.claude import Claude
+from crabhook.platforms import PLATFORMS
 from crabhook.ui.full.fillin import FillIn
 from crabhook.ui.full.fillings import answered_form, is_form, is_link
 
@@ -15,7 +15,7 @@ SCHEMA = {"type": "object", "properties": {"stage": {"type": "string", "enum": [
 
 def an(name: str, **fields: Any) -> Event:
     whole = {"hook_event_name": name, "session_id": "s", "mcp_server_name": "deploy", **fields}
-    return Claude().read(json.dumps(whole).encode())
+    return PLATFORMS["claude"].read(json.dumps(whole).encode())
 
 
 def test_what_was_answered_stands_in_the_fields_of_the_question() -> None:

@@ -5,7 +5,6 @@ import pytest
 from crabhook.model.event import Event, ToolCall
 from crabhook.model.jsontext import compact
 from crabhook.platforms import PLATFORMS
-from crabhook.platforms.claude import Claude
 from crabhook.ui.plain.happening import BESIDE, happening_rows
 from tests.support.plain_sitting import SAMPLES, sample
 
@@ -15,7 +14,7 @@ def shown(event: Event, longest: int = 10_000) -> list[str]:
 
 
 def told(name: str, **changes: Any) -> list[str]:
-    return shown(Claude().read(compact(sample(name, **changes)).encode()))
+    return shown(PLATFORMS["claude"].read(compact(sample(name, **changes)).encode()))
 
 
 def test_a_stop_tells_the_last_message_and_what_still_runs() -> None:

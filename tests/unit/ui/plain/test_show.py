@@ -14,7 +14,6 @@ from crabhook.model.decision import Decision, Verdict
 from crabhook.model.event import Event, ToolCall
 from crabhook.model.request import Origin, Request
 from crabhook.platforms import PLATFORMS
-from crabhook.platforms.claude import Claude
 from crabhook.ui.plain.happening import LABELS
 from crabhook.ui.plain.show import (
     FIRST_CHARACTERS,
@@ -36,7 +35,7 @@ def sample(name: str) -> dict[str, Any]:
 
 def card_of(event: Event, **more: Any) -> Card:
     request = Request("r", "s", event, wait_until=600.0)
-    return Card(7, (request,), asked_at=0.0, choices=Claude().choices(event), **more)
+    return Card(7, (request,), asked_at=0.0, choices=PLATFORMS["claude"].choices(event), **more)
 
 
 def tool_card(tool: str, tool_input: Any) -> Card:

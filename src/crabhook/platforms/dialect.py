@@ -1,0 +1,139 @@
+"""What the agents' dialects have in common: how an input is read, and what a decision may carry.
+
+Each dialect has a table of its own: for every part of a decision the verdicts
+it can go with, and what is said where it cannot.
+"""
+
+from collections.abc import Callable, Collection, Mapping
+from typing import TypeAlias
+
+from crabhook.model.choices import Beside, Choices
+from crabhook.model.decision import Decision, Verdict
+from crabhook.model.errors import DecisionError, PayloadError
+from crabhook.model.event import Event, ToolCall
+from crabhook.model.fields import How, Told
+from crabhook.model.jsontext import Value, parse_object
+
+EVENT = "hook_event_name"
+
+# The fields that tell most of events that several agents have, in the order of a screen.
+TELLS_RESULT: Mapping[str, Told] = {"tool_response": Told("the tool gave", How.RESULT)}
+TELLS_PROMPT: Mapping[str, Told] = {"prompt": Told("the prompt", How.PROSE)}
+TELLS_AGENT: Mapping[str, Told] = {"agent_type": Told("the subagent")}
+TELLS_SESSION: Mapping[str, Told] = {
+    "source": Told("started by"),
+    "model": Told("model", How.MODEL),
+}
+TELLS_COMPACTING: Mapping[str, Told] = {
+    "trigger": Told("compacting, asked for"),
+    "custom_instructions": Told("instructions", How.PROSE),
+}
+STOP_ACTIVE = Told("stop_hook_active", How.FLAG, yes="it goes on already because a hook told it to")
+TELLS_STOP: Mapping[str, Told] = {
+    "last_assistant_message": Told("the agent's last message", How.MARKDOWN),
+    "background_tasks": Told("background tasks", How.SEVERAL),
+    "session_crons": Told("scheduled wake-ups", How.SEVERAL),
+    "stop_hook_active": STOP_ACTIVE,
+}
+
+
+def read_fields(payload: bytes) -> dict[str, Value]:
+    """Return the fields of a hook's standard input, which has at least an event's name in EVENT.
+
+    Raises PayloadError, in words for a person.
+    """
+    fields = parse_object(payload)
+    if not text(fields, EVENT):
+        raise PayloadError(f'it has no text "{EVENT}"')
+    return fields
+
+
+def text(fields: Mapping[str, Value], key: str) -> str:
+    """Return a field that was sent as text; empty where it was not sent, or as something else."""
+    value = fields.get(key)
+    return value if isinstance(value, str) else ""
+
+
+def tool_of(fields: Mapping[str, Value]) -> ToolCall | None:
+    """Return the call that an input is about, if it is about one."""
+    name = text(fields, "tool_name")
+    return ToolCall(name, fields.get("tool_input"), text(fields, "tool_use_id")) if name else None
+
+
+def reader(
+    platform: str, tool: Callable[[Mapping[str, Value]], ToolCall | None] = tool_of
+) -> Callable[[bytes], Event]:
+    """Return the function that reads an agent's hook input; `tool` finds the call in it."""
+
+    def read_event(payload: bytes) -> Event:
+        """Return the event in a hook's standard input, known or not.
+
+        Only the event's name is needed; every other field may be missing or of
+        another type than the protocol says, and is then read as empty while
+        `fields` keeps it as it came.  Raises PayloadError.
+        """
+        fields = read_fields(payload)
+        return Event(
+            platform=platform,
+            name=text(fields, EVENT),
+            session=text(fields, "session_id"),
+            cwd=text(fields, "cwd"),
+            permission_mode=text(fields, "permission_mode"),
+            agent_id=text(fields, "agent_id"),
+            agent_type=text(fields, "agent_type"),
+            tool=tool(fields),
+            fields=fields,
+        )
+
+    return read_event
+
+
+Limits: TypeAlias = Mapping[str, tuple[Collection[Verdict], str]]
+"""A part of a Decision -> the verdicts it goes with, and the words that refuse it elsewhere."""
+
+ANY = frozenset(Verdict)
+ALLOWS = frozenset({Verdict.ALLOW})
+DENIES = frozenset({Verdict.DENY})
+NEEDS_REASON = frozenset({Verdict.DENY, Verdict.KEEP_GOING})
+
+PARTS: Mapping[str, Beside] = {
+    "halt": Beside.HALT,
+    "user_message": Beside.MESSAGE,
+    "suppress_output": Beside.SUPPRESS,
+    "note": Beside.NOTE,
+    "interrupt": Beside.INTERRUPT,
+    "permissions": Beside.PERMISSIONS,
+    "output": Beside.OUTPUT,
+    "content": Beside.NOTHING,  # a form's values go with the verdict itself
+    "updated_input": Beside.INPUT,
+}
+"""What an event has to offer for each part to be carried."""
+
+_BARE = Decision(Verdict.PASS)
+
+
+def check_verdict(
+    who: str, verdict: Verdict, offered: Choices, in_order: Collection[Verdict]
+) -> None:
+    """Raise DecisionError for a verdict that is not offered; `in_order`: those to name instead."""
+    if verdict not in offered.verdicts:
+        can = ", ".join([*in_order, Verdict.PASS])
+        raise DecisionError(f"{who} cannot be answered with {verdict}; it can with: {can}")
+
+
+def check_reason(decision: Decision, beside: str = "") -> None:
+    """Raise DecisionError for a verdict that comes without the reason it needs."""
+    if decision.verdict in NEEDS_REASON and not decision.reason.strip():
+        denied = decision.verdict is Verdict.DENY
+        what = "a denial needs a reason" if denied else "say how to go on"
+        raise DecisionError(f"{what}: the model reads it{beside}")
+
+
+def check_parts(who: str, decision: Decision, offered: Choices, limits: Limits) -> None:
+    """Raise DecisionError for the first part of the decision that would be lost."""
+    for part, beside in PARTS.items():
+        if getattr(decision, part) == getattr(_BARE, part):
+            continue
+        verdicts, what = limits[part]
+        if decision.verdict not in verdicts or beside not in offered.beside:
+            raise DecisionError(f"{who}, answered with {decision.verdict}, {what}")
