@@ -6,7 +6,7 @@ import pytest
 
 from crabhook.model.decision import Decision, Verdict
 from crabhook.ui.answers import HELD_BACK, Answers
-from crabhook.ui.full.moment import Mode
+from crabhook.ui.full.filters import Mode
 from tests.support.offering import NARROW
 from tests.support.sitting import Sitting, call
 

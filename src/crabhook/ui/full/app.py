@@ -19,8 +19,8 @@ from crabhook.broker.desk import Desk, News
 from crabhook.ui.full.box import EDITING_KEYS
 from crabhook.ui.full.calling import Caller
 from crabhook.ui.full.clock import Clock
+from crabhook.ui.full.dialogs.external_editor import Errands
 from crabhook.ui.full.editor import EDITOR_KEYS
-from crabhook.ui.full.errands import Errands
 from crabhook.ui.full.glass import Glass
 from crabhook.ui.full.keyrow import terminal_keys
 from crabhook.ui.full.keys import KEYS

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from crabhook.ui.full.dialogs.mcp_form import FillContent
+from crabhook.ui.full.dialogs.mcp_form_state import is_link
+from crabhook.ui.full.dialogs.plan import ChangesContent, NotesContent
+from crabhook.ui.full.dialogs.question import FormContent, ReviewContent
 from crabhook.ui.full.draw import TextContent
-from crabhook.ui.full.fillings import is_link
-from crabhook.ui.full.fillview import FillContent
-from crabhook.ui.full.formview import FormContent, ReviewContent
+from crabhook.ui.full.filters import Mode
 from crabhook.ui.full.linkview import LinkContent
-from crabhook.ui.full.moment import Mode
-from crabhook.ui.full.planview import ChangesContent, NotesContent
 
 if TYPE_CHECKING:
     from crabhook.broker.card import Card
     from crabhook.ui.full.detail import Content
-    from crabhook.ui.full.plans import PlanNotes
+    from crabhook.ui.full.dialogs.plan import PlanNotes
     from crabhook.ui.full.screen import Screen
 
 

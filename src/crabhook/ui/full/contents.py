@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from crabhook.ui.full.cardview import card_content
-from crabhook.ui.full.editview import EditContent
+from crabhook.ui.full.dialogs.edit import EditContent
+from crabhook.ui.full.dialogs.prompts import MenuContent
+from crabhook.ui.full.filters import Mode
 from crabhook.ui.full.helppage import HelpContent
-from crabhook.ui.full.menu import MenuContent
-from crabhook.ui.full.moment import Mode
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

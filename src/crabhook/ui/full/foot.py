@@ -39,7 +39,7 @@ class Foot:
         room = max(feed + 1 - len(top), 0)
         news = feed_rows(self._screen.desk.feed(), clock, columns, room, self._spell)
         blank: list[Line] = [[] for _ in range(room - len(news))]
-        keys = help_line(line_keys(self._screen.moment()), columns)
+        keys = help_line(line_keys(self._screen.key_context()), columns)
         return FootRows([*top, *news, *blank, keys][: feed + 2], cursor)
 
     def _notice(self, columns: int) -> list[Line]:

@@ -7,7 +7,7 @@ are joined by `_`.
 from dataclasses import dataclass
 
 from crabhook.ui.full.act import Act
-from crabhook.ui.full.moment import When
+from crabhook.ui.full.filters import When
 
 _SHOWN = {
     "escape": "esc",

@@ -9,10 +9,9 @@ from collections.abc import Sequence
 from crabhook.model.choices import Beside
 from crabhook.model.decision import Verdict
 from crabhook.ui.full.act import Act
-from crabhook.ui.full.keyrow import Group, Key, first_group, group
-from crabhook.ui.full.moment import (
+from crabhook.ui.full.filters import (
+    KeyContext,
     Mode,
-    Moment,
     always,
     answering,
     at,
@@ -38,6 +37,7 @@ from crabhook.ui.full.moment import (
     with_plan,
     without_form,
 )
+from crabhook.ui.full.keyrow import Group, Key, first_group, group
 
 _LOOKING = at(Mode.TEXT, Mode.FORM, Mode.REVIEW, Mode.CONFIRM, Mode.HELP, Mode.FILL, Mode.NOTES)
 _CHOOSING = at(Mode.QUEUE, Mode.MENU)
@@ -284,11 +284,11 @@ TABLE: tuple[Group, ...] = (
 KEYS: tuple[Key, ...] = tuple(key for group in TABLE for key in group.keys)
 
 
-def key_for(pressed: str, moment: Moment) -> Key | None:
-    """Return what the pressed key does at this moment."""
-    return next((key for key in KEYS if pressed in key.keys and key.when(moment)), None)
+def key_for(pressed: str, context: KeyContext) -> Key | None:
+    """Return what the pressed key does at this context."""
+    return next((key for key in KEYS if pressed in key.keys and key.when(context)), None)
 
 
-def line_keys(moment: Moment) -> Sequence[Key]:
+def line_keys(context: KeyContext) -> Sequence[Key]:
     """Return the keys that make sense now and have a name for the help line."""
-    return [key for key in KEYS if key.name and key.when(moment)]
+    return [key for key in KEYS if key.name and key.when(context)]

@@ -6,14 +6,14 @@ from crabhook.broker.card import Card
 from crabhook.broker.states import State
 from crabhook.ui.full.around import alarm_lines, because_lines, limit_lines, words_line
 from crabhook.ui.full.clock import Clock
-from crabhook.ui.full.editview import EditContent
+from crabhook.ui.full.dialogs.edit import EditContent
+from crabhook.ui.full.dialogs.orders import orders_line
+from crabhook.ui.full.dialogs.question import tab_line
 from crabhook.ui.full.foot import Foot
-from crabhook.ui.full.formview import tab_line
 from crabhook.ui.full.head import head_lines
 from crabhook.ui.full.letters import cells, clip, own_ascii, speller
 from crabhook.ui.full.lists import WordsOfCards, card_row
 from crabhook.ui.full.mask import Mask
-from crabhook.ui.full.ordersaid import orders_line
 from crabhook.ui.full.paper import Line, Sheet, clip_line, ends
 from crabhook.ui.full.screen import Screen
 from crabhook.ui.full.standing import Standing

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from crabhook.ui.full import filling, noting
-from crabhook.ui.full.moment import Mode
+from crabhook.ui.full.dialogs import mcp_form, plan
+from crabhook.ui.full.filters import Mode
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,9 +24,9 @@ def move(screen: Screen, step: int) -> None:
         screen.form.move(step)
         screen.view().reveal(screen.form.draft.cursor + 1)
     elif screen.mode is Mode.FILL:
-        filling.move(screen, step)
+        mcp_form.move(screen, step)
     elif screen.mode is Mode.NOTES:
-        noting.move(screen, step)
+        plan.move(screen, step)
     elif screen.mode is Mode.MENU and screen.menu is not None:
         screen.menu.move(step)
         screen.view().reveal(screen.menu.cursor + 1)

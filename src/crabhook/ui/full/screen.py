@@ -27,22 +27,20 @@ from crabhook.ui.full.around import Surroundings
 from crabhook.ui.full.box import Box, History, Purpose, Typing
 from crabhook.ui.full.contents import OVER_THE_CARD, content_of
 from crabhook.ui.full.detail import Content, Detail
+from crabhook.ui.full.dialogs.bulk import Marks
+from crabhook.ui.full.dialogs.edit import Edit, Edits
+from crabhook.ui.full.dialogs.mcp_form_state import FillIn, Fillings
+from crabhook.ui.full.dialogs.plan import PlanNotes, Plans
+from crabhook.ui.full.dialogs.prompts import Menu, Proposal
+from crabhook.ui.full.dialogs.question_state import Form, Forms
 from crabhook.ui.full.editor import Editor
-from crabhook.ui.full.edits import Edit, Edits
-from crabhook.ui.full.fillin import FillIn
-from crabhook.ui.full.fillings import Fillings
-from crabhook.ui.full.forms import Form, Forms
+from crabhook.ui.full.filters import KeyContext, Mode
 from crabhook.ui.full.keys import key_for
-from crabhook.ui.full.marks import Marks
-from crabhook.ui.full.menu import Menu
-from crabhook.ui.full.moment import Mode, Moment
-from crabhook.ui.full.plans import PlanNotes, Plans
-from crabhook.ui.full.proposal import Proposal
 from crabhook.ui.full.selection import Selection
 from crabhook.ui.options import DeskOptions
 
 if TYPE_CHECKING:
-    from crabhook.ui.full.outside import Errand
+    from crabhook.ui.full.dialogs.external_editor import Errand
 
 READ_WITHIN = 0.05  # seconds until what is being read about a card is looked for again
 NOTICE_KEPT = 1.0  # seconds a notice outlasts keys, so that it can be read
@@ -129,10 +127,10 @@ class Screen:
         """Whether the large part of the screen shows a page that is about no single card."""
         return self.mode is Mode.HELP or (self.mode in _PAGES and self._page_number() is None)
 
-    def moment(self) -> Moment:
+    def key_context(self) -> KeyContext:
         """Return what decides which keys make sense now."""
         card, waits = self.card, self.card is not None and not self.selection.ended
-        return Moment(
+        return KeyContext(
             mode=self.mode,
             card=card is not None,
             waits=waits,
@@ -214,14 +212,14 @@ class Screen:
             return
         if now - self._noticed_at >= NOTICE_KEPT:
             self.notice = ""
-        moment = self.moment()
-        found = key_for(key, moment)
+        context = self.key_context()
+        found = key_for(key, context)
         if found is not None:
             if self._may(found.act):
                 ACTS[found.act](self, key)
         elif (field := self._field()) is not None:
             field.press(" " if key == "space" else key)
-        elif self.selection.ended and self.card and self._would_decide(key, moment):
+        elif self.selection.ended and self.card and self._would_decide(key, context):
             way = "↑ ↓ choose" if self.mode is Mode.QUEUE else "esc, then ↑ ↓ choose"
             self.say(f"#{self.card.number} has ended; {way} another")
 
@@ -289,11 +287,11 @@ class Screen:
             return self.edit.editor
         return self.typing.box if self.typing is not None else None
 
-    def _would_decide(self, key: str, moment: Moment) -> bool:
+    def _would_decide(self, key: str, context: KeyContext) -> bool:
         """Whether a key would do something to the selected card if that had not ended."""
         card = self.card
         every = Choices(frozenset(Verdict), card.choices.beside if card else Beside.NOTHING)
-        return key_for(key, replace(moment, waits=True, choices=every)) is not None
+        return key_for(key, replace(context, waits=True, choices=every)) is not None
 
     def _may(self, act: Act) -> bool:
         """Whether an act is allowed now; one on a held card takes the held answer back first."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from crabhook.model.decision import Verdict
 from crabhook.ui.full.act import Act
 from crabhook.ui.full.acts import TOUCHING
-from crabhook.ui.full.moment import Mode
+from crabhook.ui.full.filters import Mode
 from tests.support.sitting import QUESTIONS, Sitting
 
 SENT = 1.0  # seconds after which an allow is no longer held

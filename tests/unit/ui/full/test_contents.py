@@ -6,12 +6,11 @@ import pytest
 
 from crabhook.ui.full.contents import OVER_THE_CARD, content_of
 from crabhook.ui.full.detail import Content
+from crabhook.ui.full.dialogs.bulk import BundleContent
+from crabhook.ui.full.dialogs.edit import DifferenceContent, EditContent
+from crabhook.ui.full.dialogs.prompts import MenuContent, Statement
 from crabhook.ui.full.draw import TextContent
-from crabhook.ui.full.editview import DifferenceContent, EditContent
 from crabhook.ui.full.helppage import HelpContent
-from crabhook.ui.full.markview import BundleContent
-from crabhook.ui.full.menu import MenuContent
-from crabhook.ui.full.proposal import Statement
 from tests.support.sitting import Sitting
 
 

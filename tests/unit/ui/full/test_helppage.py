@@ -8,7 +8,7 @@ from crabhook.ui.full.helppage import HelpContent, help_line
 from crabhook.ui.full.keys import KEYS, TABLE, line_keys
 from crabhook.ui.full.paper import Sheet, line_cells
 from crabhook.ui.safe import safe
-from tests.support.moments import MOMENTS
+from tests.support.key_contexts import CONTEXTS
 from tests.support.sitting import Sitting
 
 
@@ -44,7 +44,7 @@ def test_a_narrow_page_wraps_and_loses_no_word(columns: int) -> None:
 
 @pytest.mark.parametrize("columns", [24, 40, 80, 200])
 def test_the_line_fits_and_always_ends_with_the_way_on(columns: int) -> None:
-    for moment in MOMENTS:
+    for moment in CONTEXTS:
         keys = line_keys(moment)
         line = help_line(keys, columns)
         assert line_cells(line) <= columns or len(keys) == 1

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from crabhook.ui.full.act import Act
+from crabhook.ui.full.filters import KeyContext, always
 from crabhook.ui.full.keyrow import first_group, group, terminal_keys
-from crabhook.ui.full.moment import Moment, always
 
 
 @pytest.mark.parametrize(
@@ -36,4 +36,4 @@ def test_rows_of_a_group_to_know_first_have_moments_of_their_own() -> None:
     made = first_group("t", (always, "a", "", "d", Act.ALLOW), (bool, "b", "", "d", Act.PASS))
     assert made.first
     assert [row.when for row in made.keys] == [always, bool]
-    assert made.keys[0].when(Moment())
+    assert made.keys[0].when(KeyContext())

@@ -10,20 +10,20 @@ from crabhook.ui.full.act import Act
 from crabhook.ui.full.acts import ACTS, TOUCHING
 from crabhook.ui.full.box import EDITING_KEYS
 from crabhook.ui.full.editor import EDITOR_KEYS
+from crabhook.ui.full.filters import KeyContext, Mode
 from crabhook.ui.full.keyrow import terminal_keys
 from crabhook.ui.full.keys import KEYS, TABLE, key_for, line_keys
-from crabhook.ui.full.moment import Mode, Moment
-from tests.support.moments import MOMENTS
+from tests.support.key_contexts import CONTEXTS
 
 
 def test_at_most_one_row_applies_to_a_key() -> None:
-    for moment in MOMENTS:
-        used = Counter(name for key in KEYS if key.when(moment) for name in key.keys)
-        assert not [name for name, count in used.items() if count > 1], moment
+    for context in CONTEXTS:
+        used = Counter(name for key in KEYS if key.when(context) for name in key.keys)
+        assert not [name for name, count in used.items() if count > 1], context
 
 
 def test_every_row_applies_at_some_moment() -> None:
-    assert all(any(key.when(moment) for moment in MOMENTS) for key in KEYS)
+    assert all(any(key.when(context) for context in CONTEXTS) for key in KEYS)
 
 
 def test_every_act_has_a_key_and_is_done() -> None:
@@ -34,34 +34,34 @@ PAGES = {Mode.BOX, Mode.MENU, Mode.CONFIRM}  # whose keys are refused when their
 
 
 def test_no_key_decides_a_card_that_does_not_wait() -> None:
-    ended = [moment for moment in MOMENTS if not moment.waits and moment.mode not in PAGES]
+    ended = [context for context in CONTEXTS if not context.waits and context.mode not in PAGES]
     assert not [key for key in KEYS if key.act in TOUCHING and any(map(key.when, ended))]
 
 
 def test_letters_only_type_while_typing() -> None:
-    typing = [moment for moment in MOMENTS if moment.mode in (Mode.BOX, Mode.EDIT)]
+    typing = [context for context in CONTEXTS if context.mode in (Mode.BOX, Mode.EDIT)]
     letters = [name for key in KEYS for name in key.keys if len(name) == 1]
-    assert not [name for name in letters for moment in typing if key_for(name, moment)]
+    assert not [name for name in letters for context in typing if key_for(name, context)]
 
 
 def test_editing_keys_mean_nothing_else_while_typing() -> None:
-    typing = Moment(Mode.BOX, card=True, waits=True)
+    typing = KeyContext(Mode.BOX, card=True, waits=True)
     assert not [name for name in EDITING_KEYS if key_for(name, typing)]
-    editing = Moment(Mode.EDIT, card=True, waits=True)
+    editing = KeyContext(Mode.EDIT, card=True, waits=True)
     assert not [name for name in EDITOR_KEYS if key_for(name, editing)]
 
 
 def test_the_way_out_is_there_at_every_moment() -> None:
-    for moment in MOMENTS:
-        found = key_for("c-c", moment)
+    for context in CONTEXTS:
+        found = key_for("c-c", context)
         assert found is not None
         assert found.act is Act.QUIT
 
 
 def test_the_help_line_has_only_keys_that_do_something_now() -> None:
-    for moment in MOMENTS:
-        for key in line_keys(moment):
-            assert all(key_for(name, moment) is key for name in key.keys)
+    for context in CONTEXTS:
+        for key in line_keys(context):
+            assert all(key_for(name, context) is key for name in key.keys)
 
 
 def test_every_row_tells_what_it_does() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from crabhook.ui.full.moment import Mode
+from crabhook.ui.full.filters import Mode
 from tests.support.sitting import QUESTIONS, Sitting
 
 

@@ -1,0 +1,279 @@
+"""Many cards at once: they are marked, shown together, and decided alike.
+
+The law of this file: a mark is on a card as it was seen.  A card that ends or
+is asked about once more loses its mark, so that nothing is decided that has
+changed since.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from crabhook.broker.states import State
+from crabhook.model.decision import Decision, Verdict
+from crabhook.ui.full.box import Purpose
+from crabhook.ui.full.code import plain_rows
+from crabhook.ui.full.detail import Item
+from crabhook.ui.full.dialogs.prompts import Proposal
+from crabhook.ui.full.draw import request_rows
+from crabhook.ui.full.filters import Mode
+from crabhook.ui.full.framed import framed
+from crabhook.ui.full.letters import Speller, wrapped
+from crabhook.ui.summary import is_plan, is_question, project, session_label, tool_label
+from crabhook.ui.target import alike
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Iterable, Iterator, Sequence
+
+    from crabhook.broker.card import Card
+    from crabhook.ui.full.paper import Line, Sheet
+    from crabhook.ui.full.screen import Screen
+
+# The marks.
+
+
+_OWN_ANSWERS = "it asks you something: decide it by itself"
+
+
+class Marks:
+    """The cards marked, in the order they were."""
+
+    def __init__(self) -> None:
+        self._cards: dict[int, Card] = {}
+
+    def __repr__(self) -> str:
+        return f"<Marks {sorted(self._cards)}>"
+
+    def __len__(self) -> int:
+        return len(self._cards)
+
+    def __contains__(self, number: int) -> bool:
+        return number in self._cards
+
+    def cards(self) -> Sequence[Card]:
+        """Return the marked cards by number, as they are now."""
+        return [self._cards[number] for number in sorted(self._cards)]
+
+    def turn(self, card: Card) -> None:
+        """Mark a card, or unmark it."""
+        if self._cards.pop(card.number, None) is None:
+            self._cards[card.number] = card
+
+    def add(self, cards: Iterable[Card]) -> None:
+        """Mark cards."""
+        self._cards |= {card.number: card for card in cards}
+
+    def clear(self) -> None:
+        """Unmark all."""
+        self._cards.clear()
+
+    def news(self, card: Card) -> str:
+        """Take in a changed card; say so if it loses its mark by being asked about again."""
+        seen = self._cards.get(card.number)
+        if seen is None:
+            return ""
+        if card.state is not State.WAITING:
+            del self._cards[card.number]
+            return ""
+        known = {leg.id for leg in seen.requests}
+        if any(leg.id not in known for leg in card.requests):
+            del self._cards[card.number]
+            return f"#{card.number} was asked again and is no longer marked: there is more to see"
+        self._cards[card.number] = card
+        return ""
+
+
+def alike_or_session(card: Card, waiting: Sequence[Card], marks: Marks) -> tuple[str, list[Card]]:
+    """Return what to mark beside a card, and what they have in common.
+
+    First all that ask the very same; when those are marked, all of its session.
+    """
+    same = [card, *alike(card, waiting)]
+    if any(one.number not in marks for one in same) and len(same) > 1:
+        return "that ask the very same", same
+    session = [one for one in waiting if one.event.session == card.event.session]
+    return "of this session", session
+
+
+def refusal(card: Card, verdict: Verdict) -> str:
+    """Return why a card cannot be decided so together with others; empty if it can."""
+    if verdict not in card.choices.verdicts:
+        return f"its event cannot be told {verdict}"
+    asks = is_question(card.event) or is_plan(card.event)
+    return _OWN_ANSWERS if verdict is Verdict.ALLOW and asks else ""
+
+
+# What keys do.
+
+
+def mark(screen: Screen) -> None:
+    """Mark the selected card, or unmark it."""
+    if screen.card is not None:
+        screen.marks.turn(screen.card)
+
+
+def mark_alike(screen: Screen) -> None:
+    """Mark what asks the very same; when that is marked, all of the session."""
+    card = screen.card
+    if card is None:
+        return
+    shared, cards = alike_or_session(card, screen.selection.waiting(), screen.marks)
+    screen.marks.add(cards)
+    screen.say(f"marked: {len(cards)} {shared}; {len(screen.marks)} in all, esc unmarks them")
+
+
+def deny_marked(screen: Screen) -> None:
+    """Ask for the one reason, then show what would be denied with it."""
+    screen.type(
+        Purpose.REASON,
+        lambda text: decide_marked(screen, Decision(Verdict.DENY, reason=text)),
+        subject=f"{len(screen.marks)} marked",
+        needs="a denial needs a reason: the models read it to know what to do instead",
+    )
+
+
+def decide_marked(screen: Screen, decision: Decision) -> None:
+    """Show what would be decided about all that are marked, to be confirmed."""
+    shown: list[BundleContent] = []
+
+    def content() -> BundleContent:
+        cards = screen.marks.cards()
+        if not shown or shown[0].marked != cards:
+            shown[:] = [BundleContent(cards, bundle_of(cards, decision), decision)]
+        return shown[0]
+
+    if not content().bundle.groups:
+        screen.say(f"none of the marked can be told {decision.verdict}")
+        return
+    back = screen.mode if screen.mode is Mode.TEXT else Mode.QUEUE
+    screen.propose(Proposal(content, lambda: _give_all(screen, content(), decision), back=back))
+
+
+def _give_all(screen: Screen, content: BundleContent, decision: Decision) -> None:
+    """Decide what was shown; what is left out stays marked."""
+    cards = content.bundle.cards
+    faults = screen.answers.give_all(cards, decision)
+    for card in cards:
+        if card.number in screen.marks:
+            screen.marks.turn(card)
+    done = f"{len(cards) - len(faults)} of {len(cards)} {decision.verdict.done}"
+    screen.say("; ".join([done, *faults[:3]]) if faults else "")
+
+
+# How it is drawn.
+
+
+_NAMED = 12  # cards or sessions whose names are listed
+
+
+@dataclass(frozen=True, slots=True)
+class Bundle:
+    """Cards to be decided alike, by what they ask, and those that cannot be."""
+
+    groups: tuple[tuple[Card, ...], ...]
+    left_out: tuple[tuple[Card, str], ...]
+
+    @property
+    def cards(self) -> tuple[Card, ...]:
+        """All to be decided, by number."""
+        every = (card for group in self.groups for card in group)
+        return tuple(sorted(every, key=lambda card: card.number))
+
+    @property
+    def sessions(self) -> int:
+        """How many sessions they are of."""
+        return len({(card.event.platform, card.event.session) for card in self.cards})
+
+
+def bundle_of(marked: Sequence[Card], decision: Decision) -> Bundle:
+    """Return which of the marked cards can be told the decision."""
+    why = {card.number: refusal(card, decision.verdict) for card in marked}
+    groups: dict[Hashable, list[Card]] = {}
+    for card in marked:
+        if not why[card.number]:
+            groups.setdefault(_asked(card), []).append(card)
+    left_out = tuple((card, why[card.number]) for card in marked if why[card.number])
+    return Bundle(tuple(map(tuple, groups.values())), left_out)
+
+
+def _asked(card: Card) -> Hashable:
+    """Return what is the same for cards that ask the very same, with the very same to read."""
+    events = tuple(leg.event for leg in card.requests)
+    if events[0].tool is None:
+        return card.number
+    first = events[0]
+    tools = tuple(
+        (event.name, event.tool and (event.tool.name, event.tool.fingerprint)) for event in events
+    )
+    return first.platform, first.cwd, tools
+
+
+@dataclass(frozen=True, slots=True)
+class BundleContent:
+    """How many, of which sessions, and what they ask: the same thing once, whoever asks it."""
+
+    marked: Sequence[Card]
+    bundle: Bundle
+    decision: Decision
+
+    @property
+    def key(self) -> Hashable:
+        """The cards with their legs, and what they would be told."""
+        cards = tuple((one.number, tuple(leg.id for leg in one.requests)) for one in self._cards)
+        return "bundle", cards, self.decision.verdict, self.decision.reason
+
+    @property
+    def _cards(self) -> tuple[Card, ...]:
+        return self.bundle.cards
+
+    @property
+    def count(self) -> int:
+        """The sentence, an item for each thing that is asked, and what is left out."""
+        return len(self.bundle.groups) + 2
+
+    def item(self, place: int) -> Item:
+        """Return the sentence, something that is asked, or what is left out."""
+        if place == 0:
+            return Item((self.key, "what"), self._what)
+        if place > len(self.bundle.groups):
+            return Item((self.key, "left out"), self._left_out)
+        group = self.bundle.groups[place - 1]
+        return Item((self.key, place), lambda sheet: _group_rows(group, sheet))
+
+    def _what(self, sheet: Sheet) -> Iterator[Line]:
+        count, sessions = len(self._cards), self.bundle.sessions
+        requests = "request" if count == 1 else "requests"
+        of = "1 session" if sessions == 1 else f"{sessions} sessions"
+        listed = _listed([f"#{card.number}" for card in self._cards])
+        said = f"{self.decision.verdict.upper()} {count} {requests} of {of}: {listed}"
+        for row in wrapped(said, sheet.columns, str, words=True):
+            yield [("heading", row)]
+        if self.decision.reason:
+            yield [("label", "the model reads")]
+            yield from framed(plain_rows(self.decision.reason, sheet.inner, sheet.spell))
+
+    def _left_out(self, sheet: Sheet) -> Iterator[Line]:
+        for card, why in self.bundle.left_out:
+            said = f"#{card.number} is left out, {why}"
+            for row in wrapped(said, sheet.columns, str, words=True):
+                yield [("warning", row)]
+
+
+def _group_rows(group: tuple[Card, ...], sheet: Sheet) -> Iterator[Line]:
+    """Return who asks, and once what all of them ask."""
+    who = _listed(list(dict.fromkeys(_whose(one, sheet.spell) for one in group)))
+    names = _listed([f"#{one.number}" for one in group])
+    said = f"{names} · {tool_label(group[0].event, sheet.spell)} · {who}"
+    for row in wrapped(said, sheet.columns, str, words=True):
+        yield [("label", row)]
+    yield from request_rows(group[0], sheet)
+
+
+def _whose(card: Card, spell: Speller) -> str:
+    return f"{project(card.event, spell)} {session_label(card.event, spell)}"
+
+
+def _listed(names: list[str]) -> str:
+    more = len(names) - _NAMED
+    return ", ".join(names[:_NAMED]) + (f" and {more} more" if more > 0 else "")

@@ -1,0 +1,336 @@
+"""Edit, then allow: a call is changed before it is allowed, or a result before the model reads it.
+
+The law of this file: what is sent is the whole input with the change in it,
+and what is shown as the change is read from what would be sent.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from crabhook.model.choices import Beside
+from crabhook.model.decision import Decision, Verdict
+from crabhook.model.errors import CrabhookError, PayloadError
+from crabhook.model.jsontext import Value, parse_value, pretty
+from crabhook.ui.full.code import plain_rows, wrap_line
+from crabhook.ui.full.detail import Item
+from crabhook.ui.full.dialogs.decide import give
+from crabhook.ui.full.dialogs.external_editor import Errand
+from crabhook.ui.full.dialogs.prompts import Proposal
+from crabhook.ui.full.diff import edit_rows
+from crabhook.ui.full.editor import LONGEST, Editor
+from crabhook.ui.full.filters import Mode
+from crabhook.ui.full.framed import framed
+from crabhook.ui.rewrite import RewriteError, edited_field, rewritten
+from crabhook.ui.safe import TAB
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable, Iterator
+
+    from crabhook.broker.card import Card
+    from crabhook.model.event import ToolCall
+    from crabhook.ui.full.letters import Speller
+    from crabhook.ui.full.paper import Line, Sheet
+    from crabhook.ui.full.screen import Screen
+
+# What is edited.
+
+
+_OUTPUT = "tool_response"
+_FILES = {"command": "command.sh", "plan": "plan.md"}
+
+
+@dataclass(slots=True)
+class Edit:
+    """A text being edited for a card.
+
+    `subject` is what it is: the command, the plan, the input or the output.
+    `old` is the text as the agent sent it.  `read` turns the text into what
+    would be decided, or raises RewriteError; `tell` gives back the text of
+    that, to be compared with `old`.  `card` is what it was made for.
+    """
+
+    card: Card
+    subject: str
+    old: str
+    editor: Editor
+    read: Callable[[str], Decision]
+    tell: Callable[[Decision], str]
+
+    @property
+    def number(self) -> int:
+        """The card's number."""
+        return self.card.number
+
+    def stale(self, card: Card) -> bool:
+        """Whether the card was asked about again since: what was edited is not all there is."""
+        known = {leg.id for leg in self.card.requests}
+        return any(leg.id not in known for leg in card.requests)
+
+    def decision(self) -> Decision:
+        """Return what would be decided; raises RewriteError."""
+        return self.read(self.editor.text)
+
+    @property
+    def file_name(self) -> str:
+        """What a file that holds the text is called, so that an editor knows its kind."""
+        return _FILES.get(self.subject, f"{self.subject}.json")
+
+
+def edit_of(card: Card) -> Edit:
+    """Return an edit to begin with; raises RewriteError where there is nothing to edit here."""
+    made = _of_output(card) if Beside.OUTPUT in card.choices.beside else _of_input(card)
+    if len(made.old) > LONGEST:
+        raise RewriteError(f"the {made.subject} is too long to be edited here")
+    return made
+
+
+def asked_tool(card: Card) -> ToolCall:
+    """Return the call as it was asked about last: an earlier leg may carry less of a plan."""
+    tools = [leg.event.tool for leg in card.requests if leg.event.tool is not None]
+    if not tools:
+        raise RewriteError("this names no tool whose input could be changed")
+    return tools[-1]
+
+
+def _of_input(card: Card) -> Edit:
+    tool = asked_tool(card)
+    field = edited_field(tool)
+
+    def tell(value: Value) -> str:
+        said = value.get(field) if field and isinstance(value, dict) else None
+        return said if isinstance(said, str) else pretty(value)
+
+    old = tell(tool.input)
+    return Edit(
+        card,
+        field or "input",
+        old,
+        Editor(old),
+        lambda text: Decision(Verdict.ALLOW, updated_input=rewritten(tool, text)),
+        lambda decision: tell(dict(decision.updated_input or {})),
+    )
+
+
+def _of_output(card: Card) -> Edit:
+    given = card.event.fields.get(_OUTPUT)
+    is_text = isinstance(given, str)
+
+    def tell(value: Value) -> str:
+        return value if isinstance(value, str) and is_text else pretty(value)
+
+    def read(text: str) -> Decision:
+        output: Value = text if is_text else _as_value(text)
+        if tell(output) == tell(given):
+            raise RewriteError("that changes nothing")
+        return Decision(Verdict.ALLOW, output=output)
+
+    old = tell(given)
+    return Edit(card, "output", old, Editor(old), read, lambda decision: tell(decision.output))
+
+
+def _as_value(text: str) -> Value:
+    try:
+        return parse_value(text.encode(errors="replace"))
+    except PayloadError as error:
+        raise RewriteError(f"the output is JSON, and what you wrote is not: {error}") from error
+
+
+class Edits:
+    """The edits begun, each kept while its card lives."""
+
+    def __init__(self) -> None:
+        self._edits: dict[int, Edit] = {}
+
+    def __repr__(self) -> str:
+        return f"<Edits of {sorted(self._edits)}>"
+
+    def of(self, card: Card) -> Edit:
+        """Return a card's edit, as it was left; raises RewriteError.
+
+        Of a card that was asked about again since, what is itself a field of
+        the input is kept; JSON that may lack what has come is begun anew.
+        """
+        kept = self._edits.get(card.number)
+        if kept is None or kept.stale(card):
+            made = self._edits[card.number] = edit_of(card)
+            if kept is not None and kept.subject == made.subject in _FILES:
+                made.editor.replace(kept.editor.text)
+        return self._edits[card.number]
+
+    def forget(self, number: int) -> None:
+        """Forget the edit of a card."""
+        self._edits.pop(number, None)
+
+
+# What keys do.
+
+
+def open_editor(screen: Screen) -> None:
+    """Open the selected card's input, or its tool's output, as text."""
+    if screen.card is None:
+        return
+    try:
+        screen.edit = screen.edits.of(screen.card)
+    except RewriteError as error:
+        screen.say(str(error))
+    else:
+        screen.go(Mode.EDIT)
+
+
+def compare(screen: Screen) -> None:
+    """Show what the edit changes, to be confirmed; what cannot be sent is said and kept."""
+    edit, card = screen.edit, screen.card
+    if edit is None or card is None or _begun_anew(screen, edit, card):
+        return
+    if card.number != edit.number or screen.selection.ended:
+        screen.say(f"#{edit.number} has ended: nothing can be sent")
+        return
+    try:
+        decision = edit.decision()
+    except RewriteError as error:
+        screen.say(str(error))
+        return
+    try:
+        said = tuple(screen.desk.objections(card.number, decision))
+    except CrabhookError as error:
+        screen.say(str(error))
+        return
+    _propose(screen, edit, replace(decision, despite=said))
+
+
+def _propose(screen: Screen, edit: Edit, decision: Decision, *, again: bool = False) -> None:
+    """Show the difference; where the rules object, a first yes asks `again`."""
+    difference = DifferenceContent(
+        edit.number, edit.subject, edit.old, edit.tell(decision), decision.despite, again=again
+    )
+
+    def send() -> None:
+        if screen.card is not None and _begun_anew(screen, edit, screen.card):
+            return
+        if decision.despite and not again:
+            _propose(screen, edit, decision, again=True)
+        else:
+            give(screen, decision)
+
+    screen.propose(Proposal(lambda: difference, send, number=edit.number, back=Mode.EDIT))
+
+
+def _begun_anew(screen: Screen, edit: Edit, card: Card) -> bool:
+    """Whether the call was asked about again, and the edit had to begin anew with what it has."""
+    if card.number != edit.number or not edit.stale(card):
+        return False
+    screen.mode = Mode.QUEUE
+    open_editor(screen)
+    screen.say(f"#{card.number} was asked again, there is more to see: look at the text anew")
+    return True
+
+
+def leave_editor(screen: Screen) -> None:
+    """Leave the editor; its text is kept while the card lives."""
+    screen.edit = None
+    screen.come_back()
+
+
+def open_outside(screen: Screen) -> None:
+    """Ask for the text in the box or the editor to be opened in the operator's own editor."""
+    if screen.mode is Mode.EDIT and screen.edit is not None:
+        edit = screen.edit
+        screen.errand = Errand(edit.editor.text, edit.file_name, edit.editor.replace)
+    elif screen.typing is not None:
+        box = screen.typing.box
+        screen.errand = Errand(box.text, "line.txt", box.replace)
+
+
+# How it is drawn.
+
+
+_CURSOR = "cursor"
+_AGAINST = "! the rules are against it as you changed it; after a yes you are asked again:"
+_ANYWAY = "! SEND IT ALL THE SAME? The rules are against it:"
+
+
+@dataclass(frozen=True, slots=True)
+class EditContent:
+    """The lines of the text, the cursor standing out in one of them."""
+
+    edit: Edit
+
+    @property
+    def key(self) -> Hashable:
+        """The edit of which card."""
+        return self.edit.number, "edit"
+
+    @property
+    def count(self) -> int:
+        """An item a line."""
+        return len(self.edit.editor.lines)
+
+    def item(self, place: int) -> Item:
+        """Return a line."""
+        editor = self.edit.editor
+        text = editor.lines[place]
+        letter = editor.cursor.letter if editor.cursor.line == place else None
+        return Item(
+            (self.edit.number, "edit", text, letter), lambda sheet: _line_rows(text, letter, sheet)
+        )
+
+    def cursor_place(self, sheet: Sheet) -> tuple[int, int]:
+        """Return the cursor's item and its row in it."""
+        here = self.edit.editor.cursor
+        rows = _line_rows(self.edit.editor.lines[here.line], here.letter, sheet)
+        found = (place for place, row in enumerate(rows) if any(span[0] == _CURSOR for span in row))
+        return here.line, next(found, 0)
+
+
+def _line_rows(text: str, letter: int | None, sheet: Sheet) -> Iterator[Line]:
+    line: Line = [("", _shown(text, sheet.spell))]
+    if letter is not None:
+        before, here, after = text[:letter], text[letter : letter + 1] or " ", text[letter + 1 :]
+        parts = (("", before), (_CURSOR, here), ("", after))
+        line = [(style, _shown(part, sheet.spell)) for style, part in parts if part]
+    yield from framed((place == 0, row) for place, row in enumerate(wrap_line(line, sheet.inner)))
+
+
+def _shown(text: str, spell: Speller) -> str:
+    return spell(text.replace("\t", TAB))
+
+
+@dataclass(frozen=True, slots=True)
+class DifferenceContent:
+    """What an edit takes out of what the agent sent and puts in, and what the rules say to it.
+
+    `against`: what a denial or a protected place says.  `again`: the operator
+    has said yes to that once, and is asked a second time.
+    """
+
+    number: int
+    subject: str
+    old: str
+    new: str
+    against: tuple[str, ...] = ()
+    again: bool = False
+
+    @property
+    def key(self) -> Hashable:
+        """The difference itself, so that another one has to be looked at anew."""
+        return self.number, "difference", self.new, self.against, self.again
+
+    @property
+    def count(self) -> int:
+        """One item: it is read as a whole."""
+        return 1
+
+    def item(self, _place: int) -> Item:
+        """Return the difference."""
+        return Item((self.key, self.old), self._rows)
+
+    def _rows(self, sheet: Sheet) -> Iterator[Line]:
+        if self.against:
+            yield [("warning", _ANYWAY if self.again else _AGAINST)]
+            for said in self.against:
+                rows = plain_rows(said, sheet.inner, sheet.spell, style="warning", words=True)
+                yield from framed(rows)
+        yield [("heading", f"the {self.subject} as it will be sent")]
+        yield from framed(edit_rows(self.old, self.new, sheet.inner, sheet.spell))

@@ -1,0 +1,198 @@
+"""The operator's own editor: a text goes out in a private file and comes back, nothing is left.
+
+The editor has the terminal to itself, in a process group of its own: a key
+that interrupts it must not interrupt the desk, on which agents wait.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import signal
+import subprocess
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from threading import Lock, Timer
+from typing import TYPE_CHECKING
+
+from prompt_toolkit.application import Application, run_in_terminal
+
+from crabhook.model.errors import CrabhookError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from crabhook.ui.full.screen import Screen
+
+FALLBACK = "vi"
+STOPS_WITHIN = 2.0  # seconds until an editor that does not end when asked to is ended
+LARGEST = 4_000_000  # bytes of a file that are read back
+
+
+class EditorError(CrabhookError):
+    """An editor that could not be started, failed, or left no text behind."""
+
+
+@dataclass(frozen=True, slots=True)
+class Errand:
+    """A text to be edited outside: what its file is called, and who is told the new text."""
+
+    text: str
+    file_name: str
+    done: Callable[[str], object]
+
+
+def editor_of(environment: Mapping[str, str]) -> Sequence[str]:
+    """Return the operator's editor as a command line, from $VISUAL, then $EDITOR."""
+    for name in ("VISUAL", "EDITOR"):
+        try:
+            if command := shlex.split(environment.get(name, "")):
+                return command
+        except ValueError as error:
+            raise EditorError(f"${name} cannot be read as a command: {error}") from error
+    return [FALLBACK]
+
+
+class OutsideEditor:
+    """One run of the operator's editor, in the thread that waits for it."""
+
+    def __init__(self, command: Sequence[str], terminal: int | None = None) -> None:
+        """Take the command line, and the terminal to lend it."""
+        self._command = command
+        self._terminal = terminal
+        self._child: subprocess.Popen[bytes] | None = None
+        self._stopped = False
+        self._starting = Lock()
+
+    def __repr__(self) -> str:
+        return f"<OutsideEditor {self._command[0]} {self._child}>"
+
+    def edit(self, text: str, file_name: str) -> str:
+        """Return the text the editor leaves, without the line end it may add.
+
+        Raises EditorError, and then the text is as it was.
+        """
+        with TemporaryDirectory(prefix="crabhook-") as folder:  # mode 0700
+            file = Path(folder) / file_name
+            file.touch(mode=0o600)
+            file.write_bytes(text.encode("utf-8", "surrogatepass"))
+            try:
+                code = self._run([*self._command, str(file)])
+            except OSError as error:
+                wrong = f"the editor {self._command[0]} cannot be started: {error.strerror}"
+                raise EditorError(f"{wrong}; set $EDITOR to one that can") from error
+            if code:
+                raise EditorError(f"the editor ended with code {code}: the text is as it was")
+            return _read(file, text)
+
+    def stop(self) -> None:
+        """End the editor as a terminal that is closed does, or keep it from being started."""
+        with self._starting:
+            self._stopped = True
+        self._signal(signal.SIGHUP)
+        if self._child is not None:
+            killing = Timer(STOPS_WITHIN, self._signal, [signal.SIGKILL])
+            killing.daemon = True
+            killing.start()
+
+    def _signal(self, number: signal.Signals) -> None:
+        if self._child is not None and self._child.returncode is None:
+            with suppress(ProcessLookupError):
+                os.killpg(self._child.pid, number)
+
+    def _start(self, command: Sequence[str]) -> subprocess.Popen[bytes]:
+        with self._starting:
+            if self._stopped:
+                raise EditorError("the desk closes: the editor was not started")
+            self._child = subprocess.Popen(command, process_group=0)  # noqa: S603 - the operator's own editor
+            return self._child
+
+    def _run(self, command: Sequence[str]) -> int:
+        """Run a command to its end, in the foreground of the terminal; return its exit code."""
+        with self._start(command) as child:
+            try:
+                if self._terminal is not None:
+                    _lend(self._terminal, child.pid)
+                with suppress(ProcessLookupError):
+                    os.killpg(
+                        child.pid, signal.SIGCONT
+                    )  # it may have wanted the terminal too early
+                return _wait(child)
+            finally:
+                if self._terminal is not None:
+                    _lend(self._terminal, os.getpgrp())
+
+
+def _read(file: Path, before: str) -> str:
+    try:
+        if file.stat().st_size > LARGEST:
+            raise EditorError(f"the file is larger than {LARGEST} bytes: the text is as it was")
+        text = file.read_bytes().decode("utf-8", "surrogatepass")
+    except (OSError, UnicodeDecodeError) as error:
+        raise EditorError(f"the edited file cannot be read: {error}") from error
+    return text if before.endswith("\n") else text.removesuffix("\n")
+
+
+def _lend(terminal: int, group: int) -> None:
+    """Put a process group into the terminal's foreground, from wherever we stand."""
+    blocked = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTTOU})
+    try:
+        with suppress(OSError):  # it has ended already
+            os.tcsetpgrp(terminal, group)
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
+
+
+def _wait(child: subprocess.Popen[bytes]) -> int:
+    """Wait for the editor; one that is suspended goes on, for there is no shell to wake it."""
+    while True:
+        _, status = os.waitpid(child.pid, os.WUNTRACED)
+        if os.WIFSTOPPED(status):
+            os.killpg(child.pid, signal.SIGCONT)
+            continue
+        child.returncode = os.waitstatus_to_exitcode(status)
+        return child.returncode
+
+
+# Lending it the terminal, while agents are served on.
+
+
+class Errands:
+    """Does what the screen asks to be done outside of it, one thing at a time."""
+
+    def __init__(self, screen: Screen) -> None:
+        self._screen = screen
+        self._editor: OutsideEditor | None = None
+
+    def __repr__(self) -> str:
+        return f"<Errands {self._editor}>"
+
+    def look(self, application: Application[None]) -> None:
+        """Begin what the screen asks for, if it asks for anything."""
+        errand, self._screen.errand = self._screen.errand, None
+        if errand is not None:
+            self._screen.drawn(shows_card=False)  # what comes back into view is read anew
+            application.create_background_task(self._edit(errand, application))
+
+    def stop(self) -> None:
+        """End the editor that is open: the desk closes, and waits for it."""
+        if self._editor is not None:
+            self._editor.stop()
+
+    async def _edit(self, errand: Errand, application: Application[None]) -> None:
+        file = application.input.fileno()
+        try:
+            command = editor_of(os.environ)
+            editor = self._editor = OutsideEditor(command, file if os.isatty(file) else None)
+            text = await run_in_terminal(
+                lambda: editor.edit(errand.text, errand.file_name), in_executor=True
+            )
+        except EditorError as error:
+            self._screen.say(str(error))
+        else:
+            errand.done(text)
+        finally:
+            self._editor = None
+        application.invalidate()

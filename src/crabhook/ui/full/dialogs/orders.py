@@ -1,0 +1,272 @@
+"""Standing orders: in words, the list to give one or to end one, and being away."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from crabhook.broker.orders import Kind, Order
+from crabhook.broker.stops import CAP
+from crabhook.model.errors import CrabhookError
+from crabhook.ui.durations import read_duration
+from crabhook.ui.full.box import Purpose
+from crabhook.ui.full.clock import Clock, lasting
+from crabhook.ui.full.dialogs.prompts import Choice, Menu, Proposal, Statement
+from crabhook.ui.summary import brief, project
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from crabhook.ui.full.letters import Speller
+    from crabhook.ui.full.paper import Line
+    from crabhook.ui.full.screen import Screen
+
+# Orders in words, as the status line always shows them.
+
+
+_SESSION_SHOWN = 8  # letters of an id, enough to tell a few apart
+
+
+def what_of(order: Order) -> str:
+    """Return what an order does, in words of ours alone."""
+    if order.kind is Kind.HOLD:
+        return f"hold {order.name}"
+    if order.kind is Kind.KEEP_GOING:
+        return f"keep going at {order.name}"
+    return _WHAT[order.kind]
+
+
+_WHAT = {
+    Kind.HOLD_ALL: "hold everything",
+    Kind.ALLOW_ALL: "allow everything",
+    Kind.AWAY: "away",
+    Kind.HALT: "halted until its next prompt",
+}
+
+
+def scope_of(order: Order) -> str:
+    """Return about whom an order is, in an agent's words: not yet safe to show."""
+    parts = [f"session {order.session[:_SESSION_SHOWN]}" if order.session else ""]
+    parts += [f"project {order.project}" if order.project else ""]
+    return brief(", ".join(part for part in parts if part), str)
+
+
+def orders_line(orders: Sequence[Order], clock: Clock, spell: Speller) -> Line:
+    """Return what stands, in a few words: what lets calls pass is told loudest."""
+    away = next((order for order in orders if order.kind is Kind.AWAY), None)
+    allowing = [order for order in orders if order.kind is Kind.ALLOW_ALL]
+    halted = [order for order in orders if order.kind is Kind.HALT]
+    loud = (Kind.AWAY, Kind.ALLOW_ALL, Kind.HALT)
+    others = [order for order in orders if order.kind not in loud]
+    line: Line = []
+    if away is not None:
+        end = f" until {clock.of_day(away.until)[:5]}" if away.until is not None else ""
+        line.append(("held", f"AWAY{end}"))
+    if allowing:
+        first = min(allowing, key=_end)
+        more = f" +{len(allowing) - 1}" if len(allowing) > 1 else ""
+        said = f"ALLOWING {spell(first.session[:_SESSION_SHOWN])}{more} {_left(first, clock)}"
+        line.append(("held", said))
+    if halted:
+        more = f" +{len(halted) - 1}" if len(halted) > 1 else ""
+        line.append(("held", f"HALTED {spell(halted[0].session[:_SESSION_SHOWN])}{more}"))
+    if others:
+        first = min(others, key=_end)
+        ends = f", next ends {_left(first, clock)}" if first.until is not None else ""
+        line.append(("count", f"{len(others)} order{'' if len(others) == 1 else 's'}{ends}"))
+    return [span for one in line for span in (one, ("", " · "))]
+
+
+def _end(order: Order) -> float:
+    return float("inf") if order.until is None else order.until
+
+
+def _left(order: Order, clock: Clock) -> str:
+    return lasting(_end(order) - clock.now)
+
+
+# What keys do.
+
+
+_STOP = "Stop"
+_HELD_FIRST = (_STOP, "SubagentStop", "UserPromptSubmit", "PostToolUse")
+
+
+def offer_orders(screen: Screen) -> None:
+    """Show the orders that stand, each to be ended, and those that can be given."""
+    now = screen.desk.now()
+    ends = [_ending(screen, order, now) for order in screen.desk.orders()]
+    title = "standing orders: choose one to end it, or give another"
+    screen.offer(Menu(title, (*ends, *_for_session(screen), *_for_all(screen))))
+
+
+def _ending(screen: Screen, order: Order, now: float) -> Choice:
+    left = f", {lasting(order.until - now)} left" if order.until is not None else ""
+    times = f", {order.times} times more" if order.times is not None else ""
+    ours = f"END: {what_of(order)}{left}{times}"
+    return Choice(ours, lambda: _revoke(screen, order), _behind(scope_of(order)))
+
+
+def _behind(theirs: str) -> str:
+    return f" · {theirs}" if theirs else ""
+
+
+def _for_session(screen: Screen) -> list[Choice]:
+    """Return the orders that can be given about the selected card's session and project."""
+    card = screen.card
+    if card is None or not card.event.session:
+        return []
+    session, folder = card.event.session, card.event.cwd.rstrip("/")
+    about = _behind(scope_of(Order(Kind.HOLD, session=session)))
+    hold_all, hold_stop = (
+        Order(Kind.HOLD_ALL, session=session),
+        Order(Kind.HOLD, _STOP, session=session),
+    )
+    named: tuple[tuple[str, Callable[[], object]], ...] = (
+        ("allow everything of this session for a while…", lambda: _ask_how_long(screen, session)),
+        ("hold everything of this session", lambda: _give(screen, hold_all)),
+        ("hold Stop of this session", lambda: _give(screen, hold_stop)),
+        ("keep this session going at its next stops…", lambda: _ask_how_often(screen, session)),
+        ("hold another event of this session…", _holding(screen, session)),
+    )
+    rows = [Choice(ours, does, about) for ours, does in named]
+    if folder:
+        order = Order(Kind.HOLD, _STOP, project=folder)
+        where = _behind(project(card.event))
+        rows.append(Choice("hold Stop of this project", lambda: _give(screen, order), where))
+    return rows
+
+
+def _for_all(screen: Screen) -> list[Choice]:
+    return [
+        Choice("hold Stop of every session", lambda: _give(screen, Order(Kind.HOLD, _STOP))),
+        Choice("hold another event of every session…", _holding(screen, "")),
+    ]
+
+
+def _holding(screen: Screen, session: str) -> Callable[[], None]:
+    """Return how to ask which event is to be held."""
+
+    def ask() -> None:
+        events = screen.desk.holdable()
+        ordered = sorted(events, key=lambda name: (name not in _HELD_FIRST, events.index(name)))
+        about = _behind(scope_of(Order(Kind.HOLD, session=session)))
+        rows = tuple(_hold_row(screen, name, session, about) for name in ordered)
+        screen.offer(Menu("hold which event?", rows))
+
+    return ask
+
+
+def _hold_row(screen: Screen, name: str, session: str, about: str) -> Choice:
+    order = Order(Kind.HOLD, name, session=session)
+    return Choice(f"hold {name}", lambda: _give(screen, order), about)
+
+
+def _give(screen: Screen, order: Order) -> None:
+    try:
+        screen.desk.order(order)
+    except CrabhookError as error:
+        screen.say(str(error))
+    else:
+        screen.say(f"from now on: {what_of(order)}; O lists it and ends it")
+
+
+def _revoke(screen: Screen, order: Order) -> None:
+    try:
+        screen.desk.revoke(lambda one: one == order)
+    except CrabhookError as error:
+        screen.say(str(error))
+    else:
+        screen.say(f"ended: {what_of(order)}")
+
+
+def _ask_how_long(screen: Screen, session: str) -> None:
+    """Ask for how long everything of a session is to be allowed, then for a yes."""
+    name = brief(session[:8])
+
+    def then(text: str) -> None:
+        if (seconds := _seconds(screen, text)) is None:
+            return
+        said = Statement(
+            (
+                (f"ALLOW EVERYTHING of one session for {lasting(seconds)}", ""),
+                ("Until then every call is allowed without being shown, of the session", session),
+                ("Questions, plans and forms still wait for you. What waits now still waits.", ""),
+            )
+        )
+        screen.propose(Proposal(lambda: said, lambda: order(seconds)))
+
+    def order(seconds: float) -> None:
+        until = screen.desk.now() + seconds
+        _give(screen, Order(Kind.ALLOW_ALL, session=session, until=until))
+
+    subject = f"allow everything of {name}"
+    screen.type(Purpose.FOR_HOW_LONG, then, text="10m", subject=subject, needs=_NEEDS_TIME)
+
+
+def _ask_how_often(screen: Screen, session: str) -> None:
+    """Ask how often and with which words a session is to be kept going."""
+
+    def then(text: str) -> None:
+        often, _, words = text.partition(" ")
+        if not often.isdecimal() or not 0 < int(often) <= CAP or not words.strip():
+            screen.say(f"write how often, 1 to {CAP}, and how to go on: 3 run the tests again")
+            return
+        order = Order(
+            Kind.KEEP_GOING, _STOP, session=session, times=int(often), words=words.strip()
+        )
+        _give(screen, order)
+
+    subject = f"keep {brief(session[:8])} going"
+    screen.type(Purpose.KEEP_GOING_TIMES, then, subject=subject, needs="say how often, and how")
+
+
+_NEEDS_TIME = "say for how long: 30s, 10m, 2h"
+
+
+def _seconds(screen: Screen, text: str) -> float | None:
+    try:
+        return read_duration(text, "30s, 10m, 2h or 1h30m")
+    except CrabhookError as error:
+        screen.say(str(error))
+        return None
+
+
+def go_away(screen: Screen) -> None:
+    """Ask for how long, or for no end, and then for a yes."""
+
+    def then(text: str) -> None:
+        seconds = _seconds(screen, text) if text else 0.0
+        if seconds is not None:
+            screen.propose(
+                Proposal(lambda: _away(screen, seconds), lambda: _leave(screen, seconds))
+            )
+
+    screen.type(Purpose.FOR_HOW_LONG, then, subject="away (enter: until b)")
+
+
+def _away(screen: Screen, seconds: float) -> Statement:
+    """Say what being away does, to what waits now and to what comes."""
+    waiting = len(screen.selection.waiting())
+    end = f"for {lasting(seconds)}" if seconds else "until you press b"
+    now = f"{waiting} waiting {'request goes' if waiting == 1 else 'requests go'} back"
+    return Statement(
+        (
+            (f"AWAY {end}: {now} to the agents now, with no opinion", ""),
+            ("Whatever comes meanwhile passes with no opinion as well; the feed shows it.", ""),
+        )
+    )
+
+
+def _leave(screen: Screen, seconds: float) -> None:
+    until = screen.desk.now() + seconds if seconds else None
+    _give(screen, Order(Kind.AWAY, until=until))
+
+
+def come_back(screen: Screen) -> None:
+    """Be back at the desk."""
+    try:
+        screen.desk.revoke(lambda order: order.kind is Kind.AWAY)
+    except CrabhookError as error:
+        screen.say(str(error))
+    else:
+        screen.say("you are back: requests wait for you again")

@@ -1,0 +1,337 @@
+"""The dialog for a plan: notes on its lines, a denial made of them, what changed since another.
+
+A plan is denied with notes: the denial's reason quotes each line that has a
+note, so that the model knows what to change where.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from crabhook.model.decision import Decision, Verdict
+from crabhook.ui.full.box import Purpose
+from crabhook.ui.full.code import plain_rows
+from crabhook.ui.full.detail import Item
+from crabhook.ui.full.dialogs.decide import give
+from crabhook.ui.full.dialogs.prompts import Proposal
+from crabhook.ui.full.diff import unified_rows
+from crabhook.ui.full.draw import request_rows
+from crabhook.ui.full.filters import Mode
+from crabhook.ui.full.framed import framed
+from crabhook.ui.full.markdown import Mark, mark_rows, marks_of
+from crabhook.ui.summary import is_plan
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Iterable, Iterator, Sequence
+
+    from crabhook.broker.card import Card
+    from crabhook.broker.desk import Desk
+    from crabhook.ui.full.paper import Line, Sheet
+    from crabhook.ui.full.screen import Screen
+
+# Plans and the notes on them.
+
+
+MOST_LINES = 5_000  # of a plan that can be stood on; more is no plan that a person reads
+_QUOTED = 300  # letters of a line that are quoted back
+_OPENING = "The plan is not approved as it is. Change it as these notes say, then present it again."
+
+
+def plan_of(card: Card | None) -> str:
+    """Return the plan a card asks about, from whichever of its legs carries it."""
+    for leg in card.requests if card else ():
+        tool = leg.event.tool
+        if tool is not None and is_plan(leg.event) and isinstance(tool.input, dict):
+            plan = tool.input.get("plan")
+            if isinstance(plan, str) and plan.strip():
+                return plan
+    return ""
+
+
+def rejected_before(card: Card, ended: Iterable[Card]) -> str:
+    """Return the plan of the same agent that was denied last before this card; `ended` by age."""
+    found = ""
+    for earlier in ended:
+        denied = earlier.decision is not None and earlier.decision.verdict is Verdict.DENY
+        if earlier.number < card.number and denied and _same_agent(earlier, card):
+            found = plan_of(earlier) or found
+    return found
+
+
+def _same_agent(one: Card, other: Card) -> bool:
+    a, b = one.event, other.event
+    return (a.platform, a.session, a.agent_id) == (b.platform, b.session, b.agent_id)
+
+
+class PlanNotes:
+    """Notes on a plan's lines, and where the operator stands: on a line, or behind the last.
+
+    Behind the last line stands the note on the whole plan.
+    """
+
+    def __init__(self, plan: str) -> None:
+        self.plan = plan
+        self.at = 0
+        self._notes: dict[int, str] = {}
+
+    def __repr__(self) -> str:
+        return f"<PlanNotes {len(self._notes)} on {len(self.lines)} lines>"
+
+    @cached_property
+    def lines(self) -> Sequence[Mark]:
+        """The plan's lines; the last of a plan that is too long holds what is left of it."""
+        marks = []
+        for mark in marks_of(self.plan):
+            marks.append(mark)
+            if len(marks) == MOST_LINES:
+                break
+        return marks
+
+    @property
+    def whole(self) -> bool:
+        """Whether every line of the plan can be stood on."""
+        return len(self.lines) < MOST_LINES
+
+    def move(self, step: int) -> None:
+        """Stand on another line; a blank one is passed over, the first and the last are ends."""
+        at, last = self.at, len(self.lines)
+        while 0 <= at + step <= last:
+            at += step
+            if at == last or self.lines[at].text.strip():
+                self.at = at
+                return
+
+    def far(self, step: int) -> None:
+        """Stand on the first line, or behind the last."""
+        self.at = 0 if step < 0 else len(self.lines)
+
+    def note_at(self, place: int) -> str:
+        """Return the note on a line; that on the whole plan stands behind the last."""
+        return self._notes.get(place, "")
+
+    def write(self, text: str) -> None:
+        """Note this on the line stood on; an empty text takes the note back."""
+        if text.strip():
+            self._notes[self.at] = text.strip()
+        else:
+            self._notes.pop(self.at, None)
+
+    @property
+    def count(self) -> int:
+        """How many notes there are."""
+        return len(self._notes)
+
+    def reason(self) -> str:
+        """Return the denial's reason: each line that has a note, quoted, and the note."""
+        if not self._notes:
+            return ""
+        parts = [_OPENING]
+        for place in sorted(self._notes):
+            if place < len(self.lines):
+                line = self.lines[place].text.strip()
+                quoted = line if len(line) <= _QUOTED else line[:_QUOTED] + "…"
+                parts.append(f"Line {place + 1}:\n> {quoted}\n{self._notes[place]}")
+            else:
+                parts.append(f"On the whole plan:\n{self._notes[place]}")
+        return "\n\n".join(parts)
+
+
+class Plans:
+    """What is known of the plans on cards, by the number of the card."""
+
+    def __init__(self, desk: Desk) -> None:
+        self._desk = desk
+        self._notes: dict[int, PlanNotes] = {}
+        self._before: dict[int, str] = {}
+
+    def __repr__(self) -> str:
+        return f"<Plans {sorted(self._notes)}>"
+
+    def of(self, card: Card | None) -> PlanNotes | None:
+        """Return the notes on a card's plan, if it asks about one; a plan that changed has none."""
+        plan = plan_of(card)
+        if card is None or not plan:
+            return None
+        notes = self._notes.get(card.number)
+        if notes is None or notes.plan != plan:
+            notes = self._notes[card.number] = PlanNotes(plan)
+        return notes
+
+    def before(self, card: Card) -> str:
+        """Return the plan that was denied before this one; empty where none was."""
+        if card.number not in self._before:
+            self._before[card.number] = rejected_before(card, self._desk.ended())
+        return self._before[card.number]
+
+    def forget(self, number: int) -> None:
+        """Forget the plan of a card that nobody looks at any more."""
+        self._notes.pop(number, None)
+        self._before.pop(number, None)
+
+
+# What keys do.
+
+
+def begin(screen: Screen) -> None:
+    """Go into the plan, to stand on its lines."""
+    if screen.plan is not None:
+        screen.mode = Mode.NOTES
+        screen.view().reveal(screen.plan.at)
+
+
+def move(screen: Screen, step: int) -> None:
+    """Stand on another line; a long way leads to the first or behind the last."""
+    if (plan := screen.plan) is not None:
+        if abs(step) > len(plan.lines):
+            plan.far(step)
+        else:
+            plan.move(step)
+        screen.view().reveal(plan.at)
+
+
+def note(screen: Screen) -> None:
+    """Type a note on the line."""
+    if (plan := screen.plan) is not None:
+        screen.type(Purpose.NOTE_ON_PLAN, plan.write, text=plan.note_at(plan.at))
+
+
+def unnote(screen: Screen) -> None:
+    """Take back the note on the line."""
+    if (plan := screen.plan) is not None:
+        plan.write("")
+
+
+def send(screen: Screen) -> None:
+    """Show the denial that the notes make, to be confirmed."""
+    card, plan = screen.card, screen.plan
+    if card is None or plan is None:
+        return
+    if not plan.count:
+        screen.say("there is no note yet: c makes one on the marked line")
+        return
+    screen.propose(
+        Proposal(
+            lambda: DenialContent(card, plan),
+            lambda: give(screen, Decision(Verdict.DENY, reason=plan.reason())),
+            number=card.number,
+            back=Mode.NOTES,
+        )
+    )
+
+
+def changes(screen: Screen) -> None:
+    """Show what changed since the plan that was denied before, or the plan again."""
+    if (card := screen.card) is not None:
+        screen.comparing = None if screen.comparing == card.number else card.number
+
+
+# How it is drawn.
+
+
+_INDENT = "    "
+
+
+@dataclass(frozen=True, slots=True)
+class NotesContent:
+    """The plan line by line, the notes below their lines, and the note on the whole plan."""
+
+    card: Card
+    notes: PlanNotes
+
+    @property
+    def key(self) -> Hashable:
+        """The notes on which card."""
+        return self.card.number, "notes", len(self.notes.plan)
+
+    @property
+    def count(self) -> int:
+        """The lines, and the note on the whole."""
+        return len(self.notes.lines) + 1
+
+    def item(self, place: int) -> Item:
+        """Return a line with its note, or the note on the whole."""
+        here, note = self.notes.at == place, self.notes.note_at(place)
+        return Item(
+            (self.card.number, "note", place, here, note),
+            lambda sheet: self._line(sheet, place, here=here),
+        )
+
+    def _line(self, sheet: Sheet, place: int, *, here: bool) -> Iterator[Line]:
+        head = "▸" if here else " "
+        if place < len(self.notes.lines):
+            mark = self.notes.lines[place]
+            for begins, row in mark_rows(mark, sheet.inner - 1, sheet.spell):
+                yield [("mark", head if begins else " "), *next(framed([(begins, row)]))]
+        else:
+            if not self.notes.whole:
+                yield [("warning", " the plan is longer: note on the rest here")]
+            yield [("mark", head), ("label", "on the whole plan")]
+        if note := self.notes.note_at(place):
+            yield from _note(note, sheet)
+
+
+def _note(note: str, sheet: Sheet) -> Iterator[Line]:
+    rows = plain_rows(note, sheet.columns - 8, sheet.spell, style="noted", words=True)
+    for place, (_, row) in enumerate(rows):
+        yield [("noted", "  note: " if place == 0 else " " * 8), *row]
+
+
+@dataclass(frozen=True, slots=True)
+class DenialContent:
+    """Exactly what the model would read of a plan rejected with notes."""
+
+    card: Card
+    notes: PlanNotes
+
+    @property
+    def key(self) -> Hashable:
+        """The denial of which card."""
+        return self.card.number, "denial"
+
+    @property
+    def count(self) -> int:
+        """One item: it is read as a whole."""
+        return 1
+
+    def item(self, _place: int) -> Item:
+        """Return the denial."""
+        return Item((self.card.number, "denial", self.notes.reason()), self._rows)
+
+    def _rows(self, sheet: Sheet) -> Iterator[Line]:
+        yield [("heading", "the plan is denied, and the model reads:")]
+        yield from framed(plain_rows(self.notes.reason(), sheet.inner, sheet.spell, words=True))
+
+
+@dataclass(frozen=True, slots=True)
+class ChangesContent:
+    """What changed since the plan that was denied before, then the request in full."""
+
+    card: Card
+    before: str
+    plan: str
+
+    @property
+    def key(self) -> Hashable:
+        """The changes of which card."""
+        return self.card.number, "changes"
+
+    @property
+    def count(self) -> int:
+        """One item: it is read as a whole."""
+        return 1
+
+    def item(self, _place: int) -> Item:
+        """Return the changes and the request."""
+        return Item((self.key, len(self.plan), len(self.before)), self._rows)
+
+    def _rows(self, sheet: Sheet) -> Iterator[Line]:
+        yield [("label", "since the plan that was denied before")]
+        if self.before == self.plan:
+            yield [("warning", "nothing changed: it is the same plan again")]
+        else:
+            yield from framed(unified_rows(self.before, self.plan, sheet.inner, sheet.spell))
+        yield []
+        yield [("label", "the request in full")]
+        yield from request_rows(self.card, sheet)

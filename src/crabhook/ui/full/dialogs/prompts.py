@@ -1,0 +1,175 @@
+"""What asks the operator to choose or to confirm: a list, and a page that asks for a yes."""
+
+from collections.abc import Callable, Hashable, Iterator
+from dataclasses import dataclass
+
+from crabhook.ui.full.code import plain_rows
+from crabhook.ui.full.detail import Content, Item
+from crabhook.ui.full.filters import Mode
+from crabhook.ui.full.framed import framed
+from crabhook.ui.full.letters import clip, wrapped
+from crabhook.ui.full.paper import Line, Sheet
+
+# A list to choose from.
+
+
+_DIGITS = 9  # rows that a digit chooses
+
+
+@dataclass(frozen=True, slots=True)
+class Beneath:
+    """An agent's text to read with a list, what it is, and the style it wears."""
+
+    what: str
+    text: str
+    style: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One row: our words, an agent's behind them, and what choosing it does.
+
+    `warning` stands below the row: ours, and an agent's words behind it.
+    `beneath` is to be read beneath the list while one stands on the row.
+    """
+
+    ours: str
+    does: Callable[[], object]
+    theirs: str = ""
+    warning: tuple[str, str] = ("", "")
+    beneath: tuple[Beneath, ...] = ()
+
+
+@dataclass(slots=True)
+class Menu:
+    """A list, what it is about, and the row the operator stands on.
+
+    `number` is the card it is about, None for a list about the whole desk.
+    `beneath` is an agent's text to read with it, and what it is.  `turn`
+    changes something about all its rows.
+    """
+
+    title: str
+    choices: tuple[Choice, ...]
+    number: int | None = None
+    beneath: tuple[str, str] = ("", "")
+    cursor: int = 0
+    turn: Callable[[], object] | None = None
+
+    def move(self, step: int) -> None:
+        """Stand on another row; the first and the last are ends."""
+        self.cursor = max(min(self.cursor + step, len(self.choices) - 1), 0)
+
+    def pick(self, place: int) -> bool:
+        """Do what the row at `place` is for; return whether there is one."""
+        if not 0 <= place < len(self.choices):
+            return False
+        self.choices[place].does()
+        return True
+
+    @property
+    def key(self) -> Hashable:
+        """What tells it from any other list."""
+        rows = tuple((one.ours, one.theirs, one.warning, one.beneath) for one in self.choices)
+        return "menu", self.number, self.title, rows, self.beneath
+
+
+@dataclass(frozen=True, slots=True)
+class MenuContent:
+    """A list drawn: its title, its rows, and what is to be read beneath them."""
+
+    menu: Menu
+
+    @property
+    def key(self) -> Hashable:
+        """Which list."""
+        return self.menu.key
+
+    @property
+    def count(self) -> int:
+        """The title, the rows, and what stands beneath."""
+        return len(self.menu.choices) + 2
+
+    def item(self, place: int) -> Item:
+        """Return one of them."""
+        menu = self.menu
+        if place == 0:
+            return Item((menu.key, "title"), self._title)
+        if place > len(menu.choices):
+            return Item((menu.key, "beneath", menu.cursor), self._beneath)
+        here = place - 1 == menu.cursor
+        return Item((menu.key, place, here), lambda sheet: self._row(sheet, place, here))
+
+    def _title(self, sheet: Sheet) -> Iterator[Line]:
+        for row in wrapped(self.menu.title, sheet.columns, str, words=True):
+            yield [("heading", row)]
+
+    def _row(self, sheet: Sheet, place: int, here: bool) -> Iterator[Line]:  # noqa: FBT001 - a row's own state, never called from outside
+        choice = self.menu.choices[place - 1]
+        digit = f"{place} " if place <= _DIGITS else "  "
+        said = choice.ours + (sheet.spell(choice.theirs) if choice.theirs else "")
+        style = "chosen" if here else ""
+        for turn, row in enumerate(wrapped(said, sheet.columns - 4, str, words=True)):
+            mark = f"{'▸' if here else ' '} {digit}" if turn == 0 else "    "
+            yield [("mark" if here else "key", mark), (style, row)]
+        warning, whereof = choice.warning
+        if warning:
+            said = clip(f"! {warning}{sheet.spell(whereof)}", sheet.columns - 4)
+            yield [("", "    "), ("warning", said)]
+
+    def _beneath(self, sheet: Sheet) -> Iterator[Line]:
+        menu = self.menu
+        here = menu.choices[menu.cursor : menu.cursor + 1]
+        for one in (Beneath(*menu.beneath), *(part for row in here for part in row.beneath)):
+            if one.text:
+                yield [(one.style or "label", one.what)]
+                yield from framed(plain_rows(one.text, sheet.inner, sheet.spell, style=one.style))
+
+
+# What would be done, shown whole before it is done.
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """Something to be confirmed.
+
+    `content` is made anew each time it is looked at, so that what it says is
+    true; with another key it has to be in view for a while again.  `number`
+    is the card it is about, None for one about more or about none.  `back`
+    is where keys go after it.
+    """
+
+    content: Callable[[], Content]
+    carry_out: Callable[[], object]
+    number: int | None = None
+    back: Mode = Mode.QUEUE
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A few sentences of ours, each with an agent's words beneath it."""
+
+    said: tuple[tuple[str, str], ...]
+
+    @property
+    def key(self) -> Hashable:
+        """What it says."""
+        return "statement", self.said
+
+    @property
+    def count(self) -> int:
+        """An item a sentence."""
+        return len(self.said)
+
+    def item(self, place: int) -> Item:
+        """Return a sentence and what stands beneath it."""
+        ours, theirs = self.said[place]
+        style = "heading" if place == 0 else ""
+        return Item((self.key, place), lambda sheet: _sentence(ours, theirs, style, sheet))
+
+
+def _sentence(ours: str, theirs: str, style: str, sheet: Sheet) -> Iterator[Line]:
+    for row in wrapped(ours, sheet.columns, str, words=True):
+        yield [(style, row)]
+    if theirs:
+        yield from framed(plain_rows(theirs, sheet.inner, sheet.spell))

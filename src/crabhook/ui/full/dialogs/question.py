@@ -1,0 +1,307 @@
+"""The dialog for a card's questions: what its keys do, and how it is drawn.
+
+It shows the questions as tabs, the options of one of them row by row, and a
+review of exactly what would be sent.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from crabhook.model.decision import Decision, Verdict
+from crabhook.model.errors import QuestionError
+from crabhook.model.jsontext import Value, pretty
+from crabhook.ui.full.box import Purpose
+from crabhook.ui.full.code import plain_rows
+from crabhook.ui.full.detail import Item
+from crabhook.ui.full.dialogs.decide import give
+from crabhook.ui.full.draw import request_rows
+from crabhook.ui.full.filters import Mode
+from crabhook.ui.full.framed import framed
+from crabhook.ui.full.letters import Speller, cells, clip
+from crabhook.ui.safe import TAB
+from crabhook.ui.summary import brief
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Iterator, Mapping
+
+    from crabhook.broker.card import Card
+    from crabhook.model.question import Option
+    from crabhook.ui.full.dialogs.question_state import Draft, Form
+    from crabhook.ui.full.paper import Line, Sheet
+    from crabhook.ui.full.screen import Screen
+
+# What keys do.
+
+
+def choose_number(screen: Screen, key: str) -> None:
+    """Choose the option with that number, or take the choice back."""
+    if screen.form is not None:
+        screen.mode = Mode.FORM
+        screen.form.choose(int(key) - 1)
+        screen.view().reveal(screen.form.draft.cursor + 1)
+
+
+def choose(screen: Screen) -> None:
+    """Choose the row the operator stands on; below the options, type."""
+    form = screen.form
+    if form is None:
+        return
+    beyond = form.draft.cursor - len(form.question.options)
+    if beyond < 0:
+        form.choose(form.draft.cursor)
+    else:
+        (own_words if beyond == 0 else remark)(screen)
+
+
+def own_words(screen: Screen) -> None:
+    """Type an answer in own words."""
+    if (form := screen.form) is not None:
+        screen.mode = Mode.FORM
+        screen.type(Purpose.WORDS, form.say, text=form.draft.words)
+
+
+def remark(screen: Screen) -> None:
+    """Type a note beside the answer."""
+    if (form := screen.form) is not None:
+        screen.mode = Mode.FORM
+        screen.type(Purpose.REMARK, form.note, text=form.draft.note)
+
+
+def next_question(screen: Screen) -> None:
+    """Go to the next question; from the last one to the review."""
+    form = screen.form
+    if form is not None and form.current + 1 < len(form.questions):
+        form.go(+1)
+    else:
+        review(screen)
+
+
+def go_question(screen: Screen, step: int) -> None:
+    """Go to the question before or after."""
+    if screen.form is not None:
+        screen.form.go(step)
+
+
+def review(screen: Screen) -> None:
+    """Show exactly what would be sent."""
+    screen.mode = Mode.REVIEW
+
+
+def send(screen: Screen) -> None:
+    """Send the answers that were reviewed."""
+    try:
+        updated = screen.form.updated_input() if screen.form else None
+    except QuestionError as error:
+        screen.say(str(error))
+        return
+    if updated is None:
+        screen.say("nothing is answered yet, so there is nothing to send; esc goes back")
+    else:
+        give(screen, Decision(Verdict.ALLOW, updated_input=updated))
+
+
+# How it is drawn.
+
+
+_INDENT = "      "
+_TAB_CELLS = 24
+_ALIGNED = 20  # options whose labels are measured to put the descriptions in a column
+_LABEL = 24  # cells a label may push that column to
+
+
+def tab_line(form: Form, columns: int, spell: Speller) -> Line:
+    """Return one line that lists the questions and how each stands, the current one in view."""
+    before = [_tab(form, place, spell) for place in range(max(form.current - 3, 0), form.current)]
+    while before and sum(map(_tab_cells, before)) > columns // 2:
+        del before[0]
+    line = [span for tab in before for span in tab]
+    for place in range(form.current, min(form.current + 8, len(form.questions))):
+        line += _tab(form, place, spell)
+    hidden = form.current - len(before)
+    return [("dim", f" {hidden} before "), *line] if hidden else line
+
+
+def _tab(form: Form, place: int, spell: Speller) -> Line:
+    question = form.questions[place]
+    name = clip(brief(question.header or question.text, spell), _TAB_CELLS)
+    state = brief(form.state(place), spell)
+    style = "current" if place == form.current else "dim"
+    mark = "▸" if place == form.current else " "
+    tab = [(style, f"{mark}({place + 1}) {name}")]
+    if state:
+        tab.append(("answered", f" ✓ {clip(state, _TAB_CELLS)}"))
+    return [*tab, ("", "  ")]
+
+
+def _tab_cells(tab: Line) -> int:
+    return sum(cells(text) for _, text in tab)
+
+
+@dataclass(frozen=True, slots=True)
+class FormContent:
+    """The current question: its text, its options, own words, the note, then the request in full.
+
+    `focused`: whether keys go to the form, so that the row they act on is marked.
+    """
+
+    card: Card
+    form: Form
+    focused: bool
+
+    @property
+    def key(self) -> Hashable:
+        """Which question of which card."""
+        return self.card.number, "question", self.form.current
+
+    @property
+    def count(self) -> int:
+        """The question, its rows, and the request."""
+        return self.form.rows + 2
+
+    def item(self, place: int) -> Item:
+        """Return the question's text, one of its rows, or the request in full."""
+        number, current, draft = self.card.number, self.form.current, self.form.draft
+        if place == 0:
+            return Item((number, current, "text"), self._text)
+        row = place - 1
+        if row == self.form.rows:
+            legs = tuple(leg.id for leg in self.card.requests)
+            return Item((number, legs, "in full"), self._request)
+        here = self.focused and draft.cursor == row
+        if row < len(self.form.question.options):
+            chosen = row in draft.chosen
+            return Item(
+                (number, current, row, here, chosen), lambda sheet: self._option(sheet, row, here)
+            )
+        said = draft.words if row == len(self.form.question.options) else draft.note
+        return Item((number, current, row, here, said), lambda sheet: self._own(sheet, row, here))
+
+    def _text(self, sheet: Sheet) -> Iterator[Line]:
+        text = self.form.question.text
+        for _, row in plain_rows(text, sheet.columns - 1, sheet.spell, style="heading", words=True):
+            yield [("", " "), *row]
+        yield [("dim", f" {self._kind()}")]
+
+    def _kind(self) -> str:
+        question = self.form.question
+        if not question.options:
+            return "answer in your own words: o"
+        return "choose any number" if question.several else "choose one"
+
+    def _option(self, sheet: Sheet, row: int, here: bool) -> Iterator[Line]:  # noqa: FBT001 - a row's own state, never called from outside
+        question = self.form.question
+        option: Option = question.options[row]
+        chosen = row in self.form.draft.chosen
+        box = ("[x]" if chosen else "[ ]") if question.several else ("(x)" if chosen else "( )")
+        style = "chosen" if chosen else ""
+        head = f"{'▸' if here else ' '}{box} {row + 1} "
+        width = sheet.columns - len(head)
+        beside = self._beside(option, width, sheet.spell)
+        label = plain_rows(option.label, width, sheet.spell, style=style)
+        for place, (_, spans) in enumerate(label):
+            yield [(style, head if place == 0 else " " * len(head)), *spans, *beside]
+        if not beside:
+            yield from _below(option.description, sheet, "dim")
+        if option.preview and (here or chosen):
+            yield [("label", f"{_INDENT}preview")]
+            for line in framed(plain_rows(option.preview, sheet.inner - 6, sheet.spell)):
+                yield [("", _INDENT), *line]
+
+    def _beside(self, option: Option, width: int, spell: Speller) -> Line:
+        """Return a description that fits beside its label, in a column with the others."""
+        label, said = option.label, option.description
+        if not said or "\n" in label + said or len(label) + len(said) > width:
+            return []
+        labels = (one.label for one in self.form.question.options[:_ALIGNED])
+        column = min(max(cells(spell(other[:_LABEL])) for other in labels), _LABEL)
+        used = cells(spell(label.replace("\t", TAB)))
+        beside = " " * max(column - used + 2, 2) + spell(said)
+        return [("dim", beside)] if used + cells(beside) <= width else []
+
+    def _own(self, sheet: Sheet, row: int, here: bool) -> Iterator[Line]:  # noqa: FBT001 - as above
+        draft: Draft = self.form.draft
+        words = row == len(self.form.question.options)
+        name, said = ("o own words", draft.words) if words else ("t note", draft.note)
+        yield [
+            ("chosen" if said else "", f"{'▸' if here else ' '}    {name}{':' if said else '…'}")
+        ]
+        yield from _below(said, sheet, "chosen")
+
+    def _request(self, sheet: Sheet) -> Iterator[Line]:
+        yield [("label", "the request in full")]
+        yield from request_rows(self.card, sheet)
+
+
+def _below(text: str, sheet: Sheet, style: str) -> Iterator[Line]:
+    """Return text under its heading."""
+    if text:
+        width = sheet.columns - len(_INDENT)
+        for _, row in plain_rows(text, width, sheet.spell, style=style, words=True):
+            yield [("", _INDENT), *row]
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewContent:
+    """Exactly what would be sent, read from the merged input itself."""
+
+    card: Card
+    form: Form
+
+    @property
+    def key(self) -> Hashable:
+        """The review of which card."""
+        return self.card.number, "review"
+
+    @property
+    def count(self) -> int:
+        """One item: it is read as a whole."""
+        return 1
+
+    def item(self, _place: int) -> Item:
+        """Return the review."""
+        key = (self.card.number, "review", repr(self.form.answers()))
+        return Item(key, self._rows)
+
+    def _rows(self, sheet: Sheet) -> Iterator[Line]:
+        try:
+            merged = self.form.updated_input()
+        except QuestionError as error:
+            yield [("warning", f" these answers cannot be sent: {sheet.spell(str(error))}")]
+            return
+        if merged is None:
+            yield [("warning", " nothing is answered yet, so there is nothing to send")]
+            return
+        yield [("heading", " these answers will be sent:")]
+        answers, remarks = _texts(merged, "answers"), _texts(merged, "annotations")
+        for place, question in enumerate(self.form.questions):
+            said, remark = answers.pop(question.text, None), remarks.pop(question.text, None)
+            yield from self._one(place, said, remark, sheet)
+        for key, value in answers.items():
+            yield from _foreign(key, value, sheet)
+
+    def _one(self, place: int, said: Value, remark: Value, sheet: Sheet) -> Iterator[Line]:
+        question = self.form.questions[place]
+        yield [("label", f" ({place + 1}) "), ("dim", brief(question.text, sheet.spell))]
+        if said is None:
+            yield [("dim", f"{_INDENT}no answer")]
+        else:
+            yield from _below(_as_text(said), sheet, "chosen")
+        notes = remark.get("notes") if isinstance(remark, dict) else None
+        if notes:
+            yield from _below(f"note: {_as_text(notes)}", sheet, "")
+
+
+def _foreign(key: str, value: Value, sheet: Sheet) -> Iterator[Line]:
+    yield [("warning", " the agent's input also carries an answer to no question here:")]
+    yield from _below(f"{key}: {_as_text(value)}", sheet, "")
+
+
+def _texts(merged: Mapping[str, Value], key: str) -> dict[str, Value]:
+    value = merged.get(key)
+    return dict(value) if isinstance(value, dict) else {}
+
+
+def _as_text(value: Value) -> str:
+    return value if isinstance(value, str) else pretty(value)

@@ -1,0 +1,78 @@
+"""The text being edited fits its sheet, shows its cursor once, and is never raw."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crabhook.broker.card import Card
+from crabhook.model.decision import Decision, Verdict
+from crabhook.ui.full.dialogs.edit import DifferenceContent, Edit, EditContent
+from crabhook.ui.full.editor import EDITOR_KEYS, Editor
+from crabhook.ui.full.paper import Line, Sheet, line_cells
+from crabhook.ui.safe import safe
+from tests.support.sitting import Sitting
+
+SHEET = Sheet(24, safe)
+TEXTS = st.text(alphabet="ab \t\n日\x1b\u202e\u0301", max_size=120)
+
+
+def asked() -> Card:
+    sitting = Sitting()
+    sitting.ask()
+    return sitting.card
+
+
+CARD = asked()
+
+
+def editing(text: str) -> Edit:
+    return Edit(CARD, "input", text, Editor(text), lambda _: Decision(Verdict.ALLOW), str)
+
+
+def lines(content: EditContent | DifferenceContent) -> list[Line]:
+    return [line for place in range(content.count) for line in content.item(place).rows(SHEET)]
+
+
+@given(TEXTS, st.lists(st.sampled_from(sorted(EDITOR_KEYS)), max_size=20))
+def test_one_cursor_is_shown_where_it_is_said_to_be(text: str, keys: list[str]) -> None:
+    edit = editing(text)
+    for key in keys:
+        edit.editor.press(key)
+    content = EditContent(edit)
+    shown = [
+        (place, row)
+        for place in range(content.count)
+        for row, line in enumerate(content.item(place).rows(SHEET))
+        if any(style == "cursor" for style, _ in line)
+    ]
+    assert content.cursor_place(SHEET) in shown
+    assert all(place == shown[0][0] for place, _ in shown)
+
+
+@given(TEXTS)
+def test_no_row_is_too_wide_or_unsafe(text: str) -> None:
+    for line in lines(EditContent(editing(text))):
+        assert line_cells(line) <= SHEET.columns
+        assert all(safe(part) == part for _, part in line)
+
+
+def test_what_is_edited_is_behind_the_bar_of_an_agents_text() -> None:
+    rows = ["".join(text for _, text in line) for line in lines(EditContent(editing("a\nb")))]
+    assert rows == ["│ a", "│ b"]
+
+
+def test_a_line_is_another_item_when_it_or_the_cursor_in_it_changes() -> None:
+    edit = editing("ab\ncd")
+    content = EditContent(edit)
+    first, second = content.item(0).key, content.item(1).key
+    edit.editor.press("right")
+    assert content.item(0).key != first
+    assert content.item(1).key == second
+
+
+def test_a_difference_takes_out_and_puts_in_and_is_another_when_it_changes() -> None:
+    one = DifferenceContent(1, "command", "ls\x1b", "ls -l")
+    rows = ["".join(text for _, text in line) for line in lines(one)]
+    assert rows == ["the command as it will be sent", "│ - ls␛", "│ + ls -l"]
+    assert one.key != DifferenceContent(1, "command", "ls\x1b", "ls -a").key

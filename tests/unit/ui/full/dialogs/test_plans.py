@@ -1,0 +1,77 @@
+"""A plan is rejected line by line, and compared with the one that was rejected before it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from crabhook.model.decision import Decision, Verdict
+from crabhook.ui.full.dialogs.plan import MOST_LINES, PlanNotes, Plans, plan_of
+from tests.support.desk import BrokerDesk
+from tests.support.sitting import call
+
+PLAN = "# Plan\n\n1. Delete everything\n2. Build"
+
+
+def asked(desk: BrokerDesk, plan: str = PLAN, **fields: Any) -> int:
+    event = {"hook_event_name": "PermissionRequest", **fields}
+    name = desk.ask(call("ExitPlanMode", {"plan": plan}, **event))
+    return next(card.number for card in desk.waiting() if card.requests[0].id == name)
+
+
+def test_the_cursor_passes_over_blank_lines_and_ends_behind_the_last() -> None:
+    notes = PlanNotes(PLAN)
+    seen = []
+    for _ in range(6):
+        seen.append(notes.at)
+        notes.move(+1)
+    assert seen == [0, 2, 3, 4, 4, 4]
+    notes.far(-1)
+    assert notes.at == 0
+
+
+def test_the_reason_quotes_each_line_with_its_note() -> None:
+    notes = PlanNotes(PLAN)
+    notes.far(+1)
+    notes.write("go slower")
+    notes.at = 2
+    notes.write(" only build/ ")
+    assert notes.reason().split("\n\n")[1:] == [
+        "Line 3:\n> 1. Delete everything\nonly build/",
+        "On the whole plan:\ngo slower",
+    ]
+
+
+def test_an_empty_note_is_none() -> None:
+    notes = PlanNotes(PLAN)
+    notes.write("x")
+    notes.write("  ")
+    assert (notes.count, notes.reason()) == (0, "")
+
+
+def test_a_plan_of_any_length_can_be_noted_on() -> None:
+    notes = PlanNotes("line\n" * 1_000_000)
+    assert len(notes.lines) == MOST_LINES
+    assert not notes.whole
+
+
+def test_the_plan_denied_last_in_the_same_session_is_the_one_compared_with() -> None:
+    desk = BrokerDesk()
+    plans = Plans(desk)
+    for plan, verdict in (
+        ("first", Verdict.DENY),
+        ("second", Verdict.DENY),
+        ("third", Verdict.ALLOW),
+    ):
+        reason = "no" if verdict is Verdict.DENY else ""
+        desk.answer(asked(desk, plan), Decision(verdict, reason=reason))
+    desk.answer(asked(desk, "of another", session_id="t"), Decision(Verdict.DENY, reason="no"))
+    card = desk.card(asked(desk, "fourth"))
+    assert card is not None
+    assert plans.before(card) == "second"
+
+
+def test_a_plan_that_is_no_text_is_none() -> None:
+    desk = BrokerDesk()
+    desk.ask(call("ExitPlanMode", {"plan": ["x"]}))
+    assert plan_of(desk.waiting()[0]) == ""
+    assert Plans(desk).of(desk.waiting()[0]) is None

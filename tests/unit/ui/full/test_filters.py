@@ -1,0 +1,78 @@
+"""The conditions of keys, each in the moments it is made for."""
+
+from __future__ import annotations
+
+from crabhook.model.choices import Beside
+from crabhook.model.decision import Verdict
+from crabhook.ui.full import filters as m
+from crabhook.ui.full.filters import KeyContext, Mode
+from tests.support.key_contexts import CONTEXTS
+
+
+def test_a_place_is_met_there_and_nowhere_else() -> None:
+    when = m.at(Mode.TEXT, Mode.HELP)
+    assert {context.mode for context in CONTEXTS if when(context)} == {Mode.TEXT, Mode.HELP}
+
+
+def test_deciding_needs_a_card_that_waits_in_view() -> None:
+    for context in CONTEXTS:
+        if m.deciding(context):
+            assert context.waits
+            assert context.mode in {Mode.QUEUE, Mode.TEXT, Mode.FORM}
+
+
+def test_while_cards_are_marked_no_single_one_is_decided() -> None:
+    for context in CONTEXTS:
+        assert not (m.deciding(context) and m.with_marks(context))
+        assert not (m.deciding(context) and context.marked)
+
+
+def test_a_verdict_needs_an_event_that_takes_it() -> None:
+    for verdict in Verdict:
+        for context in filter(m.can(verdict), CONTEXTS):
+            assert m.deciding(context)
+            assert verdict in context.choices.verdicts
+    for context in filter(m.can(Verdict.DENY, Beside.INTERRUPT), CONTEXTS):
+        assert Beside.INTERRUPT in context.choices.beside
+    for context in filter(m.can_carry(Beside.HALT), CONTEXTS):
+        assert Beside.HALT in context.choices.beside
+
+
+def test_a_suggestion_is_taken_where_an_allow_can_carry_it() -> None:
+    for context in filter(m.suggesting, CONTEXTS):
+        assert context.suggests
+        assert not context.form
+        assert Beside.PERMISSIONS in context.choices.beside
+
+
+def test_one_is_either_here_or_away() -> None:
+    for context in CONTEXTS:
+        assert not (m.here(context) and m.away(context))
+
+
+def test_conditions_join_and_turn_round() -> None:
+    when = m.both(m.at(Mode.QUEUE), m.no(m.with_a_card))
+    assert when(KeyContext(Mode.QUEUE))
+    assert not when(KeyContext(Mode.QUEUE, card=True))
+    assert not when(KeyContext(Mode.TEXT))
+
+
+def test_answering_needs_a_form_that_waits() -> None:
+    for context in CONTEXTS:
+        if m.answering(context) or m.in_the_form(context) or m.reviewing(context):
+            assert context.waits
+        if m.answering(context):
+            assert context.form
+
+
+def test_taking_back_needs_something_held_in_view() -> None:
+    for context in CONTEXTS:
+        if m.taking_back(context):
+            assert context.held
+            assert context.mode not in {Mode.BOX, Mode.HELP}
+
+
+def test_a_card_is_entered_from_the_queue() -> None:
+    assert m.with_a_card(KeyContext(Mode.QUEUE, card=True))
+    assert not m.with_a_card(KeyContext(Mode.QUEUE))
+    assert all(map(m.always, CONTEXTS))
