@@ -11,13 +11,13 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache, partial
 
 from crabhook.model.jsontext import MAX_DEPTH, Value
-from crabhook.store.assigned import names_a_secret
-from crabhook.store.chance import SHORTEST, by_chance
-from crabhook.store.context import secrets_in
+from crabhook.secrets.assigned import names_a_secret
+from crabhook.secrets.context import secrets_in
+from crabhook.secrets.entropy import SHORTEST, by_chance
+from crabhook.secrets.references import is_reference
+from crabhook.secrets.spans import Span, united
+from crabhook.secrets.vendors import VENDORS, kind_of
 from crabhook.store.fingerprint import fingerprint
-from crabhook.store.references import is_reference
-from crabhook.store.spans import Span, united
-from crabhook.store.vendors import VENDORS, kind_of
 
 MAX_TEXT = 32_768  # characters kept of one text
 MAX_VALUE = 131_072  # characters and values kept of one body, all in all

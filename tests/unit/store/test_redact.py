@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from crabhook.model.jsontext import compact
 from crabhook.store.redact import MAX_TEXT, MAX_VALUE, Redactor
-from tests.unit.store import corpus
-from tests.unit.store.corpus import Sample
+from tests.unit.secrets import corpus
+from tests.unit.secrets.corpus import Sample
 
 KEY = b"k" * 32
 redactor = Redactor(KEY)

@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
-from crabhook.store.references import is_reference
-from crabhook.store.spans import Span, places
+from crabhook.secrets.references import is_reference
+from crabhook.secrets.spans import Span, places
 
 _KEYS = (
     *(

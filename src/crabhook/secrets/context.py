@@ -9,9 +9,9 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from crabhook.store.assigned import assigned_in
-from crabhook.store.references import is_reference
-from crabhook.store.spans import Span, lowered, places
+from crabhook.secrets.assigned import assigned_in
+from crabhook.secrets.references import is_reference
+from crabhook.secrets.spans import Span, lowered, places
 
 _TO_COMMAND_END = r"[^\n|;&]{0,300}?"
 _VALUE = r"[\"']?(?P<secret>[^\s\"']{1,400})"
