@@ -17,7 +17,7 @@ from time import perf_counter
 
 from bench.table import table
 from crabhook.model.jsontext import Value
-from crabhook.store.change import Change, happened, settled, waits
+from crabhook.store.change import Answer, Change, Waiting, happened, settled, waits
 from crabhook.store.head import HeadFile
 from crabhook.store.query import Query
 from crabhook.store.reader import Reader
@@ -26,7 +26,6 @@ from crabhook.store.retention import Retention
 from crabhook.store.sqlite import SqliteStore
 from crabhook.store.stats import ENDS, stats
 from crabhook.store.verify import verify
-from crabhook.store.working import Answer, Waiting
 
 _BEGIN = 1_760_000_000.0
 _ALONE = 3000  # decisions written one by one

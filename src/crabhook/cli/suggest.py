@@ -21,7 +21,7 @@ from crabhook.rulebook.today import Today
 from crabhook.store.query import Query
 from crabhook.store.reader import Reader
 from crabhook.store.record import Kind
-from crabhook.store.transaction import speaking_of
+from crabhook.store.sqlite_files import speaking_of
 from crabhook.ui.safe import safe
 
 SINCE = "30d"

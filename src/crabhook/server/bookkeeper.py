@@ -22,10 +22,9 @@ from crabhook.model.event import Event
 from crabhook.model.request import Request
 from crabhook.server.keeping import answer_kept, waiting_kept
 from crabhook.store import entries
-from crabhook.store.change import Change, delivered, halted, happened, left, settled, waits
+from crabhook.store.change import Change, Halt, delivered, halted, happened, left, settled, waits
 from crabhook.store.entries import Circumstances
 from crabhook.store.record import Kind, iso
-from crabhook.store.working import Halt
 
 _ENDS = {State.WITHDRAWN: Kind.WITHDRAWN, State.EXPIRED: Kind.EXPIRED}
 _NO_ROOM = (Refusal.FULL, Refusal.SESSION_FULL)

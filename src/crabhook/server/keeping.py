@@ -16,7 +16,7 @@ from crabhook.model.jsontext import WRITTEN_DEPTH, compact, parse_object
 from crabhook.model.reply import Reply
 from crabhook.model.request import Origin, Request, Stance
 from crabhook.platforms.interface import Platform
-from crabhook.store.working import Answer, DecidedCall, Recovered, Waiting
+from crabhook.store.change import Answer, DecidedCall, Recovered, Waiting
 
 
 def waiting_kept(card: Card, leg: Request, now: float, wall: float) -> Waiting:

@@ -1,14 +1,104 @@
-"""Changes: what is written together or not at all.
+"""Changes: what is written together or not at all, and what a server that was killed needs again.
 
-A change carries both what is recorded for good and what the server needs
-again after a kill, so the two can never tell different stories.
+A change carries both what is recorded for good and what the server takes up
+after a kill (requests that wait, answers just given), so that the two can
+never tell different stories.  A `Backlog` holds the changes that a store in
+trouble could not write.
 """
 
+from collections import deque
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
+from crabhook.broker.tickets import ANSWER_KEPT_FOR
 from crabhook.store.record import Entry
-from crabhook.store.working import Answer, Halt, Waiting
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """A request that waits, whole, so that it can be put back on its card.
+
+    `payload` is the hook's standard input verbatim, secrets and all: the
+    decision has to be made, and the input changed, on what was really asked.
+    Times are wall seconds; `gives_up_at` is when the hook itself does, 0 if it
+    has not said; `note` goes to the model with whatever is answered.
+    """
+
+    request_id: str
+    secret: str = field(repr=False)
+    platform: str
+    payload: bytes = field(repr=False)
+    stance: str
+    asked: float
+    wait_until: float
+    card: int
+    host: str = ""
+    pid: int = 0
+    user: str = ""
+    gives_up_at: float = 0.0
+    note: str = ""
+
+    def remaining(self, now: float) -> float:
+        """Return how many seconds it may still wait; a clock set back gives it no more."""
+        return min(max(0.0, self.wait_until - now), self.wait_until - self.asked)
+
+    def waited(self, now: float) -> float:
+        """Return how many seconds it has waited; by no clock less than none, or past its end."""
+        return min(max(0.0, now - self.asked), max(0.0, self.wait_until - self.asked))
+
+
+@dataclass(frozen=True, slots=True)
+class DecidedCall:
+    """What an operator decided about a call, whole, until it is known that the client has it.
+
+    `payload` is as in `Waiting`; `decision` is JSON.
+    """
+
+    card: int
+    platform: str
+    payload: bytes = field(repr=False)
+    decision: bytes = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A reply that was decided, for a client that may not have got it.  `decided`: wall seconds.
+
+    `call`: what it says, None where nobody waits for a receipt, or it has come.
+    `delivered`: whether the client has it, None while nobody knows.
+    """
+
+    request_id: str
+    secret: str = field(repr=False)
+    stdout: bytes = field(repr=False)
+    stderr: str
+    exit_code: int
+    decided: float
+    call: DecidedCall | None = None
+    delivered: bool | None = None
+
+    @property
+    def owed(self) -> bool:
+        """Whether the record does not say yet what became of it."""
+        return self.call is not None and self.delivered is None
+
+
+@dataclass(frozen=True, slots=True)
+class Halt:
+    """A session that the operator halted, and why."""
+
+    session: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Recovered:
+    """What a server that starts finds: requests by card and age, answers by age, the last card."""
+
+    waiting: tuple[Waiting, ...] = ()
+    answers: tuple[Answer, ...] = ()
+    last_card: int = 0
+    halts: tuple[Halt, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,3 +148,93 @@ def delivered(request_id: str, *entries: Entry, whole: bool) -> Change:
 def halted(halts: tuple[Halt, ...]) -> Change:
     """The sessions that are halted from now on; all of them."""
     return Change(halts=halts)
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How many entries are kept in memory, and how many bytes of them and of answers."""
+
+    entries: int = 10_000
+    size: int = 16_000_000
+
+
+class Backlog:
+    """Changes that wait for the store, made into one.
+
+    Of entries the oldest are dropped first, and counted.  What waits and what
+    was answered is kept as it is by now, not as it came to be.
+    """
+
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
+        self._entries: deque[tuple[Entry, int]] = deque()
+        self._waiting = dict[str, Waiting]()
+        self._ended: dict[str, None] = {}
+        self._answers = dict[str, Answer]()
+        self._delivered: dict[str, bool] = {}
+        self._halts: tuple[Halt, ...] | None = None
+        self._size = 0
+        self.dropped = 0
+        self.since: float | None = None  # wall time of the first change that is missing
+
+    def __bool__(self) -> bool:
+        return self.since is not None
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def add(self, changes: Sequence[Change], now: float) -> None:
+        """Keep changes that were not written at `now`, wall seconds."""
+        if self.since is None:
+            self.since = now
+        for change in changes:
+            for entry in change.entries:
+                self._keep(entry)
+            self._apply(change)
+        self._forget_answers(now - ANSWER_KEPT_FOR)
+
+    def change(self) -> Change:
+        """Return all of it as one change."""
+        return Change(
+            entries=tuple(entry for entry, _ in self._entries),
+            waiting=tuple(self._waiting.values()),
+            ended=tuple(self._ended),
+            answers=tuple(self._answers.values()),
+            delivered=tuple(self._delivered.items()),
+            halts=self._halts,
+        )
+
+    def _keep(self, entry: Entry) -> None:
+        size = 400 + len(repr(entry.body))
+        self._entries.append((entry, size))
+        self._size += size
+        while len(self._entries) > self._limits.entries or self._size > self._limits.size:
+            _, gone = self._entries.popleft()
+            self._size -= gone
+            self.dropped += 1
+
+    def _forget_answers(self, before: float) -> None:
+        """Forget answers that nobody would come back for; a long trouble must not fill memory."""
+        while self._answers:
+            request_id, oldest = next(iter(self._answers.items()))
+            if oldest.decided >= before:
+                return
+            del self._answers[request_id]
+
+    def _apply(self, change: Change) -> None:
+        if change.halts is not None:
+            self._halts = change.halts
+        for waiting in change.waiting:
+            self._waiting[waiting.request_id] = waiting
+            self._ended.pop(waiting.request_id, None)
+        for request_id in change.ended:
+            self._waiting.pop(request_id, None)
+            self._ended[request_id] = None
+        for answer in change.answers:
+            self._answers[answer.request_id] = answer
+        for request_id, whole in change.delivered:
+            if request_id in self._answers:
+                answer = self._answers[request_id]
+                self._answers[request_id] = replace(answer, delivered=whole)
+            else:
+                self._delivered[request_id] = whole

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from crabhook.ownfile import read_own
 from crabhook.store.errors import CorruptError
-from crabhook.store.faults import named
+from crabhook.store.sqlite_files import named
 
 KEY_BYTES = 32
 

@@ -12,10 +12,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from crabhook.ownfile import read_own
-from crabhook.store.chain import GENESIS
 from crabhook.store.errors import CorruptError, StoreError
-from crabhook.store.faults import named
-from crabhook.store.record import Head
+from crabhook.store.record import GENESIS, Head
+from crabhook.store.sqlite_files import named
 
 _LOG = logging.getLogger(__name__)
 

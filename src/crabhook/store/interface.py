@@ -3,9 +3,8 @@
 from collections.abc import Sequence
 from typing import Protocol
 
-from crabhook.store.change import Change
+from crabhook.store.change import Change, Recovered
 from crabhook.store.record import Head
-from crabhook.store.working import Recovered
 
 
 class Store(Protocol):

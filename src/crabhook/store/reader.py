@@ -12,12 +12,12 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from crabhook.store import schema
 from crabhook.store.errors import CorruptError, StoreError
 from crabhook.store.query import Query
 from crabhook.store.record import COLUMNS, Record, as_hash
 from crabhook.store.retention import Cut, cut_of
-from crabhook.store.transaction import speaking_of
+from crabhook.store.sqlite_files import speaking_of
+from crabhook.store.sqlite_tables import check
 
 _SELECT = f"SELECT {', '.join(COLUMNS)} FROM record"  # noqa: S608 - constants
 READ_MS = 2000  # how long to wait for a lock; only an opening server holds one, and not long
@@ -52,7 +52,7 @@ class Reader:
             self._connection = _opened(path)
         try:
             with speaking_of(path):
-                schema.check(self._connection)
+                check(self._connection)
                 self._connection.execute("BEGIN")
                 self._connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
         except BaseException:

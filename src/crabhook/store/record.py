@@ -1,13 +1,16 @@
-"""What the record is made of: entries somebody wants kept, and records, which have their place.
+"""What the record is made of: entries to be kept, records, which have their place, and their chain.
 
 A record is never changed.  Its order is its `seq`, not its time: a clock can
-be set back.
+be set back.  Each hash covers the content of its record and the hash of the
+record before it.
 """
 
-from collections.abc import Mapping
+import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import StrEnum
+from hashlib import sha256
 from operator import attrgetter
 
 from crabhook.model.jsontext import Value
@@ -116,3 +119,19 @@ def as_hash(kept: object) -> bytes:
 def iso(at: float) -> str:
     """Return wall seconds as the record writes them: UTC, of one width, so that text sorts."""
     return datetime.fromtimestamp(at, UTC).isoformat(timespec="microseconds")[:-6] + "Z"
+
+
+GENESIS = Head(0, bytes(32))
+_TEXT = json.JSONEncoder(separators=(",", ":"), default=repr)
+
+
+def link(before: bytes, content: Sequence[object]) -> bytes:
+    """Return the hash of a record.
+
+    `before` is the hash of the record before, always 32 bytes; `content` is
+    every column but the hash, in order.  As a JSON list it is unambiguous:
+    nothing can move from one column to the next and leave the text the same.
+    What JSON has no word for (a blob somebody put there) is hashed by its
+    repr, so that no content whatever makes verifying fail.
+    """
+    return sha256(before + _TEXT.encode(content).encode("ascii")).digest()

@@ -11,13 +11,12 @@ from contextlib import ExitStack
 from enum import StrEnum
 from time import monotonic, sleep, time
 
-from crabhook.store.backlog import Backlog, Limits
-from crabhook.store.change import Change, happened, left
+from crabhook.broker.tickets import ANSWER_KEPT_FOR
+from crabhook.store.change import Backlog, Change, Limits, Recovered, happened, left
 from crabhook.store.errors import LockedError, StoreError, TakenError, TicketError
 from crabhook.store.head import Courier
 from crabhook.store.interface import Store
 from crabhook.store.record import Entry, Kind, iso
-from crabhook.store.working import ANSWER_KEPT_FOR, Recovered
 
 _LOG = logging.getLogger(__name__)
 

@@ -3,8 +3,7 @@
 from collections.abc import Iterable, Iterator
 
 from crabhook.model.jsontext import compact
-from crabhook.store.chain import link
-from crabhook.store.record import Entry, Head, Record, iso
+from crabhook.store.record import Entry, Head, Record, iso, link
 from crabhook.store.redact import Redactor
 
 MAX_NAME = 4096  # characters of a column that an agent fills; a longer one is cut

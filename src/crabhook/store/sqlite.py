@@ -12,20 +12,25 @@ from pathlib import Path
 from threading import Lock
 from time import time
 
-from crabhook.store.chain import GENESIS
-from crabhook.store.change import Change, happened
+from crabhook.broker.tickets import ANSWER_KEPT_FOR
+from crabhook.store.change import Change, Recovered, happened
 from crabhook.store.errors import CorruptError, FullError
-from crabhook.store.files import connect, connected, private, synced
 from crabhook.store.fingerprint import load_key
 from crabhook.store.head import HeadFile, written
-from crabhook.store.lock import WriterLock
-from crabhook.store.record import COLUMNS, Entry, Head, Kind, as_hash
+from crabhook.store.record import COLUMNS, GENESIS, Entry, Head, Kind, as_hash
 from crabhook.store.redact import Redactor
 from crabhook.store.retention import Cut, Retention, give_back, next_cut, remove
 from crabhook.store.shape import Shaper
-from crabhook.store.transaction import speaking_of, transaction
-from crabhook.store.working import ANSWER_KEPT_FOR, Recovered
-from crabhook.store.workingtables import apply, forget, is_anothers, recovered
+from crabhook.store.sqlite_files import (
+    WriterLock,
+    connect,
+    connected,
+    private,
+    speaking_of,
+    synced,
+    transaction,
+)
+from crabhook.store.sqlite_tables import apply, forget, is_anothers, recovered
 
 CUT_OFF = "the record does not lead to the head that was kept apart: its end was cut off"
 MISSING = "the head that was kept apart is gone"

@@ -12,10 +12,9 @@ import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from crabhook.store.chain import GENESIS, link
 from crabhook.store.errors import CorruptError
 from crabhook.store.reader import Reader
-from crabhook.store.record import Head, Kind, Record
+from crabhook.store.record import GENESIS, Head, Kind, Record, link
 from crabhook.store.retention import Cut, cut_of
 
 MOST = 100  # findings of each sort that are told one by one

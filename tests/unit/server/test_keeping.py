@@ -22,7 +22,7 @@ from crabhook.server.keeping import (
     restored,
     waiting_kept,
 )
-from crabhook.store.working import Recovered
+from crabhook.store.change import Recovered
 from tests.support.playbook import ALLOW, bash
 
 WALL = 1_700_000_000.0

@@ -19,12 +19,11 @@ from crabhook.model.jsontext import compact
 from crabhook.model.request import Origin, Request, Stance
 from crabhook.platforms import PLATFORMS
 from crabhook.store import entries
-from crabhook.store.change import Change, delivered, happened, left, settled, waits
+from crabhook.store.change import Answer, Change, Waiting, delivered, happened, left, settled, waits
 from crabhook.store.entries import Circumstances
 from crabhook.store.record import Kind
 from crabhook.store.retention import Retention
 from crabhook.store.sqlite import SqliteStore
-from crabhook.store.working import Answer, Waiting
 from tests.soak.jobs import Job, Source
 from tests.soak.judge import Case, Ending, Sitting, Trouble, broken_laws
 from tests.soak.said import NOBODY, Printed

@@ -3,11 +3,11 @@
 from pathlib import Path
 from typing import Any
 
+from crabhook.store.change import Answer, Waiting
 from crabhook.store.head import HeadFile
 from crabhook.store.reader import Reader
 from crabhook.store.record import Entry, Head, Kind, Record
 from crabhook.store.verify import Verified, verify
-from crabhook.store.working import Answer, Waiting
 
 NOON = 1_767_960_000.0  # 2026-01-09T12:00:00Z
 

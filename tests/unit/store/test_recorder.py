@@ -12,8 +12,7 @@ from typing import NoReturn
 import pytest
 
 from crabhook.store import recorder as module
-from crabhook.store.backlog import Backlog, Limits
-from crabhook.store.change import delivered, happened, left, settled, waits
+from crabhook.store.change import Backlog, Limits, delivered, happened, left, settled, waits
 from crabhook.store.errors import FullError, StoreError, TicketError
 from crabhook.store.head import Courier, parse, through
 from crabhook.store.record import Kind

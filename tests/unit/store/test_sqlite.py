@@ -11,11 +11,20 @@ from typing import Any
 
 import pytest
 
-from crabhook.store.change import Change, delivered, happened, left, settled, waits
+from crabhook.broker.tickets import ANSWER_KEPT_FOR
+from crabhook.store.change import (
+    Change,
+    DecidedCall,
+    Waiting,
+    delivered,
+    happened,
+    left,
+    settled,
+    waits,
+)
 from crabhook.store.errors import StoreError, TakenError, TicketError
 from crabhook.store.record import Head, Kind
 from crabhook.store.sqlite import SqliteStore
-from crabhook.store.working import ANSWER_KEPT_FOR, DecidedCall, Waiting
 from tests.unit.store.making import NOON, answer, decision, entry, records, verified, waiting
 
 

@@ -11,11 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crabhook.store.chain import link
 from crabhook.store.change import happened, settled
 from crabhook.store.errors import StoreError
 from crabhook.store.head import HeadFile, written
-from crabhook.store.record import COLUMNS, Head, Kind, Record
+from crabhook.store.record import COLUMNS, Head, Kind, Record, link
 from crabhook.store.sqlite import SqliteStore
 from tests.support.examples import examples
 from tests.unit.store.making import answer, decision, entry, records, verified

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 import pytest
 
 from crabhook.store.errors import ForeignError
-from crabhook.store.schema import APPLICATION, STEPS, check, migrate
-from crabhook.store.workingtables import recovered
+from crabhook.store.sqlite_tables import APPLICATION, STEPS, check, migrate, recovered
 
 SECOND = "ALTER TABLE counter ADD COLUMN unit TEXT NOT NULL DEFAULT 'cards';"
 

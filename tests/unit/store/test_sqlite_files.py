@@ -23,9 +23,9 @@ from crabhook.store.errors import (
     ReadOnlyError,
     StoreError,
 )
-from crabhook.store.faults import named
 from crabhook.store.record import Kind
 from crabhook.store.sqlite import SqliteStore
+from crabhook.store.sqlite_files import named
 from tests.unit.store.making import NOON, answer, decision, entry, records, verified, waiting
 
 

@@ -1,0 +1,180 @@
+"""An SQLite record's files: private, locked, opened, synced; their faults in a person's words."""
+
+import errno
+import fcntl
+import os
+import sqlite3
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from crabhook.store.errors import (
+    CorruptError,
+    FullError,
+    LockedError,
+    ReadOnlyError,
+    StoreError,
+    TakenError,
+)
+from crabhook.store.sqlite_tables import migrate
+
+_BY_CODE: Mapping[int, tuple[type[StoreError], str]] = {
+    sqlite3.SQLITE_FULL: (FullError, "the disk is full; make room"),
+    sqlite3.SQLITE_BUSY: (LockedError, "another program holds it locked; end that program"),
+    sqlite3.SQLITE_LOCKED: (LockedError, "another program holds it locked; end that program"),
+    sqlite3.SQLITE_READONLY: (ReadOnlyError, "it may not be written; give it back to this user"),
+    sqlite3.SQLITE_CANTOPEN: (ReadOnlyError, "it cannot be opened; see its folder's permissions"),
+    sqlite3.SQLITE_PERM: (ReadOnlyError, "it may not be opened; give it back to this user"),
+    sqlite3.SQLITE_CORRUPT: (CorruptError, "it is damaged; move it away and keep it"),
+    sqlite3.SQLITE_NOTADB: (CorruptError, "it is no database; move it away and keep it"),
+}
+
+_BY_NUMBER: Mapping[int, tuple[type[StoreError], str]] = {
+    errno.ENOSPC: (FullError, "the disk is full; make room"),
+    errno.EDQUOT: (FullError, "this user's share of the disk is full; make room"),
+    errno.EFBIG: (FullError, "the file may not grow; see this process's limits"),
+    errno.EACCES: (ReadOnlyError, "it may not be written; give it back to this user"),
+    errno.EPERM: (ReadOnlyError, "it may not be written; give it back to this user"),
+    errno.EROFS: (ReadOnlyError, "it lies on a file system that may not be written"),
+}
+
+
+def named(error: sqlite3.Error | UnicodeDecodeError | OSError, path: Path) -> StoreError:
+    """Return the StoreError that says what `error`, met at `path`, means."""
+    if isinstance(error, UnicodeDecodeError):  # of a message of SQLite's that quotes the damage
+        return CorruptError(f"the record {path} is damaged; move it away and keep it")
+    if isinstance(error, OSError):
+        kind, advice = _BY_NUMBER.get(error.errno or 0, (StoreError, str(error)))
+        return kind(f"{path} was not written: {advice}")
+    primary = (getattr(error, "sqlite_errorcode", None) or 0) & 0xFF
+    kind, advice = _BY_CODE.get(primary, (StoreError, f"{error}"))
+    return kind(f"the record {path} was not written: {advice}")
+
+
+@contextmanager
+def transaction(connection: sqlite3.Connection, path: Path) -> Iterator[None]:
+    """Commit what is done inside, or leave no trace of it; faults become StoreErrors."""
+    with speaking_of(path):
+        connection.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+            connection.execute("COMMIT")
+        except BaseException:
+            with suppress(sqlite3.Error):  # the fault itself may have ended the transaction
+                connection.execute("ROLLBACK")
+            raise
+
+
+@contextmanager
+def speaking_of(path: Path) -> Iterator[None]:
+    """Raise what SQLite raises inside as a StoreError about the file `path`."""
+    try:
+        yield
+    except (sqlite3.Error, UnicodeDecodeError) as error:
+        raise named(error, path) from error
+
+
+class WriterLock:
+    """The right to write the record beside which `path` lies; held until released."""
+
+    def __init__(self, path: Path) -> None:
+        self._descriptor = _opened(path)
+        try:
+            fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            holder = os.pread(self._descriptor, 20, 0).decode("ascii", "replace").strip()
+            os.close(self._descriptor)
+            raise TakenError(
+                f"another crabhook (process {holder or 'unknown'}) writes the record in "
+                f"{path.parent}; stop it, or give this one a state folder of its own "
+                "(XDG_STATE_HOME)"
+            ) from None
+        with suppress(OSError):  # on a full disk the holder stays unnamed
+            os.ftruncate(self._descriptor, 0)
+            os.pwrite(self._descriptor, f"{os.getpid()}\n".encode(), 0)
+
+    def release(self) -> None:
+        """Let the next one in.  The file stays: removing it would let two in."""
+        os.close(self._descriptor)
+
+
+def _opened(path: Path) -> int:
+    try:
+        return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+    except OSError as error:
+        raise ReadOnlyError(f"the record's lock {path} cannot be made: {error.strerror}") from error
+
+
+BUSY_MS = 100  # we are the only writer: who else holds it holds it long, and agents wait
+WAL_PAGES = 8000  # the log's length at which a write clears it itself, should nobody anchor
+
+_SETTINGS = (
+    "journal_mode = WAL",
+    "synchronous = NORMAL",
+    "secure_delete = ON",  # what waited held secrets, and what retention removes is to be gone
+    f"wal_autocheckpoint = {WAL_PAGES}",
+    "journal_size_limit = 8000000",
+    "trusted_schema = OFF",
+)
+
+
+def private(folder: Path) -> None:
+    """Make the folder, for its owner alone.  Raises a StoreError."""
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if folder.stat().st_mode & 0o077:
+            folder.chmod(0o700)
+    except OSError as error:
+        raise named(error, folder) from error
+
+
+def connected(path: Path) -> sqlite3.Connection:
+    """Return a connection to write by, its file private and its tables up to date."""
+    with suppress(FileExistsError):
+        try:
+            os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, 0o600))
+        except FileExistsError:
+            raise
+        except OSError as error:
+            raise named(error, path) from error
+    with speaking_of(path):
+        connection = connect(path)
+        try:
+            if connection.execute("PRAGMA page_count").fetchone() == (0,):
+                # Later it would write, and fail on a full disk, where we only want to read.
+                connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
+            for setting in _SETTINGS:
+                connection.execute(f"PRAGMA {setting}").fetchall()
+            migrate(connection)
+        except BaseException:
+            connection.close()
+            raise
+    return connection
+
+
+def connect(path: Path) -> sqlite3.Connection:
+    """Return a bare connection; statements commit where they say so and nowhere else."""
+    connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+    connection.execute(f"PRAGMA busy_timeout = {BUSY_MS}")
+    return connection
+
+
+def synced(path: Path) -> int:
+    """Bring a file that SQLite writes to the disk; return its size, 0 where there is none.
+
+    Only for the write-ahead log: closing any other file of SQLite's here
+    would drop the locks that this process has on it.
+    """
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return 0
+    except OSError as error:
+        raise named(error, path) from error
+    try:
+        os.fsync(descriptor)
+        return os.fstat(descriptor).st_size
+    except OSError as error:
+        raise named(error, path) from error
+    finally:
+        os.close(descriptor)
