@@ -20,7 +20,7 @@ from crabhook.model.decision import Decision, Verdict
 from crabhook.platforms import PLATFORMS
 from crabhook.server.address import TcpAddress, default_address
 from crabhook.server.door import no_study
-from crabhook.server.http.port import NAMED, Opening, open_http
+from crabhook.server.http.listener import NAMED, Opening, open_http
 from crabhook.server.ndjson.entrance import Entrance
 from crabhook.server.ndjson.port import open_bridge
 from crabhook.server.port import Tls, open_port

@@ -177,8 +177,12 @@ def _with_http(
     """Return the port with the HTTP door beside it, where one is wanted."""
     if settings.http is None:
         return port
-    from crabhook.server.http.port import NAMED, Opening, with_http  # noqa: PLC0415 - aiohttp: slow
-    from crabhook.server.http.watched import Page  # noqa: PLC0415 - likewise
+    from crabhook.server.http.listener import (  # noqa: PLC0415 - aiohttp: slow
+        NAMED,
+        Opening,
+        Page,
+        with_http,
+    )
 
     way = Unticketed(runner, wait=settings.wait, study=ways.study, named=NAMED)
     page = Page(ways.metrics.exposition, ways.metrics.CONTENT_TYPE) if ways.metrics else None

@@ -1,6 +1,6 @@
 """The HTTP door, in process: whatever a connection sends, only a hook with the token gets in.
 
-A browser's marks, a foreign `Host` and terms that do not exist are turned away in documented
+A browser's marks, a foreign `Host` and hook_headers that do not exist are turned away in documented
 words; nothing is allowed before the operator says so; when the connection ends, nobody waits.
 """
 
@@ -18,14 +18,10 @@ from crabhook.platforms import PLATFORMS
 from crabhook.platforms.claude.write import PATH, STANCE, WAIT
 from crabhook.server.door import no_study
 from crabhook.server.health import Health
-from crabhook.server.http.asking import Asking
-from crabhook.server.http.guard import Guard
-from crabhook.server.http.hooks import Hooks
-from crabhook.server.http.port import NAMED
-from crabhook.server.http.routes import Route
-from crabhook.server.http.terms import terms
-from crabhook.server.http.turned import TurnedAwayError
-from crabhook.server.http.watched import healthz
+from crabhook.server.http.errors import TurnedAwayError
+from crabhook.server.http.hook_route import HookRoute, hook_headers
+from crabhook.server.http.listener import NAMED, healthz
+from crabhook.server.http.middleware import Guard, Middleware, Route
 from crabhook.server.runner import Runner
 from crabhook.server.unticketed import Unticketed
 from tests.fuzz.mutation import words
@@ -85,8 +81,8 @@ def law(data: bytes) -> None:
 
 async def _law(data: bytes, size: int, *, answers: bool) -> None:
     runner = Runner(PLATFORMS)
-    asking = _asking(runner)
-    protocol = asking.lines()
+    middleware = _middleware(runner)
+    protocol = middleware.connections()
     wire = Wire(protocol)
     protocol.connection_made(wire)
     for at in range(0, len(data), size):
@@ -106,25 +102,25 @@ async def _law(data: bytes, size: int, *, answers: bool) -> None:
     assert {int(status) for status in STATUS.findall(wire.written)} <= DOCUMENTED, wire.written
     assert not runner.waiting()
     assert "places=0" in repr(runner)
-    assert "<Lines 0 open, 0 of strangers>" in repr(asking)
+    assert "<Connections 0 open, 0 of strangers>" in repr(middleware)
     runner.close()
     assert asyncio.all_tasks() == {asyncio.current_task()}, "a task is left behind"
 
 
-def _asking(runner: Runner) -> Asking:
+def _middleware(runner: Runner) -> Middleware:
     way = Unticketed(runner, wait=60.0, study=no_study, named=NAMED)
-    asking = Asking(Guard(TOKEN), way.complain, runner.witness.stranger)
-    hooks = Hooks(way, asking.lines)
+    middleware = Middleware(Guard(TOKEN), way.complain, runner.witness.stranger)
+    hooks = HookRoute(way, middleware.connections)
 
     async def let_in(request: web.BaseRequest) -> web.StreamResponse:
         _may_ask(request)  # where it may not, it is lost with a 500, which is not documented
         return await hooks.answer(request)
 
-    asking.routes = {
+    middleware.routes = {
         PATH: {"POST": Route(let_in)},
         "/healthz": {"GET": Route(healthz(Health(runner)), token=False)},
     }
-    return asking
+    return middleware
 
 
 def _may_ask(request: web.BaseRequest) -> None:
@@ -140,7 +136,7 @@ def _may_ask(request: web.BaseRequest) -> None:
 
 
 def _has_terms(request: web.BaseRequest) -> bool:
-    """Whether a request's terms are some that there are, each once."""
+    """Whether a request's hook_headers are some that there are, each once."""
     names = [name.lower() for name, _ in request.headers.items()]
     ours = [name for name in names if name.startswith("x-crabhook-")]
     return len(ours) == len(set(ours)) and set(ours) <= TERMS
@@ -148,7 +144,7 @@ def _has_terms(request: web.BaseRequest) -> bool:
 
 def _takes_terms(request: web.BaseRequest) -> bool:
     try:
-        terms(request.headers)
+        hook_headers(request.headers)
     except TurnedAwayError:
         return False
     return True
@@ -175,7 +171,7 @@ def _post(payload: bytes, *more: str, **changes: str) -> bytes:
 
 
 def seeds() -> list[bytes]:
-    """Hooks, alone and one behind another, in pieces, and those that may not ask."""
+    """HookRoute, alone and one behind another, in pieces, and those that may not ask."""
     waits = b'{"hook_event_name":"PreToolUse","session_id":"s","tool_name":"Bash","tool_input":{"command":"ls"}}'
     calls = [waits, *(data for data in samples("claude") if b'"PermissionRequest"' in data)][:4]
     calls += samples("claude")[:2]

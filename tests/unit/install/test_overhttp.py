@@ -12,7 +12,7 @@ from crabhook.install.hooks import Group, Installation, groups, is_ours
 from crabhook.install.overhttp import NOT_SENT, USUAL_URL, endpoint
 from crabhook.install.transport import Transport
 from crabhook.model.request import Stance
-from crabhook.server.http.terms import terms
+from crabhook.server.http.hook_route import terms
 
 PYTHON, STUB = "/opt/venv/bin/python", "/opt/venv/lib/crabhook/hook/run.py"
 SENT = "http://127.0.0.1:7780/hooks/claude"

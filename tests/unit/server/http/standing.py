@@ -12,8 +12,7 @@ from typing import Any
 from crabhook.platforms import PLATFORMS
 from crabhook.server.address import HttpAddress
 from crabhook.server.door import no_study
-from crabhook.server.http.port import NAMED, Opening, open_http
-from crabhook.server.http.watched import Page
+from crabhook.server.http.listener import NAMED, Opening, Page, open_http
 from crabhook.server.runner import Runner
 from crabhook.server.unticketed import Unticketed
 

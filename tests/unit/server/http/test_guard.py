@@ -4,8 +4,8 @@ import pytest
 from multidict import CIMultiDict
 
 from crabhook.server.address import TcpAddress
-from crabhook.server.http.guard import Guard
-from crabhook.server.http.turned import TurnedAwayError
+from crabhook.server.http.errors import TurnedAwayError
+from crabhook.server.http.middleware import Guard
 
 HERE = TcpAddress("127.0.0.1", 7780)
 LAN = TcpAddress("192.0.2.7", 443)

@@ -11,10 +11,9 @@ from crabhook.model.decision import Decision, Verdict
 from crabhook.platforms import PLATFORMS
 from crabhook.server.address import AddressError
 from crabhook.server.door import no_study
-from crabhook.server.http import asking, hooks
-from crabhook.server.http.port import Opening, open_http, with_http
-from crabhook.server.http.routes import NAMED
-from crabhook.server.http.watched import Page
+from crabhook.server.http import hook_route, middleware
+from crabhook.server.http.errors import SERVER
+from crabhook.server.http.listener import Opening, Page, open_http, with_http
 from crabhook.server.port import GRACE, PortError, Tls
 from crabhook.server.runner import Runner
 from crabhook.server.unticketed import Unticketed
@@ -41,7 +40,7 @@ async def test_a_request_waits_for_its_decision_and_the_decision_is_delivered() 
 async def test_an_answer_that_is_not_read_ends_the_connection_and_is_not_delivered(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(hooks, "TAKEN_WITHIN", 0.2)
+    monkeypatch.setattr(hook_route, "TAKEN_WITHIN", 0.2)
     monkeypatch.setattr("crabhook.server.runner.RECEIPT_WITHIN", 0.4)
     async with standing() as door:
         client = await door.connect()
@@ -102,7 +101,7 @@ async def test_a_fault_of_ours_is_an_answer(
         assert (status, body) == (500, b"crabhook: a fault of crabhook's own\n")
         await client.close()
     assert "ZeroDivisionError" in caplog.text
-    assert NAMED["Server"] == "crabhook"
+    assert SERVER["Server"] == "crabhook"
 
 
 async def test_a_fault_behind_an_answer_makes_no_second_one(
@@ -125,7 +124,7 @@ async def test_the_operator_is_told_the_same_again_after_a_while(
 ) -> None:
     async with standing() as door:
         for every, told in ((60.0, 1), (60.0, 1), (0.0, 2)):
-            monkeypatch.setattr(asking, "TOLD_EVERY", every)
+            monkeypatch.setattr(middleware, "TOLD_EVERY", every)
             client = await door.connect()
             client.send(Authorization=None)
             assert (await client.answer())[0] == 401

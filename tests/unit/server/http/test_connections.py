@@ -7,15 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from crabhook.server.http import lines
+from crabhook.server.http import connections
 from tests.unit.server.http.standing import Standing, standing, until
 
 
 async def test_a_stranger_who_says_nothing_is_let_go_and_a_friend_is_not(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(lines, "KNOWN_WITHIN", 1.0)
-    monkeypatch.setattr(lines, "GONE_AFTER", 0.2)
+    monkeypatch.setattr(connections, "KNOWN_WITHIN", 1.0)
+    monkeypatch.setattr(connections, "GONE_AFTER", 0.2)
     async with standing() as door:
         friend, stranger = await door.connect(), await door.connect()
         friend.send({"hook_event_name": "Stop"})
@@ -31,8 +31,8 @@ async def test_a_stranger_who_says_nothing_is_let_go_and_a_friend_is_not(
 async def test_where_strangers_crowd_the_oldest_that_is_overdue_goes(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(lines, "MOST_STRANGERS", 2)
-    monkeypatch.setattr(lines, "KNOWN_WITHIN", 0.1)
+    monkeypatch.setattr(connections, "MOST_STRANGERS", 2)
+    monkeypatch.setattr(connections, "KNOWN_WITHIN", 0.1)
     async with standing() as door:
         friend, *overdue = [await door.connect() for _ in range(3)]
         friend.send({"hook_event_name": "Stop"})
@@ -46,7 +46,7 @@ async def test_where_strangers_crowd_the_oldest_that_is_overdue_goes(
 
 
 async def test_those_who_come_at_once_are_no_crowd(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lines, "MOST_STRANGERS", 2)
+    monkeypatch.setattr(connections, "MOST_STRANGERS", 2)
     async with standing() as door:
         crowd = await asyncio.gather(*(door.connect() for _ in range(100)))
         for client in crowd:
@@ -55,7 +55,7 @@ async def test_those_who_come_at_once_are_no_crowd(monkeypatch: pytest.MonkeyPat
 
 
 async def test_past_the_bound_nobody_more_is_taken_in(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lines, "MOST", 1)
+    monkeypatch.setattr(connections, "MOST", 1)
     async with standing() as door:
         first = await door.connect()
         for _ in range(2):
@@ -75,7 +75,7 @@ async def test_past_the_bound_nobody_more_is_taken_in(monkeypatch: pytest.Monkey
 async def test_past_the_bound_the_silent_give_way_to_those_who_come(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(lines, "MOST", 8)
+    monkeypatch.setattr(connections, "MOST", 8)
     async with standing() as door:
         friend = await door.connect()
         friend.send()
@@ -89,9 +89,13 @@ async def test_past_the_bound_the_silent_give_way_to_those_who_come(
 
 
 def test_there_is_room_for_no_more_than_the_system_gives(monkeypatch: pytest.MonkeyPatch) -> None:
-    for limit, most in ((1024, 768), (10**6, lines.MOST), (resource.RLIM_INFINITY, lines.MOST)):
+    for limit, most in (
+        (1024, 768),
+        (10**6, connections.MOST),
+        (resource.RLIM_INFINITY, connections.MOST),
+    ):
         monkeypatch.setattr(resource, "getrlimit", lambda _, limit=limit: (limit, limit))
-        assert lines.room() == most
+        assert connections.room() == most
 
 
 async def test_what_a_stranger_makes_us_keep_has_a_bound() -> None:
@@ -113,7 +117,7 @@ def _open(door: Standing) -> bool:
 async def test_who_goes_on_sending_behind_a_request_that_waits_is_let_go(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(lines, "LOOK_EVERY", 0.05)
+    monkeypatch.setattr(connections, "LOOK_EVERY", 0.05)
     async with standing() as door:
         client = await door.connect()
         client.send()
@@ -128,7 +132,7 @@ async def test_who_goes_on_sending_behind_a_request_that_waits_is_let_go(
 async def test_a_small_request_behind_one_that_waits_is_no_reason(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(lines, "LOOK_EVERY", 0.02)
+    monkeypatch.setattr(connections, "LOOK_EVERY", 0.02)
     async with standing() as door:
         client = await door.connect()
         client.send()
@@ -141,7 +145,7 @@ async def test_a_small_request_behind_one_that_waits_is_no_reason(
 
 def test_a_machine_that_went_silent_is_noticed_within_a_minute() -> None:
     with socket.socket() as line:
-        lines.notice_silence(line)
+        connections.notice_silence(line)
         assert line.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE)
 
         def of(name: str) -> int:
@@ -154,4 +158,4 @@ def test_a_machine_that_went_silent_is_noticed_within_a_minute() -> None:
 
 
 def test_a_connection_without_a_socket_is_left_alone() -> None:
-    lines.notice_silence(None)
+    connections.notice_silence(None)

@@ -1,4 +1,4 @@
-"""The door's connections: how many, for how long, and whether the other end is still there."""
+"""The connections of the HTTP port: how many, for how long, and whether the other end is there."""
 
 import asyncio
 import logging
@@ -11,7 +11,33 @@ from itertools import chain
 from aiohttp import web
 from aiohttp.web_protocol import RequestHandler
 
-from crabhook.server.http.line import Line
+from crabhook.server.http.errors import SERVER
+
+_WORDS = "crabhook: this is no HTTP, or its head is too long\n"
+
+
+class Connection(RequestHandler):
+    """A connection's protocol, as the library has it but for these answers.
+
+    Its own say which library this is, and of which version, and give back what came in.
+    """
+
+    __slots__ = ()
+
+    def handle_error(
+        self,
+        request: web.BaseRequest,
+        status: int = 500,
+        exc: BaseException | None = None,  # noqa: ARG002 - the library's signature
+        message: str | None = None,  # noqa: ARG002 - likewise
+    ) -> web.StreamResponse:
+        """Return the answer to what could not be read; the connection ends with it."""
+        if request.writer.output_size > 0:
+            raise ConnectionAbortedError("an answer is under way, and there is no other")
+        response = web.Response(status=status, text=_WORDS, headers=SERVER)
+        response.force_close()
+        return response
+
 
 MOST = 20_000  # connections: more than may wait for the operator
 MOST_STRANGERS = 1024  # of those, who have not shown the token
@@ -33,7 +59,7 @@ _QUIET = logging.getLogger(f"{__name__}.aiohttp")
 _QUIET.disabled = True  # anybody can send what is no HTTP, and fill the log with it
 
 
-class Lines(web.Server):
+class Connections(web.Server):
     """Makes the protocol of each connection, and keeps count.
 
     `answer` is called with each request, and cancelled when its connection ends.
@@ -62,11 +88,11 @@ class Lines(web.Server):
 
     def __repr__(self) -> str:
         strangers = len(self._strangers) + len(self._overdue)
-        return f"<Lines {len(self._open)} open, {strangers} of strangers>"
+        return f"<Connections {len(self._open)} open, {strangers} of strangers>"
 
     def __call__(self) -> RequestHandler:
         """Return a connection's protocol, with our bounds or not at all."""
-        return Line(self, loop=self._loop, **self._kwargs)
+        return Connection(self, loop=self._loop, **self._kwargs)
 
     def connection_made(self, handler: RequestHandler, transport: asyncio.Transport) -> None:
         """Take a connection in; where strangers crowd, one that is overdue goes.

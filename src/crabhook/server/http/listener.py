@@ -1,23 +1,55 @@
-"""Opens the HTTP door, and closes it with everything that is on it."""
+"""Opens the HTTP port, with the pages for machines that watch this one, and closes it again."""
 
 import asyncio
 import socket
 import ssl
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
+from http import HTTPStatus
+
+from aiohttp import web
 
 from crabhook.platforms.claude.write import PATH
 from crabhook.server.address import AddressError, HttpAddress, TcpAddress, parse_address
 from crabhook.server.health import Health
-from crabhook.server.http.asking import Asking
-from crabhook.server.http.guard import Guard
-from crabhook.server.http.hooks import Hooks
-from crabhook.server.http.routes import Route
-from crabhook.server.http.watched import Page, healthz, showing
+from crabhook.server.http.errors import SERVER
+from crabhook.server.http.hook_route import HookRoute
+from crabhook.server.http.middleware import Answer, Guard, Middleware, Route
 from crabhook.server.port import BACKLOG, GRACE, PortError, Tls
 from crabhook.server.runner import Runner
 from crabhook.server.unticketed import Unticketed
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A text that is made anew for each who asks, and the type it has."""
+
+    content: Callable[[], bytes]
+    content_type: str
+
+
+def healthz(health: Health) -> Answer:
+    """Return what answers whether the server serves, to anybody: it tells nothing else."""
+
+    async def answer(_: web.BaseRequest) -> web.StreamResponse:
+        if health.serving:
+            return web.Response(text="ok\n", headers=SERVER)
+        unfit = HTTPStatus.SERVICE_UNAVAILABLE
+        return web.Response(text=f"{health.reason}\n", status=unfit, headers=SERVER)
+
+    return answer
+
+
+def showing(page: Page) -> Answer:
+    """Return what answers with a page."""
+
+    async def answer(_: web.BaseRequest) -> web.StreamResponse:
+        headers = SERVER | {"Content-Type": page.content_type}
+        return web.Response(body=page.content(), headers=headers)
+
+    return answer
+
 
 NAMED = "HTTP door"
 _GREETING = 10.0  # seconds for TLS to begin
@@ -61,32 +93,34 @@ async def open_http(
     line = _bound(opening)
     try:
         context = _context(opening.tls)
-        asking = Asking(Guard(opening.token, opening.names), way.complain, runner.witness.stranger)
-        asking.routes = {
-            PATH: {"POST": Route(Hooks(way, asking.lines).answer)},
+        middleware = Middleware(
+            Guard(opening.token, opening.names), way.complain, runner.witness.stranger
+        )
+        middleware.routes = {
+            PATH: {"POST": Route(HookRoute(way, middleware.connections).answer)},
             "/healthz": {"GET": Route(healthz(Health(runner)), token=False)},
             **({"/metrics": {"GET": Route(showing(opening.metrics))}} if opening.metrics else {}),
         }
         server = await asyncio.get_running_loop().create_server(
-            asking.lines,
+            middleware.connections,
             sock=line,
             # As many are taken in before the first of them is heard, or another is let go.
-            backlog=min(BACKLOG, max(1, asking.lines.most // 4)),
+            backlog=min(BACKLOG, max(1, middleware.connections.most // 4)),
             ssl=context,
             ssl_handshake_timeout=_GREETING if context else None,
         )
     except BaseException:
         line.close()
         raise
-    watching = asyncio.ensure_future(asking.lines.watch())
+    watching = asyncio.ensure_future(middleware.connections.watch())
     host, port, *_ = line.getsockname()
     try:
         yield HttpAddress(TcpAddress(host, port), tls=context is not None)
     finally:
         server.close()
         watching.cancel()
-        asking.lines.pre_shutdown()  # those that wait for nothing go at once
-        await asking.lines.shutdown(GRACE)
+        middleware.connections.pre_shutdown()  # those that wait for nothing go at once
+        await middleware.connections.shutdown(GRACE)
         await server.wait_closed()
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from crabhook.broker.effects import Refusal
-from crabhook.server.http.turned import STATUS, turned_away
+from crabhook.server.http.errors import STATUS, turned_away
 
 
 @pytest.mark.parametrize("refusal", Refusal)

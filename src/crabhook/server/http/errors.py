@@ -10,6 +10,9 @@ from http import HTTPStatus
 from crabhook.broker.effects import Refusal
 from crabhook.model.errors import CrabhookError
 
+SERVER = {"Server": "crabhook"}
+"""The header that says who answers, and not which library of which version."""
+
 STATUS: Mapping[Refusal, HTTPStatus] = {
     Refusal.NOT_YOURS: HTTPStatus.CONFLICT,
     Refusal.SUPERSEDED: HTTPStatus.CONFLICT,

@@ -4,18 +4,18 @@ import pytest
 from multidict import CIMultiDict
 
 from crabhook.model.request import Stance
-from crabhook.server.http.terms import Terms, terms
-from crabhook.server.http.turned import TurnedAwayError
+from crabhook.server.http.errors import TurnedAwayError
+from crabhook.server.http.hook_route import HookHeaders, hook_headers
 
 
 def test_nothing_said_is_the_gate_as_it_is_over_grpc() -> None:
-    assert terms(CIMultiDict({"Accept": "*/*"})) == Terms(Stance.GATE, 0.0)
+    assert hook_headers(CIMultiDict({"Accept": "*/*"})) == HookHeaders(Stance.GATE, 0.0)
 
 
 @pytest.mark.parametrize("stance", Stance)
 def test_every_stance_can_be_said(stance: Stance) -> None:
     said = CIMultiDict({"x-crabhook-stance": stance.value, "X-CRABHOOK-WAIT": "3630"})
-    assert terms(said) == Terms(stance, 3630.0)
+    assert hook_headers(said) == HookHeaders(stance, 3630.0)
 
 
 @pytest.mark.parametrize(
@@ -35,5 +35,5 @@ def test_every_stance_can_be_said(stance: Stance) -> None:
 )
 def test_what_is_not_understood_is_refused(said: list[tuple[str, str]]) -> None:
     with pytest.raises(TurnedAwayError) as turned:
-        terms(CIMultiDict(said))
+        hook_headers(CIMultiDict(said))
     assert turned.value.status == 400

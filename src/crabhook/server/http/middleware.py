@@ -1,0 +1,211 @@
+"""The way of every HTTP request: who may ask is looked at first, what is asked for next.
+
+Any user of the machine reaches its loopback, and so does any web page that its
+owner has open.  Hence the token counts there too, no name but our own is taken (a
+page's name can be made to lead here, by DNS rebinding), and nothing is taken that
+only a browser sends.
+"""
+
+import asyncio
+import logging
+import re
+from collections.abc import Awaitable, Callable, Collection, Mapping
+from dataclasses import dataclass
+from http import HTTPStatus
+from ipaddress import IPv4Address, IPv6Address, ip_address
+from typing import Protocol, TypeAlias
+
+from aiohttp import web
+
+from crabhook.server.address import TcpAddress
+from crabhook.server.http.connections import Connections, transport_of
+from crabhook.server.http.errors import SERVER, TurnedAwayError
+from crabhook.server.token import shows
+
+_HOST = re.compile(r"(?:\[([0-9A-Fa-f:.]+)\]|([A-Za-z0-9._-]+))(?::([0-9]{1,5}))?")
+_LOOPBACK_NAMES = ("localhost", "127.0.0.1", "::1")
+_USUAL_PORT = {False: 80, True: 443}  # by whether it is TLS
+
+_Number: TypeAlias = IPv4Address | IPv6Address
+
+
+class Headers(Protocol):
+    """What is asked of a request's headers; their names know no case."""
+
+    def getall(self, key: str, default: list[str], /) -> list[str]:
+        """Return all values of a header, or `default`."""
+
+
+class Guard:
+    """Looks at requests' headers, and raises TurnedAwayError for those that may not ask.
+
+    `names` are those that the door goes by beside its address.
+    """
+
+    def __init__(self, token: str, names: Collection[str] = ()) -> None:
+        self._token = token
+        self._names = frozenset(name.lower().rstrip(".") for name in names)
+
+    def __repr__(self) -> str:
+        return f"<Guard for {sorted(self._names)}>"
+
+    def no_browser(self, headers: Headers) -> None:
+        """Turn away what a web page sends; a person's own typing in the address bar is none."""
+        sites = headers.getall("Sec-Fetch-Site", [])
+        if headers.getall("Origin", []) or any(site != "none" for site in sites):
+            raise TurnedAwayError(
+                HTTPStatus.FORBIDDEN,
+                "no web page may ask here",
+                told="a web page's request was turned away",
+                ends=True,
+            )
+
+    def our_name(self, headers: Headers, here: TcpAddress, *, tls: bool) -> None:
+        """Turn away whoever calls us by another name than ours; `here` is the connection's end."""
+        hosts = headers.getall("Host", [])
+        found = _HOST.fullmatch(hosts[0]) if len(hosts) == 1 else None
+        if found is None or not self._is_ours(found, here, tls=tls):
+            raise TurnedAwayError(
+                HTTPStatus.MISDIRECTED_REQUEST,
+                f"the header Host must name this server as it was opened, such as {here}; "
+                "--http-name adds a name",
+                told="a request that called this server by another name was turned away "
+                "(--http-name adds a name)",
+                ends=True,
+            )
+
+    def shows_token(self, headers: Headers) -> None:
+        """Turn away whoever does not show the token."""
+        shown = headers.getall("Authorization", [])
+        if len(shown) != 1 or not shown[0].isascii() or not shows(self._token, shown[0]):
+            raise TurnedAwayError(
+                HTTPStatus.UNAUTHORIZED,
+                "no token, or a wrong one: the agent needs the server's token in CRABHOOK_TOKEN",
+                told="no CRABHOOK_TOKEN, or a wrong one: a request was turned away "
+                "(is it set where the agent was started?)",
+                ends=True,
+                headers={"WWW-Authenticate": "Bearer"},
+            )
+
+    def _is_ours(self, host: "re.Match[str]", here: TcpAddress, *, tls: bool) -> bool:
+        name = (host[1] or host[2]).lower().rstrip(".")
+        if name in self._names:
+            return True  # whatever the port: it may be another's, that leads here
+        if int(host[3] or _USUAL_PORT[tls]) != here.port:
+            return False
+        if here.loopback and name in _LOOPBACK_NAMES:
+            return True
+        return _number(name) is not None and _number(name) == _number(here.host)
+
+
+def _number(text: str) -> _Number | None:
+    try:
+        return ip_address(text)
+    except ValueError:
+        return None
+
+
+Answer: TypeAlias = Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """What answers there, and whether only to those who show the token."""
+
+    answer: Answer
+    token: bool = True
+
+
+Routes: TypeAlias = Mapping[str, Mapping[str, Route]]
+
+
+def route_of(routes: Routes, request: web.BaseRequest) -> Route:
+    """Return the route of a request; raises TurnedAwayError where there is none.
+
+    The path is compared as it was sent: there is one way to write each.
+    """
+    methods = routes.get(request.raw_path)
+    if methods is None:
+        known = ", ".join(routes)
+        raise TurnedAwayError(HTTPStatus.NOT_FOUND, f"there is nothing; known: {known}", ends=True)
+    if request.method not in methods:
+        allowed = ", ".join(methods)
+        words = f"here one may {allowed} alone"
+        raise TurnedAwayError(
+            HTTPStatus.METHOD_NOT_ALLOWED, words, ends=True, headers={"Allow": allowed}
+        )
+    return methods[request.method]
+
+
+_LOG = logging.getLogger(__name__)
+
+TOLD_EVERY = 60.0  # seconds until the operator is told the same again: anybody can knock
+
+
+class Middleware:
+    """Admits requests and leads them to their routes.
+
+    `complain` tells the operator of those that were turned away, `stranger` is
+    called where it was for want of the token.
+    """
+
+    def __init__(
+        self, guard: Guard, complain: Callable[[str], None], stranger: Callable[[], None]
+    ) -> None:
+        self._guard, self._complain, self._stranger = guard, complain, stranger
+        self._told: dict[str, float] = {}
+        self.routes: Routes = {}
+        self.connections = Connections(self.answer)
+
+    def __repr__(self) -> str:
+        return f"<Middleware {', '.join(self.routes)} {self.connections!r}>"
+
+    async def answer(self, request: web.BaseRequest) -> web.StreamResponse:
+        """Answer a request, whatever it is."""
+        try:
+            return await self._answer(request)
+        except TurnedAwayError as error:
+            return self._turned(error)
+        except ConnectionError:
+            raise  # nobody is there to be answered
+        except Exception:  # noqa: BLE001 - a fault of ours must not leave an agent waiting
+            _LOG.exception("a request at the HTTP door was lost")
+            fault = HTTPStatus.INTERNAL_SERVER_ERROR
+            return self._turned(TurnedAwayError(fault, "a fault of crabhook's own", ends=True))
+
+    async def _answer(self, request: web.BaseRequest) -> web.StreamResponse:
+        transport, headers = transport_of(request), request.headers
+        tls = transport.get_extra_info("sslcontext") is not None
+        self._guard.no_browser(headers)
+        self._guard.our_name(headers, local_end(transport), tls=tls)
+        route = route_of(self.routes, request)
+        if route.token:
+            self._guard.shows_token(headers)
+            self.connections.known(transport)
+        response = await route.answer(request)
+        if not route.token:
+            response.force_close()
+        return response
+
+    def _turned(self, error: TurnedAwayError) -> web.StreamResponse:
+        if error.status is HTTPStatus.UNAUTHORIZED:
+            self._stranger()
+        if error.told and self._is_news(error.told):
+            self._complain(error.told)
+        headers = SERVER | error.headers
+        response = web.Response(status=error.status, text=f"crabhook: {error}\n", headers=headers)
+        if error.ends:
+            response.force_close()
+        return response
+
+    def _is_news(self, words: str) -> bool:
+        """Whether the operator was not told this a moment ago; remembers that they are now."""
+        now = asyncio.get_running_loop().time()
+        self._told = {told: at for told, at in self._told.items() if now - at < TOLD_EVERY}
+        return self._told.setdefault(words, now) == now
+
+
+def local_end(transport: asyncio.Transport) -> TcpAddress:
+    """Return the address at which a connection reached us."""
+    host, port, *_ = transport.get_extra_info("sockname")
+    return TcpAddress(host, port)
