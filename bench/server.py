@@ -18,13 +18,12 @@ from crabhook.broker.desk import Desk, News
 from crabhook.broker.states import State
 from crabhook.model.decision import Decision, Verdict
 from crabhook.platforms import PLATFORMS
-from crabhook.server.address import TcpAddress, default_address
+from crabhook.server.address import TcpAddress, Tls, default_address
 from crabhook.server.door import no_study
+from crabhook.server.grpc.listener import open_port
+from crabhook.server.grpc.permission import PermissionPort
 from crabhook.server.http.listener import NAMED, Opening, open_http
-from crabhook.server.ndjson.entrance import Entrance
-from crabhook.server.ndjson.port import open_bridge
-from crabhook.server.port import Tls, open_port
-from crabhook.server.rpc import PermissionPort
+from crabhook.server.ndjson.bridge import Entrance, open_bridge
 from crabhook.server.runner import Runner
 from crabhook.server.token import load_or_make
 from crabhook.server.unticketed import Unticketed

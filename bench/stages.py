@@ -1,6 +1,6 @@
 """Where a decision by a rule spends its time: the server's own parts, in this process, no socket.
 
-A message is read, judged, recorded and answered as `server/rpc.py` does it,
+A message is read, judged, recorded and answered as `server/grpc/permission.py` does it,
 with the server's own parts.  What `decisions` measures beyond the sum of these
 is gRPC, the event loop and the desk that is told.
 """
@@ -24,8 +24,8 @@ from crabhook.model.event import Event
 from crabhook.platforms import PLATFORMS
 from crabhook.policy.ruling import Ruling
 from crabhook.rulebook.files import RuleFiles
-from crabhook.server import codec
 from crabhook.server.door import Door
+from crabhook.server.grpc import codec
 from crabhook.server.law import Law
 from crabhook.server.runner import Runner
 from crabhook.store.change import Change

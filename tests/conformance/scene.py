@@ -26,8 +26,8 @@ from crabhook.platforms import PLATFORMS
 from crabhook.platforms.claude.events import EVENTS
 from crabhook.platforms.interface import Held
 from crabhook.server.address import UnixAddress
-from crabhook.server.port import open_port
-from crabhook.server.rpc import PermissionPort
+from crabhook.server.grpc.listener import open_port
+from crabhook.server.grpc.permission import PermissionPort
 from crabhook.server.runner import Runner
 from tests.conformance.outcome import Heard, Outcome
 from tests.support.claude import Claude

@@ -21,7 +21,7 @@ from crabhook.model.reply import Reply
 from crabhook.model.request import Origin, Request, Stance
 from crabhook.platforms import PLATFORMS
 from crabhook.platforms.interface import Platform
-from crabhook.server import codec
+from crabhook.server.grpc import codec
 from crabhook.ui.full.draw import request_rows
 from crabhook.ui.full.letters import safe_ascii
 from crabhook.ui.full.paper import Sheet

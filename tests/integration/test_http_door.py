@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import pytest
 import trustme
 
-from crabhook.server.port import GRACE
+from crabhook.server.address import GRACE
 from tests.support.http_desk import LOOPBACK, PATH, HttpDesk, Line, call
 from tests.support.plain_desk import CRABHOOK, PlainDesk
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from crabhook.server.port import MAX_REQUEST
+from crabhook.server.address import MAX_REQUEST
 from tests.support.http_desk import PATH, HttpDesk, call
 
 if TYPE_CHECKING:

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 from crabhook.platforms import PLATFORMS
 from crabhook.server.address import UnixAddress
 from crabhook.server.door import Study, no_study
-from crabhook.server.ndjson.entrance import Entrance
-from crabhook.server.ndjson.port import open_bridge
+from crabhook.server.ndjson.bridge import Entrance, open_bridge
 from crabhook.server.runner import Runner
 from tests.support.port import BASH, SOON, Opened, short_folder
 

@@ -17,11 +17,10 @@ from crabhook.broker.card import Card
 from crabhook.broker.desk import News
 from crabhook.hook.call import Call
 from crabhook.platforms import PLATFORMS
-from crabhook.server.address import Address, UnixAddress
-from crabhook.server.health import Health
-from crabhook.server.healthport import HealthPort
-from crabhook.server.port import Tls, open_port
-from crabhook.server.rpc import PermissionPort
+from crabhook.server.address import Address, Tls, UnixAddress
+from crabhook.server.grpc.listener import open_port
+from crabhook.server.grpc.permission import PermissionPort
+from crabhook.server.health import Health, HealthPort
 from crabhook.server.runner import Runner
 from crabhook.v1 import permission_pb2 as pb
 from crabhook.v1.permission_pb2_grpc import PermissionServiceStub

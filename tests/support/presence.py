@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from crabhook.platforms import PLATFORMS
 from crabhook.server.address import Address, UnixAddress
-from crabhook.server.passphrase import Passphrase
-from crabhook.server.passphrasefile import keep
-from crabhook.server.port import open_port
+from crabhook.server.grpc.listener import open_port
+from crabhook.server.grpc.permission import PermissionPort
+from crabhook.server.passphrase import Passphrase, keep
 from crabhook.server.presence import PresencePort
-from crabhook.server.rpc import PermissionPort
 from crabhook.server.runner import Runner
 from crabhook.v1 import desk_pb2 as pb
 from crabhook.v1.desk_pb2_grpc import DeskServiceStub

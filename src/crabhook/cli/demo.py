@@ -12,8 +12,8 @@ from crabhook.demo.operator import typed_lines
 from crabhook.model.event import Event
 from crabhook.platforms import PLATFORMS
 from crabhook.server.address import UnixAddress
-from crabhook.server.port import open_port
-from crabhook.server.rpc import PermissionPort
+from crabhook.server.grpc.listener import open_port
+from crabhook.server.grpc.permission import PermissionPort
 from crabhook.server.runner import Runner
 from crabhook.ui.options import DeskOptions
 from crabhook.ui.plain import desk as plain

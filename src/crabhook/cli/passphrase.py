@@ -6,8 +6,7 @@ from pathlib import Path
 from crabhook import config
 from crabhook.cli.presence import reporting
 from crabhook.cli.unseen import ask
-from crabhook.server import passphrasefile
-from crabhook.server.passphrase import Passphrase, PassphraseError
+from crabhook.server.passphrase import NAME, Passphrase, PassphraseError, keep, load, remove
 
 _NEXT_START = (
     "It counts from the server's next start: one that runs goes on with what it read at its own."
@@ -22,7 +21,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Do it; return 0, or 1 with the reason on standard error and nothing changed."""
     act = _remove if arguments.remove else _set
-    return reporting("passphrase", lambda: act(config.state_folder() / passphrasefile.NAME))
+    return reporting("passphrase", lambda: act(config.state_folder() / NAME))
 
 
 def _set(path: Path) -> str:
@@ -31,20 +30,20 @@ def _set(path: Path) -> str:
     kept = Passphrase.of(new)
     if ask("The same again: ") != new:
         raise PassphraseError("the two differ; nothing was changed")
-    passphrasefile.keep(path, kept)
+    keep(path, kept)
     return f"The passphrase is {'changed' if changed else 'set'}.  {_NEXT_START}"
 
 
 def _remove(path: Path) -> str:
     if not _ask_for_the_old(path):
         return "There is no passphrase; nothing was changed."
-    passphrasefile.remove(path)
+    remove(path)
     return f"The passphrase is removed.  {_NEXT_START}"
 
 
 def _ask_for_the_old(path: Path) -> bool:
     """Return whether there is one; raises PassphraseError if it is not known to who types."""
-    old = passphrasefile.load(path)
+    old = load(path)
     if old is None:
         return False
     if not old.matches(ask("Old passphrase: ")):

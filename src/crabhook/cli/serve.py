@@ -22,29 +22,28 @@ from crabhook.config import Settings, SettingsError
 from crabhook.model.errors import CrabhookError
 from crabhook.platforms import PLATFORMS
 from crabhook.rulebook.files import RulesError
-from crabhook.server.activation import open_behind
 from crabhook.server.address import (
     Address,
+    PortError,
     TcpAddress,
+    Tls,
     UnixAddress,
     default_address,
     parse_address,
 )
-from crabhook.server.health import Health
-from crabhook.server.healthport import HealthPort
-from crabhook.server.inherited import address_of, inherited
+from crabhook.server.grpc.listener import open_port
+from crabhook.server.grpc.permission import PermissionPort
+from crabhook.server.health import Health, HealthPort
 from crabhook.server.law import Law
-from crabhook.server.ndjson.entrance import Entrance
-from crabhook.server.ndjson.port import with_bridge
-from crabhook.server.notify import ServiceManager
+from crabhook.server.ndjson.bridge import Entrance, with_bridge
 from crabhook.server.offers import Offers
-from crabhook.server.passphrasefile import NAME as PASSPHRASE
-from crabhook.server.port import PortError, Tls, open_port
+from crabhook.server.passphrase import NAME as PASSPHRASE
 from crabhook.server.presence import PresencePort
-from crabhook.server.rpc import PermissionPort
 from crabhook.server.runner import Runner
-from crabhook.server.socketwatch import SocketWatch
+from crabhook.server.service.activation import address_of, inherited, open_behind
+from crabhook.server.service.notify import ServiceManager
 from crabhook.server.token import load_or_make
+from crabhook.server.unix_socket import SocketWatch
 from crabhook.server.unticketed import Unticketed
 from crabhook.store.head import Courier, through
 from crabhook.store.recorder import OnTrouble, Recorder

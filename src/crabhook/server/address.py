@@ -1,4 +1,7 @@
-"""Where a server listens: `unix:PATH` or `HOST:PORT`, and whether others can reach it there."""
+"""Where a server listens: `unix:PATH` or `HOST:PORT`, and whether others can reach it there.
+
+Beside the addresses stands what all ports of a server have in common: their bounds, and TLS.
+"""
 
 import os
 import re
@@ -10,10 +13,25 @@ from typing import TypeAlias
 from crabhook.model.errors import CrabhookError
 
 MAX_SOCKET_PATH = 103  # bytes; the smallest bound of the systems we run on (macOS)
+MAX_REQUEST = 33 << 20  # bytes: the client's bound of 32 MiB, and the envelope
+BACKLOG = 4096  # connections at once; where the queue is full, Node gives up connecting
+GRACE = 2.0  # seconds for replies under way when a port closes
 
 
 class AddressError(CrabhookError):
     """An address nobody could listen on."""
+
+
+class PortError(CrabhookError):
+    """A port that cannot be opened as it was asked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tls:
+    """The server's certificate chain and key, as PEM files."""
+
+    certificate: Path
+    key: Path
 
 
 @dataclass(frozen=True, slots=True)

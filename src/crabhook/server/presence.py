@@ -13,8 +13,7 @@ import grpc
 
 from crabhook.broker.orders import Kind, Order
 from crabhook.model.errors import DecisionError
-from crabhook.server.passphrase import LONGEST, PAUSE, TRIES, Lockout, PassphraseError
-from crabhook.server.passphrasefile import load
+from crabhook.server.passphrase import LONGEST, PAUSE, TRIES, Lockout, PassphraseError, load
 from crabhook.server.runner import Runner
 from crabhook.v1 import desk_pb2 as pb
 from crabhook.v1.desk_pb2_grpc import DeskServiceServicer

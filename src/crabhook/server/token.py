@@ -1,13 +1,20 @@
-"""The token that a client beyond the Unix socket shows, and the file it is kept in."""
+"""The token that clients beyond the Unix socket show: where it is kept, and who may ask.
+
+A client that reaches the Unix socket may ask; over TCP it must show the token.
+"""
 
 import os
 import secrets
 import stat
 from hmac import compare_digest
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from crabhook.model.errors import CrabhookError
 from crabhook.ownfile import open_own
+
+if TYPE_CHECKING:
+    import grpc
 
 _LARGEST = 8 << 10  # bytes, as the client reads it
 
@@ -52,3 +59,17 @@ def _load(path: Path) -> str:
 def shows(token: str, authorization: str) -> bool:
     """Whether an `authorization` header shows the token, in a time that tells nothing about it."""
     return compare_digest(authorization.encode("utf-8"), f"Bearer {token}".encode())
+
+
+Context: TypeAlias = "grpc.aio.ServicerContext[Any, Any]"
+
+NO_TOKEN = "no token, or a wrong one: give the server's token with --token-file"  # noqa: S105 - none
+
+
+def admitted(context: Context, token: str | None) -> bool:
+    """Whether the peer may ask."""
+    if context.peer().startswith("unix:"):
+        return True  # the socket's folder let nobody else in
+    headers = dict(context.invocation_metadata() or ())
+    shown = headers.get("authorization", "")
+    return token is not None and isinstance(shown, str) and shows(token, shown)

@@ -17,7 +17,7 @@ from crabhook.broker.orders import Kind, Order
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.errors import DecisionError
 from crabhook.platforms import PLATFORMS
-from crabhook.server.rpc import _STATUS, PermissionPort
+from crabhook.server.grpc.permission import _STATUS, PermissionPort
 from crabhook.server.runner import Runner
 from crabhook.v1 import permission_pb2 as pb
 from tests.fuzz.mutation import messages

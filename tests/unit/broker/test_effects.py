@@ -6,7 +6,7 @@ from typing import Any, get_args
 import pytest
 
 from crabhook.broker.effects import Effect, Refusal, Refuse, WakeAt
-from crabhook.server.rpc import _STATUS
+from crabhook.server.grpc.permission import _STATUS
 
 
 @pytest.mark.parametrize("effect", get_args(Effect))

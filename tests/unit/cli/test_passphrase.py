@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from crabhook.cli import passphrase
-from crabhook.server.passphrase import Passphrase
-from crabhook.server.passphrasefile import NAME, keep, load
+from crabhook.server.passphrase import NAME, Passphrase, keep, load
 from tests.support.plain_desk import CRABHOOK
 from tests.support.presence import RIGHT, WRONG
 from tests.support.typist import Typist

@@ -14,8 +14,7 @@ import pytest
 from crabhook.cli import away, here
 from crabhook.cli.presence import PresenceError, socket_of
 from crabhook.server.address import default_address
-from crabhook.server.passphrase import TRIES, Passphrase
-from crabhook.server.passphrasefile import NAME, keep
+from crabhook.server.passphrase import NAME, TRIES, Passphrase, keep
 from tests.support.client import Client, sample
 from tests.support.plain_desk import CRABHOOK, PlainDesk
 from tests.support.port import opened, short_folder

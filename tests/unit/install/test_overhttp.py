@@ -12,7 +12,7 @@ from crabhook.install.hooks import Group, Installation, groups, is_ours
 from crabhook.install.overhttp import NOT_SENT, USUAL_URL, endpoint
 from crabhook.install.transport import Transport
 from crabhook.model.request import Stance
-from crabhook.server.http.hook_route import terms
+from crabhook.server.http.hook_route import hook_headers
 
 PYTHON, STUB = "/opt/venv/bin/python", "/opt/venv/lib/crabhook/hook/run.py"
 SENT = "http://127.0.0.1:7780/hooks/claude"
@@ -53,7 +53,7 @@ def test_what_is_sent_is_what_the_server_understands(stance: Stance) -> None:
         if event in NOT_SENT:
             assert (entry["type"], entry["command"]) == ("command", PYTHON)
             continue
-        agreed = terms(entry["headers"])
+        agreed = hook_headers(entry["headers"])
         assert agreed.stance is stance
         assert 0 < agreed.wait < entry["timeout"]
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from crabhook.server.admission import admitted
+from crabhook.server.token import admitted
 
 
 @dataclass

@@ -12,10 +12,9 @@ import trustme
 from grpc_health.v1 import health_pb2 as pb
 from grpc_health.v1.health_pb2_grpc import HealthStub
 
-from crabhook.server import healthport
-from crabhook.server.address import TcpAddress
-from crabhook.server.healthport import SERVICES, WATCHES
-from crabhook.server.port import GRACE, Tls
+from crabhook.server import health as module
+from crabhook.server.address import GRACE, TcpAddress, Tls
+from crabhook.server.health import SERVICES, WATCHES
 from tests.support.port import SOON, Opened, ask, asking, connected, opened, request
 
 TCP = TcpAddress("127.0.0.1", 0)
@@ -114,7 +113,7 @@ async def test_to_go_on_watching_takes_the_token_beyond_the_socket() -> None:
 async def test_who_watches_is_told_once_and_again_when_it_changes(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(healthport, "LOOK_EVERY", 0.01)
+    monkeypatch.setattr(module, "LOOK_EVERY", 0.01)
     async with opened() as port, looking(port) as stub:
         watching = watch(stub)
         assert await told(watching) == UP

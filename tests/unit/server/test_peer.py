@@ -6,7 +6,7 @@ import socket
 
 import pytest
 
-from crabhook.server.peer import Peer, peer_of
+from crabhook.server.unix_socket import Peer, peer_of
 
 
 def test_the_kernel_names_the_process_at_the_other_end() -> None:

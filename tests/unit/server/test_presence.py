@@ -14,8 +14,7 @@ import pytest
 from crabhook.broker.orders import AWAY, MAX_ORDERS, Kind, Order
 from crabhook.broker.states import State
 from crabhook.server.address import TcpAddress
-from crabhook.server.passphrase import LONGEST, TRIES, Passphrase
-from crabhook.server.passphrasefile import keep
+from crabhook.server.passphrase import LONGEST, TRIES, Passphrase, keep
 from crabhook.server.presence import ELSEWHERE, LONGEST_AWAY
 from crabhook.ui import durations
 from crabhook.v1 import desk_pb2 as pb

@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from crabhook.server.socketfile import SocketFile, SocketTakenError
+from crabhook.server.unix_socket import SocketFile, SocketTakenError
 from tests.support.port import short_folder
 
 HOLD = """
 import pathlib, socket, sys
-from crabhook.server.socketfile import SocketFile
+from crabhook.server.unix_socket import SocketFile
 path = pathlib.Path(sys.argv[1])
 SocketFile(path).__enter__()
 line = socket.socket(socket.AF_UNIX)

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from crabhook.server import socketwatch
-from crabhook.server.socketwatch import SocketWatch
+from crabhook.server import unix_socket
+from crabhook.server.unix_socket import SocketWatch
 
 
 @pytest.fixture
@@ -65,7 +65,7 @@ def test_a_socket_that_is_gone_is_said_and_so_is_its_return(place: Path) -> None
 
 @pytest.mark.usefixtures("ours")
 async def test_it_looks_again_and_again(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(socketwatch, "LOOK_EVERY", 0.005)
+    monkeypatch.setattr(unix_socket, "LOOK_EVERY", 0.005)
     told: asyncio.Queue[str] = asyncio.Queue()
     keeping = asyncio.ensure_future(SocketWatch([place]).keep(told.put_nowait))
     await asyncio.sleep(0.02)

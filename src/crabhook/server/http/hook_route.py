@@ -19,10 +19,10 @@ from aiohttp import HttpVersion11, StreamReader, web
 from crabhook.model.errors import PayloadError
 from crabhook.model.request import Origin, Stance
 from crabhook.platforms.claude.write import STANCE, WAIT, body
+from crabhook.server.address import MAX_REQUEST
 from crabhook.server.http.connections import Connections, transport_of
 from crabhook.server.http.errors import SERVER, TurnedAwayError, turned_away
 from crabhook.server.place import Place, RefusedError
-from crabhook.server.port import MAX_REQUEST
 from crabhook.server.unticketed import TAKEN_WITHIN, Unticketed
 
 LONGEST = MAX_REQUEST  # bytes: what comes over gRPC may be as long

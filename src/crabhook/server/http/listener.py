@@ -11,12 +11,20 @@ from http import HTTPStatus
 from aiohttp import web
 
 from crabhook.platforms.claude.write import PATH
-from crabhook.server.address import AddressError, HttpAddress, TcpAddress, parse_address
+from crabhook.server.address import (
+    BACKLOG,
+    GRACE,
+    AddressError,
+    HttpAddress,
+    PortError,
+    TcpAddress,
+    Tls,
+    parse_address,
+)
 from crabhook.server.health import Health
 from crabhook.server.http.errors import SERVER
 from crabhook.server.http.hook_route import HookRoute
 from crabhook.server.http.middleware import Answer, Guard, Middleware, Route
-from crabhook.server.port import BACKLOG, GRACE, PortError, Tls
 from crabhook.server.runner import Runner
 from crabhook.server.unticketed import Unticketed
 

@@ -9,12 +9,11 @@ import pytest
 
 from crabhook.model.decision import Decision, Verdict
 from crabhook.platforms import PLATFORMS
-from crabhook.server.address import AddressError
+from crabhook.server.address import GRACE, AddressError, PortError, Tls
 from crabhook.server.door import no_study
 from crabhook.server.http import hook_route, middleware
 from crabhook.server.http.errors import SERVER
 from crabhook.server.http.listener import Opening, Page, open_http, with_http
-from crabhook.server.port import GRACE, PortError, Tls
 from crabhook.server.runner import Runner
 from crabhook.server.unticketed import Unticketed
 from tests.unit.server.http.standing import TOKEN, standing, until

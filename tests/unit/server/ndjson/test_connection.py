@@ -11,7 +11,7 @@ import pytest
 from crabhook.broker.states import State
 from crabhook.model.decision import Decision, Verdict
 from crabhook.server import runner as runner_module
-from crabhook.server.ndjson import connection as module
+from crabhook.server.ndjson import bridge as module
 from tests.support.bridge import envelope, line_to, notes, opened_bridge
 from tests.support.port import Opened, path_of
 
@@ -180,7 +180,7 @@ async def test_a_line_without_an_end_is_not_followed() -> None:
 async def test_a_line_past_the_bound_closes_and_what_waited_is_withdrawn(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("crabhook.server.ndjson.port.LONGEST_LINE", 10_000)
+    monkeypatch.setattr("crabhook.server.ndjson.bridge.LONGEST_LINE", 10_000)
     async with opened_bridge() as port, line_to(port) as line:
         await line.send(bash("a"))
         await port.waiting()

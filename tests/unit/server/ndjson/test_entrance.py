@@ -12,7 +12,7 @@ from crabhook.model.event import Event
 from crabhook.model.request import Origin, Stance
 from crabhook.platforms import PLATFORMS
 from crabhook.server.door import LONG, no_study
-from crabhook.server.ndjson.entrance import Entrance
+from crabhook.server.ndjson.bridge import Entrance
 from crabhook.server.ndjson.envelope import Envelope
 from crabhook.server.runner import Runner
 

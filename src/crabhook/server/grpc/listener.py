@@ -6,23 +6,27 @@ import resource
 import socket
 from collections.abc import AsyncIterator, Sequence
 from contextlib import ExitStack, asynccontextmanager, suppress
-from dataclasses import dataclass
-from pathlib import Path
 from urllib.parse import quote
 
 import grpc
 from grpc_health.v1.health_pb2_grpc import add_HealthServicer_to_server
 
-from crabhook.model.errors import CrabhookError
-from crabhook.server.address import Address, TcpAddress, UnixAddress
-from crabhook.server.healthport import HealthPort
+from crabhook.server.address import (
+    GRACE,
+    MAX_REQUEST,
+    Address,
+    PortError,
+    TcpAddress,
+    Tls,
+    UnixAddress,
+)
+from crabhook.server.grpc.permission import PermissionPort
+from crabhook.server.health import HealthPort
 from crabhook.server.presence import PresencePort
-from crabhook.server.rpc import PermissionPort
-from crabhook.server.socketfile import SocketFile
+from crabhook.server.unix_socket import SocketFile
 from crabhook.v1.desk_pb2_grpc import add_DeskServiceServicer_to_server
 from crabhook.v1.permission_pb2_grpc import add_PermissionServiceServicer_to_server
 
-MAX_REQUEST = 33 << 20  # bytes: the client's bound of 32 MiB, and the envelope
 MAX_REPLY = 64 << 20
 
 _OPTIONS = (
@@ -42,21 +46,6 @@ _OPTIONS = (
     # Two servers must never share a port: half of the questions would go astray.
     ("grpc.so_reuseport", 0),
 )
-
-BACKLOG = 4096  # connections at once; where the queue is full, Node gives up connecting
-GRACE = 2.0  # seconds for replies under way when the port closes
-
-
-class PortError(CrabhookError):
-    """A port that cannot be opened as it was asked for."""
-
-
-@dataclass(frozen=True, slots=True)
-class Tls:
-    """The server's certificate chain and key, as PEM files."""
-
-    certificate: Path
-    key: Path
 
 
 @asynccontextmanager

@@ -1,24 +1,93 @@
-"""Connections accepted on one socket and carried, byte for byte, to another that gRPC listens on.
+"""The permission port behind sockets that a service manager opened, instead of its own.
 
-gRPC's Python server opens its own sockets and can take over none (see
-docs/decisions/0006), so what a service manager opened for us is accepted
-here.  A relay hides from the port who has connected.  Therefore a TCP
-connection is only ever carried to a TCP port, where the token counts, and a
-Unix one is taken from our own user, or root, alone: the kernel says who it is.
+LISTEN_FDS says how many sockets were handed down, from descriptor 3 on, and LISTEN_PID
+for which process they are (sd_listen_fds(3)).  gRPC's Python server opens its own
+sockets and can take over none (see docs/decisions/0006), so connections are accepted
+here and carried, byte for byte, to a port that gRPC listens on.
+
+A relay hides from the port who has connected.  Therefore a TCP connection is only ever
+carried to a TCP port, where the token counts, and a Unix one is taken from our own
+user, or root, alone: the kernel says who it is.
 """
 
 import asyncio
 import logging
 import os
 import socket
-from collections.abc import AsyncIterator, Callable, Collection, Coroutine
-from contextlib import asynccontextmanager
+from collections.abc import (
+    AsyncIterator,
+    Callable,
+    Collection,
+    Coroutine,
+    Iterator,
+    MutableMapping,
+    Sequence,
+)
+from contextlib import (
+    AbstractAsyncContextManager,
+    AsyncExitStack,
+    asynccontextmanager,
+    contextmanager,
+    suppress,
+)
 from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, TypeAlias
 
-from crabhook.server.address import Address, UnixAddress
-from crabhook.server.peer import peer_of
-from crabhook.server.port import BACKLOG
+from crabhook.model.errors import CrabhookError
+from crabhook.server.address import BACKLOG, Address, TcpAddress, UnixAddress
+from crabhook.server.unix_socket import peer_of
+
+_FIRST = 3
+_VARIABLES = ("LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES")
+
+
+class InheritedError(CrabhookError):
+    """Something was handed down that we cannot listen on."""
+
+
+def inherited(environment: MutableMapping[str, str]) -> Sequence[socket.socket]:
+    """Return the sockets that were handed down, if any were, to us.
+
+    The variables are taken out, and no program of ours inherits the sockets
+    in its turn.  Raises InheritedError for what is no listening stream socket.
+    """
+    pid, count, _ = (environment.pop(name, "") for name in _VARIABLES)
+    if pid != str(os.getpid()) or not count.isdecimal():
+        return ()
+    return tuple(map(_adopted, range(_FIRST, _FIRST + int(count))))
+
+
+def _adopted(descriptor: int) -> socket.socket:
+    what = f"the service manager's descriptor {descriptor}"
+    try:
+        os.set_inheritable(descriptor, False)  # noqa: FBT003 - the standard library's
+        found = socket.socket(fileno=descriptor)
+    except OSError as error:
+        raise InheritedError(f"{what} cannot be used: {error.strerror}") from error
+    listens = False
+    with suppress(OSError):
+        listens = bool(found.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN))
+    families = (socket.AF_UNIX, socket.AF_INET, socket.AF_INET6)
+    if not listens or found.type != socket.SOCK_STREAM or found.family not in families:
+        found.detach()
+        raise InheritedError(
+            f"{what} is no listening stream socket: in the socket unit use ListenStream= "
+            "with a path or HOST:PORT, and leave Accept= off"
+        )
+    return found
+
+
+def address_of(listening: socket.socket) -> Address:
+    """Return where clients find an inherited socket."""
+    if listening.family == socket.AF_UNIX:
+        name = listening.getsockname()
+        path = f"@{os.fsdecode(name[1:])}" if isinstance(name, bytes) else name
+        return UnixAddress(Path(path))
+    host, port = listening.getsockname()[:2]
+    return TcpAddress(host, port)
+
 
 _LOG = logging.getLogger(__name__)
 
@@ -173,3 +242,61 @@ async def _connect_unix(
     except BaseException:
         line.close()
         raise
+
+
+OpenPort: TypeAlias = Callable[[Sequence[Address]], AbstractAsyncContextManager[Sequence[Address]]]
+
+_LOOPBACK = "127.0.0.1"
+
+
+@asynccontextmanager
+async def open_behind(
+    sockets: Sequence[socket.socket], open_port: OpenPort, *, tls: bool
+) -> AsyncIterator[Sequence[Address]]:
+    """Serve on the sockets while the context lasts; yields where clients find them.
+
+    `open_port` opens our own port behind them: a socket in a private folder
+    for the Unix ones, a port of the loopback for those of TCP, whose clients
+    show the token there as everywhere.  Raises InheritedError, or what
+    `open_port` raises.
+    """
+    addresses = [address_of(one) for one in sockets]
+    _check(addresses, tls=tls)
+    relay = Relay()
+    with _private_folder() as folder:
+        wanted: list[Address] = [UnixAddress(folder / "s"), TcpAddress(_LOOPBACK, 0)]
+        kinds = {type(address) for address in addresses}
+        async with open_port([one for one in wanted if type(one) in kinds]) as bound:
+            targets = {type(target): target for target in bound}
+            try:
+                async with AsyncExitStack() as accepting:
+                    for one, address in zip(sockets, addresses, strict=True):
+                        carried = relay.accepting(one, targets[type(address)])
+                        await accepting.enter_async_context(carried)
+                    yield addresses
+            except BaseException:
+                relay.close()
+                raise
+        relay.close()  # only now: gRPC has given the replies that were under way
+
+
+def _check(addresses: Sequence[Address], *, tls: bool) -> None:
+    for address in addresses:
+        if isinstance(address, UnixAddress) and not hasattr(socket, "SO_PEERCRED"):
+            raise InheritedError(
+                f"on this system nobody can tell who connects to {address}: "
+                "let crabhook open the socket itself, with --listen"
+            )
+        if isinstance(address, TcpAddress) and not (tls or address.loopback):
+            raise InheritedError(
+                f"{address} can be reached from other machines, so it needs TLS: "
+                "give --tls-cert and --tls-key, or let the socket unit listen on 127.0.0.1"
+            )
+
+
+@contextmanager
+def _private_folder() -> Iterator[Path]:
+    """Make a folder that we alone can enter, where names of sockets are short enough."""
+    place = os.environ.get("XDG_RUNTIME_DIR") or "/tmp"  # noqa: S108 - the folder in it is ours alone
+    with TemporaryDirectory(prefix="crabhook-", dir=place) as name:
+        yield Path(name)

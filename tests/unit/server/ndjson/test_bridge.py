@@ -12,12 +12,10 @@ from crabhook.model.decision import Decision, Verdict
 from crabhook.platforms import PLATFORMS
 from crabhook.server.address import Address, AddressError, TcpAddress, UnixAddress
 from crabhook.server.door import no_study
-from crabhook.server.ndjson import port as module
-from crabhook.server.ndjson.entrance import Entrance
-from crabhook.server.ndjson.port import open_bridge, with_bridge
-from crabhook.server.peer import Peer
+from crabhook.server.ndjson import bridge as module
+from crabhook.server.ndjson.bridge import Entrance, open_bridge, with_bridge
 from crabhook.server.runner import Runner
-from crabhook.server.socketfile import SocketTakenError
+from crabhook.server.unix_socket import Peer, SocketTakenError
 from tests.support.bridge import envelope, line_to, notes, opened_bridge
 from tests.support.port import SOON, path_of, short_folder
 

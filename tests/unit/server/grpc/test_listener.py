@@ -15,9 +15,8 @@ import trustme
 
 from crabhook.broker.effects import Refusal
 from crabhook.model.errors import CrabhookError
-from crabhook.server.address import TcpAddress, UnixAddress
-from crabhook.server.port import PortError, Tls
-from crabhook.server.socketfile import SocketTakenError
+from crabhook.server.address import PortError, TcpAddress, Tls, UnixAddress
+from crabhook.server.unix_socket import SocketTakenError
 from crabhook.v1 import permission_pb2 as pb
 from crabhook.v1.permission_pb2_grpc import PermissionServiceServicer
 from tests.support.port import ask, connected, opened, request, short_folder

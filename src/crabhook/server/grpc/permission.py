@@ -7,11 +7,11 @@ from crabhook.model.errors import PayloadError
 from crabhook.model.event import Event
 from crabhook.model.reply import Reply
 from crabhook.platforms import PLATFORMS
-from crabhook.server import codec
-from crabhook.server.admission import NO_TOKEN, Context, admitted
 from crabhook.server.door import Door, Study, no_study
+from crabhook.server.grpc import codec
 from crabhook.server.place import Place, RefusedError
 from crabhook.server.runner import Runner
+from crabhook.server.token import NO_TOKEN, Context, admitted
 from crabhook.v1 import permission_pb2 as pb
 from crabhook.v1.permission_pb2_grpc import PermissionServiceServicer
 

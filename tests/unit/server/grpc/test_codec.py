@@ -7,7 +7,7 @@ import pytest
 from crabhook.model.event import Event
 from crabhook.model.reply import SILENCE, Reply
 from crabhook.model.request import Origin, Stance
-from crabhook.server import codec
+from crabhook.server.grpc import codec
 from crabhook.v1 import permission_pb2 as pb
 
 EVENT = Event("claude", "PreToolUse")

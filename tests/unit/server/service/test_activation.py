@@ -13,12 +13,11 @@ import pytest
 from crabhook.broker.states import State
 from crabhook.model.decision import Decision, Verdict
 from crabhook.platforms import PLATFORMS
-from crabhook.server.activation import open_behind
 from crabhook.server.address import Address, TcpAddress, UnixAddress
-from crabhook.server.inherited import InheritedError
-from crabhook.server.port import open_port
-from crabhook.server.rpc import PermissionPort
+from crabhook.server.grpc.listener import open_port
+from crabhook.server.grpc.permission import PermissionPort
 from crabhook.server.runner import Runner
+from crabhook.server.service.activation import InheritedError, open_behind
 from tests.support.port import Opened, ask, asking, confirm, connected, request, short_folder
 from tests.support.service import listening
 

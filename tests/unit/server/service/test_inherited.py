@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from crabhook.server import inherited as module
 from crabhook.server.address import TcpAddress, UnixAddress
-from crabhook.server.inherited import InheritedError, address_of, inherited
+from crabhook.server.service import activation as module
+from crabhook.server.service.activation import InheritedError, address_of, inherited
 from tests.support.port import short_folder
 from tests.support.service import listening
 

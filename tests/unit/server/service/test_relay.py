@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from crabhook.server.address import TcpAddress, UnixAddress
-from crabhook.server.relay import Relay
+from crabhook.server.service.activation import Relay
 from tests.support.port import short_folder
 from tests.support.service import listening
 

@@ -1,0 +1,1 @@
+"""The gRPC port: what hooks ask on, and what watches the server."""

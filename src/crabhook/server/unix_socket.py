@@ -1,0 +1,220 @@
+"""A server's own Unix socket: how it is claimed, who connects to it, and whether it is still ours.
+
+The lock beside the socket tells a live server from a dead one: the kernel lets go of
+it when its holder dies, however it dies.  gRPC itself would replace any socket it finds.
+
+Another program of the server's own user can put a socket of its own in the place of ours:
+then hooks ask that program, which may allow what nobody has seen.  This cannot be
+prevented from here (SECURITY.md), so `SocketWatch` looks once a second and tells it.
+"""
+
+import asyncio
+import fcntl
+import os
+import pwd
+import socket
+import stat
+import struct
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from crabhook.model.errors import CrabhookError
+from crabhook.model.request import Origin
+from crabhook.ownfile import read_own
+
+_CREDENTIALS = struct.Struct("3i")  # pid, uid, gid: SO_PEERCRED of unix(7)
+_ROOT = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Peer:
+    """The process that connected, and its user."""
+
+    pid: int
+    uid: int
+
+    @property
+    def is_ours(self) -> bool:
+        """Whether it may ask here: our own user may, and root, who may do anything anyway."""
+        return self.uid in (os.getuid(), _ROOT)
+
+    @property
+    def origin(self) -> Origin:
+        """Who asks, for the operator to see."""
+        try:
+            user = pwd.getpwuid(self.uid).pw_name
+        except KeyError:
+            user = str(self.uid)
+        return Origin(socket.gethostname(), self.pid, user)
+
+
+def peer_of(line: socket.socket) -> Peer:
+    """Return who connected.
+
+    Where the kernel does not tell, it is taken for our own user: the socket's
+    mode, 0600, let nobody else in.
+    """
+    if not hasattr(socket, "SO_PEERCRED"):
+        return Peer(0, os.getuid())
+    said = line.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
+    pid, uid, _ = _CREDENTIALS.unpack(said)
+    return Peer(pid, uid)
+
+
+class SocketTakenError(CrabhookError):
+    """Another server lives there, or the place is not ours alone."""
+
+
+class SocketFile:
+    """The claim on a socket's path, to be held while the server lives."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._lock = -1
+
+    def __enter__(self) -> Self:
+        """Claim the path: raises SocketTakenError and leaves everything as it was."""
+        try:
+            _private_folder(self.path.parent)
+            _nothing_but_a_socket(self.path)
+            self._lock = _locked(self._lock_path)
+        except BlockingIOError:
+            raise self._taken() from None
+        except OSError as error:
+            raise SocketTakenError(f"cannot listen on {self.path}: {error}") from error
+        os.ftruncate(self._lock, 0)
+        os.pwrite(self._lock, f"{os.getpid()}\n".encode(), 0)
+        self.path.unlink(missing_ok=True)  # a dead server's
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.path.unlink(missing_ok=True)
+        self._lock_path.unlink(missing_ok=True)
+        os.close(self._lock)
+        self._lock = -1
+
+    @property
+    def _lock_path(self) -> Path:
+        return self.path.with_name(self.path.name + ".lock")
+
+    def _taken(self) -> SocketTakenError:
+        holder = ""
+        with suppress(OSError):
+            holder = read_own(self._lock_path, 64).decode("ascii", "replace").strip()
+        who = f"process {holder}" if holder else "another process"
+        return SocketTakenError(
+            f"a crabhook server ({who}) already listens on {self.path}: "
+            "use its terminal, or end it, or give this one another --listen address"
+        )
+
+
+def _private_folder(folder: Path) -> None:
+    """Make the folder if need be, and see that nobody else can change what is in it."""
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    found = folder.stat()
+    if found.st_mode & stat.S_ISVTX or found.st_uid != os.getuid():
+        raise SocketTakenError(
+            f"{folder} is shared, or another user's: give a --listen address in a folder of its own"
+        )
+    if stat.S_IMODE(found.st_mode) & 0o022:
+        raise SocketTakenError(
+            f"others may write in {folder} (mode {stat.S_IMODE(found.st_mode):o}) and could put "
+            f"another socket in this one's place, so run: chmod 700 {folder}"
+        )
+
+
+def _nothing_but_a_socket(path: Path) -> None:
+    """Refuse a path where somebody keeps another kind of file."""
+    try:
+        mode = path.lstat().st_mode
+    except FileNotFoundError:
+        return
+    if not stat.S_ISSOCK(mode):
+        raise SocketTakenError(f"{path} is not a socket: give another --listen address")
+
+
+def _locked(path: Path) -> int:
+    """Return a lock on the very file others will find at `path`.
+
+    Raises BlockingIOError where another process holds it.
+    """
+    while True:
+        lock = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if os.path.samestat(os.fstat(lock), path.stat()):
+                return lock
+        except FileNotFoundError:
+            pass  # its last holder removed it between our two looks
+        except BaseException:
+            os.close(lock)
+            raise
+        os.close(lock)
+
+
+LOOK_EVERY = 1.0  # seconds
+
+
+class SocketWatch:
+    """Knows the sockets at `paths` as they are now, and says when they are others."""
+
+    def __init__(self, paths: Iterable[Path]) -> None:
+        self._known = {path: _identity(path) for path in paths}
+        self._wrong: dict[Path, str] = {}
+
+    def __repr__(self) -> str:
+        return f"<SocketWatch {len(self._known)} wrong={list(self._wrong.values())}>"
+
+    @property
+    def trouble(self) -> str:
+        """What is wrong with our sockets now; empty where nothing is."""
+        return next(filter(None, self._wrong.values()), "")
+
+    def look(self) -> list[str]:
+        """Return what is new: a socket that was replaced or removed, or is ours again."""
+        said = []
+        for path, ours in self._known.items():
+            wrong = _wrong(path, ours)
+            if wrong == self._wrong.get(path, ""):
+                continue
+            self._wrong[path] = wrong
+            said.append(wrong or f"{path} is this server's own socket again")
+        return said
+
+    async def keep(self, tell: Callable[[str], object]) -> None:
+        """Look until cancelled, and tell what is new."""
+        while self._known:
+            for news in self.look():
+                tell(news)
+            await asyncio.sleep(LOOK_EVERY)
+
+
+def _wrong(path: Path, ours: tuple[int, ...] | None) -> str:
+    found = _identity(path)
+    if found == ours:
+        return ""
+    if found is None:
+        return f"THE SOCKET {path} IS GONE: no hook can ask here; start crabhook serve again"
+    return (
+        f"THE SOCKET {path} WAS REPLACED, or changed: hooks that start now may ask another "
+        "program, which can allow anything; stop your agents, find out who listens there (lsof), "
+        "and start crabhook serve again"
+    )
+
+
+def _identity(path: Path) -> tuple[int, ...] | None:
+    """Return what tells a file at a path from any other: nobody can set its time of change."""
+    try:
+        found = os.lstat(path)
+    except OSError:
+        return None
+    return (found.st_dev, found.st_ino, found.st_ctime_ns)
