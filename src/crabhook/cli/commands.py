@@ -104,6 +104,9 @@ HOOK_OPTIONS = {
     "--when-unreachable WISH": ("CRABHOOK_WHEN_UNREACHABLE", "pass, ask or deny (pass)"),
     "--when-lost WISH": ("CRABHOOK_WHEN_LOST", "pass, ask or deny (pass)"),
     "--platform NAME": ("", "whose hook it is: claude, gemini, codex (claude)"),
-    "--companion": ("", "leave the agent's own dialogs usable (a gate)"),
+    "--companion": (
+        "",
+        "leave the agent's own dialogs usable; else every call is held",
+    ),
 }
 """The hook's own options: the variable that says the same, if there is one, and what it is for."""

@@ -78,10 +78,11 @@ def _serve(installation: Installation) -> str:
     sent = served(installation.url) if installation.url is not None else ()
     address = _address(installation)
     if beyond := _beyond(address):
-        files = () if _FILES[0] in sent else _FILES
-        words += ["--listen", f"0.0.0.0:{beyond.port}", *files]
+        words += ["--listen", f"0.0.0.0:{beyond.port}"]
     elif address not in (None, default_address()):
         words += ["--listen", str(address)]
+    if (beyond or installation.tls_ca) and _FILES[0] not in sent:
+        words += _FILES
     return shlex.join([*words, *sent])
 
 
