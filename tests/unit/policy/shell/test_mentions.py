@@ -4,6 +4,20 @@ import pytest
 
 from tests.unit.policy.law import bash, denying, verdict
 
+PUT_TOGETHER = [
+    "env printf '\\x72m y' | sh",
+    "printf '%s' r m | sh",
+    "printf '%.1s%.1s y' rx mx | sh",
+    "echo 'qm y' | tr q r | sh",
+    "sed s/q/r/ <<< 'qm y' | sh",
+    'sh <<< "$(echo qm | tr q r) y"',
+    ">&-rm y",
+    "{ echo 'x=r;x+=m'; echo '$x z'; } > s; bash -x s",
+    "='rm' y",  # to zsh it is the path of rm
+    "=$'\\x72m' y",
+]
+"""The name stands nowhere as a word: a gate asks about these, a companion lets them pass."""
+
 DENIED = [
     "! { rm y; }",
     "! if rm y; then ls; fi",
@@ -42,12 +56,6 @@ DENIED = [
     "PS4='$(${x-rm} y)' bash -xc ls",
     "PS4='$(${x:-rm} y)' bash -xc ls",
     "time printf '\\x72m y' | sh",
-    "env printf '\\x72m y' | sh",
-    "printf '%s' r m | sh",
-    "printf '%.1s%.1s y' rx mx | sh",
-    "echo 'qm y' | tr q r | sh",
-    "sed s/q/r/ <<< 'qm y' | sh",
-    'sh <<< "$(echo qm | tr q r) y"',
     "printf '%s\\n' 'rm y' | xargs -I% sh -c %",
     "echo rm y | xargs -I{} sh -c '{}'",
     "echo 'rm y' | xargs env",
@@ -61,7 +69,6 @@ DENIED = [
     "git rebase -qx'$1rm y' main",
     "git rebase -i --exec 'rm y'",
     "git rebase --exe '$@rm y' main",
-    ">&-rm y",
     "git -c alias.x='!rm y' x",
     "csh -c 'rm y'",
     "tcsh -c 'rm y'",
@@ -81,7 +88,6 @@ DENIED = [
     "echo 'rm y' > s; sh s",
     "cat > s <<'E'\nrm y\nE\nbash s",
     "echo 'x=r;x+=m;$x z' > out/s; . out/s",
-    "{ echo 'x=r;x+=m'; echo '$x z'; } > s; bash -x s",
     "echo 'x=r;x+=m;$x z' > s; chmod +x s; ./s",
     "cat > s <<'E'\nx=r;x+=m;$x z\nE\nsh s",
     "x='rm y'; sh -c \"$x\"",
@@ -98,27 +104,12 @@ DENIED = [
     "docker run x rm y",
     "vim -c '!rm y'",
     "unknown-program rm y",
-    "='rm' y",  # to zsh it is the path of rm
-    "=$'\\x72m' y",
 ]
+"""The name stands there as a word."""
 
 
-PUT_TOGETHER = {
-    "env printf '\\x72m y' | sh",
-    "printf '%s' r m | sh",
-    "printf '%.1s%.1s y' rx mx | sh",
-    "echo 'qm y' | tr q r | sh",
-    "sed s/q/r/ <<< 'qm y' | sh",
-    'sh <<< "$(echo qm | tr q r) y"',
-    ">&-rm y",
-    "{ echo 'x=r;x+=m'; echo '$x z'; } > s; bash -x s",
-    "='rm' y",
-    "=$'\\x72m' y",
-}
-"""The name stands nowhere as a word: a gate asks about these, a companion lets them pass."""
 
-
-@pytest.mark.parametrize("line", DENIED)
+@pytest.mark.parametrize("line", [*DENIED, *PUT_TOGETHER])
 def test_a_program_that_a_rule_denies_is_found_wherever_it_could_run(line: str) -> None:
     assert verdict(denying("Bash(rm *)"), bash(line)) != "allow"
 
@@ -156,7 +147,7 @@ def test_what_is_told_only_when_it_runs_what_to_run_is_not_allowed(before: str, 
     assert verdict(denying("Bash(rm *)"), bash(before + line)) != "allow"
 
 
-@pytest.mark.parametrize("line", [line for line in DENIED if line not in PUT_TOGETHER])
+@pytest.mark.parametrize("line", DENIED)
 def test_what_may_run_a_denied_program_is_denied_or_held_whatever_the_stance(line: str) -> None:
     assert verdict(denying("Bash(rm *)"), bash(line)) in {"deny", "ask-operator"}
 
