@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import time
-from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.support.client import Client, sample
+from tests.support.hostile_files import TRAPS, make
 from tests.support.service import Service
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 RULES = '[[rule]]\nverdict = "deny"\nmatch = "Bash(rm *)"\nnote = "use the trash"\n'
 TRUSTED = '[[trusted]]\nfolder = "{}"\nsha256 = "{}"\nlevel = "restrict"\n'
@@ -42,21 +38,7 @@ def test_a_sessions_end_puts_a_redacted_summary_on_record() -> None:
         assert "Use the token [redacted github-token" in json.dumps(found)
 
 
-def make(path: Path, kind: str) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    match kind:
-        case "fifo":
-            os.mkfifo(path)
-        case "link to stdin":
-            path.symlink_to("/dev/stdin")
-        case "link to zero":
-            path.symlink_to("/dev/zero")
-        case "sparse":
-            with path.open("wb") as file:
-                file.truncate(8 << 30)
-
-
-@pytest.mark.parametrize("kind", ["fifo", "link to stdin", "link to zero", "sparse"])
+@pytest.mark.parametrize("kind", TRAPS)
 def test_no_other_agent_waits_for_a_file_that_one_names(kind: str) -> None:
     with Service("--headless", rules=RULES) as service:
         folder, projects = service.folder / ".config" / "crabhook", service.folder / "projects"

@@ -6,13 +6,15 @@ import json
 import os
 import subprocess
 import time
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from crabhook.install.hooks import AGENT_GRACE, CLIENT_GRACE, USUAL_WAIT
-from tests.support.client import sample
+from tests.support.client import finished, sample
 from tests.support.plain_desk import PlainDesk, hooks
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
 
@@ -29,32 +31,35 @@ def installed(address: str, home: Path, *options: str) -> list[str]:
     return [handler["command"], *handler["args"]]
 
 
+@contextmanager
+def asking(command: list[str]) -> Iterator[subprocess.Popen[bytes]]:
+    """Start the command as the agent does, with a call for its input."""
+    piped = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen(command, **piped) as hook:
+        assert hook.stdin is not None
+        hook.stdin.write(sample("PreToolUse-Bash"))
+        hook.stdin.close()
+        hook.stdin = None
+        yield hook
+
+
 def test_a_question_is_extended_beyond_the_servers_own_time_as_installed(tmp_path: Path) -> None:
-    with PlainDesk("--wait", "2") as desk:
-        command = installed(desk.address, tmp_path)
-        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as hook:
-            assert hook.stdin is not None
-            hook.stdin.write(sample("PreToolUse-Bash"))
-            hook.stdin.close()
-            number, began = desk.card("Bash"), time.monotonic()
-            desk.say(f"{number} extend 10h")
-            time.sleep(max(0.0, began + 2.5 - time.monotonic()))
-            desk.say(f"{number} allow")
-            assert hook.stdout is not None
-            told = json.loads(hook.stdout.read())
+    with PlainDesk("--wait", "2") as desk, asking(installed(desk.address, tmp_path)) as hook:
+        number, began = desk.card("Bash"), time.monotonic()
+        desk.say(f"{number} extend 10h")
+        time.sleep(max(0.0, began + 2.5 - time.monotonic()))
+        desk.say(f"{number} allow")
+        told = finished(hook).output
     assert told["hookSpecificOutput"]["permissionDecision"] == "allow"
 
 
 def test_a_server_that_never_gives_up_waits_as_long_as_the_hook_does(tmp_path: Path) -> None:
-    with PlainDesk("--wait", "never") as desk:
-        command = installed(desk.address, tmp_path)
-        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as hook:
-            assert hook.stdin is not None
-            hook.stdin.write(sample("PreToolUse-Bash"))
-            hook.stdin.close()
-            number = desk.card("Bash")
-            left = desk.wait_for(r"time left: (\d+):\d\d:\d\d")
-            assert int(left[1]) in (23, 24)
-            desk.say(f"{number} deny no")
-            assert hook.stdout is not None
-            assert b'"deny"' in hook.stdout.read()
+    with (
+        PlainDesk("--wait", "never") as desk,
+        asking(installed(desk.address, tmp_path)) as hook,
+    ):
+        number = desk.card("Bash")
+        left = desk.wait_for(r"time left: (\d+):\d\d:\d\d")
+        assert int(left[1]) in (23, 24)
+        desk.say(f"{number} deny no")
+        assert b'"deny"' in finished(hook).stdout

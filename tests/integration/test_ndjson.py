@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.bridge import Line, envelope
-from tests.support.bridged_desk import SAMPLES, BridgedDesk, event, finished
-from tests.support.client import Answer, Client, sample
+from tests.support.bridged_desk import SAMPLES, BridgedDesk, event
+from tests.support.client import Answer, Client, finished, sample
 from tests.support.examples import examples
 
 if TYPE_CHECKING:

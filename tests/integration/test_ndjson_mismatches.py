@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.support.bridged_desk import BridgedDesk, event, finished
-from tests.support.client import SAMPLES, sample
+from tests.support.bridged_desk import BridgedDesk, event
+from tests.support.client import SAMPLES, finished, sample
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

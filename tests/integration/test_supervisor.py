@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import pytest
 
-from tests.support.client import Client, sample
+from tests.support.client import Client, finished, sample
 from tests.support.plain_desk import PlainDesk
 from tests.support.service import Service
-from tests.support.supervised import QUESTION, STOP, Judge, Supervised, finished
+from tests.support.supervised import QUESTION, STOP, Judge, Supervised
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -7,7 +7,7 @@ import os
 import subprocess
 from typing import Any
 
-from tests.support.client import Answer, sample
+from tests.support.client import sample
 from tests.support.forwarder import Forwarder
 from tests.support.plain_desk import CRABHOOK, PlainDesk
 
@@ -92,9 +92,3 @@ class BridgedDesk(PlainDesk):
         """Return everything on record."""
         lines = self.run("audit", "--json", "--all-kinds", "--last", "0").splitlines()
         return [json.loads(line) for line in lines]
-
-
-def finished(forwarder: Forwarder, seconds: float = 20) -> Answer:
-    """Wait for a forwarder's end; return what it gave its agent."""
-    stdout, stderr = forwarder.communicate(timeout=seconds)
-    return Answer(forwarder.returncode, stdout, stderr.decode())

@@ -44,13 +44,18 @@ class Client(subprocess.Popen[bytes]):
 
     def finish(self, seconds: float = 20) -> Answer:
         """Wait for the end; kill what has none in time, and fail."""
-        try:
-            stdout, stderr = self.communicate(timeout=seconds)
-        except subprocess.TimeoutExpired:
-            self.kill()
-            self.communicate()
-            raise
-        return Answer(self.returncode, stdout, stderr.decode())
+        return finished(self, seconds)
+
+
+def finished(process: subprocess.Popen[bytes], seconds: float = 30) -> Answer:
+    """Wait for a process's end; kill what has none in time, and fail."""
+    try:
+        stdout, stderr = process.communicate(timeout=seconds)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.communicate()
+        raise
+    return Answer(process.returncode, stdout, stderr.decode())
 
 
 class Answer:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tests.support.client import finished
 from tests.support.plain_desk import CRABHOOK
 
 if TYPE_CHECKING:
@@ -80,14 +81,9 @@ class Started(subprocess.Popen[bytes]):
 
     def answer(self, seconds: float = 20) -> dict[str, Any]:
         """Wait for the end; return the JSON it printed, empty when it printed nothing."""
-        try:
-            stdout, stderr = self.communicate(timeout=seconds)
-        except subprocess.TimeoutExpired:
-            self.kill()
-            self.communicate()
-            raise
-        assert self.returncode == 0, stderr.decode()
-        parsed: dict[str, Any] = json.loads(stdout or b"{}")
+        told = finished(self, seconds)
+        assert told.code == 0, told.stderr
+        parsed: dict[str, Any] = json.loads(told.stdout or b"{}")
         return parsed
 
 

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tests.support.client import Answer
+from tests.support.client import Answer, finished
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -122,14 +122,3 @@ class Supervised:
         """How many events of how ever many sessions were counted."""
         counts = (self.folder / "state").glob("crabhook/supervisor/*.count")
         return sum(file.stat().st_size for file in counts)
-
-
-def finished(process: subprocess.Popen[bytes], seconds: float = 30) -> Answer:
-    """Wait for the end; kill what has none in time, and fail."""
-    try:
-        stdout, stderr = process.communicate(timeout=seconds)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.communicate()
-        raise
-    return Answer(process.returncode, stdout, stderr.decode())

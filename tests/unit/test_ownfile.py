@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from crabhook.ownfile import NotOursError, open_own, read_own
+from tests.support.hostile_files import make
 
 MOST = 1 << 20
 
@@ -17,30 +18,6 @@ def test_a_file_of_ours_is_opened_with_its_size(tmp_path: Path) -> None:
     with open_own(tmp_path / "file") as (file, found):
         assert (file.read(), found.st_size) == (b"abc", 3)
         assert not os.get_inheritable(file.fileno())
-
-
-def made(tmp_path: Path, kind: str) -> Path:
-    path = tmp_path / kind
-    match kind:
-        case "fifo":
-            os.mkfifo(path)
-        case "link to stdin":
-            path.symlink_to("/dev/stdin")
-        case "link to zero":
-            path.symlink_to("/dev/zero")
-        case "link to fifo":
-            os.mkfifo(tmp_path / "target")
-            path.symlink_to(tmp_path / "target")
-        case "link to itself":
-            path.symlink_to(path)
-        case "folder":
-            path.mkdir()
-        case "sparse":
-            with path.open("wb") as file:
-                file.truncate(8 << 30)
-        case "device":
-            path = Path("/dev/zero")
-    return path
 
 
 @pytest.mark.parametrize(
@@ -53,7 +30,7 @@ def made(tmp_path: Path, kind: str) -> Path:
 def test_anything_else_is_refused_at_once_whoever_may_own_it(
     tmp_path: Path, kind: str, links: bool, anybodys: bool
 ) -> None:
-    path = tmp_path / kind if "\0" in kind else made(tmp_path, kind)
+    path = Path("/dev/zero") if kind == "device" else make(tmp_path / kind, kind)
     began = time.monotonic()
     with pytest.raises(OSError, match=r"it is|No such|null|too long|levels of symbolic"):
         read_own(path, MOST, links=links, anybodys=anybodys)

@@ -1,6 +1,5 @@
 """Rule files on the disk."""
 
-import os
 import stat
 from pathlib import Path
 
@@ -17,6 +16,7 @@ from crabhook.rulebook.files import (
     read_text,
     write_text,
 )
+from tests.support.hostile_files import TRAPS, make
 
 RULE = '[[rule]]\nverdict = "deny"\nmatch = "Bash"\n'
 
@@ -63,24 +63,10 @@ def test_what_cannot_be_read_or_written_is_said(tmp_path: Path) -> None:
     assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "folder"]
 
 
-def hostile(path: Path, kind: str) -> None:
-    match kind:
-        case "fifo":
-            os.mkfifo(path)
-        case "link to stdin":
-            path.symlink_to("/dev/stdin")
-        case "link to zero":
-            path.symlink_to("/dev/zero")
-        case "sparse":
-            with path.open("wb") as file:
-                file.truncate(8 << 30)
-
-
-@pytest.mark.parametrize("kind", ["fifo", "link to stdin", "link to zero", "sparse"])
+@pytest.mark.parametrize("kind", TRAPS)
 def test_a_projects_file_that_is_no_plain_one_is_refused_at_once(tmp_path: Path, kind: str) -> None:
     files, project = RuleFiles(tmp_path / "mine"), tmp_path / "app"
-    (project / ".crabhook").mkdir(parents=True)
-    hostile(project / ".crabhook" / "rules.toml", kind)
+    make(project / ".crabhook" / "rules.toml", kind)
     assert files.project_rules(project).trust is Trust.NONE  # it is not even opened
     write_text(files.trusted, write_trusted([Trusted(str(project), digest(b"x"))]))
     with pytest.raises(RulesError, match="cannot be read: it is"):

@@ -108,7 +108,6 @@ DENIED = [
 """The name stands there as a word."""
 
 
-
 @pytest.mark.parametrize("line", [*DENIED, *PUT_TOGETHER])
 def test_a_program_that_a_rule_denies_is_found_wherever_it_could_run(line: str) -> None:
     assert verdict(denying("Bash(rm *)"), bash(line)) != "allow"
