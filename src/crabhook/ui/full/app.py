@@ -16,17 +16,16 @@ from prompt_toolkit.output import ColorDepth, Output
 from prompt_toolkit.output.defaults import create_output
 
 from crabhook.broker.desk import Desk, News
-from crabhook.ui.full.box import EDITING_KEYS
 from crabhook.ui.full.calling import Caller
 from crabhook.ui.full.clock import Clock
 from crabhook.ui.full.dialogs.external_editor import Errands
-from crabhook.ui.full.editor import EDITOR_KEYS
 from crabhook.ui.full.glass import Glass
 from crabhook.ui.full.keyrow import terminal_keys
 from crabhook.ui.full.keys import KEYS
 from crabhook.ui.full.layout import Frame, Painter
 from crabhook.ui.full.screen import Screen
 from crabhook.ui.full.style import class_of, style
+from crabhook.ui.full.text_input import LINE_KEYS, TEXT_KEYS
 from crabhook.ui.options import DeskOptions
 
 REDRAW_EVERY = 0.03  # seconds at least between two pictures, however much arrives
@@ -152,7 +151,7 @@ def _bindings(screen: Screen, errands: Errands) -> KeyBindings:
         errands.look(event.app)
 
     named = {name for key in KEYS for name in key.keys}
-    for name in sorted(named | EDITING_KEYS | EDITOR_KEYS | {"space"}):
+    for name in sorted(named | LINE_KEYS | TEXT_KEYS | {"space"}):
         bind(name)
 
     @bindings.add(Keys.Any)

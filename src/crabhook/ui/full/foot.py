@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from crabhook.ui.full.box import Typing
 from crabhook.ui.full.clock import Clock
+from crabhook.ui.full.dialogs.prompts import Typing
 from crabhook.ui.full.helppage import help_line
 from crabhook.ui.full.keys import line_keys
 from crabhook.ui.full.letters import Speller, cells, wrapped

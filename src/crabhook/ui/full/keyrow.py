@@ -70,10 +70,14 @@ def _key(when: When, keys: str, name: str, does: str, act: Act) -> Key:
 
 def _shown(name: str) -> str:
     """Return what a person calls a key: ctrl-c for c-c."""
-    pressed = name.split("_")
-    return " ".join(_SHOWN.get(one) or one.replace("c-", "ctrl-", 1) for one in pressed)
+    return " ".join(_SHOWN.get(one) or one.replace("c-", "ctrl-", 1) for one in _presses(name))
 
 
 def terminal_keys(name: str) -> tuple[str, ...]:
     """Return the presses a key's name stands for, each as the terminal layer names it."""
-    return (" ",) if name == "space" else tuple(name.split("_"))
+    return (" ",) if name == "space" else _presses(name)
+
+
+def _presses(name: str) -> tuple[str, ...]:
+    """Return the presses of a chord; the sign `_` itself is one of `c-_`."""
+    return (name,) if name.endswith("_") else tuple(name.split("_"))

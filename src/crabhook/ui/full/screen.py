@@ -24,19 +24,18 @@ from crabhook.ui.full.act import Act
 from crabhook.ui.full.acts import ACTS, TOUCHING
 from crabhook.ui.full.arming import Arming, Escapes, sight_of
 from crabhook.ui.full.around import Surroundings
-from crabhook.ui.full.box import Box, History, Purpose, Typing
 from crabhook.ui.full.contents import OVER_THE_CARD, content_of
 from crabhook.ui.full.detail import Content, Detail
 from crabhook.ui.full.dialogs.bulk import Marks
 from crabhook.ui.full.dialogs.edit import Edit, Edits
 from crabhook.ui.full.dialogs.mcp_form_state import FillIn, Fillings
 from crabhook.ui.full.dialogs.plan import PlanNotes, Plans
-from crabhook.ui.full.dialogs.prompts import Menu, Proposal
+from crabhook.ui.full.dialogs.prompts import Menu, Proposal, Purpose, Typing
 from crabhook.ui.full.dialogs.question_state import Form, Forms
-from crabhook.ui.full.editor import Editor
 from crabhook.ui.full.filters import KeyContext, Mode
 from crabhook.ui.full.keys import key_for
 from crabhook.ui.full.selection import Selection
+from crabhook.ui.full.text_input import History, LineInput, TextInput
 from crabhook.ui.options import DeskOptions
 
 if TYPE_CHECKING:
@@ -257,7 +256,7 @@ class Screen:
         number = self.card.number if self.card is not None and not subject else None
         if number is None and not subject:
             return
-        box = Box(self._histories[purpose], text)
+        box = LineInput(self._histories[purpose], text)
         self.typing = Typing(purpose, number, box, then, subject, needs)
         self.go(Mode.BOX)
 
@@ -281,7 +280,7 @@ class Screen:
         """Show what would be done, to be confirmed."""
         self.proposal, self.mode = proposal, Mode.CONFIRM
 
-    def _field(self) -> Box | Editor | None:
+    def _field(self) -> LineInput | TextInput | None:
         """Return what letters are typed into."""
         if self.mode is Mode.EDIT and self.edit is not None:
             return self.edit.editor

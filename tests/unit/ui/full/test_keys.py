@@ -8,11 +8,10 @@ from prompt_toolkit.key_binding import KeyBindings
 
 from crabhook.ui.full.act import Act
 from crabhook.ui.full.acts import ACTS, TOUCHING
-from crabhook.ui.full.box import EDITING_KEYS
-from crabhook.ui.full.editor import EDITOR_KEYS
 from crabhook.ui.full.filters import KeyContext, Mode
 from crabhook.ui.full.keyrow import terminal_keys
 from crabhook.ui.full.keys import KEYS, TABLE, key_for, line_keys
+from crabhook.ui.full.text_input import LINE_KEYS, TEXT_KEYS
 from tests.support.key_contexts import CONTEXTS
 
 
@@ -46,9 +45,9 @@ def test_letters_only_type_while_typing() -> None:
 
 def test_editing_keys_mean_nothing_else_while_typing() -> None:
     typing = KeyContext(Mode.BOX, card=True, waits=True)
-    assert not [name for name in EDITING_KEYS if key_for(name, typing)]
+    assert not [name for name in LINE_KEYS if key_for(name, typing)]
     editing = KeyContext(Mode.EDIT, card=True, waits=True)
-    assert not [name for name in EDITOR_KEYS if key_for(name, editing)]
+    assert not [name for name in TEXT_KEYS if key_for(name, editing)]
 
 
 def test_the_way_out_is_there_at_every_moment() -> None:
@@ -77,5 +76,5 @@ def test_the_groups_hold_every_row_once() -> None:
 def test_every_key_has_a_name_the_terminal_layer_knows() -> None:
     bindings = KeyBindings()
     named = {name for key in KEYS for name in key.keys}
-    for name in named | EDITING_KEYS | EDITOR_KEYS:
+    for name in named | LINE_KEYS | TEXT_KEYS:
         bindings.add(*terminal_keys(name))(lambda _event: None)

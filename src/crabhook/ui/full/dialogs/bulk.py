@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING
 
 from crabhook.broker.states import State
 from crabhook.model.decision import Decision, Verdict
-from crabhook.ui.full.box import Purpose
 from crabhook.ui.full.code import plain_rows
 from crabhook.ui.full.detail import Item
-from crabhook.ui.full.dialogs.prompts import Proposal
+from crabhook.ui.full.dialogs.prompts import Proposal, Purpose
 from crabhook.ui.full.draw import request_rows
 from crabhook.ui.full.filters import Mode
 from crabhook.ui.full.framed import framed

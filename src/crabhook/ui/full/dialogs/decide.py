@@ -10,8 +10,8 @@ from crabhook.model.choices import Beside
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.errors import CrabhookError
 from crabhook.ui.deciding import DECIDING
-from crabhook.ui.full.box import Purpose
 from crabhook.ui.full.clock import lasting
+from crabhook.ui.full.dialogs.prompts import Purpose
 from crabhook.ui.full.filters import Mode
 
 if TYPE_CHECKING:

@@ -19,9 +19,9 @@ from crabhook.ui.full.dialogs.decide import give
 from crabhook.ui.full.dialogs.external_editor import Errand
 from crabhook.ui.full.dialogs.prompts import Proposal
 from crabhook.ui.full.diff import edit_rows
-from crabhook.ui.full.editor import LONGEST, Editor
 from crabhook.ui.full.filters import Mode
 from crabhook.ui.full.framed import framed
+from crabhook.ui.full.text_input import LONGEST_TEXT, TextInput
 from crabhook.ui.rewrite import RewriteError, edited_field, rewritten
 from crabhook.ui.safe import TAB
 
@@ -54,7 +54,7 @@ class Edit:
     card: Card
     subject: str
     old: str
-    editor: Editor
+    editor: TextInput
     read: Callable[[str], Decision]
     tell: Callable[[Decision], str]
 
@@ -81,7 +81,7 @@ class Edit:
 def edit_of(card: Card) -> Edit:
     """Return an edit to begin with; raises RewriteError where there is nothing to edit here."""
     made = _of_output(card) if Beside.OUTPUT in card.choices.beside else _of_input(card)
-    if len(made.old) > LONGEST:
+    if len(made.old) > LONGEST_TEXT:
         raise RewriteError(f"the {made.subject} is too long to be edited here")
     return made
 
@@ -107,7 +107,7 @@ def _of_input(card: Card) -> Edit:
         card,
         field or "input",
         old,
-        Editor(old),
+        TextInput(old),
         lambda text: Decision(Verdict.ALLOW, updated_input=rewritten(tool, text)),
         lambda decision: tell(dict(decision.updated_input or {})),
     )
@@ -127,7 +127,7 @@ def _of_output(card: Card) -> Edit:
         return Decision(Verdict.ALLOW, output=output)
 
     old = tell(given)
-    return Edit(card, "output", old, Editor(old), read, lambda decision: tell(decision.output))
+    return Edit(card, "output", old, TextInput(old), read, lambda decision: tell(decision.output))
 
 
 def _as_value(text: str) -> Value:
@@ -271,14 +271,14 @@ class EditContent:
         """Return a line."""
         editor = self.edit.editor
         text = editor.lines[place]
-        letter = editor.cursor.letter if editor.cursor.line == place else None
+        letter = editor.spot.letter if editor.spot.line == place else None
         return Item(
             (self.edit.number, "edit", text, letter), lambda sheet: _line_rows(text, letter, sheet)
         )
 
     def cursor_place(self, sheet: Sheet) -> tuple[int, int]:
         """Return the cursor's item and its row in it."""
-        here = self.edit.editor.cursor
+        here = self.edit.editor.spot
         rows = _line_rows(self.edit.editor.lines[here.line], here.letter, sheet)
         found = (place for place, row in enumerate(rows) if any(span[0] == _CURSOR for span in row))
         return here.line, next(found, 0)

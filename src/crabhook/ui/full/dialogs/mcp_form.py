@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING
 
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.errors import DecisionError
-from crabhook.ui.full.box import Purpose
 from crabhook.ui.full.code import plain_rows
 from crabhook.ui.full.detail import Item
 from crabhook.ui.full.dialogs.decide import give
 from crabhook.ui.full.dialogs.mcp_form_state import ANSWERED, Entry, FillIn
-from crabhook.ui.full.dialogs.prompts import Proposal
+from crabhook.ui.full.dialogs.prompts import Proposal, Purpose
 from crabhook.ui.full.draw import request_rows
 from crabhook.ui.full.fields import field_rows, value_rows
 from crabhook.ui.full.filters import Mode

@@ -8,9 +8,8 @@ from crabhook.broker.orders import Kind, Order
 from crabhook.broker.stops import CAP
 from crabhook.model.errors import CrabhookError
 from crabhook.ui.durations import read_duration
-from crabhook.ui.full.box import Purpose
 from crabhook.ui.full.clock import Clock, lasting
-from crabhook.ui.full.dialogs.prompts import Choice, Menu, Proposal, Statement
+from crabhook.ui.full.dialogs.prompts import Choice, Menu, Proposal, Purpose, Statement
 from crabhook.ui.summary import brief, project
 
 if TYPE_CHECKING:

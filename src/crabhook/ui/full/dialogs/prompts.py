@@ -1,7 +1,8 @@
-"""What asks the operator to choose or to confirm: a list, and a page that asks for a yes."""
+"""What asks the operator: a list to choose from, a page that asks for a yes, a line to type."""
 
 from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass
+from enum import StrEnum
 
 from crabhook.ui.full.code import plain_rows
 from crabhook.ui.full.detail import Content, Item
@@ -9,6 +10,7 @@ from crabhook.ui.full.filters import Mode
 from crabhook.ui.full.framed import framed
 from crabhook.ui.full.letters import clip, wrapped
 from crabhook.ui.full.paper import Line, Sheet
+from crabhook.ui.full.text_input import LineInput
 
 # A list to choose from.
 
@@ -173,3 +175,61 @@ def _sentence(ours: str, theirs: str, style: str, sheet: Sheet) -> Iterator[Line
         yield [(style, row)]
     if theirs:
         yield from framed(plain_rows(theirs, sheet.inner, sheet.spell))
+
+
+# A line to type.
+
+
+class Purpose(StrEnum):
+    """What a line is typed for; its value is what the box says before it, `{}` whom it is about."""
+
+    NOTE = "allow {}, and tell the model: "
+    REASON = "deny {}, the model reads why: "
+    INTERRUPT = "deny {} and end the turn, the model reads why: "
+    KEEP_GOING = "keep {} going, tell it how to go on: "
+    HALT = "stop the session of {}, its user reads why: "
+    MESSAGE = "{}, a word to the agent's user, sent with your decision: "
+    WORDS = "{}, in your own words: "
+    REMARK = "{}, a note beside the answer: "
+    FIELD = "{}, in this field: "
+    NOTE_ON_PLAN = "{}, what to change here: "
+    FOR_HOW_LONG = "{} for how long (30s, 10m, 2h): "
+    KEEP_GOING_TIMES = "{}: how often (1 to 8), and tell it how to go on: "
+
+
+# What is kept when it is entered, and goes with something that is sent later.
+_KEPT = frozenset(
+    {Purpose.MESSAGE, Purpose.WORDS, Purpose.REMARK, Purpose.FIELD, Purpose.NOTE_ON_PLAN}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Typing:
+    """A line being typed, whatever is selected or arrives meanwhile.
+
+    `number` is the card it is about, None for a line about no single card;
+    `subject` is whom the prompt names.  `then` is told the line when it is
+    entered; what must not be empty says why in `needs`.
+    """
+
+    purpose: Purpose
+    number: int | None
+    box: LineInput
+    then: Callable[[str], object]
+    subject: str = ""
+    needs: str = ""
+
+    @property
+    def keeps(self) -> bool:
+        """Whether the line is only kept when it is entered."""
+        return self.purpose in _KEPT
+
+    @property
+    def prompt(self) -> str:
+        """What the box says before the line."""
+        return self.purpose.value.format(self.subject or f"#{self.number}")
+
+    @property
+    def ended_prompt(self) -> str:
+        """What it says once the card has ended."""
+        return f"#{self.number} has ended, nothing will be sent: "

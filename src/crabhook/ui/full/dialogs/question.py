@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.errors import QuestionError
 from crabhook.model.jsontext import Value, pretty
-from crabhook.ui.full.box import Purpose
 from crabhook.ui.full.code import plain_rows
 from crabhook.ui.full.detail import Item
 from crabhook.ui.full.dialogs.decide import give
+from crabhook.ui.full.dialogs.prompts import Purpose
 from crabhook.ui.full.draw import request_rows
 from crabhook.ui.full.filters import Mode
 from crabhook.ui.full.framed import framed

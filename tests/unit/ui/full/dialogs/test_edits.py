@@ -9,7 +9,7 @@ import pytest
 from crabhook.broker.card import Card
 from crabhook.broker.orders import Kind, Order
 from crabhook.ui.full.dialogs.edit import Edits, asked_tool, edit_of
-from crabhook.ui.full.editor import LONGEST
+from crabhook.ui.full.text_input import LONGEST_TEXT
 from crabhook.ui.rewrite import RewriteError
 from tests.support.sitting import Sitting
 
@@ -73,7 +73,7 @@ def test_an_edit_that_changes_nothing_is_none() -> None:
 
 def test_what_is_too_long_to_be_edited_is_said() -> None:
     with pytest.raises(RewriteError, match="too long"):
-        edit_of(asked("Bash", {"command": "x" * (LONGEST + 1)}))
+        edit_of(asked("Bash", {"command": "x" * (LONGEST_TEXT + 1)}))
 
 
 def test_an_event_about_no_tool_has_no_input_to_edit() -> None:

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from crabhook.broker.card import Card
 from crabhook.model.decision import Decision, Verdict
 from crabhook.ui.full.dialogs.edit import DifferenceContent, Edit, EditContent
-from crabhook.ui.full.editor import EDITOR_KEYS, Editor
 from crabhook.ui.full.paper import Line, Sheet, line_cells
+from crabhook.ui.full.text_input import TEXT_KEYS, TextInput
 from crabhook.ui.safe import safe
 from tests.support.sitting import Sitting
 
@@ -27,14 +27,14 @@ CARD = asked()
 
 
 def editing(text: str) -> Edit:
-    return Edit(CARD, "input", text, Editor(text), lambda _: Decision(Verdict.ALLOW), str)
+    return Edit(CARD, "input", text, TextInput(text), lambda _: Decision(Verdict.ALLOW), str)
 
 
 def lines(content: EditContent | DifferenceContent) -> list[Line]:
     return [line for place in range(content.count) for line in content.item(place).rows(SHEET)]
 
 
-@given(TEXTS, st.lists(st.sampled_from(sorted(EDITOR_KEYS)), max_size=20))
+@given(TEXTS, st.lists(st.sampled_from(sorted(TEXT_KEYS)), max_size=20))
 def test_one_cursor_is_shown_where_it_is_said_to_be(text: str, keys: list[str]) -> None:
     edit = editing(text)
     for key in keys:

@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crabhook.ui.full.editor import EDITOR_KEYS, LONGEST, Editor
+from crabhook.ui.full.text_input import LONGEST_TEXT, TEXT_KEYS, UNDONE_LETTERS, TextInput
 
 
-def editor(marked: str) -> Editor:
+def editor(marked: str) -> TextInput:
     """Return an editor of a text with its cursor where the mark `|` stands."""
-    made = Editor(marked.replace("|", ""))
+    made = TextInput(marked.replace("|", ""))
     before = marked.split("|", maxsplit=1)[0]
     for _ in range(before.count("\n")):
         made.press("down")
@@ -21,9 +21,9 @@ def editor(marked: str) -> Editor:
     return made
 
 
-def marked(edited: Editor) -> str:
+def marked(edited: TextInput) -> str:
     lines = list(edited.lines)
-    spot = edited.cursor
+    spot = edited.spot
     lines[spot.line] = lines[spot.line][: spot.letter] + "|" + lines[spot.line][spot.letter :]
     return "\n".join(lines)
 
@@ -69,7 +69,7 @@ def test_a_key_that_is_no_edit_is_left_alone() -> None:
 
 @given(st.text())
 def test_a_text_that_is_not_touched_is_the_same_to_its_last_letter(text: str) -> None:
-    edited = Editor(text)
+    edited = TextInput(text)
     for key in ("end", "down", "pagedown", "left", "up"):
         edited.press(key)
     assert edited.text == text
@@ -77,7 +77,7 @@ def test_a_text_that_is_not_touched_is_the_same_to_its_last_letter(text: str) ->
 
 @given(st.text())
 def test_nothing_a_terminal_would_act_on_is_typed_or_pasted_in(text: str) -> None:
-    edited = Editor("")
+    edited = TextInput("")
     edited.insert(text)
     assert all(letter.isprintable() or letter in "\n\t" for letter in edited.text)
 
@@ -89,10 +89,12 @@ def test_pasted_lines_stay_lines_and_the_cursor_stands_behind_them() -> None:
 
 
 def test_what_is_added_is_bounded() -> None:
-    edited = Editor("x" * (LONGEST - 2))
+    edited = TextInput("x" * (LONGEST_TEXT - 2))
     edited.insert("yyyyy")
-    assert len(edited.text) == LONGEST
-    assert len(Editor("x" * (LONGEST + 5)).text) == LONGEST + 5  # what was there is kept
+    assert len(edited.text) == LONGEST_TEXT
+    assert (
+        len(TextInput("x" * (LONGEST_TEXT + 5)).text) == LONGEST_TEXT + 5
+    )  # what was there is kept
 
 
 def test_another_text_takes_the_place_of_all() -> None:
@@ -101,11 +103,45 @@ def test_another_text_takes_the_place_of_all() -> None:
     assert marked(edited) == "|c"
 
 
-@given(st.text(alphabet="ab \n日\x1b"), st.lists(st.sampled_from([*sorted(EDITOR_KEYS), "x"])))
+@given(st.text(alphabet="ab \n日\x1b"), st.lists(st.sampled_from([*sorted(TEXT_KEYS), "x"])))
 def test_the_cursor_never_leaves_the_text(text: str, keys: list[str]) -> None:
-    edited = Editor(text)
+    edited = TextInput(text)
     for key in keys:
         edited.press(key)
-        spot = edited.cursor
+        spot = edited.spot
         assert 0 <= spot.line < len(edited.lines)
         assert 0 <= spot.letter <= len(edited.lines[spot.line])
+
+
+def test_undo_brings_back_the_text_as_it_was_to_its_last_letter() -> None:
+    edited = editor("a\x1b[2J|\r\n")
+    edited.press("x")
+    edited.replace("from outside")
+    edited.press("c-z")
+    assert edited.text == "a\x1b[2Jx\r\n"
+    edited.press("c-z")
+    assert edited.text == "a\x1b[2J\r\n"
+
+
+def test_what_is_yanked_is_filtered_as_what_is_typed_is() -> None:
+    edited = editor("|one\x1b[2J\ttwo\nthree")
+    for key in ("c-k", "down", "c-y"):
+        edited.press(key)
+    assert "one[2J\ttwo" in edited.text
+    assert "\x1b" not in edited.text
+
+
+def test_lines_cut_one_after_the_other_leave_none_behind() -> None:
+    edited = editor("|one\ntwo")
+    for _ in range(3):
+        edited.press("c-k")
+    assert marked(edited) == "|"
+
+
+def test_what_is_kept_of_a_large_text_for_undo_is_bounded() -> None:
+    edited = TextInput("x" * LONGEST_TEXT)
+    for _ in range(2 * UNDONE_LETTERS // LONGEST_TEXT):
+        edited.press("delete")
+    for _ in range(2 * UNDONE_LETTERS // LONGEST_TEXT):
+        edited.press("c-z")
+    assert len(edited.text) == LONGEST_TEXT - UNDONE_LETTERS // LONGEST_TEXT

@@ -6,11 +6,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crabhook.ui.full.box import EDITING_KEYS, KEPT, LONGEST, Box, History, Purpose, Typing
+from crabhook.ui.full.dialogs.prompts import Purpose, Typing
+from crabhook.ui.full.text_input import (
+    KEPT_LINES,
+    LINE_KEYS,
+    LONGEST_LINE,
+    UNDONE_STEPS,
+    History,
+    LineInput,
+)
 
 
-def box(text: str = "", cursor: int | None = None) -> Box:
-    made = Box(History(), text)
+def box(text: str = "", cursor: int | None = None) -> LineInput:
+    made = LineInput(History(), text)
     made.cursor = len(text) if cursor is None else cursor
     return made
 
@@ -35,6 +43,11 @@ def box(text: str = "", cursor: int | None = None) -> Box:
         ("c-k", "ab|cd", "ab|"),
         ("c-w", "one two |x", "one |x"),
         ("c-w", "one|", "|"),
+        ("c-left", "one two|", "one |two"),
+        ("c-left", "|one", "|one"),
+        ("home", "one\ntwo|", "|one\ntwo"),
+        ("c-right", "one| two", "one two|"),
+        ("c-right", "one|", "one|"),
     ],
 )
 def test_each_key_edits_the_line(key: str, before: str, after: str) -> None:
@@ -65,12 +78,12 @@ def test_pasted_lines_become_one() -> None:
 
 def test_a_line_is_bounded() -> None:
     edited = box()
-    edited.insert("x" * LONGEST * 2)
+    edited.insert("x" * LONGEST_LINE * 2)
     edited.press("y")
-    assert len(edited.text) == LONGEST
+    assert len(edited.text) == LONGEST_LINE
 
 
-@given(st.lists(st.sampled_from([*sorted(EDITING_KEYS), "x", "日"])))
+@given(st.lists(st.sampled_from([*sorted(LINE_KEYS), "x", "日"])))
 def test_the_cursor_never_leaves_the_line(keys: list[str]) -> None:
     edited = box("some text")
     for key in keys:
@@ -83,7 +96,7 @@ def test_lines_typed_before_come_back_and_the_new_one_after_them() -> None:
     for line in ("one", "two", "two", "  "):
         history.keep(line)
     assert history.lines() == ("one", "two")
-    edited = Box(history, "new")
+    edited = LineInput(history, "new")
     shown = []
     for step in (-1, -1, -1, +1, +1, +1):
         edited.recall(step)
@@ -93,15 +106,15 @@ def test_lines_typed_before_come_back_and_the_new_one_after_them() -> None:
 
 def test_only_so_many_lines_are_kept() -> None:
     history = History()
-    for number in range(KEPT * 2):
+    for number in range(KEPT_LINES * 2):
         history.keep(str(number))
-    assert len(history.lines()) == KEPT
-    assert history.lines()[-1] == str(KEPT * 2 - 1)
+    assert len(history.lines()) == KEPT_LINES
+    assert history.lines()[-1] == str(KEPT_LINES * 2 - 1)
 
 
 def test_leaving_gives_the_line_and_keeps_it() -> None:
     history = History()
-    assert Box(history, "why").leave() == "why"
+    assert LineInput(history, "why").leave() == "why"
     assert history.lines() == ("why",)
 
 
@@ -120,3 +133,47 @@ def test_another_text_takes_the_place_of_the_line() -> None:
     edited = box("one")
     edited.replace("two\nlines\x1b")
     assert (edited.text, edited.cursor) == ("two lines", len("two lines"))
+
+
+@pytest.mark.parametrize("undo", ["c-z", "c-_"])
+def test_undo_takes_back_what_was_typed_in_one_go_then_what_was_cut(undo: str) -> None:
+    edited = box("one two")
+    for key in ("c-w", "s", "i", "x", undo):
+        edited.press(key)
+    assert edited.text == "one "
+    edited.press(undo)
+    assert edited.text == "one two"
+    edited.press(undo)
+    assert edited.text == "one two"
+
+
+def test_what_was_cut_comes_back_where_the_cursor_is() -> None:
+    edited = box("one two three")
+    for key in ("c-w", "c-w", "home", "c-y"):
+        edited.press(key)
+    assert edited.text == "two threeone "
+
+
+@given(st.text(alphabet="ab \x1b\x07\u202e日"))
+def test_nothing_a_terminal_would_act_on_is_yanked_into_a_line(
+    text: str,
+) -> None:
+    edited = box(text)
+    for key in ("c-u", "c-y"):
+        edited.press(key)
+    assert edited.text.isprintable()
+
+
+def test_what_is_kept_for_undo_is_bounded() -> None:
+    edited = box()
+    for _ in range(UNDONE_STEPS - 1):
+        edited.insert("x")
+        edited.press("left")
+    for _ in range(3 * UNDONE_STEPS):
+        edited.press("c-z")
+    assert edited.text == ""
+    for _ in range(2 * UNDONE_STEPS):
+        edited.insert("x")
+    for _ in range(3 * UNDONE_STEPS):
+        edited.press("c-z")
+    assert len(edited.text) == UNDONE_STEPS

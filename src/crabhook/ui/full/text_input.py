@@ -1,0 +1,281 @@
+"""What the operator types into: one line, or a text of several lines, each a prompt_toolkit Buffer.
+
+The law of this file: nothing that a terminal would act on is let in, whether
+it is typed, pasted or yanked.  What was in a text from the start stays, letter
+for letter, until it is deleted.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import SimpleNamespace
+from typing import ClassVar, TypeAlias, cast
+
+from prompt_toolkit.buffer import Buffer
+from prompt_toolkit.clipboard import ClipboardData, InMemoryClipboard
+from prompt_toolkit.key_binding import KeyPressEvent
+from prompt_toolkit.key_binding.bindings.named_commands import get_by_name
+from prompt_toolkit.output import DummyOutput
+from prompt_toolkit.selection import PasteMode
+
+LONGEST_LINE = 20_000  # letters, so that a slip of the clipboard cannot fill the screen's memory
+LONGEST_TEXT = 1_000_000  # letters; a longer text is for another editor than this one
+KEPT_LINES = 100  # earlier lines
+UNDONE_STEPS, UNDONE_LETTERS = 100, 4_000_000  # what is kept of one text for undo
+YANKED = 10  # texts that were cut, kept for yank
+PAGE = 10  # lines
+
+
+class _FilteredBuffer(Buffer):
+    """A Buffer that lets in only what passes `clean`, and is bounded with its undo."""
+
+    def __init__(self, clean: Callable[[str], str], most: int) -> None:
+        self._clean, self._most = clean, most
+        super().__init__(multiline=True)
+
+    def insert_text(
+        self,
+        data: str,
+        overwrite: bool = False,  # noqa: FBT001, FBT002 - as in the class it is
+        move_cursor: bool = True,  # noqa: FBT001, FBT002 - as above
+        fire_event: bool = True,  # noqa: FBT001, FBT002 - as above
+    ) -> None:
+        """Put text in at the cursor, as much of it as may be let in."""
+        seen = self._clean(data)[: max(self._most - len(self.text), 0)]
+        super().insert_text(seen, overwrite, move_cursor, fire_event)
+
+    def paste_clipboard_data(
+        self, data: ClipboardData, paste_mode: PasteMode = PasteMode.EMACS, count: int = 1
+    ) -> None:
+        """Put in what was cut: it may have been there from the start, and is filtered now."""
+        del paste_mode
+        before = self.document
+        self.insert_text(data.text * count)
+        self.document_before_paste = before
+
+    def save_to_undo_stack(self, clear_redo_stack: bool = True) -> None:  # noqa: FBT001, FBT002 - as above
+        """Keep the text for undo, and forget the oldest beyond the bounds."""
+        super().save_to_undo_stack(clear_redo_stack)
+        kept = self._undo_stack
+        while len(kept) > UNDONE_STEPS or sum(len(text) for text, _ in kept) > UNDONE_LETTERS:
+            del kept[0]
+
+
+_Command: TypeAlias = Callable[[KeyPressEvent], object]
+
+
+def _named(**names: str) -> Mapping[str, _Command]:
+    """Return prompt_toolkit's commands by key; each bears the name that readline gave it."""
+    return {key.replace("_", "-"): get_by_name(name).handler for key, name in names.items()}
+
+
+def _by_letter(step: int) -> _Command:
+    def command(event: KeyPressEvent) -> None:
+        event.current_buffer.cursor_position += step
+
+    return command
+
+
+def _by_line(step: int) -> _Command:
+    def command(event: KeyPressEvent) -> None:
+        buffer = event.current_buffer
+        buffer.cursor_up(-step) if step < 0 else buffer.cursor_down(step)
+
+    return command
+
+
+def _inserts(text: str) -> _Command:
+    return lambda event: event.current_buffer.insert_text(text)
+
+
+_UNDO: _Command = get_by_name("undo").handler
+_LINE_COMMANDS: Mapping[str, _Command] = {
+    **_named(
+        home="beginning-of-buffer",
+        c_a="beginning-of-buffer",
+        end="end-of-buffer",
+        c_e="end-of-buffer",
+        c_left="backward-word",
+        c_right="forward-word",
+        backspace="backward-delete-char",
+        delete="delete-char",
+        c_u="unix-line-discard",
+        c_k="kill-line",
+        c_w="unix-word-rubout",
+        c_y="yank",
+    ),
+    "left": _by_letter(-1),
+    "right": _by_letter(+1),
+    "c-z": _UNDO,
+    "c-_": _UNDO,
+}
+_TEXT_COMMANDS: Mapping[str, _Command] = {
+    **_LINE_COMMANDS,
+    **_named(
+        home="beginning-of-line",
+        c_a="beginning-of-line",
+        end="end-of-line",
+        c_e="end-of-line",
+    ),
+    "enter": _inserts("\n"),
+    "tab": _inserts("\t"),
+    "up": _by_line(-1),
+    "down": _by_line(+1),
+    "pageup": _by_line(-PAGE),
+    "pagedown": _by_line(+PAGE),
+}
+LINE_KEYS, TEXT_KEYS = frozenset(_LINE_COMMANDS), frozenset(_TEXT_COMMANDS)
+
+
+class _Input:
+    """A text and the cursor in it (`cursor`, counted in letters from the start)."""
+
+    commands: ClassVar[Mapping[str, _Command]]
+    longest: ClassVar[int]
+
+    def __init__(self, text: str) -> None:
+        self._buffer = _FilteredBuffer(self.clean, self.longest)
+        self._buffer.text = text
+        self._cut = InMemoryClipboard(max_size=YANKED)
+        self._last = ""
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {len(self.text)} letters, at {self.cursor}>"
+
+    @staticmethod
+    def clean(text: str) -> str:
+        """Return what may be let in of a text that is typed, pasted or yanked."""
+        raise NotImplementedError
+
+    @property
+    def text(self) -> str:
+        """The whole text."""
+        return self._buffer.text
+
+    @property
+    def cursor(self) -> int:
+        """How many letters stand before the next one typed."""
+        return self._buffer.cursor_position
+
+    @cursor.setter
+    def cursor(self, place: int) -> None:
+        self._buffer.cursor_position = place
+
+    def insert(self, text: str) -> None:
+        """Put pasted text in at the cursor; what cannot be seen is left out."""
+        self._buffer.save_to_undo_stack()
+        self._buffer.insert_text(text)
+        self._last = ""
+
+    def press(self, key: str) -> bool:
+        """Take in a key of editing; return whether it was one.  Undo takes letters back at once."""
+        command = self.commands.get(key)
+        if command is None and len(key) != 1:
+            return False
+        went_on = command is None and len(self._last) == 1
+        if command is not _UNDO and not went_on:
+            self._buffer.save_to_undo_stack()
+        (command or _inserts(key))(self._event(key))
+        self._last = key
+        return True
+
+    def _event(self, key: str) -> KeyPressEvent:
+        """Return what commands read of a press: there is no application that runs them."""
+        app = SimpleNamespace(clipboard=self._cut, output=DummyOutput())
+        again = key == self._last
+        press = SimpleNamespace(current_buffer=self._buffer, app=app, arg=1, is_repeat=again)
+        return cast("KeyPressEvent", press)
+
+
+class History:
+    """What was typed into lines of one kind, the newest last."""
+
+    def __init__(self) -> None:
+        self._lines: list[str] = []
+
+    def __repr__(self) -> str:
+        return f"<History {len(self._lines)} lines>"
+
+    def keep(self, text: str) -> None:
+        """Keep a line, unless it says nothing or is there already as the last."""
+        if text.strip() and self._lines[-1:] != [text]:
+            self._lines = [*self._lines, text][-KEPT_LINES:]
+
+    def lines(self) -> tuple[str, ...]:
+        """Return the lines kept."""
+        return tuple(self._lines)
+
+
+class LineInput(_Input):
+    """A line being typed; a line break becomes a space."""
+
+    commands = _LINE_COMMANDS
+    longest = LONGEST_LINE
+
+    def __init__(self, history: History, text: str = "") -> None:
+        super().__init__(text)
+        self._history = history
+        self._lines = [*history.lines(), text]
+        self._line = len(self._lines) - 1
+        self.cursor = len(text)
+
+    @staticmethod
+    def clean(text: str) -> str:
+        """Return the letters that can be seen, on one line."""
+        spaced = text.replace("\n", " ").replace("\t", " ")
+        return "".join(letter for letter in spaced if letter.isprintable())
+
+    def replace(self, text: str) -> None:
+        """Put another text in place of the line."""
+        self._buffer.save_to_undo_stack()
+        self._buffer.text = ""
+        self._buffer.insert_text(text)
+
+    def recall(self, step: int) -> None:
+        """Show the line typed before (-1) or after (+1) the one shown."""
+        self._lines[self._line] = self.text
+        self._line = min(max(self._line + step, 0), len(self._lines) - 1)
+        self._buffer.text = self._lines[self._line]
+        self.cursor = len(self.text)
+
+    def leave(self) -> str:
+        """Return the line, and keep it among the lines typed before."""
+        self._history.keep(self.text)
+        return self.text
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """A place in a text: the line, and the letter it stands before, both from 0."""
+
+    line: int = 0
+    letter: int = 0
+
+
+class TextInput(_Input):
+    """A text of several lines being edited; the cursor stands at its start."""
+
+    commands = _TEXT_COMMANDS
+    longest = LONGEST_TEXT
+
+    @staticmethod
+    def clean(text: str) -> str:
+        """Return the letters that can be seen, and the line ends and tabs."""
+        text = text.replace("\r\n", "\n").replace("\r", "\n")
+        return "".join(letter for letter in text if letter.isprintable() or letter in "\n\t")
+
+    @property
+    def lines(self) -> list[str]:
+        """The text line by line; not to be changed."""
+        return self._buffer.document.lines
+
+    @property
+    def spot(self) -> Spot:
+        """The line and the letter at which the cursor stands."""
+        here = self._buffer.document
+        return Spot(here.cursor_position_row, here.cursor_position_col)
+
+    def replace(self, text: str) -> None:
+        """Put another text in place of all of it, letter for letter."""
+        self._buffer.save_to_undo_stack()
+        self._buffer.text = text
+        self.cursor = 0
