@@ -11,8 +11,7 @@ from pathlib import Path
 import pytest
 
 from crabhook.config import _TABLES, parse
-from crabhook.supervisor.contract import Occasion, read
-from crabhook.supervisor.review import Review
+from crabhook.supervisor.contract import Occasion, Review, read
 
 TEXT = (Path(__file__).parents[2] / "docs" / "how-to" / "supervisor.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"```(\w+)\n(.*?)```", TEXT, re.DOTALL)

@@ -8,7 +8,7 @@ from pathlib import Path
 from crabhook.model.errors import PayloadError
 from crabhook.model.jsontext import parse_object
 from crabhook.supervisor.claude import INSTRUCTIONS, verdict
-from crabhook.supervisor.errors import ReviewerError
+from crabhook.supervisor.contract import ReviewerError
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

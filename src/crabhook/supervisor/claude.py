@@ -14,9 +14,8 @@ from tempfile import TemporaryDirectory
 
 from crabhook.model.errors import PayloadError
 from crabhook.model.jsontext import Value, parse_object
-from crabhook.supervisor.command import read_finding
-from crabhook.supervisor.errors import ReviewerError
-from crabhook.supervisor.guard import with_guard
+from crabhook.supervisor.contract import ReviewerError
+from crabhook.supervisor.reviewers import read_finding, with_guard
 from crabhook.transcript import excerpt
 
 SCHEMA: Mapping[str, Value] = {

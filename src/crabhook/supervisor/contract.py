@@ -1,27 +1,79 @@
-"""The supervisor's contract: a hook's standard input in, a hook's standard output out; pure.
+"""The supervisor's contract: a hook's input in, a review, a finding, a hook's output out; pure.
 
-Hook protocol of Claude Code, sections 2, 6 and 7.
+Hook protocol of Claude Code, sections 2, 6 and 7.  The errors are the other ways out: each
+has the line that the agent's process is told, and the exit code.
 """
 
-from __future__ import annotations
-
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from enum import Enum
-from typing import TYPE_CHECKING
+from time import monotonic
+from typing import ClassVar
 
-from crabhook.model.errors import PayloadError
-from crabhook.model.jsontext import compact, parse_object
-from crabhook.supervisor.errors import HookInputError
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from crabhook.model.jsontext import Value
-    from crabhook.supervisor.review import Finding
+from crabhook.model.errors import CrabhookError, PayloadError
+from crabhook.model.jsontext import Value, compact, parse_object
 
 QUESTION_TOOL = "AskUserQuestion"
 _NAME = "hook_event_name"
 _SPECIFIC = "hookSpecificOutput"
+
+
+class SupervisorError(CrabhookError):
+    """There is no answer.  The line on standard error says why, the exit code what kind of why."""
+
+    exit_code: ClassVar[int] = 1
+    line: ClassVar[str] = "{}"
+
+    def __str__(self) -> str:
+        return self.line.format(super().__str__())
+
+
+class HookInputError(SupervisorError):
+    """Standard input is not what a hook is given."""
+
+    exit_code = 2
+    line = "failed to parse hook input: {}"
+
+
+class NoSessionError(SupervisorError):
+    """Nobody has said which session it is, so its iterations cannot be counted."""
+
+    exit_code = 2
+
+
+class ReviewerError(SupervisorError):
+    """The reviewer gave no verdict, or none that can be read; the agent goes on by itself."""
+
+    exit_code = 1
+    line = "supervisor SDK failed: {}"
+
+
+class OutOfTimeError(SupervisorError):
+    """The time for all of it has passed; the agent goes on by itself."""
+
+    exit_code = 124
+    line = "hook execution timeout"
+
+    def __init__(self) -> None:
+        super().__init__("")
+
+
+class Deadline:
+    """So many seconds from now, on the monotonic clock."""
+
+    def __init__(self, seconds: float, clock: Callable[[], float] = monotonic) -> None:
+        self._clock = clock
+        self._end = clock() + seconds
+
+    def __repr__(self) -> str:
+        return f"<Deadline in {self._end - self._clock():.1f} s>"
+
+    def left(self) -> float:
+        """Return the seconds that are left, more than 0; raise OutOfTimeError when none are."""
+        left = self._end - self._clock()
+        if left <= 0:
+            raise OutOfTimeError
+        return left
 
 
 class Occasion(Enum):
@@ -87,6 +139,53 @@ def read(payload: bytes) -> HookInput:
     if not isinstance(name, str):
         raise HookInputError(f'its "{_NAME}" is no text')
     return HookInput(raw, payload, name)
+
+
+@dataclass(frozen=True, slots=True)
+class Review:
+    """An agent that wants to stop, or to ask its user something.
+
+    `iteration` is which event of its session this is, from 1; the last that
+    is reviewed is `limit`.
+    """
+
+    asked: HookInput
+    occasion: Occasion
+    session_id: str
+    iteration: int
+    limit: int
+
+    def as_json(self) -> bytes:
+        """Return it as a reviewer's command reads it, `hook_input` being all that the agent sent.
+
+        A field that the agent did not send is empty.
+        """
+        told: dict[str, Value] = {
+            "event": self.asked.name,
+            "session_id": self.session_id,
+            "iteration": self.iteration,
+            "limit": self.limit,
+            "last_assistant_message": self.asked.text("last_assistant_message"),
+            "transcript_path": self.asked.text("transcript_path"),
+            "cwd": self.asked.text("cwd"),
+            "questions": self.asked.questions(),
+            "hook_input": dict(self.asked.raw),
+        }
+        return f"{compact(told)}\n".encode()
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What a reviewer thinks.
+
+    `allow`: whether it may stop, or ask; None is no opinion, and never one.
+    `feedback`: why, or how to go on; the model reads it.
+    `output`: what the answer says beside that, in Claude Code's own words.
+    """
+
+    allow: bool | None
+    feedback: str = ""
+    output: Mapping[str, Value] = field(default_factory=dict)
 
 
 def answer(occasion: Occasion, finding: Finding) -> dict[str, Value]:

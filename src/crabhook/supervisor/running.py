@@ -5,6 +5,7 @@ on standard error and a code.  None of them lets an agent wait for ever.
 """
 
 import os
+import select
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -13,22 +14,22 @@ from pathlib import Path
 from crabhook.config import Settings, load, state_folder
 from crabhook.model.errors import CrabhookError
 from crabhook.model.jsontext import Value, compact
-from crabhook.supervisor.command import Command
-from crabhook.supervisor.contract import HookInput, Occasion, answer, read
-from crabhook.supervisor.deadline import Deadline
-from crabhook.supervisor.errors import (
+from crabhook.supervisor.contract import (
+    Deadline,
+    Finding,
+    HookInput,
     HookInputError,
     NoSessionError,
+    Occasion,
     OutOfTimeError,
+    Review,
     ReviewerError,
     SupervisorError,
+    answer,
+    read,
 )
-from crabhook.supervisor.guard import guarded
-from crabhook.supervisor.interface import Reviewer
-from crabhook.supervisor.iteration import Iterations
-from crabhook.supervisor.operator import Operator
-from crabhook.supervisor.reading import TooMuchError, read_all
-from crabhook.supervisor.review import Finding, Review
+from crabhook.supervisor.iterations import Iterations
+from crabhook.supervisor.reviewers import Command, Operator, Reviewer, guarded
 
 MOST_INPUT = 32 << 20
 SESSIONS = ("CRABHOOK_SUPERVISOR_ID", "CCC_SUPERVISOR_ID")
@@ -144,6 +145,28 @@ def _standard_input(deadline: Deadline) -> bytes:
         return read_all(0, MOST_INPUT, deadline)
     except (OSError, TooMuchError) as error:
         raise HookInputError(getattr(error, "strerror", None) or str(error)) from error
+
+
+class TooMuchError(ValueError):
+    """More came than was to be taken; the text says how much that is."""
+
+
+def read_all(file: int, most: int, deadline: Deadline) -> bytes:
+    """Return what comes from `file` until it ends.
+
+    Raises TooMuchError past `most` bytes, OutOfTimeError, and OSError.
+    """
+    read = bytearray()
+    while True:
+        ready, _, _ = select.select([file], [], [], deadline.left())
+        if not ready:
+            continue  # the deadline says so itself
+        chunk = os.read(file, 1 << 16)
+        if not chunk:
+            return bytes(read)
+        read += chunk
+        if len(read) > most:
+            raise TooMuchError(f"it is larger than {most >> 20} MiB")
 
 
 def _settings(file: Path | None) -> Settings:

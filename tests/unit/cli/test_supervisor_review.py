@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from crabhook.cli import main, supervisor_review
-from crabhook.supervisor.command import read_finding
+from crabhook.supervisor.reviewers import read_finding
 
 pytestmark = pytest.mark.process
 

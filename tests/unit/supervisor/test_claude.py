@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from crabhook.supervisor.claude import INSTRUCTIONS, SCHEMA, verdict
-from crabhook.supervisor.errors import ReviewerError
+from crabhook.supervisor.contract import ReviewerError
 
 pytestmark = pytest.mark.process
 

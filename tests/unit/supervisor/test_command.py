@@ -10,14 +10,24 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crabhook.supervisor.command import Command, read_finding
-from crabhook.supervisor.contract import Occasion, read
-from crabhook.supervisor.deadline import Deadline
-from crabhook.supervisor.errors import OutOfTimeError, ReviewerError
-from crabhook.supervisor.guard import GUARDS, guarded, with_guard
-from crabhook.supervisor.program import printed_by
-from crabhook.supervisor.reading import TooMuchError, read_all
-from crabhook.supervisor.review import Finding, Review
+from crabhook.supervisor.contract import (
+    Deadline,
+    Finding,
+    Occasion,
+    OutOfTimeError,
+    Review,
+    ReviewerError,
+    read,
+)
+from crabhook.supervisor.reviewers import (
+    GUARDS,
+    Command,
+    guarded,
+    printed_by,
+    read_finding,
+    with_guard,
+)
+from crabhook.supervisor.running import TooMuchError, read_all
 
 STOP = read(b'{"hook_event_name": "Stop", "last_assistant_message": "\xc3\xa9\\ud800"}')
 REVIEW = Review(STOP, Occasion.STOP, "s", 1, 20)

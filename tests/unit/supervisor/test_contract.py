@@ -7,9 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crabhook.supervisor.contract import Occasion, answer, read
-from crabhook.supervisor.errors import HookInputError
-from crabhook.supervisor.review import Finding
+from crabhook.supervisor.contract import Finding, HookInputError, Occasion, answer, read
 
 JSON: st.SearchStrategy[Any] = st.recursive(
     st.none() | st.booleans() | st.integers(-9, 9) | st.text(max_size=9),

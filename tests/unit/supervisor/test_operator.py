@@ -8,11 +8,8 @@ import pytest
 from crabhook.hook.wire import Reply
 from crabhook.model.decision import Decision, Verdict, no_opinion
 from crabhook.platforms import PLATFORMS
-from crabhook.supervisor.contract import Occasion, answer, read
-from crabhook.supervisor.deadline import Deadline
-from crabhook.supervisor.errors import ReviewerError
-from crabhook.supervisor.operator import Operator, finding
-from crabhook.supervisor.review import Review
+from crabhook.supervisor.contract import Deadline, Occasion, Review, ReviewerError, answer, read
+from crabhook.supervisor.reviewers import Operator, finding
 
 INPUT = {"questions": [{"question": "Which?", "options": [{"label": "a"}, {"label": "b"}]}]}
 STOP = {"hook_event_name": "Stop", "session_id": "s"}

@@ -9,9 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crabhook.supervisor.deadline import Deadline
-from crabhook.supervisor.errors import OutOfTimeError, ReviewerError
-from crabhook.supervisor.iteration import Iterations
+from crabhook.supervisor.contract import Deadline, OutOfTimeError, ReviewerError
+from crabhook.supervisor.iterations import Iterations
 
 SOON = 20.0
 

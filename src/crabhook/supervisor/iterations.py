@@ -14,8 +14,7 @@ from hashlib import sha256
 from pathlib import Path
 from time import sleep
 
-from crabhook.supervisor.deadline import Deadline
-from crabhook.supervisor.errors import ReviewerError
+from crabhook.supervisor.contract import Deadline, ReviewerError
 
 SESSIONS_KEPT = 1000  # the sessions not heard of longest go first
 _PAUSE = 0.02  # seconds between two tries to have the lock

@@ -1,0 +1,218 @@
+"""Who reviews: the operator at the desk, asked as any hook asks, or a command of the owner's.
+
+A command is given a review as JSON and prints its verdict as JSON.  It is run to its end or to
+the deadline, and nothing of it is left behind.
+"""
+
+import os
+import signal
+import subprocess
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from tempfile import TemporaryFile
+from typing import Protocol
+
+from crabhook.hook.client import Request, Unanswered, read_options
+from crabhook.hook.fallback import KINDS
+from crabhook.hook.wire import SUPERVISOR, Reply
+from crabhook.model.errors import PayloadError
+from crabhook.model.jsontext import parse_object
+from crabhook.sdk import heard
+from crabhook.sdk.answer import Answer, Verdict
+from crabhook.sdk.reading import read_event
+from crabhook.supervisor.contract import (
+    Deadline,
+    Finding,
+    Occasion,
+    OutOfTimeError,
+    Review,
+    ReviewerError,
+)
+
+FORM = '{"allow_stop": true or false, "feedback": "..."}'
+MOST_PRINTED = 1 << 20
+LOOK_EVERY = 0.1  # seconds, at how much it has printed
+_ALLOWS = {Verdict.ALLOW: True, Verdict.DENY: False}
+
+GUARDS = ("CRABHOOK_SUPERVISOR_HOOK", "CCC_SUPERVISOR_HOOK")
+"""Set to 1 in a reviewer's own process and in all that it starts; the second name is an old one."""
+
+
+def guarded(environment: Mapping[str, str]) -> bool:
+    """Whether this process was started by a reviewer."""
+    return any(environment.get(name) == "1" for name in GUARDS)
+
+
+def with_guard(environment: Mapping[str, str]) -> dict[str, str]:
+    """Return the environment for a reviewer's process."""
+    return {**environment, **dict.fromkeys(GUARDS, "1")}
+
+
+class Reviewer(Protocol):
+    """Somebody who says whether an agent may stop, or ask."""
+
+    def review(self, review: Review, deadline: Deadline) -> Finding:
+        """Return what they find.
+
+        Raises ReviewerError where there is no finding, OutOfTimeError where
+        there is none by the deadline.
+        """
+
+    def told(self) -> None:
+        """Hear that the agent has been told what was found."""
+
+
+class Operator:
+    """The operator; `options` are those of crabhook's own hook that say where and how to ask."""
+
+    def __init__(self, options: Sequence[str] = ()) -> None:
+        self._options = list(options)
+        self._request: Request | None = None
+        self._to_confirm = False
+
+    def review(self, review: Review, deadline: Deadline) -> Finding:
+        """Return what the operator decides; see `Reviewer`.
+
+        The input goes to the server as the agent sent it, under a stance in
+        which a stop waits for the operator, too.
+        """
+        options = read_options(self._options, os.environb)
+        options.stance = SUPERVISOR
+        options.wait = deadline.left()
+        self._request = request = Request(options)
+        try:
+            reply = request.ask(review.asked.payload)
+        except Unanswered as unanswered:
+            if unanswered.kind == "late":
+                raise OutOfTimeError from unanswered
+            what, remedy = KINDS[unanswered.kind]
+            raise ReviewerError(f"{what} ({unanswered}); {remedy}") from unanswered
+        except BaseException:
+            request.close()  # so that the card goes from the desk
+            raise
+        self._to_confirm = reply.confirm
+        return finding(review, reply)
+
+    def told(self) -> None:
+        """Tell the server that the agent has the answer, if anybody waits to hear that."""
+        if self._request is None:
+            return
+        if self._to_confirm:
+            self._request.confirm()
+        self._request.close()
+
+
+def finding(review: Review, reply: Reply) -> Finding:
+    """Return what the server's reply says; all of it goes on to the agent in its own words.
+
+    On a stop silence is an operator who allowed it, or had no opinion.  Where
+    the silence has a reason, nobody was there: raises ReviewerError.
+    """
+    output = heard.output(reply)
+    why = reply.stderr.decode("utf-8", "replace").strip()
+    if why and not output and not reply.exit_code:
+        raise ReviewerError(why)
+    said = heard.answer(read_event(review.asked.payload, "claude"), reply) or Answer()
+    if review.occasion is Occasion.STOP:
+        return Finding(said.verdict is not Verdict.KEEP_GOING, said.reason, output)
+    allow = _ALLOWS.get(said.verdict) if said.verdict else None
+    return Finding(allow, said.reason, output)
+
+
+class Command:
+    """A reviewer's command, its program first."""
+
+    def __init__(
+        self, command: Sequence[str], environment: Mapping[str, str] | None = None
+    ) -> None:
+        self._command = tuple(command)
+        self._environment = os.environ if environment is None else environment
+
+    def __repr__(self) -> str:
+        return f"Command({self._command})"
+
+    def review(self, review: Review, deadline: Deadline) -> Finding:
+        """Return what the command says; see `Reviewer`."""
+        environment = with_guard(self._environment)
+        printed = printed_by(self._command, review.as_json(), environment, deadline)
+        return read_finding(printed)
+
+    def told(self) -> None:
+        """Nothing: the command has ended."""
+
+
+def read_finding(printed: bytes) -> Finding:
+    """Return the verdict that a command printed; raise ReviewerError for anything else.
+
+    Whoever prints a little more or less than the form may mean something else
+    by the rest as well.
+    """
+    try:
+        said = parse_object(printed)
+    except PayloadError as error:
+        raise ReviewerError(f"what the reviewer printed is not {FORM}: {error}") from error
+    allow, feedback = said.pop("allow_stop", None), said.pop("feedback", None)
+    if not isinstance(allow, bool) or not isinstance(feedback, str) or said:
+        raise ReviewerError(f"what the reviewer printed is not {FORM}")
+    return Finding(allow, feedback)
+
+
+def printed_by(
+    command: Sequence[str], given: bytes, environment: Mapping[str, str], deadline: Deadline
+) -> bytes:
+    """Return what a command prints when it is given `given` on standard input; no shell is used.
+
+    Its standard error is ours.  It runs in a process group of its own, which
+    is killed whole when the command has ended, or the time has passed.
+
+    Raises ReviewerError where it cannot be started, fails, or prints more
+    than it could honestly have to say; OutOfTimeError from the deadline.
+    """
+    with TemporaryFile() as stdin, TemporaryFile() as stdout:
+        # No pipes: nothing waits for a program that does not read, and nothing
+        # for a child of its own that it left behind with the pipe in hand.
+        stdin.write(given)
+        stdin.seek(0)
+        try:
+            process = subprocess.Popen(  # noqa: S603 - the owner's own settings name it
+                list(command),
+                stdin=stdin,
+                stdout=stdout,
+                env=dict(environment),
+                start_new_session=True,
+            )
+        except (OSError, ValueError) as error:
+            raise ReviewerError(
+                f"the reviewer {command[0]!r} cannot be started: {_words(error)}; "
+                "see [supervisor] in the settings, and give the program's whole path"
+            ) from error
+        try:
+            _see_to_its_end(process, command[0], stdout.fileno(), deadline)
+        finally:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+        stdout.seek(0)
+        return stdout.read()
+
+
+def _see_to_its_end(
+    process: "subprocess.Popen[bytes]", name: str, printed: int, deadline: Deadline
+) -> None:
+    """Wait until the program has ended well, the time is over, or it prints too much."""
+    code = None
+    while code is None:
+        with suppress(subprocess.TimeoutExpired):
+            code = process.wait(min(deadline.left(), LOOK_EVERY))
+        if os.fstat(printed).st_size > MOST_PRINTED:
+            raise ReviewerError(
+                f"what the reviewer {name!r} prints is no verdict: "
+                f"it is larger than {MOST_PRINTED >> 20} MiB"
+            )
+    if code:
+        how = f"with exit code {code}" if code > 0 else f"by signal {-code}"
+        raise ReviewerError(f"the reviewer {name!r} ended {how}; standard error says more")
+
+
+def _words(error: Exception) -> str:
+    return getattr(error, "strerror", None) or str(error)
