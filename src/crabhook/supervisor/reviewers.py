@@ -49,10 +49,10 @@ def with_guard(environment: Mapping[str, str]) -> dict[str, str]:
 
 
 class Reviewer(Protocol):
-    """Somebody who says whether an agent may stop, or ask."""
+    """The person or the program that says whether an agent may stop, or ask."""
 
     def review(self, review: Review, deadline: Deadline) -> Finding:
-        """Return what they find.
+        """Return the finding.
 
         Raises ReviewerError where there is no finding, OutOfTimeError where
         there is none by the deadline.
@@ -132,7 +132,7 @@ class Command:
         return f"Command({self._command})"
 
     def review(self, review: Review, deadline: Deadline) -> Finding:
-        """Return what the command says; see `Reviewer`."""
+        """Return the verdict that the command prints; see `Reviewer`."""
         environment = with_guard(self._environment)
         printed = printed_by(self._command, review.as_json(), environment, deadline)
         return read_finding(printed)
@@ -144,8 +144,7 @@ class Command:
 def read_finding(printed: bytes) -> Finding:
     """Return the verdict that a command printed; raise ReviewerError for anything else.
 
-    Whoever prints a little more or less than the form may mean something else
-    by the rest as well.
+    A command that prints a little more or less than the form may mean something else by it.
     """
     try:
         said = parse_object(printed)
