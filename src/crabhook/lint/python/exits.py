@@ -4,8 +4,7 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from crabhook.lint.python.follow import Follower
-from crabhook.lint.python.tree import Function, Tree, own
+from crabhook.lint.python.tree import Follower, Function, Tree, own
 from crabhook.lint.python.written import Output
 from crabhook.lint.refusal import named_for_refusing, refuses
 from crabhook.lint.script import Exit, Lapse

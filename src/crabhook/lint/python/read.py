@@ -1,18 +1,176 @@
-"""A Python hook script's facts, from all the readers of its tree."""
+"""A Python hook script's facts: what it reads, how long it waits, and all that the others tell."""
 
 import ast
 import dataclasses
+from collections.abc import Iterator, Sequence
 
 from crabhook.lint.errors import CannotParseError
 from crabhook.lint.file import shebang
 from crabhook.lint.finding import Place
 from crabhook.lint.python.exits import exits, lapses
-from crabhook.lint.python.follow import Follower
-from crabhook.lint.python.inputs import fields, readings, variables
-from crabhook.lint.python.tree import Tree
-from crabhook.lint.python.waits import waits
+from crabhook.lint.python.tree import Follower, Tree
 from crabhook.lint.python.written import Output, written
-from crabhook.lint.script import Answer, Language, Script, Source
+from crabhook.lint.script import Answer, Language, Named, Reading, Script, Source, Wait
+
+MAX_FIELDS = 1000
+
+_STDIN = frozenset({"sys.stdin", "sys.stdin.buffer", "sys.__stdin__"})
+_CATCHING = frozenset({"Exception", "BaseException", "ValueError", "json.JSONDecodeError"})
+_CATCHING |= {"json.decoder.JSONDecodeError"}
+_PASSING = frozenset({"read", "decode", "strip", "read_text", "readline"})
+
+# Libraries whose `timeout` is in seconds.
+_SECONDS = (
+    "subprocess.",
+    "requests.",
+    "httpx.",
+    "urllib.",
+    "socket.",
+    "http.client.",
+    "select.",
+    "queue.",
+    "asyncio.",
+    "concurrent.futures.",
+)
+_METHODS = frozenset({"communicate", "wait", "join"})
+
+
+def readings(tree: Tree, follower: Follower) -> Iterator[tuple[ast.Call, Reading]]:
+    """Yield the calls that read the input, and how."""
+    for node in tree.nodes:
+        if isinstance(node, ast.Call) and (source := _source(tree, follower, node)):
+            yield node, Reading(tree.place(node), source, _guarded(tree, node, ()))
+
+
+def fields(tree: Tree, follower: Follower, inputs: Sequence[ast.Call]) -> Iterator[Named]:
+    """Yield the names that the script asks its input for."""
+    asked = 0
+    for node in tree.nodes:
+        owner, key = _asked(node)
+        if owner is not None and key and asked < MAX_FIELDS:
+            asked += 1
+            if any(one in inputs for one in follower.follow(owner)):
+                yield Named(tree.place(node), key)
+
+
+def variables(tree: Tree) -> Iterator[Named]:
+    """Yield the environment variables that the script asks for."""
+    for node in tree.nodes:
+        key: object = None
+        if isinstance(node, ast.Subscript) and tree.dotted(node.value) == "os.environ":
+            key = node.slice.value if isinstance(node.slice, ast.Constant) else None
+        elif tree.called(node) in {"os.environ.get", "os.getenv"} and isinstance(node, ast.Call):
+            first = node.args[0] if node.args else None
+            key = first.value if isinstance(first, ast.Constant) else None
+        if isinstance(key, str):
+            yield Named(tree.place(node), key)
+
+
+def _source(tree: Tree, follower: Follower, call: ast.Call) -> Source | None:
+    name = tree.called(call)
+    if name in {"input", "builtins.input"}:
+        return Source.LINES
+    if name in {"json.load", "json.loads"} and call.args:
+        found = {_origin(tree, one) for one in follower.follow(call.args[0])}
+        return next((source for source in Source if source in found), None)
+    return None
+
+
+def _origin(tree: Tree, node: ast.expr) -> Source | None:
+    """Return where a text, or a file that is read, comes from."""
+    while True:
+        if tree.dotted(node) in _STDIN:
+            return Source.JSON
+        if tree.called(node) == "input":
+            return Source.LINES
+        if tree.called(node) in {"open", "io.open", "pathlib.Path"}:
+            return Source.FILE
+        match node:
+            case ast.Call(func=ast.Attribute(value=value, attr=attr)) if attr in _PASSING:
+                node = value
+            case ast.Subscript(value=value) if tree.dotted(value) == "sys.argv":
+                return Source.ARGUMENTS
+            case _:
+                return None
+
+
+def _guarded(tree: Tree, node: ast.AST, seen: tuple[str, ...]) -> bool:
+    """Whether an error in `node` is handled, here or by all that call its function."""
+    child = node
+    for parent in tree.above(node):
+        if isinstance(parent, ast.Try) and child in parent.body and _catches(tree, parent):
+            return True
+        if isinstance(parent, ast.FunctionDef | ast.AsyncFunctionDef):
+            calls = tree.calls.get(parent.name, ())
+            if parent.name in seen or not calls:
+                return False
+            return all(_guarded(tree, call, (*seen, parent.name)) for call in calls[:20])
+        child = parent
+    return False
+
+
+def _catches(tree: Tree, node: ast.Try) -> bool:
+    for handler in node.handlers:
+        kinds = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
+        if any(kind is None or tree.dotted(kind) in _CATCHING for kind in kinds):
+            return True
+    return False
+
+
+def _asked(node: ast.AST) -> tuple[ast.expr | None, str]:
+    """Return the object that a node asks for a member, and the member's name."""
+    match node:
+        case ast.Subscript(value=value, slice=ast.Constant(value=str() as key), ctx=ast.Load()):
+            return value, key
+        case ast.Call(func=ast.Attribute(value=value, attr="get"), args=[first, *_]):
+            if isinstance(first, ast.Constant) and isinstance(first.value, str):
+                return value, first.value
+    return None, ""
+
+
+def waits(tree: Tree, follower: Follower) -> Iterator[Wait]:
+    """Yield the waits whose length is written in the script."""
+    for node in tree.nodes:
+        if isinstance(node, ast.Call) and (given := _given(tree, node)) is not None:
+            length, what = given
+            seconds = _number(follower.constant(length))
+            if seconds is not None:
+                rounds = _rounds(tree, follower, node) if what == "sleep" else 1
+                yield Wait(tree.place(node), seconds * rounds, what)
+
+
+def _given(tree: Tree, call: ast.Call) -> tuple[ast.expr, str] | None:
+    """Return the expression of a wait's length in seconds, and what waits."""
+    name = tree.called(call)
+    if name in {"time.sleep", "asyncio.sleep"} and call.args:
+        return call.args[0], "sleep"
+    if name == "asyncio.wait_for" and len(call.args) > 1:
+        return call.args[1], name
+    method = call.func.attr if isinstance(call.func, ast.Attribute) else ""
+    if name.startswith(_SECONDS) or method in _METHODS:
+        for keyword in call.keywords:
+            if keyword.arg == "timeout":
+                return keyword.value, name or method
+    return None
+
+
+def _rounds(tree: Tree, follower: Follower, node: ast.AST) -> float:
+    """Return how often the loops around a node go round, where that is written."""
+    rounds = 1.0
+    for parent in tree.above(node):
+        if isinstance(parent, ast.FunctionDef | ast.AsyncFunctionDef):
+            break
+        if isinstance(parent, ast.For) and tree.called(parent.iter) == "range":
+            arguments = parent.iter.args if isinstance(parent.iter, ast.Call) else []
+            times = _number(follower.constant(arguments[0])) if len(arguments) == 1 else None
+            rounds *= times or 1
+    return rounds
+
+
+def _number(value: object) -> float | None:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return float(value) if 0 <= value < 1e9 else None
 
 
 def read_python(text: str) -> Script:
@@ -48,12 +206,12 @@ def _read(tree: Tree, text: str) -> Script:
 def _answers(tree: Tree, output: Output) -> list[Answer]:
     found = []
     for call, answers in output.answers.items():
-        behind = _behind(tree, output, call)
+        behind = _text_before(tree, output, call)
         found += [dataclasses.replace(answer, behind=behind) for answer in answers]
     return found
 
 
-def _behind(tree: Tree, output: Output, call: ast.AST) -> Place | None:
+def _text_before(tree: Tree, output: Output, call: ast.AST) -> Place | None:
     """Return where plain text is written that surely comes before an answer."""
     for statement in tree.before(call):
         value = getattr(statement, "value", None)

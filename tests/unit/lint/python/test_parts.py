@@ -3,12 +3,9 @@
 import ast
 
 from crabhook.lint.python.exits import exits
-from crabhook.lint.python.follow import MAX_BINDINGS, Follower
-from crabhook.lint.python.inputs import readings
-from crabhook.lint.python.shapes import MAX_READ, ShapeReader
-from crabhook.lint.python.tree import Tree
-from crabhook.lint.python.waits import waits
-from crabhook.lint.python.written import MAX_WRITES, written
+from crabhook.lint.python.read import readings, waits
+from crabhook.lint.python.tree import MAX_BINDINGS, Follower, Tree
+from crabhook.lint.python.written import MAX_READ, MAX_WRITES, ShapeReader, written
 
 
 def expression(tree: Tree) -> ast.expr:

@@ -10,8 +10,7 @@ from crabhook.lint.errors import CannotParseError
 from crabhook.lint.finding import Place
 from crabhook.lint.script import Language, Written
 from crabhook.lint.shape import UNKNOWN
-from crabhook.lint.shell.prints import prints
-from crabhook.lint.shell.read import read_shell
+from crabhook.lint.shell.read import prints, read_shell
 from crabhook.lint.shell.tree import MAX_DEPTH, ShellTree
 from tests.support.examples import examples
 
