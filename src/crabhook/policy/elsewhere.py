@@ -5,16 +5,25 @@ change or go to what they are given need, for anything elsewhere, a rule on
 that file as well, or one that names the whole command without a star.
 """
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from posixpath import basename
 
+from crabhook.policy.globs import GlobError, alternatives
 from crabhook.policy.named import expand_home
-from crabhook.policy.parts import CommandPart, FilePart, Use
+from crabhook.policy.parts import CommandPart, Deep, FilePart, Use
 from crabhook.policy.paths import Place, is_within, place
-from crabhook.policy.programs import MOVES, OPENERS, SCRIPT_FIRST, WRITERS, only_reads
-from crabhook.policy.shell.script import Word
+from crabhook.policy.programs import (
+    CONTENT_READERS,
+    MOVES,
+    OPENERS,
+    SCRIPT_FIRST,
+    WRITERS,
+    only_reads,
+)
+from crabhook.policy.shell.script import Command, Word
 from crabhook.policy.shell.wrappers import unwrapped
 from crabhook.policy.surroundings import Surroundings
 
@@ -126,3 +135,80 @@ def is_inside(where: Place, surroundings: Surroundings) -> bool:
         return False
     roots = {surroundings.project, surroundings.real(surroundings.project)}
     return all(any(is_within(name, root) for root in roots) for name in where.both)
+
+
+_BRING_WORDS = frozenset({"xargs", "parallel"})
+_ONLY_DROP = {  # they print some of the lines that they read, with no file to read from
+    **dict.fromkeys(("grep", "egrep", "fgrep"), re.compile(r"(?: -[viEFwx]+)* [^- ]\S*")),
+    **dict.fromkeys(("head", "tail"), re.compile(r"(?: -n ?[0-9]+| -[0-9]+)?")),
+    **dict.fromkeys(("sort", "uniq"), re.compile(r"(?: -[urnz]+)*")),
+}
+_WIDENS_FIND = frozenset({"-o", "-or", "-not", "!", ",", "-printf", "-fprintf", "-exec", "-ok"})
+
+
+def told_files(
+    commands: Iterable[Command], folders: Folders, surroundings: Surroundings
+) -> Iterator[FilePart]:
+    """Yield the folder of each command that reads files whose names other commands bring.
+
+    Any file there may be one of them, save where the names can only come from a
+    `find -name` or a `git ls-files` with patterns.
+    """
+    commands = [command for command in commands if command.words]
+    globs = _brought(commands)
+    hidden_too = any(word.text == "dotglob" for one in commands for word in one.words)
+    for command in commands:
+        program = _reads_told(command, hidden_too=hidden_too)
+        if program:
+            places = tuple(place(folder, "/", surroundings) for folder in folders.all)
+            text = command.source or program
+            yield FilePart(text, Use.READ, places, program=program, deep=Deep(globs, split=True))
+
+
+def _reads_told(command: Command, *, hidden_too: bool) -> str:
+    """Return the program that reads files of which other commands bring the names, if one does.
+
+    `hidden_too`: the line lets wildcards mean names with a leading dot.
+    """
+    readings = unwrapped(command)
+    words = readings[-1]
+    program = basename(words[0].text)
+    if any(basename(one[0].text) in _BRING_WORDS for one in readings):
+        readers = (basename(word.text) for word in words)
+        return next((one for one in readers if one in CONTENT_READERS), "")
+    if program not in CONTENT_READERS:
+        return ""
+    files = _files(program, words[1:])
+    told = (word for word in files if word.told or (hidden_too and not word.fixed))
+    return program if any(word.raw[:2] not in ("<(", ">(") for word in told) else ""
+
+
+def _brought(commands: Sequence[Command]) -> tuple[str, ...]:
+    """Return the globs that all names which one command hands to another fit; none if unknown."""
+    found: dict[str, None] = {}
+    for command in commands:
+        if not command.fed or command.hidden:
+            continue
+        texts = [word.text for word in unwrapped(command)[-1]]
+        if not all(word.fixed for word in command.words):
+            return ()
+        form = _ONLY_DROP.get(texts[0])
+        if form and form.fullmatch("".join(f" {text}" for text in texts[1:])):
+            continue
+        globs = _globs_told(texts)
+        try:
+            found |= dict.fromkeys(one for text in globs for one in alternatives(text))
+        except GlobError:
+            return ()
+        if not globs:
+            return ()
+    return tuple(found)
+
+
+def _globs_told(texts: Sequence[str]) -> list[str]:
+    """Return the globs that every name which `find` or `git ls-files` prints fits."""
+    if texts[0] == "find" and not _WIDENS_FIND.intersection(texts):
+        return [after for before, after in pairwise(texts) if before in ("-name", "-iname")]
+    if texts[:2] == ["git", "ls-files"] and not any(text[:1] == "-" for text in texts):
+        return list(texts[2:])
+    return []

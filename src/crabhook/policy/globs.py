@@ -100,3 +100,43 @@ def _letters(text: str) -> str:
         "." if one == "?" or len(one) > 1 else re.escape(one)
         for one in re.findall(r"\[[!^]?\]?[^\]]*\]|.", text, flags=re.DOTALL)
     )
+
+
+def fits_shell_glob(glob: str, path: str) -> bool:
+    """Whether a shell may make the absolute path of the wildcards in an absolute `glob`.
+
+    A class is read as any letter, and no wildcard is the dot that a name begins with.
+    """
+    return _shell(glob).fullmatch(path) is not None
+
+
+@lru_cache(maxsize=1024)
+def _shell(glob: str) -> re.Pattern[str]:
+    parts = ["(?:[^/]+/)*" if one == "**" else f"{_shell_part(one)}/" for one in glob.split("/")]
+    whole = "".join(parts).removesuffix("/")
+    return re.compile(f"{whole}[^/]*" if glob.endswith("**") else whole, re.IGNORECASE | re.DOTALL)
+
+
+def _shell_part(part: str) -> str:
+    hidden = r"(?!\.)" if part[:1] in ("*", "?", "[") else ""
+    letters = re.findall(r"\[[!^]?\]?[^\]]*\]|.", part, flags=re.DOTALL)
+    return hidden + "".join(
+        "[^/]*" if one == "*" else "[^/]" if one == "?" or len(one) > 1 else re.escape(one)
+        for one in letters
+    )
+
+
+def may_share(glob: str, name: str) -> bool:
+    """Whether a shell's glob for one part of a path may choose what `name` means, a glob as well.
+
+    They are told apart by what both begin or end with, before and after their wildcards.
+    """
+    wild = re.compile(r"[*?\[\]\\]")
+    if glob[:1] in "*?[" and name[:1] == ".":
+        return False
+    begins, meant = wild.split(glob)[0], wild.split(name)[0]
+    if meant == name and begins != glob:
+        return re.fullmatch(_shell_part(glob), name) is not None
+    ends, meant_end = wild.split(glob)[-1], wild.split(name)[-1]
+    first = begins.startswith(meant) or meant.startswith(begins)
+    return first and (ends.endswith(meant_end) or meant_end.endswith(ends))

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeAlias
 
+from crabhook.policy.globs import may_share
+
 _WILD = re.compile(r"[*?\[\\]")
 _Tail: TypeAlias = tuple[str, ...]
 """Some last parts of a path, in small letters; an empty first one is the root."""
@@ -35,6 +37,15 @@ class Wanted:
         if name.casefold() in self._by_name:
             return True
         return self._any_wild is not None and self._any_wild.fullmatch(name) is not None
+
+    def may_be_in(self, chosen: str) -> bool:
+        """Whether a shell's wildcards in this absolute path could choose one of the names."""
+        parts = [one for one in chosen.casefold().split("/") if set(one) & set("*?[")]
+        return "**" in parts or any(
+            may_share(glob, name)
+            for glob in parts
+            for name in (*self._by_name, *(tail[-1].casefold() for tail in self.wild))
+        )
 
     def means(self, path: str) -> bool:
         """Whether the file or folder at this absolute path may be one that a rule speaks of."""
@@ -79,17 +90,19 @@ class Below:
     `found`: absolute names of files there that were wanted, or lie in a
     wanted folder, or are links to such.  `whole`: nothing was left out.
     `leads_out`: a link there leads to a folder elsewhere, which was not
-    looked into.
+    looked into.  `odd`: a name there is more than one word to a shell or to `xargs`.
     """
 
     found: tuple[str, ...] = ()
     whole: bool = True
     leads_out: bool = False
+    odd: bool = False
 
 
 Look: TypeAlias = Callable[[str, Wanted], Below]
 """What is handed in: an absolute folder and the names that are wanted, to what was found."""
 
+ODD_NAME = re.compile(r"[\s'\"\\*?\[]")
 NOT_LOOKED = Below(whole=False)
 
 

@@ -8,6 +8,7 @@ nothing is tried on everything of its kind.  The order of the rules is kept.
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from crabhook.policy.matcher import (
     CommandMatcher,
@@ -51,6 +52,12 @@ class RuleIndex:
         for rules in self._by_key.values():
             for placed in rules:
                 yield from placed.rule.matchers
+
+    @cached_property
+    def of_commands(self) -> tuple[Placed, ...]:
+        """The rules that name commands."""
+        found = (rules for key, rules in self._by_key.items() if key[0] == "command")
+        return tuple(placed for rules in found for placed in rules)
 
     def of_program(self, name: str) -> Sequence[Placed]:
         """Return the rules of commands that begin with this word."""

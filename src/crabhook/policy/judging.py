@@ -7,13 +7,13 @@ from itertools import takewhile
 from typing import TypeAlias
 
 from crabhook.model.event import Event
-from crabhook.policy.globs import selects
+from crabhook.policy.globs import fits_shell_glob, selects
 from crabhook.policy.holding import Wanted, wanted_by
 from crabhook.policy.index import Placed, RuleIndex
 from crabhook.policy.matcher import CommandMatcher, PathMatcher
-from crabhook.policy.parts import Call, CommandPart, Deep, FetchPart, FilePart, NamePart, Part, Use
+from crabhook.policy.parts import Call, CommandPart, FetchPart, FilePart, NamePart, Part, Use
 from crabhook.policy.paths import Anchor, Bases, is_within, place
-from crabhook.policy.programs import READ_NOTHING, WRITERS
+from crabhook.policy.programs import NAMES_ONLY, PRINTERS, READ_NOTHING, WRITERS
 from crabhook.policy.protected import Protected
 from crabhook.policy.rule import RuleScope, RuleVerdict
 from crabhook.policy.ruling import PartRuling, Ruling
@@ -97,6 +97,9 @@ class Judging:
         if said := self._unseen():  # a companion's agent might run it without asking anybody
             troubles = (*self._call.troubles, said)
             return Ruling(RuleVerdict.ASK_OPERATOR, None, said, parts, troubles)
+        if said := self._starts_untold():
+            troubles = (*self._call.troubles, said)
+            return Ruling(None, None, f"no rule may allow this: {said}", parts, troubles)
         if self._call.troubles:
             why = f"no rule may allow this: {self._call.troubles[0]}"
             return Ruling(None, None, why, parts, self._call.troubles)
@@ -116,6 +119,14 @@ class Judging:
                         return (
                             f"{name} may run in it, and a rule denies or asks: {placed.rule.where}"
                         )
+        return ""
+
+    def _starts_untold(self) -> str:
+        """Return why a denied or asked-about program may run though its name stands nowhere."""
+        starts = self._call.mentions.starts
+        for index in (self._law.deny, self._law.ask) if starts else ():
+            if against := next(filter(self._holds, index.of_commands), None):
+                return f"{starts}, and a rule denies or asks: {against.rule.where}"
         return ""
 
     def _decided(self, by: _Said, parts: tuple[PartRuling, ...]) -> Ruling:
@@ -148,7 +159,7 @@ class Judging:
         if not self._law.wanted:
             return None
         for part in self._call.parts:
-            if not isinstance(part, FilePart) or part.deep is None:
+            if not isinstance(part, FilePart) or not (part.deep or self._is_chosen(part)):
                 continue
             for folder in dict.fromkeys(_above_wildcards(one.named, part) for one in part.places):
                 looked_into.add(folder)
@@ -156,29 +167,43 @@ class Judging:
                     if part.program in READ_NOTHING:
                         break
                     return _unknown(part, folder, "it goes into too many folders")
-                if said := self._held_by(folder, part, part.deep):
+                if said := self._held_by(folder, part):
                     return said
         return None
 
-    def _held_by(self, folder: str, part: FilePart, deep: Deep) -> _Said | None:
-        below = self._surroundings.below(folder, self._law.wanted)
+    def _is_chosen(self, part: FilePart) -> bool:
+        """Whether a shell's wildcards choose which files a program is given, maybe a wanted one."""
+        if not part.glob or part.program in PRINTERS | NAMES_ONLY or not part.program:
+            return False
+        return any(self._law.wanted.may_be_in(one.named) for one in part.places)
+
+    def _held_by(self, folder: str, part: FilePart) -> _Said | None:
+        below, deep = self._surroundings.below(folder, self._law.wanted), part.deep
+        cut = deep is not None and deep.split and below.odd
         for name in below.found:
-            if deep.globs and not selects(deep.globs, name):
+            if not (cut or _takes(part, name)):
                 continue
             where = (place(name, "/", self._surroundings),)
             uses = [FilePart(name, Use.READ, where)]
             if part.program in WRITERS:
                 uses.append(FilePart(name, Use.NAMED, where, program=part.program))
             for file in uses:
-                if (said := self._said(file, hidden=True)).rank <= _Rank.ASK:
+                said = self._said(file, hidden=True)
+                if said.rank <= _Rank.ASK and not self._is_for_all(said, file, part):
                     return _asked(said, part)
         if part.program in READ_NOTHING:
             return None
         if not below.whole:
             return _unknown(part, folder, "nobody could look at all that is in it")
-        if deep.follows and below.leads_out:
+        if deep is not None and deep.follows and below.leads_out:
             return _unknown(part, folder, "a link in it leads elsewhere")
         return None
+
+    def _is_for_all(self, said: _Said, file: FilePart, part: FilePart) -> bool:
+        """Whether the file is protected alone, and a search may show it all the same."""
+        if said.rank is not _Rank.PROTECTED or part.program in WRITERS | READ_NOTHING:
+            return False
+        return any(self._law.protected.may_be_shown(one, self._bases) for one in file.places)
 
     def _first_hit(self, index: RuleIndex, part: Part) -> _Match | None:
         for placed in index.candidates(part):
@@ -237,6 +262,13 @@ class Judging:
         if folder == "~" or folder.startswith("~/"):
             return self._surroundings.home + folder[1:]
         return folder
+
+
+def _takes(part: FilePart, name: str) -> bool:
+    """Whether a search, or a shell's wildcards, may take this file of the folder."""
+    if part.deep is None:
+        return any(fits_shell_glob(one.named, name) for one in part.places)
+    return not part.deep.globs or selects(part.deep.globs, name)
 
 
 def _speaks_of(placed: Placed, name: str, mentions: Mentions) -> bool:

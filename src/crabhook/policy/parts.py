@@ -43,11 +43,13 @@ class Deep:
     """That a folder is read with all that is in it.
 
     `globs`: what is read of it, as `globs.alternatives` gives it; none means
-    everything.  `follows`: links on the way are followed too.
+    everything.  `follows`: links on the way are followed too.  `split`: the
+    names that fit the globs are cut at blanks before they are read.
     """
 
     globs: tuple[str, ...] = ()
     follows: bool = False
+    split: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,7 +53,9 @@ _DEEP_OPTIONS: Mapping[str, tuple[str, tuple[str, ...]]] = {
     **dict.fromkeys(names("rm scp zip chmod chown chgrp diff"), ("rR", ("--recursive",))),
     "find": ("", ("-exec", "-ok", "-delete", "-fprint", "-fls")),
 }
-_DEEP = re.compile(r"\b(?:" + "|".join((*RECURSIVE, *_ALWAYS_DEEP, "diff")) + r")\b")
+_DEEP = re.compile(
+    r"\b(?:" + "|".join((*RECURSIVE, *_ALWAYS_DEEP, "diff", "xargs", "parallel")) + r")\b|[*?$`\[]"
+)
 # Named no folder, they search the one they are in.
 _SEARCH_HERE = names("grep egrep fgrep rgrep rg rga ag ack ugrep pt find git")
 _FOLLOWING = ("--follow", "--dereference", "--copy-links", "--copy-unsafe-links")
@@ -65,6 +67,14 @@ _FOLLOWING_LETTERS: Mapping[str, str] = {
 
 # They move, remove or mark what is in a folder, and read none of it.
 READ_NOTHING = names("mv rm chmod chown chgrp chattr shred trash srm")
+
+# They tell the names in a folder, or what else is known of a file beside what is in it.
+NAMES_ONLY = names("ls dir vdir tree du df stat file realpath readlink find cd pushd")
+# They show or carry away what is in the files that they are given.
+CONTENT_READERS = (READERS - PRINTERS - NAMES_ONLY) | names(
+    "sed awk gawk mawk perl ed ex vi vim nano emacs cp ln install rsync scp tar zip gzip bzip2 xz "
+    "split csplit dd base64 base32 nl tee"
+)
 
 # git's subcommands that only tell.
 GIT_READERS = names(
@@ -87,7 +97,7 @@ def reads_deep(program: str, words: tuple[str, ...]) -> bool:
 
 
 def may_read_deep(line: str) -> bool:
-    """Whether a shell line may hold such a command: a guess, and soon made."""
+    """Whether a shell line may read a folder, or files of a folder that it does not name."""
     return _DEEP.search(line) is not None
 
 

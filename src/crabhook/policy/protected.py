@@ -12,10 +12,12 @@ from posixpath import dirname
 from crabhook.policy.command_pattern import CommandPattern, command_pattern
 from crabhook.policy.matcher import file_hit
 from crabhook.policy.parts import CommandPart, FilePart, Part, Use
-from crabhook.policy.paths import Anchor, Bases, PathPattern, PathSet, path_pattern
+from crabhook.policy.paths import Anchor, Bases, PathPattern, PathSet, Place, path_pattern
 from crabhook.policy.programs import PRINTERS, RECURSIVE, WRITERS
 
 NOTHING = PathSet(())
+# A project's own rules: whoever may read the project may read them, so a search need not ask.
+_SHOWN = PathSet((path_pattern(".crabhook"),))
 
 
 @dataclass(frozen=True)
@@ -261,6 +263,15 @@ class Protected:
     @cached_property
     def _all_paths(self) -> PathSet:
         return PathSet(tuple(one for entry in self.entries for one in entry.paths.patterns))
+
+    def may_be_shown(self, target: Place, bases: Bases) -> bool:
+        """Whether a search may show the file, though it may not be written and is asked about."""
+        return _SHOWN.hits(target, bases) and not self._kept.hits(target, bases)
+
+    @cached_property
+    def _kept(self) -> PathSet:
+        """Crabhook's own files outside of projects, and what is secret beside them."""
+        return PathSet(tuple(one for one in self.secret.patterns if one not in _SHOWN.patterns))
 
     @cached_property
     def secret(self) -> PathSet:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from posixpath import basename
 
-from crabhook.policy.elsewhere import Folders, files_elsewhere, is_inside
+from crabhook.policy.elsewhere import Folders, files_elsewhere, is_inside, told_files
 from crabhook.policy.named import expand_home, named_files
 from crabhook.policy.parts import Call, CommandPart, FilePart, Part, ToolPart, Use
 from crabhook.policy.patch import read_patch
@@ -58,6 +58,7 @@ def shell_call(
     if not required and not troubles:
         required.append(tool)
     suspected += named_files(deep.commands, folders.all, surroundings)
+    suspected += told_files(deep.commands, folders, surroundings)
     return Call(
         "Bash",
         Kind.COMMAND,

@@ -13,7 +13,7 @@ from pathlib import Path
 from threading import Lock
 from time import monotonic
 
-from crabhook.policy.holding import NOT_LOOKED, Below, Wanted
+from crabhook.policy.holding import NOT_LOOKED, ODD_NAME, Below, Wanted
 from crabhook.policy.paths import LONGEST_PATH
 
 WITHIN = 2.0  # seconds that one look may take
@@ -76,8 +76,10 @@ def look(
                     walk.passed += 1
                     late = walk.passed % 1024 == 0 and clock() > until
                     if late or walk.passed > MOST_NAMES or len(walk.found) >= MOST_FOUND:
-                        return Below(tuple(walk.found), whole=False, leads_out=walk.leads_out)
+                        walk.whole = False
+                        return walk.told()
                     name = entry.name
+                    walk.odd = walk.odd or ODD_NAME.search(name) is not None
                     named, path = f"{here}/{name}", f"{real}/{name}"
                     known = inside or wanted.knows(name)
                     means = known and (inside or wanted.means(path) or wanted.means(named))
@@ -89,7 +91,7 @@ def look(
             continue
         except OSError:
             walk.whole = False
-    return Below(tuple(walk.found), whole=walk.whole, leads_out=walk.leads_out)
+    return walk.told()
 
 
 @dataclass(slots=True)
@@ -102,6 +104,11 @@ class _Walk:
     passed: int = 0
     whole: bool = True
     leads_out: bool = False
+    odd: bool = False
+
+    def told(self) -> Below:
+        """Return what was found so far."""
+        return Below(tuple(self.found), self.whole, self.leads_out, self.odd)
 
     def leads(self, link: str) -> bool:
         """Whether a link leads to what is wanted; take note of one that leads out to a folder."""

@@ -6,7 +6,7 @@ from typing import Any
 
 from crabhook.model.event import Event, ToolCall
 from crabhook.policy.engine import Policy
-from crabhook.policy.holding import Below, Wanted
+from crabhook.policy.holding import ODD_NAME, Below, Wanted
 from crabhook.policy.protected import Protected
 from crabhook.policy.rule import Rule, RuleScope, RuleSet, RuleVerdict
 from crabhook.policy.surroundings import Surroundings
@@ -37,7 +37,8 @@ def surroundings(
     def below(folder: str, wanted: Wanted) -> Below:
         start = folder.rstrip("/") + "/"
         inside = [one for one in files if one.startswith(start)]
-        return Below(tuple(one for one in inside if any(map(wanted.means, names_to(one, start)))))
+        found = tuple(one for one in inside if any(map(wanted.means, names_to(one, start))))
+        return Below(found, odd=any(ODD_NAME.search(one) for one in inside))
 
     return Surroundings(PROJECT, HOME, now, real, below)
 

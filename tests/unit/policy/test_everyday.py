@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from tests.unit.policy.law import allowing, bash, verdict
+from tests.unit.policy.law import allowing, bash, policy, rule, verdict
 
 ROOT = Path(__file__).parents[3]
 SAMPLE = ROOT / "tests" / "samples" / "shell" / "everyday.txt"
@@ -26,3 +26,14 @@ def test_an_everyday_line_is_allowed_by_a_bare_rule_and_the_page_says_how_often(
     )
     assert said
     assert tuple(map(int, said.groups())) == (len(LINES), alone, with_files)
+
+
+def test_the_page_says_how_many_everyday_lines_are_allowed_beside_a_denial_of_programs() -> None:
+    law = policy(rule("allow", "Bash"), rule("deny", "Bash(git push *--force*)"))
+    beside = sum(verdict(law, bash(line)) == "allow" for line in LINES)
+    said = re.search(
+        r"beside a denial of\s+`git push --force` (\d+)",
+        (ROOT / "docs" / "reference" / "rules.md").read_text(),
+    )
+    assert said
+    assert int(said[1]) == beside >= 0.95 * len(LINES)

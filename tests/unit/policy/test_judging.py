@@ -4,9 +4,11 @@ from dataclasses import replace
 
 import pytest
 
+from crabhook.policy.engine import Policy
 from crabhook.policy.holding import Below, Wanted, not_looked
 from crabhook.policy.judging import FOLDERS
-from crabhook.policy.protected import ENTRY_NAMES
+from crabhook.policy.protected import ENTRY_NAMES, Protected
+from crabhook.policy.rule import RuleSet
 from tests.unit.policy.law import OPEN, bash, call, policy, rule, surroundings, verdict
 
 
@@ -79,6 +81,77 @@ def test_a_command_that_goes_into_a_folder_is_held_to_what_the_folder_holds(line
 def test_a_command_that_does_not_reach_the_file_is_allowed(line: str) -> None:
     law = policy(rule("allow", "Bash", "Read(//**)", "Edit(//**)"), rule("deny", "Read(*.secret)"))
     assert verdict(law, bash(line), files=HELD) == "allow"
+
+
+IN_FOLDER = (
+    "/work/app/.env",
+    "/work/app/secrets.txt",
+    "/work/app/lib/secrets.txt",
+    "/work/app/a.py",
+)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "cat *", "cat */*", "cat **/*", "head -n1 ./*", "for f in *; do cat $f; done", "grep x *", "unknown *", "cd lib && cat *", "rm *", "cp * /work/app/out", "git add *",
+        "cat lib/*", "cat /work/app/*", "shopt -s dotglob; cat *",
+    ],
+)  # fmt: skip
+def test_what_a_shells_wildcards_choose_is_looked_up(line: str) -> None:
+    law = policy(rule("allow", "Bash", "Edit(./**)"), rule("deny", "Read(**/secrets.txt)"))
+    assert verdict(law, bash(line), files=IN_FOLDER) in ("ask-operator", "deny")
+    assert verdict(law, bash(line), files=IN_FOLDER[3:]) in ("allow", OPEN)
+
+
+@pytest.mark.parametrize("line", ["cat *.py", "cat src/*", "ls *", "echo *", "stat *", "rm *.py", "cat a*", "cat lib/*.py"])  # fmt: skip
+def test_what_wildcards_cannot_choose_is_no_question(line: str) -> None:
+    law = policy(rule("allow", "Bash"), rule("deny", "Read(**/secrets.txt)"))
+    assert verdict(law, bash(line), files=IN_FOLDER) in ("allow", OPEN)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "cat $(ls -a)", "cat `ls -a`", "ls -a | xargs cat", "ls -a | xargs -n 1 cat", "ls -a | xargs -I{} cat {}", "find . -type f | xargs head", 'while read f; do cat "$f"; done < <(ls -a)',
+        "x=$(ls -a | head -2); cat $x", 'for f in $(git ls-files); do cat "$f"; done', "f() { cat $1; }; f x", "ls -a | xargs sh -c 'cat $0'", "sort -u $(ls)", "find . ! -name x | xargs cat",
+        "find . -name '*.py' -o -name x | xargs cat", "find . -name '*.py' | sed s/a/b/ | xargs cat", 'mapfile -t a < <(ls); cat "${a[0]}"', "shopt -s dotglob; cat *", "ls | parallel cat",
+    ],
+)  # fmt: skip
+def test_files_whose_names_another_command_prints_may_be_any_file_of_the_folder(line: str) -> None:
+    law = policy(rule("allow", "Bash", "Read(./**)"), rule("deny", "Read(**/.env)"))
+    assert verdict(law, bash(line), files=IN_FOLDER) != "allow"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "find . -name '*.py' | xargs cat", "find . -name '*.py' | grep -v test | sort | xargs wc -l", "git ls-files '*.py' | xargs grep -n x", 'for f in $(find . -name "*.md"); do cat "$f"; done',
+        "for f in *.py; do cat $f; done", "x=a.py; cat $x", "head -n $(wc -l < a.py) a.py", "cat <(ls)", "rm $(ls)", "kill $(pgrep x)", "ls -la $(ls)", "echo $(ls -a)", "cat {a,b}.py",
+    ],
+)  # fmt: skip
+def test_names_that_the_line_holds_to_other_files_are_no_question(line: str) -> None:
+    law = policy(rule("allow", "Bash"), rule("deny", "Read(**/.env)"))
+    assert verdict(law, bash(line), files=IN_FOLDER) == "allow"
+
+
+def test_a_name_with_a_blank_may_become_another_files_where_names_are_cut_at_blanks() -> None:
+    law = policy(rule("allow", "Bash"), rule("deny", "Read(**/.env)"))
+    line = "find . -name '*.py' | xargs cat"
+    assert verdict(law, bash(line), files=(*IN_FOLDER, "/work/app/x .env y.py")) == "ask-operator"
+
+
+def test_a_search_may_show_a_projects_own_rules_and_nothing_may_change_them_unasked() -> None:
+    law, files = policy(rule("allow", "Bash", "Grep")), ("/work/app/.crabhook/rules.toml",)
+    for line in ("grep -rn TODO .", "git grep x", "rg TODO"):
+        assert verdict(law, bash(line), files=files) == "allow"
+    for line in ("mv . out", "cp -r . out", "rm -r .", "cat .crabhook/rules.toml", "tar cf a ."):
+        assert verdict(law, bash(line), files=files) != "allow"
+    own = Protected(own=("/work/app/.crabhook",))
+    kept = Policy([RuleSet((rule("allow", "Bash"),))], own)
+    assert verdict(kept, bash("grep -rn TODO ."), files=files) == "ask-operator"
+    denied = policy(rule("allow", "Bash"), rule("deny", "Read(.crabhook/**)"))
+    assert verdict(denied, bash("grep -rn TODO ."), files=files) == "ask-operator"
 
 
 def test_a_denial_of_editing_holds_for_what_a_command_moves_with_its_folder() -> None:

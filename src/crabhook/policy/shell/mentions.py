@@ -13,6 +13,7 @@ from posixpath import basename
 from crabhook.policy.names import names
 from crabhook.policy.shell.hidden import SHELLS
 from crabhook.policy.shell.script import Command, Flow, Script
+from crabhook.policy.shell.untold import starts_untold
 from crabhook.policy.shell.wrappers import is_safe, unwrapped
 
 # They run nothing, whatever they are given.
@@ -52,11 +53,16 @@ _MOST = 8000
 
 @dataclass(frozen=True, slots=True)
 class Mentions:
-    """`names`: what could be a program's; `text`: the line; `calls`: its commands that vary."""
+    """The names in a line that may be programs', and whether names may come up that are not in it.
+
+    `names`: what could be a program's; `text`: the line; `calls`: its commands
+    that vary; `starts`: why programs may start that no word names, for a person.
+    """
 
     names: frozenset[str] = frozenset()
     text: str = ""
     calls: tuple[Command, ...] = ()
+    starts: str = ""
 
     @property
     def programs(self) -> frozenset[str]:
@@ -77,8 +83,9 @@ def mentions(text: str, script: Script) -> Mentions:
     """Return the names in a line that was read into this script."""
     commands = [command for command in script.commands if not command.hidden]
     calls = tuple(command for command in commands if command.words and _varies(command))
+    starts = starts_untold(commands, script.redirects, given=bool(script.given))
     if all(map(_is_data, commands)):
-        return Mentions(calls=calls)
+        return Mentions(calls=calls, starts=starts)
     shell = any(_starts_shell(command) for command in commands)
     writes = any(
         one.flow is not Flow.READ and one.target.text != "/dev/null" for one in script.redirects
@@ -89,7 +96,7 @@ def mentions(text: str, script: Script) -> Mentions:
             found.update(_tokens(_texts(command)))
         found.update(_tokens(one.value.raw for one in command.assignments))
     found.update(_tokens(script.given))
-    return Mentions(frozenset(found), f"{text}\n{_QUOTES.sub('', text)}", calls)
+    return Mentions(frozenset(found), f"{text}\n{_QUOTES.sub('', text)}", calls, starts)
 
 
 def _starts_shell(command: Command) -> bool:

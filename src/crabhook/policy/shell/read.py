@@ -53,7 +53,7 @@ def read_script(text: str, known: Mapping[str, Sequence[str]]) -> Script:
     except UnreadableError as error:
         found.trouble(f"it is not well-formed, or more than rules know: {error}")
     return Script(
-        tuple(found.commands),
+        tuple(_told(found)),
         tuple(_settled(found)),
         found.troubles,
         tuple(found.given),
@@ -68,6 +68,17 @@ def read_all(line: Line) -> None:
         raise UnreadableError(f"{line.text[line.at : line.at + 12]!r} where no command may begin")
     if line.pending:
         raise UnreadableError("a here-document without its lines")
+
+
+def _told(found: Found) -> Iterator[Command]:
+    """Yield the commands; the whole line tells which of their words other commands bring."""
+    for command in found.commands:
+        told = [not word.fixed and found.variables.is_told(word.atoms) for word in command.words]
+        if any(told):
+            pairs = zip(command.words, told, strict=True)
+            yield replace(command, words=tuple(replace(word, told=one) for word, one in pairs))
+        else:
+            yield command
 
 
 def _settled(found: Found) -> Iterator[Redirect]:

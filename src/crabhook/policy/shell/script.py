@@ -30,6 +30,8 @@ Piece: TypeAlias = tuple[Atom, tuple[str, ...]]
 """A piece of a word, and the texts that it may be."""
 
 ANY = Atom(Kind.ANY, joined=False)
+WRITTEN = Atom(Kind.ANY, "written in the line", joined=False)
+"""What wildcards, braces or a tilde make of a word: the line tells it, and no other command."""
 NUMBER = Atom(Kind.NUMBER)
 
 
@@ -41,7 +43,8 @@ class Word:
     likeliest first and never none.  `fixed`: the shell makes `values[0]` of
     it and nothing else.  `tilde`: it begins with an unquoted `~`.  `glob`: it
     has unquoted wildcards.  `parts`: what braces make of it, several words.
-    `atoms`: its pieces, in order.  `assigns`: what it sets, as a word of
+    `atoms`: its pieces, in order.  `told`: some of it comes from what a command
+    prints, or from the line's own input.  `assigns`: what it sets, as a word of
     `export` and its like.
     """
 
@@ -52,6 +55,7 @@ class Word:
     glob: bool = False
     parts: tuple[str, ...] = ()
     atoms: tuple[Atom, ...] = field(default=(), compare=False)
+    told: bool = field(default=False, compare=False)
     assigns: "Assignment | None" = field(default=None, compare=False)
 
     @property

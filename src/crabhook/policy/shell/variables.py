@@ -145,6 +145,17 @@ class Variables:
                 todo += copies[name]
         return unfit
 
+    def is_told(self, atoms: Iterable[Atom], seen: frozenset[str] = frozenset()) -> bool:
+        """Whether a piece comes from what a command prints or reads, by way of variables too."""
+        for atom in atoms:
+            if atom.kind is Kind.ANY and not atom.text:
+                return True
+            if atom.kind is Kind.NAME and atom.text not in seen:
+                choices = self._set.get(atom.text, ())
+                if any(self.is_told(one, seen | {atom.text}) for one in choices):
+                    return True
+        return False
+
     def settled(self, atoms: _Atoms) -> tuple[str, ...]:
         """Return every text that these pieces, found sure, can be; nothing if it cannot be told."""
         found = [""]

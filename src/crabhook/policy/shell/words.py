@@ -11,7 +11,7 @@ from itertools import islice, product
 
 from crabhook.policy.shell import arithmetic, expansion, literal, numbers
 from crabhook.policy.shell.line import Line, Shape, UnreadableError
-from crabhook.policy.shell.script import ANY, NUMBER, Atom, Kind, Piece, Word
+from crabhook.policy.shell.script import ANY, NUMBER, WRITTEN, Atom, Kind, Piece, Word
 from crabhook.policy.shell.variables import Variables
 
 MAX_VALUES = 16
@@ -59,7 +59,7 @@ def read_word(line: Line, *, value: bool = False, regex: bool = False) -> Word:
     _check(line, raw, plain)
     if value or regex:
         word = _joined(raw, parts, glob=False, braces=())
-        return replace(word, atoms=(Atom(Kind.ANY),)) if "~" in raw else word
+        return replace(word, atoms=(replace(WRITTEN, joined=True),)) if "~" in raw else word
     glob = set("*?[") & set(plain) and _GLOB.search(raw)
     return _joined(raw, parts, glob=bool(glob), braces=_braces(line, raw, plain))
 
@@ -86,18 +86,18 @@ def _joined(raw: str, parts: list[Piece], *, glob: bool, braces: Sequence[str]) 
     values = values_of(parts)
     if braces:
         values = tuple(dict.fromkeys((*values, *braces)))
-        atoms = _brace_atoms(braces) if certain and not glob else (ANY,)
+        atoms = _brace_atoms(braces) if certain and not glob else (WRITTEN if certain else ANY,)
     elif glob:
-        atoms = (ANY,)
+        atoms = (WRITTEN if certain else ANY,)
     tilde = raw.startswith("~")
     fixed = certain and not glob and not braces
     if tilde and fixed and not (raw == "~" or raw.startswith("~/")):
-        atoms = (Atom(Kind.ANY),)
+        atoms = (replace(WRITTEN, joined=True),)
     return Word(raw, values, fixed, tilde, glob, tuple(braces), atoms)
 
 
 def _brace_atoms(braces: Sequence[str]) -> tuple[Atom, ...]:
-    return (NUMBER,) if all(one.isdigit() for one in braces) else (ANY,)
+    return (NUMBER,) if all(one.isdigit() for one in braces) else (WRITTEN,)
 
 
 def values_of(parts: list[Piece]) -> tuple[str, ...]:
