@@ -13,10 +13,10 @@ from pathlib import Path
 from prompt_toolkit.styles import Attrs
 
 from crabhook.model.request import Origin
-from crabhook.ui.full.clock import Clock
-from crabhook.ui.full.letters import cells
 from crabhook.ui.full.screen import Screen
-from crabhook.ui.full.style import class_of, style
+from crabhook.ui.text.clock import Clock
+from crabhook.ui.text.style import class_of, style
+from crabhook.ui.text.width import cells
 from tests.support.sitting import Sitting, call, happening
 
 ROOT = Path(__file__).parents[2]

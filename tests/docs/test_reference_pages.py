@@ -5,8 +5,8 @@ from pathlib import Path
 
 from crabhook.cli.commands import COMMANDS
 from crabhook.config import _TABLES
-from crabhook.ui.plain.command import parse
-from crabhook.ui.words import WORDS
+from crabhook.ui.commands.parse import parse
+from crabhook.ui.commands.words import WORDS
 from crabhook.v1 import desk_pb2, permission_pb2
 from tests.docs.key_table import with_table
 

@@ -22,13 +22,12 @@ from crabhook.model.request import Origin, Request, Stance
 from crabhook.platforms import PLATFORMS
 from crabhook.platforms.interface import Platform
 from crabhook.server.grpc import codec
-from crabhook.ui.full.draw import request_rows
-from crabhook.ui.full.letters import safe_ascii
-from crabhook.ui.full.paper import Sheet
-from crabhook.ui.plain.news import feed_line, outcome_line
-from crabhook.ui.plain.show import card_lines
-from crabhook.ui.safe import safe
-from crabhook.ui.summary import agent_label, project, session_label, summary, tool_label
+from crabhook.ui.cards.summary import agent_label, project, session_label, summary, tool_label
+from crabhook.ui.full.panes.request import request_rows
+from crabhook.ui.plain.output import card_lines, feed_line, outcome_line
+from crabhook.ui.text.layout import Sheet
+from crabhook.ui.text.safe import safe
+from crabhook.ui.text.width import safe_ascii
 from tests.fuzz.mutation import values
 
 SAMPLES = Path(__file__).parents[1] / "samples"

@@ -41,9 +41,9 @@ MEMORIES = (
     "crabhook.server.offers.KEPT",
     "crabhook.server.lastwords.KEPT",
     "crabhook.store.redact.REMEMBERED",
-    "crabhook.ui.plain.clerk._DECIDED_REMEMBERED",
-    "crabhook.ui.plain.news._ENDED_REMEMBERED",
-    "crabhook.ui.plain.remembering._LISTED_KEPT",
+    "crabhook.ui.plain.interpreter._DECIDED_REMEMBERED",
+    "crabhook.ui.plain.output._ENDED_REMEMBERED",
+    "crabhook.ui.plain.rules._LISTED_KEPT",
 )
 """What is remembered up to a number, so that a server that lives stops growing: made SMALL where a
 server's memory is measured, or minutes would not be enough to fill it."""

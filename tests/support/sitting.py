@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 from crabhook.broker.orders import Kind as OrderKind
 from crabhook.broker.orders import Order
 from crabhook.model.request import Origin
-from crabhook.ui.full.clock import Clock
 from crabhook.ui.full.layout import Frame, Painter
 from crabhook.ui.full.screen import Screen
 from crabhook.ui.options import DeskOptions
+from crabhook.ui.text.clock import Clock
 from tests.support.desk import BrokerDesk
 
 if TYPE_CHECKING:

@@ -23,7 +23,7 @@ from crabhook.store.reader import Agent, Reader
 from crabhook.store.record import Head, Kind, Record
 from crabhook.store.stats import ENDS, Share, stats
 from crabhook.store.verify import Verified, verify
-from crabhook.ui.safe import safe
+from crabhook.ui.text.safe import safe
 
 LAST = 100  # records shown unless more are asked for
 

@@ -8,9 +8,8 @@ import grpc
 from crabhook.cli.presence import PresenceError, add_server_argument, reporting, socket_of, tell
 from crabhook.cli.unseen import ask
 from crabhook.server.address import UnixAddress
-from crabhook.ui.durations import read_duration
-from crabhook.ui.plain.show import clock
-from crabhook.ui.words import LineError
+from crabhook.ui.commands.words import LineError, read_duration
+from crabhook.ui.plain.output import clock
 from crabhook.v1 import desk_pb2 as pb
 
 

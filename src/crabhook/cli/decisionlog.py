@@ -14,7 +14,7 @@ from crabhook.model.decision import Decision
 from crabhook.model.event import Event
 from crabhook.server.runner import Runner
 from crabhook.store.redact import Redactor
-from crabhook.ui.summary import summary
+from crabhook.ui.cards.summary import summary
 
 _LOG = logging.getLogger("crabhook.decisions")
 

@@ -17,7 +17,7 @@ from crabhook.server.grpc.permission import PermissionPort
 from crabhook.server.runner import Runner
 from crabhook.ui.options import DeskOptions
 from crabhook.ui.plain import desk as plain
-from crabhook.ui.plain.lines import standard_writer
+from crabhook.ui.terminal import standard_writer
 
 WAIT = 600.0  # seconds; nobody looks at a demo longer
 

@@ -12,7 +12,7 @@ from crabhook.ui import headless
 from crabhook.ui.attention import Attention, Kind
 from crabhook.ui.options import DeskOptions
 from crabhook.ui.plain import desk as plain
-from crabhook.ui.plain.lines import standard_lines, standard_writer
+from crabhook.ui.terminal import standard_lines, standard_writer
 
 TAKE_BACK_MS = 600  # on the full screen, where a key decides; typed lines need none
 

@@ -5,7 +5,7 @@ import os
 import sys
 
 from crabhook.model.jsontext import Value
-from crabhook.ui.safe import safe
+from crabhook.ui.text.safe import safe
 
 WIDTH = 100  # characters of what a call was about
 _TELLING = ("command", "file_path", "path", "url", "pattern", "query", "prompt")

@@ -10,7 +10,7 @@ from crabhook.lint.linting import Report, lint
 from crabhook.lint.profile import PROFILES, Profile
 from crabhook.lint.protocol import PROTOCOLS
 from crabhook.lint.report import plain, sarif, text
-from crabhook.ui.safe import safe
+from crabhook.ui.text.safe import safe
 
 _LEVELS = {str(severity): severity for severity in reversed(Severity)}
 _NEVER = "never"

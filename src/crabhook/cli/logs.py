@@ -14,7 +14,7 @@ from pathlib import Path
 
 from crabhook.cli.logwriter import LogWriter
 from crabhook.model.errors import CrabhookError
-from crabhook.ui.safe import safe, safe_lines
+from crabhook.ui.text.safe import safe, safe_lines
 
 _LOG = logging.getLogger(__name__)
 

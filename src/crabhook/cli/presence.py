@@ -13,7 +13,7 @@ import grpc
 
 from crabhook.model.errors import CrabhookError
 from crabhook.server.address import Address, UnixAddress, default_address, parse_address
-from crabhook.ui.safe import safe
+from crabhook.ui.text.safe import safe
 from crabhook.v1 import desk_pb2 as pb
 from crabhook.v1.desk_pb2_grpc import DeskServiceStub
 

@@ -15,7 +15,7 @@ from crabhook.policy.trust import PROJECT_FILE
 from crabhook.policy.wide import misread, options_given
 from crabhook.rulebook import edit
 from crabhook.rulebook.files import RulesError
-from crabhook.ui.safe import safe_lines
+from crabhook.ui.text.safe import safe_lines
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -22,7 +22,7 @@ from crabhook.store.query import Query
 from crabhook.store.reader import Reader
 from crabhook.store.record import Kind
 from crabhook.store.sqlite_files import speaking_of
-from crabhook.ui.safe import safe
+from crabhook.ui.text.safe import safe
 
 SINCE = "30d"
 _ABOUT = 60  # characters of an example

@@ -14,7 +14,7 @@ from crabhook.broker.states import State
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.errors import CrabhookError
 from crabhook.policy.rule import Rule
-from crabhook.ui.summary import brief
+from crabhook.ui.cards.summary import brief
 
 # What a slip of a finger could do harm with.
 HELD_BACK = frozenset({Verdict.ALLOW, Verdict.ACCEPT, Verdict.RETRY})

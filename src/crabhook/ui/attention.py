@@ -12,7 +12,7 @@ from crabhook.broker.card import Card
 from crabhook.broker.states import State
 from crabhook.model.choices import Choices
 from crabhook.model.decision import Verdict
-from crabhook.ui.summary import is_plan, is_question
+from crabhook.ui.cards.summary import is_plan, is_question
 
 QUIET = 5.0  # seconds after a key in which nobody is called
 APART = 3.0  # seconds between two calls, however much arrives

@@ -8,7 +8,7 @@ is part of one, whatever an agent puts behind the word "token".
 import re
 from collections.abc import Iterator
 
-from crabhook.ui.safe import safe
+from crabhook.ui.text.safe import safe
 
 COVER = "•"
 ASCII_COVER = "*"

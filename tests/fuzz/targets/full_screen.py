@@ -9,7 +9,7 @@ from typing import Any
 from crabhook.broker.orders import Kind, Order
 from crabhook.model.errors import PayloadError
 from crabhook.platforms import PLATFORMS
-from crabhook.ui.full.paper import line_cells
+from crabhook.ui.text.layout import line_cells
 from tests.fuzz.mutation import plain
 from tests.fuzz.payloads import MUTATION, samples
 from tests.fuzz.target import Target

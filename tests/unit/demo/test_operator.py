@@ -5,7 +5,7 @@ import pytest
 
 from crabhook.demo.agent import calls
 from crabhook.demo.operator import LINES, typed_lines
-from crabhook.ui.plain.command import parse
+from crabhook.ui.commands.parse import parse
 from tests.support.desk import BrokerDesk
 
 

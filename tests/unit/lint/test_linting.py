@@ -17,7 +17,7 @@ from crabhook.lint.protocol import PROTOCOLS
 from crabhook.lint.protocol.interface import Protocol
 from crabhook.lint.report import sarif, text
 from crabhook.model.request import Stance
-from crabhook.ui.safe import safe
+from crabhook.ui.text.safe import safe
 from tests.support.examples import examples
 from tests.unit.lint.corpus import CASES, cases_for, gives, judged, report_of
 

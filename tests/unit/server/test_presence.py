@@ -16,7 +16,7 @@ from crabhook.broker.states import State
 from crabhook.server.address import TcpAddress
 from crabhook.server.passphrase import LONGEST, TRIES, Passphrase, keep
 from crabhook.server.presence import ELSEWHERE, LONGEST_AWAY
-from crabhook.ui import durations
+from crabhook.ui.commands import words
 from crabhook.v1 import desk_pb2 as pb
 from tests.support.port import ask, asking, connected, request
 from tests.support.presence import RIGHT, WRONG, Door, away, door, here, say
@@ -267,7 +267,7 @@ async def test_an_order_the_broker_refuses_is_refused_in_its_words() -> None:
 
 
 def test_nobody_is_away_longer_than_at_the_desk() -> None:
-    assert LONGEST_AWAY == durations.LONGEST
+    assert LONGEST_AWAY == words.LONGEST
 
 
 async def test_every_attempt_is_in_the_feed_that_a_screen_reads_when_it_likes() -> None:

@@ -3,7 +3,7 @@
 import os
 import pty
 
-from crabhook.ui.tty import reopened
+from crabhook.ui.terminal import reopened
 
 
 def test_a_terminal_that_nobody_reads_takes_what_it_can_and_keeps_nobody() -> None:

@@ -16,17 +16,17 @@ from prompt_toolkit.output import ColorDepth, Output
 from prompt_toolkit.output.defaults import create_output
 
 from crabhook.broker.desk import Desk, News
-from crabhook.ui.full.calling import Caller
-from crabhook.ui.full.clock import Clock
 from crabhook.ui.full.dialogs.external_editor import Errands
-from crabhook.ui.full.glass import Glass
 from crabhook.ui.full.keyrow import terminal_keys
 from crabhook.ui.full.keys import KEYS
 from crabhook.ui.full.layout import Frame, Painter
+from crabhook.ui.full.notify import Caller
 from crabhook.ui.full.screen import Screen
-from crabhook.ui.full.style import class_of, style
 from crabhook.ui.full.text_input import LINE_KEYS, TEXT_KEYS
 from crabhook.ui.options import DeskOptions
+from crabhook.ui.terminal import Glass
+from crabhook.ui.text.clock import Clock
+from crabhook.ui.text.style import class_of, style
 
 REDRAW_EVERY = 0.03  # seconds at least between two pictures, however much arrives
 MOVING_EVERY = 0.1  # seconds between two pictures of a bar that shrinks

@@ -19,13 +19,11 @@ from crabhook.model.choices import PASS_ALONE, Beside, Choices
 from crabhook.model.decision import Verdict
 from crabhook.ui.answers import Answers
 from crabhook.ui.attention import Watch
-from crabhook.ui.fitting import suggestions
+from crabhook.ui.cards.context import Surroundings
+from crabhook.ui.commands.decide import suggestions
 from crabhook.ui.full.act import Act
 from crabhook.ui.full.acts import ACTS, TOUCHING
 from crabhook.ui.full.arming import Arming, Escapes, sight_of
-from crabhook.ui.full.around import Surroundings
-from crabhook.ui.full.contents import OVER_THE_CARD, content_of
-from crabhook.ui.full.detail import Content, Detail
 from crabhook.ui.full.dialogs.bulk import Marks
 from crabhook.ui.full.dialogs.edit import Edit, Edits
 from crabhook.ui.full.dialogs.mcp_form_state import FillIn, Fillings
@@ -34,9 +32,11 @@ from crabhook.ui.full.dialogs.prompts import Menu, Proposal, Purpose, Typing
 from crabhook.ui.full.dialogs.question_state import Form, Forms
 from crabhook.ui.full.filters import KeyContext, Mode
 from crabhook.ui.full.keys import key_for
-from crabhook.ui.full.selection import Selection
+from crabhook.ui.full.panes.card import OVER_THE_CARD, content_of
+from crabhook.ui.full.panes.queue import Selection
 from crabhook.ui.full.text_input import History, LineInput, TextInput
 from crabhook.ui.options import DeskOptions
+from crabhook.ui.text.layout import Content, Detail
 
 if TYPE_CHECKING:
     from crabhook.ui.full.dialogs.external_editor import Errand

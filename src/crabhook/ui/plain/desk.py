@@ -6,11 +6,11 @@ from contextlib import suppress
 
 from crabhook.broker.card import Card
 from crabhook.broker.desk import Desk, News
-from crabhook.ui.plain.clerk import Clerk
-from crabhook.ui.plain.news import Teller, Write, outcome_line
-from crabhook.ui.plain.order_line import order_line
+from crabhook.ui.cards.summary import brief
+from crabhook.ui.commands.orders import order_line
+from crabhook.ui.plain.interpreter import Clerk
+from crabhook.ui.plain.output import Teller, Write, outcome_line
 from crabhook.ui.secrets import covered
-from crabhook.ui.summary import brief
 
 FAREWELL = 1.0  # seconds; whoever does not read the last lines by then is gone
 

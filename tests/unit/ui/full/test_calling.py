@@ -13,7 +13,7 @@ from prompt_toolkit.data_structures import Size
 from prompt_toolkit.output.vt100 import Vt100_Output
 
 from crabhook.ui.attention import APART, Attention, Kind
-from crabhook.ui.full.calling import Caller
+from crabhook.ui.full.notify import Caller
 from tests.support.sitting import Sitting
 
 EVERY = frozenset(Kind)

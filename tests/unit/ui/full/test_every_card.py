@@ -17,7 +17,7 @@ from crabhook.broker.orders import Kind, Order
 from crabhook.broker.states import State
 from crabhook.model.decision import Verdict
 from crabhook.platforms import PLATFORMS
-from crabhook.ui.full.paper import line_cells
+from crabhook.ui.text.layout import line_cells
 from tests.support.sitting import Sitting
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from crabhook.broker.orders import Kind, Order
 from crabhook.ui.full.layout import LEAST_ROWS, divide
-from crabhook.ui.full.paper import line_cells
+from crabhook.ui.text.layout import line_cells
 from tests.support.examples import examples
 from tests.support.sitting import QUESTIONS, Sitting
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from crabhook.config import SEQUENCES as SETTINGS_KNOW
 from crabhook.ui.attention import Attention, Kind
-from crabhook.ui.full.signals import SEQUENCES, called_by, notification, title, told_to_program
+from crabhook.ui.full.notify import SEQUENCES, called_by, notification, title, told_to_program
 from tests.support.sitting import Sitting
 
 SHAPES = {

@@ -16,12 +16,11 @@ from crabhook.model.request import Stance
 from crabhook.platforms import PLATFORMS
 from crabhook.platforms.claude.events import HOLDABLE
 from crabhook.platforms.interface import Held
-from crabhook.ui.full.detail import Content
 from crabhook.ui.full.dialogs.mcp_form import FilledContent
 from crabhook.ui.full.dialogs.plan import ChangesContent, DenialContent, NotesContent
 from crabhook.ui.full.filters import Mode
-from crabhook.ui.full.paper import Sheet, line_cells
-from crabhook.ui.safe import TAB, safe
+from crabhook.ui.text.layout import Content, Sheet, line_cells
+from crabhook.ui.text.safe import TAB, safe
 from tests.support.examples import examples
 from tests.support.sitting import Sitting
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from crabhook.broker.orders import Kind, Order
 from crabhook.model.decision import Decision, Verdict
-from crabhook.ui.plain.oldest import JUST_NOW
+from crabhook.ui.commands.parse import JUST_NOW
 from tests.support.desk import BrokerDesk
 from tests.support.plain_sitting import QUESTIONS, Sitting, bash, sample, sitting
 from tests.support.ruled import RM_DENIED, judge_by

@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crabhook.model.decision import Decision, Verdict
+from crabhook.ui.commands.parse import JUST_NOW
+from crabhook.ui.commands.words import WORDS
 from crabhook.ui.plain.desk import run
-from crabhook.ui.plain.lines import LineWriter, read_lines
-from crabhook.ui.plain.news import BACKLOG
-from crabhook.ui.plain.oldest import JUST_NOW
-from crabhook.ui.words import WORDS
+from crabhook.ui.plain.output import BACKLOG
+from crabhook.ui.terminal import LineWriter, read_lines
 from tests.support.desk import BrokerDesk
 from tests.support.plain_sitting import PLAN, QUESTIONS, Sitting, bash, said, sample, sitting
 

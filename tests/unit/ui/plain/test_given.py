@@ -3,7 +3,7 @@ from typing import Any
 import pytest
 
 from crabhook.model.event import Event, ToolCall
-from crabhook.ui.plain.given import given_rows
+from crabhook.ui.plain.request import given_rows
 
 
 def shown(tool: str, given: Any, longest: int = 10_000) -> list[str]:

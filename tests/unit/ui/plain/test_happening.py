@@ -5,7 +5,7 @@ import pytest
 from crabhook.model.event import Event, ToolCall
 from crabhook.model.jsontext import compact
 from crabhook.platforms import PLATFORMS
-from crabhook.ui.plain.happening import BESIDE, happening_rows
+from crabhook.ui.plain.request import BESIDE, happening_rows
 from tests.support.plain_sitting import SAMPLES, sample
 
 

@@ -1,5 +1,5 @@
 from crabhook.broker.orders import Kind, Order
-from crabhook.ui.plain.listing import list_lines
+from crabhook.ui.plain.interpreter import list_lines
 from tests.support.desk import BrokerDesk
 from tests.support.plain_sitting import bash
 

@@ -12,8 +12,7 @@ from crabhook.broker.states import State
 from crabhook.model.decision import Decision, Verdict, no_opinion
 from crabhook.model.event import Event, ToolCall
 from crabhook.model.request import Request
-from crabhook.ui.plain.news import BACKLOG, Teller, feed_line, tell
-from crabhook.ui.plain.show import card_lines
+from crabhook.ui.plain.output import BACKLOG, Teller, card_lines, feed_line, tell
 from tests.support.desk import BrokerDesk
 from tests.support.observed import OBSERVED
 

@@ -14,14 +14,14 @@ from crabhook.model.decision import Decision, Verdict
 from crabhook.model.event import Event, ToolCall
 from crabhook.model.request import Origin, Request
 from crabhook.platforms import PLATFORMS
-from crabhook.ui.plain.happening import LABELS
-from crabhook.ui.plain.show import (
+from crabhook.ui.plain.output import (
     FIRST_CHARACTERS,
     FIRST_LINES,
     WHOLE_CHARACTERS,
     card_lines,
     clock,
 )
+from crabhook.ui.plain.request import LABELS
 from tests.support.desk import BrokerDesk
 
 SAMPLES = Path("tests/samples/claude")

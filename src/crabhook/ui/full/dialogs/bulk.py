@@ -12,22 +12,21 @@ from typing import TYPE_CHECKING
 
 from crabhook.broker.states import State
 from crabhook.model.decision import Decision, Verdict
-from crabhook.ui.full.code import plain_rows
-from crabhook.ui.full.detail import Item
+from crabhook.ui.cards.summary import is_plan, is_question, project, session_label, tool_label
+from crabhook.ui.commands.parse import alike
 from crabhook.ui.full.dialogs.prompts import Proposal, Purpose
-from crabhook.ui.full.draw import request_rows
 from crabhook.ui.full.filters import Mode
-from crabhook.ui.full.framed import framed
-from crabhook.ui.full.letters import Speller, wrapped
-from crabhook.ui.summary import is_plan, is_question, project, session_label, tool_label
-from crabhook.ui.target import alike
+from crabhook.ui.full.panes.request import request_rows
+from crabhook.ui.text.code import plain_rows
+from crabhook.ui.text.layout import Item, framed
+from crabhook.ui.text.width import Speller, wrapped
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Iterator, Sequence
 
     from crabhook.broker.card import Card
-    from crabhook.ui.full.paper import Line, Sheet
     from crabhook.ui.full.screen import Screen
+    from crabhook.ui.text.layout import Line, Sheet
 
 # The marks.
 

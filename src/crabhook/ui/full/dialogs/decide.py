@@ -9,10 +9,10 @@ from crabhook.broker.stops import CAP
 from crabhook.model.choices import Beside
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.errors import CrabhookError
-from crabhook.ui.deciding import DECIDING
-from crabhook.ui.full.clock import lasting
+from crabhook.ui.commands.decide import DECIDING
 from crabhook.ui.full.dialogs.prompts import Purpose
 from crabhook.ui.full.filters import Mode
+from crabhook.ui.text.clock import lasting
 
 if TYPE_CHECKING:
     from crabhook.policy.rule import Rule

@@ -13,26 +13,25 @@ from crabhook.model.choices import Beside
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.errors import CrabhookError, PayloadError
 from crabhook.model.jsontext import Value, parse_value, pretty
-from crabhook.ui.full.code import plain_rows, wrap_line
-from crabhook.ui.full.detail import Item
+from crabhook.ui.commands.decide import RewriteError, edited_field, rewritten
 from crabhook.ui.full.dialogs.decide import give
 from crabhook.ui.full.dialogs.external_editor import Errand
 from crabhook.ui.full.dialogs.prompts import Proposal
-from crabhook.ui.full.diff import edit_rows
 from crabhook.ui.full.filters import Mode
-from crabhook.ui.full.framed import framed
 from crabhook.ui.full.text_input import LONGEST_TEXT, TextInput
-from crabhook.ui.rewrite import RewriteError, edited_field, rewritten
-from crabhook.ui.safe import TAB
+from crabhook.ui.text.code import plain_rows, wrap_line
+from crabhook.ui.text.diff import edit_rows
+from crabhook.ui.text.layout import Item, framed
+from crabhook.ui.text.safe import TAB
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterator
 
     from crabhook.broker.card import Card
     from crabhook.model.event import ToolCall
-    from crabhook.ui.full.letters import Speller
-    from crabhook.ui.full.paper import Line, Sheet
     from crabhook.ui.full.screen import Screen
+    from crabhook.ui.text.layout import Line, Sheet
+    from crabhook.ui.text.width import Speller
 
 # What is edited.
 

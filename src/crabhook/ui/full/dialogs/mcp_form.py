@@ -11,23 +11,21 @@ from typing import TYPE_CHECKING
 
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.errors import DecisionError
-from crabhook.ui.full.code import plain_rows
-from crabhook.ui.full.detail import Item
+from crabhook.ui.cards.summary import brief
 from crabhook.ui.full.dialogs.decide import give
 from crabhook.ui.full.dialogs.mcp_form_state import ANSWERED, Entry, FillIn
 from crabhook.ui.full.dialogs.prompts import Proposal, Purpose
-from crabhook.ui.full.draw import request_rows
-from crabhook.ui.full.fields import field_rows, value_rows
 from crabhook.ui.full.filters import Mode
-from crabhook.ui.full.framed import framed
-from crabhook.ui.summary import brief
+from crabhook.ui.full.panes.request import request_rows
+from crabhook.ui.text.code import field_rows, plain_rows, value_rows
+from crabhook.ui.text.layout import Item, framed
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator, Mapping
 
     from crabhook.broker.card import Card
-    from crabhook.ui.full.paper import Line, Sheet
     from crabhook.ui.full.screen import Screen
+    from crabhook.ui.text.layout import Line, Sheet
 
 # What keys do.
 

@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING
 from crabhook.broker.orders import Kind, Order
 from crabhook.broker.stops import CAP
 from crabhook.model.errors import CrabhookError
-from crabhook.ui.durations import read_duration
-from crabhook.ui.full.clock import Clock, lasting
+from crabhook.ui.cards.summary import brief, project
+from crabhook.ui.commands.words import read_duration
 from crabhook.ui.full.dialogs.prompts import Choice, Menu, Proposal, Purpose, Statement
-from crabhook.ui.summary import brief, project
+from crabhook.ui.text.clock import Clock, lasting
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from crabhook.ui.full.letters import Speller
-    from crabhook.ui.full.paper import Line
     from crabhook.ui.full.screen import Screen
+    from crabhook.ui.text.layout import Line
+    from crabhook.ui.text.width import Speller
 
 # Orders in words, as the status line always shows them.
 

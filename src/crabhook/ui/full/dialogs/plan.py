@@ -11,24 +11,23 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from crabhook.model.decision import Decision, Verdict
-from crabhook.ui.full.code import plain_rows
-from crabhook.ui.full.detail import Item
+from crabhook.ui.cards.summary import is_plan
 from crabhook.ui.full.dialogs.decide import give
 from crabhook.ui.full.dialogs.prompts import Proposal, Purpose
-from crabhook.ui.full.diff import unified_rows
-from crabhook.ui.full.draw import request_rows
 from crabhook.ui.full.filters import Mode
-from crabhook.ui.full.framed import framed
-from crabhook.ui.full.markdown import Mark, mark_rows, marks_of
-from crabhook.ui.summary import is_plan
+from crabhook.ui.full.panes.request import request_rows
+from crabhook.ui.text.code import plain_rows
+from crabhook.ui.text.diff import unified_rows
+from crabhook.ui.text.layout import Item, framed
+from crabhook.ui.text.markdown import Mark, mark_rows, marks_of
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Iterator, Sequence
 
     from crabhook.broker.card import Card
     from crabhook.broker.desk import Desk
-    from crabhook.ui.full.paper import Line, Sheet
     from crabhook.ui.full.screen import Screen
+    from crabhook.ui.text.layout import Line, Sheet
 
 # Plans and the notes on them.
 

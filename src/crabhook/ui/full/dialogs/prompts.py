@@ -4,13 +4,11 @@ from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
-from crabhook.ui.full.code import plain_rows
-from crabhook.ui.full.detail import Content, Item
 from crabhook.ui.full.filters import Mode
-from crabhook.ui.full.framed import framed
-from crabhook.ui.full.letters import clip, wrapped
-from crabhook.ui.full.paper import Line, Sheet
 from crabhook.ui.full.text_input import LineInput
+from crabhook.ui.text.code import plain_rows
+from crabhook.ui.text.layout import Content, Item, Line, Sheet, framed
+from crabhook.ui.text.width import clip, wrapped
 
 # A list to choose from.
 

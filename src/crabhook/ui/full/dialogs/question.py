@@ -12,16 +12,15 @@ from typing import TYPE_CHECKING
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.errors import QuestionError
 from crabhook.model.jsontext import Value, pretty
-from crabhook.ui.full.code import plain_rows
-from crabhook.ui.full.detail import Item
+from crabhook.ui.cards.summary import brief
 from crabhook.ui.full.dialogs.decide import give
 from crabhook.ui.full.dialogs.prompts import Purpose
-from crabhook.ui.full.draw import request_rows
 from crabhook.ui.full.filters import Mode
-from crabhook.ui.full.framed import framed
-from crabhook.ui.full.letters import Speller, cells, clip
-from crabhook.ui.safe import TAB
-from crabhook.ui.summary import brief
+from crabhook.ui.full.panes.request import request_rows
+from crabhook.ui.text.code import plain_rows
+from crabhook.ui.text.layout import Item, framed
+from crabhook.ui.text.safe import TAB
+from crabhook.ui.text.width import Speller, cells, clip
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator, Mapping
@@ -29,8 +28,8 @@ if TYPE_CHECKING:
     from crabhook.broker.card import Card
     from crabhook.model.question import Option
     from crabhook.ui.full.dialogs.question_state import Draft, Form
-    from crabhook.ui.full.paper import Line, Sheet
     from crabhook.ui.full.screen import Screen
+    from crabhook.ui.text.layout import Line, Sheet
 
 # What keys do.
 

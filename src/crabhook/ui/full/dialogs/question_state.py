@@ -7,7 +7,7 @@ from crabhook.broker.card import Card
 from crabhook.model.errors import QuestionError
 from crabhook.model.jsontext import Value
 from crabhook.model.question import Answer, Question, merge_answers, quote_label, read_questions
-from crabhook.ui.summary import is_question
+from crabhook.ui.cards.summary import is_question
 
 
 @dataclass(slots=True)

@@ -14,12 +14,12 @@ from crabhook.model.decision import Decision, Verdict
 from crabhook.model.jsontext import pretty
 from crabhook.model.suggestion import MODES, PLACES, set_mode
 from crabhook.policy.offer import in_words, until
-from crabhook.ui.fitting import suggestions
+from crabhook.ui.cards.summary import brief
+from crabhook.ui.commands.decide import suggestions
+from crabhook.ui.commands.rules import covered, denials, ending, let_through, tried
 from crabhook.ui.full.dialogs.decide import give
 from crabhook.ui.full.dialogs.prompts import Beneath, Choice, Menu, Proposal, Statement
 from crabhook.ui.full.filters import Mode
-from crabhook.ui.offered import covered, denials, ending, let_through, tried
-from crabhook.ui.summary import brief
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -8,9 +8,9 @@ import pytest
 
 from crabhook.broker.card import Card
 from crabhook.broker.orders import Kind, Order
+from crabhook.ui.commands.decide import RewriteError
 from crabhook.ui.full.dialogs.edit import Edits, asked_tool, edit_of
 from crabhook.ui.full.text_input import LONGEST_TEXT
-from crabhook.ui.rewrite import RewriteError
 from tests.support.sitting import Sitting
 
 

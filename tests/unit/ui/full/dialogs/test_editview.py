@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from crabhook.broker.card import Card
 from crabhook.model.decision import Decision, Verdict
 from crabhook.ui.full.dialogs.edit import DifferenceContent, Edit, EditContent
-from crabhook.ui.full.paper import Line, Sheet, line_cells
 from crabhook.ui.full.text_input import TEXT_KEYS, TextInput
-from crabhook.ui.safe import safe
+from crabhook.ui.text.layout import Line, Sheet, line_cells
+from crabhook.ui.text.safe import safe
 from tests.support.sitting import Sitting
 
 SHEET = Sheet(24, safe)

@@ -7,11 +7,10 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crabhook.ui.full.detail import Content
 from crabhook.ui.full.dialogs.question import FormContent, ReviewContent, tab_line
 from crabhook.ui.full.dialogs.question_state import Form
-from crabhook.ui.full.paper import Sheet
-from crabhook.ui.safe import safe
+from crabhook.ui.text.layout import Content, Sheet
+from crabhook.ui.text.safe import safe
 from tests.support.sitting import QUESTIONS, Sitting
 
 SHEET = Sheet(78, safe)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from crabhook.model.decision import Decision, Verdict
 from crabhook.ui.full.dialogs.bulk import BundleContent, bundle_of
-from crabhook.ui.full.paper import Sheet
-from crabhook.ui.safe import safe
+from crabhook.ui.text.layout import Sheet
+from crabhook.ui.text.safe import safe
 from tests.support.sitting import QUESTIONS, Sitting
 
 ALLOW = Decision(Verdict.ALLOW)

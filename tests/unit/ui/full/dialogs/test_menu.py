@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from crabhook.ui.full.dialogs.prompts import Beneath, Choice, Menu, MenuContent
-from crabhook.ui.full.paper import Sheet, line_cells
-from crabhook.ui.safe import safe
+from crabhook.ui.text.layout import Sheet, line_cells
+from crabhook.ui.text.safe import safe
 
 HOSTILE = "\x1b[2J\u202e x"
 

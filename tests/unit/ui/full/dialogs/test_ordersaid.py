@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from crabhook.broker.orders import Kind, Order
-from crabhook.ui.full.clock import Clock
 from crabhook.ui.full.dialogs.orders import orders_line, scope_of, what_of
-from crabhook.ui.safe import safe
+from crabhook.ui.text.clock import Clock
+from crabhook.ui.text.safe import safe
 
 CLOCK = Clock(1000.0, 1_700_000_000.0)
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from crabhook.ui.full.dialogs.prompts import Proposal, Statement
 from crabhook.ui.full.filters import Mode
-from crabhook.ui.full.paper import Sheet, line_cells
-from crabhook.ui.safe import safe
+from crabhook.ui.text.layout import Sheet, line_cells
+from crabhook.ui.text.safe import safe
 from tests.support.sitting import Sitting
 
 HOSTILE = "\x1b]0;x\x07 " + "long " * 40

@@ -1,0 +1,194 @@
+"""What was decided about the same kind of thing not long ago: the same tool with the same target.
+
+It counts only what the operator's own desk remembers, and says so: it is a
+help to the memory and no advice.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from crabhook.broker.card import Card
+from crabhook.broker.desk import Desk
+from crabhook.broker.states import State
+from crabhook.model.decision import Verdict
+from crabhook.model.event import Event
+from crabhook.ui.cards.summary import brief, names_plan
+from crabhook.ui.commands.decide import suggestions
+from crabhook.ui.text.code import plain_rows
+from crabhook.ui.text.layout import Line, Sheet, framed
+from crabhook.ui.text.width import Speller, cells, clip
+
+_LOOKED_AT = 400  # letters of an input's text in which its first word is looked for
+_PATHS = ("file_path", "notebook_path", "path")
+_TEXTS = ("pattern", "query", "skill", "subagent_type")
+
+
+def target(event: Event) -> str:
+    """Return what a call is about in a word: its program, its file, its host; empty if unknown."""
+    value = event.tool.input if event.tool else None
+    if not isinstance(value, dict):
+        return ""
+    for key in ("command", *_PATHS, "url", *_TEXTS):
+        text = value.get(key)
+        if isinstance(text, str) and text.strip():
+            return _word(key, text)
+    return ""
+
+
+def _word(key: str, text: str) -> str:
+    if key == "command":
+        return text[:_LOOKED_AT].split(maxsplit=1)[0]
+    if key == "url":
+        try:
+            return urlsplit(text[:_LOOKED_AT]).hostname or ""
+        except ValueError:
+            return ""
+    return text
+
+
+def decided_before(card: Card, ended: Iterable[Card]) -> str:
+    """Return how calls like the card's were decided, in a sentence; empty where none were.
+
+    The text holds an agent's own words, and is not yet safe to show.
+    """
+    mine, tool = target(card.event), card.event.tool
+    if tool is None:
+        return ""
+    alike = [
+        one.decision.verdict
+        for one in ended
+        if one.state is State.DECIDED
+        and one.decision is not None
+        and one.number != card.number
+        and one.event.tool is not None
+        and one.event.tool.name == tool.name
+        and target(one.event) == mine
+    ]
+    allowed, denied = alike.count(Verdict.ALLOW), alike.count(Verdict.DENY)
+    if not allowed and not denied:
+        return ""
+    what = f"{tool.name[:_LOOKED_AT]} {mine[:_LOOKED_AT]}".strip()
+    calls = "call" if allowed + denied == 1 else "calls"
+    decided = f"{allowed or 'none'} allowed, {denied or 'none'} denied"
+    return f"{allowed + denied} {calls} like this ({what}) not long ago: {decided}"
+
+
+_WIDE = 50  # columns from which there is room to say whose words they are
+_LAST_WORDS = "the agent's last words"
+_A_PLAN = "the plan, as its file says"
+
+
+@dataclass(frozen=True, slots=True)
+class Around:
+    """What the desk knows of a card beside the card: `words` are an agent's, `before` is a count.
+
+    Both hold agents' letters, and are not yet safe to show.  `whose`: what the words are.
+    """
+
+    words: str = ""
+    before: str = ""
+    whose: str = _LAST_WORDS
+
+
+def words_line(around: Around, columns: int, spell: Speller) -> Line:
+    """Return the start of an agent's words in one line."""
+    whose = f"({around.whose})" if columns >= _WIDE else ""
+    said = clip(_in_one_line(around.words, spell), columns - cells(whose) - 5)
+    return [("", f"    {said} "), ("dim", whose)]
+
+
+def _in_one_line(words: str, spell: Speller) -> str:
+    return f'"{brief(" ".join(words[:1000].split()), spell)}"'
+
+
+def words_rows(around: Around, sheet: Sheet) -> Iterator[Line]:
+    """Return an agent's words in full, where one line cannot hold them."""
+    words, room = around.words, sheet.columns - 5
+    room -= len(around.whose) + 2 if sheet.columns >= _WIDE else 0
+    if "\n" in words or cells(_in_one_line(words, sheet.spell)) > room:
+        yield [("label", around.whose)]
+        yield from framed(plain_rows(words, sheet.inner, sheet.spell, words=True))
+
+
+def because_lines(card: Card, sheet: Sheet) -> list[Line]:
+    """Return the start of why the card is here; a rule or a protected place stands out."""
+    style = "noted" if card.law else "dim"
+    return [[(style, f"    {brief(card.because, sheet.spell)}")]] if card.because else []
+
+
+def because_rows(card: Card, sheet: Sheet) -> Iterator[Line]:
+    """Return in full why the card is here, where one line cannot hold it."""
+    if cells(brief(card.because, sheet.spell)) > sheet.columns - 5:
+        yield [("label", "why it is here")]
+        yield from framed(plain_rows(card.because, sheet.inner, sheet.spell, words=True))
+
+
+def limit_lines(card: Card, sheet: Sheet) -> list[Line]:
+    """Return the start of what a decision will not bring about, a line for each thing."""
+    return [[("noted", f"    {sheet.spell(limit)}")] for limit in card.limits]
+
+
+def alarm_lines(card: Card, sheet: Sheet) -> list[Line]:
+    """Return what was said of the call that cannot be true of it, or what ran in its place."""
+    return [[("warning", f"  ! {sheet.spell(alarm)}")] for alarm in card.alarms]
+
+
+def limit_rows(card: Card, sheet: Sheet) -> Iterator[Line]:
+    """Return in full what a decision will not bring about, where one line cannot hold it."""
+    for limit in card.limits:
+        if cells(limit) > sheet.columns - 5:
+            yield [("label", "what a hook cannot do here")]
+            yield from framed(plain_rows(limit, sheet.inner, sheet.spell, words=True))
+
+
+def before_rows(before: str, sheet: Sheet) -> Iterator[Line]:
+    """Return what was decided about calls like it."""
+    if before:
+        for _, row in plain_rows(before, sheet.columns, sheet.spell, style="dim", words=True):
+            yield row
+
+
+def suggestion_rows(card: Card, sheet: Sheet) -> Iterator[Line]:
+    """Return what the agent suggests to allow from now on, numbered as the keys are."""
+    for number, offered in enumerate(suggestions(card), 1):
+        kept = f", kept in {offered.where}" if offered.where else ""
+        said = plain_rows(f"{offered.what}{kept}", sheet.inner - 14, sheet.spell, words=True)
+        head = f"suggestion {number:<2} "
+        for place, (_, row) in enumerate(said):
+            yield [("label", head) if place == 0 else ("", " " * len(head)), *row]
+
+
+class Surroundings:
+    """What is known around the cards that were looked at, each found once."""
+
+    def __init__(self, desk: Desk) -> None:
+        self._desk = desk
+        self._found: dict[int, Around] = {}
+
+    def __repr__(self) -> str:
+        return f"<Surroundings of {sorted(self._found)}>"
+
+    def of(self, card: Card) -> Around:
+        """Return what is known around a card; its agent's last words may follow in a moment."""
+        found = self._found.get(card.number)
+        if found is None:
+            words = self._words(card)
+            whose = _A_PLAN if names_plan(card.event) else _LAST_WORDS
+            found = Around(words or "", decided_before(card, self._desk.ended()), whose)
+            if words is not None:
+                self._found[card.number] = found
+        return found
+
+    def read(self, card: Card) -> bool:
+        """Whether nothing about the card is still being read."""
+        return card.number in self._found or self._words(card) is not None
+
+    def forget(self, number: int) -> None:
+        """Forget a card that nobody looks at any more."""
+        self._found.pop(number, None)
+
+    def _words(self, card: Card) -> str | None:
+        """Return the agent's last words where the event does not tell them itself."""
+        told = card.event.fields.get("last_assistant_message") is not None
+        return "" if told else self._desk.last_words(card.number)

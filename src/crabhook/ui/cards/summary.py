@@ -1,0 +1,218 @@
+"""A card in a few words: which tool, whose, where, and what for.
+
+Everything here takes agents' text and returns text that is safe for a terminal,
+on one line, and of bounded length, so that a list of cards costs the same
+whatever the agents sent.  `spell` makes it safe where a terminal needs more
+than `safe` does.
+"""
+
+import json
+from collections import Counter
+from collections.abc import Callable, Mapping
+from typing import TypeAlias
+
+from crabhook.model.errors import QuestionError
+from crabhook.model.event import Event
+from crabhook.model.jsontext import CUT, Value
+from crabhook.model.question import QUESTION_TOOLS, describe, read_questions
+from crabhook.policy.patch import read_patch
+from crabhook.ui.text.safe import safe
+
+LONGEST = 400  # characters of an agent's text that are looked at; no line of a list shows more
+PLAN_TOOLS = frozenset({"ExitPlanMode", "exit_plan_mode"})
+"""What Claude Code and Gemini CLI call the tool that presents a plan to a person."""
+
+_MAIN_AGENT = "main"
+_PATCH_TOOL = "apply_patch"
+_PATCH_READ = 20_000  # characters; longer ones are shown from their start
+_COUNTED = 200_000  # letters of an edit whose lines are counted
+_ID_SHOWN = 4  # characters of an agent's id, enough to tell a few apart
+
+_Input: TypeAlias = Mapping[str, Value]
+_Spell: TypeAlias = Callable[[str], str]
+
+
+def brief(text: str, spell: _Spell = safe) -> str:
+    """Return the start of an agent's text, safe; an ellipsis stands for what is left out."""
+    return spell(text) if len(text) <= LONGEST else spell(text[:LONGEST]) + "…"
+
+
+def tool_label(event: Event, spell: _Spell = safe) -> str:
+    """Return the tool the event is about, or the event's own name where it is about none."""
+    return brief(event.tool.name if event.tool else event.name, spell)
+
+
+def agent_label(event: Event, spell: _Spell = safe) -> str:
+    """Return which of the session's agents it was: "main", or a subagent's kind and id."""
+    if not event.agent_id:
+        return _MAIN_AGENT
+    kind = brief(event.agent_type, spell) or "agent"
+    return f"{kind}·{spell(event.agent_id[:_ID_SHOWN])}"
+
+
+def project(event: Event, spell: _Spell = safe) -> str:
+    """Return the last part of the folder the agent works in."""
+    parts = event.cwd[-LONGEST:].replace("\\", "/").rstrip("/").rsplit("/", 1)
+    return brief(parts[-1] or event.cwd, spell)
+
+
+def session_label(event: Event, spell: _Spell = safe) -> str:
+    """Return the start of the session's id, enough to tell sessions apart."""
+    return spell(event.session[:8])
+
+
+def is_question(event: Event) -> bool:
+    """Whether the event asks the operator questions with answers to choose."""
+    return event.tool is not None and event.tool.name in QUESTION_TOOLS
+
+
+def is_plan(event: Event) -> bool:
+    """Whether the event presents a plan, to be approved."""
+    return event.tool is not None and event.tool.name in PLAN_TOOLS
+
+
+def names_plan(event: Event) -> bool:
+    """Whether the event only names the file in which its plan lies, as Gemini CLI's does."""
+    given = event.tool.input if event.tool else None
+    return is_plan(event) and isinstance(given, dict) and "plan_filename" in given
+
+
+def summary(event: Event, spell: _Spell = safe) -> str:
+    """Return what the call is for, in one line: its command, file, question or plan.
+
+    A line break in a command stays visible as a mark, so that one line never
+    passes for the whole of several.
+    """
+    if event.tool is not None:
+        return brief(_told(event, event.tool.input), spell)
+    title, message = event.text("title").strip(), event.text("message").strip()
+    if title and message:
+        return brief(f"{title}: {message}", spell)
+    said = (event.text(key).strip() for key in _SAID)
+    return brief(next((text for text in said if text), ""), spell)
+
+
+def _told(event: Event, tool_input: Value) -> str:
+    if is_question(event):
+        return _question(tool_input)
+    if not isinstance(tool_input, dict) or not tool_input:
+        return "" if tool_input in ({}, None) else _some_json(tool_input)
+    command = tool_input.get("command")
+    if event.tool and event.tool.name == _PATCH_TOOL and isinstance(command, str):
+        return _patch(command, event.cwd)
+    for key, tell in _TELLING:
+        value = tool_input.get(key)
+        if isinstance(value, str) and value.strip():
+            return tell(value, tool_input, event.cwd)
+    return ", ".join(f"{key}: {_short(tool_input[key])}" for key in list(tool_input)[:8])
+
+
+def _question(tool_input: Value) -> str:
+    try:
+        return describe(read_questions(tool_input))
+    except QuestionError as error:
+        return f"unreadable: {error}"
+
+
+def _itself(value: str, _whole: _Input, _cwd: str) -> str:
+    return value
+
+
+def _patch(text: str, cwd: str) -> str:
+    """Return the files that a patch names; the patch itself where that may not be all of it."""
+    patch = read_patch(text) if len(text) <= _PATCH_READ else None
+    if patch is None or patch.trouble:
+        return text
+    folder = cwd.rstrip("/") + "/"
+    return f"patch {', '.join(dict.fromkeys(path.removeprefix(folder) for path in patch.paths))}"
+
+
+def _first_line(value: str, _whole: _Input, _cwd: str) -> str:
+    """Return the first line that says something; the screen shows the others."""
+    start = value.lstrip()[: LONGEST + 1]
+    return start.split("\n", 1)[0].lstrip("# ") or start
+
+
+def _file(path: str, whole: _Input, cwd: str) -> str:
+    """Return the path, from the agent's folder on, and how many lines come and go, if it says."""
+    edits = whole.get("edits")
+    each = edits if isinstance(edits, list) and len(edits) <= LONGEST else [dict(whole)]
+    counts = [_count(edit) for edit in each if isinstance(edit, dict)]
+    everywhere = "everywhere" if whole.get("replace_all") is True else ""
+    told = ""
+    if counts and None not in counts:
+        added, removed = (sum(count[side] for count in counts if count) for side in (0, 1))
+        told = f"+{added} -{removed} {everywhere}".rstrip()
+    elif isinstance(content := whole.get("content"), str) and not content.endswith(CUT):
+        lines = len(_lines(content))
+        told = f"{lines} line{'' if lines == 1 else 's'}"
+    folder = cwd.rstrip("/") + "/"
+    return f"{_end_of(path.removeprefix(folder) or path)} {told}".rstrip()
+
+
+def _count(edit: _Input) -> tuple[int, int] | None:
+    """Return how many lines an edit brings and takes away; None where that cannot be told soon."""
+    old, new = edit.get("old_string"), edit.get("new_string")
+    if not isinstance(old, str) or not isinstance(new, str):
+        return None
+    if len(old) + len(new) > _COUNTED or old.endswith(CUT) or new.endswith(CUT):
+        return None
+    before, after = Counter(_lines(old)), Counter(_lines(new))
+    return (after - before).total(), (before - after).total()
+
+
+def _lines(text: str) -> list[str]:
+    return text.removesuffix("\n").split("\n") if text else []
+
+
+def _end_of(path: str) -> str:
+    return path if len(path) <= LONGEST // 2 else "…" + path[-LONGEST // 2 :]
+
+
+# Which field of an event about no tool tells what it is about.
+_SAID = (
+    "message",
+    "prompt",
+    "last_assistant_message",
+    "prompt_response",
+    "title",
+    "reason",
+    "file_path",
+    "directory",
+    "new_cwd",
+    "source",
+    "trigger",
+)
+
+# Which field of a tool's input tells what the call is for, the most telling first.
+_TELLING: tuple[tuple[str, Callable[[str, _Input, str], str]], ...] = (
+    ("command", _itself),
+    ("plan", _first_line),
+    ("plan_filename", _itself),
+    ("file_path", _file),
+    ("notebook_path", _file),
+    ("path", _file),
+    ("dir_path", _file),
+    ("pattern", _itself),
+    ("url", _itself),
+    ("query", _itself),
+    ("prompt", _first_line),
+    ("description", _itself),
+)
+
+
+def _short(value: Value) -> str:
+    return value[:LONGEST] if isinstance(value, str) else _some_json(value)
+
+
+def _some_json(value: Value) -> str:
+    """Return the start of a value's JSON, written no further than it can be shown."""
+    written = ""
+    for piece in _ENCODER.iterencode(value):
+        written += piece[: LONGEST + 1]
+        if len(written) > LONGEST:
+            break
+    return written
+
+
+_ENCODER = json.JSONEncoder(ensure_ascii=False)

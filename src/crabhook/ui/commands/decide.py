@@ -1,0 +1,357 @@
+"""Which words decide a card, and what decision each of them makes with what follows it.
+
+A word that does not fit its event is let through to the broker, which refuses
+the decision and says what the event can be told.  Only what cannot be made
+into a decision at all is refused here.
+"""
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from difflib import unified_diff
+from typing import TypeAlias
+
+from crabhook.broker.card import Card
+from crabhook.broker.states import State
+from crabhook.broker.stops import CAP
+from crabhook.model.choices import Beside
+from crabhook.model.decision import Decision, Verdict
+from crabhook.model.elicitation import read_fields
+from crabhook.model.errors import PayloadError, QuestionError
+from crabhook.model.event import ToolCall
+from crabhook.model.jsontext import Value, parse_object, parse_value, pretty
+from crabhook.model.question import merge_answers, read_questions
+from crabhook.model.suggestion import MODES, PLACES, Suggestion, read_suggestions, set_mode
+from crabhook.ui.cards.summary import PLAN_TOOLS, is_plan, is_question
+from crabhook.ui.commands.forms import accepting, example, read_answers, read_values
+from crabhook.ui.commands.words import WORDS, LineError
+from crabhook.ui.text.rows import Row, bounded
+from crabhook.ui.text.safe import safe
+
+_Fits: TypeAlias = Callable[[Card], bool]
+
+
+def fitting(card: Card) -> list[str]:
+    """Return how the words that fit a card which waits are written; nothing for one that ended."""
+    if card.state is not State.WAITING:
+        return []
+    return [_usage(name, card) for name, fits in _FITS.items() if fits(card)]
+
+
+def other_words(card: Card) -> str:
+    """Return what can be written about a card where something else could not."""
+    return " | ".join(fitting(card)) or WORDS["show"].usage(card.number)
+
+
+def suggestions(card: Card) -> tuple[Suggestion, ...]:
+    """Return what the card's agent suggests to allow from now on."""
+    found = (read_suggestions(leg.event.fields) for leg in card.requests)
+    return next((offered for offered in found if offered), ())
+
+
+def _usage(name: str, card: Card) -> str:
+    """Return how the word is written for this very card."""
+    number, tool = card.number, card.event.tool
+    if name == "answer" and tool is not None:
+        return f"{number} answer {example(read_questions(tool.input))}"
+    if name == "accept":
+        return f"{number} {accepting(read_fields(card.event.fields))}"
+    if name == "allow" and Beside.NOTE not in card.choices.beside:
+        return f"{number} allow"
+    return f"{number} {name}" if name == "remember" else WORDS[name].usage(number)
+
+
+def _answerable(card: Card) -> bool:
+    """Whether it asks questions that can be read; any other call is allowed as it is."""
+    if card.event.tool is None or not is_question(card.event):
+        return False
+    try:
+        read_questions(card.event.tool.input)
+    except QuestionError:
+        return False
+    return Verdict.ALLOW in card.choices.verdicts
+
+
+def _allowed_as_it_is(card: Card) -> bool:
+    return Verdict.ALLOW in card.choices.verdicts and not _answerable(card)
+
+
+def _takes(verdict: Verdict) -> _Fits:
+    return lambda card: verdict in card.choices.verdicts
+
+
+def _carries(part: Beside) -> _Fits:
+    return lambda card: part in card.choices.beside
+
+
+def _edits(card: Card) -> bool:
+    return Beside.INPUT in card.choices.beside and _allowed_as_it_is(card)
+
+
+def _suggests(card: Card) -> bool:
+    return bool(suggestions(card)) and Beside.PERMISSIONS in card.choices.beside
+
+
+def _sets_mode(card: Card) -> bool:
+    return is_plan(card.event) and Beside.PERMISSIONS in card.choices.beside
+
+
+# In the order in which they are offered.
+_FITS: Mapping[str, _Fits] = {
+    "answer": _answerable,
+    "accept": _takes(Verdict.ACCEPT),
+    "allow": _allowed_as_it_is,
+    "keep-going": _takes(Verdict.KEEP_GOING),
+    "retry": _takes(Verdict.RETRY),
+    "deny": _takes(Verdict.DENY),
+    "decline": _takes(Verdict.DECLINE),
+    "cancel": _takes(Verdict.CANCEL),
+    "ask": _takes(Verdict.ASK),
+    "pass": _takes(Verdict.PASS),
+    "edit": _edits,
+    "mode": _sets_mode,
+    "always": _suggests,
+    "remember": _carries(Beside.RULE),
+    "deny --interrupt": _carries(Beside.INTERRUPT),
+    "output": _carries(Beside.OUTPUT),
+    "defer": _takes(Verdict.DEFER),
+    "halt": _carries(Beside.HALT),
+    "tell": _carries(Beside.MESSAGE),
+}
+
+
+_COMPARED_LINES = 2_000  # of both sides; past these, comparing costs more than it tells
+_LINES, _CHARACTERS = 200, 20_000  # of a difference that is printed
+
+
+class RewriteError(ValueError):
+    """A change that cannot be made, in words for a person."""
+
+
+def rewritten(tool: ToolCall, text: str) -> dict[str, Value]:
+    """Return the tool's whole input as `text` changes it.
+
+    A plan or a command is replaced by `text` and every other field stays.
+    Any other input is replaced by the JSON object that `text` is.  Raises
+    RewriteError for anything else, and for a change that changes nothing.
+    """
+    key = edited_field(tool)
+    if key is None:
+        changed = _as_object(text)
+    else:
+        assert isinstance(tool.input, dict)  # noqa: S101 - it has the field
+        changed = {**tool.input, key: text}
+    if pretty(changed) == pretty(tool.input):
+        raise RewriteError("that changes nothing")
+    return changed
+
+
+def edited_field(tool: ToolCall) -> str | None:
+    """Return the field of the input that is edited as itself; None where it is edited as JSON."""
+    key = "plan" if tool.name in PLAN_TOOLS else "command"
+    if isinstance(tool.input, dict) and isinstance(tool.input.get(key), str):
+        return key
+    return None
+
+
+def _as_object(text: str) -> dict[str, Value]:
+    try:
+        return parse_object(text.encode(errors="replace"))
+    except PayloadError as error:
+        raise RewriteError(
+            f"the input is a JSON object, and what you wrote is not: {error}"
+        ) from error
+
+
+def difference(tool: ToolCall, changed: dict[str, Value]) -> list[str]:
+    """Return what an edit takes out and puts in, as the lines of a unified diff, indented."""
+    key = edited_field(tool)
+    if key is None or not isinstance(tool.input, dict):
+        old, new = pretty(tool.input), pretty(changed)
+    else:
+        old, new = str(tool.input[key]), str(changed[key])
+    rows = [Row(f"  the {key or 'input'} as it will be sent:"), *_compared(old, new)]
+    return [row.line for row in bounded(rows, _LINES, _CHARACTERS)]
+
+
+def _compared(old: str, new: str) -> Iterator[Row]:
+    before, after = old.split("\n"), new.split("\n")
+    if len(before) + len(after) > _COMPARED_LINES:
+        yield from (Row("    -", line) for line in before)
+        yield from (Row("    +", line) for line in after)
+        return
+    steps = unified_diff(before, after, lineterm="")
+    for place, line in enumerate(steps):
+        if place > 1:  # the first two name files
+            yield Row("    ", line)
+
+
+_DIALOG = (
+    "has questions: without answers the agent will show its own dialog, "
+    "or deny the call where nobody can see it"
+)
+_QUOTED = 40  # letters of what cannot be read that are repeated
+_TIMES = re.compile(r"times=(\S*)(?:\s+|$)")
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """A decision, what to print before it is given, and how often it repeats by itself after."""
+
+    decision: Decision
+    remarks: tuple[str, ...] = ()
+    repeats: int = 0
+
+
+Decide: TypeAlias = Callable[[Card, str], Given]
+
+
+def _plainly(verdict: Verdict) -> Decide:
+    """Return the word that gives a verdict, and takes nothing more."""
+    return lambda _card, _rest: Given(Decision(verdict))
+
+
+def _with_reason(verdict: Verdict, *, interrupt: bool = False) -> Decide:
+    """Return the word that gives a verdict with a reason."""
+    return lambda _card, rest: Given(Decision(verdict, reason=rest, interrupt=interrupt))
+
+
+def _allow(card: Card, note: str) -> Given:
+    remarks = (f"#{card.number} {_DIALOG}",) if is_question(card.event) else ()
+    return Given(Decision(Verdict.ALLOW, note=note), remarks)
+
+
+def _answer(card: Card, rest: str) -> Given:
+    number, event = card.number, card.event
+    if event.tool is None or not is_question(event):
+        raise LineError(f"#{number} asks no questions", other_words(card))
+    try:
+        questions = read_questions(event.tool.input)
+        answers = read_answers(rest, questions, number)
+        merged = merge_answers(event.tool.input, answers)
+    except QuestionError as error:
+        wrong = f"#{number} cannot be answered: {error}"
+        raise LineError(wrong, f"{number} allow, or {number} deny …") from error
+    return Given(Decision(Verdict.ALLOW, updated_input=merged))
+
+
+def _edit(card: Card, text: str) -> Given:
+    tool = _tool(card)
+    try:
+        changed = rewritten(tool, _plan_text(tool, text))
+    except RewriteError as error:
+        raise LineError(str(error), WORDS["edit"].usage(card.number)) from error
+    remark = "\n".join(difference(tool, changed))
+    return Given(Decision(Verdict.ALLOW, updated_input=changed), (remark,))
+
+
+def _plan_text(tool: ToolCall, text: str) -> str:
+    """Return a plan that was written as a JSON string, so that it could have several lines."""
+    if edited_field(tool) != "plan" or not text.startswith('"'):
+        return text
+    try:
+        return str(json.loads(text))
+    except ValueError:
+        return text
+
+
+def _always(card: Card, rest: str) -> Given:
+    usage = WORDS["always"].usage(card.number)
+    offered = suggestions(card)
+    if not offered:
+        raise LineError(f"#{card.number} suggests nothing to keep", other_words(card))
+    place, *where = rest.split()
+    if not re.fullmatch("[0-9]{1,3}", place) or not 0 < int(place) <= len(offered):
+        wrong = f"#{card.number} has no suggestion {safe(place[:_QUOTED])}"
+        raise LineError(f"{wrong}, only 1 to {len(offered)}", usage)
+    if len(where) > 1 or (where and where[0].lower() not in PLACES):
+        wrong = f'"{safe(" ".join(where)[:_QUOTED])}" is no place to keep it'
+        raise LineError(f"{wrong}: session, local, project or user", usage)
+    update = offered[int(place) - 1].kept(where[0].lower() if where else "")
+    return Given(Decision(Verdict.ALLOW, permissions=(update,)))
+
+
+def _mode(card: Card, rest: str) -> Given:
+    mode = next((mode for mode in MODES if mode.lower() == rest.lower()), None)
+    if mode is None:
+        wrong = f'"{safe(rest[:_QUOTED])}" is no permission mode'
+        usage = f"{card.number} {WORDS['mode'].name} {'|'.join(MODES)}"
+        raise LineError(wrong, usage)
+    return Given(Decision(Verdict.ALLOW, permissions=(set_mode(mode),)))
+
+
+def _keep_going(card: Card, rest: str) -> Given:
+    usage = WORDS["keep-going"].usage(card.number)
+    found = _TIMES.match(rest)
+    if found is None:
+        return Given(Decision(Verdict.KEEP_GOING, reason=rest))
+    left = max(CAP - card.kept_going, 1)
+    if not re.fullmatch("[0-9]{1,3}", found[1]) or not 0 < int(found[1]) <= left:
+        wrong = f"#{card.number} was kept going {card.kept_going} times in a row already"
+        raise LineError(f"times is a number from 1 to {left}: {wrong}", usage)
+    if not card.event.session:  # an order about no session would be one about all
+        raise LineError(f"#{card.number} names no session to be told again", usage)
+    words = rest[found.end() :]
+    return Given(Decision(Verdict.KEEP_GOING, reason=words), repeats=int(found[1]) - 1)
+
+
+def _accept(card: Card, rest: str) -> Given:
+    fields = card.event.fields
+    content = read_values(rest, fields, card.number) if rest else None
+    if content is None and isinstance(fields.get("requested_schema"), dict):
+        content = {}
+    return Given(Decision(Verdict.ACCEPT, content=content))
+
+
+def _output(card: Card, rest: str) -> Given:
+    """Replace the tool's output: a text by a text, anything else by JSON."""
+    if isinstance(card.event.fields.get("tool_response"), str):
+        return Given(Decision(Verdict.ALLOW, output=rest))
+    try:
+        output = parse_value(rest.encode(errors="replace"))
+    except PayloadError as error:
+        wrong = f"the output is JSON, and what you wrote cannot be read: {error}"
+        raise LineError(wrong, WORDS["output"].usage(card.number)) from error
+    return Given(Decision(Verdict.ALLOW, output=output))
+
+
+def _halt(card: Card, reason: str) -> Given:
+    """End the turn; what has not happened yet is refused besides, so that nothing slips through."""
+    before = Beside.INPUT in card.choices.beside
+    verdict = Verdict.DENY if before else Verdict.PASS
+    return Given(Decision(verdict, reason=reason if before else "", halt=reason))
+
+
+def _tell(_card: Card, message: str) -> Given:
+    return Given(Decision(Verdict.PASS, user_message=message))
+
+
+def _tool(card: Card) -> ToolCall:
+    """Return the call as it was asked about last: an earlier leg may carry less of a plan."""
+    tools = [leg.event.tool for leg in card.requests if leg.event.tool is not None]
+    if not tools:
+        raise LineError(f"#{card.number} is about no tool", other_words(card))
+    return tools[-1]
+
+
+DECIDING: Mapping[str, Decide] = {
+    "allow": _allow,
+    "deny": _with_reason(Verdict.DENY),
+    "deny --interrupt": _with_reason(Verdict.DENY, interrupt=True),
+    "ask": _plainly(Verdict.ASK),
+    "pass": _plainly(Verdict.PASS),
+    "answer": _answer,
+    "accept": _accept,
+    "decline": _plainly(Verdict.DECLINE),
+    "cancel": _plainly(Verdict.CANCEL),
+    "edit": _edit,
+    "always": _always,
+    "mode": _mode,
+    "keep-going": _keep_going,
+    "retry": _plainly(Verdict.RETRY),
+    "output": _output,
+    "halt": _halt,
+    "tell": _tell,
+    "defer": _plainly(Verdict.DEFER),
+}

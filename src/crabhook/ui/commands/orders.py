@@ -1,0 +1,128 @@
+"""Standing orders as an operator writes them: hold, allow-all, hold-all, away, and their ends."""
+
+import re
+from collections.abc import Callable, Mapping
+from typing import TypeAlias
+
+from crabhook.broker.desk import Desk
+from crabhook.broker.orders import Kind, Order
+from crabhook.model.event import Event
+from crabhook.ui.cards.summary import brief
+from crabhook.ui.commands.parse import known_session
+from crabhook.ui.commands.words import WORDS, LineError, read_duration
+from crabhook.ui.plain.output import clock
+from crabhook.ui.secrets import covered
+from crabhook.ui.text.safe import safe
+
+Matches: TypeAlias = Callable[[Order], bool]
+
+_QUOTED = 40  # letters of what cannot be read that are repeated
+_ABOUT_AN_EVENT = frozenset({Kind.HOLD, Kind.KEEP_GOING})
+_KINDS = {"allow-all": Kind.ALLOW_ALL, "hold-all": Kind.HOLD_ALL, "halt": Kind.HALT}
+_EVERY = "all"
+
+
+def read_order(word: str, rest: str, desk: Desk) -> Order:
+    """Return the order that a word (hold, allow-all, hold-all, away) and the rest of its line give.
+
+    Raises LineError.
+    """
+    return _READERS[word](rest, desk, WORDS[word].usage())
+
+
+def read_release(rest: str, desk: Desk) -> Matches:
+    """Return which orders a release ends: those about an event, of a kind, or all.
+
+    Being away is ended by `here` alone, so that nobody comes back by mistake.
+    Raises LineError.
+    """
+    usage = WORDS["release"].usage()
+    name, *more = rest.split()
+    options = _options(more, {"session"}, usage)
+    session = known_session(options["session"], desk, usage) if options else ""
+    kind = _KINDS.get(name.lower())
+    event = None if kind or name.lower() == _EVERY else _event(name, desk, usage)
+
+    def matches(order: Order) -> bool:
+        if order.kind is Kind.AWAY or session not in ("", order.session):
+            return False
+        if event is not None:
+            return order.kind in _ABOUT_AN_EVENT and order.name == event
+        return kind in (None, order.kind)
+
+    return matches
+
+
+def keep_going_order(event: Event, times: int, words: str) -> Order:
+    """Return the order that tells an agent to keep going as it was told, that often more."""
+    return Order(Kind.KEEP_GOING, name=event.name, session=event.session, times=times, words=words)
+
+
+def order_line(order: Order, now: float) -> str:
+    """Return a standing order in one line that begins with a dot; `now` is on the desk's clock."""
+    left = f"{clock(order.until - now)} left" if order.until is not None else ""
+    if order.kind is Kind.AWAY:
+        said = "away: what agents ask goes to their own users; here ends it"
+        return " · ".join(filter(None, ("· " + said, left)))
+    return " · ".join(filter(None, (f"· order: {brief(str(order), covered)}", left)))
+
+
+def _hold(rest: str, desk: Desk, usage: str) -> Order:
+    name, *more = rest.split()
+    options = _options(more, {"session", "project", "times"}, usage)
+    session = options.get("session", "")
+    times = options.get("times")
+    if times is not None and not re.fullmatch("[0-9]{1,3}", times):
+        raise LineError(f'"{safe(times[:_QUOTED])}" is no number of times', usage)
+    return Order(
+        Kind.HOLD,
+        name=_event(name, desk, usage),
+        session=known_session(session, desk, usage) if session else "",
+        project=options.get("project", "").rstrip("/"),
+        times=None if times is None else int(times),
+    )
+
+
+def _for_a_while(kind: Kind) -> Callable[[str, Desk, str], Order]:
+    def read(rest: str, desk: Desk, usage: str) -> Order:
+        session, *lengths = rest.split()
+        if len(lengths) != 1:
+            raise LineError("which session, and for how long?", usage)
+        length = read_duration(lengths[0], usage)
+        start = session.removeprefix("session=")
+        return Order(kind, session=known_session(start, desk, usage), until=desk.now() + length)
+
+    return read
+
+
+def _away(rest: str, desk: Desk, usage: str) -> Order:
+    until = desk.now() + read_duration(rest, usage) if rest else None
+    return Order(Kind.AWAY, until=until)
+
+
+_READERS: Mapping[str, Callable[[str, Desk, str], Order]] = {
+    "hold": _hold,
+    "allow-all": _for_a_while(Kind.ALLOW_ALL),
+    "hold-all": _for_a_while(Kind.HOLD_ALL),
+    "away": _away,
+}
+
+
+def _event(name: str, desk: Desk, usage: str) -> str:
+    """Return the event that is meant, as it is spelt."""
+    events = {each.lower(): each for each in desk.holdable()}
+    if name.lower() not in events:
+        wrong = f'"{safe(name[:_QUOTED])}" is no event that is held on request'
+        raise LineError(f"{wrong}; those are {', '.join(events.values())}", usage)
+    return events[name.lower()]
+
+
+def _options(words: list[str], known: set[str], usage: str) -> dict[str, str]:
+    """Return what is written as NAME=VALUE behind the word, each name once."""
+    options: dict[str, str] = {}
+    for word in words:
+        name, _, value = word.partition("=")
+        if name.lower() not in known or not value or name.lower() in options:
+            raise LineError(f"cannot read {safe(word[:_QUOTED])}", usage)
+        options[name.lower()] = value
+    return options

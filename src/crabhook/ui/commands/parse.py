@@ -1,0 +1,334 @@
+"""A line of the plain desk taken apart: which requests, which word, and what follows it.
+
+A line names its requests by number, by a session, or as all that wait; a line
+that names none is about the oldest.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from crabhook.broker.card import Card
+from crabhook.broker.desk import Desk
+from crabhook.model.event import Event
+from crabhook.ui.cards.summary import brief
+from crabhook.ui.commands.words import MAX_LINE, WORDS, LineError, Reach, Word
+from crabhook.ui.text.safe import safe
+
+_WHOLE_ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
+_QUOTED = 40  # letters of what is not found that are repeated
+_LISTED = 5
+
+
+def shown_session(event: Event) -> str:
+    """Return an event's session in one word, as cards and lines write it."""
+    return _shown(event.session)
+
+
+def _shown(session: str) -> str:
+    return brief(session).replace(" ", "⟨U+0020⟩")
+
+
+def find_session(start: str, sessions: Iterable[str], usage: str) -> str:
+    """Return the one session whose id, as it is shown, begins so; raises LineError else.
+
+    A whole id is never taken for the start of a longer one.
+    """
+    known = {session: _shown(session) for session in sessions if session}
+    found = [session for session, shown in known.items() if shown.startswith(start)]
+    if exact := [session for session in found if known[session] == start]:
+        found = exact
+    if len(found) == 1:
+        return found[0]
+    asked = safe(start[:_QUOTED])
+    if not found:
+        raise LineError(f"no session that is known begins with {asked}", usage)
+    listed = ", ".join(known[session][:_QUOTED] for session in found[:_LISTED])
+    raise LineError(f"{len(found)} sessions begin with {asked}: {listed}", usage)
+
+
+def known_session(start: str, desk: Desk, usage: str) -> str:
+    """Return the session that is meant, of those that wait, were heard of, or have orders.
+
+    A whole id that nobody has heard of yet is taken as it is written.
+    """
+    cards = [card.event.session for card in desk.waiting()]
+    feed = [entry.event.session for entry in desk.feed()]
+    orders = [order.session for order in desk.orders()]
+    known = [*cards, *feed, *orders]
+    if _WHOLE_ID.fullmatch(start) and start not in known:
+        return start
+    return find_session(start, known, usage)
+
+
+class Kind(StrEnum):
+    """How requests are named."""
+
+    OLDEST = "the oldest"
+    NUMBERS = "numbers"
+    SAME = "same"
+    SESSION = "session"
+    ALL = "all"
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """The requests a line names: by `numbers`, or by the start of a `session`'s id."""
+
+    kind: Kind = Kind.OLDEST
+    numbers: tuple[int, ...] = ()
+    session: str = ""
+
+    @property
+    def reach(self) -> Reach:
+        """How many requests it may name."""
+        if self.kind in (Kind.ALL, Kind.SESSION):
+            return Reach.ANY
+        return Reach.NAMED if self.kind is Kind.SAME or len(self.numbers) > 1 else Reach.ONE
+
+    @property
+    def number(self) -> int | None:
+        """The number to write in a hint: the one that was named, if one was."""
+        return self.numbers[0] if len(self.numbers) == 1 else None
+
+
+OLDEST = Target()
+
+_COMPARED = 500  # cards; among more, finding those that ask the same costs more than it tells
+
+_NUMBER = r"#?[0-9]{1,9}"
+NUMBERS = rf"{_NUMBER}(?:,{_NUMBER})*"
+_WRITTEN = re.compile(
+    rf"(?:(?P<numbers>{NUMBERS})|same=(?P<same>{_NUMBER})|session=(?P<session>\S+)|(?P<all>all))"
+    r"(?:\s+|$)",
+    re.IGNORECASE,
+)
+
+
+def read_target(text: str) -> tuple[Target, str]:
+    """Return the target a line begins with, and the rest of the line; without one, the oldest."""
+    found = _WRITTEN.match(text)
+    if found is None:
+        return OLDEST, text
+    rest = text[found.end() :]
+    if found["all"]:
+        return Target(Kind.ALL), rest
+    if found["session"]:
+        return Target(Kind.SESSION, session=found["session"]), rest
+    listed = found["same"] or found["numbers"]
+    numbers = dict.fromkeys(int(number.lstrip("#")) for number in listed.split(","))
+    return Target(Kind.SAME if found["same"] else Kind.NUMBERS, tuple(numbers)), rest
+
+
+def named_cards(target: Target, desk: Desk, word: Word) -> Sequence[Card]:
+    """Return the cards a target names, which may have ended; raises LineError for none."""
+    if target.kind is Kind.ALL:
+        return _some(desk.waiting())
+    if target.kind is Kind.SESSION:
+        waiting = desk.waiting()
+        sessions = [card.event.session for card in waiting]
+        session = find_session(target.session, sessions, f"session=ID {word.name}")
+        return [card for card in waiting if card.event.session == session]
+    cards = [_card(desk, number) for number in target.numbers]
+    if target.kind is Kind.SAME:
+        (one,) = cards
+        return [one, *alike(one, desk.waiting())]
+    return cards
+
+
+def _card(desk: Desk, number: int) -> Card:
+    card = desk.card(number)
+    if card is None:
+        raise LineError(f"there is no #{number}", f"{WORDS['list'].usage()}, to see what waits")
+    return card
+
+
+def _some(cards: Sequence[Card]) -> Sequence[Card]:
+    if not cards:
+        raise LineError("nothing waits", f"{WORDS['show'].usage()}, to read what has ended")
+    return cards
+
+
+def alike(card: Card, waiting: Sequence[Card]) -> list[Card]:
+    """Return the other cards that ask the very same: the tool, its input and the folder alike.
+
+    Whose agent asks does not matter.  What is about no tool is like no other.
+    """
+    return [other for other in waiting if other.number != card.number and _same(card, other)]
+
+
+def first_alike(card: Card, waiting: Sequence[Card]) -> Card | None:
+    """Return the oldest card that asks the very same and came before; none among very many.
+
+    It is a hint, looked for whenever a card comes, so no more than one is compared to its end.
+    """
+    if len(waiting) > _COMPARED:
+        return None
+    earlier = (other for other in waiting if other.number < card.number)
+    found = next((other for other in earlier if _looks_same(card, other)), None)
+    return found if found is not None and _same(card, found) else None
+
+
+def _same(one: Card, other: Card) -> bool:
+    """Compare as an agent does: to Python 1 and true are equal."""
+    first, second = one.event.tool, other.event.tool
+    if not _looks_same(one, other) or first is None or second is None:
+        return False
+    return first.fingerprint == second.fingerprint
+
+
+def _looks_same(one: Card, other: Card) -> bool:
+    first, second = one.event, other.event
+    if first.tool is None or second.tool is None:
+        return False
+    if (first.platform, first.name, first.cwd) != (second.platform, second.name, second.cwd):
+        return False
+    return (first.tool.name, first.tool.input) == (second.tool.name, second.tool.input)
+
+
+JUST_NOW = 1.0  # seconds in which a person who writes may not have read what has changed
+
+
+class Oldest:
+    """The oldest card that waits and is not put aside.
+
+    Where another card came into its place a moment ago, and not by the
+    operator's own doing, a line that names no card would decide one that was
+    not meant; such a line is refused.
+    """
+
+    def __init__(self, desk: Desk) -> None:
+        self._desk = desk
+        card = self._find()
+        self._number = card.number if card else None
+        self._was: int | None = None
+        self._changed_at = 0.0
+
+    def look(self, news: Card, *, ours: bool) -> None:
+        """Take in a changed card; `ours` says whether the operator's own word changed it."""
+        if self._number is not None and news.number > self._number:
+            return  # what becomes of a younger card changes nothing
+        card = self._find()
+        number = card.number if card else None
+        if number == self._number:
+            return
+        if self._number is not None and not ours:
+            self._was, self._changed_at = self._number, self._desk.now()
+        self._number = number
+
+    def meant(self, word: Word) -> Card:
+        """Return the card a word without a number is about; raises LineError for none."""
+        card = self._find()
+        if card is None:
+            raise self._nothing()
+        if word.name != "show" and self._is_news(card):
+            before = self._desk.card(self._was) if self._was is not None else None
+            if before is not None and not before.outcome:
+                wrong = f"#{card.number} has just come back, and is the oldest now"
+            else:
+                wrong = f"#{self._was} has just ended, and #{card.number} is the oldest now"
+            raise LineError(wrong, word.usage(card.number))
+        return card
+
+    def _is_news(self, card: Card) -> bool:
+        if self._was in (None, card.number):
+            return False
+        return self._desk.now() - self._changed_at < JUST_NOW
+
+    def _find(self) -> Card | None:
+        return next((card for card in self._desk.waiting() if not card.snoozed_until), None)
+
+    def _nothing(self) -> LineError:
+        if aside := self._desk.waiting():
+            number = aside[0].number
+            return LineError("all that waits is put aside", WORDS["show"].usage(number))
+        return LineError("nothing waits", f"{WORDS['show'].usage()}, to read what has ended")
+
+
+_QUOTED_OF_A_LINE = 40  # letters of a line that are repeated to say what is wrong with it
+_MISPLACED = re.compile(rf"({NUMBERS})(?:\s|$)")
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A line that can be followed; without a target it means the oldest card that waits."""
+
+    word: Word
+    target: Target = OLDEST
+    rest: str = ""
+
+
+def parse(line: str) -> Command | None:
+    """Return what `line` asks for, or None for an empty one.
+
+    Raises LineError, which says how to write it right.
+    """
+    if len(line.encode(errors="replace")) > MAX_LINE:
+        raise LineError(f"the line is longer than {MAX_LINE} bytes", "a shorter one")
+    text = line.strip()
+    if not text:
+        return None
+    target, said = read_target(text)
+    name, rest = _first(said)
+    word = WORDS.get(name.lower())
+    if word is None:
+        raise _unknown(name, target)
+    word, rest = _second(word, rest)
+    if target.kind is Kind.OLDEST:
+        _refuse_misplaced_number(word, rest)
+    _check(word, target, rest)
+    return Command(word, target, rest)
+
+
+def _first(text: str) -> tuple[str, str]:
+    name, *rest = text.split(maxsplit=1)[:2] or [""]
+    return name, rest[0] if rest else ""
+
+
+def _second(word: Word, rest: str) -> tuple[Word, str]:
+    """Return the word of two that a line begins with, if it begins with one."""
+    second, further = _first(rest)
+    longer = WORDS.get(f"{word.name} {second}")
+    return (longer, further) if longer else (word, rest)
+
+
+def _unknown(name: str, target: Target) -> LineError:
+    if not name:
+        if (number := target.number) is not None:
+            return LineError(f"what about #{number}?", f"{number} show, or {number} allow")
+        return LineError("what about them?", "1,3 allow, or all deny REASON")
+    wrong = f'"{safe(name[:_QUOTED_OF_A_LINE])}" is none of the words'
+    words = ", ".join(name for name in WORDS if " " not in name)
+    return LineError(wrong, f"one of {words}; help explains them")
+
+
+def _refuse_misplaced_number(word: Word, rest: str) -> None:
+    """Refuse `allow 7`, which would decide the oldest card with "7" as the note."""
+    misplaced = _MISPLACED.match(rest)
+    if misplaced and word.about_a_card and not word.counts:
+        number, *others = (int(each.lstrip("#")) for each in misplaced[1].split(","))
+        listed = ",".join(map(str, [number, *others]))
+        usage = word.usage(number).replace(str(number), listed, 1)
+        raise LineError(f'the number comes before "{word.name}"', usage)
+
+
+def _check(word: Word, target: Target, rest: str) -> None:
+    usage = word.usage(target.number)
+    if target.kind is not Kind.OLDEST:
+        _check_reach(word, target)
+    if rest and not word.takes:
+        raise LineError(f'nothing follows "{word.name}": "{safe(rest[:_QUOTED_OF_A_LINE])}"', usage)
+    if word.needs and not rest:
+        raise LineError(f'"{word.name}" needs something after it', usage)
+
+
+def _check_reach(word: Word, target: Target) -> None:
+    """Refuse to say a word of more requests than it may be said of."""
+    if word.reach is Reach.NONE:
+        raise LineError(f'"{word.name}" is about no single request', word.usage())
+    if word.reach < target.reach:
+        if word.reach is Reach.ONE:
+            raise LineError(f'"{word.name}" is said of one request at a time', word.usage())
+        usage = word.usage().replace("[N]", "1,3,5", 1)
+        raise LineError(f'"{word.name}" is said only of requests you name by number', usage)

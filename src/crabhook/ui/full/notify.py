@@ -1,0 +1,157 @@
+"""Calling a person: the bell, a notification, a program of theirs, the count in the title.
+
+The law of this file: nothing an agent sent is in any of it but text made safe
+and short; a program learns numbers and the kind of a card, and no text at all.
+"""
+
+import asyncio
+import os
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+
+from prompt_toolkit.output import Output
+
+from crabhook.broker.card import Card
+from crabhook.ui.attention import Attention, kind_of
+from crabhook.ui.cards.summary import project, tool_label
+from crabhook.ui.full.screen import Screen
+from crabhook.ui.text.safe import safe
+
+_LONGEST = 80  # letters of a notification
+_END = "\x1b\\"
+
+SEQUENCES: Mapping[str, Callable[[str], str]] = {
+    "osc9": lambda text: f"\x1b]9;{text}{_END}",
+    "osc777": lambda text: f"\x1b]777;notify;crabhook;{text}{_END}",
+    "osc99": lambda text: f"\x1b]99;i=crabhook;{text}{_END}",
+}
+
+
+def notification(cards: Sequence[Card], sequence: str, *, in_tmux: bool = False) -> str:
+    """Return the escape sequence that shows a notification about these cards on the desktop."""
+    sent = SEQUENCES[sequence](_told(cards))
+    if in_tmux:  # which passes on what stands between these, its escapes doubled
+        sent = f"\x1bPtmux;{sent.replace(chr(0x1B), chr(0x1B) * 2)}{_END}"
+    return sent
+
+
+def _told(cards: Sequence[Card]) -> str:
+    """Return who asks, in one line without anything that could end or divide a sequence."""
+    first = cards[0]
+    said = f"crabhook: #{first.number} {tool_label(first.event)} {project(first.event)}"
+    more = f" and {len(cards) - 1} more" if len(cards) > 1 else ""
+    return safe(said)[:_LONGEST].replace(";", ",") + more
+
+
+def title(waiting: int) -> str:
+    """Return the terminal's title."""
+    return f"crabhook ({waiting})" if waiting else "crabhook"
+
+
+def called_by(attention: Attention, cards: Sequence[Card]) -> Mapping[str, Sequence[Card]]:
+    """Return which of the cards call in which way: bell, notify, command."""
+    ways = {"bell": attention.bell, "notify": attention.notify, "command": attention.command}
+    return {
+        name: [card for card in cards if kind_of(card) in kinds] for name, kinds in ways.items()
+    }
+
+
+def told_to_program(cards: Sequence[Card]) -> Mapping[str, str]:
+    """Return the environment variables that tell the operator's program what it is run for."""
+    newest = cards[-1]
+    return {
+        "CRABHOOK_CARD": str(newest.number),
+        "CRABHOOK_KIND": kind_of(newest).value,
+        "CRABHOOK_CARDS": str(len(cards)),
+    }
+
+
+PROGRAMS_AT_ONCE = 4
+PROGRAM_MAY_RUN = 60.0  # seconds
+_KEEP_TITLE, _OLD_TITLE = "\x1b[22;2t", "\x1b[23;2t"
+
+
+class Caller:
+    """Sends what is due to the terminal, and starts the operator's own program."""
+
+    def __init__(self, screen: Screen, output: Output) -> None:
+        self._screen = screen
+        self._output = output
+        self._attention = screen.options.attention
+        self._title: str | None = None
+        self._programs: set[asyncio.Task[None]] = set()
+
+    def __repr__(self) -> str:
+        return f"<Caller {self._title!r} programs={len(self._programs)}>"
+
+    def call(self) -> None:
+        """Call for what is due now, and keep the title true."""
+        cards = self._screen.watch.call(self._screen.desk.now())
+        if cards:
+            called = called_by(self._attention, cards)
+            if called["bell"]:
+                self._output.bell()
+            if called["notify"]:
+                self._notify(called["notify"])
+            if called["command"] and self._attention.program:
+                self._start(called["command"])
+        if self._attention.title:
+            self._set_title()
+
+    async def close(self) -> None:
+        """Give the terminal its title back, and end what still runs."""
+        if self._title is not None:
+            with suppress(OSError):  # the terminal itself may be what is gone
+                self._output.clear_title()
+                self._write(_OLD_TITLE)
+        for task in self._programs:
+            task.cancel()
+        await asyncio.gather(*self._programs, return_exceptions=True)
+
+    def _notify(self, cards: Sequence[Card]) -> None:
+        in_tmux = "TMUX" in os.environ
+        self._write(notification(cards, self._attention.sequence, in_tmux=in_tmux))
+
+    def _set_title(self) -> None:
+        said = title(self._screen.watch.counted(self._screen.selection.queue.kinds))
+        if self._title is None:
+            self._write(_KEEP_TITLE)
+        if said != self._title:
+            self._title = said
+            self._output.set_title(said)
+            self._output.flush()
+
+    def _write(self, sequence: str) -> None:
+        self._output.write_raw(sequence)
+        self._output.flush()
+
+    def _start(self, cards: Sequence[Card]) -> None:
+        if len(self._programs) < PROGRAMS_AT_ONCE:
+            task = asyncio.ensure_future(self._run({**os.environ, **told_to_program(cards)}))
+            self._programs.add(task)
+            task.add_done_callback(self._programs.discard)
+
+    async def _run(self, environment: dict[str, str]) -> None:
+        """Run the operator's program to its end, apart from our terminal."""
+        quiet = asyncio.subprocess.DEVNULL
+        try:
+            child = await asyncio.create_subprocess_exec(
+                *self._attention.program,
+                env=environment,
+                stdin=quiet,
+                stdout=quiet,
+                stderr=quiet,
+                start_new_session=True,
+            )
+        except (OSError, ValueError) as error:
+            self._screen.say(f"the program of [attention] cannot be started: {error}")
+            return
+        try:
+            async with asyncio.timeout(PROGRAM_MAY_RUN):
+                await child.wait()
+        except TimeoutError:
+            self._screen.say("the program of [attention] was ended: it ran for too long")
+        finally:
+            if child.returncode is None:
+                child.kill()
+                await child.wait()

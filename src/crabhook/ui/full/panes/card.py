@@ -1,0 +1,217 @@
+"""What the large part of the screen shows: a page, or the head and the content of a card."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from crabhook.broker.card import Card
+from crabhook.ui.cards.summary import agent_label, brief, session_label, tool_label
+from crabhook.ui.full.dialogs.edit import EditContent
+from crabhook.ui.full.dialogs.mcp_form import FillContent
+from crabhook.ui.full.dialogs.mcp_form_state import is_link
+from crabhook.ui.full.dialogs.plan import ChangesContent, NotesContent
+from crabhook.ui.full.dialogs.prompts import MenuContent
+from crabhook.ui.full.dialogs.question import FormContent, ReviewContent
+from crabhook.ui.full.filters import Mode
+from crabhook.ui.full.panes.help import HelpContent
+from crabhook.ui.full.panes.request import TextContent, request_rows
+from crabhook.ui.text.code import plain_rows
+from crabhook.ui.text.layout import Item, Line, Sheet, ends, framed
+from crabhook.ui.text.safe import hidden
+from crabhook.ui.text.width import Speller, clip
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable, Iterator, Mapping
+
+    from crabhook.broker.card import Card
+    from crabhook.model.request import Origin
+    from crabhook.ui.full.dialogs.plan import PlanNotes
+    from crabhook.ui.full.panes.rows import Standing
+    from crabhook.ui.full.screen import Screen
+    from crabhook.ui.text.clock import Clock
+    from crabhook.ui.text.layout import Content
+
+
+def head_lines(standing: Standing, sheet: Sheet, clock: Clock) -> list[Line]:
+    """Return two rows above a card's content; what they cut short stands whole in the content."""
+    return [
+        ends(_title(standing, sheet), _facts(standing.card, sheet), sheet.columns),
+        _sending(standing, clock) or _outcome(standing, sheet) or _place(standing.card, sheet),
+    ]
+
+
+def _title(standing: Standing, sheet: Sheet) -> Line:
+    card = standing.card
+    asked = " → ".join(brief(leg.event.name, sheet.spell) for leg in card.requests)
+    told = card.event.tool is not None or len(card.requests) > 1
+    return [
+        (standing.number_style, f"#{card.number}"),
+        ("", "  "),
+        (standing.style, tool_label(card.event, sheet.spell)),
+        ("dim", f" · {asked}" if told else ""),
+    ]
+
+
+def _facts(card: Card, sheet: Sheet) -> Line:
+    session = session_label(card.event, sheet.spell)
+    mode = brief(card.event.permission_mode, sheet.spell)
+    return [("dim", " " + " · ".join(part for part in (session, mode) if part))]
+
+
+def _place(card: Card, sheet: Sheet) -> Line:
+    """Return where the agent works, and who it is."""
+    agent = agent_label(card.event, sheet.spell)
+    who = " · ".join(
+        part for part in (agent, _origin(card.requests[0].origin, sheet.spell)) if part
+    )
+    return ends(
+        [("", "    " + brief(card.event.cwd, sheet.spell))],
+        [("dim", " " + clip(who, sheet.columns // 2))],
+        sheet.columns,
+    )
+
+
+def _sending(standing: Standing, clock: Clock) -> Line:
+    return [("", "    "), *standing.sending(clock)] if standing.held else []
+
+
+def _outcome(standing: Standing, sheet: Sheet) -> Line:
+    """Return how an ended card ended, and why."""
+    if not standing.ended:
+        return []
+    card = standing.card
+    said = card.why or (card.decision.reason or card.decision.note if card.decision else "")
+    fate = {True: "delivered", False: "NOT DELIVERED, the hook had gone", None: ""}[card.delivered]
+    parts = [part for part in (card.outcome, brief(said, sheet.spell), fate) if part]
+    return [("outcome", f"    {' · '.join(parts)}")]
+
+
+def _origin(origin: Origin, spell: Speller) -> str:
+    """Return who the client says it is."""
+    user, host = brief(origin.user, spell), brief(origin.host, spell)
+    name = f"{user}@{host}" if user and host else user or host
+    return " ".join([*([name] if name else []), *([f"pid {origin.pid}"] if origin.pid else [])])
+
+
+LONGEST = 4096  # letters of an address that is taken apart; a longer one is only shown
+_USUAL = {"http": 80, "https": 443}
+
+
+@dataclass(frozen=True, slots=True)
+class LinkContent:
+    """The address, what is to be known of it, then the request in full."""
+
+    card: Card
+
+    @property
+    def key(self) -> Hashable:
+        """The address of which card."""
+        return self.card.number, "address", tuple(leg.id for leg in self.card.requests)
+
+    @property
+    def count(self) -> int:
+        """One item: it is read as a whole."""
+        return 1
+
+    def item(self, _place: int) -> Item:
+        """Return the address and the request."""
+        return Item(self.key, self._rows)
+
+    def _rows(self, sheet: Sheet) -> Iterator[Line]:
+        event = self.card.event
+        server = brief(event.text("mcp_server_name"), sheet.spell) or "an MCP server"
+        yield [("label", f"{server} asks to open this address:")]
+        url = event.text("url")
+        yield from framed(plain_rows(url, sheet.inner, sheet.spell, style="name"))
+        for style, said in _told(url):
+            yield from _sentence(style, said, sheet)
+        if message := event.text("message"):
+            yield [("label", "it says")]
+            yield from framed(plain_rows(message, sheet.inner, sheet.spell, words=True))
+        yield [("dim", "accept lets the agent go on; nothing is opened on this machine by it")]
+        yield []
+        yield [("label", "the request in full")]
+        yield from request_rows(self.card, sheet)
+
+
+def _sentence(style: str, said: str, sheet: Sheet) -> Iterator[Line]:
+    for _, row in plain_rows(said, sheet.columns, sheet.spell, style=style, words=True):
+        yield row
+
+
+def _told(url: str) -> Iterator[tuple[str, str]]:
+    """Return what a person has to know of an address, in sentences and the style of each."""
+    parts = _taken_apart(url)
+    if parts is None:
+        yield "warning", "! this is no address that can be read: do not trust it"
+        return
+    scheme, host, port, user = parts
+    yield "heading", f"it goes to the host {host}" + (f", port {port}" if port else "")
+    for wrong, said in (
+        (scheme != "https", f'it is not encrypted: its scheme is "{scheme}"'),
+        (user, f'what stands before the "@" ({user}) is not the host'),
+        (not host.isascii() or "xn--" in host, "its host has letters that can look like others"),
+        (host.replace(".", "").isdigit() or ":" in host, "its host is a number, not a name"),
+        ("\\" in url, "it has a backslash, which programs read in different ways"),
+        (hidden(url) or " " in url, "it has letters that cannot be seen, or blanks"),
+    ):
+        if wrong:
+            yield "warning", f"! {said}"
+
+
+def _taken_apart(url: str) -> tuple[str, str, int | None, str] | None:
+    """Return scheme, host, an unusual port and the user's name; None where there is no host."""
+    if len(url) > LONGEST:
+        return None
+    try:
+        parts = urlsplit(url)
+        host, port = parts.hostname or "", parts.port
+    except ValueError:
+        return None
+    if not host or not parts.scheme:
+        return None
+    user = parts.netloc.rpartition("@")[0]
+    return parts.scheme, host, port if port != _USUAL.get(parts.scheme) else None, user
+
+
+def card_content(screen: Screen, card: Card) -> Content:
+    """Return the way to show the selected card that fits what it asks."""
+    if (form := screen.form) is not None:
+        if screen.mode is Mode.REVIEW:
+            return ReviewContent(card, form)
+        return FormContent(card, form, focused=screen.mode is Mode.FORM)
+    if is_link(card.event):
+        return LinkContent(card)
+    if (filling := screen.filling) is not None:
+        return FillContent(card, filling, focused=screen.mode is Mode.FILL)
+    plan = screen.plan
+    shown = None if plan is None else _plan_content(screen, card, plan)
+    return shown or TextContent(card, screen.surroundings.of(card))
+
+
+def _plan_content(screen: Screen, card: Card, plan: PlanNotes) -> Content | None:
+    """Return the plan line by line, or its changes, where that was asked for."""
+    if screen.mode is Mode.NOTES:
+        return NotesContent(card, plan)
+    if screen.comparing == card.number and (before := screen.plans.before(card)):
+        return ChangesContent(card, before, plan.plan)
+    return None
+
+
+# The pages that stand over the selected card.
+OVER_THE_CARD: Mapping[Mode, Callable[[Screen], Content | None]] = {
+    Mode.HELP: lambda _: HelpContent(),
+    Mode.CONFIRM: lambda screen: screen.proposal.content() if screen.proposal else None,
+    Mode.MENU: lambda screen: MenuContent(screen.menu) if screen.menu else None,
+    Mode.EDIT: lambda screen: EditContent(screen.edit) if screen.edit else None,
+}
+
+
+def content_of(screen: Screen) -> Content | None:
+    """Return what is to be shown now; nothing where there is no card and no page."""
+    page = OVER_THE_CARD.get(screen.mode)
+    if page is not None:
+        return page(screen)
+    return None if screen.card is None else card_content(screen, screen.card)

@@ -1,0 +1,166 @@
+"""The queue of cards that wait, and which of them the operator looks at.
+
+Thousands may wait, and every card that comes or goes changes one place.  So
+what is told of the whole queue is counted as it changes, and nothing here
+walks it.
+
+The law of this file: the selection is a card's number, never a place in the
+list.  Only the operator moves it; news does so once, when nothing is
+selected.  A selected card that ends stays where it was until the operator
+moves on.
+"""
+
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from crabhook.broker.card import Card
+from crabhook.broker.desk import Desk
+from crabhook.broker.states import State
+from crabhook.ui.attention import Kind, kind_of
+
+
+class Queue:
+    """The waiting cards of a desk, the oldest first; those put aside stand at its end."""
+
+    def __init__(self, desk: Desk) -> None:
+        self._desk = desk
+        self._known = {card.number: card for card in desk.waiting()}
+        self._cards = sorted(self._known.values(), key=_order)
+        self._kinds = Counter(map(kind_of, self._cards))
+        self._handed_out: Sequence[Card] | None = None
+
+    def __repr__(self) -> str:
+        return f"<Queue of {len(self._cards)}>"
+
+    def cards(self) -> Sequence[Card]:
+        """Return the cards, as a value that what comes later does not change."""
+        if self._handed_out is None:
+            self._handed_out = tuple(self._cards)
+        return self._handed_out
+
+    @property
+    def kinds(self) -> Mapping[Kind, int]:
+        """How many cards of each kind there are."""
+        return self._kinds
+
+    @property
+    def aside(self) -> int:
+        """How many cards are put aside."""
+        return len(self._cards) - bisect_left(self._cards, (True, 0), key=_order)
+
+    def place(self, card: Card) -> int:
+        """Return the card's place, or the place it would have."""
+        return bisect_left(self._cards, _order(card), key=_order)
+
+    def news(self, number: int) -> None:
+        """Take in that a card is new or has changed: as the desk has it now, not as it was told.
+
+        What a listener does at the news of one card may be told before that news itself.
+        """
+        self._handed_out = None
+        if (before := self._known.pop(number, None)) is not None:
+            del self._cards[self.place(before)]
+            self._kinds[kind_of(before)] -= 1
+        card = self._desk.card(number)
+        if card is not None and card.state is State.WAITING:
+            self._known[number] = card
+            self._cards.insert(self.place(card), card)
+            self._kinds[kind_of(card)] += 1
+
+
+def _order(card: Card) -> tuple[bool, int]:
+    """Return a card's place among all: by number, those put aside after the others."""
+    return card.snoozed_until > 0, card.number
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """The part of the queue in view, and how many cards are out of it on either side."""
+
+    cards: Sequence[Card]
+    above: int = 0
+    below: int = 0
+
+
+class Selection:
+    """The queue of waiting cards, and the one among them that is selected."""
+
+    def __init__(self, desk: Desk) -> None:
+        self.queue = Queue(desk)
+        self._top = 0
+        self.card: Card | None = next(iter(self.waiting()), None)
+
+    def __repr__(self) -> str:
+        return f"<Selection {self.card and self.card.number} of {len(self.waiting())}>"
+
+    @property
+    def ended(self) -> bool:
+        """Whether the selected card has ended."""
+        return self.card is not None and self.card.state is not State.WAITING
+
+    def waiting(self) -> Sequence[Card]:
+        """Return the cards that wait, the oldest first, those put aside after the others."""
+        return self.queue.cards()
+
+    def news(self, card: Card) -> None:
+        """Take in a new or changed card."""
+        self.queue.news(card.number)
+        first = self.card is None and card.state is State.WAITING
+        if first or (self.card is not None and self.card.number == card.number):
+            self.card = card
+
+    def step(self, step: int) -> None:
+        """Select the next card down (+1) or up (-1).
+
+        From a card that has ended every way leads to one that waits, if any
+        does; otherwise the first and the last are ends.
+        """
+        queue = self.waiting()
+        if not queue:
+            self.card = None if self.ended else self.card
+            return
+        place = self._place()
+        if not self.ended and self.card is not None:
+            place += step
+        elif step < 0:
+            place -= 1  # `place` is where the ended card would stand: the next one down
+        self.card = queue[min(max(place, 0), len(queue) - 1)]
+
+    def pass_over(self) -> None:
+        """Select the next card that is not put aside, or else the one before."""
+        if (card := self.card) is None:
+            return
+        awake = [one for one in self.waiting() if not one.snoozed_until]
+        after = (one for one in awake if one.number > card.number)
+        before = (one for one in reversed(awake) if one.number < card.number)
+        self.card = next(after, None) or next(before, card)
+
+    def first(self) -> None:
+        """Select the card that has waited longest."""
+        self.card = next(iter(self.waiting()), None if self.ended else self.card)
+
+    def last(self) -> None:
+        """Select the newest card."""
+        queue = self.waiting()
+        self.card = queue[-1] if queue else (None if self.ended else self.card)
+
+    def window(self, height: int) -> Window:
+        """Return what of the queue is seen in so many rows; the selected card is among it."""
+        queue, place, extra = self.waiting(), self._place(), int(self.ended)
+        total = len(queue) + extra
+        lowest = place - height + 1
+        self._top = max(min(max(min(self._top, place), lowest), total - height), 0)
+        end = self._top + height
+        cards = list(queue[self._top : end])
+        if self.ended and self.card is not None:
+            after = queue[place : max(end - 1, place)]
+            cards = [*queue[self._top : place], self.card, *after]
+        return Window(cards, self._top, max(total - end, 0))
+
+    def _place(self) -> int:
+        """Return the selected card's place in the queue, or the place it would have."""
+        if self.card is None:
+            return 0
+        return self.queue.place(self.card)

@@ -1,0 +1,212 @@
+"""The rows of the queue and of the feed, in columns that give way on a narrow screen."""
+
+from collections import OrderedDict
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from crabhook.broker.card import Card, FeedEntry
+from crabhook.broker.states import State
+from crabhook.model.question import QUESTION_TOOLS
+from crabhook.ui.answers import Held
+from crabhook.ui.cards.summary import (
+    PLAN_TOOLS,
+    agent_label,
+    brief,
+    project,
+    summary,
+    tool_label,
+)
+from crabhook.ui.text.clock import Clock, bar, lasting
+from crabhook.ui.text.layout import Line, clip_line, ends
+from crabhook.ui.text.width import Speller, clip, fit
+
+HELD_BAR = 6  # cells
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """A card as the operator has it before them.
+
+    `armed`: keys may decide it.  `marked`: it is to be decided with others.
+    """
+
+    card: Card
+    selected: bool = False
+    armed: bool = False
+    held: Held | None = None
+    marked: bool = False
+
+    @property
+    def aside(self) -> bool:
+        """Whether the operator has put the card aside."""
+        return self.card.snoozed_until > 0 and not self.ended
+
+    @property
+    def ended(self) -> bool:
+        """Whether nothing can be done about the card any more."""
+        return self.card.state is not State.WAITING
+
+    @property
+    def mark(self) -> str:
+        """The mark before the selected card: hollow until it is armed."""
+        if not self.selected:
+            return " "
+        return "▸" if self.armed or self.ended else "▹"
+
+    @property
+    def style(self) -> str:
+        """The style of its words."""
+        if self.ended:
+            return "ended"
+        return "selected" if self.selected else "dim" if self.aside else ""
+
+    @property
+    def number_style(self) -> str:
+        """The style of its number: dim until it is armed."""
+        return "unarmed" if self.selected and not self.armed and not self.ended else self.style
+
+    @property
+    def tick(self) -> str:
+        """The sign behind the mark of a card that is to be decided with others."""
+        return "✓" if self.marked else " "
+
+    def sending(self, clock: Clock) -> Line:
+        """Return that an answer is about to be sent, and how soon; nothing where none is."""
+        if self.held is None:
+            return []
+        left = bar(self.held.left(clock.now), HELD_BAR)
+        return [("held", f"{self.held.decision.verdict.upper()} {left} u takes it back")]
+
+
+WORDS_KEPT = 512  # cards whose words are remembered; more than any screen has rows
+BAR = 6  # cells of a bar on a screen of middle width
+_SUBJECT = 16  # cells at least of what an event is about, where what became of it follows
+URGENT = 0.15  # the part of its time from which a card is marked
+
+
+@dataclass(frozen=True, slots=True)
+class Widths:
+    """The cells each column gets; 0 leaves the column out."""
+
+    tool: int
+    project: int
+    agent: int
+    bar: int
+
+
+# From the widest screen down: at least so many columns, and what they get.
+_WIDTHS = (
+    (150, Widths(tool=18, project=24, agent=22, bar=BAR * 2)),
+    (110, Widths(tool=15, project=16, agent=18, bar=BAR)),
+    (76, Widths(tool=9, project=10, agent=9, bar=4)),
+    (60, Widths(tool=10, project=10, agent=0, bar=0)),
+    (0, Widths(tool=8, project=0, agent=0, bar=0)),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """What a card's row says that never changes, safe to show."""
+
+    tool: str
+    project: str
+    agent: str
+    summary: str
+
+
+# What our own screen calls the tools that ask; their heads show the true names.
+_NAMES = dict.fromkeys(QUESTION_TOOLS, "Question") | dict.fromkeys(PLAN_TOOLS, "Plan")
+
+
+class WordsOfCards:
+    """The words of the cards shown lately: reading them out of a large input is done once."""
+
+    def __init__(self, spell: Speller) -> None:
+        self._spell = spell
+        self._words: OrderedDict[int, Words] = OrderedDict()
+
+    def __repr__(self) -> str:
+        return f"<WordsOfCards {len(self._words)}>"
+
+    def of(self, card: Card) -> Words:
+        """Return a card's words."""
+        words = self._words.get(card.number)
+        if words is None:
+            event, spell = card.event, self._spell
+            tool = tool_label(event, spell)
+            words = self._words[card.number] = Words(
+                tool=_NAMES.get(tool, tool),
+                project=project(event, spell),
+                agent=agent_label(event, spell),
+                summary=summary(event, spell),
+            )
+            if len(self._words) > WORDS_KEPT:
+                self._words.popitem(last=False)
+        return words
+
+
+def card_row(standing: Standing, words: Words, clock: Clock, columns: int) -> Line:
+    """Return the row of a card in the queue."""
+    widths = next(widths for least, widths in _WIDTHS if columns >= least)
+    style = standing.style
+    left: Line = [
+        ("mark", f" {standing.mark}"),
+        ("chosen", standing.tick),
+        (standing.number_style, f"#{standing.card.number:<4}"),
+    ]
+    for text, width in (
+        (words.tool, widths.tool),
+        (words.project, widths.project),
+        (words.agent, widths.agent),
+    ):
+        if width:
+            left.append((style, " " + fit(text, width)))
+    left.append((style, " " + words.summary))
+    return ends(left, [("", " "), *_state(standing, clock, widths.bar), ("", " ")], columns)
+
+
+def _state(standing: Standing, clock: Clock, bar_cells: int) -> Line:
+    """Return what stands at the end of a row: how it ended, or the time that goes by."""
+    card = standing.card
+    if standing.ended:
+        return [("outcome", card.outcome)]
+    if standing.held is not None:
+        return standing.sending(clock)
+    if standing.aside:
+        return [("dim", f"aside, back in {lasting(card.snoozed_until - clock.now)}")]
+    age, left = clock.now - card.asked_at, card.wait_until - clock.now
+    whole = card.wait_until - card.asked_at
+    part = left / whole if whole > 0 else 0.0
+    urgent = part < URGENT
+    style = "urgent" if urgent else "time"
+    state: Line = [("dim", f"{lasting(age):>5} ")]
+    if bar_cells:
+        state.append((style, bar(part, bar_cells) + " "))
+    state.append((style, f"{lasting(left):>5}" + ("!" if urgent else " ")))
+    return state
+
+
+def feed_rows(
+    entries: Sequence[FeedEntry], clock: Clock, columns: int, count: int, spell: Speller
+) -> list[Line]:
+    """Return the last `count` lines of what went by, the newest last."""
+    some = [entries[-place] for place in range(min(count, len(entries)), 0, -1)]
+    return [clip_line(_feed_row(entry, clock, columns, spell), columns) for entry in some]
+
+
+def _feed_row(entry: FeedEntry, clock: Clock, columns: int, spell: Speller) -> Line:
+    event, text = entry.event, entry.text or entry.outcome
+    row: Line = [("dim", f" {clock.of_day(entry.at)} "), ("", fit(project(event, spell), 14) + " ")]
+    if entry.number is not None:
+        row.append(("heading", f"#{entry.number} "))
+    else:
+        row.append(("dim", brief(event.name, spell) + " "))
+    if event.tool is not None:
+        row.append(("", tool_label(event, spell) + " "))
+    if entry.number is None and (subject := summary(event, spell)):
+        room = columns // 3 if text else columns
+        row.append(("", clip(subject, max(room, _SUBJECT)) + (" · " if text else "")))
+    if text:
+        look = "outcome" if entry.number is not None else "dim"
+        row.append(("warning" if entry.alarm else look, spell(text)))
+    return row

@@ -1,0 +1,320 @@
+"""The interpreter: does what an operator writes, line after line, and says what came of it."""
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from crabhook.broker.card import Card, FeedEntry
+from crabhook.broker.desk import Desk, News
+from crabhook.broker.orders import Kind, Order
+from crabhook.broker.states import State
+from crabhook.model.choices import Beside
+from crabhook.model.decision import Decision, Verdict
+from crabhook.model.errors import CrabhookError, DecisionError
+from crabhook.policy.rule import Rule
+from crabhook.ui.answers import HELD_BACK, Answers
+from crabhook.ui.cards.summary import brief, project, summary, tool_label
+from crabhook.ui.commands.decide import DECIDING, Given, other_words
+from crabhook.ui.commands.orders import keep_going_order, order_line, read_order, read_release
+from crabhook.ui.commands.parse import (
+    JUST_NOW,
+    Command,
+    Oldest,
+    alike,
+    first_alike,
+    named_cards,
+    parse,
+)
+from crabhook.ui.commands.parse import Kind as Naming
+from crabhook.ui.commands.words import WORDS, LineError, help_lines, read_duration
+from crabhook.ui.plain.output import Teller, card_lines, clock
+from crabhook.ui.plain.rules import Remembering
+from crabhook.ui.secrets import covered
+
+
+def list_lines(desk: Desk) -> Iterator[str]:
+    """Yield what is wrong, then a line for each card that waits, and for each standing order."""
+    waiting, now = desk.waiting(), desk.now()
+    yield from (f"! {brief(wrong, covered)}" for wrong in desk.troubles())
+    for card in waiting:
+        first = first_alike(card, waiting)
+        same = f" · the same as #{first.number}" if first else ""
+        yield _line(card, now) + same
+    if not waiting:
+        yield "· nothing waits"
+    yield from (order_line(order, now) for order in desk.orders())
+
+
+def _line(card: Card, now: float) -> str:
+    event = card.event
+    times = f"waits {clock(now - card.asked_at)}, {clock(card.wait_until - now)} left"
+    if card.snoozed_until:
+        times += f", aside for {clock(card.snoozed_until - now)}"
+    about = " ".join(tell(event, covered) for tell in (tool_label, project, summary)).rstrip()
+    return f"#{card.number} {times} · {about}"
+
+
+_DECIDED_REMEMBERED = 1_000
+_SHORTEST_WAIT = 0.01  # seconds; two clocks never agree to the last digit
+
+
+class Clerk:
+    """Follows lines at a desk; what it has to say goes to the teller."""
+
+    def __init__(self, desk: Desk, teller: Teller, take_back: float) -> None:
+        self._desk = desk
+        self._teller = teller
+        self._say = teller.say
+        self._take_back = take_back
+        self._answers = Answers(desk, take_back)
+        self._timer: asyncio.TimerHandle | None = None
+        self._decided: deque[int] = deque(maxlen=_DECIDED_REMEMBERED)
+        self._oldest = Oldest(desk)
+        self._remembering = Remembering(desk, teller.say)
+        self._objected: dict[int, tuple[Card, Decision]] = {}  # changes that rules are against
+        self._quiet: set[int] = set()  # cards whose agent is not to show what the hook says
+        self._following = False
+        self._newest = max((card.number for card in desk.waiting()), default=0)
+
+    def hear(self, news: News) -> None:
+        """Take in what makes a held answer void, or another card the oldest."""
+        if isinstance(news, FeedEntry):
+            return
+        self._complain(self._answers.news(news))
+        if news.state is not State.WAITING:
+            self._quiet.discard(news.number)
+        if news.state is not State.WAITING:
+            self._objected.pop(news.number, None)
+        decided = news.state is State.DECIDED and news.number in self._decided
+        self._oldest.look(news, ours=decided or self._following)
+        if news.state is State.WAITING and news.number > self._newest:
+            self._newest = news.number
+            if first := first_alike(news, self._desk.waiting()):
+                self._say(_same(news, f"#{first.number}"))
+
+    async def follow(self, lines: AsyncIterator[str]) -> None:
+        """Follow every line until `quit` or the end."""
+        async for line in lines:
+            if self.take(line):
+                break
+            await self._teller.room()
+        if count := self._answers.waiting:
+            self._complain(f"what was held was not given ({count}): you left before its time")
+
+    def take(self, line: str) -> bool:
+        """Follow one line; return whether it was the last."""
+        self._following = True
+        try:
+            command = parse(line)
+            if command is None:
+                return False
+            if command.word.name == "quit":
+                return True
+            if command.word.about_a_card:
+                self._follow_about_cards(command)
+            else:
+                _ABOUT_ALL[command.word.name](self, command)
+        except CrabhookError as error:
+            self._complain(error)
+        finally:
+            self._following = False
+        return False
+
+    def leave(self) -> None:
+        """Stop; what is held was never given."""
+        self._remembering.leave()
+        if self._timer:
+            self._timer.cancel()
+
+    def _complain(self, error: object) -> None:
+        if said := str(error):
+            self._say(f"! {covered(said)}")  # it may quote an agent
+
+    def _follow_about_cards(self, command: Command) -> None:
+        """Do what a word says to each card it names; what fails on one does not stop the others."""
+        follow = _ABOUT_A_CARD.get(command.word.name, Clerk._give)
+        cards = self._cards(command)
+        for card in cards:
+            try:
+                follow(self, card, command)
+            except CrabhookError as error:
+                named = len(cards) == 1 or str(error).startswith(f"#{card.number} ")
+                self._complain(error if named else f"#{card.number}: {error}")
+
+    def _cards(self, command: Command) -> Sequence[Card]:
+        if command.target.kind is Naming.OLDEST:
+            return [self._oldest.meant(command.word)]
+        return named_cards(command.target, self._desk, command.word)
+
+    # What the words do with a card.
+
+    def _give(self, card: Card, command: Command) -> None:
+        """Decide a card as the word says."""
+        given = DECIDING[command.word.name](card, command.rest)
+        for remark in given.remarks:
+            self._say(remark)
+        self._objected.pop(card.number, None)
+        if said := self._desk.objections(card.number, given.decision):
+            self._objected[card.number] = card, replace(given.decision, despite=tuple(said))
+            for one in said:
+                self._say(f"  ! {brief(one, covered)}")
+            wrong = f"the rules are against #{card.number} as you changed it"
+            raise LineError(wrong, WORDS["anyway"].usage(card.number))
+        self._decide(card, given.decision)
+        self._repeat(card, given)
+
+    def _anyway(self, card: Card, _: Command) -> None:
+        """Allow what the rules were just said to be against."""
+        objected = self._objected.pop(card.number, None)
+        if objected is None or objected[0].requests != card.requests:
+            wrong = f"nothing was said against a change of #{card.number}"
+            raise LineError(wrong, WORDS["edit"].usage(card.number))
+        self._decide(card, objected[1])
+
+    def _hush(self, card: Card, _: Command) -> None:
+        """Have suppressOutput go with the decision, or not go with it after all."""
+        if card.state is not State.WAITING or Beside.SUPPRESS not in card.choices.beside:
+            raise LineError(f"#{card.number} has no output to suppress", other_words(card))
+        self._quiet ^= {card.number}
+        on = card.number in self._quiet
+        said = "suppressOutput goes" if on else "no suppressOutput goes"
+        self._say(f"· {said} with your decision about #{card.number}: nothing is sent yet")
+
+    def _repeat(self, card: Card, given: Given) -> None:
+        """Have the agent told the same again when it next wants to stop."""
+        if given.repeats:
+            words = given.decision.reason
+            self._desk.order(keep_going_order(card.event, given.repeats, words))
+
+    def _remember(self, card: Card, command: Command) -> None:
+        """List the rules offered for a card; or allow it, and write one of them."""
+        if command.rest:
+            rule = self._remembering.chosen(card, command.rest)
+            self._decide(card, Decision(Verdict.ALLOW), rule)
+        else:
+            self._remembering.list(card)
+
+    def _undo(self, card: Card, _: Command) -> None:
+        if self._answers.held(card.number) is None:
+            raise LineError(f"no allow of #{card.number} is held", "list, to see what waits")
+        self._say(self._answers.take_back(card.number))
+
+    def _show(self, card: Card, command: Command) -> None:
+        bare = command.word.name == "show secrets"
+        self._say("\n".join(card_lines(card, self._desk.now(), whole=True, bare=bare)))
+        others = alike(card, self._desk.waiting()) if card.state is State.WAITING else []
+        if others:
+            numbers = ", ".join(f"#{other.number}" for other in others)
+            self._say(_same(card, numbers))
+
+    def _snooze(self, card: Card, command: Command) -> None:
+        seconds = read_duration(command.rest, command.word.usage(card.number))
+        self._desk.snooze(card.number, seconds)
+
+    def _extend(self, card: Card, command: Command) -> None:
+        seconds = read_duration(command.rest, command.word.usage(card.number))
+        self._as_a_line(lambda: self._desk.extend(card.number, seconds), other_words(card))
+
+    # What the words do with the desk.
+
+    def _list(self, _: Command) -> None:
+        for line in list_lines(self._desk):
+            self._say(line)
+
+    def _help(self, _: Command) -> None:
+        self._say("\n".join(help_lines()))
+
+    def _order(self, command: Command) -> None:
+        order = read_order(command.word.name, command.rest, self._desk)
+        self._as_a_line(lambda: self._desk.order(order), command.word.usage())
+        if order.kind in (Kind.AWAY, Kind.ALLOW_ALL, Kind.HOLD_ALL):
+            self._say(order_line(order, self._desk.now()))
+
+    def _orders(self, _: Command) -> None:
+        standing = self._desk.orders()
+        for order in standing:
+            self._say(order_line(order, self._desk.now()))
+        if not standing:
+            self._say("· no order stands")
+
+    def _release(self, command: Command) -> None:
+        matches = read_release(command.rest, self._desk)
+        self._as_a_line(lambda: self._desk.revoke(matches), WORDS["orders"].usage())
+
+    def _here(self, _: Command) -> None:
+        if not any(order.kind is Kind.AWAY for order in self._desk.orders()):
+            raise LineError("you are not away", WORDS["away"].usage())
+        self._desk.revoke(_is_away)
+
+    # How a decision is given.
+
+    def _as_a_line(self, do: Callable[[], object], write: str) -> None:
+        """Do something that the broker may refuse; then say what to write instead."""
+        try:
+            do()
+        except DecisionError as error:
+            raise LineError(str(error), write) from error
+
+    def _decide(self, card: Card, decision: Decision, rule: Rule | None = None) -> None:
+        """Give a decision, or hold it where there is time to; it replaces one that is held."""
+        number, now = card.number, self._desk.now()
+        if number in self._quiet:
+            decision = replace(decision, suppress_output=True)
+        self._decided.append(number)
+        self._answers.drop(number)
+        in_time = card.state is State.WAITING and card.wait_until - now > self._take_back + JUST_NOW
+        if decision.verdict in HELD_BACK and self._take_back and in_time:
+            self._complain(self._answers.give(card, decision, rule))
+            done = decision.verdict.done.lower()
+            self._say(
+                f"#{number} is {done} in {self._take_back:.1f} s; {number} undo takes it back"
+            )
+            self._tick()
+            return
+        if rule is not None:
+            self._desk.remember(number, rule, decision)
+            return
+        self._as_a_line(lambda: self._desk.answer(number, decision), other_words(card))
+
+    def _tick(self) -> None:
+        """Give what has been held long enough, and come back for the next."""
+        for said in self._answers.tick():
+            self._complain(said)
+        if self._timer:
+            self._timer.cancel()
+        if (due := self._answers.due) is not None:
+            wait = max(due - self._desk.now(), _SHORTEST_WAIT)
+            self._timer = asyncio.get_running_loop().call_later(wait, self._tick)
+
+
+def _same(card: Card, others: str) -> str:
+    return f"#{card.number} asks the same as {others}; same={card.number} means them all"
+
+
+def _is_away(order: Order) -> bool:
+    return order.kind is Kind.AWAY
+
+
+_ABOUT_A_CARD: Mapping[str, Callable[[Clerk, Card, Command], None]] = {
+    "anyway": Clerk._anyway,  # noqa: SLF001
+    "remember": Clerk._remember,  # noqa: SLF001
+    "undo": Clerk._undo,  # noqa: SLF001 - the table of its own methods
+    "quiet": Clerk._hush,  # noqa: SLF001
+    "show": Clerk._show,  # noqa: SLF001
+    "show secrets": Clerk._show,  # noqa: SLF001
+    "snooze": Clerk._snooze,  # noqa: SLF001
+    "extend": Clerk._extend,  # noqa: SLF001
+}
+
+_ABOUT_ALL: Mapping[str, Callable[[Clerk, Command], None]] = {
+    "list": Clerk._list,  # noqa: SLF001
+    "help": Clerk._help,  # noqa: SLF001
+    "hold": Clerk._order,  # noqa: SLF001
+    "allow-all": Clerk._order,  # noqa: SLF001
+    "hold-all": Clerk._order,  # noqa: SLF001
+    "away": Clerk._order,  # noqa: SLF001
+    "here": Clerk._here,  # noqa: SLF001
+    "orders": Clerk._orders,  # noqa: SLF001
+    "release": Clerk._release,  # noqa: SLF001
+}

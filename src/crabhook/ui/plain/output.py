@@ -1,0 +1,330 @@
+"""What the plain desk prints: cards as blocks of lines, what became of them, what went by.
+
+Each thing is printed once and in order.
+"""
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable, Iterator
+from dataclasses import replace
+from typing import TypeAlias
+
+from crabhook.broker.card import Card, FeedEntry
+from crabhook.broker.desk import Desk, News
+from crabhook.broker.states import State
+from crabhook.broker.stops import CAP
+from crabhook.model.decision import OPERATOR, Decision, Verdict
+from crabhook.model.jsontext import pretty
+from crabhook.model.suggestion import Suggestion
+from crabhook.ui.cards.summary import brief, project, summary
+from crabhook.ui.commands.decide import fitting, suggestions
+from crabhook.ui.commands.parse import shown_session
+from crabhook.ui.commands.words import WORDS
+from crabhook.ui.plain.request import given_rows
+from crabhook.ui.secrets import COVER, covered
+from crabhook.ui.text.rows import Row, bounded
+from crabhook.ui.text.safe import safe
+
+FIRST_LINES, FIRST_CHARACTERS = 200, 20_000  # of a card that is printed unasked
+_LONGEST_FACT = 2_000  # characters of why a card is here, which may quote what is asked
+WHOLE_LINES, WHOLE_CHARACTERS = 10_000, 200_000  # of one that was asked for
+
+
+def card_lines(card: Card, now: float, *, whole: bool = False, bare: bool = False) -> list[str]:
+    """Return the block that tells all about a card, a blank line at its end.
+
+    `now` is on the broker's clock.  A long request is shortened in its middle
+    to what a person takes in at once, and says so; `whole` gives more of it,
+    up to a bound that no person reads past.  `bare` leaves secrets in the clear.
+    """
+    bounds = (WHOLE_LINES, WHOLE_CHARACTERS) if whole or bare else (FIRST_LINES, FIRST_CHARACTERS)
+    given = bounded(_asked(card, bounds[1]), *bounds)
+    rows = [*(row.cut(_LONGEST_FACT) for row in _facts(card, now)), *given]
+    if any(row.shortened for row in given):
+        rows.append(_shortened(card, whole=whole or bare))
+    lines = [row.bare_line if bare else row.line for row in rows]
+    if not bare and any(COVER in line for line in lines):
+        lines.append(
+            f'  covered: secrets; "{WORDS["show secrets"].usage(card.number)}" prints them'
+        )
+    return [header(card), *lines, _closing(card), ""]
+
+
+def header(card: Card) -> str:
+    """Return a card's first line: `#N EVENT TOOL session=… cwd=…`.
+
+    The event, the tool and the session are one word each, the first two
+    without `=`, so that a program can take the line apart whatever the agent
+    named them.
+    """
+    event = card.event
+    words = [f"#{card.number}", _name(event.name)]
+    if event.tool:
+        words.append(_name(event.tool.name))
+    return " ".join([*words, f"session={shown_session(event)}", f"cwd={brief(event.cwd, covered)}"])
+
+
+def clock(seconds: float) -> str:
+    """Return a span of time as minutes and seconds, or hours, minutes and seconds."""
+    minutes, rest = divmod(max(0, int(seconds)), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+
+
+def _name(text: str) -> str:
+    return brief(text, covered).replace(" ", "⟨U+0020⟩").replace("=", "⟨U+003D⟩")
+
+
+def _facts(card: Card, now: float) -> Iterator[Row]:
+    """Say who asks, in which mode, and how long it waits."""
+    event, origin = card.event, card.requests[0].origin
+    if event.agent_id or event.agent_type:
+        yield Row("  agent: " + brief(f"{event.agent_type} {event.agent_id}".strip(), covered))
+    if event.permission_mode:
+        yield Row("  mode: " + brief(event.permission_mode, covered))
+    if origin.host or origin.user:
+        where = "@".join(name for name in (origin.user, origin.host) if name)
+        process = f" process {origin.pid}" if origin.pid else ""  # which HTTP does not tell
+        yield Row(f"  from: {brief(where, covered)}{process}")
+    if len(card.requests) > 1:
+        names = ", ".join(leg.event.name for leg in card.requests)
+        yield Row("  asked as: " + brief(names, covered))
+    if Verdict.KEEP_GOING in card.choices.verdicts:
+        yield Row(f"  kept going: {card.kept_going} of {CAP} in a row")
+    yield from (Row("  ALARM: ", alarm) for alarm in card.alarms)
+    if card.state is State.WAITING:
+        yield from (Row("  limit: ", limit) for limit in card.limits)
+        if card.because:
+            yield Row("  here because: ", card.because)
+        yield Row(f"  time left: {clock(card.wait_until - now)}")
+
+
+def _asked(card: Card, longest: int) -> Iterator[Row]:
+    """Tell what is asked, then what the agent suggests to allow from now on."""
+    yield from given_rows(card.event, longest)
+    for number, offered in enumerate(suggestions(card), 1):
+        place = f" → {offered.where}" if offered.where else ""
+        yield Row(f"  always {number}: ", offered.what, place)
+
+
+def _shortened(card: Card, *, whole: bool) -> Row:
+    if whole:
+        return Row("  shortened: this is the most the plain desk prints")
+    return Row(f'  shortened: "{WORDS["show"].usage(card.number)}" prints more of it')
+
+
+def _closing(card: Card) -> str:
+    """Return the words that fit the card, or how it ended."""
+    if card.state is not State.WAITING:
+        return "  ended: " + " ".join(filter(None, (card.outcome, brief(card.why, covered))))
+    return f"  answer with: {' | '.join(fitting(card))}"
+
+
+Write: TypeAlias = Callable[[str], Awaitable[None]]
+
+BACKLOG = 2_000  # untold things kept for a reader who has stopped reading
+AT_ONCE = 64  # lines, or a few more, in one piece: a flood is told in few writes
+_ENDED_REMEMBERED = 1_000  # ended cards, so that what is told of them is told once
+
+
+def tell(before: Card | None, card: Card, now: float) -> list[str]:
+    """Return the lines that lead from the card as it was last told to the card as it is.
+
+    A card that is told for the first time when it has ended gets its header
+    and its outcome alone: nothing can be decided any more.
+    """
+    ended = card.state is not State.WAITING
+    if before is None:
+        lines = [header(card)] if ended else card_lines(card, now)
+    else:
+        lines = [*_joined(before, card), *_moved(before, card, now)]
+    if before is not None or ended:
+        told = before.alarms if before is not None else ()
+        lines += [f"#{card.number} ! {brief(one)}" for one in card.alarms if one not in told]
+    if ended and (before is None or before.state is State.WAITING):
+        lines.append(outcome_line(card))
+    if card.delivered is not None and (before is None or before.delivered != card.delivered):
+        fate = "delivered" if card.delivered else "NOT DELIVERED: the hook had gone"
+        lines.append(f"#{card.number} {fate}")
+    return lines
+
+
+def _joined(before: Card, card: Card) -> list[str]:
+    """Say which events have come to ask about the same call."""
+    known = {leg.id for leg in before.requests}
+    fresh = [leg.event.name for leg in card.requests if leg.id not in known]
+    return [f"#{card.number} is also asked as {brief(name, covered)}" for name in fresh]
+
+
+def _moved(before: Card, card: Card, now: float) -> list[str]:
+    """Say whether a card that waits was put aside, came back, or waits longer."""
+    if card.state is not State.WAITING:
+        return []
+    lines: list[str] = []
+    if card.snoozed_until != before.snoozed_until:
+        aside = f"is put aside for {clock(card.snoozed_until - now)}"
+        lines.append(f"#{card.number} {aside if card.snoozed_until else 'is back'}")
+    if len(card.requests) == len(before.requests) and card.wait_until > before.wait_until:
+        lines.append(f"#{card.number} waits longer: {clock(card.wait_until - now)} left")
+    return lines
+
+
+def outcome_line(card: Card) -> str:
+    """Return how a card ended, and all that was said with it, in one line."""
+    decision = card.decision
+    parts = [f"#{card.number} {card.outcome}"]
+    if decision is None:
+        parts.append(brief(card.why, covered))
+    else:
+        parts.append(brief(decision.reason or decision.note, covered))
+        parts += [f"({told})" for told in _besides(decision)]
+        if decision.by != OPERATOR:
+            parts.append(f"(by {brief(decision.by, covered)})")
+    return " ".join(part for part in parts if part)
+
+
+def _besides(decision: Decision) -> Iterator[str]:
+    """Say what goes with a decision beside its verdict and its words."""
+    if decision.interrupt:
+        yield "the turn ends"
+    if decision.halt:
+        said = "" if decision.halt == decision.reason else f": {brief(decision.halt, covered)}"
+        yield f"the session's turn ends{said}"
+    for said in decision.despite:
+        yield f"although {brief(said, covered)}"
+    if decision.user_message:
+        yield f"its user is told: {brief(decision.user_message, covered)}"
+    if decision.suppress_output:
+        yield "its agent is asked not to show what the hook says"
+    for update in decision.permissions:
+        kept = Suggestion(update)
+        yield " → ".join(filter(None, (brief(kept.what, covered), kept.where)))
+    if decision.content:
+        yield brief(pretty(dict(decision.content)), covered)
+
+
+def feed_line(entry: FeedEntry) -> str:
+    """Return what went by in one line that begins with a dot, or with "!" where it alarms."""
+    event = entry.event
+    if entry.alarm:
+        return "! " + feed_line(replace(entry, alarm=False)).removeprefix("· ")
+    if not event.platform:  # the desk's own news: an order was given, or has ended
+        return f"· desk: {brief(entry.text, covered)}"
+    session = f"session={safe(event.session[:4])}…" if event.session else ""
+    tool = brief(event.tool.name, covered) if event.tool else ""
+    subject = summary(event, covered) if entry.number is None else ""
+    told = " · ".join(filter(None, (brief(entry.text or entry.outcome, covered), subject)))
+    parts = ("·", brief(event.name, covered), tool, session, project(event, covered), told)
+    return " ".join(part for part in parts if part)
+
+
+class Teller:
+    """Keeps what is to be told until it is written.
+
+    It never makes the broker wait: whoever does not read loses events that
+    went by and calls that began and ended unseen, which is then said, but
+    never a request that waits or the outcome of one that was shown.
+    """
+
+    def __init__(self, desk: Desk) -> None:
+        self._desk = desk
+        self._queue: OrderedDict[int | str, News | str] = OrderedDict()
+        self._made = 0
+        self._left_out = 0
+        self._shown: dict[int, Card] = {}
+        self._over: OrderedDict[int, Card] = OrderedDict()
+        self._closed = False
+        self._stirred = asyncio.Event()
+        self._written = asyncio.Event()
+
+    def hear(self, news: News) -> None:
+        """Take in a new or changed card, or a feed entry."""
+        if isinstance(news, Card):
+            self._hear_card(news)
+        elif news.number is None or not self._knows(news.number):
+            if len(self._queue) < BACKLOG:
+                self._put(news)
+            else:
+                self._left_out += 1
+        self._stirred.set()
+
+    def say(self, text: str) -> None:
+        """Have a line of our own written in its turn."""
+        self._put(text)
+        self._stirred.set()
+
+    async def room(self) -> None:
+        """Wait until there is room to say more, and let others go on in the meantime."""
+        await asyncio.sleep(0)
+        while len(self._queue) >= BACKLOG and not self._closed:
+            self._written.clear()
+            await self._written.wait()
+
+    def close(self) -> None:
+        """End `write_to` once all is told."""
+        self._closed = True
+        self._stirred.set()
+
+    async def write_to(self, write: Write) -> None:
+        """Write everything there is to tell, until closed; raises what `write` raises."""
+        while True:
+            while self._queue:
+                lines: list[str] = []
+                while self._queue and len(lines) < AT_ONCE:
+                    lines += self._next()
+                if lines:
+                    await write("\n".join(lines))
+                self._written.set()
+            if self._closed:
+                return
+            self._stirred.clear()
+            await self._stirred.wait()
+
+    def _hear_card(self, card: Card) -> None:
+        number = card.number
+        if card.state is not State.WAITING:
+            card = _slim(card)
+            if not self._told(number) and len(self._queue) >= BACKLOG:
+                self._queue.pop(number, None)
+                self._left_out += 1
+                return
+        self._queue[number] = card
+
+    def _put(self, thing: FeedEntry | str) -> None:
+        self._made += 1
+        self._queue[f"{self._made}"] = thing
+
+    def _next(self) -> list[str]:
+        if self._left_out:
+            count, self._left_out = self._left_out, 0
+            return [f"· {count} things went by while nothing could be written here"]
+        _, thing = self._queue.popitem(last=False)
+        if isinstance(thing, str):
+            return [thing]
+        if isinstance(thing, FeedEntry):
+            return [feed_line(thing)]
+        lines = tell(self._told(thing.number), thing, self._desk.now())
+        self._remember(thing)
+        return lines
+
+    def _told(self, number: int) -> Card | None:
+        return self._shown.get(number) or self._over.get(number)
+
+    def _knows(self, number: int) -> bool:
+        """Whether a card's own lines tell what a feed entry would repeat."""
+        return number in self._queue or self._told(number) is not None
+
+    def _remember(self, card: Card) -> None:
+        if card.state is State.WAITING:
+            self._shown[card.number] = _slim(card)
+            return
+        self._shown.pop(card.number, None)
+        self._over[card.number] = card
+        if len(self._over) > _ENDED_REMEMBERED:
+            self._over.popitem(last=False)
+
+
+def _slim(card: Card) -> Card:
+    """Return the card without what its tool was given, to be kept long."""
+    legs = tuple(replace(leg, event=leg.event.slim()) for leg in card.requests)
+    return replace(card, requests=legs)

@@ -1,0 +1,295 @@
+"""What a request asks for, as rows of the plain desk: the tool's input, then the other fields.
+
+Commands stand line by line, changes as diffs.  Fields that we know stand one
+by one under a label; a name that an agent made up is never one of our labels,
+so whatever else there is comes as JSON.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from difflib import SequenceMatcher
+from json import JSONEncoder
+from typing import TypeAlias
+
+from crabhook.model.elicitation import Field, read_fields
+from crabhook.model.errors import QuestionError
+from crabhook.model.event import Event
+from crabhook.model.jsontext import Value, compact
+from crabhook.model.question import Question, read_questions
+from crabhook.ui.cards.summary import is_question
+from crabhook.ui.text.rows import Row, indented
+
+BESIDE = 200  # characters of a text that may stand beside its name
+_CHOICES_SHOWN = 100
+_PRETTY = JSONEncoder(indent=2, ensure_ascii=False)
+_ON_ONE_LINE = JSONEncoder(ensure_ascii=False)
+
+# What every event has, and a card shows elsewhere or not at all; left out where it is a text.
+_EVERY_EVENTS = frozenset(
+    {
+        "session_id",
+        "transcript_path",
+        "cwd",
+        "hook_event_name",
+        "prompt_id",
+        "turn_id",
+        "permission_mode",
+        "agent_id",
+        "agent_type",
+        "scratchpad_dir",
+        "timestamp",
+    }
+)
+_THE_TOOLS = frozenset({"tool_name", "tool_input", "tool_use_id"})
+
+# The fields of agents' events by the label they are shown under, in this order.
+LABELS: Mapping[str, str] = {
+    "message": "message",
+    "mcp_server_name": "server",
+    "mode": "form mode",
+    "url": "url",
+    "action": "action",
+    "content": "content",
+    "prompt": "prompt",
+    "last_assistant_message": "last message",
+    "prompt_response": "last message",
+    "stop_hook_active": "stop_hook_active",
+    "background_tasks": "background tasks",
+    "session_crons": "session_crons",
+    "reason": "reason",
+    "error": "error",
+    "is_interrupt": "is_interrupt",
+    "tool_response": "tool_response",
+    "tool_calls": "tool_calls",
+    "duration_ms": "duration_ms",
+    "source": "source",
+    "trigger": "trigger",
+    "custom_instructions": "custom_instructions",
+    "from_model": "from_model",
+    "to_model": "to_model",
+    "requested_model": "requested_model",
+    "model": "model",
+    "file_path": "file",
+    "command_name": "command_name",
+    "command_args": "command_args",
+    "task_subject": "task",
+    "task_description": "task_description",
+    "teammate_name": "teammate",
+    "mcp_server": "mcp_server",
+}
+
+
+def happening_rows(event: Event, longest: int) -> Iterator[Row]:
+    """Yield the event's own fields; of any one text past `longest` characters not the middle."""
+    rest = {key: value for key, value in event.fields.items() if not _elsewhere(event, key, value)}
+    fields = read_fields(event.fields)
+    for key, label in LABELS.items():
+        if key in rest:
+            yield from _labelled(label, rest.pop(key), longest)
+        if key == "message" and fields:
+            rest.pop("requested_schema", None)
+            yield from _form(fields, longest)
+    if rest:
+        yield from json_rows("other fields", rest, longest)
+
+
+def json_rows(name: str, value: Value, longest: int) -> Iterator[Row]:
+    """Show a value as JSON, written no further than it will be shown."""
+    yield Row(f"  {name}:")
+    parts: list[str] = []
+    size = 0
+    for part in _PRETTY.iterencode(value):
+        parts.append(part)
+        size += len(part)
+        if size > longest:
+            yield from indented("    ", "".join(parts)[:longest], longest)
+            yield Row("  … the rest of it is left out …", shortened=True)
+            return
+    yield from indented("    ", "".join(parts), longest)
+
+
+def _elsewhere(event: Event, key: str, value: Value) -> bool:
+    """Whether a field is shown elsewhere on the card, or is of no use to whoever decides."""
+    if key in _EVERY_EVENTS:
+        return isinstance(value, str)
+    if key == "permission_suggestions":
+        return event.name == "PermissionRequest" and isinstance(value, list)
+    return key == "effort" or (event.tool is not None and key in _THE_TOOLS)
+
+
+def _labelled(label: str, value: Value, longest: int) -> Iterator[Row]:
+    """Show a short value beside its label, a long one below it."""
+    if isinstance(value, str):
+        if len(value) <= BESIDE and "\n" not in value:
+            yield Row(f"  {label}: ", value)
+            return
+        yield Row(f"  {label}:")
+        yield from indented("    ", value, longest)
+        return
+    short = ""
+    for part in _ON_ONE_LINE.iterencode(value):
+        short += part
+        if len(short) > BESIDE // 2:
+            yield from json_rows(label, value, longest)
+            return
+    yield Row(f"  {label}: ", short)
+
+
+def _form(fields: tuple[Field, ...], longest: int) -> Iterator[Row]:
+    """Show what a form asks for: each field with its type, its choices and its default."""
+    for field in fields:
+        kind = f"{field.kind}, {field.format}" if field.format else field.kind
+        parts = [field.name, kind, "required" if field.required else "may be left out"]
+        if field.choices:
+            parts.append("one of " + ", ".join(_choice(*one) for one in _shown(field)))
+        if len(field.choices) > _CHOICES_SHOWN:
+            parts.append(f"and {len(field.choices) - _CHOICES_SHOWN} more")
+        if field.default is not None:
+            parts.append(f"default {compact(field.default)}")
+        yield Row("  field: ", " · ".join(parts))
+        about = [field.title if field.title != field.name else "", field.description]
+        for text in filter(None, about):
+            yield from indented("    ", text, longest)
+
+
+def _shown(field: Field) -> tuple[tuple[Value, str], ...]:
+    return field.choices[:_CHOICES_SHOWN]
+
+
+def _choice(value: Value, name: str) -> str:
+    written = _ON_ONE_LINE.encode(value)
+    return written if name in (str(value), written) else f"{written} ({name})"
+
+
+_COMPARED_LINES = 400  # past these, finding what two texts share costs more than it tells
+
+_Input: TypeAlias = dict[str, Value]
+_Show: TypeAlias = Callable[[_Input, int], Iterator[Row]]
+
+
+def given_rows(event: Event, longest: int) -> Iterator[Row]:
+    """Yield all that the event's tool is given, then what the event tells beside it.
+
+    Of any one text past `longest` characters the middle is left out, and the
+    row in its place says so.
+    """
+    if event.tool is not None:
+        yield from _input_rows(event, event.tool.input, longest)
+    yield from happening_rows(event, longest)
+
+
+def _input_rows(event: Event, given: Value, longest: int) -> Iterator[Row]:
+    if not isinstance(given, dict):
+        yield from json_rows("input", given, longest)
+        return
+    rest = dict(given)
+    if is_question(event):
+        yield from _questions(rest, longest)
+    for key, show in _PARTS:
+        if key in rest:
+            yield from show(rest, longest)
+    if rest or not given:
+        yield from json_rows("input" if len(rest) == len(given) else "other input", rest, longest)
+
+
+def _questions(rest: _Input, longest: int) -> Iterator[Row]:
+    """Show the questions, or why they cannot be read; then they are shown as they came."""
+    try:
+        questions = read_questions(rest)
+    except QuestionError as error:
+        yield Row("  these questions cannot be read: ", str(error))
+        return
+    del rest["questions"]
+    for number, question in enumerate(questions, 1):
+        heading = f"{question.header}: " if question.header else ""
+        yield Row(f"  {number}. ", heading + question.text, f" ({_kind(question)})")
+        for place, option in enumerate(question.options, 1):
+            told = f" — {option.description}" if option.description else ""
+            yield Row(f"     {place}) ", option.label + told)
+            if option.preview:
+                yield from indented(" " * 8, option.preview, longest)
+
+
+def _kind(question: Question) -> str:
+    if question.options:
+        return "several" if question.several else "one"
+    return "own words, a number" if question.kind == "number" else "own words"
+
+
+def _on_its_line(key: str) -> _Show:
+    """Show the text `key` behind its name."""
+
+    def show(rest: _Input, _: int) -> Iterator[Row]:
+        if isinstance(text := rest[key], str):
+            del rest[key]
+            yield Row(f"  {key}: ", text)
+
+    return show
+
+
+def _line_by_line(key: str, mark: str = "") -> _Show:
+    """Show the text `key` under its name."""
+
+    def show(rest: _Input, longest: int) -> Iterator[Row]:
+        if isinstance(text := rest[key], str):
+            del rest[key]
+            yield Row(f"  {key}:")
+            yield from indented(f"    {mark}", text, longest)
+
+    return show
+
+
+def _change(rest: _Input, longest: int) -> Iterator[Row]:
+    """Show what goes and what comes, marked as a unified diff marks it."""
+    old, new = rest["old_string"], rest.get("new_string")
+    if not isinstance(old, str) or not isinstance(new, str):
+        return
+    del rest["old_string"], rest["new_string"]
+    yield Row("  change:")
+    few = old.count("\n") + new.count("\n") <= _COMPARED_LINES
+    if few and len(old) + len(new) <= longest:
+        yield from _diff(old.split("\n"), new.split("\n"))
+    else:
+        yield from indented("    -", old, longest)
+        yield from indented("    +", new, longest)
+
+
+def _diff(old: list[str], new: list[str]) -> Iterator[Row]:
+    steps = SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
+    for step, old_from, old_to, new_from, new_to in steps:
+        if step == "equal":
+            yield from (Row("     ", line) for line in old[old_from:old_to])
+        else:
+            yield from (Row("    -", line) for line in old[old_from:old_to])
+            yield from (Row("    +", line) for line in new[new_from:new_to])
+
+
+def _changes(rest: _Input, longest: int) -> Iterator[Row]:
+    """Show a list of changes one by one; a list of anything else stays in the input."""
+    edits = rest["edits"]
+    if not isinstance(edits, list) or not edits:
+        return
+    if not all(isinstance(edit, dict) and "old_string" in edit for edit in edits):
+        return
+    del rest["edits"]
+    for number, edit in enumerate(edits, 1):
+        change = {**edit} if isinstance(edit, dict) else {}
+        yield Row(f"  {number} of {len(edits)}:")
+        yield from _change(change, longest)
+        if change:
+            yield from json_rows("with", change, longest)
+
+
+# Which fields of any tool's input are shown as more than JSON, in this order.
+# Each takes what it shows out of the input, and leaves what it cannot show.
+_PARTS: tuple[tuple[str, _Show], ...] = (
+    ("file_path", _on_its_line("file_path")),
+    ("notebook_path", _on_its_line("notebook_path")),
+    ("command", _line_by_line("command")),
+    ("description", _on_its_line("description")),
+    ("old_string", _change),
+    ("edits", _changes),
+    ("content", _line_by_line("content", "+")),
+    ("new_source", _line_by_line("new_source", "+")),
+    ("plan", _line_by_line("plan")),
+    ("prompt", _line_by_line("prompt")),
+)

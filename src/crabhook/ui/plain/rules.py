@@ -1,0 +1,131 @@
+"""`remember` on the plain desk: lists the rules offered for a card, and takes one of them.
+
+The law of this file: a number means the rule that was printed with it last,
+and a rule that would have let a denied call through is taken only by the line
+that says so.
+"""
+
+import asyncio
+import re
+from collections import OrderedDict
+from collections.abc import Callable, Iterator
+
+from crabhook.broker.card import Card
+from crabhook.broker.desk import Desk
+from crabhook.broker.states import State
+from crabhook.policy.offer import Offer, Offering, until
+from crabhook.policy.rule import Rule
+from crabhook.ui.commands.decide import other_words
+from crabhook.ui.commands.rules import covered, denials, ending, let_through, tried
+from crabhook.ui.commands.words import WORDS, LineError, read_life
+from crabhook.ui.text.rows import Row
+from crabhook.ui.text.safe import safe
+
+ANYWAY = "anyway"
+_LOOK_EVERY = 0.05  # seconds
+_DENIALS_SHOWN = 10
+_LISTED_KEPT = 100  # cards
+_LONGEST = 400  # letters of a rule, or of a call, that are printed
+_QUOTED = 40  # letters of what cannot be read that are repeated
+
+
+class Remembering:
+    """Prints what is offered, when it has been tried, and knows what was printed."""
+
+    def __init__(self, desk: Desk, say: Callable[[str], None]) -> None:
+        self._desk, self._say = desk, say
+        self._listed: OrderedDict[int, Offering] = OrderedDict()
+        self._looking: dict[int, asyncio.TimerHandle] = {}
+
+    def __repr__(self) -> str:
+        return f"<Remembering listed={list(self._listed)} looking={list(self._looking)}>"
+
+    def list(self, card: Card) -> None:
+        """Print the rules offered for a card, at once or as soon as they have been tried."""
+        if card.state is not State.WAITING:
+            raise LineError(f"#{card.number} has ended", WORDS["list"].usage())
+        if card.number in self._looking:
+            return
+        if not self._list_now(card):
+            self._say(f"· #{card.number}: trying rules on what was decided before")
+            self._look_later(card)
+
+    def chosen(self, card: Card, rest: str) -> Rule:
+        """Return the rule that a line takes; raises LineError, and then nothing is taken."""
+        usage = WORDS["remember"].usage(card.number)
+        listed = self._listed.get(card.number)
+        if listed is None:
+            wrong = f"no rules were listed for #{card.number}"
+            raise LineError(wrong, f"{card.number} remember, to see them")
+        if not listed.offers:
+            raise LineError(f"no rule is offered for #{card.number}", other_words(card))
+        place, *more = rest.split()
+        if not re.fullmatch("[0-9]{1,3}", place) or not 0 < int(place) <= len(listed.offers):
+            wrong = f"there is no rule {safe(place[:_QUOTED])} for #{card.number}"
+            raise LineError(f"{wrong}, only 1 to {len(listed.offers)}", usage)
+        offer = listed.offers[int(place) - 1]
+        anyway = [word.lower() for word in more[-1:]] == [ANYWAY]
+        lives = more[:-1] if anyway else more
+        if len(lives) > 1:
+            raise LineError(f'cannot read "{safe(" ".join(more)[:_QUOTED])}"', usage)
+        rule = offer.proposal.rule
+        rule = ending(rule, read_life(lives[0], usage)) if lives else rule
+        if offer.trial.denials and not anyway:
+            self._say("\n".join(row.line for row in _denied_rows(offer)))
+            wrong = f"rule {place} {let_through(offer)}"
+            raise LineError(wrong, f"{card.number} remember {' '.join([place, *lives])} {ANYWAY}")
+        return rule
+
+    def leave(self) -> None:
+        """Stop looking."""
+        for timer in self._looking.values():
+            timer.cancel()
+        self._looking.clear()
+
+    def _look_later(self, card: Card) -> None:
+        loop = asyncio.get_running_loop()
+        self._looking[card.number] = loop.call_later(_LOOK_EVERY, self._look, card)
+
+    def _look(self, card: Card) -> None:
+        del self._looking[card.number]
+        if not self._list_now(card):
+            self._look_later(card)
+
+    def _list_now(self, card: Card) -> bool:
+        offering = self._desk.offers(card.number)
+        if offering is None:
+            return False
+        self._listed[card.number] = offering
+        if len(self._listed) > _LISTED_KEPT:
+            self._listed.popitem(last=False)
+        self._say("\n".join(row.cut(_LONGEST).line for row in _rows(card, offering)))
+        return True
+
+
+def _rows(card: Card, offering: Offering) -> Iterator[Row]:
+    """Yield what is offered, numbered from narrow to wide."""
+    number = card.number
+    if not offering.offers:
+        yield Row(f"#{number}: no rule is offered: ", offering.why)
+        return
+    yield Row(f"#{number}: rules that would allow it from now on, from narrow to wide")
+    yield Row(f"  {tried(offering)}")
+    for place, offer in enumerate(offering.offers, 1):
+        yield Row(f"  {place}  {covered(offer)}: ", offer.proposal.covers)
+        yield Row("       ", "  ".join(offer.proposal.rule.texts))
+        yield from (Row(f"     ! {said}") for said in offer.proposal.gives_away)
+        yield from _denied_rows(offer)
+    end = until(offering.offers[0].proposal.rule)
+    yield Row(f"  allow it and write rule K, {end}: {number} remember K")
+    yield Row(f"  for longer or shorter: {number} remember K 7d, or 12h, or forever")
+
+
+def _denied_rows(offer: Offer) -> Iterator[Row]:
+    """Yield the denied calls that a rule would have let through."""
+    if said := let_through(offer):
+        yield Row(f"     ! {said}:")
+    denied = denials(offer)
+    for what in denied[:_DENIALS_SHOWN]:
+        yield Row("       - ", what)
+    if len(denied) > _DENIALS_SHOWN:
+        yield Row(f"       … and {len(denied) - _DENIALS_SHOWN} more")

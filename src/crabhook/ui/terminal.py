@@ -1,0 +1,253 @@
+"""Standard input and output, without a thread and without ever blocking the loop.
+
+A terminal that nobody reads (a halted tmux, a stopped ssh) takes some bytes
+and then makes the writer wait, and with the writer every hook that the same
+loop serves.  Making standard output itself non-blocking would change the
+terminal for the shell that we came from; a descriptor of our own (`reopened`)
+changes nobody else's.
+
+The plain desk reads lines and writes lines here (`read_lines`, `LineWriter`);
+the full screen writes its pictures through `Glass`.
+"""
+
+import asyncio
+import os
+import sys
+import unicodedata
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import suppress
+from stat import S_ISREG
+from typing import TextIO
+
+from crabhook.ui.commands.words import MAX_LINE
+
+
+def reopened(descriptor: int) -> int | None:
+    """Return a non-blocking descriptor of the same terminal; None where there is none to be had."""
+    try:
+        return os.open(os.ttyname(descriptor), os.O_WRONLY | os.O_NOCTTY | os.O_NONBLOCK)
+    except OSError:  # no terminal, or another user's
+        return None
+
+
+_CHUNK = 4096  # PIPE_BUF: a pipe that is ready takes this much without blocking
+_NARROWEST = 20  # columns; a terminal that says less does not know
+_CONTINUED = "    > "
+_Watch = Callable[..., object]
+
+
+async def read_lines(source: int | None) -> AsyncIterator[str]:
+    """Yield the lines of a file descriptor, without their ends, until the other side has left.
+
+    None, a closed one and a terminal that hung up have no lines.  Bytes that
+    are not UTF-8 become U+FFFD.  Of a line past MAX_LINE only so much is kept
+    that the parser sees it is too long.  A terminal's last line without an
+    end was not sent, so it is dropped; any other's counts.
+    """
+    if source is None:
+        return
+    pending = bytearray()
+    while chunk := await _read(source):
+        *ended, rest = chunk.split(b"\n")
+        for part in ended:
+            pending += part[: MAX_LINE + 1 - len(pending)]
+            yield _decode(pending)
+            pending.clear()
+        pending += rest[: MAX_LINE + 1 - len(pending)]
+    if pending and not os.isatty(source):
+        yield _decode(pending)
+
+
+def _decode(line: bytearray) -> str:
+    """Return the line as text; it never gets shorter than its bytes when some are replaced."""
+    return line.decode("utf-8", "replace").removesuffix("\r")
+
+
+async def _read(source: int) -> bytes:
+    loop = asyncio.get_running_loop()
+    try:
+        await _ready(source, loop.add_reader, loop.remove_reader)
+        return os.read(source, 1 << 16)
+    except OSError:
+        return b""
+
+
+async def _ready(descriptor: int, watch: _Watch, unwatch: _Watch) -> None:
+    """Wait until reading or writing would not block."""
+    ready = asyncio.get_running_loop().create_future()
+    try:
+        watch(descriptor, _wake, ready)
+    except PermissionError:  # a regular file or /dev/null
+        await asyncio.sleep(0)
+        return
+    try:
+        await ready
+    finally:
+        unwatch(descriptor)
+
+
+def _wake(ready: "asyncio.Future[None]") -> None:
+    if not ready.done():
+        ready.set_result(None)
+
+
+class LineWriter:
+    """Writes text to a file descriptor at once, each time with a line's end.
+
+    On a terminal, lines wider than it are folded here, indented: folded by
+    the terminal, what an agent sent could end up where only our own lines
+    begin.
+    """
+
+    def __init__(self, target: int | None, encoding: str = "utf-8") -> None:
+        self._target = target
+        self._encoding = encoding
+        self._way = None if target is None else reopened(target)
+        self._waits = target is not None and not S_ISREG(os.fstat(target).st_mode)
+
+    async def __call__(self, text: str) -> None:
+        """Write `text`; raises OSError when nobody reads any more."""
+        if self._target is None:
+            raise BrokenPipeError("standard output is closed")
+        if columns := _columns(self._target):
+            text = "\n".join(part for line in text.split("\n") for part in fold(line, columns))
+        loop = asyncio.get_running_loop()
+        way = self._target if self._way is None else self._way
+        rest = memoryview(f"{text}\n".encode(self._encoding, "backslashreplace"))
+        while rest:
+            if self._waits:  # a file always has room
+                await _ready(way, loop.add_writer, loop.remove_writer)
+            with suppress(BlockingIOError):  # a terminal that has room has not always enough
+                rest = rest[os.write(way, rest[:_CHUNK]) :]
+
+    def close(self) -> None:
+        """Let go of the terminal."""
+        if self._way is not None:
+            os.close(self._way)
+            self._way = None
+
+
+def standard_lines() -> AsyncIterator[str]:
+    """Return the lines of standard input."""
+    return read_lines(sys.stdin.fileno() if sys.stdin else None)
+
+
+def standard_writer() -> LineWriter:
+    """Return a writer to standard output, after what was printed there before."""
+    if not sys.stdout:
+        return LineWriter(None)
+    sys.stdout.flush()
+    return LineWriter(sys.stdout.fileno(), sys.stdout.encoding)
+
+
+def _columns(target: int) -> int:
+    """Return how wide the terminal is, 0 for anything that is none."""
+    try:
+        columns = os.get_terminal_size(target).columns
+    except OSError:
+        return 0
+    return max(columns, _NARROWEST) if columns else 0
+
+
+def fold(line: str, columns: int) -> Iterator[str]:
+    """Yield `line` in parts that fit into `columns`, all but the first one indented."""
+    if line.isascii() and len(line) <= columns:
+        yield line
+        return
+    part: list[str] = []
+    width = 0
+    for letter in line:
+        cells = 1 if unicodedata.east_asian_width(letter) in "NaNH" else 2
+        if width + cells > columns:
+            yield "".join(part)
+            part, width = [_CONTINUED], len(_CONTINUED)
+        part.append(letter)
+        width += cells
+    yield "".join(part)
+
+
+LAST_WORDS = 1.0  # seconds a terminal has to take the last picture, before we leave without
+
+
+class Glass:
+    """Standard output as a text stream whose `buffer` it is itself, as prompt_toolkit wants it."""
+
+    def __init__(self, standard: TextIO, descriptor: int) -> None:
+        self._standard = standard
+        self._descriptor = descriptor
+        self._pending = bytearray()
+        self._then: list[Callable[[], object]] = []
+        self.encoding = "utf-8"
+        self.buffer = self
+
+    def __repr__(self) -> str:
+        return f"<Glass pending={len(self._pending)}>"
+
+    @classmethod
+    def over(cls, standard: TextIO) -> "Glass | None":
+        """Return a glass over a terminal; None where there is none, or no way to it."""
+        descriptor = reopened(standard.fileno()) if standard.isatty() else None
+        return None if descriptor is None else cls(standard, descriptor)
+
+    @property
+    def busy(self) -> bool:
+        """Whether the terminal has not yet taken all that it was sent."""
+        return bool(self._pending)
+
+    def then(self, do: Callable[[], object]) -> None:
+        """Do something once the terminal has taken everything: at once, if it has."""
+        if not self.busy:
+            do()
+        elif do not in self._then:
+            self._then.append(do)
+
+    def fileno(self) -> int:
+        """Return the terminal's own descriptor, to be asked for its size."""
+        return self._standard.fileno()
+
+    def isatty(self) -> bool:
+        """Be a terminal."""
+        return True
+
+    def write(self, data: bytes) -> int:
+        """Send what the terminal takes, and the rest later; raises OSError when it is gone."""
+        busy = self.busy
+        self._pending += data
+        if not busy:
+            self._send()
+            if self.busy:
+                asyncio.get_running_loop().add_writer(self._descriptor, self._go_on)
+        return len(data)
+
+    def flush(self) -> None:
+        """Do nothing: what can be sent has been."""
+
+    async def close(self) -> None:
+        """Let the terminal take what is left, if it does so soon."""
+        try:
+            async with asyncio.timeout(LAST_WORDS):
+                while self.busy:  # noqa: ASYNC110 - a moment, at the end
+                    await asyncio.sleep(0.01)
+        except TimeoutError:
+            pass
+        asyncio.get_running_loop().remove_writer(self._descriptor)
+        os.close(self._descriptor)
+
+    def _send(self) -> None:
+        try:
+            while self._pending:
+                del self._pending[: os.write(self._descriptor, self._pending)]
+        except BlockingIOError:
+            pass
+        except OSError:
+            self._pending.clear()
+            raise
+
+    def _go_on(self) -> None:
+        with suppress(OSError):  # the terminal is gone; reading it says so to whoever has to know
+            self._send()
+        if not self.busy:
+            asyncio.get_running_loop().remove_writer(self._descriptor)
+            waiting, self._then = self._then, []
+            for do in waiting:
+                do()

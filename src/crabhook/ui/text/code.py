@@ -1,0 +1,203 @@
+"""Code and JSON in colours: a shell command, or any value that an agent sent, to its last field.
+
+The colours are a help and never a claim: the letters shown are exactly those
+that were sent, or the text is shown plain.
+"""
+
+import json
+from collections.abc import Iterator, Mapping
+from functools import cache
+from itertools import groupby
+from operator import itemgetter
+
+from pygments.lexer import Lexer
+from pygments.lexers.data import JsonLexer
+from pygments.lexers.shell import BashLexer
+from pygments.token import Token, _TokenType
+
+from crabhook.model.jsontext import Value, literal
+from crabhook.ui.text.layout import Line, Span
+from crabhook.ui.text.safe import TAB
+from crabhook.ui.text.width import Speller, cells, lines_of, spelling_of, wrapped
+
+LONGEST = 8_000  # letters that are coloured; a lexer's time may grow faster than the text
+
+_BASH = BashLexer()
+_JSON = JsonLexer()
+
+_STYLES = {
+    Token.Comment: "comment",
+    Token.Keyword: "keyword",
+    Token.Name.Builtin: "keyword",
+    Token.Name.Tag: "name",
+    Token.Name.Variable: "name",
+    Token.Literal.String: "string",
+    Token.Literal.Number: "number",
+    Token.Operator: "operator",
+    Token.Punctuation: "operator",
+}
+
+
+def shell_rows(text: str, columns: int, spell: Speller) -> Iterator[tuple[bool, Line]]:
+    """Return a shell command in rows; the flag tells whether a row begins a line."""
+    if len(text) > LONGEST:
+        return plain_rows(text, columns, spell)
+    return _coloured(text, _BASH, columns, spell)
+
+
+def json_line(text: str) -> Line:
+    """Return one short line of JSON, already safe, in colours."""
+    return _tokens(text, _JSON) if len(text) <= LONGEST else [("", text)]
+
+
+def plain_rows(
+    text: str, columns: int, spell: Speller, *, style: str = "", words: bool = False
+) -> Iterator[tuple[bool, Line]]:
+    """Return an agent's text in rows of one style; the flag tells whether a row begins a line."""
+    for line in lines_of(text):
+        rows = wrapped(line.replace("\t", TAB), columns, spell, words=words)
+        for place, row in enumerate(rows):
+            yield place == 0, [(style, row)]
+
+
+def _coloured(text: str, lexer: Lexer, columns: int, spell: Speller) -> Iterator[tuple[bool, Line]]:
+    said = "\n".join(spell(line.replace("\t", TAB)) for line in lines_of(text))
+    for line in _split(_tokens(said, lexer)):
+        for place, row in enumerate(wrap_line(line, columns)):
+            yield place == 0, row
+
+
+def _tokens(said: str, lexer: Lexer) -> Line:
+    ended = lexer.get_tokens_unprocessed(said + "\n")  # lexers know some things by a line's end
+    tokens = ((_style_of(kind), value) for _, kind, value in ended)
+    spans = [
+        (style, "".join(value for _, value in group))
+        for style, group in groupby(tokens, key=itemgetter(0))
+    ]
+    if "".join(value for _, value in spans) != said + "\n":
+        return [("", said)]
+    style, last = spans.pop()
+    return [*spans, (style, last[:-1])]
+
+
+@cache
+def _style_of(kind: _TokenType) -> str:
+    """Return the style of a kind of token: its own, or that of the nearest kind above it."""
+    while kind not in _STYLES and kind.parent is not None:
+        kind = kind.parent
+    return _STYLES.get(kind, "")
+
+
+def _split(spans: Line) -> Iterator[Line]:
+    """Return the spans line by line."""
+    line: Line = []
+    for style, text in spans:
+        first, *more = text.split("\n")
+        line.append((style, first))
+        for part in more:
+            yield line
+            line = [(style, part)]
+    yield line
+
+
+def wrap_line(line: Line, columns: int) -> Iterator[Line]:
+    """Return a styled line, its text already safe, in rows of at most `columns` cells."""
+    row: Line = []
+    room = max(columns, 1)
+    for style, text in line:
+        for span in _pieces(style, text, room, columns):
+            if row and cells(span[1]) > room:
+                yield row
+                row, room = [], max(columns, 1)
+            row.append(span)
+            room -= cells(span[1])
+    yield row
+
+
+def _pieces(style: str, text: str, room: int, columns: int) -> Iterator[Span]:
+    """Return a span cut so that its first piece fits the room left, each other a row."""
+    head = next(wrapped(text, room, str)) if room > 0 else ""
+    if head:
+        yield style, head
+    if rest := text[len(head) :]:
+        for piece in wrapped(rest, columns, str):
+            yield style, piece
+
+
+SHORT = 200  # letters of a text that may stand beside its key
+_JSON_LIKE = frozenset({"", "true", "false", "null"})
+
+
+def field_rows(
+    fields: Mapping[str, Value], columns: int, spell: Speller
+) -> Iterator[tuple[bool, Line]]:
+    """Return the fields in rows; the flag tells whether a row begins a line."""
+    for key, value in fields.items():
+        yield from _field(key, value, columns, spell)
+
+
+def value_rows(value: Value, columns: int, spell: Speller) -> Iterator[tuple[bool, Line]]:
+    """Return any value as indented JSON, written only as far as it is looked at."""
+    line = ""
+    for piece in _ENCODER.iterencode(value):
+        *whole, rest = (line + piece).split("\n")
+        for text in whole:
+            yield from _json_rows(text, columns, spell)
+        line = rest
+    yield from _json_rows(line, columns, spell)
+
+
+_ENCODER = json.JSONEncoder(indent=2, ensure_ascii=False)
+
+
+def _field(key: str, value: Value, columns: int, spell: Speller) -> Iterator[tuple[bool, Line]]:
+    name = [(True, [("name", row)]) for row in wrapped(key, columns - 1, spell)]
+    *_, (_, last) = name
+    last.append(("dim", ":"))
+    beside, spell = _beside(value), spelling_of(key, spell)
+    if beside is not None:
+        row = [*last, ("", " "), *_short_value(value, spell(beside))]
+        yield from name[:-1]
+        yield from ((place == 0, line) for place, line in enumerate(wrap_line(row, columns)))
+        return
+    yield from name
+    rows = (
+        plain_rows(value, columns - 2, spell)
+        if isinstance(value, str)
+        else value_rows(value, columns - 2, spell)
+    )
+    yield from ((first, [("", "  "), *row]) for first, row in rows)
+
+
+def _beside(value: Value) -> str | None:
+    """Return what stands beside the key: a number, or a text on one short line."""
+    if isinstance(value, list | dict):
+        return None if value else json.dumps(value)
+    if not isinstance(value, str):
+        return json.dumps(value)
+    if len(value) > SHORT or "\n" in value:
+        return None
+    return literal(value) if _mistakable(value) else value
+
+
+def _mistakable(text: str) -> bool:
+    """Whether a text without quotes would look like another kind of value."""
+    if text in _JSON_LIKE or text != text.strip() or text[0] in '"[{':
+        return True
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _short_value(value: Value, said: str) -> Line:
+    return [("", said)] if isinstance(value, str) else json_line(said)
+
+
+def _json_rows(text: str, columns: int, spell: Speller) -> Iterator[tuple[bool, Line]]:
+    if len(text) <= SHORT:
+        rows = wrap_line(json_line(spell(text)), columns)
+    else:
+        rows = ([("", row)] for row in wrapped(text, columns, spell))
+    yield from ((place == 0, row) for place, row in enumerate(rows))

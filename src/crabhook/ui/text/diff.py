@@ -1,0 +1,111 @@
+"""What an edit takes out and puts in, line by line, with nothing between left out."""
+
+from collections.abc import Iterator
+from difflib import SequenceMatcher
+
+from crabhook.ui.text.layout import Line
+from crabhook.ui.text.safe import TAB
+from crabhook.ui.text.width import Speller, lines_of, wrapped
+
+MOST_COMPARED = 800  # lines of both sides; comparing may take their number squared
+
+AROUND = 2  # lines shown on either side of a difference, where the whole is shown elsewhere
+ADDED, REMOVED, KEPT = ("add", "+ "), ("remove", "- "), ("", "  ")
+
+
+def edit_rows(old: str, new: str, columns: int, spell: Speller) -> Iterator[tuple[bool, Line]]:
+    """Return the change from `old` to `new` in rows; the flag tells whether a row begins a line.
+
+    Texts too long to compare are shown as taken out and put in whole.
+    """
+    marker = _spaced
+    if old.count("\n") + new.count("\n") > MOST_COMPARED:
+        changes = _whole(old, new)
+    else:
+        listed = list(_compared(old.split("\n"), new.split("\n")))
+        marker = _marked if _look_alike(listed) else _spaced
+        changes = iter(listed)
+    for kind, line in changes:
+        mark = marker if kind is not KEPT else _spaced
+        yield from _line_rows(kind, mark(line), columns, spell)
+
+
+def unified_rows(old: str, new: str, columns: int, spell: Speller) -> Iterator[tuple[bool, Line]]:
+    """Return what differs with a few lines around it; how many lines are alike between is said."""
+    if old.count("\n") + new.count("\n") > MOST_COMPARED:
+        yield from edit_rows(old, new, columns, spell)
+        return
+    changes = list(_compared(old.split("\n"), new.split("\n")))
+    changed = [place for place, (kind, _) in enumerate(changes) if kind is not KEPT]
+    near = {place + step for place in changed for step in range(-AROUND, AROUND + 1)}
+    alike = 0
+    for place, (kind, line) in enumerate(changes):
+        if place in near:
+            yield from _alike(alike)
+            alike = 0
+            yield from _line_rows(kind, _spaced(line), columns, spell)
+        else:
+            alike += 1
+    yield from _alike(alike)
+
+
+def _alike(lines: int) -> Iterator[tuple[bool, Line]]:
+    if lines:
+        yield True, [("dim", f"  … {lines} {'line' if lines == 1 else 'lines'} alike")]
+
+
+def added_rows(text: str, columns: int, spell: Speller) -> Iterator[tuple[bool, Line]]:
+    """Return `text` as all put in; said so where its last line has no end."""
+    for line in lines_of(text.removesuffix("\n")):
+        yield from _line_rows(ADDED, _spaced(line), columns, spell)
+    if not text.endswith("\n"):
+        yield True, [("dim", "  (no newline at the end)")]
+
+
+def patch_rows(text: str, columns: int, spell: Speller) -> Iterator[tuple[bool, Line]]:
+    """Return a patch that an agent wrote itself, its lines coloured by their first letter."""
+    for line in lines_of(text):
+        style = {"+": "add", "-": "remove", "@": "label", "*": "label"}.get(line[:1], "")
+        for place, row in enumerate(wrapped(_spaced(line), columns, spell)):
+            yield place == 0, [(style, row)]
+
+
+def _whole(old: str, new: str) -> Iterator[tuple[tuple[str, str], str]]:
+    yield from ((REMOVED, line) for line in lines_of(old))
+    yield from ((ADDED, line) for line in lines_of(new))
+
+
+def _compared(old: list[str], new: list[str]) -> Iterator[tuple[tuple[str, str], str]]:
+    for kind, a, b, c, d in SequenceMatcher(None, old, new).get_opcodes():
+        if kind == "equal":
+            yield from ((KEPT, line) for line in old[a:b])
+        else:
+            yield from ((REMOVED, line) for line in old[a:b])
+            yield from ((ADDED, line) for line in new[c:d])
+
+
+def _look_alike(changes: list[tuple[tuple[str, str], str]]) -> bool:
+    """Whether some line is taken out and put in that differs in its blanks alone."""
+    gone, come = (
+        {_spaced(line).rstrip() for kind, line in changes if kind is side}
+        for side in (REMOVED, ADDED)
+    )
+    return not gone.isdisjoint(come)
+
+
+def _spaced(line: str) -> str:
+    return line.replace("\t", TAB)
+
+
+def _marked(line: str) -> str:
+    """Return the line with its tabs and the spaces at its end made visible."""
+    bare = line.rstrip(" ")
+    return bare.replace("\t", "→   ") + "·" * (len(line) - len(bare))
+
+
+def _line_rows(
+    kind: tuple[str, str], line: str, columns: int, spell: Speller
+) -> Iterator[tuple[bool, Line]]:
+    style, sign = kind
+    for place, row in enumerate(wrapped(line, columns - len(sign), spell)):
+        yield place == 0, [(style, (sign if place == 0 else "  ") + row)]

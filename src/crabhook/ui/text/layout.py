@@ -1,0 +1,244 @@
+"""Styled lines, and long contents of them that are laid out only as far as they are looked at.
+
+A content is a row of items, and each item is laid out when it comes into
+view, so that ten thousand options cost no more than ten.
+"""
+
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Protocol, TypeAlias
+
+from crabhook.ui.text.safe import safe
+from crabhook.ui.text.width import Speller, cells, clip
+
+Span: TypeAlias = tuple[str, str]
+"""The name of a style (see `style`), and the text that wears it."""
+
+Line: TypeAlias = list[Span]
+
+MOST_AT_ONCE = 8_000  # rows laid out by one key; a longer way down takes several
+
+
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    """What a text is laid out on: how wide it is, and how agents' letters are spelt there."""
+
+    columns: int
+    spell: Speller
+
+    @property
+    def inner(self) -> int:
+        """The columns left beside the bar that marks an agent's own text."""
+        return max(self.columns - 2, 8)
+
+
+class Paper:
+    """Rows of a text, made when they are first looked at and then kept."""
+
+    def __init__(self, rows: Iterable[Line]) -> None:
+        self._source: Iterator[Line] = iter(rows)
+        self._rows: list[Line] = []
+        self.whole = False
+
+    def __repr__(self) -> str:
+        return f"<Paper {len(self._rows)} rows{'' if self.whole else ' and more'}>"
+
+    def reach(self, row: int) -> int:
+        """Lay out the rows before `row`, within bounds; return how many there are so far."""
+        missing = min(row - len(self._rows), MOST_AT_ONCE)
+        if missing > 0 and not self.whole:
+            added = list(islice(self._source, missing))
+            self._rows += added
+            self.whole = len(added) < missing
+        return len(self._rows)
+
+    def rows(self, top: int, count: int) -> Sequence[Line]:
+        """Return at most `count` rows from row `top` on."""
+        self.reach(top + count + 1)
+        return self._rows[top : top + count]
+
+
+def line_cells(line: Line) -> int:
+    """Return how many cells a line takes."""
+    return sum(cells(text) for _, text in line)
+
+
+def clip_line(line: Line, columns: int) -> Line:
+    """Return the line in at most so many cells."""
+    clipped: Line = []
+    room = columns
+    for style, text in line:
+        if room <= 0:
+            break
+        clipped.append((style, clip(text, room)))
+        room -= cells(text)
+    return clipped
+
+
+def ends(left: Line, right: Line, columns: int) -> Line:
+    """Return one line with `left` and `right` at its two ends; the left one gives way."""
+    right = clip_line(right, columns)
+    room = columns - line_cells(right)
+    left = clip_line(left, room)
+    return [*left, ("", " " * (room - line_cells(left))), *right]
+
+
+def framed(rows: Iterable[tuple[bool, Line]]) -> Iterator[Line]:
+    """Return rows behind a bar; broken where a row does not begin a line."""
+    for begins, row in rows:
+        yield [("bar", "│ " if begins else "┆ "), *row]
+
+
+PAPERS_KEPT = 128
+
+Layer: TypeAlias = Callable[[Sheet], Iterator[Line]]
+_Place: TypeAlias = tuple[int, int]
+"""An item, and a row of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One piece of a content: how to lay it out, and a key that changes when its rows would."""
+
+    key: Hashable
+    rows: Layer
+
+
+class Content(Protocol):
+    """Something to look at.  Another key is another thing, looked at from its start."""
+
+    @property
+    def key(self) -> Hashable:
+        """What tells it from any other content."""
+
+    @property
+    def count(self) -> int:
+        """How many items it has."""
+
+    def item(self, place: int) -> Item:
+        """Return the item at `place`, from 0."""
+
+
+class Detail:
+    """A window on a content.  Heights and steps are in rows."""
+
+    def __init__(self) -> None:
+        self._papers: OrderedDict[Hashable, Paper] = OrderedDict()
+        self._content: Content | None = None
+        self._sheet = Sheet(80, safe)
+        self._height = 10
+        self._top: _Place = (0, 0)
+        self.above = self.below = False
+
+    def __repr__(self) -> str:
+        return f"<Detail {self._top} above={self.above} below={self.below}>"
+
+    @property
+    def page(self) -> int:
+        """How far a page's step goes."""
+        return max(self._height - 1, 1)
+
+    def show(self, content: Content) -> None:
+        """Look at `content`: from its start, or if it is what was in view, from the same place."""
+        if self._content is None or content.key != self._content.key:
+            self._top = (0, 0)
+        self._content = content
+
+    def rows(self, sheet: Sheet, height: int) -> list[Line]:
+        """Return the rows in view, for a window of that size."""
+        self._sheet, self._height = sheet, height
+        lines, end = self._read()
+        if len(lines) < height and self._top > (0, 0):
+            self._top = self._up(end, height)
+            lines, end = self._read()
+        self.above = self._top > (0, 0)
+        self.below = bool(self._content) and end[0] < self._count
+        return lines
+
+    def scroll(self, step: int) -> None:
+        """Move the window down, or up where `step` is negative."""
+        if self._content is not None:
+            self._top = self._down(self._top, step) if step > 0 else self._up(self._top, -step)
+
+    def to_start(self) -> None:
+        """Move the window to the start."""
+        self._top = (0, 0)
+
+    def to_end(self) -> None:
+        """Move the window to the end, or a long way towards it."""
+        if self._content is not None:
+            self._top = self._down((self._count - 1, 0), 1 << 30)
+
+    def reveal(self, place: int) -> None:
+        """Move the window as little as shows the item at `place`, from its first row on."""
+        if self._content is None or place >= self._count:
+            return
+        item, row = self._top
+        if (place, 0) < (item, row):
+            self._top = (place, 0) if self._up((place, 1), self._height) > (0, 0) else (0, 0)
+            return
+        used = -row
+        for one in range(item, place + 1):
+            used += self._paper(one).reach(self._height + row + 1)
+            if used > self._height:
+                self._top = min(self._up((place + 1, 0), self._height), (place, 0))
+                return
+
+    def reveal_row(self, place: int, row: int) -> None:
+        """Move the window as little as shows one row of the item at `place`."""
+        if self._content is None or place >= self._count:
+            return
+        known = self._paper(place).reach(row + 1)
+        wanted = (place, min(row, max(known - 1, 0)))
+        lowest = self._up(wanted, self._height - 1)
+        self._top = min(max(self._top, lowest), wanted)
+
+    @property
+    def _count(self) -> int:
+        return self._content.count if self._content else 0
+
+    def _read(self) -> tuple[list[Line], _Place]:
+        """Return the rows from the window's top on, and the place after the last of them."""
+        lines: list[Line] = []
+        item, row = self._top
+        while len(lines) < self._height and item < self._count:
+            paper = self._paper(item)
+            some = paper.rows(row, self._height - len(lines))
+            lines += some
+            row += len(some)
+            if row >= paper.reach(row + 1):
+                item, row = item + 1, 0
+        return lines, (item, row)
+
+    def _down(self, place: _Place, step: int) -> _Place:
+        item, row = place
+        while True:
+            paper = self._paper(item)
+            known = paper.reach(row + step + 1)
+            if row + step < known:
+                return item, row + step
+            if not paper.whole or item + 1 >= self._count:
+                return item, max(known - 1, 0)
+            item, row, step = item + 1, 0, step - (known - row)
+
+    def _up(self, place: _Place, step: int) -> _Place:
+        item, row = place
+        while step > row and item > 0:
+            step -= row
+            item -= 1
+            row = self._paper(item).reach(1 << 30)
+        return item, max(row - step, 0)
+
+    def _paper(self, place: int) -> Paper:
+        assert self._content is not None  # noqa: S101 - asked for by those who have checked
+        item = self._content.item(place)
+        key = (item.key, self._sheet)
+        paper = self._papers.get(key)
+        if paper is None:
+            paper = self._papers[key] = Paper(item.rows(self._sheet))
+            if len(self._papers) > PAPERS_KEPT:
+                self._papers.popitem(last=False)
+        self._papers.move_to_end(key)
+        return paper

@@ -1,0 +1,152 @@
+"""Markdown for a terminal, line by line: styled and indented, with nothing taken out but its marks.
+
+Every line of the text is a row or more, in its place; the target of a link
+stands beside its words, and what is no Markdown we know stands as it is.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import Enum, auto
+
+from crabhook.ui.text.layout import Line, Span
+from crabhook.ui.text.safe import TAB
+from crabhook.ui.text.width import Speller, cuts, lines_of, wrapped
+
+LONGEST = 2_000  # letters of a line that are looked at for emphasis; a longer one stands plain
+
+
+class Kind(Enum):
+    """What a line of Markdown is."""
+
+    TEXT = auto()
+    HEADING = auto()
+    CODE = auto()
+    FENCE = auto()
+    RULE = auto()
+    TABLE = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """One line: what it is, its text as it was sent, and what stands before its words."""
+
+    kind: Kind
+    text: str
+    head: str = ""
+    words: str = ""
+
+
+_FENCE = re.compile(r"[ ]{0,12}(?P<fence>`{3,}|~{3,})[^`]*$")
+_HEADING = re.compile(r"[ ]{0,3}#{1,6}(?:[ ]|$)")
+_RULE = re.compile(r"[ ]{0,3}(?:(?:-[ ]*){3,}|(?:\*[ ]*){3,}|(?:_[ ]*){3,})$")
+_LIST = re.compile(
+    r"(?P<indent>[ ]{0,60})(?P<mark>[-*+]|[0-9]{1,9}[.)])[ ]{1,4}(?P<box>\[[ xX]\] )?"
+)
+_QUOTE = re.compile(r"[ ]{0,3}(?:>[ ]?){1,9}")
+_BULLETS = "-*+"
+
+
+def marks_of(text: str) -> Iterator[Mark]:
+    """Return the lines of a text, each with what it is."""
+    fence = ""
+    for raw in lines_of(text):
+        line = raw.replace("\t", TAB)
+        found = _FENCE.match(line[:LONGEST])
+        if fence:
+            ends = found and found["fence"].startswith(fence) and line.strip() == found["fence"]
+            yield Mark(Kind.FENCE if ends else Kind.CODE, raw)
+            fence = "" if ends else fence
+        elif found:
+            fence = found["fence"]
+            yield Mark(Kind.FENCE, raw)
+        else:
+            yield _mark(raw, line)
+
+
+def _mark(raw: str, line: str) -> Mark:
+    start = line[:LONGEST]
+    if _HEADING.match(start):
+        return Mark(Kind.HEADING, raw)
+    if _RULE.fullmatch(start):
+        return Mark(Kind.RULE, raw)
+    if start.lstrip().startswith("|"):
+        return Mark(Kind.TABLE, raw)
+    if found := _LIST.match(start):
+        bullet = "·" if found["mark"] in _BULLETS else found["mark"]
+        head = f"{found['indent']}{bullet} {found['box'] or ''}"
+        return Mark(Kind.TEXT, raw, head, line[found.end() :])
+    if found := _QUOTE.match(start):
+        return Mark(Kind.TEXT, raw, "> " * found[0].count(">"), line[found.end() :])
+    indent = line[: len(start) - len(start.lstrip(" "))]
+    return Mark(Kind.TEXT, raw, indent, line[len(indent) :])
+
+
+def mark_rows(mark: Mark, columns: int, spell: Speller) -> Iterator[tuple[bool, Line]]:
+    """Return a line in rows; the flag tells whether a row begins it."""
+    if mark.kind is not Kind.TEXT:
+        yield from _plain(mark, columns, spell)
+        return
+    head = mark.head[: max(columns // 2, 1)]  # blanks, digits and marks of ours: safe as it is
+    room = columns - len(head)
+    style = "dim" if ">" in head else "operator"
+    if len(mark.words) > LONGEST:
+        rows: Iterator[Line] = ([("", row)] for row in wrapped(mark.words, room, spell, words=True))
+    else:
+        rows = _wrapped(list(_inline(mark.words, spell)), room)
+    for place, row in enumerate(rows):
+        yield place == 0, [(style, head) if place == 0 else ("", " " * len(head)), *row]
+
+
+_STYLES = {Kind.HEADING: "heading", Kind.CODE: "string", Kind.TABLE: ""}
+
+
+def _plain(mark: Mark, columns: int, spell: Speller) -> Iterator[tuple[bool, Line]]:
+    style = _STYLES.get(mark.kind, "dim")
+    words = mark.kind is Kind.HEADING
+    rows = wrapped(mark.text.replace("\t", TAB), columns, spell, words=words)
+    yield from ((place == 0, [(style, row)]) for place, row in enumerate(rows))
+
+
+_SPANS = re.compile(
+    r"(?P<code>(?P<ticks>`{1,3})(?!`)[^\n]{1,400}?(?<!`)(?P=ticks)(?!`))"
+    r"|(?P<link>!?\[(?P<words>[^\]\[\n]{0,400})\]\((?P<target>[^()\s]{0,400})\))"
+    r"|(?P<strong>(?<![\w*])\*\*(?=[^\s*])[^*\n]{1,400}(?<=[^\s*])\*\*(?![\w*]))"
+    r"|(?P<emphasis>(?<![\w*])\*(?=[^\s*])[^*\n]{1,400}(?<=[^\s*])\*(?![\w*]))"
+)
+
+
+def _inline(text: str, spell: Speller) -> Iterator[Span]:
+    """Return a line's words, its emphasis as styles; a link's target stands behind its words."""
+    end = 0
+    for found in _SPANS.finditer(text):
+        if found.start() > end:
+            yield "", spell(text[end : found.start()])
+        end = found.end()
+        if found["code"]:
+            yield "string", spell(found["code"])
+        elif found["link"]:
+            yield "name", spell(found["words"])
+            yield "dim", f" ({spell(found['target'])})"
+        elif found["strong"]:
+            yield "strong", spell(found["strong"][2:-2])
+        else:
+            yield "emphasis", spell(found["emphasis"][1:-1])
+    if end < len(text) or not text:
+        yield "", spell(text[end:])
+
+
+def _wrapped(line: Line, columns: int) -> Iterator[Line]:
+    """Return a styled line, its text already safe, in rows broken at spaces where they can be."""
+    whole = "".join(text for _, text in line)
+    for start, end in cuts(whole, columns, words=True):
+        yield list(_between(line, start, end))
+
+
+def _between(line: Line, start: int, end: int) -> Iterator[Span]:
+    place = 0
+    for style, text in line:
+        piece = text[max(start - place, 0) : max(end - place, 0)]
+        if piece:
+            yield style, piece
+        place += len(text)

@@ -1,0 +1,96 @@
+"""Rows: lines in which our words and an agent's stand side by side, and a bound on how many.
+
+The law of this file: our own rows begin with exactly two spaces; whatever an
+agent sent stands behind our words on one of them, or on rows of its own behind
+four spaces or more.  So no text of an agent's can pass for a line of ours, and
+every such text becomes safe in one place, `Row.line`.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from itertools import islice
+
+from crabhook.ui.secrets import covered
+from crabhook.ui.text.safe import TAB, safe
+
+_MOST_TAKEN = 200_000  # rows; a fraction of a second
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One line before it is printed: our words, then the agent's, then ours again.
+
+    `shortened` tells that some of the agent's text is not there.
+    """
+
+    ours: str
+    theirs: str = ""
+    after: str = ""
+    shortened: bool = False
+
+    @property
+    def size(self) -> int:
+        """How much the row counts towards a bound, in characters."""
+        return len(self.ours) + len(self.theirs) + len(self.after) + 1
+
+    @property
+    def line(self) -> str:
+        """The row as it is printed, the agent's words made safe and the secrets in them covered."""
+        return self.ours + covered(self.theirs.replace("\t", TAB)) + self.after
+
+    @property
+    def bare_line(self) -> str:
+        """The row with its secrets in the clear."""
+        return self.ours + safe(self.theirs.replace("\t", TAB)) + self.after
+
+    def cut(self, longest: int) -> "Row":
+        """Return the row with the middle of an overlong text left out, and said so."""
+        half = longest // 2
+        gone = len(self.theirs) - 2 * half
+        if gone <= 0:
+            return self
+        text = f"{self.theirs[:half]}⟨{gone} characters left out⟩{self.theirs[half + gone :]}"
+        return replace(self, theirs=text, shortened=True)
+
+
+def indented(indent: str, text: str, longest: int) -> Iterator[Row]:
+    """Yield a row for each line of `text`; past `longest` characters, its start and its end."""
+    half = longest // 2
+    gone = len(text) - 2 * half
+    if len(text) <= longest:
+        yield from (Row(indent, line) for line in text.split("\n"))
+    else:
+        yield from (Row(indent, line) for line in text[:half].split("\n"))
+        yield Row(f"  … {gone} characters left out here …", shortened=True)
+        yield from (Row(indent, line) for line in text[half + gone :].split("\n"))
+
+
+def bounded(rows: Iterable[Row], lines: int, characters: int) -> list[Row]:
+    """Return the rows, or the first and the last of them, so that they stay within a bound.
+
+    An agent may send very many: only so many are taken as the bound could hold.
+    """
+    most = min(characters, _MOST_TAKEN)
+    every = list(islice(rows, most + 1))
+    if len(every) > most:
+        every[-1] = Row("  … and more, left out here …", shortened=True)
+    elif len(every) <= lines and sum(row.size for row in every) <= characters:
+        return every
+    longest = characters // 4
+    head = _first(every, lines * 3 // 4, characters // 2, longest)
+    tail = _first(reversed(every[len(head) :]), lines // 4, characters // 2, longest)
+    gone = len(every) - len(head) - len(tail)
+    gap = [Row(f"  … {gone} lines left out here …", shortened=True)] if gone else []
+    return [*head, *gap, *reversed(tail)]
+
+
+def _first(rows: Iterable[Row], lines: int, characters: int, longest: int) -> list[Row]:
+    """Return as many of the first rows as fit, none longer than `longest`."""
+    fitting: list[Row] = []
+    for whole in rows:
+        row = whole.cut(longest)
+        characters -= row.size
+        if characters < 0 or len(fitting) == lines:
+            break
+        fitting.append(row)
+    return fitting

@@ -1,0 +1,150 @@
+"""Letters on a terminal: how they are spelt, how many cells they take, where a line breaks.
+
+Drawing code writes its own words with the few symbols of OWN_SYMBOLS; where
+only ASCII can be shown, each of them is replaced by one letter at the end
+(`own_ascii`).  Agents' text is spelt by a Speller from the start, and a Mask
+is a Speller that covers secrets as well.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from prompt_toolkit.utils import get_cwidth
+
+from crabhook.ui.secrets import COVER, masked, names_a_secret
+from crabhook.ui.text.safe import safe
+
+Speller: TypeAlias = Callable[[str], str]
+
+CHUNK = 2048  # letters of a long line that are looked at in one go
+LONGEST_WORD = 512  # letters of a word that is not cut between two of them
+ELLIPSIS = "…"
+OWN_SYMBOLS = dict(zip("─│┆▓░▸▹·…✓→←↑↓", "-|:#.>--~*><^v", strict=True))
+_OWN_ASCII = str.maketrans(OWN_SYMBOLS)
+
+
+def safe_ascii(text: str) -> str:
+    """Return `text` as `safe` would, with every letter past ASCII as its code point."""
+    said = safe(text)
+    return said if said.isascii() else "".join(map(_spelt_out, said))
+
+
+def speller(*, ascii_only: bool) -> Speller:
+    """Return how agents' text is spelt; spelling twice changes nothing."""
+    return safe_ascii if ascii_only else safe
+
+
+def own_ascii(text: str) -> str:
+    """Return our own words with their symbols replaced, one letter for one."""
+    return text.translate(_OWN_ASCII)
+
+
+def _spelt_out(letter: str) -> str:
+    code = ord(letter)
+    if code < 0x80:
+        return letter
+    if 0x2400 <= code < 0x2420:  # a control picture, as `safe` marks a control character
+        code -= 0x2400
+    return {"⟨": "<", "⟩": ">"}.get(letter, f"<U+{code:04X}>")
+
+
+def cells(text: str) -> int:
+    """Return how many cells of a terminal's line the text takes."""
+    return len(text) if text.isascii() else get_cwidth(text)
+
+
+def clip(text: str, columns: int) -> str:
+    """Return `text` in at most so many cells; an ellipsis stands for what is left out."""
+    if columns <= 0:
+        return ""
+    if cells(text) <= columns:
+        return text
+    head = next(_rows(text, columns - 1, words=False))
+    return (head if cells(head) < columns else "") + ELLIPSIS
+
+
+def fit(text: str, columns: int) -> str:
+    """Return `text` in exactly so many cells, clipped or followed by spaces."""
+    clipped = clip(text, columns)
+    return clipped + " " * (columns - cells(clipped))
+
+
+def wrapped(line: str, columns: int, spell: Speller, *, words: bool = False) -> Iterator[str]:
+    """Return an agent's line in rows of at most `columns` cells, spelt as they are needed.
+
+    `words` breaks at spaces where it can, and a space at a row's end is not
+    carried over; nothing else is ever left out.
+    """
+    left, start = "", 0
+    while start < len(line):
+        end = start + CHUNK
+        if end < len(line):  # between two words, so that a speller sees words whole
+            blank = line.rfind(" ", end - LONGEST_WORD, end)
+            end = blank if blank > 0 else end
+        *rows, left = _rows(left + spell(line[start:end]), columns, words=words)
+        yield from rows
+        start = end
+    yield left
+
+
+def lines_of(text: str) -> Iterator[str]:
+    """Return the lines of `text` one by one, split at newlines alone."""
+    start = 0
+    while (end := text.find("\n", start)) >= 0:
+        yield text[start:end]
+        start = end + 1
+    yield text[start:]
+
+
+def _rows(text: str, columns: int, *, words: bool) -> Iterator[str]:
+    """Return `text` cut into rows; there is always one."""
+    return (text[start:end] for start, end in cuts(text, columns, words=words))
+
+
+def cuts(text: str, columns: int, *, words: bool) -> Iterator[tuple[int, int]]:
+    """Return where each row of `text`, safe already, begins and ends; there is always one."""
+    columns = max(columns, 1)
+    start = 0
+    while True:
+        end = _row_end(text, start, columns)
+        if words and end < len(text) and text[end] != " ":
+            end = text.rfind(" ", start, end) + 1 or end
+        yield start, end
+        start = end + (words and text[end : end + 1] == " ")
+        if start >= len(text):
+            return
+
+
+def _row_end(text: str, start: int, columns: int) -> int:
+    """Return where the row that begins at `start` ends: past one letter at least."""
+    end = start + columns
+    if text[start:end].isascii() and text[end : end + 1].isascii():
+        return end
+    used = 0
+    for place in range(start, len(text)):
+        used += get_cwidth(text[place])
+        if used > columns and place > start:
+            return place
+    return len(text)
+
+
+@dataclass(frozen=True, slots=True)
+class Mask:
+    """A speller that covers what it finds before another one spells the rest."""
+
+    spell: Speller
+    cover: str = COVER
+
+    def __call__(self, text: str) -> str:
+        """Return `text` spelt, the secrets in it covered."""
+        return self.spell(masked(text, self.cover))
+
+    def whole(self, text: str) -> str:
+        """Return all of `text` covered, as the value of a field that names a secret is."""
+        return self.spell("".join(self.cover if letter.isalnum() else letter for letter in text))
+
+
+def spelling_of(name: str, spell: Speller) -> Speller:
+    """Return how the value of a field of that name is spelt."""
+    return spell.whole if isinstance(spell, Mask) and names_a_secret(name) else spell

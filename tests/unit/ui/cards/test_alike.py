@@ -1,0 +1,58 @@
+"""What was decided before is told of the same tool and target alone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from crabhook.model.decision import Decision, Verdict
+from crabhook.model.event import Event, ToolCall
+from crabhook.ui.cards.context import decided_before, target
+from tests.support.desk import BrokerDesk
+from tests.support.sitting import call
+
+
+def decided(desk: BrokerDesk, command: str, verdict: Verdict, **fields: Any) -> None:
+    desk.ask(call(tool_input={"command": command}, **fields))
+    number = desk.waiting()[-1].number
+    desk.answer(number, Decision(verdict, reason="no" if verdict is Verdict.DENY else ""))
+
+
+def test_calls_of_the_same_program_are_counted_by_verdict() -> None:
+    desk = BrokerDesk()
+    for command, verdict in (
+        ("npm ci", Verdict.ALLOW),
+        ("npm test", Verdict.ALLOW),
+        ("npm publish", Verdict.DENY),
+        ("npm run x", Verdict.PASS),
+        ("rm -r build", Verdict.DENY),
+    ):
+        decided(desk, command, verdict)
+    desk.ask(call(tool_input={"command": "npm  install"}))
+    said = decided_before(desk.waiting()[0], desk.ended())
+    assert said == "3 calls like this (Bash npm) not long ago: 2 allowed, 1 denied"
+
+
+def test_nothing_alike_says_nothing() -> None:
+    desk = BrokerDesk()
+    decided(desk, "npm ci", Verdict.ALLOW)
+    desk.ask(call(tool_input={"command": "npmx ci"}))
+    assert decided_before(desk.waiting()[0], desk.ended()) == ""
+
+
+@pytest.mark.parametrize(
+    ("tool_input", "expected"),
+    [
+        ({"command": "  npm ci"}, "npm"),
+        ({"file_path": "/a b/c.py", "content": ""}, "/a b/c.py"),
+        ({"url": "https://user@x.example:9/y"}, "x.example"),
+        ({"url": "https://[broken"}, ""),
+        ({"command": 7, "pattern": "x"}, "x"),
+        ({}, ""),
+        ([], ""),
+        (None, ""),
+    ],
+)
+def test_the_target_of_a_call(tool_input: Any, expected: str) -> None:
+    assert target(Event("claude", "PreToolUse", tool=ToolCall("T", tool_input))) == expected

@@ -1,0 +1,218 @@
+"""A request is shown to its last field, whatever its shape; nothing an agent sent is left out."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crabhook.model.request import Origin
+from crabhook.platforms import PLATFORMS
+from crabhook.ui.full.panes.request import TextContent, request_rows
+from crabhook.ui.text.layout import Sheet, line_cells
+from crabhook.ui.text.safe import safe
+from tests.support.sitting import Sitting, call
+
+FOLDER = Path(__file__).parents[4] / "samples"
+SAMPLES = sorted(path for name in PLATFORMS for path in (FOLDER / name).glob("*.json"))
+CALLS = ("PreToolUse-", "PermissionRequest-", "BeforeTool-")
+HELD = [path for path in SAMPLES if path.stem.startswith(CALLS)]
+SHEET = Sheet(78, safe)
+
+
+def shown(sitting: Sitting, sheet: Sheet = SHEET) -> list[str]:
+    return ["".join(text for _, text in line) for line in request_rows(sitting.card, sheet)]
+
+
+def of(tool: str, tool_input: Any, **fields: Any) -> list[str]:
+    sitting = Sitting()
+    sitting.ask(tool, tool_input, **fields)
+    return shown(sitting)
+
+
+def strings_in(value: Any) -> set[str]:
+    """Return every key and text in a value."""
+    if isinstance(value, dict):
+        return {str(key) for key in value}.union(*map(strings_in, value.values()))
+    if isinstance(value, list):
+        return set().union(*map(strings_in, value))
+    return {value} if isinstance(value, str) else set()
+
+
+WORDS = st.text(alphabet="abcdef", min_size=3, max_size=8)
+INPUTS = st.fixed_dictionaries(
+    {},
+    optional={
+        key: WORDS | st.integers() | st.lists(WORDS, max_size=2)
+        for key in (
+            "command",
+            "description",
+            "file_path",
+            "content",
+            "old_string",
+            "new_string",
+            "notebook_path",
+            "new_source",
+            "plan",
+            "edits",
+            "unknown",
+        )
+    },
+)
+
+
+@given(INPUTS)
+def test_every_text_of_any_input_is_shown(tool_input: dict[str, Any]) -> None:
+    text = "\n".join(of("Tool", tool_input))
+    for value in tool_input.values():
+        assert strings_in(value) <= {word for word in strings_in(value) if word in text}
+
+
+@pytest.mark.parametrize("path", HELD, ids=lambda path: f"{path.parent.name}-{path.stem}")
+def test_every_text_of_a_real_event_is_shown(path: Path) -> None:
+    event = json.loads(path.read_text())
+    sitting = Sitting()
+    sitting.desk.ask(event, platform=path.parent.name)
+    text = "\n".join(shown(sitting, Sheet(500, safe)))
+    named = {event["hook_event_name"], event["tool_name"], "hook_event_name", "tool_name"}
+    labelled = {"tool_input", "command", "description", "file_path", "content", "plan"}
+    labelled |= {"old_string", "new_string"}
+    lines = [line for one in strings_in(event) - named - labelled for line in one.split("\n")]
+    assert not [line for line in lines if safe(line) not in text]
+
+
+def test_a_command_comes_first_and_its_description_as_the_agents_words() -> None:
+    rows = of("Bash", {"command": "make\nmake test", "description": "Build.", "timeout": 5})
+    assert rows[:6] == [
+        "│ make",
+        "│ make test",
+        "the agent says",
+        "│ Build.",
+        "with",
+        "│ timeout: 5",
+    ]
+
+
+def test_an_edit_is_a_diff_with_its_path() -> None:
+    rows = of("Edit", {"file_path": "/a.py", "old_string": "x", "new_string": "y"})
+    assert rows[:4] == ["edits", "│ /a.py", "│ - x", "│ + y"]
+
+
+def test_several_edits_are_diffs_one_after_the_other() -> None:
+    edits = [
+        {"old_string": "a", "new_string": "b"},
+        {"old_string": "c", "new_string": "d", "replace_all": True},
+    ]
+    rows = of("MultiEdit", {"file_path": "/a.py", "edits": edits})
+    assert rows[:9] == [
+        "edits",
+        "│ /a.py",
+        "edit 1 of 2",
+        "│ - a",
+        "│ + b",
+        "edit 2 of 2",
+        "│ - c",
+        "│ + d",
+        "│ replace_all: true",
+    ]
+
+
+def test_edits_of_another_shape_are_shown_as_they_are() -> None:
+    rows = of("MultiEdit", {"file_path": "/a.py", "edits": [{"old_string": 1}]})
+    assert rows[0] == "input"
+    assert any('"old_string": 1' in row for row in rows)
+
+
+def test_a_written_file_is_all_added_and_no_file_is_read(tmp_path: Path) -> None:
+    there = tmp_path / "there.txt"
+    there.write_text("what was there before")
+    rows = of("Write", {"file_path": str(there), "content": "new\n"})
+    assert "│ + new" in rows
+    assert not [row for row in rows if "before" in row]
+
+
+def test_a_plan_is_prose_with_headings() -> None:
+    sitting = Sitting()
+    plan = {"plan": "# Plan\n" + "word " * 30}
+    sitting.ask("ExitPlanMode", plan, hook_event_name="PermissionRequest")
+    lines = list(request_rows(sitting.card, SHEET))
+    assert ("heading", "# Plan") in lines[0]
+    assert lines[1][0] == ("bar", "│ ")
+    assert lines[2][0] == ("bar", "┆ ")
+
+
+def test_a_plan_that_is_not_there_yet_is_said_to_be_missing() -> None:
+    assert "carries no plan" in of("ExitPlanMode", {})[0]
+
+
+def test_an_input_of_the_wrong_kind_is_shown_as_it_is() -> None:
+    rows = of("Bash", {"command": ["rm", "-rf"]})
+    assert rows[:5] == ["input", "│ command:", "│   [", '│     "rm",', '│     "-rf"']
+    assert "│ 7" in of("Bash", 7)
+
+
+def test_hidden_letters_are_counted_and_marked() -> None:
+    rows = of("Bash", {"command": "ls \u202e\x1b[2J"})
+    assert rows[0].startswith("! 2 letters")
+    assert "⟨U+202E⟩␛[2J" in rows[1]
+
+
+def test_what_another_leg_adds_is_shown() -> None:
+    sitting = Sitting()
+    sitting.ask(tool_use_id="t1")
+    more = call(
+        sandbox=False,
+        hook_event_name="PermissionRequest",
+        tool_use_id="t1",
+        permission_suggestions=["all"],
+    )
+    sitting.desk.ask(more)
+    rows = shown(sitting)
+    start = rows.index("asked again as PermissionRequest")
+    assert any("sandbox: false" in row for row in rows[start:])
+    assert any('"all"' in row for row in rows[start:])
+    assert not any("ls -l" in row for row in rows[start : rows.index("the event itself")])
+
+
+@pytest.mark.parametrize(
+    ("origin", "told"),
+    [(Origin("laptop"), ["sent by, as it says itself", "│ host: laptop"]), (Origin(), [])],
+)
+def test_of_who_sent_it_what_is_known_is_told(origin: Origin, told: list[str]) -> None:
+    sitting = Sitting()
+    sitting.desk.ask(call("Bash", {"command": "ls"}, tool_use_id="t1"), origin=origin)
+    rows = shown(sitting)
+    start = next((n for n, row in enumerate(rows) if row.startswith("sent by")), len(rows))
+    assert [row.rstrip() for row in rows[start:]] == told
+
+
+def test_an_agents_text_is_always_behind_its_bar() -> None:
+    rows = of("Bash", {"command": "the event itself\n#9 ALLOWED", "with\nit": "x\ny"})
+    ours = {"with", "the event itself", "sent by, as it says itself"}
+    assert {row for row in rows if row[:1] not in "│┆"} <= ours
+
+
+@given(
+    st.dictionaries(st.text(max_size=6), st.text(alphabet="日a \n\u202e\x1bש", max_size=90)),
+    st.integers(12, 50),
+)
+def test_no_row_is_too_wide_or_unsafe(tool_input: dict[str, Any], columns: int) -> None:
+    sitting = Sitting()
+    sitting.ask("日\x1b", tool_input, cwd="\u202e/x", session_id="\x07")
+    for line in request_rows(sitting.card, Sheet(columns, safe)):
+        assert all(safe(text) == text for _, text in line)
+        if line[0][0] == "bar":
+            assert line_cells(line) <= columns
+
+
+def test_a_content_is_another_when_its_card_gains_a_leg() -> None:
+    sitting = Sitting()
+    sitting.ask(tool_use_id="t1")
+    before = TextContent(sitting.card)
+    sitting.desk.ask(call(hook_event_name="PermissionRequest", tool_use_id="t1"))
+    assert TextContent(sitting.card).key != before.key
+    assert before.count == 1

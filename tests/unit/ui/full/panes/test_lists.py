@@ -1,0 +1,125 @@
+"""One row a card and one row a piece of news, whatever the width."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from crabhook.broker.card import FeedEntry
+from crabhook.model.event import Event
+from crabhook.ui.full.panes.rows import WORDS_KEPT, Standing, WordsOfCards, card_row, feed_rows
+from crabhook.ui.text.clock import Clock
+from crabhook.ui.text.layout import line_cells
+from crabhook.ui.text.safe import safe
+from tests.support.observed import OBSERVED
+from tests.support.sitting import Sitting, call
+
+
+def row(sitting: Sitting, columns: int) -> str:
+    clock = Clock(sitting.desk.now(), 0)
+    words = WordsOfCards(safe).of(sitting.card)
+    line = card_row(Standing(sitting.card, selected=True, armed=True), words, clock, columns)
+    assert line_cells(line) == columns
+    return "".join(text for _, text in line)
+
+
+@pytest.mark.parametrize("columns", [24, 40, 60, 76, 80, 110, 150, 200])
+def test_a_row_has_exactly_its_width(columns: int) -> None:
+    sitting = Sitting()
+    sitting.ask("日本語ツール", {"command": "echo 日本語 " * 20}, cwd="/פרויקט/深い")
+    assert row(sitting, columns).startswith(" ▸ #1")
+
+
+def test_a_wide_row_tells_tool_project_agent_and_call() -> None:
+    sitting = Sitting()
+    sitting.ask(tool_input={"command": "npm ci"}, agent_id="a7f2b3", agent_type="Explore")
+    shown = row(sitting, 120)
+    for word in ("#1", "Bash", "api-server", "Explore·a7f2", "npm ci"):
+        assert word in shown
+
+
+def test_a_row_tells_age_and_time_left() -> None:
+    sitting = Sitting()
+    sitting.ask(wait=600)
+    sitting.desk.pass_time(12)
+    assert "0:12 ▓▓▓▓  9:48 " in row(sitting, 80)
+    sitting.desk.pass_time(580)
+    assert "0:08!" in row(sitting, 80)
+
+
+def test_the_asking_tools_have_short_names() -> None:
+    sitting = Sitting()
+    sitting.ask("ExitPlanMode", {"plan": "# Build it"})
+    assert "Plan " in row(sitting, 80)
+
+
+def test_words_are_read_out_of_a_card_once() -> None:
+    sitting = Sitting()
+    sitting.ask()
+    spelt: list[str] = []
+
+    def spell(text: str) -> str:
+        spelt.append(text)
+        return safe(text)
+
+    words = WordsOfCards(spell)
+    words.of(sitting.card)
+    count = len(spelt)
+    words.of(sitting.card)
+    assert len(spelt) == count
+    assert WORDS_KEPT >= 100
+
+
+def test_the_feed_shows_the_last_lines_the_newest_last() -> None:
+    sitting = Sitting()
+    for number in range(5):
+        sitting.desk.ask(
+            {"hook_event_name": "Notification", "session_id": f"s{number}", "cwd": f"/p{number}"}
+        )
+    clock = Clock(sitting.desk.now(), 0)
+    rows = [
+        "".join(text for _, text in line)
+        for line in feed_rows(sitting.desk.feed(), clock, 80, 2, safe)
+    ]
+    assert ["p3" in rows[0], "p4" in rows[1]] == [True, True]
+    assert "Notification" in rows[1]
+    assert feed_rows(sitting.desk.feed(), clock, 80, 0, safe) == []
+
+
+@pytest.mark.parametrize(("alarm", "look"), [(True, "warning"), (False, "dim")])
+def test_an_alarm_is_red_in_the_feed(alarm: bool, look: str) -> None:
+    entry = FeedEntry(0.0, Event("", "Desk"), "THE SOCKET WAS REPLACED", alarm=alarm)
+    (line,) = feed_rows([entry], Clock(0.0, 0), 80, 1, safe)
+    assert (look, "THE SOCKET WAS REPLACED") in line
+
+
+def test_a_cards_news_is_told_by_its_number() -> None:
+    sitting = Sitting()
+    sitting.ask()
+    sitting.leave(1)
+    clock = Clock(sitting.desk.now(), 0)
+    (line,) = feed_rows(sitting.desk.feed(), clock, 200, 3, safe)
+    assert "#1 Bash WITHDRAWN" in "".join(text for _, text in line)
+
+
+@pytest.mark.parametrize(("name", "told"), OBSERVED)
+def test_what_went_by_shows_its_subject_and_its_outcome_and_not_a_bare_name(
+    name: str, told: tuple[str, ...]
+) -> None:
+    sitting = Sitting()
+    agent, _, sent = name.partition("/")
+    sitting.desk.ask(json.loads(Path(f"tests/samples/{name}.json").read_text()), platform=agent)
+    (line,) = feed_rows(sitting.desk.feed(), Clock(sitting.desk.now(), 0), 120, 1, safe)
+    shown = "".join(text for _, text in line)
+    assert sent.partition("-")[0] in shown
+    assert all(word in shown for word in told)
+
+
+def test_a_secret_in_what_went_by_is_covered() -> None:
+    sitting = Sitting(columns=120)
+    payload = call(tool_input={"command": f"curl -H 'Authorization: Bearer {'s3cr3t' * 6}' x"})
+    sitting.desk.ask({**payload, "hook_event_name": "PostToolUse"})
+    assert "it ran" in sitting.text()
+    assert "s3cr3t" not in sitting.text()

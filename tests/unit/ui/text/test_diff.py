@@ -1,0 +1,63 @@
+"""A diff shows all that goes, all that comes and all that stays."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crabhook.ui.text.diff import MOST_COMPARED, added_rows, edit_rows, patch_rows
+from crabhook.ui.text.safe import safe
+
+
+def shown(old: str, new: str) -> list[str]:
+    return ["".join(text for _, text in row) for _, row in edit_rows(old, new, 80, safe)]
+
+
+TEXTS = st.lists(st.sampled_from(["a", "b", "c", ""]), max_size=8).map("\n".join)
+
+
+@given(TEXTS, TEXTS)
+def test_both_texts_can_be_read_from_the_diff(old: str, new: str) -> None:
+    rows = shown(old, new)
+    assert [row[2:] for row in rows if row[0] in "- "] == old.split("\n")
+    assert [row[2:] for row in rows if row[0] in "+ "] == new.split("\n")
+
+
+def test_signs_tell_what_goes_and_comes_without_colours() -> None:
+    assert shown("a\nb", "a\nc") == ["  a", "- b", "+ c"]
+
+
+def test_a_change_of_blanks_alone_is_made_visible() -> None:
+    assert shown("if:\n\tx  ", "if:\n    x") == ["  if:", "- →   x··", "+     x"]
+
+
+def test_a_change_of_line_ends_is_visible() -> None:
+    assert shown("a\r\nb", "a\nb") == ["- a␍", "+ a", "  b"]
+
+
+def test_texts_too_long_to_compare_are_shown_whole() -> None:
+    old, new = "\n".join(["x"] * MOST_COMPARED), "y\nz"
+    rows = shown(old, new)
+    assert rows.count("- x") == MOST_COMPARED
+    assert rows[-2:] == ["+ y", "+ z"]
+
+
+def test_a_written_file_is_all_put_in() -> None:
+    rows = list(added_rows("one\ntwo\n", 80, safe))
+    assert [row for _, row in rows] == [[("add", "+ one")], [("add", "+ two")]]
+
+
+def test_a_written_file_without_a_last_newline_is_told_from_one_with_it() -> None:
+    (_, last) = list(added_rows("one", 80, safe))
+    assert last == (True, [("dim", "  (no newline at the end)")])
+
+
+def test_a_wrapped_row_does_not_begin_a_line() -> None:
+    assert [begins for begins, _ in added_rows("x" * 30 + "\n", 12, safe)] == [True, False, False]
+
+
+def test_a_patch_of_an_agents_own_is_shown_as_it_is() -> None:
+    text = "*** Begin Patch\n@@\n-old\n+new\n same"
+    rows = [row for _, row in patch_rows(text, 80, safe)]
+    assert [row[0][1] for row in rows] == text.split("\n")
+    assert [row[0][0] for row in rows] == ["label", "label", "remove", "add", ""]
