@@ -35,6 +35,8 @@ LEFT_OUT = "not thorough"
 
 _left = pytest.StashKey[Counter[str]]()
 _running: list[pytest.Item] = []
+_shared: list[pytest.FixtureDef[Any]] = []  # that several tests use, while they are set up
+_starting: set[pytest.FixtureDef[Any]] = set()  # those that started a process
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -69,11 +71,36 @@ def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
         _running.pop()
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_fixture_setup(fixturedef: pytest.FixtureDef[Any]) -> Iterator[Any]:
+    if fixturedef.scope == "function":
+        return (yield)
+    _shared.append(fixturedef)
+    try:
+        return (yield)
+    finally:
+        _shared.pop()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_call(item: pytest.Item) -> None:
+    """Refuse a shared fixture's process to each of its tests, whichever of them came first."""
+    used = item._request._fixture_defs.values() if isinstance(item, pytest.Function) else ()
+    if not _may_start(item) and not _starting.isdisjoint(used):
+        raise AssertionError(f"a fixture of {item.nodeid} starts a process: mark it `process`")
+
+
+def _may_start(item: pytest.Item) -> bool:
+    return any(item.get_closest_marker(name) for name in ("process", "e2e"))
+
+
 def _hold(event: str, _: tuple[Any, ...]) -> None:
     """Refuse a process to a test that is not marked for starting one."""
     if event not in STARTS or not _running:
         return
-    if not any(_running[-1].get_closest_marker(name) for name in ("process", "e2e")):
+    if _shared:
+        _starting.update(_shared)
+    elif not _may_start(_running[-1]):
         raise AssertionError(f"{_running[-1].nodeid} starts a process: mark it `process`")
 
 

@@ -60,6 +60,7 @@ def test_a_line_of_each_kind_is_seen_to_run_what_it_should_not(cage: Cage, kind:
     assert any(against), line
 
 
+@pytest.mark.process
 def test_a_hole_is_found_and_made_as_short_as_it_can_be(cage: Cage) -> None:
     told: list[Hole] = []
     rules = Everything("everything", ["echo *"])
@@ -69,6 +70,7 @@ def test_a_hole_is_found_and_made_as_short_as_it_can_be(cage: Cage) -> None:
     assert told[0].ran == ("'ls'",)
 
 
+@pytest.mark.process
 def test_a_program_is_covered_only_under_its_own_name_and_place(cage: Cage) -> None:
     rules = Everything("everything", ["ls *", "git status *"])
     for line in ("ls a", "git status -s", "timeout 5 ls", "ls > out/a", "/usr/bin/ls"):
@@ -84,6 +86,7 @@ def test_a_program_is_covered_only_under_its_own_name_and_place(cage: Cage) -> N
         assert rules.broken_by("bash", cage.run("narrow", "bash", line)), line
 
 
+@pytest.mark.process
 def test_a_line_reaches_no_file_and_no_port_of_this_machine(cage: Cage) -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
@@ -115,6 +118,7 @@ def test_a_line_has_its_time_and_leaves_nothing_behind(cage: Cage, line: str) ->
     assert cage.run("narrow", "bash", "[ -e out/a ] && zz") == ()
 
 
+@pytest.mark.process
 def test_what_a_line_changes_is_seen_and_gone_before_the_next(cage: Cage) -> None:
     wrote = cage.run("narrow", "bash", "echo a > made; echo b >> f")
     assert [(name, path) for name, path, *_ in wrote] == [
