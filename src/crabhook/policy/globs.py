@@ -105,25 +105,37 @@ def _letters(text: str) -> str:
 def fits_shell_glob(glob: str, path: str) -> bool:
     """Whether a shell may make the absolute path of the wildcards in an absolute `glob`.
 
-    A class is read as any letter, and no wildcard is the dot that a name begins with.
+    A class is read as any letter, and no wildcard is the dot that a name begins
+    with.  Each part of the glob is tried once at each part of the path.
     """
-    return _shell(glob).fullmatch(path) is not None
+    names = path.split("/")
+    reached = {0}
+    for part in _parts(glob):
+        if part is None:  # `**`
+            reached = set(range(min(reached), len(names) + 1))
+        else:
+            fits = (at for at in reached if at < len(names) and part.fullmatch(names[at]))
+            reached = {at + 1 for at in fits}
+        if not reached:
+            return False
+    return len(names) in reached
 
 
 @lru_cache(maxsize=1024)
-def _shell(glob: str) -> re.Pattern[str]:
-    parts = ["(?:[^/]+/)*" if one == "**" else f"{_shell_part(one)}/" for one in glob.split("/")]
-    whole = "".join(parts).removesuffix("/")
-    return re.compile(f"{whole}[^/]*" if glob.endswith("**") else whole, re.IGNORECASE | re.DOTALL)
+def _parts(glob: str) -> tuple[re.Pattern[str] | None, ...]:
+    return tuple(None if one == "**" else _shell_part(one) for one in glob.split("/"))
 
 
-def _shell_part(part: str) -> str:
+@lru_cache(maxsize=4096)
+def _shell_part(part: str) -> re.Pattern[str]:
+    """Return an expression for one part of a shell's glob; no text makes it slow."""
     hidden = r"(?!\.)" if part[:1] in ("*", "?", "[") else ""
-    letters = re.findall(r"\[[!^]?\]?[^\]]*\]|.", part, flags=re.DOTALL)
-    return hidden + "".join(
-        "[^/]*" if one == "*" else "[^/]" if one == "?" or len(one) > 1 else re.escape(one)
-        for one in letters
-    )
+    first, *rest = re.split(r"\*+", part)
+    found = hidden + _letters(first)
+    if rest:
+        *middle, last = map(_letters, rest)
+        found += "".join(f"(?>.*?{one})" for one in middle) + f".*{last}"
+    return re.compile(found, re.IGNORECASE | re.DOTALL)
 
 
 def may_share(glob: str, name: str) -> bool:
@@ -136,7 +148,7 @@ def may_share(glob: str, name: str) -> bool:
         return False
     begins, meant = wild.split(glob)[0], wild.split(name)[0]
     if meant == name and begins != glob:
-        return re.fullmatch(_shell_part(glob), name) is not None
+        return _shell_part(glob).fullmatch(name) is not None
     ends, meant_end = wild.split(glob)[-1], wild.split(name)[-1]
     first = begins.startswith(meant) or meant.startswith(begins)
     return first and (ends.endswith(meant_end) or meant_end.endswith(ends))

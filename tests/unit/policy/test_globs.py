@@ -6,9 +6,11 @@ from pathlib import PurePosixPath
 from time import process_time
 
 import pytest
+from hypothesis import given
+from hypothesis.strategies import lists, text
 from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
 
-from crabhook.policy.globs import GlobError, alternatives, selects
+from crabhook.policy.globs import GlobError, alternatives, fits_shell_glob, may_share, selects
 
 FILES = (
     ".env",
@@ -108,3 +110,46 @@ def test_no_glob_is_slow() -> None:
     began = process_time()
     assert not selects(globs, "/" + "a" * 4000)
     assert process_time() - began < 1
+
+
+@given(
+    glob=lists(text("ab.*?", min_size=1, max_size=4), min_size=1, max_size=3),
+    path=lists(text("ab.", min_size=1, max_size=3), min_size=1, max_size=3),
+)
+def test_a_shells_wildcards_choose_what_pathlib_says_save_for_a_leading_dot(
+    glob: list[str], path: list[str]
+) -> None:
+    if any("**" in one for one in glob):
+        return
+    matches = len(glob) == len(path) and all(
+        fnmatchcase(name, one) and (name[0] != "." or one[0] == ".")
+        for name, one in zip(path, glob, strict=True)
+    )
+    said = fits_shell_glob("/" + "/".join(glob), "/" + "/".join(path))
+    assert said == matches
+    if matches:
+        assert all(may_share(one, name) for one, name in zip(glob, path, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("glob", "path", "fits"),
+    [
+        ("/p/**/x", "/p/x", True), ("/p/**/x", "/p/a/b/x", True), ("/p/**", "/p/a/b", True), ("/p/[ab]*", "/p/zx", True), ("/p/*", "/p/.env", False), ("/p/?env", "/p/.env", False),
+        ("/p/.*", "/p/.env", True), ("/p/*", "/p/a/b", False), ("/P/*", "/p/a", True), ("/" + "*a" * 2000, "/" + "a" * 4000 + "b", False), ("/" + "**/" * 300 + "x", "/" + "a/" * 1000 + "y", False),
+    ],
+)  # fmt: skip
+def test_a_shells_glob_is_held_to_a_path_part_by_part(glob: str, path: str, fits: bool) -> None:
+    before = process_time()
+    assert fits_shell_glob(glob, path) is fits
+    assert process_time() - before < 0.5
+
+
+@pytest.mark.parametrize(
+    ("glob", "name", "share"),
+    [
+        ("*.py", ".env", False), ("*.py", "id_rsa", False), ("*", "id_rsa", True), ("*.py", ".env.*", False), ("*.p*", "*.pem", True), ("a*", "*.pem", True), ("*.py", "*.pem", False),
+        (".e*", ".env.*", True), ("x?", "x[ab]", True),
+    ],
+)  # fmt: skip
+def test_globs_that_share_no_name_are_told_apart(glob: str, name: str, share: bool) -> None:
+    assert may_share(glob, name) is share
