@@ -22,8 +22,10 @@ from prompt_toolkit.output.vt100 import Vt100_Output
 
 from bench.events import DECIDED_EVENT, new_call
 from crabhook.config import KINDS
+from crabhook.model.actor import OWNER
 from crabhook.model.request import Request
 from crabhook.platforms import PLATFORMS
+from crabhook.server.localdesk import LocalDesk
 from crabhook.server.runner import Runner
 from crabhook.ui.attention import Attention, Kind
 from crabhook.ui.full import app
@@ -99,7 +101,13 @@ async def sitting(cards: int, forgetting: TextIO) -> AsyncIterator[Sitting]:
     with create_pipe_input() as keys:
         terminal = _Terminal(forgetting)
         running = asyncio.ensure_future(
-            app.run(runner, options=options, title="a bench", input=keys, output=terminal)
+            app.run(
+                LocalDesk(runner, OWNER),
+                options=options,
+                title="a bench",
+                input=keys,
+                output=terminal,
+            )
         )
         try:
             await terminal.drawn.wait()

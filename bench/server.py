@@ -16,6 +16,7 @@ from bench.events import LEFT_WAITING, WATCHED
 from crabhook.broker.card import Card
 from crabhook.broker.desk import Desk, News
 from crabhook.broker.states import State
+from crabhook.model.actor import OWNER
 from crabhook.model.decision import Decision, Verdict
 from crabhook.platforms import PLATFORMS
 from crabhook.server.address import TcpAddress, Tls, default_address
@@ -23,6 +24,7 @@ from crabhook.server.door import no_study
 from crabhook.server.grpc.listener import open_port
 from crabhook.server.grpc.permission import PermissionPort
 from crabhook.server.http.listener import NAMED, Opening, open_http
+from crabhook.server.localdesk import LocalDesk
 from crabhook.server.ndjson.bridge import Entrance, open_bridge
 from crabhook.server.runner import Runner
 from crabhook.server.token import load_or_make
@@ -73,7 +75,7 @@ async def serve(folder: Path) -> None:
     bridge's socket; by HTTP.
     """
     runner = Runner(PLATFORMS)
-    operator = PromptOperator(runner)
+    operator = PromptOperator(LocalDesk(runner, OWNER))
     token = load_or_make(folder / TOKEN)
     service = PermissionPort(runner, wait=WAIT, token=token)
     entrance = Entrance(runner, wait=WAIT, study=no_study)

@@ -15,13 +15,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from crabhook.broker.card import Card
-from crabhook.broker.orders import Kind, Order
 from crabhook.install.claude import with_hooks
 from crabhook.install.hooks import Installation, groups
 from crabhook.install.program import compile_hook, interpreter, stub
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.errors import CrabhookError, DecisionError
 from crabhook.model.jsontext import compact
+from crabhook.model.order import Order, OrderKind
 from crabhook.platforms import PLATFORMS
 from crabhook.platforms.claude.events import EVENTS
 from crabhook.platforms.interface import Held
@@ -32,6 +32,7 @@ from crabhook.server.runner import Runner
 from tests.conformance.outcome import Heard, Outcome
 from tests.support.claude import Claude
 from tests.support.scripted_model import MAIN
+from tests.support.seat import seat
 from tests.support.turns import Script
 
 if TYPE_CHECKING:
@@ -149,10 +150,10 @@ class Operator:
 
     def _answer(self, card: Card) -> None:
         try:
-            self._runner.answer(card.number, self._scene.decide(card))
+            seat(self._runner).answer(card.number, self._scene.decide(card))
         except (CrabhookError, AssertionError, LookupError, OSError) as error:
             self._scene.refused = f"{card.event.name}: {error}"
-            self._runner.answer(card.number, Decision(Verdict.PASS))
+            seat(self._runner).answer(card.number, Decision(Verdict.PASS))
 
 
 async def play(cell: Cell) -> Outcome:
@@ -164,9 +165,9 @@ async def play(cell: Cell) -> Outcome:
         port = RecordingPort(runner, cell)
         async with open_port(port, [UnixAddress(folder / "s")]):
             if cell.decision is not None and EVENTS[cell.event].held is Held.ON_REQUEST:
-                runner.order(Order(Kind.HOLD, name=cell.event))
+                seat(runner).order(Order(OrderKind.HOLD, name=cell.event))
             if cell.drive.meanwhile:
-                runner.order(Order(Kind.HOLD, name="PostToolUse"))
+                seat(runner).order(Order(OrderKind.HOLD, name="PostToolUse"))
             scene = Scene(cell, _agent(cell, folder), log=port.heard, left=cell.times)
             ending.callback(scene.agent.close)
             Operator(runner, scene)

@@ -14,6 +14,7 @@ from crabhook.broker.states import State
 from crabhook.hook.wire import read_reply
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.elicitation import read_fields
+from crabhook.model.ending import AnsweredAtAgent
 from crabhook.model.errors import DecisionError, PayloadError, QuestionError
 from crabhook.model.event import Event
 from crabhook.model.question import Answer, merge_answers, read_questions
@@ -97,7 +98,15 @@ def _card(platform: Platform, event: Event) -> Card:
 def _shown(card: Card, outcome: str) -> None:
     """Nothing that a screen says of the card acts on a terminal."""
     event, ended = card.event, State.WITHDRAWN
-    over = Card(1, card.requests, 100.0, ended, why=outcome, ended_at=200.0, choices=card.choices)
+    over = Card(
+        1,
+        card.requests,
+        100.0,
+        ended,
+        end=AnsweredAtAgent(outcome),
+        ended_at=200.0,
+        choices=card.choices,
+    )
     for one in (card, over):
         _visible(card_lines(one, 200.0))
     _visible([outcome_line(over), feed_line(FeedEntry(1.0, event, outcome))])

@@ -18,6 +18,7 @@ from tests.fuzz.mutation import frames, messages
 from tests.fuzz.payloads import MUTATION
 from tests.fuzz.targets import client_frames
 from tests.support.port import SOON, Opened, ask, connected, new_call, opened, path_of, request
+from tests.support.seat import seat
 
 PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 TALKS = 240
@@ -102,7 +103,7 @@ async def _still_serves(port: Opened) -> None:
     async with connected(port.bound[0]) as channel:
         asked = asyncio.ensure_future(ask(channel, request()))
         (card,) = await port.waiting()
-        port.runner.answer(card.number, Decision(Verdict.ALLOW))
+        seat(port.runner).answer(card.number, Decision(Verdict.ALLOW))
         async with asyncio.timeout(SOON):
             assert (await asked).permission_decision == "allow"
 

@@ -32,6 +32,7 @@ from tests.support.port import (
     path_of,
     request,
 )
+from tests.support.seat import seat
 
 SAMPLES = Path(__file__).parents[1] / "samples"
 PROMPT = {"hook_event_name": "PermissionRequest", "tool_name": "Bash"}
@@ -67,7 +68,7 @@ async def test_every_recorded_input_goes_through(name: str, address: list[Addres
                 assert card.event.fields == json.loads(sample.read_bytes())
                 form = Verdict.DECLINE in card.choices.verdicts
                 decision = Decision(Verdict.DECLINE if form else Verdict.DENY, reason="no")
-                port.runner.answer(card.number, decision)
+                seat(port.runner).answer(card.number, decision)
                 waited += 1
             printed = (await asked).reply
             assert (printed.stdout, printed.exit_code) == (
@@ -86,7 +87,7 @@ async def test_one_decision_makes_both_views(payload: Any, decision: Decision) -
     async with opened() as port, connected(port.bound[0]) as channel:
         asked = asyncio.ensure_future(ask(channel, request(payload)))
         (card,) = await port.waiting()
-        port.runner.answer(card.number, decision)
+        seat(port.runner).answer(card.number, decision)
         response = await asked
     assert response.confirm
     assert response.reply.exit_code == 0
@@ -137,7 +138,7 @@ async def test_the_server_says_that_it_has_accepted_before_anybody_decides() -> 
     ):
         await call.initial_metadata()
         (card,) = await port.waiting()
-        port.runner.answer(card.number, Decision(Verdict.ALLOW))
+        seat(port.runner).answer(card.number, Decision(Verdict.ALLOW))
         response: Any = await call.read()
         assert response.permission_decision == "allow"
 
@@ -184,7 +185,7 @@ async def test_a_ticket_takes_its_place_again_and_the_old_connection_is_told() -
                 await old
             assert refused.value.code() is grpc.StatusCode.ABORTED
             assert port.runner.waiting() == (card,)
-            port.runner.answer(card.number, Decision(Verdict.ALLOW))
+            seat(port.runner).answer(card.number, Decision(Verdict.ALLOW))
             response: Any = await new.read()
             assert response.permission_decision == "allow"
 
@@ -194,7 +195,7 @@ async def test_an_answer_that_did_not_arrive_is_given_again() -> None:
         asked = request()
         async with asking(channel, asked):
             (card,) = await port.waiting()
-            port.runner.answer(card.number, Decision(Verdict.DENY, reason="no"))
+            seat(port.runner).answer(card.number, Decision(Verdict.DENY, reason="no"))
         again = await ask(channel, asked)
         assert (again.permission_decision, again.confirm) == ("deny", True)
         await confirm(channel, asked.request_id)
@@ -213,7 +214,7 @@ async def test_a_ticket_is_found_again_only_with_its_secret() -> None:
                     await ask(channel, stolen)
                 assert refused.value.code() is grpc.StatusCode.PERMISSION_DENIED
                 if port.runner.waiting():
-                    port.runner.answer(card.number, Decision(Verdict.ALLOW))
+                    seat(port.runner).answer(card.number, Decision(Verdict.ALLOW))
             response: Any = await call.read()
             assert response.permission_decision == "allow"
 
@@ -226,7 +227,7 @@ async def answered(port: Opened, channel: grpc.aio.Channel) -> str:
     asked = request()
     coming = asyncio.ensure_future(ask(channel, asked))
     (card,) = await port.waiting()
-    port.runner.answer(card.number, Decision(Verdict.ALLOW))
+    seat(port.runner).answer(card.number, Decision(Verdict.ALLOW))
     assert (await coming).confirm
     return asked.request_id
 
@@ -302,7 +303,7 @@ async def test_a_payload_as_large_as_clients_send_goes_through() -> None:
         asked = asyncio.ensure_future(ask(channel, request(big)))
         (card,) = await port.waiting()
         assert card.event.fields == big
-        port.runner.answer(card.number, Decision(Verdict.ALLOW))
+        seat(port.runner).answer(card.number, Decision(Verdict.ALLOW))
         assert (await asked).permission_decision == "allow"
 
 
@@ -321,7 +322,7 @@ async def test_what_takes_long_to_judge_keeps_no_other_call_waiting() -> None:
         await answered(port, channel)
         enough.set()
         (card,) = await port.waiting()
-        port.runner.answer(card.number, Decision(Verdict.ALLOW))
+        seat(port.runner).answer(card.number, Decision(Verdict.ALLOW))
         assert (await slow).permission_decision == "allow"
 
 

@@ -7,6 +7,7 @@ import pytest
 from crabhook.model.decision import Decision, Verdict
 from crabhook.v1 import permission_pb2 as pb
 from tests.support.port import BASH, Opened, new_call, opened, path_of, request
+from tests.support.seat import seat
 
 
 @pytest.mark.parametrize("sessions", [2000, 20])
@@ -22,7 +23,7 @@ async def test_two_thousand_on_connections_of_their_own_are_all_held_and_all_ans
         ]
         for card in await port.waiting(many):
             reason = card.event.text("tool_use_id")
-            port.runner.answer(card.number, Decision(Verdict.DENY, reason=reason))
+            seat(port.runner).answer(card.number, Decision(Verdict.DENY, reason=reason))
         heard = await asyncio.gather(*hooks)
     assert heard == [f"t{number}" for number in range(many)]
 

@@ -12,8 +12,9 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from crabhook.broker.arriving import ANSWERED_ELSEWHERE
 from crabhook.broker.effects import Refusal
+from crabhook.model.ending import AnsweredAtAgent
+from crabhook.store.actors import end_in
 from crabhook.store.record import Kind, Record
 from tests.soak.ends import final_states, requests_end
 from tests.soak.jobs import SERVER_WAIT, Job, number_of
@@ -183,8 +184,7 @@ def _answered_there(one: Ending, case: Case) -> bool:
     if one.printed is None or Refusal.OVER.encode() not in one.printed.stderr:
         return False
     return any(
-        record.session == one.job.session
-        and str(told(record).get("why", "")).startswith(ANSWERED_ELSEWHERE)
+        record.session == one.job.session and isinstance(end_in(told(record)), AnsweredAtAgent)
         for record in case.ledger.of(Kind.WITHDRAWN)
     )
 

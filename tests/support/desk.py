@@ -26,8 +26,9 @@ from crabhook.broker.facts import (
     TimePassed,
 )
 from crabhook.broker.law import Judge, no_law
-from crabhook.broker.orders import Order
+from crabhook.model.actor import OWNER, Actor
 from crabhook.model.decision import Decision
+from crabhook.model.order import Order
 from crabhook.model.reply import Reply
 from crabhook.model.request import Origin, Request
 from crabhook.platforms import PLATFORMS
@@ -47,6 +48,7 @@ class BrokerDesk:
     """
 
     def __init__(self, clock: Callable[[], float] | None = None, judge: Judge = no_law) -> None:
+        self.by: Actor = OWNER
         self.replies: dict[str, Reply] = {}
         self.refused: dict[str, str] = {}
         self.words: dict[int, str | None] = {}
@@ -87,7 +89,7 @@ class BrokerDesk:
         return self._broker.sessions()
 
     def answer(self, number: int, decision: Decision) -> Card:
-        self._tell(Answered(number, decision, self.now()))
+        self._tell(Answered(number, decision, self.by, self.now()))
         self.decided.append((number, decision))
         return self._known(number)
 
@@ -101,7 +103,7 @@ class BrokerDesk:
         self._broker.check(number, decision)
         self.rules.append((number, rule))
         card = self.answer(number, decision)
-        self._tell(RuleAdded(number, str(rule), self.now()))
+        self._tell(RuleAdded(number, str(rule), self.by, self.now()))
         return card
 
     def holdable(self) -> Sequence[str]:
@@ -111,17 +113,17 @@ class BrokerDesk:
         return self._broker.orders()
 
     def order(self, order: Order) -> None:
-        self._tell(Ordered(order, self.now()))
+        self._tell(Ordered(order, self.by, self.now()))
 
     def revoke(self, matches: Callable[[Order], bool]) -> None:
-        self._tell(Revoked(matches, self.now()))
+        self._tell(Revoked(matches, self.by, self.now()))
 
     def extend(self, number: int, seconds: float) -> Card:
-        self._tell(Extended(number, seconds, self.now()))
+        self._tell(Extended(number, seconds, self.by, self.now()))
         return self._known(number)
 
     def snooze(self, number: int, seconds: float) -> Card:
-        self._tell(Snoozed(number, self.now() + seconds, self.now()))
+        self._tell(Snoozed(number, self.now() + seconds, self.by, self.now()))
         return self._known(number)
 
     def _known(self, number: int) -> Card:

@@ -39,9 +39,10 @@ from crabhook.broker.facts import (
 )
 from crabhook.broker.followed import Fate
 from crabhook.broker.law import Judge, no_law
-from crabhook.broker.orders import Order
 from crabhook.broker.waitingroom import BOUNDS, Bounds
+from crabhook.model.actor import OWNER, Actor
 from crabhook.model.decision import Decision, Verdict
+from crabhook.model.order import Order
 from crabhook.model.reply import Reply
 from crabhook.model.request import Request, Stance
 from crabhook.platforms import PLATFORMS
@@ -130,15 +131,15 @@ class Playbook:
             Arrived(timed, attempt, self.now),
         )
 
-    def answers(self, number: int, decision: Decision) -> Self:
-        """The operator decides a card."""
+    def answers(self, number: int, decision: Decision, by: Actor = OWNER) -> Self:
+        """A card is decided, by the operator unless told otherwise."""
         return self._told(
-            f"operator: #{number} {decision.verdict}", Answered(number, decision, self.now)
+            f"operator: #{number} {decision.verdict}", Answered(number, decision, by, self.now)
         )
 
     def orders(self, order: Order) -> Self:
         """The operator gives a standing order."""
-        return self._told(f"operator: {order}", Ordered(order, self.now))
+        return self._told(f"operator: {order}", Ordered(order, OWNER, self.now))
 
     def leaves(self, ticket: str, attempt: int = 0) -> Self:
         """A hook's connection, the newest unless told otherwise, is lost."""

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from crabhook.broker.orders import Kind as OrderKind
-from crabhook.broker.orders import Order
+from crabhook.model.order import Order, OrderKind
 from crabhook.model.request import Origin
 from crabhook.ui.full.layout import Frame, Painter
 from crabhook.ui.full.screen import Screen

@@ -14,12 +14,14 @@ from crabhook.broker.orders import Ruling, halted
 from crabhook.broker.restoring import is_back
 from crabhook.broker.tickets import same_secret
 from crabhook.broker.twins import Twins
-from crabhook.model.decision import Decision, Verdict, no_opinion
+from crabhook.model import wording
+from crabhook.model.decision import Decided, Decision, Verdict
+from crabhook.model.ending import AnsweredAtAgent
 from crabhook.model.event import Event, Scope
 from crabhook.model.request import Request
 from crabhook.platforms.interface import Phase
 
-ANSWERED_ELSEWHERE = "answered at the agent"
+_SILENCE = Decision(Verdict.PASS)
 
 
 def arrived(books: Books, fact: Arrived) -> list[Effect]:
@@ -34,13 +36,13 @@ def arrived(books: Books, fact: Arrived) -> list[Effect]:
     effects = [] if twins.told_before else _conclude(books, fact.request, fact.now)
     rivals = doubts.rivals(books, event)
     ruling = _rule(books, fact, twins)
-    if not ruling.waits and ruling.decision is None:
+    if not ruling.waits and ruling.decided is None:
         went_by = books.note(fact.now, event, "", outcome=platform.outcome(event))
         effects = [*_observe(books, fact), *effects, went_by]
     else:
         decided = [] if ruling.denies else _decided_before(books, fact)
-        if not decided and ruling.decision is not None:
-            decided = _answer_at_once(books, fact, ruling.decision)
+        if not decided and ruling.decided is not None:
+            decided = _answer_at_once(books, fact, ruling.decided)
         effects += decided or _take_in(
             books, fact, ruling, (*doubts.alarms_of(rivals), *doubts.forewarned(books, event))
         )
@@ -51,18 +53,18 @@ def _rule(books: Books, fact: Arrived, twins: Twins) -> Ruling:
     """Return what rules and orders say; to both hooks of one event, what they said to the first."""
     request = fact.request
     if twins.ordered is not None:
-        return Ruling(decision=twins.ordered)
+        return Ruling(decided=twins.ordered)
     halt = books.orders.halt_of(request.event) if books.asks_about_a_call(request.event) else None
     if halt is not None:  # whatever the stance, and whatever the rules say
-        return Ruling(decision=halted(halt.words))
+        return Ruling(decided=halted(halt))
     platform = books.platforms[request.event.platform]
     ruling = books.orders.rule(request.event, platform, request.stance, fact.now, books.judge)
-    if ruling.decision is None:
+    if ruling.decided is None:
         return ruling
-    if not books.stops.counts(request.event, ruling.decision):
+    if not books.stops.counts(request.event, ruling.decided.decision):
         return Ruling()  # the agent would no longer follow it
-    if ruling.decision.verdict is Verdict.KEEP_GOING:
-        twins.ordered = ruling.decision
+    if ruling.decided.decision.verdict is Verdict.KEEP_GOING:
+        twins.ordered = ruling.decided
     return ruling
 
 
@@ -100,8 +102,7 @@ def _ended_elsewhere(books: Books, news: Event, closes: Scope) -> list[Card]:
 
 
 def _end_elsewhere(books: Books, news: Event, ended: Sequence[Card], now: float) -> list[Effect]:
-    outcome = books.platforms[news.platform].outcome(news)
-    why = f"{ANSWERED_ELSEWHERE}: {outcome}" if outcome else ANSWERED_ELSEWHERE
+    why = AnsweredAtAgent(books.platforms[news.platform].outcome(news))
     effects: list[Effect] = []
     for card in ended:
         effects += books.release(card, why, now, Refusal.OVER)
@@ -116,7 +117,7 @@ def _observe(books: Books, fact: Arrived) -> list[Effect]:
         books.followed.see(event, fact.now)
     note = _kept_note(books, event, fact.now)
     said = platform.remark(event, note) if note else None
-    reply = said or platform.write(event, no_opinion())
+    reply = said or platform.write(event, _SILENCE)
     return [Resolve(fact.request.id, fact.attempt, reply)]
 
 
@@ -148,7 +149,7 @@ def _decided_before(books: Books, fact: Arrived) -> list[Effect]:
         return []
     alone = not _alike(books, request.event)
     if (decided := books.settled.answer_again(request.event, now, alone=alone)) is not None:
-        text = f"{decided.verdict.done}: the same call was decided before"
+        text = f"{decided.decision.verdict.done}: the same call was decided before"
         return _answer_at_once(books, fact, decided, text)
     return []
 
@@ -163,20 +164,18 @@ def _come_back(books: Books, fact: Arrived) -> list[Effect]:
     return [Refuse(ticket.id, old, Refusal.SUPERSEDED), *is_back(books, known, ticket)]
 
 
-def _answer_at_once(
-    books: Books, fact: Arrived, decision: Decision, text: str = ""
-) -> list[Effect]:
+def _answer_at_once(books: Books, fact: Arrived, decided: Decided, text: str = "") -> list[Effect]:
     """Give the reply that is already known, without a card."""
-    request = fact.request
+    request, decision = fact.request, decided.decision
     if note := _kept_note(books, request.event, fact.now):
         decision = replace(decision, note=note)
     reply = books.write(request.event, decision)
     books.tickets.give(request.id, request.secret, reply, fact.now)
     if not text and books.asks_about_a_call(request.event):
         books.followed.follow(request.event, decision, fact.now, requests=(request.id,))
-    line = text or f"{decision.verdict.done}: {decision.by}"
+    line = text or f"{decision.verdict.done}: {wording.who(decided.by)}"
     return [
-        Resolve(request.id, fact.attempt, reply, decision=decision),
+        Resolve(request.id, fact.attempt, reply, decided=Decided(decision, decided.by)),
         books.note(fact.now, request.event, line),
     ]
 

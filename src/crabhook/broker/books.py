@@ -20,7 +20,9 @@ from crabhook.broker.stops import Stops
 from crabhook.broker.tickets import Tickets
 from crabhook.broker.twins import Tellings
 from crabhook.broker.waitingroom import BOUNDS, Bounds, WaitingRoom
-from crabhook.model.decision import OPERATOR, Decision, no_opinion
+from crabhook.model.actor import Operator
+from crabhook.model.decision import Decided, Decision, no_opinion
+from crabhook.model.ending import EndReason
 from crabhook.model.event import Event
 from crabhook.model.reply import Reply
 from crabhook.model.request import Request
@@ -85,19 +87,23 @@ class Books:
         """Return the decision in the words of the event's platform."""
         return self.platforms[event.platform].write(event, decision)
 
-    def resolve(self, leg: Request, decision: Decision, now: float) -> list[Effect]:
-        """Give a leg its reply, if its hook still waits for one."""
+    def resolve(self, leg: Request, decided: Decided, now: float) -> list[Effect]:
+        """Give a leg its reply, if its hook still waits for one.
+
+        Where a person decided, it is of interest whether the reply arrives.
+        """
         attempt = self.room.leave(leg.id)
         if attempt is None:
             return []
+        decision = decided.decision
         if leg.note:
             decision = replace(decision, note="\n".join(filter(None, (leg.note, decision.note))))
         reply = self.write(leg.event, decision)
         self.tickets.give(leg.id, leg.secret, reply, now)
-        confirm = decision.by == OPERATOR
-        return [Resolve(leg.id, attempt, reply, confirm=confirm, decision=decision)]
+        said = Decided(decision, decided.by)
+        return [Resolve(leg.id, attempt, reply, isinstance(decided.by, Operator), said)]
 
-    def turn_away(self, leg: Request, refusal: Refusal, why: str, now: float) -> list[Effect]:
+    def turn_away(self, leg: Request, refusal: Refusal, why: EndReason, now: float) -> list[Effect]:
         """Let a leg go undecided.
 
         A hook that asks about a call is refused, so that one that was installed
@@ -124,7 +130,7 @@ class Books:
         """Return the names of the events an operator may ask to hold."""
         return [name for platform in self.platforms.values() for name in platform.holdable()]
 
-    def let_go(self, why: str, now: float, refusal: Refusal | None = None) -> list[Effect]:
+    def let_go(self, why: EndReason, now: float, refusal: Refusal | None = None) -> list[Effect]:
         """Release whatever waits; see `release`."""
         effects: list[Effect] = []
         for card in self.shelf.waiting():
@@ -132,7 +138,7 @@ class Books:
         return effects
 
     def release(
-        self, card: Card, why: str, now: float, refusal: Refusal | None = None
+        self, card: Card, why: EndReason, now: float, refusal: Refusal | None = None
     ) -> list[Effect]:
         """End a card that nobody decides.
 
@@ -150,7 +156,7 @@ class Books:
         self,
         card: Card,
         legs: Sequence[Request],
-        why: str,
+        why: EndReason,
         now: float,
         happening: Happening = Happening.LEFT,
     ) -> list[Effect]:
@@ -158,20 +164,20 @@ class Books:
         remaining = tuple(leg for leg in card.requests if leg not in legs)
         if remaining:
             return [self.put(replace(card, requests=remaining))]
-        ended = replace(card, state=after(card.state, happening), why=why, ended_at=now)
+        ended = replace(card, state=after(card.state, happening), end=why, ended_at=now)
         undecided = no_opinion(why) if happening is Happening.TIMED_OUT else None
         self.remember_answer(card, undecided, now)
         if undecided is not None:
-            self.follow(card, undecided, now)
+            self.follow(card, undecided.decision, now)
         return [
             self.put(ended),
-            self.note(now, card.event, f"{ended.outcome} {why}", card.number),
+            self.note(now, card.event, f"{ended.outcome} {ended.why}", card.number),
         ]
 
-    def remember_answer(self, card: Card, decision: Decision | None, now: float) -> None:
+    def remember_answer(self, card: Card, decided: Decided | None, now: float) -> None:
         """Keep what the PermissionRequest of the same call, if one follows, has to hear."""
         if card.event.tool and all(leg.event.name != "PermissionRequest" for leg in card.requests):
-            self.settled.remember_answer(card.event, decision, now)
+            self.settled.remember_answer(card.event, decided, now)
 
     def turned_away(self, now: float, event: Event, refusal: Refusal) -> list[Effect]:
         """Put a refusal into the feed: those of one session are one line, with their count.

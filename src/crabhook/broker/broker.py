@@ -13,10 +13,10 @@ from crabhook.broker.books import Books
 from crabhook.broker.card import Card, FeedEntry
 from crabhook.broker.effects import Effect, Note
 from crabhook.broker.law import Judge, no_law
-from crabhook.broker.orders import Order
 from crabhook.broker.waitingroom import BOUNDS, Bounds
 from crabhook.model.decision import Decision
 from crabhook.model.event import Event
+from crabhook.model.order import Standing
 from crabhook.platforms.interface import Platform
 
 _HANDLERS: Mapping[type, Callable[[Books, Any], list[Effect]]] = {
@@ -93,10 +93,10 @@ class Broker:
         """Return the names of the events an operator may ask to hold."""
         return self._books.holdable()
 
-    def halts(self) -> Sequence[Order]:
+    def halts(self) -> Sequence[Standing]:
         """Return the orders by which sessions are halted."""
         return self._books.orders.halts()
 
-    def orders(self) -> Sequence[Order]:
+    def orders(self) -> Sequence[Standing]:
         """Return the orders that stand, the oldest first."""
         return self._books.orders.standing()

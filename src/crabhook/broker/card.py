@@ -3,8 +3,10 @@
 from dataclasses import dataclass
 
 from crabhook.broker.states import State
+from crabhook.model import wording
 from crabhook.model.choices import PASS_ALONE, Choices
-from crabhook.model.decision import Decision
+from crabhook.model.decision import Decided, Decision
+from crabhook.model.ending import EndReason
 from crabhook.model.event import Event
 from crabhook.model.request import Request
 
@@ -15,7 +17,7 @@ class Card:
 
     `number` is what the operator calls it; `requests` are the legs that wait
     (of an ended card, those it ended with), the first to come first.  Times
-    are seconds on the broker's clock.  `why` says how an undecided card
+    are seconds on the broker's clock.  `end` says how an undecided card
     ended.  `delivered` is None until the reply's fate is known.
     `law`: why the owner's rules want a person to decide it, if they do.
     `came`: what else brought it here: a standing order, or how its hook was installed.
@@ -32,8 +34,8 @@ class Card:
     requests: tuple[Request, ...]
     asked_at: float
     state: State = State.WAITING
-    decision: Decision | None = None
-    why: str = ""
+    decided: Decided | None = None
+    end: EndReason | None = None
     ended_at: float = 0.0
     delivered: bool | None = None
     kept_going: int = 0
@@ -49,6 +51,16 @@ class Card:
     def event(self) -> Event:
         """The event the call first arrived with."""
         return self.requests[0].event
+
+    @property
+    def decision(self) -> Decision | None:
+        """What was decided, whoever did; None where nobody has."""
+        return None if self.decided is None else self.decided.decision
+
+    @property
+    def why(self) -> str:
+        """How it ended undecided, in words; an agent's letters may be in them."""
+        return wording.why(self.end) if self.end is not None else ""
 
     @property
     def wait_until(self) -> float:

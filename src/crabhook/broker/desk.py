@@ -4,8 +4,8 @@ from collections.abc import Callable, Sequence
 from typing import Protocol, TypeAlias
 
 from crabhook.broker.card import Card, FeedEntry
-from crabhook.broker.orders import Order
 from crabhook.model.decision import Decision
+from crabhook.model.order import Order, Standing
 from crabhook.policy.offer import Offering
 from crabhook.policy.rule import Rule
 
@@ -79,13 +79,13 @@ class Desk(Protocol):
     def holdable(self) -> Sequence[str]:
         """Return the names of the events that can be held on request, by a standing order."""
 
-    def orders(self) -> Sequence[Order]:
+    def orders(self) -> Sequence[Standing]:
         """Return the standing orders, the oldest first; each ends by itself."""
 
     def order(self, order: Order) -> None:
         """Give a standing order; raises DecisionError for one that makes no sense."""
 
-    def revoke(self, matches: Callable[[Order], bool]) -> None:
+    def revoke(self, matches: Callable[[Standing], bool]) -> None:
         """End the standing orders that match; raises DecisionError where none does."""
 
     def extend(self, number: int, seconds: float) -> Card:

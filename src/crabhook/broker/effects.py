@@ -6,7 +6,7 @@ from typing import TypeAlias
 
 from crabhook.broker.card import Card, FeedEntry
 from crabhook.broker.followed import Fate, Followed
-from crabhook.model.decision import Decision
+from crabhook.model.decision import Decided
 from crabhook.model.event import Event
 from crabhook.model.reply import Reply
 
@@ -30,7 +30,7 @@ class Resolve:
     """Give this reply to the hook on that connection.
 
     `confirm`: tell me Delivered, whether the hook has printed it or not.
-    `decision` is what the reply says; None where nothing was decided, or where
+    `decided` is what the reply says; None where nothing was decided, or where
     the same reply was given before.
     """
 
@@ -38,7 +38,7 @@ class Resolve:
     attempt: int
     reply: Reply
     confirm: bool = False
-    decision: Decision | None = None
+    decided: Decided | None = None
 
 
 @dataclass(frozen=True, slots=True)

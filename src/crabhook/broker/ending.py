@@ -9,26 +9,29 @@ from crabhook.broker.card import Card
 from crabhook.broker.effects import Effect, Refusal, Refuse, WakeAt
 from crabhook.broker.facts import Answered, Closing, Delivered, Left, TimePassed
 from crabhook.broker.law import objections
-from crabhook.broker.orders import Kind, Order, halted
+from crabhook.broker.orders import halted
 from crabhook.broker.restoring import never_came_back
 from crabhook.broker.states import Happening, State, TooLateError, after
-from crabhook.model.decision import Decision, Verdict
+from crabhook.model.actor import OrderKind
+from crabhook.model.decision import Decided, Decision, Verdict
+from crabhook.model.ending import Ended, Follows, TimeUp
 from crabhook.model.errors import DecisionError
 from crabhook.model.jsontext import Value
+from crabhook.model.order import Order
 from crabhook.model.reply import Reply
 from crabhook.model.request import Request
 
-NOBODY_DECIDED = "nobody decided in time"
-_OWN_RULES = "the agent goes on by its own rules, which may run it unasked"
-_FOLLOWS: Mapping[str, str] = {
-    "PreToolUse": _OWN_RULES,
-    "BeforeTool": _OWN_RULES,
-    "PermissionRequest": "the agent's own user decides",
+_FOLLOWS: Mapping[str, Follows] = {
+    "PreToolUse": Follows.OWN_RULES,
+    "BeforeTool": Follows.OWN_RULES,
+    "PermissionRequest": Follows.OWN_USER,
 }
 """What follows an event that nobody decided, where its hook does not deny it."""
-OPERATOR_LEFT = "the operator closed the desk"
+_UNLESS_DENIED: Mapping[Follows, Follows] = {
+    Follows.OWN_RULES: Follows.DENIED_OR_OWN_RULES,
+    Follows.OWN_USER: Follows.DENIED_OR_OWN_USER,
+}
 _UNTIL = "every call of that session is denied until its user's next prompt"
-HOOK_GONE = "the hook was ended by the agent, or its connection was lost"
 
 
 def answered(books: Books, fact: Answered) -> list[Effect]:
@@ -37,31 +40,34 @@ def answered(books: Books, fact: Answered) -> list[Effect]:
     Raises TooLateError or DecisionError, and then nothing has changed.
     """
     card, decision = known_card(books, fact.number), fact.decision
+    decided = Decided(decision, fact.by)
     state = check(books, fact.number, decision)
     books.stops.count(card.event, decision)
     effects: list[Effect] = []
     for leg in card.requests:
-        effects += books.resolve(leg, decision, fact.now)
-    _remember(books, card, decision, fact.now)
+        effects += books.resolve(leg, decided, fact.now)
+    _remember(books, card, decided, fact.now)
     books.follow(card, decision, fact.now)
-    ended = books.put(replace(card, state=state, decision=decision, ended_at=fact.now))
-    return [*effects, ended, *_halt(books, card, decision, fact.now)]
+    ended = books.put(replace(card, state=state, decided=decided, ended_at=fact.now))
+    return [*effects, ended, *_halt(books, card, decided, fact.now)]
 
 
-def _halt(books: Books, card: Card, decision: Decision, now: float) -> list[Effect]:
+def _halt(books: Books, card: Card, decided: Decided, now: float) -> list[Effect]:
     """Stop the rest of a halted session, its subagents too, until its user's next prompt.
 
     An agent ends its turn only when the calls of the same message are done, and
     those that run beside it are not told at all.
     """
-    if not decision.halt or not card.event.session:
+    why = decided.decision.halt
+    if not why or not card.event.session:
         return []
-    order = Order(Kind.HALT, session=card.event.session, words=decision.halt)
-    books.orders.give(order)
+    order = Order(OrderKind.HALT, session=card.event.session, words=why)
+    standing = books.orders.give(order, decided.by)
+    denied = halted(standing)
     effects: list[Effect] = [books.note(now, order.event, f"{order}; {_UNTIL}")]
     for other in books.shelf.of_session(card.event):
         if all(books.asks_about_a_call(leg.event) for leg in other.requests):
-            effects += answered(books, Answered(other.number, halted(decision.halt), now))
+            effects += answered(books, Answered(other.number, denied.decision, denied.by, now))
     return effects
 
 
@@ -110,10 +116,10 @@ def known_card(books: Books, number: int) -> Card:
     return card
 
 
-def _remember(books: Books, card: Card, decision: Decision, now: float) -> None:
+def _remember(books: Books, card: Card, decided: Decided, now: float) -> None:
     """Keep what the later events of the call have to hear."""
-    books.remember_answer(card, decision, now)
-    _remember_note(books, card, decision, now)
+    books.remember_answer(card, decided, now)
+    _remember_note(books, card, decided, now)
 
 
 def remember_again(books: Books, request_id: str, now: float) -> None:
@@ -123,18 +129,19 @@ def remember_again(books: Books, request_id: str, now: float) -> None:
     And not a second time: by then it may have.
     """
     card = books.shelf.of_request(request_id)
-    if request_id in books.decided_before and card and card.decision is not None:
+    if request_id in books.decided_before and card and card.decided is not None:
         books.decided_before.remove(request_id)
-        _remember(books, card, card.decision, now)
+        _remember(books, card, card.decided, now)
 
 
-def _remember_note(books: Books, card: Card, decision: Decision, now: float) -> None:
+def _remember_note(books: Books, card: Card, decided: Decided, now: float) -> None:
     """Keep a note that no leg could carry to the model, for the call's result."""
+    decision = decided.decision
     if decision.verdict is not Verdict.ALLOW or not decision.note:
         return
     replies = (books.write(leg.event, decision) for leg in card.requests)
     if not any("additionalContext" in _specific(reply) for reply in replies):
-        books.settled.remember_note(card.event, decision, now)
+        books.settled.remember_note(card.event, decided, now)
 
 
 def _specific(reply: Reply) -> Mapping[str, Value]:
@@ -148,7 +155,7 @@ def left(books: Books, fact: Left) -> list[Effect]:
         return []  # an old connection of a ticket that has come back, or one already answered
     leg = books.leg(fact.request_id)
     books.room.leave(fact.request_id)
-    return books.leave(books.shelf.of_leg(leg), [leg], HOOK_GONE, fact.now)
+    return books.leave(books.shelf.of_leg(leg), [leg], Ended.HOOK_LEFT, fact.now)
 
 
 def time_passed(books: Books, fact: TimePassed) -> list[Effect]:
@@ -168,7 +175,7 @@ def time_passed(books: Books, fact: TimePassed) -> list[Effect]:
         books.room.leave(leg.id)
         effects.append(Refuse(leg.id, attempt, Refusal.UNDECIDED))
         books.tickets.give(leg.id, leg.secret, Refusal.UNDECIDED, fact.now)
-        effects += books.leave(card, [leg], undecided(leg), fact.now, Happening.TIMED_OUT)
+        effects += books.leave(card, [leg], TimeUp(undecided(leg)), fact.now, Happening.TIMED_OUT)
     effects += never_came_back(books, fact.now)
     effects += _bring_back(books, fact.now)
     if books.deadlines:
@@ -176,23 +183,23 @@ def time_passed(books: Books, fact: TimePassed) -> list[Effect]:
     return effects
 
 
-def undecided(leg: Request) -> str:
-    """Say that nobody decided in time, and what follows, as far as its hook says what it then does.
+def undecided(leg: Request) -> Follows:
+    """Return what follows where nobody decides, as far as its hook says what it then does.
 
     A call before the agent's own rules have seen it may run by one of them, and nobody is asked.
     """
-    follows = _FOLLOWS.get(leg.event.name, "")
-    if not follows:
-        return f"{NOBODY_DECIDED}: the agent goes on as without crabhook"
+    follows = _FOLLOWS.get(leg.event.name)
+    if follows is None:
+        return Follows.GOES_ON
     match leg.when_lost:
         case "deny":
-            return f"{NOBODY_DECIDED}: denied, as its hook was installed to"
+            return Follows.DENIED
         case "pass":
-            return f"{NOBODY_DECIDED}: {follows}"
+            return follows
         case "ask":
-            return f"{NOBODY_DECIDED}: the agent's own user is asked, where it can be told to"
+            return Follows.USER_ASKED
         case _:
-            return f"{NOBODY_DECIDED}: denied if its hook fails closed, else {follows}"
+            return _UNLESS_DENIED[follows]
 
 
 def _bring_back(books: Books, now: float) -> list[Effect]:
@@ -203,7 +210,7 @@ def _bring_back(books: Books, now: float) -> list[Effect]:
 
 def closing(books: Books, fact: Closing) -> list[Effect]:
     """Release whatever waits; hooks that were to fail closed deny."""
-    return books.let_go(OPERATOR_LEFT, fact.now, Refusal.CLOSED)
+    return books.let_go(Ended.DESK_CLOSED, fact.now, Refusal.CLOSED)
 
 
 def delivered(books: Books, fact: Delivered) -> list[Effect]:

@@ -1,12 +1,16 @@
-"""What the broker is told.  Every fact carries `now`, seconds on the broker's clock."""
+"""What the broker is told.  Every fact carries `now`, seconds on the broker's clock.
+
+What somebody did carries who it was, `by`.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from crabhook.broker.orders import Order
-from crabhook.model.decision import Decision
+from crabhook.model.actor import Actor
+from crabhook.model.decision import Decided, Decision
 from crabhook.model.event import Event
+from crabhook.model.order import Order, Standing
 from crabhook.model.reply import Reply
 from crabhook.model.request import Request
 
@@ -22,10 +26,11 @@ class Arrived:
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """The operator decided the card with this number."""
+    """The card with this number was decided."""
 
     number: int
     decision: Decision
+    by: Actor
     now: float
 
 
@@ -63,17 +68,19 @@ class Closing:
 
 @dataclass(frozen=True, slots=True)
 class Ordered:
-    """The operator gave a standing order."""
+    """An operator gave a standing order."""
 
     order: Order
+    by: Actor
     now: float
 
 
 @dataclass(frozen=True, slots=True)
 class Revoked:
-    """The operator ends the standing orders that match."""
+    """An operator ends the standing orders that match."""
 
-    matches: Callable[[Order], bool]
+    matches: Callable[[Standing], bool]
+    by: Actor
     now: float
 
 
@@ -83,6 +90,7 @@ class RuleAdded:
 
     number: int
     rule: str
+    by: Actor
     now: float
 
     @property
@@ -93,19 +101,21 @@ class RuleAdded:
 
 @dataclass(frozen=True, slots=True)
 class Extended:
-    """The operator wants more time for a card, this many seconds."""
+    """An operator wants more time for a card, this many seconds."""
 
     number: int
-    by: float
+    seconds: float
+    by: Actor
     now: float
 
 
 @dataclass(frozen=True, slots=True)
 class Snoozed:
-    """The operator puts a card aside until a time on the broker's clock."""
+    """An operator puts a card aside until a time on the broker's clock."""
 
     number: int
     until: float
+    by: Actor
     now: float
 
 
@@ -129,14 +139,14 @@ class WaitedBefore:
 
 @dataclass(frozen=True, slots=True)
 class DecidedBefore:
-    """A leg of a card that the operator decided before the server ended.
+    """A leg of a card that an operator decided before the server ended.
 
     `delivered`: what is on record of its answer's way, None for nothing.
     """
 
     number: int
     request: Request
-    decision: Decision
+    decided: Decided
     delivered: bool | None = None
 
 
@@ -152,7 +162,7 @@ class Restored:
     answers: tuple[Given, ...]
     decided: tuple[DecidedBefore, ...]
     last_number: int
-    halts: tuple[Order, ...] = field(default=(), kw_only=True)
+    halts: tuple[Standing, ...] = field(default=(), kw_only=True)
     now: float
 
 

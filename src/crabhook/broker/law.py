@@ -4,7 +4,8 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from crabhook.model.decision import Decision, Verdict
+from crabhook.model import actor
+from crabhook.model.decision import Decided, Decision, Verdict
 from crabhook.model.event import Event
 from crabhook.policy.rule import Rule, RuleVerdict
 from crabhook.policy.ruling import Ruling
@@ -32,14 +33,14 @@ class Said:
     Nothing at all leaves the event to the standing orders.
     """
 
-    decision: Decision | None = None
+    decided: Decided | None = None
     asks: bool = False
     why: str = ""
 
     @property
     def denies(self) -> bool:
         """Whether the event is refused whatever else was ordered."""
-        return self.decision is not None and self.decision.verdict is Verdict.DENY
+        return self.decided is not None and self.decided.decision.verdict is Verdict.DENY
 
     def where(self, verdicts: Collection[Verdict]) -> "Said":
         """Return what they come to for an event that can be told these verdicts.
@@ -47,7 +48,7 @@ class Said:
         A person was to be asked: where the agent's own user cannot be, it is
         the operator, since an agent that is told nothing may just go on.
         """
-        asked = self.decision is not None and self.decision.verdict is Verdict.ASK
+        asked = self.decided is not None and self.decided.decision.verdict is Verdict.ASK
         if not asked or Verdict.ASK in verdicts:
             return self
         return Said(asks=True, why=f"{self.why}; this agent cannot be told to ask its own user")
@@ -73,9 +74,9 @@ def said_by(ruling: Ruling | None) -> Said:
     verdict = _VERDICTS.get(ruling.verdict)
     if verdict is None:
         return Said(asks=True, why=ruling.why)
-    by = f"rule {ruling.rule} ({ruling.rule.where})" if ruling.rule else "the rules"
+    by = actor.Rule(f"{ruling.rule} ({ruling.rule.where})" if ruling.rule else "")
     reason = ""
     if verdict is Verdict.DENY:
         note = ruling.rule.note if ruling.rule else ""
         reason = note or f"the operator's rules deny this: {ruling.why}"
-    return Said(Decision(verdict, reason=reason, by=by), why=ruling.why)
+    return Said(Decided(Decision(verdict, reason=reason), by), why=ruling.why)

@@ -6,11 +6,12 @@ from crabhook.broker.books import Books
 from crabhook.broker.effects import Effect
 from crabhook.broker.ending import known_card
 from crabhook.broker.facts import Extended, Ordered, Revoked, Snoozed
-from crabhook.broker.orders import AWAY, Kind
 from crabhook.broker.states import State, TooLateError
+from crabhook.model.actor import OrderKind
+from crabhook.model.ending import Ended
 from crabhook.model.errors import DecisionError
 
-_ABOUT_AN_EVENT = frozenset({Kind.HOLD, Kind.KEEP_GOING})
+_ABOUT_AN_EVENT = frozenset({OrderKind.HOLD, OrderKind.KEEP_GOING})
 
 
 def ordered(books: Books, fact: Ordered) -> list[Effect]:
@@ -20,12 +21,12 @@ def ordered(books: Books, fact: Ordered) -> list[Effect]:
     """
     if fact.order.kind in _ABOUT_AN_EVENT and fact.order.name not in books.holdable():
         raise DecisionError(f"no event called {fact.order.name!r:.60} can be held")
-    books.orders.give(fact.order)
-    effects: list[Effect] = [books.note(fact.now, fact.order.event, str(fact.order))]
+    given = books.orders.give(fact.order, fact.by)
+    effects: list[Effect] = [books.note(fact.now, given.event, str(given))]
     if fact.order.until is not None:
         effects.append(books.wake(fact.order.until))
-    if fact.order.kind is Kind.AWAY:
-        effects += books.let_go(AWAY, fact.now)
+    if fact.order.kind is OrderKind.AWAY:
+        effects += books.let_go(Ended.AWAY, fact.now)
     return effects
 
 
@@ -47,7 +48,9 @@ def extended(books: Books, fact: Extended) -> list[Effect]:
     if card.state is not State.WAITING:
         raise TooLateError(f"#{card.number} is already {card.state}; its time cannot be extended")
     legs = tuple(
-        replace(leg, wait_until=max(leg.wait_until, min(leg.wait_until + fact.by, leg.gives_up_at)))
+        replace(
+            leg, wait_until=max(leg.wait_until, min(leg.wait_until + fact.seconds, leg.gives_up_at))
+        )
         for leg in card.requests
     )
     longer = replace(card, requests=legs)

@@ -13,9 +13,10 @@ from crabhook.broker.effects import Effect
 from crabhook.broker.ending import answered
 from crabhook.broker.facts import Answered, RuleAdded
 from crabhook.broker.law import said_by
-from crabhook.broker.orders import Kind
+from crabhook.model import wording
+from crabhook.model.actor import OrderKind
 from crabhook.model.choices import Beside
-from crabhook.model.decision import Decision, Verdict
+from crabhook.model.decision import Decided, Verdict
 
 LOOKED_AT = 100  # cards; each takes about a millisecond, and agents wait for it
 
@@ -27,9 +28,10 @@ def rule_added(books: Books, fact: RuleAdded) -> list[Effect]:
     if card is not None:
         effects.append(books.note(fact.now, fact.event, f"from now on: {fact.rule}"))
         for other in islice(_like(books, card), LOOKED_AT):
-            if decision := _allowed(books, other):
-                effects += answered(books, Answered(other.number, decision, fact.now))
-                line = f"{decision.verdict.done}: {decision.by}"
+            if decided := _allowed(books, other):
+                allow, by = decided.decision, decided.by
+                effects += answered(books, Answered(other.number, allow, by, fact.now))
+                line = f"{allow.verdict.done}: {wording.who(by)}"
                 effects.append(books.note(fact.now, other.event, line, other.number))
     return effects
 
@@ -43,14 +45,16 @@ def _like(books: Books, card: Card) -> Iterator[Card]:
             yield other
 
 
-def _allowed(books: Books, card: Card) -> Decision | None:
+def _allowed(books: Books, card: Card) -> Decided | None:
     """Return the rules' allow, where they allow every leg of the card."""
     event = card.event
     orders = books.orders.standing()
-    if any(order.kind is Kind.HOLD_ALL and order.speaks_of(event) for order in orders):
+    if any(order.kind is OrderKind.HOLD_ALL and order.speaks_of(event) for order in orders):
         return None
-    found = [said_by(books.judge(leg.event)).decision for leg in card.requests]
+    found = [said_by(books.judge(leg.event)).decided for leg in card.requests]
     first = found[0]
-    if first is None or any(one is None or one.verdict is not Verdict.ALLOW for one in found):
+    if first is None or any(
+        one is None or one.decision.verdict is not Verdict.ALLOW for one in found
+    ):
         return None
     return first

@@ -13,12 +13,12 @@ from crabhook.broker.facts import DecidedBefore, Restored, WaitedBefore
 from crabhook.broker.law import Said, said_by
 from crabhook.broker.orders import came_by
 from crabhook.broker.states import State
+from crabhook.model.ending import Ended
 from crabhook.model.request import Request
 
 NO_CONNECTION = 0  # an attempt no connection ever has: the runner counts from 1
 COME_BACK_WITHIN = 150.0  # seconds; hooks try for two minutes
 JUDGED = 100  # cards; each takes about a millisecond, and hooks wait for the server to be there
-NEVER_CAME_BACK = "its hook did not come back after the server's restart"
 
 
 def restored(books: Books, fact: Restored) -> list[Effect]:
@@ -26,7 +26,7 @@ def restored(books: Books, fact: Restored) -> list[Effect]:
     for given in fact.answers:
         books.tickets.give(given.request_id, given.secret, given.reply, fact.now)
     for order in fact.halts:
-        books.orders.give(order)
+        books.orders.give(order, order.by)
     books.shelf.begin_after(fact.last_number)
     for decided in fact.decided:
         _put_back_decided(books, decided, fact.now)
@@ -71,13 +71,13 @@ def _put_back_decided(books: Books, one: DecidedBefore, now: float) -> None:
         legs,
         asked_at=now,
         state=State.DECIDED,
-        decision=one.decision,
+        decided=one.decided,
         ended_at=now,
         delivered=one.delivered,
         restored=True,
     )
     books.put(replace(fresh, requests=legs))
-    books.follow(replace(fresh, requests=legs), one.decision, now)
+    books.follow(replace(fresh, requests=legs), one.decided.decision, now)
     if one.delivered is None:
         books.decided_before.add(one.request.id)
 
@@ -112,5 +112,5 @@ def never_came_back(books: Books, now: float) -> list[Effect]:
         if books.room.attempt(request_id) == NO_CONNECTION:
             leg = books.leg(request_id)
             books.room.leave(request_id)
-            effects += books.leave(books.shelf.of_leg(leg), [leg], NEVER_CAME_BACK, now)
+            effects += books.leave(books.shelf.of_leg(leg), [leg], Ended.NEVER_CAME_BACK, now)
     return effects

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 
 from crabhook.broker.calls import named, over, result_of, same_call
 from crabhook.broker.memory import Memory
-from crabhook.model.decision import Decision, Verdict, no_opinion
+from crabhook.model.decision import Decided, Verdict, no_opinion
+from crabhook.model.ending import Ended
 from crabhook.model.event import Event, Scope
 
 ASKED_AGAIN_WITHIN = 60.0  # seconds; a PermissionRequest follows its PreToolUse at once
@@ -26,7 +27,7 @@ class _Settled:
     """
 
     event: Event
-    decision: Decision | None
+    decided: Decided | None
     at: float
 
     def asked_about(self, later: Event) -> bool:
@@ -36,9 +37,9 @@ class _Settled:
         return result_of(self.event, result) or any(result_of(e, result) for e in self._changed())
 
     def _changed(self) -> list[Event]:
-        if self.decision is None or self.decision.updated_input is None:
+        if self.decided is None or self.decided.decision.updated_input is None:
             return []
-        return [self.event.slim(dict(self.decision.updated_input))]
+        return [self.event.slim(dict(self.decided.decision.updated_input))]
 
 
 class SettledCalls:
@@ -51,7 +52,7 @@ class SettledCalls:
     def __repr__(self) -> str:
         return f"<SettledCalls answers={len(self._answers)} notes={len(self._notes)}>"
 
-    def remember_answer(self, event: Event, decision: Decision | None, now: float) -> None:
+    def remember_answer(self, event: Event, decided: Decided | None, now: float) -> None:
         """Keep a decision on PreToolUse, for the PermissionRequest that may follow.
 
         None keeps that nobody decided: not worth an answer, but a reason not
@@ -60,17 +61,17 @@ class SettledCalls:
         for key, kept in self._answers.of_session(event):
             if _same_named(kept.event, event):
                 self._answers.drop(key)
-        self._answers.keep(_Settled(_bare(event), decision, now))
+        self._answers.keep(_Settled(_bare(event), decided, now))
 
-    def remember_note(self, event: Event, decision: Decision, now: float) -> None:
+    def remember_note(self, event: Event, decided: Decided, now: float) -> None:
         """Keep a note that the answered leg could not carry, for the call's result."""
-        self._notes.keep(_Settled(_bare(event), decision, now))
+        self._notes.keep(_Settled(_bare(event), decided, now))
 
     def speaks_of(self, event: Event, now: float) -> bool:
         """Whether a call that may be the one `event` asks about was here a moment ago."""
         return bool(self._about(event, now))
 
-    def answer_again(self, event: Event, now: float, *, alone: bool = True) -> Decision | None:
+    def answer_again(self, event: Event, now: float, *, alone: bool = True) -> Decided | None:
         """Return what was decided about the call `event` asks about again, once.
 
         Of several calls that look alike and were decided differently, one with
@@ -86,12 +87,12 @@ class SettledCalls:
             return None
         if alike and alone:  # then it does not matter which of them it was
             self._answers.drop(next(iter(found)))
-        return no_opinion("left to the agent's own user a moment ago") if left else decisions[0]
+        return no_opinion(Ended.LEFT_BEFORE) if left else decisions[0]
 
-    def _about(self, event: Event, now: float) -> dict[int, Decision | None]:
+    def _about(self, event: Event, now: float) -> dict[int, Decided | None]:
         """Return the decisions `event` may be asking about again, the oldest first."""
         return {
-            key: entry.decision
+            key: entry.decided
             for key, entry in self._answers.of_session(event)
             if now - entry.at <= ASKED_AGAIN_WITHIN
             and entry.event.name != event.name
@@ -103,7 +104,7 @@ class SettledCalls:
         for key, entry in self._notes.of_session(event):
             if now - entry.at <= NOTE_KEPT and entry.led_to(event):
                 self._notes.drop(key)
-                return entry.decision.note if entry.decision else ""
+                return entry.decided.decision.note if entry.decided else ""
         return ""
 
     def forget(self, news: Event, closes: Scope) -> None:
@@ -125,9 +126,9 @@ def _bare(event: Event) -> Event:
     return event.slim(event.tool.input if event.tool else None)
 
 
-def _leaves(decision: Decision | None) -> bool:
+def _leaves(decided: Decided | None) -> bool:
     """Whether a decision leaves the call to the agent's own user."""
-    return decision is not None and decision.verdict in (Verdict.ASK, Verdict.PASS)
+    return decided is not None and decided.decision.verdict in (Verdict.ASK, Verdict.PASS)
 
 
 def _same_named(one: Event, other: Event) -> bool:

@@ -9,7 +9,7 @@ from collections import OrderedDict
 from dataclasses import dataclass, field
 from hashlib import sha256
 
-from crabhook.model.decision import Decision
+from crabhook.model.decision import Decided
 from crabhook.model.event import Event
 from crabhook.model.jsontext import canonical
 from crabhook.model.request import Request, Stance
@@ -25,7 +25,7 @@ class Twins:
     fingerprint: bytes = b""
     at: float = 0.0
     stances: set[Stance] = field(default_factory=set)
-    ordered: Decision | None = None
+    ordered: Decided | None = None
 
     @property
     def told_before(self) -> bool:

@@ -10,8 +10,9 @@ import secrets
 from crabhook.broker.card import Card
 from crabhook.broker.desk import News
 from crabhook.cli.logs import told
-from crabhook.model.decision import Decision
+from crabhook.model.decision import Decided
 from crabhook.model.event import Event
+from crabhook.model.wording import who
 from crabhook.server.runner import Runner
 from crabhook.store.redact import Redactor
 from crabhook.ui.cards.summary import summary
@@ -25,18 +26,19 @@ def keep_log(runner: Runner) -> None:
     """Log every decision from now on, the desk's own news, and at debug what went by."""
     redactor = Redactor(secrets.token_bytes(16))
 
-    def log(event: Event, decision: Decision) -> None:
-        _LOG.info("decided", extra=_about(event, decision, redactor))
+    def log(event: Event, decided: Decided) -> None:
+        _LOG.info("decided", extra=_about(event, decided, redactor))
 
     runner.decided = log
     runner.subscribe(_log_news)
 
 
-def _about(event: Event, decision: Decision, redactor: Redactor) -> dict[str, object]:
+def _about(event: Event, decided: Decided, redactor: Redactor) -> dict[str, object]:
+    decision = decided.decision
     subject = redactor.text(summary(event, spell=str))
     return told(
         verdict=decision.verdict.value,
-        by=decision.by,
+        by=who(decided.by),
         event=event.name,
         tool=event.tool.name if event.tool else "",
         session=event.session,

@@ -9,11 +9,13 @@ from tempfile import TemporaryDirectory
 
 from crabhook.demo.agent import play
 from crabhook.demo.operator import typed_lines
+from crabhook.model.actor import OWNER
 from crabhook.model.event import Event
 from crabhook.platforms import PLATFORMS
 from crabhook.server.address import UnixAddress
 from crabhook.server.grpc.listener import open_port
 from crabhook.server.grpc.permission import PermissionPort
+from crabhook.server.localdesk import LocalDesk
 from crabhook.server.runner import Runner
 from crabhook.ui.options import DeskOptions
 from crabhook.ui.plain import desk as plain
@@ -49,7 +51,7 @@ async def _demo(*, full_screen: bool) -> list[str]:
     with TemporaryDirectory(prefix="crabhook-demo-") as folder:
         address = UnixAddress(Path(folder, "crabhook.sock"))
         async with open_port(service, [address]):
-            desk = asyncio.ensure_future(_desk(runner, full_screen=full_screen))
+            desk = asyncio.ensure_future(_desk(LocalDesk(runner, OWNER), full_screen=full_screen))
             agent = asyncio.ensure_future(play(str(address), tell))
             try:
                 await asyncio.wait([desk, agent], return_when=asyncio.FIRST_COMPLETED)
@@ -64,12 +66,12 @@ async def _demo(*, full_screen: bool) -> list[str]:
     return told
 
 
-async def _desk(runner: Runner, *, full_screen: bool) -> None:
+async def _desk(desk: LocalDesk, *, full_screen: bool) -> None:
     if full_screen:
         from crabhook.ui.full import app  # noqa: PLC0415 - the plain desk needs none of it
 
         options = DeskOptions(colour="NO_COLOR" not in os.environ)
-        await app.run(runner, options=options, title="demo: the agent is a script")
+        await app.run(desk, options=options, title="demo: the agent is a script")
         return
     write = standard_writer()
-    await plain.run(runner, typed_lines(runner, write), write)
+    await plain.run(desk, typed_lines(desk, write), write)

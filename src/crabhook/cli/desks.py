@@ -6,7 +6,9 @@ from contextlib import suppress
 
 from crabhook.cli.decisionlog import keep_log
 from crabhook.config import Settings
+from crabhook.model.actor import OWNER, Headless
 from crabhook.model.decision import Verdict
+from crabhook.server.localdesk import LocalDesk
 from crabhook.server.runner import Runner
 from crabhook.ui import headless
 from crabhook.ui.attention import Attention, Kind
@@ -26,28 +28,28 @@ async def open_desk(
     """
     if settings.headless:
         keep_log(runner)
-        await headless.run(runner, Verdict(settings.otherwise))
+        await headless.run(LocalDesk(runner, Headless()), Verdict(settings.otherwise))
     elif settings.plain:
-        await _plain(runner, settings, where, release)
+        await _plain(LocalDesk(runner, OWNER), settings, where, release)
     else:
-        await _full(runner, settings, where)
+        await _full(LocalDesk(runner, OWNER), settings, where)
 
 
 async def _plain(
-    runner: Runner, settings: Settings, where: str, release: Callable[[], None]
+    desk: LocalDesk, settings: Settings, where: str, release: Callable[[], None]
 ) -> None:
     write = standard_writer()
     with suppress(OSError):  # nobody reads: the desk finds out as well
         await write(f"· listening on {where}")
     try:
         lines, take_back = standard_lines(), settings.take_back_ms or 0
-        await plain.run(runner, lines, write, take_back_ms=take_back)
+        await plain.run(desk, lines, write, take_back_ms=take_back)
     finally:
-        await plain.farewell(runner, release, write)
+        await plain.farewell(desk, release, write)
         write.close()
 
 
-async def _full(runner: Runner, settings: Settings, where: str) -> None:
+async def _full(desk: LocalDesk, settings: Settings, where: str) -> None:
     take_back = settings.take_back_ms
     options = DeskOptions(
         arming_ms=settings.arming_ms,
@@ -58,7 +60,7 @@ async def _full(runner: Runner, settings: Settings, where: str) -> None:
     )
     from crabhook.ui.full import app  # noqa: PLC0415 - the other desks need none of it
 
-    await app.run(runner, options=options, title=where)
+    await app.run(desk, options=options, title=where)
 
 
 def _attention(settings: Settings) -> Attention:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from crabhook.cli.lines import about, say, say_json, short
 from crabhook.cli.rulefiles import rule_files
+from crabhook.model.wording import who
 from crabhook.policy.paths import is_within
 from crabhook.policy.rule import RuleVerdict
 from crabhook.rulebook.past import PastCall, calls_in
@@ -110,7 +111,7 @@ def _lines(change: Change, times: int) -> Iterator[str]:
 
 
 def _was(change: Change) -> str:
-    return f"was {change.was} by {'you' if change.call.by_person else change.call.by or 'nobody'}"
+    return f"was {change.was} by {'you' if change.call.by_person else who(change.call.by)}"
 
 
 def _now(change: Change) -> str:
@@ -160,7 +161,7 @@ def _values(change: Change) -> dict[str, object]:
         "tool": event.tool.name if event.tool else "",
         "input": event.tool.input if event.tool else None,
         "was": str(change.was),
-        "by": call.by,
+        "by": who(call.by),
         "edited": call.edited,
         "now": _verdict(change.now),
         "rule": str(change.rule) if change.rule else "",

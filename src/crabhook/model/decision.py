@@ -4,6 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
+from crabhook.model import wording
+from crabhook.model.actor import Actor, Nobody
+from crabhook.model.ending import EndReason
 from crabhook.model.jsontext import Value
 
 
@@ -47,9 +50,6 @@ _DONE = {
     Verdict.PASS: "PASSED",
 }
 
-OPERATOR = "operator"
-CRABHOOK = "crabhook"
-
 
 @dataclass(frozen=True, slots=True)
 class Decision:
@@ -69,7 +69,6 @@ class Decision:
     with it is on docs/reference/protocols.md.
     `despite`: what the rules say against the changed input, to which the operator
     said yes a second time.
-    `by`: OPERATOR, a rule, or CRABHOOK when nobody did.
     """
 
     verdict: Verdict
@@ -84,9 +83,19 @@ class Decision:
     user_message: str = ""
     suppress_output: bool = False
     despite: tuple[str, ...] = ()
-    by: str = OPERATOR
 
 
-def no_opinion(reason: str = "") -> Decision:
-    """Return the decision nobody made: `reason` says why, for the record and the screen."""
-    return Decision(Verdict.PASS, reason=reason, by=CRABHOOK)
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """A decision and who made it: neither is kept, sent or recorded without the other.
+
+    A screen says what is decided; who said it is known to the server that took it.
+    """
+
+    decision: Decision
+    by: Actor
+
+
+def no_opinion(why: EndReason) -> Decided:
+    """Return what nobody decided: the reason is for the record and the screen alone."""
+    return Decided(Decision(Verdict.PASS, reason=wording.why(why)), Nobody(why))

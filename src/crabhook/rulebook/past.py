@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from crabhook.model.decision import OPERATOR, Verdict
+from crabhook.model.actor import Actor, Operator
+from crabhook.model.decision import Verdict
 from crabhook.model.event import Event, ToolCall
 from crabhook.policy.rule import RuleVerdict
+from crabhook.store.actors import actor_in
 from crabhook.store.query import Query
 from crabhook.store.reader import Reader
 from crabhook.store.record import Kind, Record
@@ -27,18 +29,21 @@ class PastCall:
     """A call of a tool and what became of it.
 
     `event` has what the record kept: the tool's input without its secrets.
-    `by_person`: the operator decided it, not a rule or an order.  `edited`:
-    what was allowed was not what had been asked.  `at` is the record's time.
-    `by` is who decided it, in the record's words.
+    `edited`: what was allowed was not what had been asked.  `at` is the
+    record's time.
     """
 
     event: Event
     verdict: RuleVerdict
-    by_person: bool
+    by: Actor
     edited: bool
     at: str
     card: int | None
-    by: str = ""
+
+    @property
+    def by_person(self) -> bool:
+        """Whether an operator decided it, not a rule or an order."""
+        return isinstance(self.by, Operator)
 
 
 def past_calls(folder: Path, *, last: int = 0, since: str = "") -> Iterator[PastCall]:
@@ -67,9 +72,8 @@ def calls_in(records: Iterable[Record]) -> Iterator[PastCall]:
             agent_type=record.agent_type,
             tool=ToolCall(record.tool, told["input"], record.tool_use_id),
         )
-        by = str(told.get("rule") or told.get("by") or "")
-        by_person = told.get("by") == OPERATOR and not told.get("rule")
-        yield PastCall(event, verdict, by_person, "edited" in told, record.at, record.card, by)
+        edited = "edited" in told
+        yield PastCall(event, verdict, actor_in(told), edited, record.at, record.card)
 
 
 def _told(record: Record) -> dict[str, Any]:

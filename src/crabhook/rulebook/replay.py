@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from crabhook.model.decision import CRABHOOK
+from crabhook.model import actor
 from crabhook.policy.rule import Rule, RuleVerdict
 from crabhook.policy.ruling import Ruling
 from crabhook.rulebook.past import PastCall
@@ -112,17 +112,12 @@ def _kind(call: PastCall, ruling: Ruling) -> Kind | None:
 
 def _asked(call: PastCall, *, by_rule: bool) -> Kind | None:
     """Return how a call that would come to the operator ended otherwise, if it did."""
-    if call.by_person or call.by == CRABHOOK:  # it came to the operator, or was to
+    if call.by_person or isinstance(call.by, actor.Nobody):  # it came to the operator, or was to
         return None
     if by_rule:
         return Kind.ASKED
-    return Kind.OPEN if _by_a_rule(call) else None
+    return Kind.OPEN if isinstance(call.by, actor.Rule) else None
 
 
 def _reaches_the_operator(ruling: Ruling) -> bool:
     return ruling.verdict in (None, RuleVerdict.ASK_OPERATOR)
-
-
-def _by_a_rule(call: PastCall) -> bool:
-    """Whether a rule decided it: not the operator, an order of theirs, or nobody."""
-    return call.by.startswith(("rule ", "the rules"))

@@ -14,11 +14,13 @@ from crabhook.broker.calls import named
 from crabhook.broker.card import Card
 from crabhook.broker.effects import Conflict, Effect, Outcome, Refusal, Refuse, Resolve, Show
 from crabhook.broker.followed import Fate, Followed
-from crabhook.broker.orders import Order
 from crabhook.broker.restoring import NO_CONNECTION
 from crabhook.broker.states import State
-from crabhook.model.decision import OPERATOR, Decision
+from crabhook.model import wording
+from crabhook.model.actor import Operator
+from crabhook.model.decision import Decided
 from crabhook.model.event import Event
+from crabhook.model.order import Order, Standing
 from crabhook.model.request import Request
 from crabhook.server.keeping import answer_kept, waiting_kept
 from crabhook.store import entries
@@ -60,7 +62,7 @@ class Bookkeeper:
         self._halts: tuple[Order, ...] = ()
 
     def changes(
-        self, fact: facts.Fact, effects: Sequence[Effect], halts: Sequence[Order] = ()
+        self, fact: facts.Fact, effects: Sequence[Effect], halts: Sequence[Standing] = ()
     ) -> list[Change]:
         """Return what has to be recorded of a fact before its effects are carried out.
 
@@ -111,18 +113,19 @@ class Bookkeeper:
         """Record what the operator did that was no decision."""
         wall = self._wall()
         match fact:
-            case facts.Ordered(order):
-                yield happened(entries.operator(f"ordered: {order}", wall))
-            case facts.Revoked():
-                yield happened(entries.operator("ended orders", wall))
-            case facts.RuleAdded(number, rule):
-                yield happened(entries.operator(f"added a rule on #{number}: {rule}", wall))
-            case facts.Extended(number):
+            case facts.Ordered(order, by):
+                what = f"ordered: {Standing.of(order, 0, by)}"
+                yield happened(entries.operator(what, wall, by))
+            case facts.Revoked(_, by):
+                yield happened(entries.operator("ended orders", wall, by))
+            case facts.RuleAdded(number, rule, by):
+                yield happened(entries.operator(f"added a rule on #{number}: {rule}", wall, by))
+            case facts.Extended(number, _, by):
                 for effect in effects:
                     if isinstance(effect, Show):
                         expires = iso(wall + effect.card.wait_until - fact.now)
                         what = f"gave #{number} more time"
-                        yield happened(entries.operator(what, wall, expires=expires))
+                        yield happened(entries.operator(what, wall, by, expires=expires))
 
     def _turned_away(self, request: Request, effects: Sequence[Effect]) -> Iterator[Change]:
         for effect in effects:
@@ -176,10 +179,11 @@ class Bookkeeper:
         for request_id in legs:
             self._kept.pop(request_id, None)
         first = next((leg for leg in card.requests if named(leg.event)), card.requests[0])
-        if card.state is not State.DECIDED or card.decision is None:
+        if card.end is not None:
             kind = _ENDS[card.state]
-            return left(legs, entries.ended(kind, first, wall, card=card.number, why=card.why))
-        how = _circumstances(card.decision, card.ended_at - card.asked_at)
+            return left(legs, entries.ended(kind, first, wall, card=card.number, end=card.end))
+        assert card.decided is not None  # noqa: S101 - what ended otherwise says why
+        how = _circumstances(card.decided, card.ended_at - card.asked_at)
         entry = entries.decided(first.event, how, wall, legs=legs, card=card.number)
         given = [leg for leg in card.requests if leg.id in replies]
         for leg in given:
@@ -216,13 +220,13 @@ class Bookkeeper:
             if fate := self._fates.get(request.id):
                 fate.absent = False
             return
-        if resolve.decision is None:
+        if resolve.decided is None:
             told = [effect for effect in effects if isinstance(effect, Outcome)]
             result = next((one.call for one in told if one.event.tool is not None), None)
             call = _call(result) if result else None
             yield happened(entries.observed(request, wall, call=call))
             return
-        how = _circumstances(resolve.decision, 0.0)
+        how = _circumstances(resolve.decided, 0.0)
         entry = entries.decided(request.event, how, wall, legs=[request.id])
         yield settled([answer_kept(request, resolve, wall)], entry)
 
@@ -231,10 +235,10 @@ def _call(followed: Followed) -> entries.Call:
     return entries.Call(followed.card, followed.requests, followed.verdict.value)
 
 
-def _circumstances(decision: Decision, waited: float) -> Circumstances:
-    if decision.by == OPERATOR:
-        return Circumstances(decision, waited, where="the desk")
-    return Circumstances(decision, waited, where="at once", rule=decision.by)
+def _circumstances(decided: Decided, waited: float) -> Circumstances:
+    if isinstance(decided.by, Operator):
+        return Circumstances(decided, waited, where="the desk")
+    return Circumstances(decided, waited, where="at once", rule=wording.who(decided.by))
 
 
 _Key = TypeVar("_Key")

@@ -12,7 +12,7 @@ from typing import Generic, TypeAlias, TypeVar
 
 from crabhook import __version__
 from crabhook.broker.effects import Refusal
-from crabhook.broker.orders import Kind
+from crabhook.model.actor import OrderKind
 from crabhook.server.health import Health
 from crabhook.server.runner import Runner
 from crabhook.server.tally import KNOWN, End, Tally, labels_of
@@ -47,7 +47,7 @@ def _word(name: str) -> str:
 
 # The one left out is told to a connection whose request goes on by another.
 REASONS = {one: _word(one.name) for one in Refusal if one is not Refusal.SUPERSEDED}
-ORDERS = {kind: _word(kind.name) for kind in Kind}
+ORDERS = {kind: _word(kind.name) for kind in OrderKind}
 
 
 def _one(value: float) -> Iterable[Value]:

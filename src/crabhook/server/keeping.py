@@ -10,12 +10,15 @@ from dataclasses import fields
 from crabhook.broker.card import Card
 from crabhook.broker.effects import Resolve
 from crabhook.broker.facts import DecidedBefore, Given, Restored, WaitedBefore
-from crabhook.broker.orders import Kind, Order
-from crabhook.model.decision import Decision, Verdict
+from crabhook.model import wording
+from crabhook.model.actor import UNKNOWN, OrderKind
+from crabhook.model.decision import Decided, Decision, Verdict
 from crabhook.model.jsontext import WRITTEN_DEPTH, compact, parse_object
+from crabhook.model.order import Standing
 from crabhook.model.reply import Reply
 from crabhook.model.request import Origin, Request, Stance
 from crabhook.platforms.interface import Platform
+from crabhook.store.actors import actor_in, actor_told
 from crabhook.store.change import Answer, DecidedCall, Recovered, Waiting
 
 
@@ -57,9 +60,9 @@ def answer_kept(leg: Request, resolve: Resolve, wall: float, card: Card | None =
     """Return what is kept of an answer; where a receipt is waited for, also what it says."""
     reply = resolve.reply
     call = None
-    if resolve.confirm and card is not None and card.decision is not None:
-        decision = decision_text(card.decision)
-        call = DecidedCall(card.number, leg.event.platform, _payload(leg), decision)
+    if resolve.confirm and card is not None and card.decided is not None:
+        decided = decided_text(card.decided)
+        call = DecidedCall(card.number, leg.event.platform, _payload(leg), decided)
     return Answer(leg.id, leg.secret, reply.stdout, reply.stderr, reply.exit_code, wall, call)
 
 
@@ -67,7 +70,7 @@ def _decided_before(
     kept: Answer, call: DecidedCall, platform: Platform, now: float
 ) -> DecidedBefore:
     request = Request(kept.request_id, kept.secret, platform.read(call.payload), wait_until=now)
-    return DecidedBefore(call.card, request, decision_read(call.decision), kept.delivered)
+    return DecidedBefore(call.card, request, decided_read(call.decision), kept.delivered)
 
 
 def restored(
@@ -93,21 +96,29 @@ def restored(
         ),
         last_number=found.last_card,
         now=now,
-        halts=tuple(Order(Kind.HALT, session=one.session, words=one.why) for one in found.halts),
+        halts=tuple(
+            Standing(OrderKind.HALT, session=one.session, words=one.why, id=0, by=UNKNOWN)
+            for one in found.halts
+        ),
     )
 
 
-def decision_text(decision: Decision) -> bytes:
-    """Return a decision as JSON, every field of it."""
-    return compact({one.name: getattr(decision, one.name) for one in fields(decision)}).encode()
+def decided_text(decided: Decided) -> bytes:
+    """Return a decision as JSON, every field of it, and who made it."""
+    told = {one.name: getattr(decided.decision, one.name) for one in fields(Decision)}
+    who = {"by": wording.who(decided.by), "actor": actor_told(decided.by)}
+    return compact(told | who).encode()
 
 
-def decision_read(text: bytes) -> Decision:
-    """Return the decision that `decision_text` wrote."""
+def decided_read(text: bytes) -> Decided:
+    """Return what `decided_text` wrote, or a server that had only the words for who it was."""
     told = parse_object(text, WRITTEN_DEPTH)
+    by = actor_in(told)
+    for name in ("by", "actor"):
+        told.pop(name, None)
     told["verdict"] = Verdict(str(told["verdict"]))
     listed = {key: tuple(told.get(key, ())) for key in ("permissions", "despite")}  # type: ignore[arg-type]
-    return Decision(**{**told, **listed})  # type: ignore[arg-type]
+    return Decided(Decision(**{**told, **listed}), by)  # type: ignore[arg-type]
 
 
 def _payload(leg: Request) -> bytes:

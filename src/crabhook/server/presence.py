@@ -5,14 +5,16 @@ passphrase, as it was when the server started (docs/decisions/0006).
 """
 
 import asyncio
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
 import grpc
 
-from crabhook.broker.orders import Kind, Order
+from crabhook.broker.facts import Ordered, Revoked
+from crabhook.model.actor import ELSEWHERE, OWNER, OrderKind
 from crabhook.model.errors import DecisionError
+from crabhook.model.order import Order
 from crabhook.server.passphrase import LONGEST, PAUSE, TRIES, Lockout, PassphraseError, load
 from crabhook.server.runner import Runner
 from crabhook.v1 import desk_pb2 as pb
@@ -22,8 +24,7 @@ _Context: TypeAlias = "grpc.aio.ServicerContext[Any, Any]"
 _Code = grpc.StatusCode
 
 LONGEST_AWAY = 100 * 3600  # seconds, as at the desk
-ELSEWHERE = "(said in another terminal)"
-"""What stands beside an order, in the feed and in the record, that no key at the desk gave."""
+OWNER_ELSEWHERE = replace(OWNER, desk=ELSEWHERE)
 
 _NOT_SET = "no passphrase was set when the server started"
 _INSTEAD = (
@@ -82,15 +83,17 @@ class PresencePort(DeskServiceServicer):
     def _here(self) -> pb.SetPresenceResponse:
         changed = self._is_away()
         if changed:
-            self._runner.tell(f"crabhook here {ELSEWHERE}")
-            self._runner.revoke(lambda order: order.kind is Kind.AWAY)
+            self._runner.tell("crabhook here (said in another terminal)")
+            now = self._runner.now()
+            self._runner.handle(Revoked(_is_away, OWNER_ELSEWHERE, now))
         return pb.SetPresenceResponse(presence=pb.PRESENCE_HERE, changed=changed)
 
     def _away(self, request: pb.SetPresenceRequest) -> pb.SetPresenceResponse:
         changed, waiting = not self._is_away(), len(self._runner.waiting())
         seconds = request.seconds if request.HasField("seconds") else None
-        until = None if seconds is None else self._runner.now() + seconds
-        self._runner.order(Order(Kind.AWAY, until=until, words=ELSEWHERE))
+        now = self._runner.now()
+        order = Order(OrderKind.AWAY, until=None if seconds is None else now + seconds)
+        self._runner.handle(Ordered(order, OWNER_ELSEWHERE, now))
         return pb.SetPresenceResponse(
             presence=pb.PRESENCE_AWAY,
             changed=changed,
@@ -99,7 +102,7 @@ class PresencePort(DeskServiceServicer):
         )
 
     def _is_away(self) -> bool:
-        return any(order.kind is Kind.AWAY for order in self._runner.orders())
+        return any(map(_is_away, self._runner.orders()))
 
     # The passphrase.
 
@@ -144,6 +147,10 @@ class PresencePort(DeskServiceServicer):
             return "the right passphrase"
         so_far = f"wrong passphrase ({self._lockout.wrong} in a row)"
         return f"{so_far}; none is looked at for {PAUSE:.0f} s" if self._lockout.left else so_far
+
+
+def _is_away(order: Order) -> bool:
+    return order.kind is OrderKind.AWAY
 
 
 def _fault(request: pb.SetPresenceRequest) -> str:

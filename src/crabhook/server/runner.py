@@ -6,7 +6,7 @@ called from that loop alone, so it needs no lock.
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from itertools import count
 from time import time as wall
@@ -20,29 +20,20 @@ from crabhook.broker.facts import (
     Arrived,
     Closing,
     Delivered,
-    Extended,
     Fact,
     Left,
-    Ordered,
-    Revoked,
-    RuleAdded,
-    Snoozed,
     TimePassed,
 )
 from crabhook.broker.law import Judge, no_law
-from crabhook.broker.orders import Order
 from crabhook.broker.restoring import COME_BACK_WITHIN
 from crabhook.broker.tickets import same_secret
 from crabhook.broker.waitingroom import BOUNDS, Bounds
-from crabhook.model.decision import Decision
-from crabhook.model.errors import DecisionError
+from crabhook.model.decision import Decided
 from crabhook.model.event import Event
+from crabhook.model.order import Standing
 from crabhook.model.request import Request
 from crabhook.platforms.interface import Platform
-from crabhook.policy.offer import Offering, in_words
-from crabhook.policy.rule import Rule
 from crabhook.server.bookkeeper import Bookkeeper
-from crabhook.server.decided import decided
 from crabhook.server.keeping import restored
 from crabhook.server.lastwords import LastWords
 from crabhook.server.offers import Offers
@@ -55,12 +46,11 @@ from crabhook.store.recorder import Recorder
 from crabhook.transcript import Summary
 
 _LOG = logging.getLogger(__name__)
-_NO_RULES = "no rules are kept here"
 RECEIPT_WITHIN = 5.0  # seconds; a client that lives confirms at once
 
 
 class Runner:
-    """Owns the broker; a desk (`broker.desk.Desk`) to screens, a queue to the port.
+    """Owns the broker; a queue to the port.  Screens get a desk on it (`server.localdesk`).
 
     `decided` hears of every decision, whoever made it, and `witness` of all that is done.
     """
@@ -74,12 +64,12 @@ class Runner:
         bounds: Bounds = BOUNDS,
     ) -> None:
         self._platforms = platforms
-        self._broker = Broker(platforms, judge, bounds)
+        self.broker = Broker(platforms, judge, bounds)
         self.recorder = recorder
         self._bookkeeper = Bookkeeper(wall)
-        self._words = LastWords()
+        self.words = LastWords()
         self._summaries = Summaries(platforms, self._record_summary)
-        self._offers = offers
+        self.offers = offers
         self._places: dict[tuple[str, int], Place] = {}
         self._attempts = count(1)
         self._listeners: list[Callable[[News], None]] = []
@@ -92,10 +82,10 @@ class Runner:
             self.faults.append(lambda: recorder.trouble)
         self.closed = self.handed_over = False
         self.witness = Witness()
-        self.decided: Callable[[Event, Decision], object] = lambda _event, _decision: None
+        self.decided: Callable[[Event, Decided], object] = lambda _event, _decided: None
 
     def __repr__(self) -> str:
-        return f"<Runner {self._broker!r} places={len(self._places)}>"
+        return f"<Runner {self.broker!r} places={len(self._places)}>"
 
     # For the record.
 
@@ -104,7 +94,7 @@ class Runner:
         if self.recorder is None:
             return
         fact = restored(self.recorder.recover(), self._platforms, self.now(), wall())
-        self._handle(fact)
+        self.handle(fact)
         self._absent = {one.request.id: one.request.secret for one in fact.waiting}
         for one in fact.decided:
             if one.delivered is None:
@@ -137,11 +127,11 @@ class Runner:
             raise RefusedError(Refusal.NOT_YOURS)  # the store remembers longer than the broker
         place = Place(self.left, request, next(self._attempts))
         self._places[request.id, place.attempt] = place
-        self._handle(Arrived(request, place.attempt, self.now()))
+        self.handle(Arrived(request, place.attempt, self.now()))
         if self.recorder is not None:
             self._summaries.hear(request)
         if self.closed:
-            self._handle(Closing(self.now()))
+            self.handle(Closing(self.now()))
         if place.reply.done() and (error := place.reply.exception()) is not None:
             raise error
         if self._refuses() and not place.reply.done():  # it is the first that was not recorded
@@ -162,7 +152,7 @@ class Runner:
     def left(self, request_id: str, attempt: int) -> None:
         """Hear that a hook's connection ended before its reply."""
         if self._places.pop((request_id, attempt), None) is not None:
-            self._handle(Left(request_id, attempt, self.now()))
+            self.handle(Left(request_id, attempt, self.now()))
 
     def confirm(self, request_id: str, secret: str) -> bool:
         """Hear that a client has printed its reply; False for a ticket nobody waits on."""
@@ -175,7 +165,7 @@ class Runner:
 
     def _receipt(self, request_id: str, whole: bool) -> None:  # noqa: FBT001 - a timer's argument
         del self._receipts[request_id]
-        self._handle(Delivered(request_id, whole, self.now()))
+        self.handle(Delivered(request_id, whole, self.now()))
 
     def tell(self, text: str) -> None:
         """Show news of the house itself."""
@@ -186,16 +176,16 @@ class Runner:
         _LOG.error("%s", text)
         if self.recorder is not None:
             self.recorder.write(happened(entries.server(text, wall())))
-        self._carry_out(self._broker.note(Event("", "Desk"), text, self.now(), alarm=True))
+        self._carry_out(self.broker.note(Event("", "Desk"), text, self.now(), alarm=True))
 
     def observe(self, event: Event, text: str) -> None:
         """Show something that went by and was nobody's request."""
-        self._carry_out(self._broker.note(event, text, self.now()))
+        self._carry_out(self.broker.note(event, text, self.now()))
 
     def close(self) -> None:
         """Release whatever waits with no opinion, and whatever still comes."""
         self.closed = True
-        self._handle(Closing(self.now()))
+        self.handle(Closing(self.now()))
         self._stop_clocks()
 
     def hand_over(self) -> None:
@@ -212,7 +202,7 @@ class Runner:
         for _, alarm in self._receipts.values():
             alarm.cancel()
 
-    # For the screens: broker.desk.Desk.
+    # For desks.
 
     def now(self) -> float:
         """Return the broker's clock: monotonic seconds, so that no change of the date moves it."""
@@ -220,89 +210,27 @@ class Runner:
 
     def waiting(self) -> Sequence[Card]:
         """Return the cards that wait, the oldest first."""
-        return self._broker.waiting()
+        return self.broker.waiting()
 
     def card(self, number: int) -> Card | None:
         """Return a card that waits or ended not long ago."""
-        return self._broker.card(number)
+        return self.broker.card(number)
 
     def ended(self) -> Sequence[Card]:
         """Return the cards that ended not long ago, the newest last."""
-        return self._broker.ended()
-
-    def last_words(self, number: int) -> str | None:
-        """Return what the card's agent last said; None while its transcript is being read."""
-        card = self._broker.card(number)
-        return "" if card is None else self._words.of(card)
-
-    def troubles(self) -> Sequence[str]:
-        """Return what is wrong for as long as it is: with the rules, or the record."""
-        return [said for fault in self.faults if (said := fault())]
+        return self.broker.ended()
 
     def feed(self) -> Sequence[FeedEntry]:
         """Return what went by, the newest last."""
-        return self._broker.feed()
+        return self.broker.feed()
 
     def sessions(self) -> int:
         """Return how many sessions were heard of and have not ended."""
-        return self._broker.sessions()
+        return self.broker.sessions()
 
-    def answer(self, number: int, decision: Decision) -> Card:
-        """Decide a card; raises TooLateError or DecisionError, and then nothing changed."""
-        self._handle(Answered(number, decision, self.now()))
-        return self._known(number)
-
-    def objections(self, number: int, decision: Decision) -> Sequence[str]:
-        """Return what the rules say against a call as a decision changes it."""
-        return self._broker.objections(number, decision)
-
-    def offers(self, number: int) -> Offering | None:
-        """Return the rules a card could be allowed by from now on; None while they are tried."""
-        card = self._broker.card(number)
-        if card is None or self._offers is None:
-            return Offering(why=_NO_RULES)
-        return self._offers.of(card)
-
-    def remember(self, number: int, rule: Rule, decision: Decision) -> Card:
-        """Write a rule that was offered for a card, and decide it; see `Desk.remember`."""
-        self._broker.check(number, decision)  # so that nothing is written and then refused
-        if self._offers is None:
-            raise DecisionError(_NO_RULES)
-        kept = self._offers.keep(rule, number)
-        self._handle(Answered(number, decision, self.now()))
-        self._handle(RuleAdded(number, in_words(kept), self.now()))
-        return self._known(number)
-
-    def holdable(self) -> Sequence[str]:
-        """Return the names of the events that can be held on request."""
-        return self._broker.holdable()
-
-    def orders(self) -> Sequence[Order]:
+    def orders(self) -> Sequence[Standing]:
         """Return the standing orders, the oldest first."""
-        return self._broker.orders()
-
-    def order(self, order: Order) -> None:
-        """Give a standing order; raises DecisionError for one that makes no sense."""
-        self._handle(Ordered(order, self.now()))
-
-    def revoke(self, matches: Callable[[Order], bool]) -> None:
-        """End the standing orders that match; raises DecisionError where none does."""
-        self._handle(Revoked(matches, self.now()))
-
-    def extend(self, number: int, seconds: float) -> Card:
-        """Let a card wait longer; raises TooLateError, or DecisionError past the agent's limit."""
-        self._handle(Extended(number, seconds, self.now()))
-        return self._known(number)
-
-    def snooze(self, number: int, seconds: float) -> Card:
-        """Put a card aside for a while; raises TooLateError."""
-        self._handle(Snoozed(number, self.now() + seconds, self.now()))
-        return self._known(number)
-
-    def _known(self, number: int) -> Card:
-        card = self._broker.card(number)
-        assert card is not None  # noqa: S101 - it was changed a line ago
-        return card
+        return self.broker.orders()
 
     def subscribe(self, listener: Callable[[News], None]) -> Callable[[], None]:
         """Call `listener` with every new or changed card and feed entry; return how to stop."""
@@ -311,18 +239,19 @@ class Runner:
 
     # Facts in, effects out.
 
-    def _handle(self, fact: Fact) -> None:
-        effects = self._broker.handle(fact)
+    def handle(self, fact: Fact) -> None:
+        """Tell the broker, record what follows and do it; raises what `Broker.handle` does."""
+        effects = self.broker.handle(fact)
         if self.recorder is not None and (
-            changes := self._bookkeeper.changes(fact, effects, self._broker.halts())
+            changes := self._bookkeeper.changes(fact, effects, self.broker.halts())
         ):
             self.recorder.write(*changes)  # first, so that nothing is shown or given unrecorded
             self._tell_trouble(self.recorder)
         self.witness.handled(fact, effects)
         for effect in effects:
             self._carry_out(effect)
-        for event, decision in decided(fact, effects):
-            self.decided(event, decision)
+        for event, made in _decided(fact, effects):
+            self.decided(event, made)
 
     def _carry_out(self, effect: Effect) -> None:
         match effect:
@@ -369,4 +298,20 @@ class Runner:
         self._alarm = asyncio.get_running_loop().call_at(at, self._wake)
 
     def _wake(self) -> None:
-        self._handle(TimePassed(self.now()))
+        self.handle(TimePassed(self.now()))
+
+
+def _decided(fact: Fact, effects: Sequence[Effect]) -> Iterator[tuple[Event, Decided]]:
+    """Yield each call that a fact decided, with all its agent sent, once: at once or on its card.
+
+    A reply given again to a client that had lost it is no decision.
+    """
+    for effect in effects:
+        match fact, effect:
+            case Arrived(request), Resolve(request_id, decided=Decided() as made):
+                if request_id == request.id:
+                    yield request.event, made
+            case Answered(number, made, by), Show(card) if card.number == number:
+                yield card.event, Decided(made, by)
+            case _:
+                pass

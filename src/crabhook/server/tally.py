@@ -11,15 +11,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from crabhook.broker.arriving import ANSWERED_ELSEWHERE
 from crabhook.broker.card import Card
 from crabhook.broker.effects import Effect, Refusal, Refuse, Resolve, Show
-from crabhook.broker.ending import OPERATOR_LEFT
 from crabhook.broker.facts import Arrived, Delivered, Fact, Left, Restored
-from crabhook.broker.orders import AWAY, HALTED
-from crabhook.broker.restoring import NEVER_CAME_BACK
 from crabhook.broker.states import State
-from crabhook.model.decision import CRABHOOK, OPERATOR, Decision
+from crabhook.model.actor import Actor, Headless, Nobody, Operator, Rule, StandingOrder
+from crabhook.model.decision import Decided
+from crabhook.model.ending import AnsweredAtAgent, Ended, EndReason, TimeUp
 from crabhook.model.event import Event
 from crabhook.model.request import Request
 from crabhook.platforms.claude.events import EVENTS as OF_CLAUDE
@@ -66,27 +64,37 @@ class By(StrEnum):
     OTHER = OTHER
 
 
-# Each with how what is said begins.
-_WHY: Mapping[str, End] = {
-    ANSWERED_ELSEWHERE: End.ANSWERED_AT_AGENT,
-    AWAY: End.AWAY,
-    OPERATOR_LEFT: End.OPERATOR_LEFT,
-    NEVER_CAME_BACK: End.NEVER_CAME_BACK,
+_ENDED: Mapping[Ended, End] = {
+    Ended.HOOK_LEFT: End.HOOK_LEFT,
+    Ended.DESK_CLOSED: End.OPERATOR_LEFT,
+    Ended.AWAY: End.AWAY,
+    Ended.NEVER_CAME_BACK: End.NEVER_CAME_BACK,
+    Ended.LEFT_BEFORE: End.UNDECIDED,
 }
-_BY: Mapping[str, By] = {
-    OPERATOR: By.OPERATOR,
-    "rule ": By.RULE,
-    "the rules": By.RULE,
-    "allow everything of this session": By.ORDER,
-    HALTED: By.ORDER,
-    "keep going": By.ORDER,
-    "headless": By.HEADLESS,
+_BY: Mapping[type[Actor], By] = {
+    Operator: By.OPERATOR,
+    Rule: By.RULE,
+    StandingOrder: By.ORDER,
+    Headless: By.HEADLESS,
+    Nobody: By.OTHER,
 }
 
 
-def by_whom(decision: Decision) -> By:
+def by_whom(actor: Actor) -> By:
     """Return who made a decision, of those that are told apart."""
-    return next((by for start, by in _BY.items() if decision.by.startswith(start)), By.OTHER)
+    return _BY[type(actor)]
+
+
+def _end_of(why: EndReason | None) -> End:
+    match why:
+        case AnsweredAtAgent():
+            return End.ANSWERED_AT_AGENT
+        case TimeUp():
+            return End.EXPIRED
+        case None:
+            return End.UNDECIDED
+        case _:
+            return _ENDED[why]
 
 
 def labels_of(event: Event) -> tuple[str, str]:
@@ -163,7 +171,7 @@ class Tally(Witness):
             self.receipts[fact.whole] += 1
         for effect in effects:
             match effect:
-                case Resolve(request_id, decision=Decision() as made):
+                case Resolve(request_id, decided=Decided() as made):
                     self._answered(request_id, made, fact.now)
                 case Refuse(request_id, _, Refusal.UNDECIDED):
                     self._end(request_id, End.EXPIRED)
@@ -177,10 +185,10 @@ class Tally(Witness):
             match effect:
                 case Refuse(request.id, _, Refusal.SUPERSEDED) | Resolve(request.id, confirm=True):
                     self.returns += 1
-                case Resolve(request.id, decision=None):
+                case Resolve(request.id, decided=None):
                     self.taken_in[labels_of(request.event)] += 1
                     self.ended[End.OBSERVED] += 1
-                case Resolve(request.id, decision=Decision() as made):
+                case Resolve(request.id, decided=Decided() as made):
                     self.taken_in[labels_of(request.event)] += 1
                     self._decide(made)
                 case Show(Card(number, requests, state=State.WAITING)):
@@ -192,28 +200,28 @@ class Tally(Witness):
         self._waiting[request.id] = _Waiting(now, card)
         self._legs.setdefault(card, set()).add(request.id)
 
-    def _answered(self, request_id: str, made: Decision, now: float) -> None:
+    def _answered(self, request_id: str, made: Decided, now: float) -> None:
         """Count the end of a request that waited; one answered as it came is counted already."""
         if (waited := self._waiting.get(request_id)) is None:
             return
-        if by_whom(made) is By.OPERATOR:
+        if by_whom(made.by) is By.OPERATOR:
             self.waits.add(now - waited.since)
         self._forget(request_id)
         self._decide(made)
 
-    def _decide(self, made: Decision) -> None:
-        if made.by == CRABHOOK:  # which is to say that nobody did
-            self.ended[_end_of(made.reason)] += 1
+    def _decide(self, made: Decided) -> None:
+        if isinstance(made.by, Nobody):
+            self.ended[_end_of(made.by.why)] += 1
             return
         self.ended[End.DECIDED] += 1
-        self.decisions[by_whom(made), made.verdict.value] += 1
+        self.decisions[by_whom(made.by), made.decision.verdict.value] += 1
 
     def _seen(self, card: Card, end: End | None) -> None:
         """Count the end of whatever was on a card and is not any more, without an answer."""
         waits = card.state is State.WAITING
         there = {leg.id for leg in card.requests} if waits else set()
         for gone in self._legs.get(card.number, set()) - there:
-            self._end(gone, end or _end_of(card.why))
+            self._end(gone, end or _end_of(card.end))
 
     def _end(self, request_id: str, end: End) -> None:
         if request_id in self._waiting:
@@ -225,7 +233,3 @@ class Tally(Witness):
         self._legs[card].discard(request_id)
         if not self._legs[card]:
             del self._legs[card]
-
-
-def _end_of(why: str) -> End:
-    return next((end for start, end in _WHY.items() if why.startswith(start)), End.UNDECIDED)

@@ -7,10 +7,14 @@ be turned into it by whoever has both clocks.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from crabhook.model.decision import Decision
+from crabhook.model import wording
+from crabhook.model.actor import Actor
+from crabhook.model.decision import Decided
+from crabhook.model.ending import EndReason
 from crabhook.model.event import Event
 from crabhook.model.jsontext import Value
 from crabhook.model.request import Request
+from crabhook.store.actors import actor_told, end_told
 from crabhook.store.record import Entry, Kind, iso
 
 
@@ -23,7 +27,7 @@ class Circumstances:
     seconds the request had waited.
     """
 
-    decision: Decision
+    decided: Decided
     waited: float
     where: str = ""
     rule: str = ""
@@ -100,7 +104,7 @@ def decided(
     event: Event, how: Circumstances, at: float, *, legs: Sequence[str], card: int | None = None
 ) -> Entry:
     """A verdict on a call, whoever gave it; `legs` are the ids of the requests it answers."""
-    decision = how.decision
+    decision, by = how.decided.decision, how.decided.by
     said: dict[str, Value] = {
         "where": how.where,
         "rule": how.rule,
@@ -117,7 +121,8 @@ def decided(
         "legs": list(legs),
     }
     body: dict[str, Value] = {
-        "by": decision.by,
+        "by": wording.who(by),
+        "actor": actor_told(by),
         "waited": round(how.waited, 3),
         "input": _input(event),
     }
@@ -128,9 +133,23 @@ def decided(
     return _about(Kind.DECIDED, event, at, first, card, decision.verdict.value, body=body)
 
 
-def ended(kind: Kind, request: Request, at: float, *, card: int | None, why: str) -> Entry:
-    """A request that left its card undecided: `kind` is WITHDRAWN, EXPIRED or LEFT."""
-    return _about(kind, request.event, at, request.id, card, body={"why": why})
+def ended(  # noqa: PLR0913 - one end, of a card or of a request alone
+    kind: Kind,
+    request: Request,
+    at: float,
+    *,
+    card: int | None,
+    why: str = "",
+    end: EndReason | None = None,
+) -> Entry:
+    """A request that was left undecided: `kind` is WITHDRAWN, EXPIRED or LEFT.
+
+    `end` is how its card ended; where it left another way, `why` says how.
+    """
+    body: dict[str, Value] = {"why": why}
+    if end is not None:
+        body = {"why": wording.why(end), "end": end_told(end)}
+    return _about(kind, request.event, at, request.id, card, body=body)
 
 
 def delivered(
@@ -146,9 +165,10 @@ def taken_up(event: Event, at: float, *, request_id: str, card: int, why: str) -
     return _about(Kind.TAKEN_UP, event, at, request_id, card, body={"why": why})
 
 
-def operator(what: str, at: float, **detail: Value) -> Entry:
-    """Something the operator, or whoever runs the server, did, such as begin."""
-    return Entry(Kind.OPERATOR, at, body={"what": what, **detail})
+def operator(what: str, at: float, by: Actor | None = None, **detail: Value) -> Entry:
+    """Something an operator, or whoever runs the server (None), did, such as begin."""
+    actor = {} if by is None else {"actor": actor_told(by)}
+    return Entry(Kind.OPERATOR, at, body={"what": what, **actor, **detail})
 
 
 def summary(event: Event, at: float, **said: Value) -> Entry:

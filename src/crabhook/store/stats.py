@@ -7,7 +7,8 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from math import ceil
 
-from crabhook.model.decision import CRABHOOK, OPERATOR
+from crabhook.model.actor import Nobody, Operator
+from crabhook.store.actors import actor_in
 from crabhook.store.record import Kind, Record
 
 BY_RULE, BY_OPERATOR, BY_NOBODY = "rules", "operator", "nobody"
@@ -79,8 +80,13 @@ def stats(records: Iterable[Record]) -> Stats:
 def _decider(record: Record, told: dict[str, object]) -> str:
     if record.kind != Kind.DECIDED:
         return BY_NOBODY
-    by = BY_RULE if told.get("rule") else told.get("by", CRABHOOK)
-    return {OPERATOR: BY_OPERATOR, CRABHOOK: BY_NOBODY}.get(str(by), BY_RULE)
+    match actor_in(told):
+        case Operator():
+            return BY_OPERATOR
+        case Nobody():
+            return BY_NOBODY
+        case _:
+            return BY_RULE
 
 
 def _body(record: Record) -> dict[str, object]:

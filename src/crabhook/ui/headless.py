@@ -13,9 +13,6 @@ from crabhook.broker.states import TooLateError
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.errors import DecisionError
 
-HEADLESS = "headless"
-"""Who decided, in the record and the log."""
-
 _NOBODY = "no person is at the desk; crabhook serve --headless"
 
 # What an event is told for each choice: the first of them that it can be told.
@@ -46,7 +43,7 @@ def _wish(card: Card) -> str:
 
 
 def _decision(verdict: Verdict, what: str) -> Decision:
-    return Decision(verdict, reason=f"{_NOBODY} {what}", by=HEADLESS)
+    return Decision(verdict, reason=f"{_NOBODY} {what}")
 
 
 async def run(desk: Desk, otherwise: Verdict) -> None:

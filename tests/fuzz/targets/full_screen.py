@@ -6,8 +6,8 @@ import json
 from random import Random
 from typing import Any
 
-from crabhook.broker.orders import Kind, Order
 from crabhook.model.errors import PayloadError
+from crabhook.model.order import Order, OrderKind
 from crabhook.platforms import PLATFORMS
 from crabhook.ui.text.layout import line_cells
 from tests.fuzz.mutation import plain
@@ -37,7 +37,7 @@ def law(data: bytes) -> None:
         return
     sitting = Sitting(columns=columns, rows=rows, take_back_ms=0, ascii=bool(head[1] & 64))
     for name in sitting.desk.holdable():
-        sitting.desk.order(Order(Kind.HOLD, name))
+        sitting.desk.order(Order(OrderKind.HOLD, name))
     given: Any = json.loads(payload.decode("utf-8-sig"))
     sitting.desk.ask(given, platform=platform)
     sitting.wait()

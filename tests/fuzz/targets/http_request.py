@@ -27,6 +27,7 @@ from crabhook.server.unticketed import Unticketed
 from tests.fuzz.mutation import words
 from tests.fuzz.payloads import samples
 from tests.fuzz.target import Target
+from tests.support.seat import seat
 
 TOKEN = "the-token"
 HERE = ("127.0.0.1", 7780)
@@ -94,7 +95,7 @@ async def _law(data: bytes, size: int, *, answers: bool) -> None:
     if waiting := runner.waiting():
         assert f"Bearer {TOKEN}".encode() in data
         if answers and not wire.is_closing():
-            runner.answer(waiting[0].number, Decision(Verdict.ALLOW))
+            seat(runner).answer(waiting[0].number, Decision(Verdict.ALLOW))
             await _turns()
             assert _allows(wire.written) <= 1
     wire.close()

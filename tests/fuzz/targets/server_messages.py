@@ -13,9 +13,9 @@ from typing import Any
 import grpc
 from google.protobuf.message import DecodeError
 
-from crabhook.broker.orders import Kind, Order
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.errors import DecisionError
+from crabhook.model.order import Order, OrderKind
 from crabhook.platforms import PLATFORMS
 from crabhook.server.grpc.permission import _STATUS, PermissionPort
 from crabhook.server.runner import Runner
@@ -23,6 +23,7 @@ from crabhook.v1 import permission_pb2 as pb
 from tests.fuzz.mutation import messages
 from tests.fuzz.payloads import MUTATION, samples, says_allow
 from tests.fuzz.target import Target
+from tests.support.seat import seat
 
 DOCUMENTED = {
     *_STATUS.values(),
@@ -66,8 +67,8 @@ def law(data: bytes) -> None:
 
 async def _law(data: bytes) -> None:
     runner = Runner(PLATFORMS)
-    for name in runner.holdable():
-        runner.order(Order(Kind.HOLD, name))
+    for name in runner.broker.holdable():
+        seat(runner).order(Order(OrderKind.HOLD, name))
     port: Any = PermissionPort(runner, wait=60.0, token=None)
     asked: list[tuple[str, asyncio.Task[Any]]] = []
     for which, message in messages.split(data):
@@ -118,7 +119,7 @@ def _decided(runner: Runner) -> set[str]:
         legs = {leg.id for leg in card.requests}
         decision = Decision(Verdict.DENY, reason="no") if place % 2 else Decision(Verdict.ALLOW)
         try:
-            runner.answer(card.number, decision)
+            seat(runner).answer(card.number, decision)
         except DecisionError:
             continue
         allowed |= legs if decision.verdict is Verdict.ALLOW else set()

@@ -4,16 +4,17 @@ import pytest
 
 from crabhook.broker.broker import Broker
 from crabhook.broker.facts import Arrived, Ordered, Restored, WaitedBefore
-from crabhook.broker.orders import Kind, Order
+from crabhook.model.actor import OWNER
 from crabhook.model.decision import Decision
+from crabhook.model.order import Order, OrderKind
 from crabhook.model.request import Request, Stance
 from crabhook.platforms import PLATFORMS
 from tests.support.playbook import ALLOW, DENY, Playbook, asking, bash, calling, prompt
 from tests.support.ruled import judge_by
 
-HOLD_STOP = Order(Kind.HOLD, name="Stop")
-AWAY = Order(Kind.AWAY)
-ALLOW_ALL = Order(Kind.ALLOW_ALL, session="s", until=9999.0)
+HOLD_STOP = Order(OrderKind.HOLD, name="Stop")
+AWAY = Order(OrderKind.AWAY)
+ALLOW_ALL = Order(OrderKind.ALLOW_ALL, session="s", until=9999.0)
 
 
 def test_a_held_stop_that_comes_back_keeps_its_place(book: Playbook) -> None:
@@ -70,7 +71,7 @@ def test_an_allow_of_everything_does_not_undo_a_denial_a_moment_ago(book: Playbo
 
 
 def test_coming_back_uses_up_no_order(book: Playbook) -> None:
-    book.orders(Order(Kind.KEEP_GOING, name="Stop", times=2, words="go on"))
+    book.orders(Order(OrderKind.KEEP_GOING, name="Stop", times=2, words="go on"))
     book.asks(asking("a", "Stop")).asks(asking("a", "Stop"))
     book.sees('a/2 hears {"decision": "block", "reason": "go on"}, confirms')
     assert [order.times for order in book.broker.orders()] == [1]
@@ -120,8 +121,8 @@ def test_a_card_says_why_it_is_here_and_says_it_again_after_a_restart(
     asked: Request, because: str
 ) -> None:
     broker = Broker(PLATFORMS, judge_by(ASKED))
-    broker.handle(Ordered(Order(Kind.HOLD, name="SubagentStart"), 0.0))
-    broker.handle(Ordered(Order(Kind.HOLD_ALL, session="held", until=60.0), 0.0))
+    broker.handle(Ordered(Order(OrderKind.HOLD, name="SubagentStart"), OWNER, 0.0))
+    broker.handle(Ordered(Order(OrderKind.HOLD_ALL, session="held", until=60.0), OWNER, 0.0))
     broker.handle(Arrived(asked, 1, 0.0))
     (card,) = broker.waiting()
     assert card.because.startswith(because)

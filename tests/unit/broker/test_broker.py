@@ -6,14 +6,16 @@ from typing import TypeAlias
 import pytest
 
 from crabhook.broker import books
-from crabhook.broker.arriving import ANSWERED_ELSEWHERE
 from crabhook.broker.effects import Note, Refusal
-from crabhook.broker.ending import HOOK_GONE, OPERATOR_LEFT, undecided
+from crabhook.broker.ending import undecided
 from crabhook.broker.states import State, TooLateError
 from crabhook.broker.waitingroom import Bounds
+from crabhook.model.actor import OWNER, Operator
 from crabhook.model.decision import Decision, Verdict
+from crabhook.model.ending import AnsweredAtAgent, Ended, TimeUp
 from crabhook.model.errors import DecisionError
 from crabhook.model.request import Request, Stance
+from crabhook.model.wording import ANSWERED_AT_AGENT, ENDS, why
 from tests.support.playbook import (
     ALLOW,
     ASK,
@@ -28,6 +30,8 @@ from tests.support.playbook import (
     prompt,
 )
 
+HOOK_GONE, OPERATOR_LEFT = ENDS[Ended.HOOK_LEFT], ENDS[Ended.DESK_CLOSED]
+
 Asked: TypeAlias = Callable[[str, str], Request]
 
 
@@ -37,6 +41,14 @@ def test_a_hook_asks_the_operator_answers_the_hook_hears(book: Playbook) -> None
     book.confirms("a").sees(
         "#1 decided ALLOWED, delivered: a", "feed: #1 PreToolUse ALLOWED · delivered 0 ms"
     )
+
+
+@pytest.mark.parametrize("by", [OWNER, Operator("a1", "ann", "laptop"), Operator("", "rule x", "")])
+def test_whoever_the_operator_is_their_answer_asks_for_its_receipt(
+    by: Operator, book: Playbook
+) -> None:
+    book.asks(bash("a", "ls")).answers(1, ALLOW, by)
+    book.sees("a hears PreToolUse allow, confirms", "#1 decided ALLOWED: a")
 
 
 @pytest.mark.parametrize("late", [ALLOW, DENY, ASK, PASS])
@@ -83,7 +95,7 @@ def test_expiry_leaves_the_hook_to_its_own_fallback_and_never_allows(
         "a refused UNDECIDED",
         "#1 expired: a",
         f"feed: #1 {'PreToolUse' if asked is bash else 'PermissionRequest'} "
-        f"EXPIRED {undecided(asked('a', 'ls'))}",
+        f"EXPIRED {why(TimeUp(undecided(asked('a', 'ls'))))}",
     )
 
 
@@ -320,7 +332,7 @@ def test_the_end_of_a_call_ends_its_card_and_tells_how_it_went(
         "z hears nothing",
         "a refused OVER",
         "#1 withdrawn: a",
-        f"feed: #1 PermissionRequest WITHDRAWN {ANSWERED_ELSEWHERE}: {outcome}",
+        f"feed: #1 PermissionRequest WITHDRAWN {ANSWERED_AT_AGENT}: {outcome}",
         f"feed: {event}",
     )
 
@@ -382,4 +394,4 @@ def test_a_question_answered_at_the_agent_is_known_by_its_questions(book: Playbo
     answered = {**questions, "answers": {"Which?": "A"}}
     book.asks(calling("a", questions, event="PermissionRequest", tool="AskUserQuestion"))
     book.asks(calling("z", answered, "t1", event="PostToolUse", tool="AskUserQuestion"))
-    assert book.broker.card(1).why == f"{ANSWERED_ELSEWHERE}: answered A"  # type: ignore[union-attr]
+    assert book.broker.card(1).end == AnsweredAtAgent("answered A")  # type: ignore[union-attr]

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from crabhook.broker.calls import conflict, joins, named, over, result_of, same_agent, same_call
-from crabhook.broker.orders import Kind, Order
 from crabhook.broker.settled import ASKED_AGAIN_WITHIN
 from crabhook.model.event import Event, Scope, ToolCall
+from crabhook.model.order import Order, OrderKind
 from crabhook.model.request import Request
 from tests.support.playbook import ALLOW, DENY, Playbook, bash, calling, prompt
 
@@ -199,7 +199,7 @@ def test_a_note_goes_with_the_result_of_the_call_and_of_no_other(book: Playbook)
 
 
 def test_a_result_that_is_held_is_not_given_the_answer_to_its_call(book: Playbook) -> None:
-    book.orders(Order(Kind.HOLD, "AfterTool"))
+    book.orders(Order(OrderKind.HOLD, "AfterTool"))
     book.asks(gemini("a")).answers(1, ALLOW)
     book.asks(gemini("a-done", "AfterTool")).sees("#2 waiting: a-done")
 

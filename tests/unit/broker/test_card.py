@@ -6,6 +6,8 @@ import pytest
 
 from crabhook.broker.card import Card
 from crabhook.broker.states import State
+from crabhook.model.actor import OWNER
+from crabhook.model.decision import Decided, Decision
 from tests.support.playbook import ALLOW, ASK, DENY, PASS, bash, prompt
 
 
@@ -27,8 +29,8 @@ def test_a_card_that_waits_has_no_outcome() -> None:
     ("decision", "outcome"),
     [(ALLOW, "ALLOWED"), (DENY, "DENIED"), (ASK, "HANDED BACK"), (PASS, "PASSED")],
 )
-def test_a_decided_card_says_what_was_decided(decision: object, outcome: str) -> None:
-    assert card(state=State.DECIDED, decision=decision).outcome == outcome
+def test_a_decided_card_says_what_was_decided(decision: Decision, outcome: str) -> None:
+    assert card(state=State.DECIDED, decided=Decided(decision, OWNER)).outcome == outcome
 
 
 @pytest.mark.parametrize("state", [State.EXPIRED, State.WITHDRAWN])

@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 
 from crabhook.broker.doubts import ALARMS_KEPT
-from crabhook.broker.orders import Kind, Order
 from crabhook.broker.states import State
 from crabhook.model.decision import Decision, Verdict
+from crabhook.model.order import Order, OrderKind
 from crabhook.model.request import Request, Stance
 from tests.support.playbook import ALLOW, DENY, Playbook, asking, bash, calling, done, prompt
 
@@ -51,8 +51,8 @@ def test_an_id_never_brings_another_calls_answer(book: Playbook) -> None:
 
 
 def test_what_a_rule_decided_has_no_card_and_is_told_on_the_other(book: Playbook) -> None:
-    book.orders(Order(Kind.ALLOW_ALL, session="s", until=9999.0)).asks(bash("a", FORGED))
-    book.orders(Order(Kind.HOLD_ALL, session="s", until=9999.0)).asks(bash("b", REAL))
+    book.orders(Order(OrderKind.ALLOW_ALL, session="s", until=9999.0)).asks(bash("a", FORGED))
+    book.orders(Order(OrderKind.HOLD_ALL, session="s", until=9999.0)).asks(bash("b", REAL))
     (told,) = alarms(book, 1)
     assert told == f"a call of Bash that was decided at once {OTHER}"
 
@@ -128,7 +128,7 @@ def test_a_hook_that_has_gone_is_not_waited_for(book: Playbook) -> None:
 
 
 def test_a_held_result_is_no_leg_of_the_call_that_it_forges(book: Playbook) -> None:
-    book.orders(Order(Kind.HOLD, "PostToolUse")).asks(bash("a", REAL)).asks(done("z", REAL))
+    book.orders(Order(OrderKind.HOLD, "PostToolUse")).asks(bash("a", REAL)).asks(done("z", REAL))
     assert [card.event.name for card in book.broker.waiting()] == ["PreToolUse", "PostToolUse"]
 
 
@@ -180,7 +180,7 @@ def test_an_edit_is_what_has_to_run(book: Playbook) -> None:
 
 
 def test_what_a_rule_or_an_order_allowed_is_held_against_it_too(book: Playbook) -> None:
-    book.orders(Order(Kind.ALLOW_ALL, session="s", until=9999.0)).asks(bash("a", FORGED))
+    book.orders(Order(OrderKind.ALLOW_ALL, session="s", until=9999.0)).asks(bash("a", FORGED))
     book.asks(done("z", REAL))
     assert "feed: ALARM PostToolUse what ran is not what was allowed" in repr(book)
 

@@ -7,10 +7,11 @@ import pytest
 from crabhook.broker.broker import Broker
 from crabhook.broker.facts import Answered, Arrived
 from crabhook.broker.law import Judge
-from crabhook.broker.orders import Kind, Order
 from crabhook.broker.states import State
+from crabhook.model.actor import OWNER
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.errors import DecisionError
+from crabhook.model.order import Order, OrderKind
 from crabhook.model.request import Request
 from crabhook.platforms import PLATFORMS
 from tests.support.playbook import Playbook, asking, bash, calling, done, prompt
@@ -36,13 +37,13 @@ def test_a_changed_plan_is_carried_by_the_request_that_follows(book: Playbook) -
 
 def test_a_note_goes_with_a_result_even_if_the_result_is_held(book: Playbook) -> None:
     book.asks(prompt("a", "ls")).answers(1, Decision(Verdict.ALLOW, note="only this once"))
-    book.orders(Order(Kind.HOLD, name="PostToolUse"))
+    book.orders(Order(OrderKind.HOLD, name="PostToolUse"))
     book.asks(done("b", "ls")).answers(2, Decision(Verdict.ALLOW))
     assert b"only this once" in book.effects[0].reply.stdout  # type: ignore[union-attr]
 
 
 def test_a_halt_goes_with_any_verdict(book: Playbook) -> None:
-    book.orders(Order(Kind.HOLD, name="Stop")).asks(asking("a", "Stop"))
+    book.orders(Order(OrderKind.HOLD, name="Stop")).asks(asking("a", "Stop"))
     book.answers(1, Decision(Verdict.PASS, halt="enough"))
     assert book.effects[0].reply.output == {"continue": False, "stopReason": "enough"}  # type: ignore[union-attr]
 
@@ -79,9 +80,9 @@ def test_an_edited_call_is_judged_again_before_it_is_sent(
     assert broker.objections(1, decision) == said
     if said:
         with pytest.raises(DecisionError, match="the rules are against"):
-            broker.handle(Answered(1, decision, 1.0))
+            broker.handle(Answered(1, decision, OWNER, 1.0))
         assert broker.waiting()
-    broker.handle(Answered(1, replace(decision, despite=said), 1.0))
+    broker.handle(Answered(1, replace(decision, despite=said), OWNER, 1.0))
     assert not broker.waiting()
 
 
@@ -89,7 +90,7 @@ def test_a_yes_to_one_objection_is_none_to_another() -> None:
     broker = ruled("ls")
     yes = broker.objections(1, changed("rm -rf build"))
     with pytest.raises(DecisionError):
-        broker.handle(Answered(1, replace(changed("rm -rf src"), despite=yes), 1.0))
+        broker.handle(Answered(1, replace(changed("rm -rf src"), despite=yes), OWNER, 1.0))
 
 
 def test_answers_to_questions_and_calls_that_are_not_changed_are_not_judged_again() -> None:
@@ -99,7 +100,9 @@ def test_answers_to_questions_and_calls_that_are_not_changed_are_not_judged_agai
     broker.handle(Arrived(asked, 1, 0.0))
     rules.append(judge_by(NO_RM.replace("Bash(rm *)", "AskUserQuestion")))
     broker.handle(
-        Answered(1, Decision(Verdict.ALLOW, updated_input={"questions": [], "answers": {}}), 1.0)
+        Answered(
+            1, Decision(Verdict.ALLOW, updated_input={"questions": [], "answers": {}}), OWNER, 1.0
+        )
     )
     assert not broker.waiting()
     assert not ruled("ls").objections(1, Decision(Verdict.ALLOW))

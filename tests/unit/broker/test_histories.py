@@ -30,13 +30,14 @@ from crabhook.broker.facts import (
     TimePassed,
     WaitedBefore,
 )
-from crabhook.broker.orders import Kind, Order
 from crabhook.broker.restoring import COME_BACK_WITHIN
 from crabhook.broker.settled import ASKED_AGAIN_WITHIN
 from crabhook.broker.states import State, TooLateError
 from crabhook.broker.tickets import ANSWER_KEPT_FOR
+from crabhook.model.actor import OWNER
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.errors import DecisionError
+from crabhook.model.order import Order, OrderKind
 from crabhook.model.reply import Reply
 from crabhook.model.request import Request
 from crabhook.platforms import PLATFORMS
@@ -52,7 +53,7 @@ COMMANDS = st.sampled_from(["ls", "ls", "ls -l"])
 SESSIONS = st.sampled_from(["s", "s", "t"])
 AGENTS = st.sampled_from(["", "sub"])
 TIMES = st.sampled_from([0.5, 5.0, 40.0, 700.0])
-KINDS = st.sampled_from(list(Kind))
+KINDS = st.sampled_from(list(OrderKind))
 HELD = "Stop"  # the event that orders are about
 
 
@@ -163,7 +164,7 @@ class Histories(RuleBasedStateMachine):
     def the_operator_answers(self, number: int, decision: Decision) -> None:
         before = self.broker.card(number)
         try:
-            self._tell(Answered(number, decision, self.now))
+            self._tell(Answered(number, decision, OWNER, self.now))
         except TooLateError:
             assert before is None or before.state is not State.WAITING
             assert self.broker.card(number) is before
@@ -178,7 +179,7 @@ class Histories(RuleBasedStateMachine):
         waiting = self.broker.waiting()
         card = waiting[place % len(waiting)]
         try:
-            self._tell(Answered(card.number, decision, self.now))
+            self._tell(Answered(card.number, decision, OWNER, self.now))
         except DecisionError:  # its event cannot carry it
             assert self.broker.card(card.number) is card
 
@@ -195,17 +196,17 @@ class Histories(RuleBasedStateMachine):
 
     @rule(kind=KINDS, session=SESSIONS, times=st.sampled_from([None, 1, 3]), lasts=TIMES)
     def the_operator_orders(
-        self, kind: Kind, session: str, times: int | None, lasts: float
+        self, kind: OrderKind, session: str, times: int | None, lasts: float
     ) -> None:
-        named = HELD if kind in (Kind.HOLD, Kind.KEEP_GOING) else ""
-        whose = "" if kind is Kind.AWAY else session
-        self._tell(Ordered(Order(kind, named, whose, "", self.now + lasts, times), self.now))
+        named = HELD if kind in (OrderKind.HOLD, OrderKind.KEEP_GOING) else ""
+        whose = "" if kind is OrderKind.AWAY else session
+        self._tell(Ordered(Order(kind, named, whose, "", self.now + lasts, times), OWNER, self.now))
 
     @rule(kind=KINDS)
-    def the_operator_revokes(self, kind: Kind) -> None:
+    def the_operator_revokes(self, kind: OrderKind) -> None:
         stood = any(order.kind is kind for order in self.broker.orders())
         try:
-            self._tell(Revoked(lambda order: order.kind is kind, self.now))
+            self._tell(Revoked(lambda order: order.kind is kind, OWNER, self.now))
         except DecisionError:
             assert not stood
         assert all(order.kind is not kind for order in self.broker.orders())
@@ -214,7 +215,7 @@ class Histories(RuleBasedStateMachine):
     def a_card_gets_more_time(self, number: int, by: float) -> None:
         before = self.broker.card(number)
         try:
-            self._tell(Extended(number, by, self.now))
+            self._tell(Extended(number, by, OWNER, self.now))
         except (TooLateError, DecisionError):
             assert self.broker.card(number) is before
 
@@ -222,7 +223,7 @@ class Histories(RuleBasedStateMachine):
     def a_card_is_put_aside(self, number: int, by: float) -> None:
         before = self.broker.card(number)
         try:
-            self._tell(Snoozed(number, self.now + by, self.now))
+            self._tell(Snoozed(number, self.now + by, OWNER, self.now))
         except TooLateError:
             assert before is None or before.state is not State.WAITING
 
@@ -239,10 +240,10 @@ class Histories(RuleBasedStateMachine):
             Given(ticket, f"secret of {ticket}", reply) for ticket, reply in self._given().items()
         )
         decided = tuple(
-            DecidedBefore(card.number, leg, card.decision, card.delivered)
+            DecidedBefore(card.number, leg, card.decided, card.delivered)
             for card in self.ended.values()
             for leg in card.requests
-            if card.decision is not None and leg.id in self._given()
+            if card.decided is not None and leg.id in self._given()
         )
         self.broker, self.was_killed = Broker(PLATFORMS), True
         self.open = {(one.request.id, 0) for one in waiting}  # each waits for its hook to come back
@@ -252,7 +253,7 @@ class Histories(RuleBasedStateMachine):
         for one in decided:
             card, before = self.broker.card(one.number), self.ended[one.number]
             assert card is not None
-            assert (card.state, card.decision) == (before.state, before.decision)
+            assert (card.state, card.decided) == (before.state, before.decided)
             self.ended[one.number] = card  # its times are those of the new server
         for leg in (one.request for one in waiting) if back else ():
             self._ask(None, replace(leg, wait_until=leg.wait_until - self.now))
@@ -266,7 +267,7 @@ class Histories(RuleBasedStateMachine):
 
     @invariant()
     def nothing_waits_while_the_operator_is_away(self) -> None:
-        if self._stands(Kind.AWAY):
+        if self._stands(OrderKind.AWAY):
             assert not self.broker.waiting()
 
     @invariant()
@@ -300,7 +301,7 @@ class Histories(RuleBasedStateMachine):
         """Ask under the request's ticket; `call` is whose leg it is, if it is a new one."""
         if call:
             call.asked.append(request)
-        if self._stands(Kind.ALLOW_ALL, request.event.session):
+        if self._stands(OrderKind.ALLOW_ALL, request.event.session):
             self.under_an_order.add(request.id)
         attempt = self.connections[request.id] = self.connections.get(request.id, 0) + 1
         self.open.add((request.id, attempt))
@@ -325,7 +326,7 @@ class Histories(RuleBasedStateMachine):
         kept = self.given.items()
         return {name: reply for name, (reply, at) in kept if self.now - at <= ANSWER_KEPT_FOR}
 
-    def _stands(self, kind: Kind, session: str = "") -> bool:
+    def _stands(self, kind: OrderKind, session: str = "") -> bool:
         return any(
             order.kind is kind and session in ("", order.session) and not order.over(self.now)
             for order in self.broker.orders()
@@ -349,11 +350,11 @@ class Histories(RuleBasedStateMachine):
 
     def _judge(self, effect: Effect) -> None:
         match effect:
-            case Resolve(ticket, attempt, reply, decision=decision):
+            case Resolve(ticket, attempt, reply, decided=decided):
                 self.open.remove((ticket, attempt))  # KeyError: answered twice, or to nobody
                 may = self._is_allowed(self.call_of.get(ticket)) or ticket in self.under_an_order
                 assert not is_allow(reply) or may
-                if decision is not None:
+                if decided is not None:
                     assert ticket not in self._given()  # decided exactly once, kills and all
                     self.given[ticket] = (reply, self.now)
             case Refuse(ticket, attempt):

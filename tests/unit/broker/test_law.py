@@ -6,9 +6,11 @@ from crabhook.broker.broker import Broker
 from crabhook.broker.effects import Resolve
 from crabhook.broker.facts import Answered, Arrived, Ordered
 from crabhook.broker.law import Said, said_by
-from crabhook.broker.orders import Kind, Order
-from crabhook.model.decision import Decision, Verdict
+from crabhook.model import actor
+from crabhook.model.actor import OWNER
+from crabhook.model.decision import Decided, Decision, Verdict
 from crabhook.model.event import Event
+from crabhook.model.order import Order, OrderKind
 from crabhook.model.request import Stance
 from crabhook.platforms import PLATFORMS
 from crabhook.policy.rule import Rule, RuleVerdict
@@ -31,7 +33,7 @@ def told(
     """What a Bash call gets under this rule and these orders: a verdict, silence, or a card."""
     broker = Broker(PLATFORMS, lambda _: ruling(verdict))
     for order in orders:
-        broker.handle(Ordered(order, 0.0))
+        broker.handle(Ordered(order, OWNER, 0.0))
     how = {"stance": stance, "platform": platform}
     asked = bash("a", "ls", **how) if event == "PreToolUse" else asking("a", event, **how)
     broker.handle(Arrived(asked, 1, 0.0))
@@ -41,9 +43,9 @@ def told(
     return entry.text
 
 
-AWAY = Order(Kind.AWAY)
-HOLD = Order(Kind.HOLD_ALL, session="s", until=60.0)
-TRUST = Order(Kind.ALLOW_ALL, session="s", until=60.0)
+AWAY = Order(OrderKind.AWAY)
+HOLD = Order(OrderKind.HOLD_ALL, session="s", until=60.0)
+TRUST = Order(OrderKind.ALLOW_ALL, session="s", until=60.0)
 RULE = "rule {} Bash(x) (rules.toml, line 3)"
 
 
@@ -116,7 +118,7 @@ def test_what_was_decided_before_a_call_is_what_its_prompt_is_told_with_no_secon
 ) -> None:
     broker = Broker(PLATFORMS, lambda _: ruling(RuleVerdict.ASK_OPERATOR))
     broker.handle(Arrived(bash("a", "ls", stance=stance), 1, 0.0))
-    broker.handle(Answered(1, Decision(verdict), 0.0))
+    broker.handle(Answered(1, Decision(verdict), OWNER, 0.0))
     resolve, *_ = broker.handle(Arrived(prompt("b", "ls", stance=stance), 2, 0.0))
     assert isinstance(resolve, Resolve)
     assert (b'"allow"' in resolve.reply.stdout) == (verdict is Verdict.ALLOW)
@@ -128,12 +130,13 @@ def test_rules_speak_of_permission_events_alone() -> None:
 
 
 def test_a_denial_tells_the_model_the_rules_note_or_its_reason() -> None:
-    assert said_by(ruling(RuleVerdict.DENY, "use the trash")).decision == Decision(
-        Verdict.DENY, reason="use the trash", by=RULE.format("deny")
+    assert said_by(ruling(RuleVerdict.DENY, "use the trash")).decided == Decided(
+        Decision(Verdict.DENY, reason="use the trash"),
+        actor.Rule("deny Bash(x) (rules.toml, line 3)"),
     )
-    denied = said_by(ruling(RuleVerdict.DENY)).decision
+    denied = said_by(ruling(RuleVerdict.DENY)).decided
     assert denied is not None
-    assert "it says so" in denied.reason
+    assert "it says so" in denied.decision.reason
 
 
 def test_no_ruling_says_nothing() -> None:
@@ -151,11 +154,11 @@ def test_a_rule_written_meanwhile_denies_what_was_allowed_a_moment_ago() -> None
     rules = iter([None, ruling(RuleVerdict.DENY)])
     broker = Broker(PLATFORMS, lambda _: next(rules))
     broker.handle(Arrived(bash("a", "ls"), 1, 0.0))
-    broker.handle(Answered(1, ALLOW, 0.0))
+    broker.handle(Answered(1, ALLOW, OWNER, 0.0))
     (resolve, _) = broker.handle(Arrived(prompt("b", "ls"), 2, 0.0))
     assert isinstance(resolve, Resolve)
-    assert resolve.decision is not None
-    assert resolve.decision.verdict is Verdict.DENY
+    assert resolve.decided is not None
+    assert resolve.decided.decision.verdict is Verdict.DENY
 
 
 @pytest.mark.parametrize("order", [(), (TRUST,)])
@@ -165,7 +168,7 @@ def test_who_cannot_be_told_to_ask_its_own_user_has_the_operator_asked(
     """No opinion would let the call run where the agent asks nobody."""
     broker = Broker(PLATFORMS, lambda _: ruling(RuleVerdict.ASK_AGENTS_USER))
     for one in order:
-        broker.handle(Ordered(one, 0.0))
+        broker.handle(Ordered(one, OWNER, 0.0))
     call = asking("a", "BeforeTool", tool_name="glob", tool_input={}, platform="gemini")
     broker.handle(Arrived(call, 1, 0.0))
     (card,) = broker.waiting()

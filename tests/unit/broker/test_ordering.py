@@ -5,9 +5,11 @@ from dataclasses import replace
 import pytest
 
 from crabhook.broker.facts import Extended, Revoked, Snoozed
-from crabhook.broker.orders import AWAY, Kind, Order
 from crabhook.broker.states import TooLateError
+from crabhook.model.actor import OWNER
 from crabhook.model.errors import DecisionError
+from crabhook.model.order import Order, OrderKind
+from crabhook.model.wording import AWAY
 from tests.support.playbook import ALLOW, Playbook, bash
 
 
@@ -18,13 +20,13 @@ def waiting(book: Playbook, ours: float, theirs: float) -> None:
 
 def test_a_card_waits_longer_as_long_as_its_hook_does(book: Playbook) -> None:
     waiting(book, 10, 100)
-    book.broker.handle(Extended(1, 30, book.now))
+    book.broker.handle(Extended(1, 30, OWNER, book.now))
     book.waits(39.9)
     assert book.broker.waiting()
-    book.broker.handle(Extended(1, 1000, book.now))
+    book.broker.handle(Extended(1, 1000, OWNER, book.now))
     assert book.broker.waiting()[0].wait_until == book.now - 39.9 + 100
     with pytest.raises(DecisionError, match="waits no longer"):
-        book.broker.handle(Extended(1, 5, book.now))
+        book.broker.handle(Extended(1, 5, OWNER, book.now))
     book.waits(61)
     assert not book.broker.waiting()
 
@@ -32,14 +34,14 @@ def test_a_card_waits_longer_as_long_as_its_hook_does(book: Playbook) -> None:
 def test_an_ended_card_gets_no_more_time(book: Playbook) -> None:
     waiting(book, 10, 100)
     book.answers(1, ALLOW)
-    for fact in (Extended(1, 5, book.now), Snoozed(1, book.now + 5, book.now)):
+    for fact in (Extended(1, 5, OWNER, book.now), Snoozed(1, book.now + 5, OWNER, book.now)):
         with pytest.raises(TooLateError, match="already decided"):
             book.broker.handle(fact)
 
 
 def test_a_card_that_was_put_aside_waits_on_and_still_ends_in_its_time(book: Playbook) -> None:
     waiting(book, 10, 10)
-    book.broker.handle(Snoozed(1, book.now + 60, book.now))
+    book.broker.handle(Snoozed(1, book.now + 60, OWNER, book.now))
     assert book.broker.waiting()[0].snoozed_until == book.now + 60
     book.waits(10)
     assert not book.broker.waiting()
@@ -47,14 +49,14 @@ def test_a_card_that_was_put_aside_waits_on_and_still_ends_in_its_time(book: Pla
 
 def test_what_was_put_aside_comes_back_once(book: Playbook) -> None:
     waiting(book, 100, 100)
-    book.broker.handle(Snoozed(1, book.now + 60, book.now))
+    book.broker.handle(Snoozed(1, book.now + 60, OWNER, book.now))
     book.waits(60).sees("#1 waiting: a")
     assert book.broker.waiting()[0].snoozed_until == 0
     book.waits(1).sees()
 
 
 def test_whoever_goes_away_lets_go_what_waits(book: Playbook) -> None:
-    book.asks(bash("a", "ls")).orders(Order(Kind.AWAY))
+    book.asks(bash("a", "ls")).orders(Order(OrderKind.AWAY))
     book.sees(
         "feed: Desk away",
         "a hears nothing",
@@ -63,10 +65,10 @@ def test_whoever_goes_away_lets_go_what_waits(book: Playbook) -> None:
     )
 
 
-@pytest.mark.parametrize("kind", [Kind.HOLD, Kind.KEEP_GOING])
+@pytest.mark.parametrize("kind", [OrderKind.HOLD, OrderKind.KEEP_GOING])
 @pytest.mark.parametrize("name", ["", "Stp", "PreToolUse", "SessionEnd"])
 def test_only_what_can_be_held_on_request_is_ordered_to_be(
-    name: str, kind: Kind, book: Playbook
+    name: str, kind: OrderKind, book: Playbook
 ) -> None:
     with pytest.raises(DecisionError, match="can be held"):
         book.orders(Order(kind, name=name))
@@ -76,7 +78,7 @@ def test_only_what_can_be_held_on_request_is_ordered_to_be(
 
 def test_an_order_that_does_not_stand_cannot_be_ended(book: Playbook) -> None:
     with pytest.raises(DecisionError, match="no such order"):
-        book.broker.handle(Revoked(lambda _: True, book.now))
-    book.orders(Order(Kind.AWAY))
-    book.broker.handle(Revoked(lambda order: order.kind is Kind.AWAY, book.now))
+        book.broker.handle(Revoked(lambda _: True, OWNER, book.now))
+    book.orders(Order(OrderKind.AWAY))
+    book.broker.handle(Revoked(lambda order: order.kind is OrderKind.AWAY, OWNER, book.now))
     assert not book.broker.orders()

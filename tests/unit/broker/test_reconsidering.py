@@ -4,8 +4,10 @@ import pytest
 
 from crabhook.broker.broker import Broker
 from crabhook.broker.facts import RuleAdded
-from crabhook.broker.orders import Kind, Order
+from crabhook.model.actor import OWNER
 from crabhook.model.event import Event
+from crabhook.model.order import Order, OrderKind
+from crabhook.model.wording import who
 from crabhook.platforms import PLATFORMS
 from crabhook.policy.rule import Rule, RuleVerdict
 from crabhook.policy.ruling import Ruling
@@ -42,7 +44,7 @@ def book(law: Law) -> Playbook:
 
 
 def added(book: Playbook, number: int = 1) -> Playbook:
-    return book._told("a rule is added", RuleAdded(number, "allow Bash(ls)", book.now))
+    return book._told("a rule is added", RuleAdded(number, "allow Bash(ls)", OWNER, book.now))
 
 
 def test_what_waits_for_the_same_is_decided_by_the_rule(book: Playbook, law: Law) -> None:
@@ -56,7 +58,7 @@ def test_what_waits_for_the_same_is_decided_by_the_rule(book: Playbook, law: Law
         f"feed: #2 PreToolUse ALLOWED: {BY}",
     )
     assert [card.number for card in book.broker.waiting()] == [3]
-    assert book.broker.card(2).decision.by == BY  # type: ignore[union-attr]
+    assert who(book.broker.card(2).decided.by) == BY  # type: ignore[union-attr]
 
 
 @pytest.mark.parametrize(
@@ -73,7 +75,7 @@ def test_only_what_the_rules_allow_is_decided(
 
 
 def test_a_session_that_is_held_as_a_whole_is_asked_about_on(book: Playbook, law: Law) -> None:
-    book.orders(Order(Kind.HOLD_ALL, session="held"))
+    book.orders(Order(OrderKind.HOLD_ALL, session="held"))
     book.asks(bash("a", "ls", "t1")).asks(bash("b", "ls", "t2", session="held"))
     book.answers(1, ALLOW)
     law.verdict = RuleVerdict.ALLOW
@@ -95,7 +97,7 @@ def test_every_leg_of_a_card_gets_its_own_words(book: Playbook, law: Law) -> Non
 
 
 def test_another_tool_and_a_result_that_is_held_wait_on(book: Playbook, law: Law) -> None:
-    book.orders(Order(Kind.HOLD, "PostToolUse"))
+    book.orders(Order(OrderKind.HOLD, "PostToolUse"))
     book.asks(bash("a", "ls", "t1"))
     book.asks(calling("b", {"command": "ls"}, "t2", tool="Other"))
     book.asks(bash("c", "ls", "t3", event="PostToolUse", tool_response="x"))

@@ -3,8 +3,10 @@
 from dataclasses import replace
 
 from crabhook.broker.facts import DecidedBefore, Given, Restored, WaitedBefore
-from crabhook.broker.restoring import COME_BACK_WITHIN, NEVER_CAME_BACK
-from crabhook.model.decision import Decision, Verdict
+from crabhook.broker.restoring import COME_BACK_WITHIN
+from crabhook.model.actor import OWNER
+from crabhook.model.decision import Decided, Decision, Verdict
+from crabhook.model.ending import Ended
 from crabhook.model.reply import Reply
 from crabhook.model.request import Request
 from crabhook.platforms import PLATFORMS
@@ -28,7 +30,7 @@ def decided_before(book: Playbook, request: Request, decision: Decision) -> None
     """Begin again after a server that decided a call on card 7 and died before it said so."""
     said = PLATFORMS["claude"].write(request.event, decision)
     given = Given(request.id, request.secret, said)
-    restore(book, answers=(given,), decided=(DecidedBefore(7, request, decision),))
+    restore(book, answers=(given,), decided=(DecidedBefore(7, request, Decided(decision, OWNER)),))
 
 
 def test_a_hook_that_comes_back_is_put_back_on_the_same_card_and_decided_once() -> None:
@@ -77,7 +79,7 @@ def test_a_hook_that_never_comes_back_leaves_no_card_waiting_for_nobody() -> Non
     assert [card.number for card in book.broker.waiting()] == [8]
     gone = book.broker.card(7)
     assert gone is not None
-    assert gone.why == NEVER_CAME_BACK
+    assert gone.end is Ended.NEVER_CAME_BACK
 
 
 def test_the_receipt_of_an_answer_from_before_is_told() -> None:

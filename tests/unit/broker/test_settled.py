@@ -4,7 +4,8 @@ import pytest
 
 from crabhook.broker.memory import KEPT
 from crabhook.broker.settled import ASKED_AGAIN_WITHIN, NOTE_KEPT, SettledCalls
-from crabhook.model.decision import Decision, Verdict
+from crabhook.model.actor import OWNER
+from crabhook.model.decision import Decided, Decision, Verdict
 from crabhook.model.event import Event, Scope, ToolCall
 from tests.support.playbook import (
     ALLOW,
@@ -22,6 +23,7 @@ from tests.support.playbook import (
 
 AGAIN = "the same call was decided before"
 NOTED = Decision(Verdict.ALLOW, note="mind the gap")
+ALLOWED = Decided(ALLOW, OWNER)
 CARRIED = 'PostToolUse {"additionalContext": "mind the gap"}'
 
 
@@ -221,8 +223,8 @@ def call(number: int, use_id: str = "") -> Event:
 def test_the_memory_is_bounded_and_the_oldest_goes_first() -> None:
     settled = SettledCalls()
     for number in range(KEPT + 1):
-        settled.remember_answer(call(number), ALLOW, 0.0)
-        settled.remember_note(call(number), NOTED, 0.0)
+        settled.remember_answer(call(number), ALLOWED, 0.0)
+        settled.remember_note(call(number), Decided(NOTED, OWNER), 0.0)
     assert repr(settled) == f"<SettledCalls answers={KEPT} notes={KEPT}>"
     assert settled.take_note(call(0), 0.0) == ""
     assert settled.take_note(call(1), 0.0) == "mind the gap"
@@ -230,7 +232,7 @@ def test_the_memory_is_bounded_and_the_oldest_goes_first() -> None:
 
 def test_the_memory_keeps_no_payload() -> None:
     settled = SettledCalls()
-    settled.remember_answer(call(1), ALLOW, 0.0)
+    settled.remember_answer(call(1), ALLOWED, 0.0)
     assert [entry.event.fields for _, entry in settled._answers.of_session(call(1))] == [{}]
 
 
@@ -238,16 +240,16 @@ def test_the_memory_keeps_no_payload() -> None:
 def test_no_answer_is_kept_past_its_use_and_not_more_than_so_many() -> None:
     settled = SettledCalls()
     for number in range(KEPT + 10):
-        settled.remember_answer(call(number), ALLOW, 0.0)
+        settled.remember_answer(call(number), ALLOWED, 0.0)
     assert repr(settled) == f"<SettledCalls answers={KEPT} notes=0>"
-    settled.remember_answer(call(0), ALLOW, ASKED_AGAIN_WITHIN + 1)
+    settled.remember_answer(call(0), ALLOWED, ASKED_AGAIN_WITHIN + 1)
     assert repr(settled) == "<SettledCalls answers=1 notes=0>"
 
 
 def test_an_event_without_a_tool_is_remembered_and_matches_nothing() -> None:
     settled = SettledCalls()
     bare = Event("claude", "PreToolUse", session="s")
-    settled.remember_answer(bare, ALLOW, 0.0)
+    settled.remember_answer(bare, ALLOWED, 0.0)
     asked = Event("claude", "PermissionRequest", session="s")
     assert settled.answer_again(asked, 0.0) is None
     settled.forget(asked, Scope.SESSION)

@@ -2,10 +2,10 @@
 
 import pytest
 
-from crabhook.broker.orders import Kind, Order
 from crabhook.broker.stops import CAP
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.errors import DecisionError
+from crabhook.model.order import Order, OrderKind
 from tests.support.playbook import Playbook, asking
 
 ON = Decision(Verdict.KEEP_GOING, reason="the tests still fail")
@@ -16,7 +16,7 @@ def stop(book: Playbook, ticket: str, *, active: bool) -> None:
 
 
 def test_the_row_is_on_the_card_and_its_end_is_refused_when_decided(book: Playbook) -> None:
-    book.orders(Order(Kind.HOLD, name="Stop"))
+    book.orders(Order(OrderKind.HOLD, name="Stop"))
     for row in range(CAP):
         stop(book, f"t{row}", active=row > 0)
         (card,) = book.broker.waiting()
@@ -30,8 +30,8 @@ def test_the_row_is_on_the_card_and_its_end_is_refused_when_decided(book: Playbo
 
 
 def test_an_order_counts_like_the_operator(book: Playbook) -> None:
-    book.orders(Order(Kind.HOLD, name="Stop"))
-    book.orders(Order(Kind.KEEP_GOING, name="Stop", times=2, words="on"))
+    book.orders(Order(OrderKind.HOLD, name="Stop"))
+    book.orders(Order(OrderKind.KEEP_GOING, name="Stop", times=2, words="on"))
     for row in range(2):  # which is not held, though the hold was ordered first
         stop(book, f"t{row}", active=row > 0)
         assert book.effects[0].reply.output == {  # type: ignore[union-attr]
@@ -43,7 +43,7 @@ def test_an_order_counts_like_the_operator(book: Playbook) -> None:
 
 
 def test_a_stop_of_its_own_begins_a_new_row(book: Playbook) -> None:
-    book.orders(Order(Kind.HOLD, name="Stop"))
+    book.orders(Order(OrderKind.HOLD, name="Stop"))
     stop(book, "a", active=False)
     book.answers(1, ON)
     stop(book, "b", active=False)
@@ -52,7 +52,7 @@ def test_a_stop_of_its_own_begins_a_new_row(book: Playbook) -> None:
 
 def test_a_row_ends_what_goes_on_by_itself(book: Playbook) -> None:
     for round_ in range(2):
-        book.orders(Order(Kind.KEEP_GOING, name="Stop", times=CAP, words="on"))
+        book.orders(Order(OrderKind.KEEP_GOING, name="Stop", times=CAP, words="on"))
         for row in range(CAP):
             stop(book, f"{round_}.{row}", active=round_ > 0 or row > 0)
     assert book.effects[0].reply.stdout == b""  # type: ignore[union-attr]

@@ -2,9 +2,9 @@
 
 import pytest
 
-from crabhook.broker.orders import Kind, Order
 from crabhook.broker.twins import TOGETHER_WITHIN, Tellings
 from crabhook.model.decision import Decision, Verdict
+from crabhook.model.order import Order, OrderKind
 from crabhook.model.request import Request, Stance
 from tests.support.playbook import PASS, Playbook, asking
 
@@ -52,7 +52,7 @@ def test_the_same_words_from_the_same_hook_are_the_next_stop(book: Playbook) -> 
 def test_an_order_to_keep_going_is_used_once_and_heard_by_both(
     book: Playbook, stances: tuple[Stance, Stance]
 ) -> None:
-    book.orders(Order(Kind.KEEP_GOING, name="Stop", session="s", times=2, words="go on"))
+    book.orders(Order(OrderKind.KEEP_GOING, name="Stop", session="s", times=2, words="go on"))
     for number in "12":
         for stance in stances:
             book.asks(stop(f"{number}{stance}", stance, last_assistant_message=number))
@@ -62,7 +62,7 @@ def test_an_order_to_keep_going_is_used_once_and_heard_by_both(
 
 
 def test_the_agents_cap_is_counted_once_for_both(book: Playbook) -> None:
-    book.orders(Order(Kind.KEEP_GOING, name="Stop", session="s", times=8, words="go on"))
+    book.orders(Order(OrderKind.KEEP_GOING, name="Stop", session="s", times=8, words="go on"))
     for number in range(8):
         for stance in (OWN, SUPERVISOR):
             said = {"last_assistant_message": str(number), "stop_hook_active": number > 0}
@@ -71,7 +71,7 @@ def test_the_agents_cap_is_counted_once_for_both(book: Playbook) -> None:
 
 
 def test_an_operator_who_is_away_is_not_waited_for_by_a_supervisor(book: Playbook) -> None:
-    book.orders(Order(Kind.AWAY)).asks(stop("a", SUPERVISOR))
+    book.orders(Order(OrderKind.AWAY)).asks(stop("a", SUPERVISOR))
     assert not book.broker.waiting()
     assert b"block" not in book.effects[0].reply.stdout  # type: ignore[union-attr]
 

@@ -2,8 +2,10 @@
 
 from pathlib import Path
 
-from crabhook.model.decision import OPERATOR, Decision, Verdict
+from crabhook.model.actor import OWNER, Actor, Operator
+from crabhook.model.decision import Decided, Decision, Verdict
 from crabhook.model.event import Event, ToolCall
+from crabhook.model.wording import who
 from crabhook.store import entries
 from crabhook.store.change import happened
 from crabhook.store.entries import Circumstances
@@ -17,7 +19,7 @@ def decided(
     command: str,
     verdict: str = "allow",
     *,
-    by: str = OPERATOR,
+    by: Actor = OWNER,
     cwd: str = "/srv/shop",
     at: float = NOON,
     session: str = "s1",
@@ -28,9 +30,9 @@ def decided(
     event = Event("claude", "PreToolUse", session, cwd, tool=ToolCall(tool, {"command": command}))
     updated = {"command": edited} if edited else None
     how = Circumstances(
-        Decision(Verdict(verdict), updated_input=updated, by=by),
+        Decided(Decision(Verdict(verdict), updated_input=updated), by),
         2.0,
-        rule="" if by == OPERATOR else by,
+        rule="" if isinstance(by, Operator) else who(by),
     )
     return entries.decided(event, how, at, legs=["r1"], card=None if how.rule else 7)
 

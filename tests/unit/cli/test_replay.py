@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from crabhook.cli import audit, replay
+from crabhook.model.actor import Nobody, Rule
+from crabhook.model.ending import Ended
 from tests.unit.cli.pastrecord import NOON, decided, write
 
 RULES = """
@@ -20,8 +22,9 @@ note = "the day's work"
 verdict = "deny"
 match = "Bash(git push *)"
 """
-OLD = "rule allow Bash(git status *) (rules.toml, line 1)"
+OLD = "allow Bash(git status *) (rules.toml, line 1)"
 HOSTILE = "git push \x1b[2J\u202e\nYOU DENIED"
+NOBODY = Nobody(Ended.AWAY)
 Replay = Callable[..., str]
 
 
@@ -49,11 +52,11 @@ def run(
         decided("npm run deploy", "deny", at=NOON + 60),
         decided("npm run deploy", "deny", at=NOON + 120),
         decided("git push", session="s2", at=NOON + 180),
-        decided("git status", by=OLD, cwd="/srv/other", at=NOON + 240),
+        decided("git status", by=Rule(OLD), cwd="/srv/other", at=NOON + 240),
         decided("npm run lint", edited="npm run lint:fix", at=NOON + 300),
         decided("cat a", at=NOON + 360),
-        decided("npm run test", "pass", by="crabhook", at=NOON + 400),
-        decided(HOSTILE, "pass", by="crabhook", tool="Monitor", at=NOON + 420),
+        decided("npm run test", "pass", by=NOBODY, at=NOON + 400),
+        decided(HOSTILE, "pass", by=NOBODY, tool="Monitor", at=NOON + 420),
     )
 
     def run_replay(*words: str) -> str:
@@ -88,7 +91,9 @@ def test_it_says_what_was_what_would_be_and_by_which_rule(run: Replay, rules: Pa
     shown = run()
     assert f"in /srv/shop: was deny by you; now allow: {rules}, line 2" in shown
     assert "(the day's work)" in shown
-    assert f"in /srv/other: was allow by {OLD}; now open: no rule speaks of git status" in shown
+    assert (
+        f"in /srv/other: was allow by rule {OLD}; now open: no rule speaks of git status" in shown
+    )
     assert "npm run deploy  (2 times)" in shown
 
 

@@ -2,19 +2,18 @@
 
 import pytest
 
-from crabhook.model.decision import CRABHOOK, OPERATOR, Decision, Verdict, no_opinion
+from crabhook.model.actor import Nobody
+from crabhook.model.decision import Verdict, no_opinion
+from crabhook.model.ending import AnsweredAtAgent, Ended, EndReason
 
 
-def test_no_opinion_is_nobodys_and_never_an_allow() -> None:
-    decision = no_opinion("why")
-    assert (decision.verdict, decision.reason, decision.by) == (Verdict.PASS, "why", CRABHOOK)
+@pytest.mark.parametrize("why", [*Ended, AnsweredAtAgent("it failed")])
+def test_no_opinion_is_nobodys_and_never_an_allow(why: EndReason) -> None:
+    left = no_opinion(why)
+    assert (left.decision.verdict, left.by) == (Verdict.PASS, Nobody(why))
 
 
 @pytest.mark.parametrize("verdict", Verdict)
 def test_every_verdict_has_its_word_once_it_is_given(verdict: Verdict) -> None:
     assert verdict.done.isupper()
     assert len({one.done for one in Verdict}) == len(Verdict)
-
-
-def test_a_decision_is_the_operators_unless_it_says_otherwise() -> None:
-    assert Decision(Verdict.ALLOW).by == OPERATOR

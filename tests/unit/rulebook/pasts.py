@@ -1,6 +1,5 @@
 """Pasts made by hand: calls with what became of them, and the law they are held against."""
 
-from crabhook.model.decision import OPERATOR
 from crabhook.model.event import Event
 from crabhook.policy.engine import Policy
 from crabhook.policy.protected import Protected
@@ -8,6 +7,7 @@ from crabhook.policy.rule import Rule, RuleSet, RuleVerdict
 from crabhook.policy.surroundings import Surroundings
 from crabhook.rulebook.past import PastCall
 from crabhook.rulebook.today import InForce, LawOf
+from crabhook.store.actors import actor_in
 from tests.unit.policy.law import HOME, NOW, PROJECT
 
 PROTECTED = Protected()
@@ -17,11 +17,11 @@ def past(
     event: Event,
     verdict: str = "allow",
     *,
-    by: str = OPERATOR,
+    by: str = "operator",
     edited: bool = False,
     at: str = "2026-11-20T10:00:00.000000Z",
 ) -> PastCall:
-    return PastCall(event, RuleVerdict(verdict), by == OPERATOR, edited, at, 1, by)
+    return PastCall(event, RuleVerdict(verdict), actor_in({"by": by}), edited, at, 1)
 
 
 def under(*rules: Rule) -> LawOf:

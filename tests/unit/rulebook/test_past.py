@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from crabhook.model.decision import OPERATOR, Decision, Verdict
+from crabhook.model.actor import OWNER, Rule
+from crabhook.model.decision import Decided, Decision, Verdict
 from crabhook.model.event import Event, ToolCall
 from crabhook.policy.rule import RuleVerdict
 from crabhook.rulebook.past import past_calls
@@ -20,8 +21,8 @@ NOON = 1_767_960_000.0  # 2026-01-09T12:00:00Z
 
 def decided(verdict: Verdict, command: str, *, rule: str = "", card: int | None = 1) -> Entry:
     event = Event("claude", "PreToolUse", "s1", "/app", tool=ToolCall("Bash", {"command": command}))
-    decision = Decision(verdict, by=rule or OPERATOR)
-    how = Circumstances(decision, 2.0, where="the desk", rule=rule)
+    decided = Decided(Decision(verdict), Rule(rule) if rule else OWNER)
+    how = Circumstances(decided, 2.0, where="the desk", rule=rule)
     return entries.decided(event, how, NOON, legs=["r1"], card=card)
 
 
@@ -59,7 +60,8 @@ def test_only_the_latest_are_read_where_that_is_asked(tmp_path: Path) -> None:
 
 def test_what_was_edited_says_so(tmp_path: Path) -> None:
     event = Event("claude", "PreToolUse", tool=ToolCall("Bash", {"command": "rm x"}))
-    how = Circumstances(Decision(Verdict.ALLOW, updated_input={"command": "ls"}), 1.0)
+    made = Decision(Verdict.ALLOW, updated_input={"command": "ls"})
+    how = Circumstances(Decided(made, OWNER), 1.0)
     record(tmp_path, entries.decided(event, how, NOON, legs=["r1"]))
     (found,) = past_calls(tmp_path)
     assert found.edited

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crabhook.model.decision import CRABHOOK
+from crabhook.model.wording import CRABHOOK
 from crabhook.policy.rule import RuleScope
 from crabhook.rulebook.replay import Kind, replay
 from tests.unit.policy.law import NOW, bash, rule

@@ -24,18 +24,21 @@ from crabhook.broker.facts import (
     TimePassed,
     WaitedBefore,
 )
-from crabhook.broker.orders import Kind, Order
 from crabhook.broker.shelf import ENDED_KEPT
 from crabhook.broker.waitingroom import Bounds
-from crabhook.model.decision import Decision, Verdict
+from crabhook.model.actor import OWNER
+from crabhook.model.decision import Decided, Decision, Verdict
+from crabhook.model.order import Order, OrderKind
 from crabhook.model.request import Request
 from crabhook.platforms import PLATFORMS
 from crabhook.server.bookkeeper import Bookkeeper
 from crabhook.server.keeping import read_back
+from crabhook.store.actors import actor_told
 from crabhook.store.change import Change
 from crabhook.store.record import iso
 from tests.support.playbook import ALLOW, DENY, asking, bash, prompt
 
+DENIED = Decided(DENY, OWNER)
 WALL = 1_700_000_000.0
 
 
@@ -72,7 +75,7 @@ def test_a_decision_its_record_and_every_answer_are_one_change() -> None:
     kept.tell(Arrived(prompt("b", "ls"), 2, 0.0))
     edited: dict[str, Any] = {"command": "ls -l"}
     decision = Decision(Verdict.ALLOW, note="ok", updated_input=edited)
-    (change,) = kept.tell(Answered(1, decision, 2.5))
+    (change,) = kept.tell(Answered(1, decision, OWNER, 2.5))
     (entry,) = change.entries
     assert (entry.kind.value, entry.verdict, entry.card) == ("decided", "allow", 1)
     assert entry.body["waited"] == 2.5
@@ -109,14 +112,14 @@ def test_a_leg_that_leaves_the_others_waits_no_longer(over: Fact, why: str) -> N
     (entry,) = change.entries
     assert (change.ended, change.waiting) == (("b",), ())
     assert (entry.kind, entry.request_id, entry.card, entry.body) == ("left", "b", 1, {"why": why})
-    (change,) = kept.tell(Answered(1, ALLOW, 32.0))
+    (change,) = kept.tell(Answered(1, ALLOW, OWNER, 32.0))
     assert change.ended == ("a",)
 
 
 def test_a_delivery_is_told_once() -> None:
     kept = Kept()
     kept.tell(Arrived(bash("a", "ls"), 1, 0.0))
-    kept.tell(Answered(1, DENY, 1.0))
+    kept.tell(Answered(1, DENY, OWNER, 1.0))
     (change,) = kept.tell(Delivered("a", whole=True, now=1.1))
     assert (kinds([change]), change.delivered) == (["delivered"], (("a", True),))
     assert kept.tell(Delivered("a", whole=True, now=1.2)) == []
@@ -125,8 +128,8 @@ def test_a_delivery_is_told_once() -> None:
 def test_what_is_only_watched_is_an_event_and_what_an_order_decides_a_decision() -> None:
     kept = Kept()
     assert kinds(kept.tell(Arrived(asking("a", "Notification"), 1, 0.0))) == ["event"]
-    order = Order(Kind.ALLOW_ALL, session="s", until=60.0)
-    assert kinds(kept.tell(Ordered(order, 0.0))) == ["operator"]
+    order = Order(OrderKind.ALLOW_ALL, session="s", until=60.0)
+    assert kinds(kept.tell(Ordered(order, OWNER, 0.0))) == ["operator"]
     (change,) = kept.tell(Arrived(bash("b", "ls"), 2, 0.0))
     assert (kinds([change]), change.entries[0].verdict) == (["decided"], "allow")
     assert change.answers[0].request_id == "b"
@@ -136,9 +139,13 @@ def test_what_is_only_watched_is_an_event_and_what_an_order_decides_a_decision()
 def test_a_longer_wait_is_kept_and_is_no_new_request() -> None:
     kept = Kept()
     kept.tell(Arrived(replace(bash("a", "ls", wait=10), gives_up_at=100.0), 1, 0.0))
-    change, told_of = kept.tell(Extended(1, 50, 0.0))
+    change, told_of = kept.tell(Extended(1, 50, OWNER, 0.0))
     assert change.entries == ()
-    assert told_of.entries[0].body == {"what": "gave #1 more time", "expires": iso(WALL + 60)}
+    assert told_of.entries[0].body == {
+        "what": "gave #1 more time",
+        "actor": actor_told(OWNER),
+        "expires": iso(WALL + 60),
+    }
     assert change.waiting[0].wait_until == WALL + 60
 
 
@@ -146,7 +153,7 @@ def test_a_ticket_that_comes_back_adds_nothing() -> None:
     kept = Kept()
     kept.tell(Arrived(bash("a", "ls"), 1, 0.0))
     assert kept.tell(Arrived(bash("a", "ls"), 2, 1.0)) == []
-    kept.tell(Answered(1, ALLOW, 2.0))
+    kept.tell(Answered(1, ALLOW, OWNER, 2.0))
     assert kept.tell(Arrived(bash("a", "ls"), 3, 3.0)) == []
 
 
@@ -168,7 +175,7 @@ def test_each_leg_has_its_own_delivery() -> None:
     kept = Kept()
     kept.tell(Arrived(bash("a", "ls"), 1, 0.0))
     kept.tell(Arrived(prompt("b", "ls"), 2, 0.0))
-    kept.tell(Answered(1, DENY, 1.0))
+    kept.tell(Answered(1, DENY, OWNER, 1.0))
     assert told(kept.tell(Delivered("b", whole=True, now=1.1))) == [("b", 1, True)]
     assert told(kept.tell(Delivered("a", whole=False, now=6.0))) == [("a", 1, False)]
     assert kept.tell(Delivered("a", whole=False, now=6.0)) == []
@@ -181,13 +188,13 @@ def test_a_delivery_is_told_however_many_were_decided_at_once() -> None:
     for number in range(many):
         kept.tell(Arrived(bash(f"r{number}", "ls", f"t{number}"), number + 1, 0.0))
     for number in range(many):
-        kept.tell(Answered(number + 1, DENY, 1.0))
+        kept.tell(Answered(number + 1, DENY, OWNER, 1.0))
     fates = [told(kept.tell(Delivered(f"r{n}", whole=True, now=1.1))) for n in range(many)]
     assert fates == [[(f"r{n}", n + 1, True)] for n in range(many)]
 
 
 def test_an_answer_from_before_a_restart_is_told_of_once_and_never_decided_again() -> None:
-    before = DecidedBefore(7, bash("a", "ls"), DENY)
+    before = DecidedBefore(7, bash("a", "ls"), DENIED)
     kept = begun_again(decided=(before,))
     changes = kept.tell(Delivered("a", whole=True, now=2.0))
     assert (kinds(changes), told(changes)) == (["delivered"], [("a", 7, True)])
@@ -195,14 +202,14 @@ def test_an_answer_from_before_a_restart_is_told_of_once_and_never_decided_again
 
 
 def test_what_is_on_record_of_an_answers_way_is_not_told_again() -> None:
-    kept = begun_again(decided=(DecidedBefore(7, bash("a", "ls"), DENY, delivered=False),))
+    kept = begun_again(decided=(DecidedBefore(7, bash("a", "ls"), DENIED, delivered=False),))
     assert kept.tell(Delivered("a", whole=False, now=2.0)) == []
     assert told(kept.tell(Delivered("a", whole=True, now=3.0))) == [("a", 7, True)]
 
 
 def test_a_hook_that_does_not_come_back_for_its_answer_is_not_said_to_be_gone() -> None:
     kept = begun_again(bash("a", "ls"))
-    kept.tell(Answered(7, DENY, 1.0))
+    kept.tell(Answered(7, DENY, OWNER, 1.0))
     (change,) = kept.tell(Delivered("a", whole=False, now=151.0))
     assert change.delivered == (("a", False),)
     assert "started again" in str(change.entries[0].body["why"])
@@ -210,7 +217,7 @@ def test_a_hook_that_does_not_come_back_for_its_answer_is_not_said_to_be_gone() 
 
 @pytest.mark.parametrize("decided", [True, False])
 def test_a_hook_that_came_back_and_went_is_said_to_be_gone(decided: bool) -> None:
-    before = DecidedBefore(7, bash("a", "ls"), DENY)
+    before = DecidedBefore(7, bash("a", "ls"), DENIED)
     if decided:
         given = Given("a", "secret of a", PLATFORMS["claude"].write(before.request.event, DENY))
         kept = Kept()
@@ -219,7 +226,7 @@ def test_a_hook_that_came_back_and_went_is_said_to_be_gone(decided: bool) -> Non
     else:
         kept = begun_again(bash("a", "ls"))
         kept.tell(Arrived(bash("a", "ls"), 1, 0.5))
-        kept.tell(Answered(7, DENY, 1.0))
+        kept.tell(Answered(7, DENY, OWNER, 1.0))
     (change,) = kept.tell(Delivered("a", whole=False, now=6.0))
     assert change.entries[0].body["why"] == "the hook had gone"
 
@@ -227,7 +234,7 @@ def test_a_hook_that_came_back_and_went_is_said_to_be_gone(decided: bool) -> Non
 def test_an_answer_is_kept_with_what_it_says_until_it_is_received() -> None:
     kept = Kept()
     kept.tell(Arrived(bash("a", "ls"), 1, 0.0))
-    (change,) = kept.tell(Answered(1, DENY, 1.0))
+    (change,) = kept.tell(Answered(1, DENY, OWNER, 1.0))
     (answer,) = change.answers
     assert answer.owed
     assert answer.call is not None

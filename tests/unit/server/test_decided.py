@@ -6,13 +6,15 @@ from typing import Any
 import pytest
 
 from crabhook.broker.states import TooLateError
-from crabhook.model.decision import Decision, Verdict
+from crabhook.model.actor import Rule
+from crabhook.model.decision import Decided, Decision, Verdict
 from crabhook.model.event import Event
 from crabhook.platforms import PLATFORMS
 from crabhook.policy.rule import RuleVerdict
 from crabhook.policy.ruling import Ruling
 from crabhook.server.runner import Runner
 from tests.support.playbook import asking
+from tests.support.seat import seat
 
 ALLOW = Decision(Verdict.ALLOW)
 LS = {"tool_name": "Bash", "tool_input": {"command": "ls"}, "tool_use_id": "t1"}
@@ -23,8 +25,8 @@ class Told:
 
     def __init__(self, ruling: Ruling | None = None) -> None:
         self.runner = Runner(PLATFORMS, None, lambda _: ruling)
-        self.decisions: list[tuple[Event, Decision]] = []
-        self.runner.decided = lambda event, decision: self.decisions.append((event, decision))
+        self.decisions: list[tuple[Event, Decided]] = []
+        self.runner.decided = lambda event, decided: self.decisions.append((event, decided))
 
     def asks(self, ticket: str, event: str = "PreToolUse", **fields: Any) -> None:
         now = asyncio.get_running_loop().time()
@@ -32,26 +34,26 @@ class Told:
 
     @property
     def lines(self) -> list[str]:
-        return [f"{event.name} {decision.verdict}" for event, decision in self.decisions]
+        return [f"{event.name} {one.decision.verdict}" for event, one in self.decisions]
 
 
 async def test_what_a_rule_decides_is_told_with_the_whole_input() -> None:
     told = Told(Ruling(RuleVerdict.DENY, None, "no"))
     told.asks("a")
-    ((event, decision),) = told.decisions
+    ((event, decided),) = told.decisions
     assert event.tool
     assert event.tool.input == LS["tool_input"]
-    assert decision.by == "the rules"
+    assert decided.by == Rule("")
 
 
 async def test_an_answer_is_told_once_and_its_delivery_is_none() -> None:
     told = Told()
     told.asks("a")
     assert told.lines == []
-    told.runner.answer(1, ALLOW)
+    seat(told.runner).answer(1, ALLOW)
     told.runner.confirm("a", "secret of a")
     with pytest.raises(TooLateError):
-        told.runner.answer(1, ALLOW)
+        seat(told.runner).answer(1, ALLOW)
     assert told.lines == ["PreToolUse allow"]
     told.runner.close()
 
@@ -60,7 +62,7 @@ async def test_a_call_with_two_legs_is_decided_once_and_said_again_to_the_later(
     told = Told()
     told.asks("a")
     told.asks("b", "PermissionRequest", tool_use_id="")
-    told.runner.answer(1, ALLOW)
+    seat(told.runner).answer(1, ALLOW)
     assert told.lines == ["PreToolUse allow"]
     told.runner.close()
 

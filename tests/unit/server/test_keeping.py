@@ -11,20 +11,23 @@ from hypothesis import strategies as st
 from crabhook.broker.card import Card
 from crabhook.broker.effects import Resolve
 from crabhook.broker.states import State
-from crabhook.model.decision import Decision, Verdict
+from crabhook.model.actor import OWNER, Actor
+from crabhook.model.decision import Decided, Decision, Verdict
 from crabhook.model.jsontext import MAX_DEPTH, parse_object
 from crabhook.model.request import Origin, Request, Stance
 from crabhook.platforms import PLATFORMS
 from crabhook.server.keeping import (
     answer_kept,
-    decision_read,
-    decision_text,
+    decided_read,
+    decided_text,
     restored,
     waiting_kept,
 )
 from crabhook.store.change import Recovered
+from tests.support.actors import ACTORS
 from tests.support.playbook import ALLOW, bash
 
+ALLOWED = Decided(ALLOW, OWNER)
 WALL = 1_700_000_000.0
 TEXT = st.text(st.characters())  # lone surrogates too, as agents can write them
 OBJECT = st.dictionaries(TEXT, TEXT | st.integers() | st.none())
@@ -69,18 +72,18 @@ def test_by_no_wall_clock_has_anybody_waited_past_the_end() -> None:
 
 def test_what_was_decided_comes_back_with_its_answer() -> None:
     one = leg()
-    card = Card(3, (one,), asked_at=0.0, state=State.DECIDED, decision=ALLOW)
+    card = Card(3, (one,), asked_at=0.0, state=State.DECIDED, decided=ALLOWED)
     reply = PLATFORMS["claude"].write(one.event, ALLOW)
     kept = answer_kept(one, Resolve("a", 1, reply, confirm=True), WALL, card)
     found = restored(Recovered((), (kept,), 3), PLATFORMS, 5.0, WALL)
     (decided,) = found.decided
-    assert (decided.number, decided.decision, decided.delivered) == (3, ALLOW, None)
+    assert (decided.number, decided.decided, decided.delivered) == (3, ALLOWED, None)
     assert decided.request.event == one.event
     (answer,) = found.answers
     assert (answer.request_id, answer.secret, answer.reply) == ("a", one.secret, reply)
 
 
-@pytest.mark.parametrize("card", [None, Card(3, (leg(),), 0.0, State.DECIDED, ALLOW)])
+@pytest.mark.parametrize("card", [None, Card(3, (leg(),), 0.0, State.DECIDED, ALLOWED)])
 def test_an_answer_whose_receipt_nobody_waits_for_is_never_owed(card: Card | None) -> None:
     reply = PLATFORMS["claude"].write(leg().event, ALLOW)
     kept = answer_kept(leg(), Resolve("a", 1, reply), WALL, card)
@@ -108,19 +111,20 @@ def test_a_platform_that_is_no_longer_known_is_left_alone() -> None:
         interrupt=st.booleans(),
         halt=TEXT,
         user_message=TEXT,
-        by=TEXT,
-    )
+    ),
+    ACTORS,
 )
-def test_a_decision_comes_back_whole(decision: Decision) -> None:
-    assert decision_read(decision_text(decision)) == decision
+def test_a_decision_comes_back_whole_with_who_made_it(decision: Decision, by: Actor) -> None:
+    decided = Decided(decision, by)
+    assert decided_read(decided_text(decided)) == decided
 
 
 def test_a_decision_about_the_deepest_input_that_is_read_comes_back() -> None:
     deepest = parse_object(b'{"x":' * MAX_DEPTH + b"1" + b"}" * MAX_DEPTH)
-    decision = Decision(Verdict.ALLOW, updated_input=deepest)
-    assert decision_read(decision_text(decision)) == decision
+    decided = Decided(Decision(Verdict.ALLOW, updated_input=deepest), OWNER)
+    assert decided_read(decided_text(decided)) == decided
 
 
 def test_no_field_of_a_decision_is_forgotten() -> None:
-    text = decision_text(ALLOW).decode()
+    text = decided_text(ALLOWED).decode()
     assert all(f'"{one.name}":' in text for one in fields(Decision))

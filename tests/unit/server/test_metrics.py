@@ -12,8 +12,8 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from crabhook import __version__
-from crabhook.broker.orders import Kind, Order
 from crabhook.model.event import Event
+from crabhook.model.order import Order, OrderKind
 from crabhook.platforms import PLATFORMS
 from crabhook.server import metrics as module
 from crabhook.server.families import COUNTERS, GAUGES, TIMINGS
@@ -24,6 +24,7 @@ from crabhook.store.errors import StoreError
 from crabhook.store.recorder import Recorder
 from crabhook.store.sqlite import SqliteStore
 from tests.support.playbook import ALLOW, asking, bash
+from tests.support.seat import seat
 
 
 def watched(runner: Runner) -> Metrics:
@@ -69,8 +70,8 @@ async def test_what_happens_is_counted() -> None:
     runner.enter(bash("a", "ls", wait=runner.now() + 60))
     runner.enter(bash("b", "make", "t2", wait=runner.now() + 60))
     runner.enter(asking("c", "AfterTool", platform="gemini", session="t"))
-    runner.order(Order(Kind.ALLOW_ALL, session="z", until=runner.now() + 60))
-    runner.answer(1, ALLOW)
+    seat(runner).order(Order(OrderKind.ALLOW_ALL, session="z", until=runner.now() + 60))
+    seat(runner).answer(1, ALLOW)
     seen = shown(metrics)
     assert seen["crabhook_requests_total", ("PreToolUse", "claude")] == 2
     assert seen["crabhook_requests_total", ("AfterTool", "gemini")] == 1

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from crabhook.broker.card import Card
-from crabhook.model.decision import Decision, Verdict
+from crabhook.model.actor import OWNER
+from crabhook.model.decision import Decided, Decision, Verdict
 from crabhook.model.event import Event, ToolCall
 from crabhook.model.request import Request
 from crabhook.policy.propose import DEFAULT_LIFE
@@ -39,7 +40,9 @@ def bash(command: str, cwd: str = "/nowhere/app", tool: str = "Bash") -> Event:
 
 
 def decided(event: Event, decision: Decision) -> entries.Entry:
-    return entries.decided(event, Circumstances(decision, 1.0, "the desk"), NOON, legs=["r"])
+    return entries.decided(
+        event, Circumstances(Decided(decision, OWNER), 1.0, "the desk"), NOON, legs=["r"]
+    )
 
 
 class Office:

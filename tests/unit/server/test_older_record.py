@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from crabhook.model.actor import UNKNOWN
 from crabhook.model.decision import Decision, Verdict
 from crabhook.platforms import PLATFORMS
 from crabhook.server.runner import Runner
@@ -12,6 +13,7 @@ from crabhook.store.recorder import Recorder
 from crabhook.store.sqlite import SqliteStore
 from tests.support.ledger import Ledger
 from tests.support.older_record import copied
+from tests.support.seat import seat
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -23,7 +25,11 @@ async def test_what_waited_at_an_older_server_is_decided_at_this_one(tmp_path: P
     runner = Runner(PLATFORMS, recorder)
     runner.restore()
     assert [card.number for card in runner.waiting()] == [21, 22]
-    runner.answer(21, Decision(Verdict.ALLOW))
+    owed = runner.card(20)
+    assert owed is not None
+    assert owed.decided is not None
+    assert owed.decided.by == UNKNOWN  # an operator, of whom it kept no more
+    seat(runner).answer(21, Decision(Verdict.ALLOW))
     runner.close()
     recorder.close()
     ledger = Ledger(folder)

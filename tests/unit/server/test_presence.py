@@ -11,15 +11,18 @@ from typing import TYPE_CHECKING, Any
 import grpc
 import pytest
 
-from crabhook.broker.orders import AWAY, MAX_ORDERS, Kind, Order
+from crabhook.broker.orders import MAX_ORDERS
 from crabhook.broker.states import State
+from crabhook.model.order import Order, OrderKind, Standing
+from crabhook.model.wording import AWAY
 from crabhook.server.address import TcpAddress
 from crabhook.server.passphrase import LONGEST, TRIES, Passphrase, keep
-from crabhook.server.presence import ELSEWHERE, LONGEST_AWAY
+from crabhook.server.presence import LONGEST_AWAY, OWNER_ELSEWHERE
 from crabhook.ui.commands import words
 from crabhook.v1 import desk_pb2 as pb
 from tests.support.port import ask, asking, connected, request
 from tests.support.presence import RIGHT, WRONG, Door, away, door, here, say
+from tests.support.seat import seat
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -35,8 +38,8 @@ async def refused(call: Any) -> tuple[grpc.StatusCode, str]:
     return error.value.code(), error.value.details() or ""
 
 
-def stands(opened: Door) -> list[Order]:
-    return [order for order in opened.runner.orders() if order.kind is Kind.AWAY]
+def stands(opened: Door) -> list[Standing]:
+    return [order for order in opened.runner.orders() if order.kind is OrderKind.AWAY]
 
 
 async def test_here_without_an_order_changes_nothing_and_says_so() -> None:
@@ -48,12 +51,12 @@ async def test_here_without_an_order_changes_nothing_and_says_so() -> None:
 
 async def test_here_needs_no_passphrase_and_ends_being_away_alone() -> None:
     async with door() as opened, connected(opened.bound[0]) as channel:
-        opened.runner.order(Order(Kind.AWAY))
-        opened.runner.order(Order(Kind.HOLD, "Stop"))
+        seat(opened.runner).order(Order(OrderKind.AWAY))
+        seat(opened.runner).order(Order(OrderKind.HOLD, "Stop"))
         said = await say(channel, here())
         assert (said.presence, said.changed) == (pb.PRESENCE_HERE, True)
-        assert [order.kind for order in opened.runner.orders()] == [Kind.HOLD]
-        assert opened.told()[-2:] == [f"crabhook here {ELSEWHERE}", "ended: away"]
+        assert [order.kind for order in opened.runner.orders()] == [OrderKind.HOLD]
+        assert opened.told()[-2:] == ["crabhook here (said in another terminal)", "ended: away"]
         async with asking(channel, request()):
             await opened.waiting()
 
@@ -70,14 +73,18 @@ async def test_away_with_the_passphrase_lets_go_of_what_waits_and_what_comes() -
         ended = opened.runner.card(card.number)
         assert ended is not None
         assert (ended.state, ended.why) == (State.WITHDRAWN, AWAY)
-        assert stands(opened) == [Order(Kind.AWAY, words=ELSEWHERE)]
-        assert opened.told()[:2] == ["crabhook away: the right passphrase", f"away {ELSEWHERE}"]
+        (order,) = stands(opened)
+        assert (order.kind, order.by) == (OrderKind.AWAY, OWNER_ELSEWHERE)
+        assert opened.told()[:2] == [
+            "crabhook away: the right passphrase",
+            "away (said in another terminal)",
+        ]
         assert RIGHT not in repr(opened.news)
 
 
 async def test_away_for_a_while_stands_that_long_and_replaces_another_end() -> None:
     async with door() as opened, connected(opened.bound[0]) as channel:
-        opened.runner.order(Order(Kind.AWAY))
+        seat(opened.runner).order(Order(OrderKind.AWAY))
         before = opened.runner.now()
         said = await say(channel, away(RIGHT, seconds=7200))
         (order,) = stands(opened)
@@ -121,7 +128,7 @@ async def test_after_five_wrong_ones_even_the_right_one_is_not_looked_at() -> No
             assert "none is looked at for" in words
         assert not stands(opened)
         assert len([line for line in opened.told() if "refused unseen" in line]) == 1
-        opened.runner.order(Order(Kind.AWAY))  # the desk's own key is another matter
+        seat(opened.runner).order(Order(OrderKind.AWAY))  # the desk's own key is another matter
         assert (await say(channel, here())).changed
 
 
@@ -197,12 +204,12 @@ async def test_over_tcp_nothing_is_said_even_with_the_token(
         door(LOOPBACK, token="t0ken") as opened,
         connected(opened.bound[0]) as channel,
     ):
-        opened.runner.order(Order(Kind.AWAY))
+        seat(opened.runner).order(Order(OrderKind.AWAY))
         news = list(opened.news)
         code, words = await refused(say(channel, said, metadata=metadata))
         assert code is STATUS.PERMISSION_DENIED
         assert "Unix socket" in words
-        assert opened.runner.orders() == (Order(Kind.AWAY),)
+        assert [order.kind for order in opened.runner.orders()] == [OrderKind.AWAY]
         assert opened.news == news
 
 
@@ -260,7 +267,7 @@ async def test_what_nobody_can_mean_is_refused_before_a_passphrase_is_looked_at(
 async def test_an_order_the_broker_refuses_is_refused_in_its_words() -> None:
     async with door() as opened, connected(opened.bound[0]) as channel:
         for number in range(MAX_ORDERS):
-            opened.runner.order(Order(Kind.HOLD, "Stop", session=f"s{number}"))
+            seat(opened.runner).order(Order(OrderKind.HOLD, "Stop", session=f"s{number}"))
         code, words = await refused(say(channel, away(RIGHT)))
         assert code is STATUS.FAILED_PRECONDITION
         assert f"{MAX_ORDERS} orders" in words
@@ -278,5 +285,5 @@ async def test_every_attempt_is_in_the_feed_that_a_screen_reads_when_it_likes() 
         assert opened.told() == [
             "crabhook away: wrong passphrase (1 in a row)",
             "crabhook away: the right passphrase",
-            f"away {ELSEWHERE}",
+            "away (said in another terminal)",
         ]

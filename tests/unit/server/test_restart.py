@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from crabhook.broker.effects import Refusal
-from crabhook.broker.orders import Kind
 from crabhook.model.decision import Decision, Verdict
+from crabhook.model.order import OrderKind
 from crabhook.platforms import PLATFORMS
 from crabhook.server import runner as module
 from crabhook.server.place import RefusedError
@@ -21,6 +21,7 @@ from crabhook.store.reader import Reader
 from crabhook.store.recorder import OnTrouble, Recorder
 from crabhook.store.sqlite import SqliteStore
 from tests.support.playbook import DENY, asking, bash
+from tests.support.seat import seat
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -39,7 +40,7 @@ async def killed_with(folder: Path, *decided: int) -> None:
     enter(before, "a")
     enter(before, "b")
     for number in decided:
-        before.answer(number, DENY)
+        seat(before).answer(number, DENY)
     for _, alarm in before._receipts.values():
         alarm.cancel()
     store.close()
@@ -55,7 +56,7 @@ async def test_what_became_of_an_answer_is_told_once_whenever_it_was_given(
     runner = Runner(PLATFORMS, recorder)
     runner.restore()
     for card in runner.waiting():
-        runner.answer(card.number, DENY)  # while nobody is back
+        seat(runner).answer(card.number, DENY)  # while nobody is back
     place = enter(runner, "a")
     assert place.confirm
     assert b"not here" in (await place.wait()).stdout
@@ -104,7 +105,7 @@ async def test_trouble_with_the_record_is_told_at_once_and_its_end_too(
         enter(runner, "a")
         assert ["NOT RECORDED" in text for text in told if text] == [True]
         enter(runner, "b")
-        runner.answer(1, DENY)
+        seat(runner).answer(1, DENY)
         assert ["NOT RECORDED" in text for text in told if text] == [True]  # and only once
         other.execute("ROLLBACK")
     async with asyncio.timeout(10):
@@ -136,7 +137,7 @@ async def test_an_id_the_store_alone_remembers_is_taken_up_by_no_other_secret(
     recorder = Recorder(lambda: SqliteStore(tmp_path))
     runner = Runner(PLATFORMS, recorder)
     enter(runner, "a")
-    runner.answer(1, DENY)
+    seat(runner).answer(1, DENY)
     waits = runner.enter(bash("b", "ls", wait=runner.now() + 60))
     stolen = asking("a", "UserPromptSubmit", secret="guess", wait=runner.now() + 60)
     with pytest.raises(RefusedError) as refused:
@@ -169,14 +170,14 @@ async def test_a_halted_session_stays_halted_when_the_server_begins_again(tmp_pa
     store = SqliteStore(tmp_path)
     before = Runner(PLATFORMS, Recorder(lambda: store))
     enter(before, "a")
-    before.answer(1, Decision(Verdict.DENY, reason="stop", halt="stop"))
+    seat(before).answer(1, Decision(Verdict.DENY, reason="stop", halt="stop"))
     before._receipts["a"][1].cancel()
     store.close()
 
     after = Runner(PLATFORMS, Recorder(lambda: SqliteStore(tmp_path)))
     after.restore()
     assert [(order.kind, order.session, order.words) for order in after.orders()] == [
-        (Kind.HALT, "s", "stop")
+        (OrderKind.HALT, "s", "stop")
     ]
     place = enter(after, "b")
     assert b"the operator halted this session: stop" in (await place.wait()).stdout

@@ -11,6 +11,7 @@ import pytest
 
 from crabhook.broker.effects import Refusal
 from crabhook.broker.states import State, TooLateError
+from crabhook.model.actor import Rule
 from crabhook.model.errors import DecisionError
 from crabhook.model.event import Event
 from crabhook.model.request import Origin
@@ -28,6 +29,7 @@ from crabhook.store.recorder import Recorder
 from crabhook.store.sqlite import SqliteStore
 from tests.support.offering import NARROW
 from tests.support.playbook import ALLOW, DENY, asking, bash, is_allow
+from tests.support.seat import seat
 
 
 def enter(runner: Runner, ticket: str = "a", wait: float = 60.0, **how: str) -> Place:
@@ -38,7 +40,7 @@ async def test_a_hook_waits_until_the_operator_decides() -> None:
     runner = Runner(PLATFORMS)
     place = enter(runner)
     assert not place.reply.done()
-    card = runner.answer(1, ALLOW)
+    card = seat(runner).answer(1, ALLOW)
     assert card.state is State.DECIDED
     assert is_allow(await place.wait())
     assert place.confirm
@@ -99,8 +101,8 @@ async def test_the_receipt_settles_whether_it_was_delivered(
     runner.subscribe(lambda news: told.set() if getattr(news, "delivered", None) is False else None)
     for ticket in ("a", "b", "c"):
         enter(runner, ticket)
-    runner.answer(1, DENY)
-    runner.answer(2, DENY)
+    seat(runner).answer(1, DENY)
+    seat(runner).answer(2, DENY)
     assert not runner.confirm("a", "guess")
     assert not runner.confirm("c", "secret of c")
     assert runner.confirm("a", "secret of a")
@@ -126,7 +128,7 @@ async def test_a_closed_runner_turns_all_away() -> None:
 async def test_a_receipt_still_counts_after_closing() -> None:
     runner = Runner(PLATFORMS)
     enter(runner)
-    runner.answer(1, ALLOW)
+    seat(runner).answer(1, ALLOW)
     runner.close()
     assert runner.confirm("a", "secret of a")
     assert runner.card(1).delivered  # type: ignore[union-attr]
@@ -148,7 +150,7 @@ async def test_a_screen_that_fails_harms_neither_agents_nor_other_screens(
     assert "a screen failed" in caplog.text
     assert len(seen) == 1
     stop()
-    runner.answer(1, ALLOW)
+    seat(runner).answer(1, ALLOW)
     assert len(seen) == 1
     runner.close()
 
@@ -176,7 +178,9 @@ async def test_what_was_done_to_the_server_itself_stands_out() -> None:
 async def test_a_screen_may_answer_while_it_is_told() -> None:
     runner = Runner(PLATFORMS)
     runner.subscribe(
-        lambda news: runner.answer(1, ALLOW) if getattr(news, "state", "") == "waiting" else None  # type: ignore[arg-type]
+        lambda news: (
+            seat(runner).answer(1, ALLOW) if getattr(news, "state", "") == "waiting" else None
+        )  # type: ignore[arg-type]
     )
     assert is_allow(await enter(runner).wait())
     runner.close()
@@ -192,10 +196,10 @@ async def test_an_agents_last_words_are_read_from_its_transcript(tmp_path: Path)
     runner = Runner(PLATFORMS)
     runner.enter(replace(asked, event=replace(asked.event, fields=fields), origin=here))
     async with asyncio.timeout(5):
-        while runner.last_words(1) is None:  # noqa: ASYNC110 - as the screen asks
+        while seat(runner).last_words(1) is None:  # noqa: ASYNC110 - as the screen asks
             await asyncio.sleep(0.005)
-    assert runner.last_words(1) == "Because."
-    assert runner.last_words(2) == ""
+    assert seat(runner).last_words(1) == "Because."
+    assert seat(runner).last_words(2) == ""
     runner.close()
 
 
@@ -212,7 +216,7 @@ class Rules:
 
     async def offered(self, number: int) -> Offering:
         async with asyncio.timeout(20):
-            while (found := self.runner.offers(number)) is None:  # noqa: ASYNC110 - as the screen asks
+            while (found := seat(self.runner).offers(number)) is None:  # noqa: ASYNC110 - as the screen asks
                 await asyncio.sleep(0.005)
         return found
 
@@ -228,13 +232,14 @@ async def test_a_rule_is_written_recorded_and_decides_what_comes_and_what_waits(
     runner = rules.runner
     places = [enter(runner, ticket) for ticket in ("a", "b")]
     narrow = (await rules.offered(1)).offers[1].proposal.rule
-    card = runner.remember(1, narrow, ALLOW)
+    card = seat(runner).remember(1, narrow, ALLOW)
     assert card.decision == ALLOW
     for place in (*places, enter(runner, "c")):
         assert is_allow(await place.wait())
     assert not runner.waiting()
-    by = runner.card(2).decision.by  # type: ignore[union-attr]
-    assert by.startswith("rule allow Bash(ls)")
+    by = runner.card(2).decided.by  # type: ignore[union-attr]
+    assert isinstance(by, Rule)
+    assert by.ref.startswith("allow Bash(ls)")
     (told,) = rules.recorded("operator")
     assert "added a rule on #1: allow Bash(ls) \\u00b7 in project /p" in told
     assert len(rules.recorded("decided")) == 3
@@ -249,11 +254,11 @@ async def test_a_rule_is_not_written_where_its_card_cannot_be_allowed(tmp_path: 
     enter(runner, "b")
     rule = (await rules.offered(2)).offers[0].proposal.rule
     with pytest.raises(TooLateError, match="this answer changed nothing"):
-        runner.remember(1, rule, ALLOW)
+        seat(runner).remember(1, rule, ALLOW)
     with pytest.raises(TooLateError, match="there is no #9"):
-        runner.remember(9, rule, ALLOW)
+        seat(runner).remember(9, rule, ALLOW)
     with pytest.raises(DecisionError):
-        runner.remember(2, rule, replace(ALLOW, output="x"))
+        seat(runner).remember(2, rule, replace(ALLOW, output="x"))
     assert not rules.files.user.exists()
     assert len(runner.waiting()) == 1
     runner.close()
@@ -268,7 +273,7 @@ async def test_a_card_is_not_allowed_where_its_rule_cannot_be_written(tmp_path: 
     rules.files.folder.mkdir()
     rules.files.user.write_text("nonsense", encoding="utf-8")
     with pytest.raises(RulesError, match="no rule was written, and nothing decided"):
-        runner.remember(1, rule, ALLOW)
+        seat(runner).remember(1, rule, ALLOW)
     assert not place.reply.done()
     assert rules.recorded("operator") == []
     runner.close()
@@ -278,8 +283,8 @@ async def test_a_card_is_not_allowed_where_its_rule_cannot_be_written(tmp_path: 
 async def test_a_runner_without_rules_offers_none() -> None:
     runner = Runner(PLATFORMS)
     enter(runner)
-    assert runner.offers(1) == Offering(why="no rules are kept here")
+    assert seat(runner).offers(1) == Offering(why="no rules are kept here")
     with pytest.raises(DecisionError, match="no rules are kept here"):
-        runner.remember(1, NARROW.proposal.rule, ALLOW)
+        seat(runner).remember(1, NARROW.proposal.rule, ALLOW)
     assert len(runner.waiting()) == 1
     runner.close()

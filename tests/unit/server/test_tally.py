@@ -10,10 +10,10 @@ from hypothesis.stateful import invariant
 
 from crabhook.broker.effects import Effect, Refusal, Refuse, Resolve, Show
 from crabhook.broker.facts import Arrived, Fact, Restored, RuleAdded, TimePassed, WaitedBefore
-from crabhook.broker.orders import Kind, Order
 from crabhook.broker.waitingroom import Bounds
-from crabhook.model.decision import CRABHOOK, Decision, Verdict
+from crabhook.model.actor import OWNER, Headless, Nobody
 from crabhook.model.event import Event
+from crabhook.model.order import Order, OrderKind
 from crabhook.model.request import Request
 from crabhook.platforms import PLATFORMS
 from crabhook.rulebook.files import RuleFiles
@@ -23,10 +23,10 @@ from crabhook.server.law import Law
 from crabhook.server.place import RefusedError
 from crabhook.server.runner import Runner
 from crabhook.server.tally import By, End, Tally, labels_of
-from crabhook.ui.headless import HEADLESS
 from tests.support.examples import examples
-from tests.support.playbook import ALLOW, DENY, Playbook, asking, bash, prompt
+from tests.support.playbook import ALLOW, DENY, PASS, Playbook, asking, bash, prompt
 from tests.support.port import ask, connected, opened, request
+from tests.support.seat import seat
 from tests.unit.broker.test_histories import Call, Histories
 
 TOKEN = (("authorization", "Bearer t0ken"),)
@@ -63,9 +63,9 @@ class Counted(Histories):
         self.new += len(self._legs() - waited) if not isinstance(fact, Restored) else 0
         self.new += len(fact.waiting) if isinstance(fact, Restored) else 0
         self.new += sum(not one.confirm for one in at_once)
-        self.observed += sum(not one.confirm and one.decision is None for one in at_once)
+        self.observed += sum(not one.confirm and one.decided is None for one in at_once)
         for one in effects:
-            if isinstance(one, Resolve) and one.decision and one.decision.by != CRABHOOK:
+            if isinstance(one, Resolve) and one.decided and not isinstance(one.decided.by, Nobody):
                 self.decided += 1
             if isinstance(one, Refuse) and isinstance(fact, TimePassed):
                 self.expired += 1
@@ -129,7 +129,7 @@ def test_each_way_to_end_is_counted_as_itself() -> None:
     assert book.ended()[End.OBSERVED] == 1
     book.asks(prompt("f", "make")).asks(asking("g", "PostToolBatch"))
     assert book.ended()[End.ANSWERED_AT_AGENT] == 1
-    book.asks(bash("h", "make", "t5")).orders(Order(Kind.AWAY, until=book.now + 60))
+    book.asks(bash("h", "make", "t5")).orders(Order(OrderKind.AWAY, until=book.now + 60))
     book.asks(bash("i", "make", "t6"))
     assert book.ended()[End.AWAY] == 2
     book.waits(61).asks(bash("j", "make", "t7")).closes()
@@ -176,7 +176,7 @@ def test_a_restored_hook_whose_time_seemed_over_is_no_new_request_when_it_is_bac
 def test_how_long_is_counted_of_what_the_operator_decided_alone() -> None:
     book = Book()
     book.asks(bash("a", "ls")).waits(7).answers(1, DENY)
-    book.asks(bash("b", "ls", "t2")).waits(7).answers(2, Decision(Verdict.PASS, by=HEADLESS))
+    book.asks(bash("b", "ls", "t2")).waits(7).answers(2, PASS, Headless())
     book.asks(bash("c", "ls", "t3")).waits(7).leaves("c")
     assert book.tally.waits.total == 7
     assert dict(book.tally.waits.buckets())["+Inf"] == 1
@@ -216,11 +216,11 @@ async def test_who_decided_is_told_apart(tmp_path: Path) -> None:
     soon = runner.now() + 60
     for ticket, command in (("a", "make"), ("b", "make it"), ("c", "ls"), ("d", "rm")):
         runner.enter(bash(ticket, command, ticket, wait=soon))
-    runner.answer(1, ALLOW)
-    runner.answer(2, Decision(Verdict.PASS, by=HEADLESS))
-    runner.order(Order(Kind.ALLOW_ALL, session="t", until=soon))
+    seat(runner).answer(1, ALLOW)
+    seat(runner, Headless()).answer(2, PASS)
+    seat(runner).order(Order(OrderKind.ALLOW_ALL, session="t", until=soon))
     runner.enter(bash("e", "make", "e", wait=soon, session="t"))
-    runner.order(Order(Kind.KEEP_GOING, name="Stop", words="go on", times=2))
+    seat(runner).order(Order(OrderKind.KEEP_GOING, name="Stop", words="go on", times=2))
     runner.enter(asking("f", "Stop", wait=soon))
     assert tally.decisions == {
         (By.OPERATOR, "allow"): 1,
@@ -241,8 +241,8 @@ async def test_what_a_new_rule_lets_go_is_the_rules_decision(tmp_path: Path) -> 
         runner.enter(bash(ticket, "ls", ticket, wait=runner.now() + 60))
     (tmp_path / "rules.toml").write_text(RULES)
     law.look_again()
-    runner.answer(1, ALLOW)
-    runner._handle(RuleAdded(1, "allow Bash(ls)", runner.now()))
+    seat(runner).answer(1, ALLOW)
+    runner.handle(RuleAdded(1, "allow Bash(ls)", OWNER, runner.now()))
     assert tally.decisions == {(By.OPERATOR, "allow"): 1, (By.RULE, "allow"): 1}
     assert (tally.waiting, tally.ended[End.DECIDED]) == (0, 2)
     runner.close()

@@ -11,6 +11,7 @@ from crabhook.server.place import RefusedError
 from crabhook.server.runner import Runner
 from crabhook.server.tally import Tally
 from crabhook.server.unticketed import PLATFORM, Unticketed
+from tests.support.seat import seat
 
 CALL = PLATFORMS[PLATFORM].read(b'{"hook_event_name":"PreToolUse","tool_name":"Bash"}')
 STOP = PLATFORMS[PLATFORM].read(b'{"hook_event_name":"Stop"}')
@@ -43,7 +44,7 @@ async def test_what_was_taken_is_delivered() -> None:
     side = way(runner)
     place = await side.enter(CALL, ANN, 9)
     (card,) = runner.waiting()
-    runner.answer(card.number, Decision(Verdict.ALLOW))
+    seat(runner).answer(card.number, Decision(Verdict.ALLOW))
     await place.wait()
     side.taken(place)
     (card,) = runner.ended()

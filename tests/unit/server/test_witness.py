@@ -12,6 +12,7 @@ from crabhook.platforms import PLATFORMS
 from crabhook.server.runner import Runner
 from crabhook.server.witness import Witness
 from tests.support.playbook import ALLOW, bash
+from tests.support.seat import seat
 
 
 class Notary(Witness):
@@ -33,7 +34,7 @@ async def test_it_hears_of_facts_in_order_even_where_a_screen_answers_at_once() 
 
     def answer(_: News) -> None:
         if runner.waiting():
-            runner.answer(1, ALLOW)
+            seat(runner).answer(1, ALLOW)
 
     runner.subscribe(answer)
     runner.enter(bash("a", "ls", wait=runner.now() + 60))

@@ -13,7 +13,9 @@ from typing import Any
 import pytest
 
 from crabhook.broker.effects import Refusal
-from crabhook.model.decision import Decision, Verdict
+from crabhook.model.actor import OWNER, Actor, Headless, Nobody, Rule
+from crabhook.model.decision import Decided, Decision, Verdict
+from crabhook.model.ending import Ended
 from crabhook.model.event import Event
 from crabhook.model.jsontext import compact
 from crabhook.model.request import Origin, Request, Stance
@@ -94,10 +96,12 @@ class Past:
         self.jobs.add(one.number)
         return request
 
-    def decides(self, one: Job, decision: Decision, *, typed: bool = True) -> None:
+    def decides(
+        self, one: Job, decision: Decision, *, typed: bool = True, by: Actor = OWNER
+    ) -> None:
         """The operator, or whoever the decision says, decides a job's card."""
         reply = PLATFORMS[one.agent].write(event(one), decision)
-        how = Circumstances(decision, 0.1)
+        how = Circumstances(Decided(decision, by), 0.1)
         entry = entries.decided(event(one), how, 2.0, legs=[f"r{one.number}"], card=one.number)
         answer = Answer(f"r{one.number}", "secret", reply.stdout, "", reply.exit_code, 2.0, None)
         self.changes.append(settled([answer], entry))
@@ -114,10 +118,10 @@ class Past:
         self.jobs.add(one.number)
         self.endings.append(Ending(one, 100.0, 100.0 + seconds, printed, **how))
 
-    def decided(self, one: Job, decision: Decision) -> Printed:
+    def decided(self, one: Job, decision: Decision, by: Actor = OWNER) -> Printed:
         """All of it, as it should be; return what the hook has to print."""
         self.asks(one)
-        self.decides(one, decision)
+        self.decides(one, decision, by=by)
         self.is_delivered(one)
         return Printed(0, PLATFORMS[one.agent].write(event(one), decision).stdout, b"")
 
@@ -161,10 +165,10 @@ def test_an_allow_where_a_denial_was_typed_is_found(past: Past) -> None:
     assert any("was not what was typed (deny)" in fault for fault in past.judged())
 
 
-@pytest.mark.parametrize("by", ["headless", "crabhook", "rule Bash(*) (rules.toml)"])
-def test_an_allow_that_is_nobodys_to_give_is_found(past: Past, by: str) -> None:
+@pytest.mark.parametrize("by", [Headless(), Nobody(Ended.AWAY), Rule("Bash(*) (rules.toml)")])
+def test_an_allow_that_is_nobodys_to_give_is_found(past: Past, by: Actor) -> None:
     one = job()
-    past.ends(one, past.decided(one, replace(ALLOW, by=by)))
+    past.ends(one, past.decided(one, ALLOW, by))
     assert any("is nobody's to give" in fault for fault in past.judged())
 
 

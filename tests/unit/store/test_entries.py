@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from crabhook.model.decision import CRABHOOK, Decision, Verdict
+from crabhook.model.actor import OWNER, Rule
+from crabhook.model.decision import Decided, Decision, Verdict
 from crabhook.model.event import Event, ToolCall
 from crabhook.model.request import Origin, Request, Stance
 from crabhook.store import entries
@@ -63,11 +64,12 @@ def test_a_decision_is_kept_with_all_that_was_decided_and_what_was_asked() -> No
     edited: Any = {"command": "ls -l"}
     against = ("rules.toml, line 3: deny Bash(ls -l)",)
     made = Decision(Verdict.ALLOW, "", "fine", edited, interrupt=True, despite=against)
-    how = Circumstances(made, waited=1.23456, where="screen")
+    how = Circumstances(Decided(made, OWNER), waited=1.23456, where="screen")
     kept = entries.decided(EVENT, how, NOON, legs=["r0", "r1"], card=4)
     assert (kept.kind, kept.verdict, kept.card, kept.request_id) == (Kind.DECIDED, "allow", 4, "r0")
     assert kept.body == {
         "by": "operator",
+        "actor": {"kind": "operator", "id": "owner", "name": "operator", "desk": "this terminal"},
         "where": "screen",
         "waited": 1.235,
         "note": "fine",
@@ -80,8 +82,9 @@ def test_a_decision_is_kept_with_all_that_was_decided_and_what_was_asked() -> No
 
 
 def test_a_rules_decision_names_the_rule_and_an_empty_edit_is_an_edit() -> None:
-    made = Decision(Verdict.DENY, reason="no", updated_input={}, by=CRABHOOK)
-    kept = entries.decided(EVENT, Circumstances(made, 0.0, "rules", "Bash(rm *)"), NOON, legs=[])
+    made = Decision(Verdict.DENY, reason="no", updated_input={})
+    how = Circumstances(Decided(made, Rule("Bash(rm *)")), 0.0, "rules", "Bash(rm *)")
+    kept = entries.decided(EVENT, how, NOON, legs=[])
     assert kept.body["rule"] == "Bash(rm *)"
     assert kept.body["waited"] == 0.0
     assert kept.body["edited"] == {}

@@ -9,6 +9,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from crabhook.model.actor import Headless, Nobody, Operator, Rule, StandingOrder
+from crabhook.model.ending import Ended
+from crabhook.model.wording import who
+from crabhook.store.actors import actor_in, end_in
 from crabhook.store.change import happened
 from crabhook.store.entries import operator
 from crabhook.store.query import Query
@@ -40,8 +44,19 @@ def test_an_older_record_is_read_as_it_is_by_every_question(older: Path) -> None
         assert len(list(reader.find(Query(kinds=("asked",))))) == 22
         assert {one.platform for one in reader.agents()} == {"claude", "codex", "gemini"}
         counted = stats(reader.records()).all
-    assert counted.by == {"rules": 8, "operator": 17, "nobody": 2}
+    assert counted.by == {"rules": 7, "operator": 17, "nobody": 3}
     assert counted.verdicts["keep-going"] == 2
+
+
+def test_who_decided_and_how_it_ended_is_read_from_an_older_record(older: Path) -> None:
+    with Reader(older / "record.db") as reader:
+        decided = [json.loads(one.body) for one in reader.find(Query(kinds=("decided",)))]
+        (left,) = [json.loads(one.body) for one in reader.find(Query(kinds=("withdrawn",)))]
+    actors = [actor_in(one) for one in decided]
+    assert {type(one) for one in actors} == {Operator, Rule, StandingOrder, Headless, Nobody}
+    for body, actor in zip(decided, actors, strict=True):
+        assert who(actor) == body["by"]
+    assert end_in(left) is Ended.HOOK_LEFT
 
 
 def test_what_an_older_server_left_is_found(older: Path) -> None:

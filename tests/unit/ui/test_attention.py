@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from crabhook.broker.orders import Kind as OrderKind
-from crabhook.broker.orders import Order
 from crabhook.config import KINDS
+from crabhook.model.order import Order, OrderKind
 from crabhook.ui.attention import APART, QUIET, Attention, Kind, Watch, kind_of
 from tests.support.sitting import QUESTIONS, Sitting
 

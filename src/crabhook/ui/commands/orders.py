@@ -5,8 +5,8 @@ from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
 from crabhook.broker.desk import Desk
-from crabhook.broker.orders import Kind, Order
 from crabhook.model.event import Event
+from crabhook.model.order import Order, OrderKind
 from crabhook.ui.cards.summary import brief
 from crabhook.ui.commands.parse import known_session
 from crabhook.ui.commands.words import WORDS, LineError, read_duration
@@ -17,8 +17,8 @@ from crabhook.ui.text.safe import safe
 Matches: TypeAlias = Callable[[Order], bool]
 
 _QUOTED = 40  # letters of what cannot be read that are repeated
-_ABOUT_AN_EVENT = frozenset({Kind.HOLD, Kind.KEEP_GOING})
-_KINDS = {"allow-all": Kind.ALLOW_ALL, "hold-all": Kind.HOLD_ALL, "halt": Kind.HALT}
+_ABOUT_AN_EVENT = frozenset({OrderKind.HOLD, OrderKind.KEEP_GOING})
+_KINDS = {"allow-all": OrderKind.ALLOW_ALL, "hold-all": OrderKind.HOLD_ALL, "halt": OrderKind.HALT}
 _EVERY = "all"
 
 
@@ -44,7 +44,7 @@ def read_release(rest: str, desk: Desk) -> Matches:
     event = None if kind or name.lower() == _EVERY else _event(name, desk, usage)
 
     def matches(order: Order) -> bool:
-        if order.kind is Kind.AWAY or session not in ("", order.session):
+        if order.kind is OrderKind.AWAY or session not in ("", order.session):
             return False
         if event is not None:
             return order.kind in _ABOUT_AN_EVENT and order.name == event
@@ -55,13 +55,15 @@ def read_release(rest: str, desk: Desk) -> Matches:
 
 def keep_going_order(event: Event, times: int, words: str) -> Order:
     """Return the order that tells an agent to keep going as it was told, that often more."""
-    return Order(Kind.KEEP_GOING, name=event.name, session=event.session, times=times, words=words)
+    return Order(
+        OrderKind.KEEP_GOING, name=event.name, session=event.session, times=times, words=words
+    )
 
 
 def order_line(order: Order, now: float) -> str:
     """Return a standing order in one line that begins with a dot; `now` is on the desk's clock."""
     left = f"{clock(order.until - now)} left" if order.until is not None else ""
-    if order.kind is Kind.AWAY:
+    if order.kind is OrderKind.AWAY:
         said = "away: what agents ask goes to their own users; here ends it"
         return " · ".join(filter(None, ("· " + said, left)))
     return " · ".join(filter(None, (f"· order: {brief(str(order), covered)}", left)))
@@ -75,7 +77,7 @@ def _hold(rest: str, desk: Desk, usage: str) -> Order:
     if times is not None and not re.fullmatch("[0-9]{1,3}", times):
         raise LineError(f'"{safe(times[:_QUOTED])}" is no number of times', usage)
     return Order(
-        Kind.HOLD,
+        OrderKind.HOLD,
         name=_event(name, desk, usage),
         session=known_session(session, desk, usage) if session else "",
         project=options.get("project", "").rstrip("/"),
@@ -83,7 +85,7 @@ def _hold(rest: str, desk: Desk, usage: str) -> Order:
     )
 
 
-def _for_a_while(kind: Kind) -> Callable[[str, Desk, str], Order]:
+def _for_a_while(kind: OrderKind) -> Callable[[str, Desk, str], Order]:
     def read(rest: str, desk: Desk, usage: str) -> Order:
         session, *lengths = rest.split()
         if len(lengths) != 1:
@@ -97,13 +99,13 @@ def _for_a_while(kind: Kind) -> Callable[[str, Desk, str], Order]:
 
 def _away(rest: str, desk: Desk, usage: str) -> Order:
     until = desk.now() + read_duration(rest, usage) if rest else None
-    return Order(Kind.AWAY, until=until)
+    return Order(OrderKind.AWAY, until=until)
 
 
 _READERS: Mapping[str, Callable[[str, Desk, str], Order]] = {
     "hold": _hold,
-    "allow-all": _for_a_while(Kind.ALLOW_ALL),
-    "hold-all": _for_a_while(Kind.HOLD_ALL),
+    "allow-all": _for_a_while(OrderKind.ALLOW_ALL),
+    "hold-all": _for_a_while(OrderKind.HOLD_ALL),
     "away": _away,
 }
 

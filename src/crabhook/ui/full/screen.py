@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 
 from crabhook.broker.card import Card
 from crabhook.broker.desk import Desk, News
-from crabhook.broker.orders import Kind
 from crabhook.broker.states import State
 from crabhook.model.choices import PASS_ALONE, Beside, Choices
 from crabhook.model.decision import Verdict
+from crabhook.model.order import OrderKind
 from crabhook.ui.answers import Answers
 from crabhook.ui.attention import Watch
 from crabhook.ui.cards.context import Surroundings
@@ -113,7 +113,7 @@ class Screen:
     @property
     def away(self) -> bool:
         """Whether the operator is away."""
-        return any(order.kind is Kind.AWAY for order in self.desk.orders())
+        return any(order.kind is OrderKind.AWAY for order in self.desk.orders())
 
     @property
     def editing(self) -> bool:

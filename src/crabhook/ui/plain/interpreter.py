@@ -7,11 +7,11 @@ from dataclasses import replace
 
 from crabhook.broker.card import Card, FeedEntry
 from crabhook.broker.desk import Desk, News
-from crabhook.broker.orders import Kind, Order
 from crabhook.broker.states import State
 from crabhook.model.choices import Beside
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.errors import CrabhookError, DecisionError
+from crabhook.model.order import Order, OrderKind
 from crabhook.policy.rule import Rule
 from crabhook.ui.answers import HELD_BACK, Answers
 from crabhook.ui.cards.summary import brief, project, summary, tool_label
@@ -228,7 +228,7 @@ class Clerk:
     def _order(self, command: Command) -> None:
         order = read_order(command.word.name, command.rest, self._desk)
         self._as_a_line(lambda: self._desk.order(order), command.word.usage())
-        if order.kind in (Kind.AWAY, Kind.ALLOW_ALL, Kind.HOLD_ALL):
+        if order.kind in (OrderKind.AWAY, OrderKind.ALLOW_ALL, OrderKind.HOLD_ALL):
             self._say(order_line(order, self._desk.now()))
 
     def _orders(self, _: Command) -> None:
@@ -243,7 +243,7 @@ class Clerk:
         self._as_a_line(lambda: self._desk.revoke(matches), WORDS["orders"].usage())
 
     def _here(self, _: Command) -> None:
-        if not any(order.kind is Kind.AWAY for order in self._desk.orders()):
+        if not any(order.kind is OrderKind.AWAY for order in self._desk.orders()):
             raise LineError("you are not away", WORDS["away"].usage())
         self._desk.revoke(_is_away)
 
@@ -293,7 +293,7 @@ def _same(card: Card, others: str) -> str:
 
 
 def _is_away(order: Order) -> bool:
-    return order.kind is Kind.AWAY
+    return order.kind is OrderKind.AWAY
 
 
 _ABOUT_A_CARD: Mapping[str, Callable[[Clerk, Card, Command], None]] = {

@@ -13,9 +13,11 @@ from crabhook.broker.card import Card, FeedEntry
 from crabhook.broker.desk import Desk, News
 from crabhook.broker.states import State
 from crabhook.broker.stops import CAP
-from crabhook.model.decision import OPERATOR, Decision, Verdict
+from crabhook.model.actor import Operator
+from crabhook.model.decision import Decision, Verdict
 from crabhook.model.jsontext import pretty
 from crabhook.model.suggestion import Suggestion
+from crabhook.model.wording import who
 from crabhook.ui.cards.summary import brief, project, summary
 from crabhook.ui.commands.decide import fitting, suggestions
 from crabhook.ui.commands.parse import shown_session
@@ -178,8 +180,8 @@ def outcome_line(card: Card) -> str:
     else:
         parts.append(brief(decision.reason or decision.note, covered))
         parts += [f"({told})" for told in _besides(decision)]
-        if decision.by != OPERATOR:
-            parts.append(f"(by {brief(decision.by, covered)})")
+        if card.decided is not None and not isinstance(card.decided.by, Operator):
+            parts.append(f"(by {brief(who(card.decided.by), covered)})")
     return " ".join(part for part in parts if part)
 
 

@@ -9,6 +9,7 @@ import pytest
 from crabhook.model.decision import Decision, Verdict
 from crabhook.server.address import TcpAddress
 from tests.support.port import SOON, ask, asking, confirm, connected, opened, request
+from tests.support.seat import seat
 
 LOOPBACK = TcpAddress("127.0.0.1", 0)
 STATUS = grpc.StatusCode
@@ -54,7 +55,7 @@ async def test_over_tcp_the_token_lets_in() -> None:
     async with opened(LOOPBACK, token="t0ken") as port, connected(port.bound[0]) as channel:
         asked = asyncio.ensure_future(ask(channel, request(), metadata=shown))
         (card,) = await port.waiting()
-        port.runner.answer(card.number, Decision(Verdict.ALLOW))
+        seat(port.runner).answer(card.number, Decision(Verdict.ALLOW))
         assert (await asked).permission_decision == "allow"
 
 

@@ -3,6 +3,7 @@
 import pytest
 
 from crabhook.model.decision import Decision, Verdict
+from tests.support.seat import seat
 from tests.unit.server.http.standing import standing, until
 
 
@@ -33,7 +34,7 @@ async def test_what_comes_behind_a_hook_that_waits_takes_nothing_from_its_answer
         client.send()
         await until(door.runner.waiting)
         client.writer.write(b"this is no HTTP\r\n\r\n")
-        door.runner.answer(1, Decision(Verdict.DENY, reason="no"))
+        seat(door.runner).answer(1, Decision(Verdict.DENY, reason="no"))
         status, body = await client.answer()
         assert (status, b"deny" in body) == (200, True)
         assert (await client.answer())[0] == 400

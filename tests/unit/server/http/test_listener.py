@@ -16,6 +16,7 @@ from crabhook.server.http.errors import SERVER
 from crabhook.server.http.listener import Opening, Page, open_http, with_http
 from crabhook.server.runner import Runner
 from crabhook.server.unticketed import Unticketed
+from tests.support.seat import seat
 from tests.unit.server.http.standing import TOKEN, standing, until
 
 
@@ -29,7 +30,7 @@ async def test_a_request_waits_for_its_decision_and_the_decision_is_delivered() 
         client.send()
         await until(door.runner.waiting)
         (card,) = door.runner.waiting()
-        door.runner.answer(card.number, Decision(Verdict.DENY, reason="no"))
+        seat(door.runner).answer(card.number, Decision(Verdict.DENY, reason="no"))
         status, body = await client.answer()
         assert (status, b'"deny"' in body) == (200, True)
         await until(lambda: door.runner.ended()[0].delivered)
@@ -47,7 +48,7 @@ async def test_an_answer_that_is_not_read_ends_the_connection_and_is_not_deliver
         client.send()
         await until(door.runner.waiting)
         (card,) = door.runner.waiting()
-        door.runner.answer(card.number, Decision(Verdict.DENY, reason="x" * 30_000_000))
+        seat(door.runner).answer(card.number, Decision(Verdict.DENY, reason="x" * 30_000_000))
         await until(lambda: door.runner.ended() and door.runner.ended()[0].delivered is False)
         await until(lambda: any("not read in time" in entry.text for entry in door.runner.feed()))
         await client.close()

@@ -18,6 +18,7 @@ from crabhook.server.runner import Runner
 from crabhook.server.unix_socket import Peer, SocketTakenError
 from tests.support.bridge import envelope, line_to, notes, opened_bridge
 from tests.support.port import SOON, path_of, short_folder
+from tests.support.seat import seat
 
 HERE = TcpAddress("127.0.0.1", 1)
 
@@ -85,7 +86,7 @@ async def test_an_answer_under_way_goes_out_before_the_socket_closes() -> None:
     async with opened_bridge() as port, line_to(port) as line:
         await line.send(envelope("r"))
         (card,) = await port.waiting()
-        port.runner.answer(card.number, Decision(Verdict.ALLOW))
+        seat(port.runner).answer(card.number, Decision(Verdict.ALLOW))
         port.runner.close()
         answer = await line.answer()
         assert answer["payload"]["action"] == "json_output"

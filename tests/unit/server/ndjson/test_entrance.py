@@ -15,6 +15,7 @@ from crabhook.server.door import LONG, no_study
 from crabhook.server.ndjson.bridge import Entrance
 from crabhook.server.ndjson.envelope import Envelope
 from crabhook.server.runner import Runner
+from tests.support.seat import seat
 
 BASH = b'{"hook_event_name":"PreToolUse","session_id":"s","tool_name":"Bash","tool_use_id":"t1"}'
 STOP = b'{"hook_event_name":"Stop","session_id":"s"}'
@@ -90,7 +91,7 @@ async def test_only_an_operators_answer_is_noted_as_taken() -> None:
     way = entrance(runner)
     place = await way.enter(Envelope("r", BASH), ANN, 90)
     (card,) = runner.waiting()
-    runner.answer(card.number, Decision(Verdict.ALLOW))
+    seat(runner).answer(card.number, Decision(Verdict.ALLOW))
     await place.wait()
     way.taken(place)
     found = runner.card(card.number)

@@ -19,6 +19,7 @@ from crabhook.server.grpc.permission import PermissionPort
 from crabhook.server.runner import Runner
 from crabhook.server.service.activation import InheritedError, open_behind
 from tests.support.port import Opened, ask, asking, confirm, connected, request, short_folder
+from tests.support.seat import seat
 from tests.support.service import listening
 
 TOKEN = (("authorization", "Bearer t0ken"),)
@@ -59,7 +60,7 @@ async def test_a_hook_is_answered_and_says_that_it_has_heard(folder: Path) -> No
         assert list(port.bound) == [UnixAddress(folder / "s")]
         waiting = asyncio.ensure_future(ask(channel, request(request_id="one")))
         (card,) = await port.waiting()
-        port.runner.answer(card.number, Decision(Verdict.ALLOW))
+        seat(port.runner).answer(card.number, Decision(Verdict.ALLOW))
         assert (await waiting).permission_decision == "allow"
         await confirm(channel, "one")
         await port.until(lambda: bool((ended := port.runner.card(card.number)) and ended.delivered))

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from crabhook.broker.card import Card
-from crabhook.broker.orders import Kind, Order
 from crabhook.model.decision import Decision, Verdict
+from crabhook.model.order import Order, OrderKind
 from crabhook.ui.commands.decide import DECIDING
 from crabhook.ui.commands.words import WORDS, LineError
 from tests.support.desk import BrokerDesk
@@ -16,7 +16,7 @@ from tests.support.plain_sitting import QUESTIONS, bash, sample
 def card_of(payload: dict[str, Any]) -> Card:
     desk = BrokerDesk()
     if payload["hook_event_name"] in desk.holdable():
-        desk.order(Order(Kind.HOLD, name=payload["hook_event_name"]))
+        desk.order(Order(OrderKind.HOLD, name=payload["hook_event_name"]))
     desk.ask(payload)
     return desk.waiting()[0]
 

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from crabhook.broker.orders import Kind, Order
 from crabhook.model.decision import Decision, Verdict
+from crabhook.model.order import Order, OrderKind
 from crabhook.ui.commands.decide import fitting, other_words, suggestions
 from crabhook.ui.commands.words import WORDS
 from tests.support.desk import BrokerDesk
@@ -17,7 +17,7 @@ PLAN = {**sample("PreToolUse-ExitPlanMode"), "tool_input": {"plan": "# A"}}
 def words(payload: dict[str, Any]) -> list[str]:
     desk = BrokerDesk()
     if payload["hook_event_name"] in desk.holdable():
-        desk.order(Order(Kind.HOLD, name=payload["hook_event_name"]))
+        desk.order(Order(OrderKind.HOLD, name=payload["hook_event_name"]))
     desk.ask(payload)
     usages = fitting(desk.waiting()[0])
     assert all(usage.startswith("1 ") for usage in usages)
@@ -60,7 +60,7 @@ def test_every_word_that_is_offered_is_a_word() -> None:
 
 def test_an_allow_offers_a_note_only_where_the_model_reads_it() -> None:
     desk = BrokerDesk()
-    desk.order(Order(Kind.HOLD, name="Stop"))
+    desk.order(Order(OrderKind.HOLD, name="Stop"))
     desk.ask(bash())
     desk.ask(sample("Stop"))
     assert [fitting(card)[0] for card in desk.waiting()] == ["1 allow [note]", "2 allow"]

@@ -1,7 +1,7 @@
 import pytest
 
-from crabhook.broker.orders import Kind, Order
 from crabhook.model.event import Event
+from crabhook.model.order import Order, OrderKind
 from crabhook.ui.commands.orders import keep_going_order, order_line, read_order, read_release
 from crabhook.ui.commands.words import LineError
 from tests.support.desk import BrokerDesk
@@ -19,18 +19,18 @@ def desk() -> BrokerDesk:
 @pytest.mark.parametrize(
     ("word", "rest", "order"),
     [
-        ("hold", "Stop", Order(Kind.HOLD, name="Stop")),
-        ("hold", "posttooluse", Order(Kind.HOLD, name="PostToolUse")),
+        ("hold", "Stop", Order(OrderKind.HOLD, name="Stop")),
+        ("hold", "posttooluse", Order(OrderKind.HOLD, name="PostToolUse")),
         (
             "hold",
             "Stop session=s times=3 project=/w/api/",
-            Order(Kind.HOLD, name="Stop", session="s1", project="/w/api", times=3),
+            Order(OrderKind.HOLD, name="Stop", session="s1", project="/w/api", times=3),
         ),
-        ("allow-all", "s 10m", Order(Kind.ALLOW_ALL, session="s1", until=NOW + 600)),
-        ("allow-all", "session=s1 10m", Order(Kind.ALLOW_ALL, session="s1", until=NOW + 600)),
-        ("hold-all", "s1 1h", Order(Kind.HOLD_ALL, session="s1", until=NOW + 3600)),
-        ("away", "", Order(Kind.AWAY)),
-        ("away", "2h", Order(Kind.AWAY, until=NOW + 7200)),
+        ("allow-all", "s 10m", Order(OrderKind.ALLOW_ALL, session="s1", until=NOW + 600)),
+        ("allow-all", "session=s1 10m", Order(OrderKind.ALLOW_ALL, session="s1", until=NOW + 600)),
+        ("hold-all", "s1 1h", Order(OrderKind.HOLD_ALL, session="s1", until=NOW + 3600)),
+        ("away", "", Order(OrderKind.AWAY)),
+        ("away", "2h", Order(OrderKind.AWAY, until=NOW + 7200)),
     ],
 )
 def test_an_order_is_read_as_it_was_meant(word: str, rest: str, order: Order) -> None:
@@ -57,13 +57,13 @@ def test_what_is_no_order_is_refused(word: str, rest: str) -> None:
 
 
 ORDERS = [
-    Order(Kind.HOLD, name="Stop"),
-    Order(Kind.HOLD, name="Stop", session="s1"),
-    Order(Kind.KEEP_GOING, name="Stop", session="s1", words="on"),
-    Order(Kind.HOLD, name="PreCompact"),
-    Order(Kind.ALLOW_ALL, session="s1", until=NOW + 60),
-    Order(Kind.HOLD_ALL, session="s1"),
-    Order(Kind.AWAY),
+    Order(OrderKind.HOLD, name="Stop"),
+    Order(OrderKind.HOLD, name="Stop", session="s1"),
+    Order(OrderKind.KEEP_GOING, name="Stop", session="s1", words="on"),
+    Order(OrderKind.HOLD, name="PreCompact"),
+    Order(OrderKind.ALLOW_ALL, session="s1", until=NOW + 60),
+    Order(OrderKind.HOLD_ALL, session="s1"),
+    Order(OrderKind.AWAY),
 ]
 
 
@@ -93,7 +93,7 @@ def test_a_release_of_nothing_known_is_refused(rest: str) -> None:
 def test_an_agent_is_kept_going_in_its_own_session() -> None:
     event = Event("claude", "SubagentStop", "s1", cwd="/w")
     assert keep_going_order(event, 2, "on") == Order(
-        Kind.KEEP_GOING, name="SubagentStop", session="s1", times=2, words="on"
+        OrderKind.KEEP_GOING, name="SubagentStop", session="s1", times=2, words="on"
     )
 
 
@@ -104,7 +104,7 @@ def test_an_agent_is_kept_going_in_its_own_session() -> None:
         (ORDERS[4], "· order: allow everything of session=s1 · 1:00 left"),
         (ORDERS[6], "· away: what agents ask goes to their own users; here ends it"),
         (
-            Order(Kind.HOLD, name="Stop", session="a\n#8 ALLOWED", times=2),
+            Order(OrderKind.HOLD, name="Stop", session="a\n#8 ALLOWED", times=2),
             "· order: hold Stop session=a␊#8 ALLOWED times=2",
         ),
     ],

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from crabhook.broker.orders import Kind, Order
 from crabhook.broker.states import State
 from crabhook.model.decision import Verdict
+from crabhook.model.order import Order, OrderKind
 from crabhook.platforms import PLATFORMS
 from crabhook.ui.text.layout import line_cells
 from tests.support.sitting import Sitting
@@ -67,7 +67,7 @@ def holding(columns: int, rows: int, **options: Any) -> Sitting:
     """Return a screen at a desk where every event waits that can."""
     sitting = Sitting(columns=columns, rows=rows, **options)
     for name in sitting.desk.holdable():
-        sitting.desk.order(Order(Kind.HOLD, name))
+        sitting.desk.order(Order(OrderKind.HOLD, name))
     return sitting
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crabhook.broker.orders import Kind, Order
+from crabhook.model.order import Order, OrderKind
 from crabhook.ui.full.layout import LEAST_ROWS, divide
 from crabhook.ui.text.layout import line_cells
 from tests.support.examples import examples
@@ -83,7 +83,7 @@ def filled(columns: int, rows: int, text: str = "text", **options: Any) -> Sitti
     asked = {"hook_event_name": "PermissionRequest", "permission_suggestions": [update, {text: 1}]}
     sitting.ask(text or "T", {"command": text}, **{**fields, "session_id": "p" + text, **asked})
     sitting.desk.ask({**fields, "hook_event_name": text or "E", "tool_name": text})
-    sitting.desk.order(Order(Kind.ALLOW_ALL, session="o" + text, until=5000.0))
+    sitting.desk.order(Order(OrderKind.ALLOW_ALL, session="o" + text, until=5000.0))
     return sitting
 
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crabhook.broker.orders import Kind, Order
+from crabhook.model.order import Order, OrderKind
 from crabhook.model.request import Stance
 from crabhook.platforms import PLATFORMS
 from crabhook.platforms.claude.events import HOLDABLE
@@ -37,7 +37,7 @@ def sample(name: str) -> dict[str, Any]:
 def at_the_card(event: dict[str, Any], platform: str = "claude") -> Sitting:
     sitting = Sitting()
     for name in sitting.desk.holdable():
-        sitting.desk.order(Order(Kind.HOLD, name))
+        sitting.desk.order(Order(OrderKind.HOLD, name))
     sitting.desk.ask(event, platform=platform)
     sitting.wait()
     return sitting

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crabhook.broker.orders import Kind, Order
 from crabhook.model.decision import Decision, Verdict
+from crabhook.model.order import Order, OrderKind
 from crabhook.ui.commands.parse import JUST_NOW
 from tests.support.desk import BrokerDesk
 from tests.support.plain_sitting import QUESTIONS, Sitting, bash, sample, sitting
@@ -48,7 +48,7 @@ def form(action: str, name: str = "Elicitation", **more: Any) -> dict[str, Any]:
 
 def ask(sits: Sitting, payload: dict[str, Any], **how: Any) -> str:
     for name in EVENTS_HELD:
-        sits.desk.order(Order(Kind.HOLD, name=name))
+        sits.desk.order(Order(OrderKind.HOLD, name=name))
     return sits.desk.ask(payload, **how)
 
 
@@ -409,7 +409,7 @@ async def test_what_cannot_be_done_says_why_and_decides_nothing(
 
 async def test_a_stop_shows_what_was_said_and_how_often_it_was_kept_going() -> None:
     async with sitting() as sits:
-        sits.desk.order(Order(Kind.HOLD, name="Stop"))
+        sits.desk.order(Order(OrderKind.HOLD, name="Stop"))
         sits.desk.ask({**STOP, "background_tasks": [{"id": "b1", "command": "make"}]})
         block = await sits.look()
         assert "  last message: All done." in block
@@ -605,7 +605,7 @@ async def test_release_all_ends_every_order_but_being_away() -> None:
     async with sitting() as sits:
         await sits.type("hold Stop", "hold PreCompact", "away")
         assert len(await sits.type("release all")) == 2
-        assert [order.kind for order in sits.desk.orders()] == [Kind.AWAY]
+        assert [order.kind for order in sits.desk.orders()] == [OrderKind.AWAY]
 
 
 AWAY = "· away: what agents ask goes to their own users; here ends it"
@@ -637,7 +637,7 @@ async def test_being_away_for_a_time_ends_by_itself() -> None:
 
 async def test_an_order_that_stood_before_the_operator_came_is_shown() -> None:
     desk = BrokerDesk()
-    desk.order(Order(Kind.AWAY))
+    desk.order(Order(OrderKind.AWAY))
     async with sitting(desk) as sits:
         assert sits.everything[1] == AWAY
 

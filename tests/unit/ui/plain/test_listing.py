@@ -1,4 +1,4 @@
-from crabhook.broker.orders import Kind, Order
+from crabhook.model.order import Order, OrderKind
 from crabhook.ui.plain.interpreter import list_lines
 from tests.support.desk import BrokerDesk
 from tests.support.plain_sitting import bash
@@ -6,7 +6,7 @@ from tests.support.plain_sitting import bash
 
 def test_what_waits_is_listed_with_its_times_and_then_the_orders() -> None:
     desk = BrokerDesk()
-    desk.order(Order(Kind.HOLD, name="Stop"))
+    desk.order(Order(OrderKind.HOLD, name="Stop"))
     desk.ask(bash("make"))
     desk.ask({**bash("make"), "tool_use_id": "twin"})
     desk.pass_time(72)

@@ -7,10 +7,12 @@ from typing import Any
 import pytest
 
 from crabhook.broker.card import Card, FeedEntry
-from crabhook.broker.orders import Kind, Order
 from crabhook.broker.states import State
-from crabhook.model.decision import Decision, Verdict, no_opinion
+from crabhook.model.actor import OWNER, Actor, Rule
+from crabhook.model.decision import Decided, Decision, Verdict, no_opinion
+from crabhook.model.ending import AnsweredAtAgent, Ended, Follows, TimeUp
 from crabhook.model.event import Event, ToolCall
+from crabhook.model.order import Order, OrderKind
 from crabhook.model.request import Request
 from crabhook.ui.plain.output import BACKLOG, Teller, card_lines, feed_line, tell
 from tests.support.desk import BrokerDesk
@@ -30,8 +32,8 @@ def bash(number: int = 7, **more: Any) -> Card:
     return Card(number, **{"requests": legs, "asked_at": 0.0, **more})
 
 
-def decided(decision: Decision, **more: Any) -> Card:
-    return bash(state=State.DECIDED, decision=decision, **more)
+def decided(decision: Decision, by: Actor = OWNER, **more: Any) -> Card:
+    return bash(state=State.DECIDED, decided=Decided(decision, by), **more)
 
 
 def waiting_until(wait_until: float) -> Card:
@@ -72,10 +74,22 @@ WAITING = bash()
             decided(Decision(Verdict.ALLOW, permissions=({"type": "x\n#8"},))),
             ['#7 ALLOWED ({"type":"x\\n#8"})'],
         ),
-        (WAITING, decided(Decision(Verdict.ALLOW, by="rules")), ["#7 ALLOWED (by rules)"]),
-        (WAITING, decided(no_opinion("why")), ["#7 PASSED why (by crabhook)"]),
-        (WAITING, bash(state=State.WITHDRAWN, why="gone"), ["#7 WITHDRAWN gone"]),
-        (WAITING, bash(state=State.EXPIRED, why="late"), ["#7 EXPIRED late"]),
+        (WAITING, decided(ALLOW, Rule("")), ["#7 ALLOWED (by the rules)"]),
+        (
+            WAITING,
+            bash(state=State.DECIDED, decided=no_opinion(Ended.AWAY)),
+            ["#7 PASSED the operator is away (by crabhook)"],
+        ),
+        (
+            WAITING,
+            bash(state=State.WITHDRAWN, end=AnsweredAtAgent()),
+            ["#7 WITHDRAWN answered at the agent"],
+        ),
+        (
+            WAITING,
+            bash(state=State.EXPIRED, end=TimeUp(Follows.OWN_USER)),
+            ["#7 EXPIRED nobody decided in time: the agent's own user decides"],
+        ),
         (decided(ALLOW), decided(ALLOW), []),
         (decided(ALLOW), decided(ALLOW, delivered=True), ["#7 delivered"]),
         (
@@ -86,7 +100,11 @@ WAITING = bash()
         (decided(ALLOW, delivered=False), decided(ALLOW, delivered=True), ["#7 delivered"]),
         (decided(ALLOW, delivered=True), decided(ALLOW, delivered=True), []),
         (WAITING, decided(ALLOW, delivered=True), ["#7 ALLOWED", "#7 delivered"]),
-        (None, bash(state=State.WITHDRAWN, why="gone"), [HEADER, "#7 WITHDRAWN gone"]),
+        (
+            None,
+            bash(state=State.WITHDRAWN, end=AnsweredAtAgent()),
+            [HEADER, "#7 WITHDRAWN answered at the agent"],
+        ),
     ],
 )
 def test_what_is_told_leads_from_the_last_telling_to_now(
@@ -111,7 +129,7 @@ def test_what_went_by_is_one_line_that_begins_with_a_dot() -> None:
 
 
 def test_what_becomes_of_an_order_is_the_desks_own_news() -> None:
-    entry = FeedEntry(0.0, Order(Kind.HOLD, name="Stop", session="s").event, "hold Stop\nx")
+    entry = FeedEntry(0.0, Order(OrderKind.HOLD, name="Stop", session="s").event, "hold Stop\nx")
     assert feed_line(entry) == "· desk: hold Stop␊x"
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from crabhook.broker.orders import Kind, Order
 from crabhook.broker.stops import CAP
 from crabhook.model.errors import CrabhookError
+from crabhook.model.order import Order, OrderKind
 from crabhook.ui.cards.summary import brief, project
 from crabhook.ui.commands.words import read_duration
 from crabhook.ui.full.dialogs.prompts import Choice, Menu, Proposal, Purpose, Statement
@@ -27,18 +27,18 @@ _SESSION_SHOWN = 8  # letters of an id, enough to tell a few apart
 
 def what_of(order: Order) -> str:
     """Return what an order does, in words of ours alone."""
-    if order.kind is Kind.HOLD:
+    if order.kind is OrderKind.HOLD:
         return f"hold {order.name}"
-    if order.kind is Kind.KEEP_GOING:
+    if order.kind is OrderKind.KEEP_GOING:
         return f"keep going at {order.name}"
     return _WHAT[order.kind]
 
 
 _WHAT = {
-    Kind.HOLD_ALL: "hold everything",
-    Kind.ALLOW_ALL: "allow everything",
-    Kind.AWAY: "away",
-    Kind.HALT: "halted until its next prompt",
+    OrderKind.HOLD_ALL: "hold everything",
+    OrderKind.ALLOW_ALL: "allow everything",
+    OrderKind.AWAY: "away",
+    OrderKind.HALT: "halted until its next prompt",
 }
 
 
@@ -51,10 +51,10 @@ def scope_of(order: Order) -> str:
 
 def orders_line(orders: Sequence[Order], clock: Clock, spell: Speller) -> Line:
     """Return what stands, in a few words: what lets calls pass is told loudest."""
-    away = next((order for order in orders if order.kind is Kind.AWAY), None)
-    allowing = [order for order in orders if order.kind is Kind.ALLOW_ALL]
-    halted = [order for order in orders if order.kind is Kind.HALT]
-    loud = (Kind.AWAY, Kind.ALLOW_ALL, Kind.HALT)
+    away = next((order for order in orders if order.kind is OrderKind.AWAY), None)
+    allowing = [order for order in orders if order.kind is OrderKind.ALLOW_ALL]
+    halted = [order for order in orders if order.kind is OrderKind.HALT]
+    loud = (OrderKind.AWAY, OrderKind.ALLOW_ALL, OrderKind.HALT)
     others = [order for order in orders if order.kind not in loud]
     line: Line = []
     if away is not None:
@@ -115,10 +115,10 @@ def _for_session(screen: Screen) -> list[Choice]:
     if card is None or not card.event.session:
         return []
     session, folder = card.event.session, card.event.cwd.rstrip("/")
-    about = _behind(scope_of(Order(Kind.HOLD, session=session)))
+    about = _behind(scope_of(Order(OrderKind.HOLD, session=session)))
     hold_all, hold_stop = (
-        Order(Kind.HOLD_ALL, session=session),
-        Order(Kind.HOLD, _STOP, session=session),
+        Order(OrderKind.HOLD_ALL, session=session),
+        Order(OrderKind.HOLD, _STOP, session=session),
     )
     named: tuple[tuple[str, Callable[[], object]], ...] = (
         ("allow everything of this session for a while…", lambda: _ask_how_long(screen, session)),
@@ -129,7 +129,7 @@ def _for_session(screen: Screen) -> list[Choice]:
     )
     rows = [Choice(ours, does, about) for ours, does in named]
     if folder:
-        order = Order(Kind.HOLD, _STOP, project=folder)
+        order = Order(OrderKind.HOLD, _STOP, project=folder)
         where = _behind(project(card.event))
         rows.append(Choice("hold Stop of this project", lambda: _give(screen, order), where))
     return rows
@@ -137,7 +137,7 @@ def _for_session(screen: Screen) -> list[Choice]:
 
 def _for_all(screen: Screen) -> list[Choice]:
     return [
-        Choice("hold Stop of every session", lambda: _give(screen, Order(Kind.HOLD, _STOP))),
+        Choice("hold Stop of every session", lambda: _give(screen, Order(OrderKind.HOLD, _STOP))),
         Choice("hold another event of every session…", _holding(screen, "")),
     ]
 
@@ -148,7 +148,7 @@ def _holding(screen: Screen, session: str) -> Callable[[], None]:
     def ask() -> None:
         events = screen.desk.holdable()
         ordered = sorted(events, key=lambda name: (name not in _HELD_FIRST, events.index(name)))
-        about = _behind(scope_of(Order(Kind.HOLD, session=session)))
+        about = _behind(scope_of(Order(OrderKind.HOLD, session=session)))
         rows = tuple(_hold_row(screen, name, session, about) for name in ordered)
         screen.offer(Menu("hold which event?", rows))
 
@@ -156,7 +156,7 @@ def _holding(screen: Screen, session: str) -> Callable[[], None]:
 
 
 def _hold_row(screen: Screen, name: str, session: str, about: str) -> Choice:
-    order = Order(Kind.HOLD, name, session=session)
+    order = Order(OrderKind.HOLD, name, session=session)
     return Choice(f"hold {name}", lambda: _give(screen, order), about)
 
 
@@ -196,7 +196,7 @@ def _ask_how_long(screen: Screen, session: str) -> None:
 
     def order(seconds: float) -> None:
         until = screen.desk.now() + seconds
-        _give(screen, Order(Kind.ALLOW_ALL, session=session, until=until))
+        _give(screen, Order(OrderKind.ALLOW_ALL, session=session, until=until))
 
     subject = f"allow everything of {name}"
     screen.type(Purpose.FOR_HOW_LONG, then, text="10m", subject=subject, needs=_NEEDS_TIME)
@@ -211,7 +211,7 @@ def _ask_how_often(screen: Screen, session: str) -> None:
             screen.say(f"write how often, 1 to {CAP}, and how to go on: 3 run the tests again")
             return
         order = Order(
-            Kind.KEEP_GOING, _STOP, session=session, times=int(often), words=words.strip()
+            OrderKind.KEEP_GOING, _STOP, session=session, times=int(often), words=words.strip()
         )
         _give(screen, order)
 
@@ -258,13 +258,13 @@ def _away(screen: Screen, seconds: float) -> Statement:
 
 def _leave(screen: Screen, seconds: float) -> None:
     until = screen.desk.now() + seconds if seconds else None
-    _give(screen, Order(Kind.AWAY, until=until))
+    _give(screen, Order(OrderKind.AWAY, until=until))
 
 
 def come_back(screen: Screen) -> None:
     """Be back at the desk."""
     try:
-        screen.desk.revoke(lambda order: order.kind is Kind.AWAY)
+        screen.desk.revoke(lambda order: order.kind is OrderKind.AWAY)
     except CrabhookError as error:
         screen.say(str(error))
     else:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from crabhook.broker.orders import Kind, Order
+from crabhook.model.order import Order, OrderKind
 from crabhook.ui.full.filters import Mode
 from tests.support.sitting import QUESTIONS, Sitting
 
@@ -29,7 +29,7 @@ def test_the_last_question_leads_to_the_review_and_back() -> None:
 def test_questions_that_were_answered_already_are_only_shown() -> None:
     for name in ("PostToolUse", "PermissionDenied"):
         sitting = Sitting()
-        sitting.desk.order(Order(Kind.HOLD, name))
+        sitting.desk.order(Order(OrderKind.HOLD, name))
         sitting.ask("AskUserQuestion", QUESTIONS, hook_event_name=name)
         sitting.wait()
         assert sitting.screen.form is None

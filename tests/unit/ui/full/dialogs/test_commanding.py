@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from crabhook.broker.orders import Kind, Order
 from crabhook.model.decision import Verdict
+from crabhook.model.order import Order, OrderKind
 from crabhook.ui.full.filters import Mode
 from tests.support.sitting import Sitting, call, happening
 
@@ -34,16 +34,19 @@ def choose(sitting: Sitting, row: str) -> None:
 @pytest.mark.parametrize(
     ("row", "order"),
     [
-        ("hold everything of this session", Order(Kind.HOLD_ALL, session=SESSION)),
-        ("hold Stop of this session", Order(Kind.HOLD, "Stop", session=SESSION)),
-        ("hold Stop of this project", Order(Kind.HOLD, "Stop", project="/home/ann/api-server")),
-        ("hold Stop of every session", Order(Kind.HOLD, "Stop")),
+        ("hold everything of this session", Order(OrderKind.HOLD_ALL, session=SESSION)),
+        ("hold Stop of this session", Order(OrderKind.HOLD, "Stop", session=SESSION)),
+        (
+            "hold Stop of this project",
+            Order(OrderKind.HOLD, "Stop", project="/home/ann/api-server"),
+        ),
+        ("hold Stop of every session", Order(OrderKind.HOLD, "Stop")),
     ],
 )
 def test_holding_is_one_row(row: str, order: Order) -> None:
     sitting = at_the_list()
     choose(sitting, row)
-    assert list(sitting.desk.orders()) == [order]
+    assert [one.given for one in sitting.desk.orders()] == [order]
     assert "1 order" in sitting.rows_of_text()[0]
 
 
@@ -57,7 +60,8 @@ def test_any_event_that_can_be_held_is_in_a_list_of_its_own() -> None:
         f"hold {name}" for name in sitting.desk.holdable()
     }
     choose(sitting, "hold PreCompact")
-    assert list(sitting.desk.orders()) == [Order(Kind.HOLD, "PreCompact", session=SESSION)]
+    held = Order(OrderKind.HOLD, "PreCompact", session=SESSION)
+    assert [one.given for one in sitting.desk.orders()] == [held]
 
 
 def test_a_whole_session_is_allowed_for_a_while_after_a_page_that_was_read() -> None:
@@ -222,7 +226,7 @@ def test_a_hostile_session_is_named_in_marks_everywhere() -> None:
 
 def test_an_allowed_session_still_asks_its_questions() -> None:
     sitting = Sitting()
-    sitting.desk.order(Order(Kind.ALLOW_ALL, session=SESSION, until=sitting.desk.now() + 60))
+    sitting.desk.order(Order(OrderKind.ALLOW_ALL, session=SESSION, until=sitting.desk.now() + 60))
     sitting.ask("ExitPlanMode", {"plan": "# x"})
     assert len(sitting.desk.waiting()) == 1
     assert sitting.verdicts() == []

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from crabhook.broker.card import Card
-from crabhook.broker.orders import Kind, Order
+from crabhook.model.order import Order, OrderKind
 from crabhook.ui.commands.decide import RewriteError
 from crabhook.ui.full.dialogs.edit import Edits, asked_tool, edit_of
 from crabhook.ui.full.text_input import LONGEST_TEXT
@@ -57,7 +57,7 @@ def test_what_is_shown_of_json_is_what_is_sent_and_not_what_was_typed() -> None:
 )
 def test_an_output_is_edited_as_a_text_or_as_json(given: Any, typed: str, sent: Any) -> None:
     sitting = Sitting()
-    sitting.desk.order(Order(Kind.HOLD, "PostToolUse"))
+    sitting.desk.order(Order(OrderKind.HOLD, "PostToolUse"))
     sitting.ask(hook_event_name="PostToolUse", tool_response=given)
     edit = edit_of(sitting.card)
     edit.editor.replace(typed)

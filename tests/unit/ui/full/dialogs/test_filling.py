@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crabhook.broker.orders import Kind, Order
 from crabhook.model.decision import Verdict
+from crabhook.model.order import Order, OrderKind
 from crabhook.ui.full.filters import Mode
 from tests.support.sitting import Sitting
 
@@ -157,7 +157,7 @@ def test_a_form_that_ends_while_it_is_reviewed_is_not_sent() -> None:
 
 def test_an_answer_is_overridden_in_the_form_it_was_given_to() -> None:
     sitting = Sitting(take_back_ms=0)
-    sitting.desk.order(Order(Kind.HOLD, "ElicitationResult"))
+    sitting.desk.order(Order(OrderKind.HOLD, "ElicitationResult"))
     sitting.desk.ask({**SAMPLE, "requested_schema": SCHEMA})
     sitting.wait()
     sitting.press("p")

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from crabhook.broker.orders import Kind, Order
 from crabhook.model.decision import Decision, Verdict
+from crabhook.model.order import Order, OrderKind
 from crabhook.ui.full.filters import Mode
 from tests.support.sitting import QUESTIONS, Sitting, call
 
@@ -107,7 +107,7 @@ def test_a_session_is_stopped_for_a_reason_and_what_was_asked_does_not_happen(
 
 def test_a_denied_call_is_tried_again_after_its_moment() -> None:
     sitting = Sitting()
-    sitting.desk.order(Order(Kind.HOLD, "PermissionDenied"))
+    sitting.desk.order(Order(OrderKind.HOLD, "PermissionDenied"))
     sitting.ask(hook_event_name="PermissionDenied", reason="classifier")
     sitting.wait()
     assert "r retry" in sitting.text()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from crabhook.broker.orders import Kind, Order
+from crabhook.model.order import Order, OrderKind
 from crabhook.ui.full.dialogs.orders import orders_line, scope_of, what_of
 from crabhook.ui.text.clock import Clock
 from crabhook.ui.text.safe import safe
@@ -20,35 +20,35 @@ def test_nothing_standing_is_nothing_said() -> None:
 
 def test_away_comes_first_then_what_is_allowed_then_how_many_others() -> None:
     line = said(
-        Order(Kind.HOLD, "Stop"),
-        Order(Kind.ALLOW_ALL, session="3f1c0000-more", until=1552.0),
-        Order(Kind.AWAY),
-        Order(Kind.HOLD_ALL, session="x", until=1042.0),
+        Order(OrderKind.HOLD, "Stop"),
+        Order(OrderKind.ALLOW_ALL, session="3f1c0000-more", until=1552.0),
+        Order(OrderKind.AWAY),
+        Order(OrderKind.HOLD_ALL, session="x", until=1042.0),
     )
     assert line == "AWAY · ALLOWING 3f1c0000 9:12 · 2 orders, next ends 0:42 · "
 
 
 def test_of_several_allowed_sessions_the_next_to_end_is_named_and_the_others_counted() -> None:
     line = said(
-        Order(Kind.ALLOW_ALL, session="later", until=2000.0),
-        Order(Kind.ALLOW_ALL, session="soon", until=1010.0),
+        Order(OrderKind.ALLOW_ALL, session="later", until=2000.0),
+        Order(OrderKind.ALLOW_ALL, session="soon", until=1010.0),
     )
     assert line == "ALLOWING soon +1 0:10 · "
 
 
 def test_away_tells_its_end_by_the_clock_on_the_wall() -> None:
     end = CLOCK.of_day(1060.0)[:5]
-    assert said(Order(Kind.AWAY, until=1060.0)) == f"AWAY until {end} · "
+    assert said(Order(OrderKind.AWAY, until=1060.0)) == f"AWAY until {end} · "
 
 
 def test_a_hostile_session_is_marked() -> None:
-    assert "\x1b" not in said(Order(Kind.ALLOW_ALL, session="\x1b[2J", until=1010.0))
+    assert "\x1b" not in said(Order(OrderKind.ALLOW_ALL, session="\x1b[2J", until=1010.0))
 
 
 def test_every_kind_has_its_words_and_its_scope() -> None:
-    for kind in Kind:
+    for kind in OrderKind:
         assert what_of(Order(kind, "Stop"))
-    assert what_of(Order(Kind.KEEP_GOING, "Stop")) == "keep going at Stop"
-    order = Order(Kind.HOLD, "Stop", session="3f1c0000-more", project="/p")
+    assert what_of(Order(OrderKind.KEEP_GOING, "Stop")) == "keep going at Stop"
+    order = Order(OrderKind.HOLD, "Stop", session="3f1c0000-more", project="/p")
     assert scope_of(order) == "session 3f1c0000, project /p"
-    assert scope_of(Order(Kind.AWAY)) == ""
+    assert scope_of(Order(OrderKind.AWAY)) == ""

@@ -1,0 +1,73 @@
+"""Standing orders: what an operator said once, for a while, about events still to come."""
+
+from dataclasses import dataclass, field, fields
+from typing import Self
+
+from crabhook.model.actor import Actor, OrderKind, is_elsewhere
+from crabhook.model.event import Event
+
+__all__ = ["Order", "OrderKind", "Standing"]
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """An order as it is given.
+
+    `name` is an event's; `session` and `project` (the last part of the
+    working folder, or all of it) narrow it, empty for any; `until` is on the
+    broker's clock, None for no end by time; `times` how often it still
+    applies, None for always; `words` what a kept-going agent is told, or why a
+    session was halted.
+    """
+
+    kind: OrderKind
+    name: str = ""
+    session: str = ""
+    project: str = ""
+    until: float | None = None
+    times: int | None = None
+    words: str = ""
+
+    def __str__(self) -> str:
+        parts = [self.kind.value, self.name, self.session and f"session={self.session}"]
+        parts += [self.project and f"project={self.project}"]
+        parts += [f"times={self.times}" if self.times is not None else "", self.words]
+        return " ".join(part for part in parts if part)
+
+    @property
+    def event(self) -> Event:
+        """An event for the feed, since nothing an agent did is behind an order's news."""
+        return Event(platform="", name="Desk", session=self.session)
+
+    def over(self, now: float) -> bool:
+        """Whether the order's time has come to its end."""
+        return self.until is not None and self.until <= now
+
+    def speaks_of(self, event: Event) -> bool:
+        """Whether the order is about the event's session and project."""
+        folder = event.cwd.rstrip("/")
+        here = self.project in ("", folder, folder.rpartition("/")[2])
+        return here and self.session in ("", event.session)
+
+
+@dataclass(frozen=True, slots=True)
+class Standing(Order):
+    """An order that stands: `id` is the server's own for it, `by` is who gave it."""
+
+    id: int = field(kw_only=True)
+    by: Actor = field(kw_only=True)
+
+    @property
+    def given(self) -> Order:
+        """The order as it was given."""
+        return Order(**{one.name: getattr(self, one.name) for one in fields(Order)})
+
+    @classmethod
+    def of(cls, order: Order, number: int, by: Actor) -> Self:
+        """Return `order` as it stands under this number."""
+        said = {one.name: getattr(order, one.name) for one in fields(Order)}
+        return cls(**said, id=number, by=by)
+
+    def __str__(self) -> str:
+        where = " (said in another terminal)" if is_elsewhere(self.by) else ""
+        return f"{Order.__str__(self)}{where}"

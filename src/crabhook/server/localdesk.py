@@ -1,0 +1,121 @@
+"""The desk of a screen in the server's own process; all that is done at it is done by one actor."""
+
+from collections.abc import Callable, Sequence
+
+from crabhook.broker.card import Card, FeedEntry
+from crabhook.broker.desk import News
+from crabhook.broker.facts import Answered, Extended, Ordered, Revoked, RuleAdded, Snoozed
+from crabhook.model.actor import Actor
+from crabhook.model.decision import Decision
+from crabhook.model.errors import DecisionError
+from crabhook.model.order import Order, Standing
+from crabhook.policy.offer import Offering, in_words
+from crabhook.policy.rule import Rule
+from crabhook.server.runner import Runner
+
+_NO_RULES = "no rules are kept here"
+
+
+class LocalDesk:
+    """A `broker.desk.Desk` on a runner.  `by` is who sits at it."""
+
+    def __init__(self, runner: Runner, by: Actor) -> None:
+        self._runner, self._by = runner, by
+        self._broker = runner.broker
+
+    def __repr__(self) -> str:
+        return f"<LocalDesk of {self._by} on {self._runner!r}>"
+
+    def now(self) -> float:
+        """Return the broker's clock, seconds."""
+        return self._runner.now()
+
+    def waiting(self) -> Sequence[Card]:
+        """Return the cards that wait, the oldest first."""
+        return self._broker.waiting()
+
+    def card(self, number: int) -> Card | None:
+        """Return a card that waits or ended not long ago."""
+        return self._broker.card(number)
+
+    def ended(self) -> Sequence[Card]:
+        """Return the cards that ended not long ago, the newest last."""
+        return self._broker.ended()
+
+    def last_words(self, number: int) -> str | None:
+        """Return what the card's agent last said; None while its transcript is being read."""
+        card = self._broker.card(number)
+        return "" if card is None else self._runner.words.of(card)
+
+    def troubles(self) -> Sequence[str]:
+        """Return what is wrong for as long as it is: with the rules, or the record."""
+        return [said for fault in self._runner.faults if (said := fault())]
+
+    def feed(self) -> Sequence[FeedEntry]:
+        """Return what went by, the newest last."""
+        return self._broker.feed()
+
+    def sessions(self) -> int:
+        """Return how many sessions were heard of and have not ended."""
+        return self._broker.sessions()
+
+    def answer(self, number: int, decision: Decision) -> Card:
+        """Decide a card; raises TooLateError or DecisionError, and then nothing changed."""
+        self._runner.handle(Answered(number, decision, self._by, self.now()))
+        return self._known(number)
+
+    def objections(self, number: int, decision: Decision) -> Sequence[str]:
+        """Return what the rules say against a call as a decision changes it."""
+        return self._broker.objections(number, decision)
+
+    def offers(self, number: int) -> Offering | None:
+        """Return the rules a card could be allowed by from now on; None while they are tried."""
+        card, offers = self._broker.card(number), self._runner.offers
+        if card is None or offers is None:
+            return Offering(why=_NO_RULES)
+        return offers.of(card)
+
+    def remember(self, number: int, rule: Rule, decision: Decision) -> Card:
+        """Write a rule that was offered for a card, and decide it; see `Desk.remember`."""
+        self._broker.check(number, decision)  # so that nothing is written and then refused
+        if self._runner.offers is None:
+            raise DecisionError(_NO_RULES)
+        kept = self._runner.offers.keep(rule, number)
+        self._runner.handle(Answered(number, decision, self._by, self.now()))
+        self._runner.handle(RuleAdded(number, in_words(kept), self._by, self.now()))
+        return self._known(number)
+
+    def holdable(self) -> Sequence[str]:
+        """Return the names of the events that can be held on request."""
+        return self._broker.holdable()
+
+    def orders(self) -> Sequence[Standing]:
+        """Return the standing orders, the oldest first."""
+        return self._broker.orders()
+
+    def order(self, order: Order) -> None:
+        """Give a standing order; raises DecisionError for one that makes no sense."""
+        self._runner.handle(Ordered(order, self._by, self.now()))
+
+    def revoke(self, matches: Callable[[Standing], bool]) -> None:
+        """End the standing orders that match; raises DecisionError where none does."""
+        self._runner.handle(Revoked(matches, self._by, self.now()))
+
+    def extend(self, number: int, seconds: float) -> Card:
+        """Let a card wait longer; raises TooLateError, or DecisionError past the agent's limit."""
+        self._runner.handle(Extended(number, seconds, self._by, self.now()))
+        return self._known(number)
+
+    def snooze(self, number: int, seconds: float) -> Card:
+        """Put a card aside for a while; raises TooLateError."""
+        self._runner.handle(Snoozed(number, self.now() + seconds, self._by, self.now()))
+        return self._known(number)
+
+    def _known(self, number: int) -> Card:
+        card = self._broker.card(number)
+        assert card is not None  # noqa: S101 - it was changed a line ago
+        return card
+
+    def subscribe(self, listener: Callable[[News], None]) -> Callable[[], None]:
+        """Call `listener` with every new or changed card and feed entry; return how to stop."""
+        return self._runner.subscribe(listener)
