@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 
 from crabhook.cli import parser_of
-from crabhook.cli.commands import COMMANDS
-from crabhook.cli.parser import words_of
+from crabhook.cli.commands import COMMANDS, words_of
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])

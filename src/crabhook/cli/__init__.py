@@ -1,30 +1,28 @@
-"""The subcommands: one file each, imported only when its name is called.
+"""The subcommands: each imported only when its name is called.
 
-A file `cli/NAME.py` offers `add_arguments(parser)` and `run(arguments) -> int`;
-`commands.py` has its help.  A name's hyphen is an underline in its file's.
+A file `cli/NAME.py` offers `add_arguments(parser)` and `run(arguments) -> int`; small
+commands share a file, which holds a `Subcommand` for each.  `commands.py` has their
+help and names the file.  A name's hyphen is an underline here.
 This floor is the composition root: it alone may import every other one.
 """
 
 import argparse
-import importlib
 import os
 import sys
 from collections.abc import Sequence
-from typing import Protocol, cast
 
 from crabhook import __version__
-from crabhook.cli.commands import ACTIONS, COMMANDS, HOOK_OPTIONS
-from crabhook.cli.parser import Parser, meant, subcommands
-
-
-class Command(Protocol):
-    """What a subcommand's module offers."""
-
-    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        """Declare the subcommand's own arguments."""
-
-    def run(self, arguments: argparse.Namespace) -> int:
-        """Do it; return the process's exit code."""
+from crabhook.cli.commands import (
+    ACTIONS,
+    COMMANDS,
+    HOOK_OPTIONS,
+    Command,
+    Parser,
+    command_of,
+    explained,
+    meant,
+    subcommands,
+)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -44,8 +42,6 @@ def main(argv: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         return 1
     except ModuleNotFoundError as error:
-        from crabhook.cli.missing import explained  # noqa: PLC0415 - slow, and seldom needed
-
         if (words := explained(name, error)) is None:
             raise
         sys.stderr.write(words)
@@ -56,7 +52,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 def parser_of(name: str) -> tuple[Parser, Command]:
     """Return the parser of a command's arguments, and the command."""
     about = COMMANDS[name]
-    command = cast("Command", importlib.import_module(f"crabhook.cli.{name.replace('-', '_')}"))
+    command = command_of(name)
     parser = Parser(
         prog=f"crabhook {name}",
         description=about.what,

@@ -12,9 +12,9 @@ from dataclasses import asdict
 from pathlib import Path
 
 from crabhook import config
-from crabhook.cli import replay
-from crabhook.cli.lines import about, short
-from crabhook.cli.moments import when
+from crabhook.cli.arguments import when
+from crabhook.cli.past import REPLAYED, Replay, run_replay
+from crabhook.cli.terminal import about, short
 from crabhook.model.errors import CrabhookError
 from crabhook.store.errors import StoreError
 from crabhook.store.head import HeadFile, parse, written
@@ -51,7 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--last",
         type=int,
         metavar="N",
-        help=f"so many at most, 0 for all (list: {LAST}, replay: {replay.LAST})",
+        help=f"so many at most, 0 for all (list: {LAST}, replay: {REPLAYED})",
     )
     add("--json", action="store_true", help="one JSON object a line")
     add("--head", type=Path, metavar="FILE", help="verify against this head, kept elsewhere, too")
@@ -130,8 +130,8 @@ def _verify(folder: Path, arguments: argparse.Namespace) -> int:
 
 
 def _replay(folder: Path, arguments: argparse.Namespace) -> int:
-    query = _query(arguments, replay.LAST, (Kind.DECIDED.value,))
-    return replay.run(folder, replay.Replay(query, arguments.project, arguments.json))
+    query = _query(arguments, REPLAYED, (Kind.DECIDED.value,))
+    return run_replay(folder, Replay(query, arguments.project, arguments.json))
 
 
 def _head(folder: Path, _: argparse.Namespace) -> int:

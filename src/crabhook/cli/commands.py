@@ -1,14 +1,48 @@
-"""The commands by name: what each is for, an example of it, and the page that has the whole."""
+"""The commands by name, the parser of their arguments, and what is said where a package is missing.
 
-from typing import NamedTuple
+`pip install crabhook` is the hook and what sets it up, with no dependencies;
+the extra `serve` is everything (docs/decisions/0014).
+"""
+
+import argparse
+import importlib
+import re
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import PurePath
+from typing import NamedTuple, NoReturn, Protocol, cast
+
+
+class Command(Protocol):
+    """What a subcommand's module offers."""
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        """Declare the subcommand's own arguments."""
+
+    def run(self, arguments: argparse.Namespace) -> int:
+        """Do it; return the process's exit code."""
+
+
+@dataclass(frozen=True, slots=True)
+class Subcommand:
+    """A `Command` that shares its module with others."""
+
+    add_arguments: Callable[[argparse.ArgumentParser], None]
+    run: Callable[[argparse.Namespace], int]
 
 
 class About(NamedTuple):
-    """What `crabhook --help` and a command's own help say of it; `page` is a file of docs/."""
+    """What `crabhook --help` and a command's own help say of it; `page` is a file of docs/.
+
+    `within` names the module that holds the command beside others; without it the
+    command has the module of its own name.
+    """
 
     what: str
     example: str
     page: str
+    within: str = ""
 
 
 COMMANDS = {
@@ -26,6 +60,7 @@ COMMANDS = {
         "take crabhook's hooks out of an agent's settings again",
         "crabhook uninstall claude",
         "how-to/install.md",
+        "install",
     ),
     "rules": About(
         "see, change, try and explain the rules that decide without you",
@@ -36,16 +71,19 @@ COMMANDS = {
         "be away, from another terminal: nothing waits for you meanwhile",
         "crabhook away --for 2h",
         "reference/desk.md",
+        "presence",
     ),
     "here": About(
         "be back, from another terminal: requests wait for you again",
         "crabhook here",
         "reference/desk.md",
+        "presence",
     ),
     "passphrase": About(
         "set the passphrase that `crabhook away` asks for",
         "crabhook passphrase",
         "reference/desk.md",
+        "presence",
     ),
     "audit": About(
         "read the record of what was asked and decided, and verify it",
@@ -56,11 +94,13 @@ COMMANDS = {
         "be the hook that has a stop, or a question, reviewed before you are asked",
         'echo \'{"session_id": "s"}\' | crabhook supervisor-hook',
         "how-to/supervisor.md",
+        "supervisor",
     ),
     "supervisor-review": About(
         "review with Claude Code itself: a reviewer for the settings",
         "crabhook supervisor-review --claude 'claude --model haiku' < review.json",
         "how-to/supervisor.md",
+        "supervisor",
     ),
     "doctor": About(
         "see whether all is in order, and what mends it",
@@ -110,3 +150,89 @@ HOOK_OPTIONS = {
     ),
 }
 """The hook's own options: the variable that says the same, if there is one, and what it is for."""
+
+
+def command_of(name: str) -> Command:
+    """Return the command of this name; its module is imported only now."""
+    within, stem = COMMANDS[name].within, name.replace("-", "_")
+    module = importlib.import_module(f"crabhook.cli.{within or stem}")
+    return cast("Command", getattr(module, stem) if within else module)
+
+
+_WRONG = re.compile(r"invalid choice: '([^']*)'|unrecognized arguments: (\S+)")
+
+
+class Parser(argparse.ArgumentParser):
+    """An argument parser whose errors say "did you mean", where something like it exists."""
+
+    def error(self, message: str) -> NoReturn:
+        """Print the usage, the error and what was probably meant; exit with 2."""
+        found = _WRONG.search(message)
+        wrong = (found[1] or found[2]).partition("=")[0] if found else ""
+        super().error(message + meant(wrong, words_of(self)))
+
+
+def meant(wrong: str, known: Iterable[str]) -> str:
+    """Return "; did you mean …?" with the nearest of the known words, or nothing."""
+    from difflib import get_close_matches  # noqa: PLC0415 - slow, and only for slips
+
+    near = get_close_matches(wrong, sorted(set(known)), n=1)
+    return f"; did you mean {near[0]}?" if near else ""
+
+
+def subcommands(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:
+    """Return the parsers of a parser's actions, by their names."""
+    return {
+        name: child
+        for action in parser._actions  # noqa: SLF001 - argparse tells it nowhere else
+        if isinstance(action, argparse._SubParsersAction)  # noqa: SLF001 - likewise
+        for name, child in action.choices.items()
+    }
+
+
+def words_of(parser: argparse.ArgumentParser) -> Iterator[str]:
+    """Yield every option and every choice of a parser and of its actions."""
+    for action in parser._actions:  # noqa: SLF001 - as above
+        yield from action.option_strings
+        yield from map(str, action.choices or ())
+    for child in subcommands(parser).values():
+        yield from words_of(child)
+
+
+EXTRA = "serve"
+"""The name of the extra in pyproject.toml."""
+
+
+def explained(command: str, error: ModuleNotFoundError) -> str | None:
+    """Return the words for a person; None where the missing module is not another package's."""
+    package = (error.name or "").partition(".")[0]
+    if package in ("", "crabhook"):
+        return None
+    return (
+        f"crabhook {command} needs {package}, which is not installed: here is the hook alone.\n"
+        f"Install the whole: {_installer()}\n"
+    )
+
+
+def _installer() -> str:
+    """Return the command that adds the extra to this installation."""
+    wanted = f"'{_source()}'"
+    parts = PurePath(sys.prefix).parts
+    if "pipx" in parts:
+        return f"pipx install --force {wanted}"
+    if "uv" in parts and "tools" in parts:
+        return f"uv tool install --force {wanted}"
+    return f"{sys.executable} -m pip install {wanted}"
+
+
+def _source() -> str:
+    """Return crabhook with the extra, from where this one was installed."""
+    import json  # noqa: PLC0415 - slow, and seldom needed, as is the next
+    from importlib.metadata import PackageNotFoundError, distribution  # noqa: PLC0415
+
+    name = f"crabhook[{EXTRA}]"
+    try:
+        told = distribution("crabhook").read_text("direct_url.json")
+    except PackageNotFoundError:
+        return name
+    return f"{name} @ {json.loads(told)['url']}" if told else name

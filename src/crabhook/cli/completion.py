@@ -5,14 +5,12 @@ what this version knows; it starts no Python while somebody types.
 """
 
 import argparse
-import importlib
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from crabhook.cli.commands import COMMANDS
-from crabhook.cli.parser import subcommands
+from crabhook.cli.commands import COMMANDS, command_of, subcommands
 
 _FILES = ("FILE", "PATH", "PROGRAM")
 _FOLDERS = ("DIR", "FOLDER")
@@ -70,8 +68,7 @@ def _root() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="store_true", help="print the version")
     commands = parser.add_subparsers()
     for name, about in COMMANDS.items():
-        module = importlib.import_module(f"crabhook.cli.{name.replace('-', '_')}")
-        module.add_arguments(commands.add_parser(name, help=about.what))
+        command_of(name).add_arguments(commands.add_parser(name, help=about.what))
     return parser
 
 

@@ -1,14 +1,24 @@
-"""`crabhook demo`: see the main job done, on this machine, with nothing installed anywhere."""
+"""`crabhook demo`: see the main job done, on this machine, with nothing installed anywhere.
+
+A scripted agent starts the true hook client with inputs recorded from a real Claude
+Code; without a terminal a scripted operator types a line for each card.
+"""
 
 import argparse
 import asyncio
+import json
 import os
 import sys
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from dataclasses import dataclass
+from importlib import resources
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from crabhook.demo.agent import play
-from crabhook.demo.operator import typed_lines
+from crabhook import hook
+from crabhook.broker.card import Card
+from crabhook.broker.desk import Desk, News
+from crabhook.broker.states import State
 from crabhook.model.actor import OWNER
 from crabhook.model.event import Event
 from crabhook.platforms import PLATFORMS
@@ -75,3 +85,75 @@ async def _desk(desk: LocalDesk, *, full_screen: bool) -> None:
         return
     write = standard_writer()
     await plain.run(desk, typed_lines(desk, write), write)
+
+
+SESSION_PAUSE = 0.8  # seconds between two calls, so that a person sees each come
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One recorded hook input: the tool it asks about, and the bytes."""
+
+    tool: str
+    payload: bytes
+
+
+def calls() -> Iterator[Call]:
+    """Yield the recorded inputs in their order: a command, an edit, questions, a plan."""
+    folder = resources.files("crabhook.demo") / "inputs"
+    for file in sorted(folder.iterdir(), key=lambda file: file.name):
+        payload = file.read_bytes()
+        yield Call(json.loads(payload)["tool_name"], payload)
+
+
+async def play(server: str, tell: Callable[[str], Awaitable[None]]) -> None:
+    """Make each call in turn, as an agent does; `tell` hears what the agent would read.
+
+    A client is started as the installed hook is, with the server's address.
+    """
+    command = [sys.executable, "-I", "-S", f"{hook.__path__[0]}/run.py", "--server", server]
+    for call in calls():
+        await asyncio.sleep(SESSION_PAUSE)
+        client = await asyncio.create_subprocess_exec(
+            *command, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE
+        )
+        try:
+            stdout, _ = await client.communicate(call.payload)
+        except asyncio.CancelledError:
+            client.kill()
+            await client.wait()
+            raise
+        answer = stdout.decode().strip() or "nothing: no opinion, so the agent asks its own user"
+        await tell(f"agent reads for {call.tool}: {answer}")
+    await asyncio.sleep(SESSION_PAUSE)
+
+
+# Tool -> what a person might type about it, after the card's number.
+LINES = {
+    "Bash": "allow only this once",
+    "Edit": "deny retry in client.put instead, other callers need it too",
+    "AskUserQuestion": 'answer 1=2 1.note="keep it small" 2=1,3 3="upload of %s failed, try %d"',
+    "ExitPlanMode": "allow",
+}
+
+
+async def typed_lines(desk: Desk, write: Callable[[str], Awaitable[None]]) -> AsyncIterator[str]:
+    """Yield a line for each new card, shown as it is typed; ends with the last of `LINES`."""
+    cards: asyncio.Queue[Card] = asyncio.Queue()
+
+    def hear(news: News) -> None:
+        if isinstance(news, Card) and news.state is State.WAITING:
+            cards.put_nowait(news)
+
+    stop = desk.subscribe(hear)
+    try:
+        for _ in LINES:
+            card = await cards.get()
+            await asyncio.sleep(0.2)  # the card is read before it is decided
+            tool = card.event.tool
+            line = f"{card.number} {LINES[tool.name] if tool else 'pass'}"
+            await write(f"> {line}")
+            yield line
+        await asyncio.Event().wait()  # the operator stays until the demo is over
+    finally:
+        stop()

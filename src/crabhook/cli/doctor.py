@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from crabhook.cli.lines import say, say_json
+from crabhook.cli.terminal import say, say_json
 from crabhook.doctor import report
 from crabhook.doctor.agents import ROWS
 from crabhook.doctor.examination import cases, examine

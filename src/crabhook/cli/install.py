@@ -1,4 +1,4 @@
-"""Write crabhook's hooks into an agent's settings."""
+"""`crabhook install` and `uninstall`: crabhook's hooks in an agent's settings, or out of them."""
 
 import argparse
 import os
@@ -6,11 +6,12 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from crabhook.cli.commands import Subcommand
 from crabhook.cli.installhttp import add_http_arguments, next_steps, url
 from crabhook.install import agents, program
 from crabhook.install.agents import Agent
 from crabhook.install.change import Change, plan
-from crabhook.install.claude import count, overridden, with_hooks
+from crabhook.install.claude import count, overridden, with_hooks, without_hooks
 from crabhook.install.errors import InstallError
 from crabhook.install.hooks import MAX_WAIT, USUAL_WAIT, Installation
 from crabhook.install.places import Scope
@@ -265,3 +266,29 @@ def _seconds(text: str) -> int:
     if not 0 < seconds <= MAX_WAIT:
         raise argparse.ArgumentTypeError(f"{text} is not between 1 and {MAX_WAIT} seconds")
     return seconds
+
+
+def _uninstall_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare which agent's settings are meant, and which of its files."""
+    add_place_arguments(parser)
+
+
+def _run_uninstall(arguments: argparse.Namespace) -> int:
+    """Uninstall; return 0, or 1 with the reason on standard error and nothing changed."""
+    return refusing("uninstall", lambda: _uninstall(arguments))
+
+
+def _uninstall(arguments: argparse.Namespace) -> None:
+    agent = agents.known(arguments.agent)
+    path = chosen_path(arguments)
+    change = plan(path, without_hooks)
+    if arguments.dry_run:
+        sys.stdout.write(change.difference())
+    elif change.is_none:
+        say(f"There are no hooks of crabhook in {path}; nothing was written.")
+    else:
+        report(change, f"{agent.title}'s settings without crabhook")
+        say("A session that runs already may ask the operator until it ends.")
+
+
+uninstall = Subcommand(_uninstall_arguments, _run_uninstall)

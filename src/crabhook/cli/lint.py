@@ -4,7 +4,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from crabhook.cli.lines import say, say_json
+from crabhook.cli.terminal import say, say_json
 from crabhook.lint.finding import Severity
 from crabhook.lint.linting import Report, lint
 from crabhook.lint.profile import PROFILES, Profile

@@ -1,9 +1,13 @@
-"""Tells a running server from another terminal whether the operator is here or away."""
+"""`crabhook away`, `here` and `passphrase`: the operator's presence, said in another terminal.
+
+Being here needs nothing, since anybody may close gates; being away needs the passphrase.
+"""
 
 import argparse
 import os
 import stat
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,8 +15,14 @@ from urllib.parse import quote
 
 import grpc
 
+from crabhook import config
+from crabhook.cli.commands import Subcommand
+from crabhook.cli.terminal import ask
 from crabhook.model.errors import CrabhookError
 from crabhook.server.address import Address, UnixAddress, default_address, parse_address
+from crabhook.server.passphrase import NAME, Passphrase, PassphraseError, keep, load, remove
+from crabhook.ui.commands.words import LineError, read_duration
+from crabhook.ui.plain.output import clock
 from crabhook.ui.text.safe import safe
 from crabhook.v1 import desk_pb2 as pb
 from crabhook.v1.desk_pb2_grpc import DeskServiceStub
@@ -103,3 +113,119 @@ _WORDS = {
     grpc.StatusCode.DEADLINE_EXCEEDED: "the server on {address} did not answer in time: "
     "its desk shows what stands",
 }
+
+
+def _away_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare for how long, and where the server is."""
+    parser.add_argument(
+        "--for",
+        dest="seconds",
+        metavar="TIME",
+        type=_seconds,
+        help="for how long: 90s, 5m, 2h, 1h30m (default: until `crabhook here`, or the desk's key)",
+    )
+    add_server_argument(parser)
+
+
+def _be_away(arguments: argparse.Namespace) -> int:
+    """Be away; return 0, or 1 with the reason on standard error and nothing changed."""
+    return reporting("away", lambda: _away(arguments))
+
+
+def _away(arguments: argparse.Namespace) -> str:
+    address = socket_of(arguments.server)
+    request = pb.SetPresenceRequest(presence=pb.PRESENCE_AWAY, seconds=arguments.seconds)
+    _may_be_asked(address, request)
+    request.passphrase = ask("Passphrase: ")
+    said = tell(address, request)
+    many = f"{said.released} waiting request{' was' if said.released == 1 else 's were'} let go"
+    end = "until `crabhook here`"
+    if said.HasField("seconds"):
+        until = time.strftime("%H:%M", time.localtime(time.time() + said.seconds))
+        end = f"until {until} ({clock(said.seconds)})"
+    return f"You are away {end}: {many}, and what comes passes, with no opinion."
+
+
+def _may_be_asked(address: UnixAddress, request: pb.SetPresenceRequest) -> None:
+    """Hear from the server, before anybody types, whether anything but a passphrase is missing."""
+    try:
+        tell(address, request)
+    except PresenceError as error:
+        if error.code is not grpc.StatusCode.UNAUTHENTICATED:
+            raise
+
+
+def _seconds(text: str) -> int:
+    try:
+        return int(read_duration(text, "crabhook away --for 2h"))
+    except LineError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+
+
+away = Subcommand(_away_arguments, _be_away)
+
+
+def _here_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare where the server is."""
+    add_server_argument(parser)
+
+
+def _be_here(arguments: argparse.Namespace) -> int:
+    """Be here; return 0, also where one was, or 1 with the reason on standard error."""
+    return reporting("here", lambda: _here(arguments))
+
+
+def _here(arguments: argparse.Namespace) -> str:
+    said = tell(socket_of(arguments.server), pb.SetPresenceRequest(presence=pb.PRESENCE_HERE))
+    if said.changed:
+        return "You are here: requests wait for you again."
+    return "You were not away: nothing was changed."
+
+
+here = Subcommand(_here_arguments, _be_here)
+
+
+_NEXT_START = (
+    "It counts from the server's next start: one that runs goes on with what it read at its own."
+)
+
+
+def _passphrase_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare that it may be removed, too."""
+    parser.add_argument("--remove", action="store_true", help="keep no passphrase any more")
+
+
+def _passphrase(arguments: argparse.Namespace) -> int:
+    """Do it; return 0, or 1 with the reason on standard error and nothing changed."""
+    act = _remove if arguments.remove else _set
+    return reporting("passphrase", lambda: act(config.state_folder() / NAME))
+
+
+def _set(path: Path) -> str:
+    changed = _ask_for_the_old(path)
+    new = ask("New passphrase: ")
+    kept = Passphrase.of(new)
+    if ask("The same again: ") != new:
+        raise PassphraseError("the two differ; nothing was changed")
+    keep(path, kept)
+    return f"The passphrase is {'changed' if changed else 'set'}.  {_NEXT_START}"
+
+
+def _remove(path: Path) -> str:
+    if not _ask_for_the_old(path):
+        return "There is no passphrase; nothing was changed."
+    remove(path)
+    return f"The passphrase is removed.  {_NEXT_START}"
+
+
+def _ask_for_the_old(path: Path) -> bool:
+    """Return whether there is one; raises PassphraseError if it is not known to who types."""
+    old = load(path)
+    if old is None:
+        return False
+    if not old.matches(ask("Old passphrase: ")):
+        raise PassphraseError("that is not the passphrase; nothing was changed")
+    return True
+
+
+passphrase = Subcommand(_passphrase_arguments, _passphrase)

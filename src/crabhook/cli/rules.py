@@ -5,17 +5,89 @@ import sys
 from datetime import UTC, datetime
 from pathlib import Path
 
-from crabhook.cli import rulecheck, suggest
-from crabhook.cli.moments import moment
-from crabhook.cli.rulefiles import rule_files
-from crabhook.cli.unseen import ask
+from crabhook.cli.arguments import moment, rule_files
+from crabhook.cli.past import add_suggest_arguments
+from crabhook.cli.terminal import ask
 from crabhook.model.errors import CrabhookError
+from crabhook.model.event import Event, ToolCall
+from crabhook.policy.engine import Policy
 from crabhook.policy.rule import Rule, RuleScope, RuleVerdict, Trust
+from crabhook.policy.ruling import PartRuling, Ruling
+from crabhook.policy.tools import Kind, canonical, kind_of
 from crabhook.policy.trust import PROJECT_FILE
 from crabhook.policy.wide import misread, options_given
 from crabhook.rulebook import edit
-from crabhook.rulebook.files import RulesError
+from crabhook.rulebook.files import RulesError, read_text
+from crabhook.rulebook.projects import surroundings_here
 from crabhook.ui.text.safe import safe_lines
+
+OPEN = "open"
+# Control characters as a table writes them: their pictures, one for each.
+PICTURES = {0x2400 + code: code for code in range(0x20)} | {0x2424: 0x0A}
+
+_KEYS = {
+    Kind.COMMAND: "command",
+    Kind.SEARCH: "path",
+    Kind.PATCH: "command",
+    Kind.FETCH: "url",
+    Kind.AGENT: "subagent_type",
+    Kind.SKILL: "skill",
+}
+
+
+def event_of(tool: str, text: str, project: Path, mode: str = "default") -> Event:
+    """Return the event of a call of `tool` whose one input that rules look at is `text`."""
+    key = "notebook_path" if tool == "NotebookEdit" else _KEYS.get(kind_of(tool), "file_path")
+    call = ToolCall(tool, {key: text})
+    return Event("claude", "PreToolUse", cwd=str(project), permission_mode=mode, tool=call)
+
+
+def explained(policy: Policy, event: Event, project: Path) -> str:
+    """Return each part of the call with what decides it, then the verdict on the whole."""
+    ruling = policy.examine(event, surroundings_here(project))
+    tool = canonical(event.tool.name) if event.tool else ""
+    lines = [f"{tool}:"]
+    lines += [_line(part) for part in ruling.parts]
+    lines += [f"  not to be allowed: {trouble}" for trouble in ruling.troubles]
+    return "\n".join([*lines, f"verdict: {verdict_of(ruling)}", f"  {ruling.why}"])
+
+
+def _line(part: PartRuling) -> str:
+    mark = "(hidden) " if part.hidden else ""
+    said = str(part.verdict or "-")
+    text = part.text.replace("\n", "␤")
+    return f"  {part.kind:<8} {mark}{text}\n  {'':<8} {said}: {part.why}"
+
+
+def verdict_of(ruling: Ruling | None) -> str:
+    """Return a ruling's verdict as tables write it."""
+    return str(ruling.verdict) if ruling and ruling.verdict is not None else OPEN
+
+
+def hold(policy: Policy, table: Path, project: Path) -> tuple[list[str], int]:
+    """Hold the rules against a table; return what differs, and how many lines were held.
+
+    Raises RulesError for a table that cannot be read.
+    """
+    surroundings = surroundings_here(project)
+    failures, number = [], 0
+    for at, row in enumerate(read_text(table).split("\n"), 1):
+        if not row.strip() or row.startswith("#"):
+            continue
+        expected, tab, command = row.partition("\t")
+        if not tab or expected not in {*RuleVerdict, OPEN}:
+            known = ", ".join([*RuleVerdict, OPEN])
+            form = f"a verdict ({known}), a tab and a command"
+            raise RulesError(f"{table}, line {at}: it must hold {form}")
+        number += 1
+        event = event_of("Bash", command.translate(PICTURES), project)
+        ruling = policy.examine(event, surroundings)
+        if verdict_of(ruling) != expected:
+            failures.append(
+                f"{table}, line {at}: {command}\n"
+                f"  expected {expected}, got {verdict_of(ruling)}: {ruling.why}"
+            )
+    return failures, number
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -43,7 +115,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     explain.add_argument("--mode", default="default", help="the agent's permission mode")
     _add_project(explain)
     explain.set_defaults(act=_explain)
-    suggest.add_arguments(
+    add_suggest_arguments(
         actions.add_parser("suggest", help="say which rules would have spared you decisions")
     )
     _add_trust(actions.add_parser("trust", help="let a project's own rule file count"))
@@ -159,14 +231,14 @@ def _remove(arguments: argparse.Namespace) -> int:
 def _explain(arguments: argparse.Namespace) -> int:
     project = arguments.project or Path.cwd()
     policy = rule_files().policy(project)
-    event = rulecheck.event_of(arguments.tool, arguments.call, project, arguments.mode)
-    say(rulecheck.explained(policy, event, project))
+    event = event_of(arguments.tool, arguments.call, project, arguments.mode)
+    say(explained(policy, event, project))
     return 0
 
 
 def _test(arguments: argparse.Namespace) -> int:
     project = arguments.project or Path.cwd()
-    failures, number = rulecheck.hold(rule_files().policy(project), arguments.table, project)
+    failures, number = hold(rule_files().policy(project), arguments.table, project)
     for failure in failures:
         say(failure)
     say(f"{number - len(failures)} of {number} as expected")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from crabhook.cli import missing
+from crabhook.cli import commands
 
 ROOT = Path(__file__).parents[3]
 GONE = ModuleNotFoundError("No module named 'grpc.aio'", name="grpc.aio")
@@ -89,8 +89,8 @@ def test_a_command_that_needs_more_says_so_and_how_it_is_had(command: str, tmp_p
 
 
 def test_a_module_of_our_own_that_is_missing_is_a_fault_and_no_advice() -> None:
-    assert missing.explained("serve", ModuleNotFoundError("x", name="crabhook.gone")) is None
-    assert missing.explained("serve", ModuleNotFoundError("x")) is None
+    assert commands.explained("serve", ModuleNotFoundError("x", name="crabhook.gone")) is None
+    assert commands.explained("serve", ModuleNotFoundError("x")) is None
 
 
 @pytest.mark.parametrize(
@@ -105,7 +105,7 @@ def test_the_advice_fits_how_this_was_installed(
     monkeypatch: pytest.MonkeyPatch, prefix: str, begins: str
 ) -> None:
     monkeypatch.setattr(sys, "prefix", prefix)
-    said = missing.explained("serve", GONE)
+    said = commands.explained("serve", GONE)
     assert said
     assert (
         said.splitlines()[1]
@@ -126,8 +126,8 @@ def test_what_was_installed_from_a_folder_is_installed_from_there_again(
             raise PackageNotFoundError
         return Distribution()
 
-    monkeypatch.setattr(missing, "distribution", find)
-    said = missing.explained("serve", GONE)
+    monkeypatch.setattr("importlib.metadata.distribution", find)
+    said = commands.explained("serve", GONE)
     assert said
     from_there = "crabhook[serve] @ file:///src/crabhook'" in said
     assert from_there == (told not in (None, "gone"))

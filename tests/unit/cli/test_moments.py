@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from crabhook.cli.moments import moment, when
+from crabhook.cli.arguments import moment, when
 
 
 @pytest.fixture(autouse=True)

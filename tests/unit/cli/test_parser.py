@@ -3,7 +3,7 @@
 import pytest
 
 from crabhook.cli import main, parser_of
-from crabhook.cli.parser import meant, subcommands, words_of
+from crabhook.cli.commands import meant, subcommands, words_of
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from crabhook.cli import passphrase
+from crabhook.cli import presence
 from crabhook.server.passphrase import NAME, Passphrase, keep, load
 from tests.support.plain_desk import CRABHOOK
 from tests.support.presence import RIGHT, WRONG
@@ -118,4 +118,4 @@ def test_without_a_terminal_nothing_is_set(kept: Path) -> None:
 
 
 def test_the_command_says_when_it_counts() -> None:
-    assert "server's next start" in passphrase._NEXT_START
+    assert "server's next start" in presence._NEXT_START

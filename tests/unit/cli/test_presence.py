@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from crabhook.cli import away, here
-from crabhook.cli.presence import PresenceError, socket_of
+from crabhook.cli.presence import PresenceError, away, here, socket_of
 from crabhook.server.address import default_address
 from crabhook.server.passphrase import NAME, TRIES, Passphrase, keep
 from tests.support.client import Client, sample

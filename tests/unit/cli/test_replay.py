@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from crabhook.cli import audit, replay
+from crabhook.cli import audit
 from crabhook.model.actor import Nobody, Rule
 from crabhook.model.ending import Ended
 from tests.unit.cli.pastrecord import NOON, decided, write
@@ -163,7 +163,7 @@ def test_as_json_each_change_is_a_line_and_the_counts_are_the_last(
 def test_no_more_are_replayed_than_can_be_waited_for(
     run: Replay, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(replay, "LAST", 2)
+    monkeypatch.setattr(audit, "REPLAYED", 2)
     assert run().splitlines()[-1].startswith("2 calls: ")
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from crabhook.cli.rulecheck import event_of, explained, verdict_of
+from crabhook.cli.rules import event_of, explained, verdict_of
 from crabhook.rulebook.projects import surroundings_here
 from tests.unit.policy.law import allowing, denying
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from crabhook.cli.rulefiles import rule_files
+from crabhook.cli.arguments import rule_files
 
 
 def test_they_are_among_the_settings_and_the_state_folder_is_protected_too(

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from crabhook.cli import rules, suggest
+from crabhook.cli import past, rules
 from crabhook.store.record import Entry
 from tests.unit.cli.pastrecord import decided, write
 
@@ -172,7 +172,7 @@ def test_a_cut_is_said(
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(suggest, "DISTINCT", 2)
+    monkeypatch.setattr(past, "DISTINCT", 2)
     write(state, *map(lately, LOGS))
     call("suggest")
     assert "Only the 2 most frequent of the different ones" in capsys.readouterr().out

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from crabhook.cli import main, supervisor_hook
+from crabhook.cli import main, supervisor
 from crabhook.supervisor.running import Told
 
 
@@ -23,7 +23,7 @@ def told(monkeypatch: pytest.MonkeyPatch, *options: str) -> Told:
         heard.append(one)
         return 0
 
-    monkeypatch.setattr(supervisor_hook, "main", hear)
+    monkeypatch.setattr(supervisor, "main", hear)
     assert main(["supervisor-hook", *options]) == 0
     return heard[0]
 

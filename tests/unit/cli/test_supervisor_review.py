@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from crabhook.cli import main, supervisor_review
+from crabhook.cli import main, supervisor
 from crabhook.supervisor.reviewers import read_finding
 
 pytestmark = pytest.mark.process
@@ -70,4 +70,4 @@ def test_it_fails_in_words(
 
 
 def test_its_first_line_is_its_help() -> None:
-    assert supervisor_review.__doc__
+    assert supervisor.__doc__

@@ -13,7 +13,7 @@ pytestmark = pytest.mark.process
 
 ASK = """
 import sys
-from crabhook.cli.unseen import UnseenError, ask
+from crabhook.cli.terminal import UnseenError, ask
 try:
     print(ascii(ask("Say: ")))
 except UnseenError as error:

@@ -1,4 +1,4 @@
-from crabhook.demo.agent import calls
+from crabhook.cli.demo import calls
 from crabhook.platforms import PLATFORMS
 
 

@@ -6,8 +6,8 @@ from dataclasses import replace
 import pytest
 
 from crabhook.broker.states import State
-from crabhook.cli import desks
-from crabhook.cli.desks import open_desk
+from crabhook.cli.serve import desks
+from crabhook.cli.serve.desks import open_desk
 from crabhook.config import Settings
 from crabhook.platforms import PLATFORMS
 from crabhook.server.place import Place

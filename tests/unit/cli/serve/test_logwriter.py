@@ -8,8 +8,8 @@ from contextlib import suppress
 
 import pytest
 
-from crabhook.cli import logwriter
-from crabhook.cli.logwriter import LogWriter
+from crabhook.cli.serve import logs
+from crabhook.cli.serve.logs import LogWriter
 
 PIPE = 1 << 16  # bytes that a pipe takes
 
@@ -56,8 +56,8 @@ def test_lines_are_written_in_order_and_none_is_missing(pipe: Pipe) -> None:
 def test_a_reader_who_stopped_holds_nobody_up_and_hears_what_was_lost(
     pipe: Pipe, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(logwriter, "BACKLOG", 10)
-    monkeypatch.setattr(logwriter, "LAST_LINES", 10.0)
+    monkeypatch.setattr(logs, "BACKLOG", 10)
+    monkeypatch.setattr(logs, "LAST_LINES", 10.0)
     writer = LogWriter(pipe.target)
     line = "x" * (PIPE // 4)
     for _ in range(40):
@@ -87,7 +87,7 @@ def _rest(pipe: Pipe) -> list[str]:
 def test_the_end_is_not_held_up_by_who_does_not_read(
     pipe: Pipe, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(logwriter, "LAST_LINES", 0.05)
+    monkeypatch.setattr(logs, "LAST_LINES", 0.05)
     writer = LogWriter(pipe.target)
     for _ in range(8):
         say(writer, "x" * PIPE)

@@ -1,8 +1,10 @@
-"""Times as people write them: past ones for the record, coming ones for rules."""
+"""What several commands are given: times as people write them, and the owner's rule files."""
 
 import argparse
 from datetime import UTC, datetime, timedelta
 
+from crabhook.config import config_folder, state_folder
+from crabhook.rulebook.files import RuleFiles
 from crabhook.store.record import iso
 
 _UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
@@ -38,3 +40,16 @@ def moment(text: str) -> datetime:
     except ValueError:
         raise argparse.ArgumentTypeError(f"{text!r} is no date and time") from None
     return found if found.tzinfo else found.replace(tzinfo=UTC)
+
+
+def rule_files() -> RuleFiles:
+    """Return the files where people's settings are; crabhook's own places are protected."""
+    return RuleFiles(config_folder(), (str(state_folder()),))
+
+
+def count(text: str) -> int:
+    """Return a number of things, 0 or more."""
+    try:
+        return max(0, int(text))
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number") from None

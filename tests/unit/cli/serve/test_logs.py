@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crabhook.cli.logs import CANNOT_BEGIN, FAILED, JsonLines, TextLines, logging_to, told
+from crabhook.cli.serve.logs import CANNOT_BEGIN, FAILED, JsonLines, TextLines, logging_to, told
 from crabhook.model.errors import CrabhookError
 
 LOG = logging.getLogger("crabhook.test")

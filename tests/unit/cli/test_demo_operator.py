@@ -3,8 +3,7 @@ import json
 
 import pytest
 
-from crabhook.demo.agent import calls
-from crabhook.demo.operator import LINES, typed_lines
+from crabhook.cli.demo import LINES, calls, typed_lines
 from crabhook.ui.commands.parse import parse
 from tests.support.desk import BrokerDesk
 

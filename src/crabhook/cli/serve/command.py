@@ -4,20 +4,22 @@ import argparse
 import asyncio
 import logging
 import os
+import signal
 import socket
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from crabhook import config
+from crabhook.broker.law import Judge
 from crabhook.broker.waitingroom import Bounds
-from crabhook.cli.desks import open_desk
-from crabhook.cli.judging import Judging, judging
-from crabhook.cli.leaving import Leaving
-from crabhook.cli.logs import CANNOT_BEGIN, logging_to, told
-from crabhook.cli.rulefiles import rule_files
+from crabhook.cli.arguments import rule_files
+from crabhook.cli.serve.desks import open_desk
+from crabhook.cli.serve.logs import CANNOT_BEGIN, logging_to, told
 from crabhook.config import Settings, SettingsError
 from crabhook.model.errors import CrabhookError
 from crabhook.platforms import PLATFORMS
@@ -31,6 +33,7 @@ from crabhook.server.address import (
     default_address,
     parse_address,
 )
+from crabhook.server.door import Study
 from crabhook.server.grpc.listener import open_port
 from crabhook.server.grpc.permission import PermissionPort
 from crabhook.server.health import Health, HealthPort
@@ -49,6 +52,63 @@ from crabhook.store.head import Courier, through
 from crabhook.store.recorder import OnTrouble, Recorder
 from crabhook.store.retention import Retention
 from crabhook.store.sqlite import SqliteStore
+
+if TYPE_CHECKING:
+    from crabhook.server.metrics import Metrics
+
+HAND_OVER = signal.SIGUSR1
+"""Make room for the next server: what waits is left to it, and its hooks come back there."""
+
+_IN_GOOD_ORDER = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT, HAND_OVER)
+_AT_ONCE = (signal.SIGTERM, signal.SIGINT)
+
+
+class Leaving:
+    """The end of a server, as signals bring it about; `hands_over` says how."""
+
+    def __init__(self) -> None:
+        self.hands_over = False
+
+    def __repr__(self) -> str:
+        return f"<Leaving hands_over={self.hands_over}>"
+
+    def hear(self, end: Callable[[], object]) -> None:
+        """Call `end` at the first signal."""
+        loop = asyncio.get_running_loop()
+        for number in _IN_GOOD_ORDER:
+            loop.add_signal_handler(number, self._heard, number, end)
+
+    def begin(self) -> None:
+        """Note that the end has begun, by whatever: the next signal is no longer waited for."""
+        loop = asyncio.get_running_loop()
+        for number in _AT_ONCE:
+            loop.remove_signal_handler(number)
+            signal.signal(number, signal.SIG_DFL)
+
+    def _heard(self, number: signal.Signals, end: Callable[[], object]) -> None:
+        self.hands_over = number == HAND_OVER
+        self.begin()
+        end()
+
+
+@dataclass(frozen=True, slots=True)
+class Judging:
+    """The judge and the study of long inputs, and what measures them, if anything does."""
+
+    judge: Judge
+    study: Study
+    metrics: "Metrics | None" = None
+
+
+def judging(law: Law, *, measured: bool) -> Judging:
+    """Return the law's judging, measured or plain."""
+    if not measured:
+        return Judging(law.judge, law.study)
+    from crabhook.server.metrics import Metrics  # noqa: PLC0415 - see above
+
+    metrics = Metrics()
+    return Judging(metrics.timed(law.judge), metrics.timed_ahead(law.study), metrics)
+
 
 _LOG = logging.getLogger(__name__)
 

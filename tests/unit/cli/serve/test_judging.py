@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from crabhook.cli.judging import judging
+from crabhook.cli.serve.command import judging
 from crabhook.model.event import Event, ToolCall
 from crabhook.rulebook.files import RuleFiles
 from crabhook.server.law import Law

@@ -1,0 +1,352 @@
+"""What today's rules make of the calls on record, and which rules would have spared decisions.
+
+These are `crabhook audit replay` and `crabhook rules suggest`.
+"""
+
+import argparse
+import shlex
+import sys
+from collections import Counter, deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC
+from pathlib import Path
+
+from crabhook.cli.arguments import count, rule_files, when
+from crabhook.cli.terminal import about, say, say_json, short
+from crabhook.config import state_folder
+from crabhook.model.decision import Verdict
+from crabhook.model.wording import who
+from crabhook.policy.paths import is_within
+from crabhook.policy.rule import Rule, RuleVerdict
+from crabhook.policy.wide import options_given
+from crabhook.rulebook import edit
+from crabhook.rulebook.files import RuleFiles, RulesError
+from crabhook.rulebook.past import PastCall, calls_in
+from crabhook.rulebook.replay import Change, Kind, Replayed, replay
+from crabhook.rulebook.suggest import DISTINCT, Suggested, Suggestion, Wish, suggest
+from crabhook.rulebook.today import Today
+from crabhook.store.query import Query
+from crabhook.store.reader import Reader
+from crabhook.store.record import Kind as Recorded
+from crabhook.store.sqlite_files import speaking_of
+from crabhook.ui.text.safe import safe
+
+REPLAYED = 10_000  # calls that are replayed unless more are asked for
+
+_HEADS: Mapping[Kind, str] = {
+    Kind.OVERRULED: "YOU DENIED THESE, AND TODAY'S RULES WOULD ALLOW THEM",
+    Kind.ALLOWED: "newly allowed",
+    Kind.DENIED: "newly denied",
+    Kind.EDITED: "you changed these first; now they would be decided as they were asked",
+    Kind.ASKED: "now asked",
+    Kind.PASSED: "now left to the agent's own rules",
+    Kind.OPEN: "no longer decided by rules: they would come to you",
+}
+_SELDOM: Mapping[Kind, str] = {
+    Kind.EDITED: "changed by you, now decided as they were asked",
+    Kind.ASKED: "now asked",
+    Kind.PASSED: "now left to the agent's own rules",
+    Kind.OPEN: "no longer decided by rules",
+}
+_NOT_RECORDED = (
+    "Inputs are as recorded, their secrets taken out. The permission mode is not recorded: rules "
+    "for one mode are judged in the default mode. Standing orders are left aside."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Replay:
+    """What is to be replayed: these records, of agents in this folder or any, for whom."""
+
+    query: Query
+    project: Path | None = None
+    as_json: bool = False
+
+
+def run_replay(folder: Path, wanted: Replay) -> int:
+    """Print what would change; return 0.
+
+    Raises StoreError where there is no record, RuleFileError or RulesError
+    where the rules cannot be read.
+    """
+    with Reader(folder / "record.db") as reader:
+        found = replay(_replayed_calls(reader, wanted), Today(rule_files()))
+    if wanted.as_json:
+        _say_changes(found)
+    else:
+        _say_replayed(found)
+    return 0
+
+
+def _replayed_calls(reader: Reader, wanted: Replay) -> Iterable[PastCall]:
+    if wanted.project is None:
+        return calls_in(reader.find(wanted.query))
+    whole, below = replace(wanted.query, last=0), str(wanted.project)
+    there = (one for one in calls_in(reader.find(whole)) if is_within(one.event.cwd, below))
+    return deque(there, maxlen=wanted.query.last or None)
+
+
+def _say_replayed(found: Replayed) -> None:
+    say(_NOT_RECORDED)
+    for kind, head in _HEADS.items():
+        changes = [one for one in found.changes if one.kind is kind]
+        if not changes:
+            continue
+        warning = kind is Kind.OVERRULED
+        say("")
+        say(f"{head} ({len(changes)}):", warning=warning)
+        for change, times in _alike(changes):
+            for line in _change_lines(change, times):
+                say(line, warning=warning)
+    say("")
+    say(_counts(found))
+
+
+def _alike(changes: Sequence[Change]) -> Iterator[tuple[Change, int]]:
+    """Return the latest of those that would look the same, with how many there are."""
+    latest: dict[tuple[object, ...], Change] = {}
+    times: Counter[tuple[object, ...]] = Counter()
+    for change in changes:
+        event = change.call.event
+        tool = event.tool.name if event.tool else ""
+        looks = (tool, _change_about(change), event.cwd, change.was, change.call.by, change.why)
+        latest[looks] = change
+        times[looks] += 1
+    for same, change in latest.items():
+        yield change, times[same]
+
+
+def _change_lines(change: Change, times: int) -> Iterator[str]:
+    call, tool = change.call, change.call.event.tool
+    at = f"{call.at[:19].replace('T', ' ')}Z"
+    card = "" if call.card is None else f"#{call.card}"
+    repeated = f"  ({times} times)" if times > 1 else ""
+    name, told = tool.name if tool else "-", short(_change_about(change))
+    yield f"  {at}  {card:>6}  {name:<8}  {told}{repeated}"
+    by = "you" if call.by_person else who(call.by) or "nobody"
+    now = f"now {_verdict(change.now)}: {change.why}"
+    yield f"      in {call.event.cwd or '?'}: was {change.was} by {by}; {now}"
+
+
+def _verdict(now: RuleVerdict | None) -> str:
+    return "open" if now is None else str(now)
+
+
+def _change_about(change: Change) -> str:
+    tool = change.call.event.tool
+    return about(tool.input) if tool else ""
+
+
+def _counts(found: Replayed) -> str:
+    n = found.counts
+    allowed = n[Kind.OVERRULED] + n[Kind.ALLOWED]
+    parts = [
+        f"{found.unchanged} unchanged ({found.spared} of them decided by you, now by rules)",
+        f"{allowed} newly allowed ({n[Kind.OVERRULED]} of them DENIED by you)",
+        f"{n[Kind.DENIED]} newly denied",
+    ]
+    parts += [f"{n[kind]} {words}" for kind, words in _SELDOM.items() if n[kind]]
+    return f"{found.calls} calls: {', '.join(parts)}"
+
+
+def _say_changes(found: Replayed) -> None:
+    for kind in Kind:
+        for change in found.changes:
+            if change.kind is kind:
+                say_json(_change_values(change))
+    counts = {kind.name.lower(): found.counts[kind] for kind in Kind}
+    counts |= {"calls": found.calls, "unchanged": found.unchanged, "spared": found.spared}
+    say_json({"counts": counts})
+
+
+def _change_values(change: Change) -> dict[str, object]:
+    call, event = change.call, change.call.event
+    return {
+        "change": change.kind.name.lower(),
+        "at": call.at,
+        "card": call.card,
+        "platform": event.platform,
+        "session": event.session,
+        "cwd": event.cwd,
+        "tool": event.tool.name if event.tool else "",
+        "input": event.tool.input if event.tool else None,
+        "was": str(change.was),
+        "by": who(call.by),
+        "edited": call.edited,
+        "now": _verdict(change.now),
+        "rule": str(change.rule) if change.rule else "",
+        "where": change.rule.where if change.rule else "",
+        "why": change.why,
+    }
+
+
+SINCE = "30d"
+_ABOUT = 60  # characters of an example
+_DENIALS = 5  # shown with one suggestion
+
+
+def add_suggest_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare which decisions to look at, and what to do with what comes of them."""
+    add = parser.add_argument
+    past = "2026-01-31, 10:00, or 30d ago"
+    add("--since", metavar="WHEN", type=when, default=SINCE, help=f"{past} (default: {SINCE})")
+    add("--last", metavar="N", type=count, default=0, help="so many allows at most, 0 for all")
+    add("--at-least", metavar="N", type=count, default=3, help="how often a rule would have served")
+    add("--with-denials", action="store_true", help="show those too that let a past denial through")
+    add("--add", metavar="K", type=count, nargs="+", help="write these, by their numbers")
+    add("--json", action="store_true", help="one JSON object a line")
+    parser.set_defaults(act=run_suggest)
+
+
+def run_suggest(arguments: argparse.Namespace) -> int:
+    """Print the suggestions, or write the chosen ones; return 0.
+
+    Raises StoreError where there is no record, RulesError for a number that
+    no suggestion has.
+    """
+    files = rule_files()
+    wish = Wish(arguments.at_least, arguments.with_denials, distinct=DISTINCT)
+    today = Today(files)
+    path = state_folder() / "record.db"
+    with speaking_of(path), Reader(path) as reader:
+        past = list(_past(reader, arguments))
+    found = suggest(past, today, today.protected, wish)
+    if arguments.add:
+        return _add(files, found, arguments.add)
+    try:
+        _say_json(found) if arguments.json else _say(found, wish)
+    except BrokenPipeError:  # whoever read us has read enough
+        sys.stderr.close()
+    return 0
+
+
+def _past(reader: Reader, arguments: argparse.Namespace) -> Iterator[PastCall]:
+    """Return what was allowed in the time that is asked for, and all that was ever denied."""
+    kinds = (Recorded.DECIDED.value,)
+    allow, deny = Verdict.ALLOW.value, Verdict.DENY.value
+    yield from calls_in(reader.find(Query(kinds=kinds, verdict=deny)))
+    within = Query(kinds=kinds, verdict=allow, since=arguments.since, last=arguments.last)
+    yield from calls_in(reader.find(within))
+
+
+def _add(files: RuleFiles, found: Suggested, numbers: list[int]) -> int:
+    many = len(found.suggestions)
+    for number in numbers:
+        if not 1 <= number <= many:
+            raise RulesError(f"there is no suggestion {number}; there are {many}")
+    for number in dict.fromkeys(numbers):
+        added = edit.add(files, found.suggestions[number - 1].rule)
+        say(f"Added to {added.where}: {added}")
+    return 0
+
+
+def _say(found: Suggested, wish: Wish) -> None:
+    say(
+        f"You allowed {found.allows} calls yourself, {found.different} different ones; "
+        f"today's rules speak of {found.decided} of the {found.allows} already."
+    )
+    if found.looked_at < found.different:
+        say(f"Only the {found.looked_at} most frequent of the different ones were looked at.")
+    for number, one in enumerate(found.suggestions, 1):
+        say("")
+        for line in _lines(number, one):
+            say(line)
+        for line in _warnings(one):
+            say(line, warning=True)
+    say("")
+    say(_end(found, wish))
+
+
+def _lines(number: int, one: Suggestion) -> Iterator[str]:
+    already = one.covered - one.spares
+    known = f" and {already} that today's rules speak of" if already else ""
+    shared = one.spares - one.adds
+    again = f"; {shared} of them are in suggestions above" if shared else ""
+    yield f"{number:>3}  {one.covers}"
+    yield f"     covers {one.spares} decisions of yours{known}{again}"
+    yield f"     such as: {'  |  '.join(dict.fromkeys(map(_example, one.examples)))}"
+    yield f"     {_command(one.rule, number)}"
+
+
+def _warnings(one: Suggestion) -> Iterator[str]:
+    for said in options_given(one.rule):
+        yield f"     ! {said}"
+    for denied in one.denials[:_DENIALS]:
+        yield f"     WOULD LET THROUGH WHAT WAS DENIED: {_denied(denied)}"
+    if len(one.denials) > _DENIALS:
+        yield f"     AND {len(one.denials) - _DENIALS} OTHER CALLS THAT WERE DENIED"
+
+
+def _example(call: PastCall) -> str:
+    tool = call.event.tool
+    return short(about(tool.input), _ABOUT) if tool else ""
+
+
+def _denied(call: PastCall) -> str:
+    card = "" if call.card is None else f"#{call.card} "
+    name = call.event.tool.name if call.event.tool else ""
+    return f"{call.at[:19].replace('T', ' ')}Z {card}{name} {_example(call)}"
+
+
+def _command(rule: Rule, number: int) -> str:
+    """Return the line that writes the rule, or how to write one whose line cannot be shown."""
+    line = pasted(rule)
+    return line if safe(line) == line else f"crabhook rules suggest --add {number}"
+
+
+def pasted(rule: Rule) -> str:
+    """Return the command that writes a rule, as a shell reads it."""
+    words = ["crabhook", "rules", "add", str(rule.verdict), *rule.texts]
+    if rule.expires:
+        words += ["--expires", f"{rule.expires.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}"]
+    for project in rule.scope.project:
+        words += ["--project", project]
+    return shlex.join(words)
+
+
+def _end(found: Suggested, wish: Wish) -> str:
+    if not found.suggestions:
+        return (
+            f"No rule would have served {wish.at_least} times without letting through what was "
+            "denied, or what no rule is made of."
+        )
+    kept = "" if wish.with_denials else "None of these lets through anything that was ever denied. "
+    return (
+        f"{kept}Inputs are as recorded, their secrets taken out. "
+        "`crabhook rules suggest --add 1 2` writes the first two; the numbers are new each time."
+    )
+
+
+def _say_json(found: Suggested) -> None:
+    for number, one in enumerate(found.suggestions, 1):
+        rule = one.rule
+        say_json(
+            {
+                "suggestion": number,
+                "match": list(rule.texts),
+                "project": list(rule.scope.project),
+                "expires": rule.expires.isoformat() if rule.expires else None,
+                "covers": one.covers,
+                "covered": one.covered,
+                "spares": one.spares,
+                "adds": one.adds,
+                "examples": [_values(call) for call in one.examples],
+                "denials": [_values(call) for call in one.denials],
+                "gives_away": list(options_given(rule)),
+                "command": pasted(rule),
+            }
+        )
+    counts = ("allows", "different", "looked_at", "decided")
+    say_json({"counts": {name: getattr(found, name) for name in counts}})
+
+
+def _values(call: PastCall) -> dict[str, object]:
+    event = call.event
+    return {
+        "at": call.at,
+        "card": call.card,
+        "cwd": event.cwd,
+        "tool": event.tool.name if event.tool else "",
+        "input": event.tool.input if event.tool else None,
+    }
