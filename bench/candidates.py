@@ -13,8 +13,9 @@ from bench.candidate import Candidate, Command
 from bench.errors import BenchError
 from bench.events import DECIDED_EVENT, OBSERVED_EVENT, new_call
 from bench.serving import Server
-from crabhook.install import hooks, program
+from crabhook.install import program
 from crabhook.model.request import Stance
+from crabhook.platforms import installation as hooks
 
 
 def candidates(server: Server) -> list[Candidate]:

@@ -15,8 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from crabhook.broker.card import Card
-from crabhook.install.claude import with_hooks
-from crabhook.install.hooks import Installation, groups
+from crabhook.install.entries import with_hooks
 from crabhook.install.program import compile_hook, interpreter, stub
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.errors import CrabhookError, DecisionError
@@ -24,7 +23,9 @@ from crabhook.model.jsontext import compact
 from crabhook.model.order import Order, OrderKind
 from crabhook.platforms import PLATFORMS
 from crabhook.platforms.claude.events import EVENTS
-from crabhook.platforms.interface import Held
+from crabhook.platforms.claude.settings import groups
+from crabhook.platforms.installation import Installation
+from crabhook.platforms.rows import Held
 from crabhook.server.address import UnixAddress
 from crabhook.server.grpc.listener import open_port
 from crabhook.server.grpc.permission import PermissionPort

@@ -4,9 +4,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from crabhook.model.decision import Verdict
+from crabhook.platforms import PLATFORMS
 from crabhook.server.families import COUNTERS, GAUGES, ORDERS, REASONS, TIMINGS
 from crabhook.server.metrics import AHEAD, AT_ONCE
-from crabhook.server.tally import KNOWN, OTHER, By, End
+from crabhook.server.tally import OTHER, By, End
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "metrics.md"
 BEGIN, FINISH = (
@@ -15,7 +16,7 @@ BEGIN, FINISH = (
 )
 
 WORDS: Mapping[str, Sequence[str]] = {
-    "platform": tuple(KNOWN),
+    "platform": tuple(PLATFORMS),
     "end": tuple(End),
     "by": tuple(By),
     "verdict": tuple(Verdict),

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from crabhook.doctor.agents import ROWS
 from crabhook.doctor.checks.server import answers
 from crabhook.doctor.facts import Wish, case
 from crabhook.doctor.finding import Status
+from crabhook.platforms import PLATFORMS
 from tests.support.plain_desk import CRABHOOK
 from tests.support.port import short_folder
 
@@ -56,7 +56,7 @@ def test_hooks_reach_a_server_that_was_begun_as_the_page_says() -> None:
                 run(re.sub(r"^scp localhost:(\S+)", r"cp ~/\1", here(FETCH), flags=re.MULTILINE))
                 run(here(INSTALL).replace("localhost:7443", f"localhost:{told[1]}"))
                 wish = Wish(home, "claude")
-                (found,) = answers(case(ROWS["claude"], wish, environment))
+                (found,) = answers(case(PLATFORMS["claude"], wish, environment))
                 assert found.status is Status.OK, found.what
             finally:
                 server.terminate()

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from crabhook.install.hooks import START
 from crabhook.install.program import interpreter, stub
+from crabhook.platforms.installation import START
 from tests.support.claude import command_hook, hook_settings
 from tests.support.plain_desk import PlainDesk
 from tests.support.requirements import program

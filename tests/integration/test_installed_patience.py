@@ -9,7 +9,7 @@ import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from crabhook.install.hooks import AGENT_GRACE, CLIENT_GRACE, USUAL_WAIT
+from crabhook.platforms.installation import AGENT_GRACE, CLIENT_GRACE, USUAL_WAIT
 from tests.support.client import finished, sample
 from tests.support.plain_desk import PlainDesk, hooks
 

@@ -14,7 +14,7 @@ from crabhook.model.decision import Decision, Verdict, no_opinion
 from crabhook.model.event import Event
 from crabhook.model.request import Stance
 from crabhook.platforms import PLATFORMS
-from crabhook.platforms.interface import Held
+from crabhook.platforms.rows import Held
 from crabhook.server import runner as runner_module
 from crabhook.server.address import Address, TcpAddress
 from crabhook.server.door import LONG

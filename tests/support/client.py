@@ -8,8 +8,8 @@ import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from crabhook.install.hooks import START
 from crabhook.install.program import interpreter, stub
+from crabhook.platforms.installation import START
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -8,7 +8,7 @@ import pytest
 
 from crabhook import config
 from crabhook.config import NEVER, Settings, SettingsError, load, override, parse
-from crabhook.install.hooks import MAX_WAIT
+from crabhook.platforms.installation import MAX_WAIT
 
 FULL = """
 # everything

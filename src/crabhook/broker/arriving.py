@@ -19,7 +19,7 @@ from crabhook.model.decision import Decided, Decision, Verdict
 from crabhook.model.ending import AnsweredAtAgent
 from crabhook.model.event import Event, Scope
 from crabhook.model.request import Request
-from crabhook.platforms.interface import Phase
+from crabhook.platforms.rows import Phase
 
 _SILENCE = Decision(Verdict.PASS)
 

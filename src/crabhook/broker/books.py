@@ -26,7 +26,8 @@ from crabhook.model.ending import EndReason
 from crabhook.model.event import Event
 from crabhook.model.reply import Reply
 from crabhook.model.request import Request
-from crabhook.platforms.interface import Phase, Platform
+from crabhook.platforms.interface import Platform
+from crabhook.platforms.rows import Phase
 
 FEED_KEPT = 500
 REFUSED_TOGETHER = 60.0  # seconds after which a session's refusal is a line of its own again

@@ -16,7 +16,7 @@ from crabhook.broker.followed import Fate, Followed
 from crabhook.broker.restoring import NO_CONNECTION
 from crabhook.model.event import Event, Scope
 from crabhook.model.request import Request
-from crabhook.platforms.interface import Phase
+from crabhook.platforms.rows import Phase
 
 ALARMS_KEPT = 8  # of one card; whoever sends more says nothing new
 NAMED = 60  # letters of an agent's word in a sentence of ours

@@ -20,7 +20,8 @@ from crabhook.model.event import Event
 from crabhook.model.order import Order, Standing
 from crabhook.model.request import Stance
 from crabhook.model.wording import AWAY, HALTED
-from crabhook.platforms.interface import Held, Platform
+from crabhook.platforms.interface import Platform
+from crabhook.platforms.rows import Held
 
 MAX_ORDERS = 200
 _OF_A_SESSION = (OrderKind.ALLOW_ALL, OrderKind.HOLD_ALL, OrderKind.HALT)

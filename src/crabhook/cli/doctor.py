@@ -9,11 +9,11 @@ from pathlib import Path
 
 from crabhook.cli.terminal import say, say_json
 from crabhook.doctor import report
-from crabhook.doctor.agents import ROWS
 from crabhook.doctor.examination import cases, examine
 from crabhook.doctor.facts import Wish
 from crabhook.doctor.finding import Finding, Status, exit_code
 from crabhook.doctor.live.proof import prove
+from crabhook.platforms import PLATFORMS
 
 _WIDEST = 110  # columns; longer lines are hard to read
 
@@ -24,9 +24,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add(
         "agent",
         nargs="?",
-        choices=tuple(ROWS),
+        choices=tuple(PLATFORMS),
         metavar="AGENT",
-        help=f"one of: {', '.join(ROWS)} (default: those that are here)",
+        help=f"one of: {', '.join(PLATFORMS)} (default: those that are here)",
     )
     add("--live", action="store_true", help="start the real agent, and see it heed a denial")
     add("--quick", action="store_true", help="fewer runs, and of the record only its end")

@@ -8,15 +8,14 @@ from pathlib import Path
 
 from crabhook.cli.commands import Subcommand
 from crabhook.cli.installhttp import add_http_arguments, next_steps, url
-from crabhook.install import agents, program
-from crabhook.install.agents import Agent
-from crabhook.install.change import Change, plan
-from crabhook.install.claude import count, overridden, with_hooks, without_hooks
-from crabhook.install.errors import InstallError
-from crabhook.install.hooks import MAX_WAIT, USUAL_WAIT, Installation
-from crabhook.install.places import Scope
-from crabhook.install.settings_file import read
+from crabhook.install import program
+from crabhook.install.entries import count, known, with_hooks, without_hooks
+from crabhook.install.settings_file import Change, plan, read, read_settings
+from crabhook.model.errors import InstallError
 from crabhook.model.request import Stance
+from crabhook.platforms import PLATFORMS
+from crabhook.platforms.installation import MAX_WAIT, USUAL_WAIT, Installation, Scope
+from crabhook.platforms.interface import Platform
 from crabhook.server.address import AddressError, TcpAddress, asked_address, parse_address
 
 _FAIL_CLOSED = (
@@ -76,7 +75,7 @@ def _add_stance_arguments(parser: argparse.ArgumentParser) -> None:
 
 def add_place_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare which agent's settings are meant, and which file; `uninstall` has them too."""
-    parser.add_argument("agent", nargs="?", help=f"one of: {', '.join(agents.AGENTS)}")
+    parser.add_argument("agent", nargs="?", help=f"one of: {', '.join(PLATFORMS)}")
     parser.add_argument(
         "--scope",
         choices=[scope.value for scope in Scope],
@@ -99,8 +98,8 @@ def add_place_arguments(parser: argparse.ArgumentParser) -> None:
 
 def chosen_path(arguments: argparse.Namespace) -> Path:
     """Return the settings file that the arguments name."""
-    agent = agents.known(arguments.agent)
-    return agent.path(Scope(arguments.scope), arguments.project, os.environ)
+    agent = known(arguments.agent)
+    return agent.settings.path(Scope(arguments.scope), arguments.project, os.environ)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -122,9 +121,9 @@ def refusing(command: str, act: Callable[[], None]) -> int:
 
 
 def _install(arguments: argparse.Namespace) -> None:
-    agent = agents.known(arguments.agent)
+    agent = known(arguments.agent)
     installation = _installation(arguments, agent)
-    entries = agent.groups(installation)
+    entries = agent.settings.groups(installation)
     change = plan(chosen_path(arguments), lambda text: with_hooks(text, entries))
     if arguments.dry_run:
         sys.stdout.write(change.difference())
@@ -133,9 +132,9 @@ def _install(arguments: argparse.Namespace) -> None:
         what = f"{agent.title}'s hooks for crabhook, {len(entries)} events"
         report(change, what, shared=managed)
         compiled = program.compile_hook()
-        say(agent.stances[installation.stance])
+        say(agent.settings.stances[installation.stance])
         say(f"They ask the server at {installation.server}, whatever their environment says.")
-        say(_FAIL_CLOSED if installation.fail_closed else agent.unreachable)
+        say(_FAIL_CLOSED if installation.fail_closed else agent.settings.unreachable)
         say(*next_steps(agent, installation))
         if not compiled:
             warn("the hook could not be byte-compiled here, so each call starts a little slower")
@@ -167,14 +166,14 @@ def warn(sentence: str) -> None:
     sys.stderr.write(f"Note: {sentence}.\n")
 
 
-def _installation(arguments: argparse.Namespace, agent: Agent) -> Installation:
-    stance = arguments.stance or agent.stance
-    if stance not in agent.stances:
+def _installation(arguments: argparse.Namespace, agent: Platform) -> Installation:
+    stance = arguments.stance or agent.settings.stance
+    if stance not in agent.settings.stances:
         raise InstallError(
             f"{agent.title} shows its own dialog only when its hooks have answered, so crabhook "
-            f"cannot be its {stance}; it can be: {', '.join(agent.stances)}"
+            f"cannot be its {stance}; it can be: {', '.join(agent.settings.stances)}"
         )
-    managed = arguments.scope == Scope.MANAGED and Scope.MANAGED in agent.scopes
+    managed = arguments.scope == Scope.MANAGED and Scope.MANAGED in agent.settings.scopes
     if managed and arguments.server is None:
         raise InstallError(
             "managed settings are for every user of this machine, and each has a server of their "
@@ -194,17 +193,17 @@ def _installation(arguments: argparse.Namespace, agent: Agent) -> Installation:
 
 
 def _troubles(
-    arguments: argparse.Namespace, agent: Agent, installation: Installation, change: Change
+    arguments: argparse.Namespace, agent: Platform, installation: Installation, change: Change
 ) -> Iterator[str]:
     """Say what keeps the hooks from running, or from doing what one would expect."""
     managed = arguments.scope == Scope.MANAGED
-    for switch in agent.switches(change.text):
-        if not (managed and overridden(Scope.MANAGED, switch)):
+    for switch in agent.settings.switches(change.text):
+        if not (managed and agent.settings.overridden(Scope.MANAGED, switch)):
             yield switch
     if managed:
         yield from program.unshared(installation.interpreter, installation.stub)
-    yield from agent.troubles(change.settings.path)
-    yield from agent.cautions
+    yield from agent.settings.troubles(change.settings.path, read_settings)
+    yield from agent.settings.cautions
     yield from program.misgivings(installation.interpreter)
     for file in (installation.token_file, installation.tls_ca):
         if file and not Path(file).exists():
@@ -212,13 +211,13 @@ def _troubles(
     yield from _unreached(agent, installation)
     if arguments.scope == Scope.PROJECT:
         yield "these paths are this machine's; others who share the project's settings lack them"
-    for scope in agent.scopes:
-        path = agent.path(scope, arguments.project, os.environ)
+    for scope in agent.settings.scopes:
+        path = agent.settings.path(scope, arguments.project, os.environ)
         if path != change.settings.path and _has_hooks(path):
             yield f"crabhook is in {path} too (--scope {scope}), and where the two differ both ask"
 
 
-def _unreached(agent: Agent, installation: Installation) -> Iterator[str]:
+def _unreached(agent: Platform, installation: Installation) -> Iterator[str]:
     """Say what keeps hooks that go by TCP from being taken in."""
     server = installation.server or ""
     try:
@@ -279,7 +278,7 @@ def _run_uninstall(arguments: argparse.Namespace) -> int:
 
 
 def _uninstall(arguments: argparse.Namespace) -> None:
-    agent = agents.known(arguments.agent)
+    agent = known(arguments.agent)
     path = chosen_path(arguments)
     change = plan(path, without_hooks)
     if arguments.dry_run:

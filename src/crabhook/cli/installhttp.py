@@ -5,11 +5,10 @@ import shlex
 from collections.abc import Iterator
 
 from crabhook import config
-from crabhook.install.agents import Agent
-from crabhook.install.errors import InstallError
-from crabhook.install.hooks import Installation
-from crabhook.install.overhttp import USUAL_URL, endpoint, export, served
-from crabhook.install.transport import Transport
+from crabhook.model.errors import InstallError
+from crabhook.platforms.claude.settings import USUAL_URL, endpoint, export, served
+from crabhook.platforms.installation import Installation, Transport
+from crabhook.platforms.interface import Platform
 from crabhook.server.address import (
     Address,
     AddressError,
@@ -36,10 +35,10 @@ def add_http_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def url(arguments: argparse.Namespace, agent: Agent) -> str | None:
+def url(arguments: argparse.Namespace, agent: Platform) -> str | None:
     """Return where the agent shall send its hooks, None for nowhere.  Raises InstallError."""
     transport = Transport(arguments.transport)
-    if transport not in agent.transports:
+    if transport not in agent.settings.transports:
         raise InstallError(f"{agent.title} sends no hooks by HTTP, it only starts commands")
     if transport is Transport.HTTP:
         return endpoint(arguments.url or USUAL_URL)
@@ -48,7 +47,7 @@ def url(arguments: argparse.Namespace, agent: Agent) -> str | None:
     return None
 
 
-def next_steps(agent: Agent, installation: Installation) -> Iterator[str]:
+def next_steps(agent: Platform, installation: Installation) -> Iterator[str]:
     """Say what is left to do, and on which machine."""
     serve, beyond = _serve(installation), _beyond(_address(installation))
     anew = "A session that runs already may not see the change before it is started anew."

@@ -8,7 +8,7 @@ from crabhook.cli.terminal import say, say_json
 from crabhook.lint.finding import Severity
 from crabhook.lint.linting import Report, lint
 from crabhook.lint.profile import PROFILES, Profile
-from crabhook.lint.protocol import PROTOCOLS
+from crabhook.lint.protocols import protocols
 from crabhook.lint.report import plain, sarif, text
 from crabhook.ui.text.safe import safe
 
@@ -27,7 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="today: what the agents do today (default); standard: the hook standard's HP-001 to "
         "HP-008",
     )
-    add("--agent", choices=tuple(PROTOCOLS), help="whose hooks they are (default: found out)")
+    add("--agent", choices=tuple(protocols()), help="whose hooks they are (default: found out)")
     add("--format", choices=("text", "json", "sarif"), default="text", help="(default: text)")
     add(
         "--fail-on",
@@ -51,7 +51,7 @@ def run(arguments: argparse.Namespace) -> int:
     if unknown := [one for one in arguments.ignore if one not in known]:
         sys.stderr.write(f"crabhook lint: this profile has no rule {safe(', '.join(unknown))}\n")
         return 2
-    agent = PROTOCOLS[arguments.agent] if arguments.agent else None
+    agent = protocols()[arguments.agent] if arguments.agent else None
     report = lint(arguments.paths, profile, agent)
     report.findings = [one for one in report.findings if one.rule.id not in arguments.ignore]
     try:

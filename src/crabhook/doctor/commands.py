@@ -7,9 +7,9 @@ import shutil
 import sys
 from pathlib import Path
 
-from crabhook.install.hooks import USUAL_WAIT, Installation
-from crabhook.install.places import Scope
 from crabhook.model.request import Stance
+from crabhook.platforms import PLATFORMS
+from crabhook.platforms.installation import USUAL_WAIT, Installation, Scope
 from crabhook.server.address import asked_address
 
 _LINE = re.compile(r"\bline (\d+)")
@@ -30,7 +30,7 @@ def install(agent: str, scope: Scope, project: Path, how: Installation | None = 
     """Return the command that installs into an agent; the usual way where no other is named."""
     words = ["install", agent]
     if how is not None:
-        if agent != "gemini":  # which has but one stance
+        if len(PLATFORMS[agent].settings.stances) > 1:
             words.append("--gate" if how.stance is Stance.GATE else "--companion")
         words += ["--fail-closed"] if how.fail_closed else []
         words += ["--transport", "http"] if how.url else []

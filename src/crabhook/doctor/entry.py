@@ -12,8 +12,8 @@ from typing import TypeAlias
 from crabhook.doctor import sent
 from crabhook.hook.client import Options, read_options
 from crabhook.install import program
-from crabhook.install.document import Json, Number
 from crabhook.install.environment import Reach
+from crabhook.model.document import Json, Number
 from crabhook.server.address import default_address
 
 Words: TypeAlias = tuple[str, ...]

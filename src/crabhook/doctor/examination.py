@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from crabhook.doctor import commands
-from crabhook.doctor.agents import ROWS
 from crabhook.doctor.checks import (
     agent,
     alone,
@@ -21,6 +20,7 @@ from crabhook.doctor.checks import (
 from crabhook.doctor.facts import Case, Wish, case
 from crabhook.doctor.finding import Finding, Status
 from crabhook.doctor.machine import Machine, machine
+from crabhook.platforms import PLATFORMS
 
 OF_AN_AGENT: Sequence[Callable[[Case], Iterator[Finding]]] = (
     agent.known_version,
@@ -57,8 +57,8 @@ def cases(wish: Wish, environment: Mapping[str, str]) -> Sequence[Case]:
     Where none is hooked the first that is here is looked at as if it were named.
     """
     if wish.agent is not None:
-        return (replace(case(ROWS[wish.agent], wish, environment), wanted=True),)
-    found = [case(row, wish, environment) for row in ROWS.values()]
+        return (replace(case(PLATFORMS[wish.agent], wish, environment), wanted=True),)
+    found = [case(agent, wish, environment) for agent in PLATFORMS.values()]
     here = [one for one in found if one.program or _known(one)]
     if here and not any(one.hooked for one in here):
         here[0] = replace(here[0], wanted=True)
@@ -69,7 +69,7 @@ def examine(cases: Sequence[Case], wish: Wish) -> Iterator[Finding]:
     """Look at everything; yield each finding as it is made."""
     for one in cases:
         for look in OF_AN_AGENT:
-            yield from (replace(finding, agent=one.row.name) for finding in look(one))
+            yield from (replace(finding, agent=one.agent.name) for finding in look(one))
     if not cases:
         yield _nobody()
     here = machine(wish, cases)
@@ -82,7 +82,7 @@ def _known(one: Case) -> bool:
 
 
 def _nobody() -> Finding:
-    names = ", ".join(f"{row.agent.title} (`{row.agent.program}`)" for row in ROWS.values())
+    names = ", ".join(f"{one.title} (`{one.program}`)" for one in PLATFORMS.values())
     return Finding(
         "hook.installed",
         Status.FAULT,

@@ -8,15 +8,14 @@ from functools import cached_property
 from pathlib import Path
 
 from crabhook.doctor import commands
-from crabhook.doctor.agents import Row
 from crabhook.doctor.entry import Entry, entry
 from crabhook.doctor.written import installation
 from crabhook.install import settings_file
-from crabhook.install.document import parse
-from crabhook.install.errors import InstallError
-from crabhook.install.hooks import START, is_ours
-from crabhook.install.places import Scope
-from crabhook.install.shape import hooks_of
+from crabhook.install.entries import hooks_of, is_ours
+from crabhook.model.document import parse
+from crabhook.model.errors import InstallError
+from crabhook.platforms.installation import START, Scope
+from crabhook.platforms.interface import Platform
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +58,7 @@ class Case:
     asked about, or no agent is hooked, and this one could be.
     """
 
-    row: Row
+    agent: Platform
     wish: Wish
     settings: tuple[Settings, ...]
     program: Path | None
@@ -68,7 +67,7 @@ class Case:
     @property
     def title(self) -> str:
         """The agent's full name."""
-        return self.row.agent.title
+        return self.agent.title
 
     @cached_property
     def hooked(self) -> tuple[Settings, ...]:
@@ -79,7 +78,7 @@ class Case:
     def entries(self) -> tuple[Entry, ...]:
         """All our entries, in whatever settings, those that decide first."""
         entries = [one for settings in self.hooked for one in settings.ours]
-        return tuple(sorted(entries, key=lambda one: one.event not in self.row.decided))
+        return tuple(sorted(entries, key=lambda one: one.event not in self.agent.decided))
 
     @cached_property
     def programs(self) -> tuple[Entry, ...]:
@@ -120,7 +119,7 @@ class Case:
 
     def looking_anyway(self) -> str:
         """Return the command that starts and asks what the project names."""
-        words = ("doctor", self.row.name, "--project", str(self.wish.project), "--trust-project")
+        words = ("doctor", self.agent.name, "--project", str(self.wish.project), "--trust-project")
         return commands.crabhook(*words)
 
     def _is_own(self, one: Entry) -> bool:
@@ -132,7 +131,8 @@ class Case:
 
     def patience(self, one: Entry) -> float:
         """Return how many seconds the agent waits for this hook."""
-        return self.row.timeout if one.timeout is None else one.timeout * self.row.unit
+        protocol = self.agent.protocol
+        return protocol.timeout if one.timeout is None else one.timeout * protocol.unit
 
     def reinstalling(self, one: Entry, **changes: str | int) -> str:
         """Return the command that writes the hooks of one entry's file anew.
@@ -140,28 +140,30 @@ class Case:
         They are as they were meant, but for the `changes`, fields of an Installation.
         """
         settings = next(file for file in self.hooked if one in file.ours)
-        how = replace(installation(self.row.agent, settings.ours), **changes)  # type: ignore[arg-type]
-        return commands.install(self.row.name, settings.scope or Scope.USER, self.wish.project, how)
+        how = replace(installation(self.agent, settings.ours), **changes)  # type: ignore[arg-type]
+        return commands.install(
+            self.agent.name, settings.scope or Scope.USER, self.wish.project, how
+        )
 
 
-def case(row: Row, wish: Wish, environment: Mapping[str, str]) -> Case:
+def case(agent: Platform, wish: Wish, environment: Mapping[str, str]) -> Case:
     """Look at one agent."""
-    found = shutil.which(row.agent.program, path=environment.get("PATH"))
+    found = shutil.which(agent.program, path=environment.get("PATH"))
     path = wish.program or (Path(found) if found else None)
-    return Case(row, wish, tuple(_settings(row, wish.project, environment)), path)
+    return Case(agent, wish, tuple(_settings(agent, wish.project, environment)), path)
 
 
-def _settings(row: Row, project: Path, environment: Mapping[str, str]) -> Iterable[Settings]:
+def _settings(agent: Platform, project: Path, environment: Mapping[str, str]) -> Iterable[Settings]:
     seen = set()
-    for scope in row.agent.scopes:
+    for scope in agent.settings.scopes:
         try:
-            path = row.agent.path(scope, project, environment)
+            path = agent.settings.path(scope, project, environment)
         except InstallError:  # no home: then no user's settings either
             continue
         if path not in seen:  # in one's home the project's are the user's
             seen.add(path)
             yield read(path, scope)
-    for path in row.above:
+    for path in agent.settings.above:
         if os.path.lexists(path):
             yield read(path, None)
 

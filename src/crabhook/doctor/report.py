@@ -6,8 +6,8 @@ from dataclasses import asdict
 from typing import Any
 
 from crabhook import __version__
-from crabhook.doctor.agents import ROWS
 from crabhook.doctor.finding import Finding, Status, exit_code
+from crabhook.platforms import PLATFORMS
 
 SCHEMA = 1
 """The number of the JSON's form; it changes when a key changes its meaning or goes."""
@@ -24,8 +24,8 @@ _MACHINE = "This machine"
 
 def heading(finding: Finding) -> str:
     """Return what a finding stands under."""
-    row = ROWS.get(finding.agent)
-    return row.agent.title if row else _MACHINE
+    agent = PLATFORMS.get(finding.agent)
+    return agent.title if agent else _MACHINE
 
 
 def lines(finding: Finding, width: int) -> Iterator[str]:

@@ -12,9 +12,9 @@ from enum import Enum
 from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from urllib.parse import urlsplit
 
-from crabhook.install import overhttp
-from crabhook.install.document import Json
+from crabhook.model.document import Json
 from crabhook.model.request import Stance
+from crabhook.platforms.claude.settings import is_ours
 from crabhook.platforms.claude.write import PATH, STANCE, WAIT
 
 WITHIN = 6.0  # seconds
@@ -40,7 +40,7 @@ class Heard:
 
 def url_of(handler: Mapping[str, Json]) -> str:
     """Return where a handler of ours sends to; nothing where it starts a program."""
-    url = handler.get("url") if overhttp.is_ours(dict(handler)) else None
+    url = handler.get("url") if is_ours(dict(handler)) else None
     return url if isinstance(url, str) else ""
 
 

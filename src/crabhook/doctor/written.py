@@ -4,17 +4,17 @@ from collections.abc import Mapping, Sequence
 
 from crabhook.doctor.entry import Entry
 from crabhook.install import program
-from crabhook.install.agents import Agent
-from crabhook.install.claude import with_hooks
-from crabhook.install.document import as_json, parse
-from crabhook.install.hooks import CLIENT_GRACE, MAX_WAIT, USUAL_WAIT, Group, Installation
+from crabhook.install.entries import with_hooks
+from crabhook.model.document import as_json, parse
 from crabhook.model.request import Stance
+from crabhook.platforms.installation import CLIENT_GRACE, MAX_WAIT, USUAL_WAIT, Group, Installation
+from crabhook.platforms.interface import Platform
 from crabhook.server.address import asked_address
 
 _USUAL_ONCE = 3600  # what was written where nobody chose, before the server's address was, too
 
 
-def installation(agent: Agent, entries: Sequence[Entry]) -> Installation:
+def installation(agent: Platform, entries: Sequence[Entry]) -> Installation:
     """Return how the entries were installed, as far as they tell it; for the program they start."""
     one = next((entry for entry in entries if entry.stub), None)
     waits = [entry.options.wait for entry in entries if entry.given("--wait")]
@@ -27,7 +27,7 @@ def installation(agent: Agent, entries: Sequence[Entry]) -> Installation:
     return Installation(
         interpreter=one.interpreter if one else program.interpreter(),
         stub=one.stub if one else program.stub(),
-        stance=stance if stance in agent.stances else agent.stance,
+        stance=stance if stance in agent.settings.stances else agent.settings.stance,
         fail_closed=any(entry.given("--when-unreachable") == "deny" for entry in entries),
         wait=min(max(wait, 1), MAX_WAIT),
         server=server or asked_address(),

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from crabhook.install.errors import InstallError
+from crabhook.model.errors import InstallError
 
 # A folder in the interpreter's path -> what is wrong with writing it into settings.
 _FRAGILE = {

@@ -1,11 +1,14 @@
 """A settings file on disk: read once, kept as a backup, replaced in one step.
 
+A change is planned, shown and carried out.
+
 A file that is a symbolic link, as people's dotfiles are, stays one: what it
 points to is replaced.  The person who runs the command names the file, so it may
 be anybody's; but it is a regular one, and of a bounded size.
 """
 
 import contextlib
+import difflib
 import os
 import secrets
 import stat
@@ -13,11 +16,17 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from crabhook.install.errors import InstallError
+from crabhook.install.entries import NO_SETTINGS, without_hooks
+from crabhook.model.errors import InstallError
 from crabhook.ownfile import open_own, read_own
 
 LARGEST = 4 << 20  # bytes of a settings file
 _EXCLUSIVE = os.O_WRONLY | os.O_CREAT | os.O_EXCL
+
+
+def read_settings(path: Path) -> bytes:
+    """Return what a file of an agent's holds, anybody's as it may be.  Raises OSError."""
+    return read_own(path, LARGEST, anybodys=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,3 +186,60 @@ def _sync(folder: Path) -> None:
             os.fsync(descriptor)
         finally:
             os.close(descriptor)
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What the settings say and what they shall say."""
+
+    settings: SettingsFile
+    text: str
+
+    @property
+    def is_none(self) -> bool:
+        """Whether there is nothing to do."""
+        return self.text == self.settings.text
+
+    def difference(self) -> str:
+        """Return the change as a unified diff."""
+        before, after = (t.splitlines(keepends=True) for t in (self.settings.text, self.text))
+        name = str(self.settings.path)
+        lines = difflib.unified_diff(before, after, name, name)
+        return "".join(line if line.endswith("\n") else f"{line}\n" for line in lines)
+
+    def carry_out(self, *, shared: bool = False) -> Path | None:
+        """Write the change; return where the owner's part of the file is kept, if there was any.
+
+        A new file is its owner's alone, or where it is `shared` anybody's to read.
+
+        Raises InstallError, naming the file, if nothing could be written.
+        """
+        try:
+            return write(self.settings, self.text.encode(), shared=shared, owned=_owned)
+        except InstallError as error:
+            raise _naming(self.settings.path, error) from error
+
+
+def plan(path: Path, edit: Callable[[str], str]) -> Change:
+    """Return the change that `edit`, from old text to new, makes to the settings at `path`.
+
+    Raises InstallError, naming the file, if it cannot be read or edited.
+    """
+    try:
+        settings = read(path)
+        return Change(settings, edit(settings.text))
+    except InstallError as error:
+        raise _naming(path, error) from error
+
+
+def _owned(content: bytes) -> bytes:
+    """Return a settings file's content but for our own entries; nothing where no more is in it."""
+    try:
+        rest = without_hooks(content.decode())
+    except (InstallError, UnicodeDecodeError):
+        return content
+    return b"" if rest.split() == NO_SETTINGS.split() else rest.encode()
+
+
+def _naming(path: Path, error: InstallError) -> InstallError:
+    return InstallError(f"{path}: {error}")

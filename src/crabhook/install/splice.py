@@ -8,7 +8,7 @@ import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from crabhook.install.document import Node
+from crabhook.model.document import Node
 
 _FIRST_INDENT = re.compile(r"\n([ \t]+)\S")
 

@@ -26,13 +26,13 @@ from crabhook.lint.profile import (
     UNREADABLE_SETUP,
     Profile,
 )
-from crabhook.lint.protocol import PROTOCOLS
-from crabhook.lint.protocol.interface import Protocol
+from crabhook.lint.protocols import protocols
 from crabhook.lint.python.read import read_python
 from crabhook.lint.rules.judged import Hook, Run, Setup
 from crabhook.lint.script import Script
 from crabhook.lint.shell.read import read_shell
 from crabhook.lint.walk import files_below, looks_like_a_hook
+from crabhook.platforms.protocol import Protocol
 
 _READERS = {Kind.PYTHON: read_python, Kind.SHELL: read_shell}
 
@@ -133,7 +133,7 @@ class _Linter:
             if file.kind is Kind.TOML:
                 return read_toml(file.text)
             by_path = protocol_by_path(file.path) or self._protocol
-            comments = by_path is PROTOCOLS["gemini"]
+            comments = by_path is not None and by_path.comments
             return read_json(file.text, comments=comments)
         except CannotParseError as error:
             self._files[_key(file.path)] = file
@@ -237,13 +237,7 @@ def _key(path: Path) -> Path:
     return path.resolve()
 
 
-_SPOKEN = {
-    "gemini": frozenset({"BeforeTool", "AfterTool", "BeforeAgent", "run_shell_command"}),
-    "claude": frozenset({"permissionDecision", "CLAUDE_PROJECT_DIR", "CLAUDE_PLUGIN_ROOT"}),
-}
-
-
 def _spoken(script: Script) -> Protocol | None:
     """Return the one agent whose own words a script uses; None for none or several."""
-    spoken = [name for name, words in _SPOKEN.items() if words & script.words]
-    return PROTOCOLS[spoken[0]] if len(spoken) == 1 else None
+    spoken = [one for one in protocols().values() if one.spoken & script.words]
+    return spoken[0] if len(spoken) == 1 else None

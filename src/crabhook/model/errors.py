@@ -15,3 +15,11 @@ class QuestionError(CrabhookError):
 
 class DecisionError(CrabhookError):
     """A decision that its event cannot carry, refused when it is made."""
+
+
+class InstallError(CrabhookError):
+    """Something stands in the way of an installation; nothing was changed."""
+
+
+class DocumentError(InstallError):
+    """A settings file is not the JSON it should be; says where."""

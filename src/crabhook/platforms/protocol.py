@@ -56,7 +56,13 @@ class Protocol:
     where every matcher is a regular expression.  `variables`: those that name
     a project's folder.  `spoken`: words by which a script shows that it was
     written for this agent.  `input_key`: under which hookSpecificOutput holds
-    a tool's other input.
+    a tool's other input.  `listed`: the letters beside those of words that a
+    list of names has.  `handler_types`: those there are, none where that is not
+    known.  `whole_values`: the values of an event are all that there are.
+    `sets_environment`: its configuration may put variables into the environment
+    of its hooks.  `goes_on`: the exit codes beside 0 and 2 with which the action
+    goes ahead, None for all.  `heeds_silence`: exit code 2 refuses with nothing
+    said, too, and `any_output`: what is printed counts as said.
     """
 
     name: str
@@ -70,7 +76,7 @@ class Protocol:
     decisions: frozenset[str]
     permissions: frozenset[str] = frozenset()
     elsewhere: Mapping[str, str] = field(default_factory=dict)
-    handler_types: frozenset[str] = frozenset({"command"})
+    handler_types: frozenset[str] = frozenset()
     strict_event_name: bool = True
     folder: str = ""
     marks: frozenset[str] = frozenset()
@@ -81,3 +87,9 @@ class Protocol:
     variables: tuple[str, ...] = ()
     spoken: frozenset[str] = frozenset()
     input_key: str = "updatedInput"
+    listed: str = "_|-, "
+    whole_values: bool = False
+    sets_environment: bool = False
+    goes_on: frozenset[int] | None = None
+    heeds_silence: bool = True
+    any_output: bool = False

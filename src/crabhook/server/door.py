@@ -6,7 +6,7 @@ from typing import Protocol
 from crabhook.model.event import Event
 from crabhook.model.request import Request
 from crabhook.platforms import PLATFORMS
-from crabhook.platforms.interface import Held
+from crabhook.platforms.rows import Held
 from crabhook.policy.call import may_go_deep
 from crabhook.server.place import Place, RefusedError
 from crabhook.server.runner import Runner

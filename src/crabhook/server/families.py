@@ -13,9 +13,10 @@ from typing import Generic, TypeAlias, TypeVar
 from crabhook import __version__
 from crabhook.broker.effects import Refusal
 from crabhook.model.actor import OrderKind
+from crabhook.platforms import PLATFORMS
 from crabhook.server.health import Health
 from crabhook.server.runner import Runner
-from crabhook.server.tally import KNOWN, End, Tally, labels_of
+from crabhook.server.tally import End, Tally, labels_of
 
 Value: TypeAlias = tuple[Sequence[str], float]
 """A number, under the values of its labels."""
@@ -56,7 +57,7 @@ def _one(value: float) -> Iterable[Value]:
 
 def _waiting(runner: Runner) -> Iterable[Value]:
     legs = [leg for card in runner.waiting() for leg in card.requests]
-    many = Counter(dict.fromkeys(KNOWN, 0))
+    many = Counter(dict.fromkeys(PLATFORMS, 0))
     many.update(labels_of(leg.event)[0] for leg in legs)
     return [((platform,), number) for platform, number in many.items()]
 
@@ -112,7 +113,7 @@ COUNTERS: Sequence[Family[Tally]] = (
     Family(
         "crabhook_unreadable_total",
         "Hook inputs that could not be read.",
-        lambda tally: [((platform,), tally.unreadable[platform]) for platform in KNOWN],
+        lambda tally: [((platform,), tally.unreadable[platform]) for platform in PLATFORMS],
         ("platform",),
     ),
     Family(

@@ -20,22 +20,13 @@ from crabhook.model.decision import Decided
 from crabhook.model.ending import AnsweredAtAgent, Ended, EndReason, TimeUp
 from crabhook.model.event import Event
 from crabhook.model.request import Request
-from crabhook.platforms.claude.events import EVENTS as OF_CLAUDE
-from crabhook.platforms.codex.events import EVENTS as OF_CODEX
-from crabhook.platforms.gemini.events import EVENTS as OF_GEMINI
+from crabhook.platforms import PLATFORMS
 from crabhook.server.spread import Spread
 from crabhook.server.witness import Witness
 
 _LOG = logging.getLogger(__name__)
 
 OTHER = "other"
-KNOWN: Mapping[str, frozenset[str]] = {
-    "claude": frozenset(OF_CLAUDE),
-    "gemini": frozenset(OF_GEMINI),
-    "codex": frozenset(OF_CODEX),
-}
-"""The events that are counted by name, by platform."""
-
 # 1 ms, where rules and programs answer, to an hour, as long as a request waits.
 WAITS = (0.001, 0.01, 0.1, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600, 1800, 3600)
 
@@ -99,9 +90,9 @@ def _end_of(why: EndReason | None) -> End:
 
 def labels_of(event: Event) -> tuple[str, str]:
     """Return the platform and the name an event is counted under."""
-    known = KNOWN.get(event.platform)
-    if known is None:
+    if event.platform not in PLATFORMS:
         return OTHER, OTHER
+    known = PLATFORMS[event.platform].events
     return event.platform, event.name if event.name in known else OTHER
 
 

@@ -5,20 +5,20 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from crabhook.install.agents import AGENTS
-from crabhook.install.claude import count, switches, with_hooks, without_hooks
-from crabhook.install.document import DocumentError, Number, as_json, parse
-from crabhook.install.errors import InstallError
-from crabhook.install.hooks import Installation
-from crabhook.install.shape import hooks_of
+from crabhook.install.entries import count, hooks_of, with_hooks, without_hooks
+from crabhook.model.document import Number, as_json, parse
+from crabhook.model.errors import DocumentError, InstallError
+from crabhook.platforms import PLATFORMS
+from crabhook.platforms.claude.settings import switches
+from crabhook.platforms.installation import Installation
 from tests.fuzz.mutation import values, words
 from tests.fuzz.target import Target
 from tests.fuzz.text import text_of
 
 OURS = Installation("/usr/bin/python3", "/opt/crabhook/hook/run.py")
 GROUPS = [
-    agent.groups(Installation(OURS.interpreter, OURS.stub, agent.stance))
-    for agent in AGENTS.values()
+    agent.settings.groups(Installation(OURS.interpreter, OURS.stub, agent.settings.stance))
+    for agent in PLATFORMS.values()
 ]
 
 

@@ -11,8 +11,12 @@ from typing import Any
 import pytest
 
 from crabhook.cli import main
-from crabhook.install.events import HOLDABLE, OBSERVED
+from crabhook.platforms.claude.events import EVENTS
+from crabhook.platforms.installation import observed, waiting
 from crabhook.server.address import default_address
+
+HOLDABLE = waiting(EVENTS)
+OBSERVED = {name: EVENTS[name].hook for name in observed(EVENTS)}
 
 
 @pytest.fixture(autouse=True)

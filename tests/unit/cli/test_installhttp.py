@@ -7,8 +7,8 @@ import pytest
 
 from crabhook.cli import main
 from crabhook.cli.installhttp import next_steps
-from crabhook.install.agents import AGENTS
-from crabhook.install.hooks import Installation
+from crabhook.platforms import PLATFORMS
+from crabhook.platforms.installation import Installation
 
 
 @pytest.fixture(autouse=True)
@@ -38,7 +38,7 @@ def test_it_says_what_is_left_to_do_and_writes_no_token(
 
 def test_beyond_this_machine_it_says_that_the_server_takes_tls() -> None:
     how = Installation("python", "stub", url="https://desk.example:7443/hooks/claude")
-    said = "\n".join(next_steps(AGENTS["claude"], how))
+    said = "\n".join(next_steps(PLATFORMS["claude"], how))
     served = "--http 0.0.0.0:7443 --http-name desk.example --tls-cert FILE --tls-key FILE"
     assert f"`crabhook serve {served}`" in said
 
@@ -63,12 +63,12 @@ def test_the_server_it_names_listens_where_the_hooks_ask(
     url: str | None, server: str | None, words: str
 ) -> None:
     how = Installation("python", "stub", url=url, server=server)
-    assert words in "\n".join(next_steps(AGENTS["claude"], how))
+    assert words in "\n".join(next_steps(PLATFORMS["claude"], how))
 
 
 def test_a_server_elsewhere_is_started_elsewhere_and_hooks_are_seen_to_reach_it_here() -> None:
     how = Installation("python", "stub", server="desk.example:7443")
-    first, second = next_steps(AGENTS["claude"], how)
+    first, second = next_steps(PLATFORMS["claude"], how)
     assert first.startswith("Next: on desk.example, where you sit, run `crabhook serve ")
     assert "see here that hooks reach it, `crabhook doctor claude`" in second
 

@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from crabhook.doctor.agents import ROWS, version_in
+from crabhook.doctor.checks.agent import version_in
 from crabhook.install import program
-from crabhook.install.agents import AGENTS
-from crabhook.install.hooks import Installation
-from crabhook.lint.protocol import PROTOCOLS
+from crabhook.lint.protocols import protocols
 from crabhook.model.request import Stance
+from crabhook.platforms import PLATFORMS
+from crabhook.platforms.installation import Installation
 from tests.support.requirements import pinned_version
 
 DOCS = Path(__file__).parents[3] / "docs"
@@ -23,30 +23,26 @@ SAID_IN = {
 }
 
 
-def test_every_agent_that_can_be_hooked_can_be_looked_at() -> None:
-    assert list(ROWS) == list(AGENTS)
-
-
-@pytest.mark.parametrize("name", ROWS)
+@pytest.mark.parametrize("name", PLATFORMS)
 def test_the_known_versions_are_those_of_the_documents_and_of_the_tests(name: str) -> None:
-    newest = ROWS[name].versions[-1]
+    newest = PLATFORMS[name].settings.versions[-1]
     document, sentence = SAID_IN[name]
     version = newest if name == "claude" else newest.removesuffix(".0")
     assert sentence.format(version) in document.read_text("utf-8")
     assert newest == pinned_version(name)
 
 
-@pytest.mark.parametrize("name", ROWS)
+@pytest.mark.parametrize("name", PLATFORMS)
 def test_a_timeout_has_the_unit_that_the_linter_reads_it_in(name: str) -> None:
-    row, protocol = ROWS[name], PROTOCOLS[name]
-    assert (row.unit, row.timeout) == (protocol.unit, protocol.timeout)
-    assert row.decided <= set(protocol.events)
+    protocol = protocols()[name]
+    assert protocol is PLATFORMS[name].protocol
+    assert PLATFORMS[name].decided <= set(protocol.events)
 
 
-@pytest.mark.parametrize("name", ROWS)
+@pytest.mark.parametrize("name", PLATFORMS)
 def test_what_this_version_writes_decides_where_the_row_says(name: str) -> None:
     gate = Installation(program.interpreter(), program.stub(), Stance.GATE)
-    assert ROWS[name].decided <= set(ROWS[name].agent.groups(gate))
+    assert PLATFORMS[name].decided <= set(PLATFORMS[name].settings.groups(gate))
 
 
 @pytest.mark.parametrize(

@@ -9,9 +9,8 @@ import pytest
 
 from crabhook.cli.install import add_arguments
 from crabhook.doctor import commands
-from crabhook.install.hooks import Installation
-from crabhook.install.places import Scope
 from crabhook.model.request import Stance
+from crabhook.platforms.installation import Installation, Scope
 from tests.unit.doctor.home import Home
 
 

@@ -5,10 +5,12 @@ from pathlib import Path
 import pytest
 
 from crabhook.doctor.entry import Entry, entry
-from crabhook.install import codex, gemini, program
-from crabhook.install.document import Json, as_json
-from crabhook.install.hooks import Installation
+from crabhook.install import program
+from crabhook.model.document import Json, as_json
 from crabhook.model.request import Stance
+from crabhook.platforms.codex import settings as codex
+from crabhook.platforms.gemini import settings as gemini
+from crabhook.platforms.installation import Installation
 from tests.unit.doctor.home import Home
 
 STUB = program.stub()

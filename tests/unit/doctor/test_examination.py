@@ -48,7 +48,7 @@ def test_with_agents_and_no_hooks_the_first_one_is_to_be_hooked(
 
 def test_an_agent_that_is_hooked_is_looked_at_wherever_its_program_is(home: Home) -> None:
     home.install(agent="codex")
-    assert {one.row.name for one in cases(Wish(home.project), os.environ)} == {"codex"}
+    assert {one.agent.name for one in cases(Wish(home.project), os.environ)} == {"codex"}
 
 
 def test_an_agent_that_is_named_is_the_only_one(home: Home) -> None:

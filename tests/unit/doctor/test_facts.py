@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from crabhook.doctor.facts import Settings, read
-from crabhook.install.places import Scope
+from crabhook.platforms.installation import Scope
 from tests.unit.doctor.home import Home
 
 
@@ -18,7 +18,7 @@ def test_every_scope_is_looked_at_and_ours_told_from_others(home: Home) -> None:
     assert [one.scope for one in case.settings if one.scope] == list(Scope)
     assert [one.scope for one in case.hooked] == [Scope.USER, Scope.PROJECT]
     assert [one.event for one in case.settings[0].others] == ["Stop"]
-    assert case.entries[0].event in case.row.decided
+    assert case.entries[0].event in case.agent.decided
 
 
 def test_the_home_folder_as_a_project_is_read_once(

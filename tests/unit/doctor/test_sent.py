@@ -8,9 +8,10 @@ import pytest
 
 from crabhook.doctor.entry import entry
 from crabhook.doctor.sent import Knock, arguments, knock, url_of
-from crabhook.install.document import as_json
-from crabhook.install.hooks import Installation, groups
+from crabhook.model.document import as_json
 from crabhook.model.request import Stance
+from crabhook.platforms.claude.settings import groups
+from crabhook.platforms.installation import Installation
 from tests.unit.server.http.standing import TOKEN, standing
 
 

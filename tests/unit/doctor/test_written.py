@@ -4,14 +4,13 @@ import json
 
 import pytest
 
-from crabhook.doctor.agents import ROWS
 from crabhook.doctor.facts import Settings, read
 from crabhook.doctor.written import differences, installation
 from crabhook.install import program
-from crabhook.install.claude import with_hooks
-from crabhook.install.hooks import Installation
-from crabhook.install.places import Scope
+from crabhook.install.entries import with_hooks
 from crabhook.model.request import Stance
+from crabhook.platforms import PLATFORMS
+from crabhook.platforms.installation import Installation, Scope
 from crabhook.server.address import default_address
 from tests.unit.doctor.home import Home
 
@@ -33,7 +32,7 @@ HOWS = {
 
 def as_installed(agent: str, how: Installation | None = None) -> str:
     """The text of settings with this installation in it."""
-    return with_hooks("", ROWS[agent].agent.groups(how or made(stance=Stance.GATE)))
+    return with_hooks("", PLATFORMS[agent].settings.groups(how or made(stance=Stance.GATE)))
 
 
 def found_in(home: Home, text: str) -> Settings:
@@ -45,8 +44,8 @@ def found_in(home: Home, text: str) -> Settings:
     [
         pytest.param(agent, how, id=f"{agent}, {name}")
         for name, how in HOWS.items()
-        for agent, row in ROWS.items()
-        if how.stance in row.agent.stances
+        for agent, row in PLATFORMS.items()
+        if how.stance in row.settings.stances
     ],
 )
 def test_what_was_installed_is_read_back_and_nothing_differs(
@@ -54,8 +53,8 @@ def test_what_was_installed_is_read_back_and_nothing_differs(
 ) -> None:
     text = as_installed(agent, how)
     settings = found_in(home, text)
-    assert installation(ROWS[agent].agent, settings.ours) == how
-    assert differences(text, settings.ours, ROWS[agent].agent.groups(how)) == {}
+    assert installation(PLATFORMS[agent], settings.ours) == how
+    assert differences(text, settings.ours, PLATFORMS[agent].settings.groups(how)) == {}
 
 
 def test_each_difference_is_told_by_its_event(home: Home) -> None:
@@ -67,7 +66,7 @@ def test_each_difference_is_told_by_its_event(home: Home) -> None:
     hooks["Notification"] *= 2
     text = json.dumps(document)
     ours = found_in(home, text).ours
-    wanted = ROWS["claude"].agent.groups(made(stance=Stance.GATE))
+    wanted = PLATFORMS["claude"].settings.groups(made(stance=Stance.GATE))
     assert differences(text, ours, wanted) == {
         "Stop": "is missing",
         "WorktreeCreate": "is not hooked any more",
@@ -80,7 +79,7 @@ def test_what_others_have_there_is_no_difference(home: Home) -> None:
     document = json.loads(as_installed("claude"))
     document["hooks"]["Stop"].append({"hooks": [{"type": "command", "command": "notify-send"}]})
     text = json.dumps({"model": "opus", **document})
-    wanted = ROWS["claude"].agent.groups(made(stance=Stance.GATE))
+    wanted = PLATFORMS["claude"].settings.groups(made(stance=Stance.GATE))
     assert differences(text, found_in(home, text).ours, wanted) == {}
 
 
@@ -90,13 +89,13 @@ def test_entries_of_before_get_a_server_and_a_day_where_nobody_chose(
 ) -> None:
     handler = {"type": "command", "command": f"crabhook --companion --wait {wait}"}
     ours = found_in(home, json.dumps({"hooks": {"Stop": [{"hooks": [handler]}]}})).ours
-    how = installation(ROWS["claude"].agent, ours)
+    how = installation(PLATFORMS["claude"], ours)
     assert (how.server, how.wait) == (str(default_address()), becomes)
 
 
 def test_entries_by_the_command_are_as_its_defaults_say(home: Home) -> None:
     handler = {"type": "command", "command": "crabhook --companion"}
     ours = found_in(home, json.dumps({"hooks": {"Stop": [{"hooks": [handler]}]}})).ours
-    assert installation(ROWS["claude"].agent, ours) == made(
+    assert installation(PLATFORMS["claude"], ours) == made(
         stance=Stance.COMPANION, server=str(default_address())
     )

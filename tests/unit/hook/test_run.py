@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import crabhook
-from crabhook.install.hooks import START
+from crabhook.platforms.installation import START
 from tests.unit.hook.peers import (
     CONSOLE,
     INSTALLED,

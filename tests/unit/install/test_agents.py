@@ -2,8 +2,8 @@
 
 import pytest
 
-from crabhook.install.agents import AGENTS, known
-from crabhook.install.errors import InstallError
+from crabhook.install.entries import known
+from crabhook.model.errors import InstallError
 from crabhook.platforms import PLATFORMS
 
 
@@ -14,14 +14,14 @@ def test_a_known_agent_has_its_full_name(name: str, title: str) -> None:
     assert known(name).title == title
 
 
-@pytest.mark.parametrize("name", AGENTS)
+@pytest.mark.parametrize("name", PLATFORMS)
 def test_every_agent_is_a_platform_the_server_knows(name: str) -> None:
     assert name in PLATFORMS
-    assert AGENTS[name].stance in AGENTS[name].stances
+    assert PLATFORMS[name].settings.stance in PLATFORMS[name].settings.stances
 
 
 @pytest.mark.parametrize("name", ["cluade", "", None])
 def test_an_unknown_agent_is_refused_with_those_that_exist(name: str | None) -> None:
     with pytest.raises(InstallError) as caught:
         known(name)
-    assert all(agent in str(caught.value) for agent in AGENTS)
+    assert all(agent in str(caught.value) for agent in PLATFORMS)

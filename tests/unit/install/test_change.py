@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from crabhook.install.change import plan
-from crabhook.install.errors import InstallError
+from crabhook.install.settings_file import plan
+from crabhook.model.errors import InstallError
 
 
 @pytest.fixture

@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crabhook.install.claude import count, overridden, switches, with_hooks, without_hooks
-from crabhook.install.document import Json, parse
-from crabhook.install.errors import InstallError
-from crabhook.install.hooks import Group, Installation, groups
-from crabhook.install.places import Scope
+from crabhook.install.entries import count, with_hooks, without_hooks
+from crabhook.model.document import Json, parse
+from crabhook.model.errors import InstallError
 from crabhook.model.request import Stance
+from crabhook.platforms.claude.settings import groups, overridden, switches
+from crabhook.platforms.installation import Group, Installation, Scope
 from tests.support.examples import examples
 
 PYTHON, STUB = "/opt/venv/bin/python", "/opt/venv/lib/crabhook/hook/run.py"

@@ -10,7 +10,8 @@ import pytest
 
 from crabhook.hook.client import _OPTIONS
 from crabhook.install.environment import MOVES, Reach, moves
-from crabhook.install.hooks import Installation, groups
+from crabhook.platforms.claude.settings import groups
+from crabhook.platforms.installation import Installation
 
 
 def test_every_variable_that_the_client_reads_is_one_that_moves_a_hook() -> None:

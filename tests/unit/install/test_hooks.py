@@ -8,19 +8,24 @@ from typing import Any, cast
 
 import pytest
 
-from crabhook.install.document import Json
-from crabhook.install.errors import InstallError
-from crabhook.install.events import HOLDABLE, OBSERVED
-from crabhook.install.hooks import (
+from crabhook.install.entries import is_ours
+from crabhook.model.document import Json
+from crabhook.model.errors import InstallError
+from crabhook.model.request import Stance
+from crabhook.platforms.claude.events import EVENTS
+from crabhook.platforms.claude.settings import groups
+from crabhook.platforms.installation import (
     MAX_WAIT,
     START,
     USUAL_WAIT,
     Group,
     Installation,
-    groups,
-    is_ours,
+    observed,
+    waiting,
 )
-from crabhook.model.request import Stance
+
+HOLDABLE = waiting(EVENTS)
+OBSERVED = {name: EVENTS[name].hook for name in observed(EVENTS)}
 
 PYTHON, STUB = "/opt/venv/bin/python", "/opt/venv/lib/crabhook/hook/run.py"
 DECIDING = {"PreToolUse", "PermissionRequest"}

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from crabhook.install import program
-from crabhook.install.errors import InstallError
+from crabhook.model.errors import InstallError
 
 
 def test_the_interpreter_is_this_one_and_no_link_of_it_is_followed(

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from crabhook.install.errors import InstallError
 from crabhook.install.settings_file import read, write
+from crabhook.model.errors import InstallError
 
 OLD, NEW = b'{"a": 1.0}\n', b'{"b": 2}\n'
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from crabhook.install.document import parse
-from crabhook.install.errors import InstallError
-from crabhook.install.shape import hooks_of
+from crabhook.install.entries import hooks_of
+from crabhook.model.document import parse
+from crabhook.model.errors import InstallError
 
 
 @pytest.mark.parametrize(

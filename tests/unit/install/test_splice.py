@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crabhook.install.document import parse
 from crabhook.install.splice import Addition, Edit, appending, apply, removal
+from crabhook.model.document import parse
 
 containers = st.lists(st.integers(), max_size=6) | st.dictionaries(
     st.text(max_size=3), st.integers(), max_size=6

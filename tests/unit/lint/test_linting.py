@@ -8,15 +8,16 @@ import pytest
 from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
-from crabhook.install.claude import with_hooks
-from crabhook.install.hooks import Installation, groups
+from crabhook.install.entries import with_hooks
 from crabhook.install.program import interpreter, stub
 from crabhook.lint.linting import lint
 from crabhook.lint.profile import PROFILES, STANDARD, TODAY
-from crabhook.lint.protocol import PROTOCOLS
-from crabhook.lint.protocol.interface import Protocol
+from crabhook.lint.protocols import protocols
 from crabhook.lint.report import sarif, text
 from crabhook.model.request import Stance
+from crabhook.platforms.claude.settings import groups
+from crabhook.platforms.installation import Installation
+from crabhook.platforms.protocol import Protocol
 from crabhook.ui.text.safe import safe
 from tests.support.examples import examples
 from tests.unit.lint.corpus import CASES, cases_for, gives, judged, report_of
@@ -127,7 +128,7 @@ def test_the_agent_that_is_named_counts_before_all_signs(tmp_path: Path) -> None
     path.write_text('import json\nprint(json.dumps({"decision": "deny", "reason": "no"}))\n')
     found = {
         name: [one.rule.id for one in lint([path], TODAY, protocol).findings]
-        for name, protocol in PROTOCOLS.items()
+        for name, protocol in protocols().items()
     }
     assert found == {"claude": ["CH006"], "gemini": [], "codex": ["CH015"]}
     assert not lint([path], TODAY).findings, "whose it is cannot be known"
@@ -164,7 +165,7 @@ _CONTENT = st.one_of(
 @given(
     content=_CONTENT,
     name=st.sampled_from(["a.py", "a.sh", "a.json", "a.toml", "a"]),
-    agent=st.sampled_from([None, *PROTOCOLS.values()]),
+    agent=st.sampled_from([None, *protocols().values()]),
 )
 def test_whatever_a_file_holds_there_is_a_report(
     tmp_path: Path, content: bytes, name: str, agent: Protocol | None

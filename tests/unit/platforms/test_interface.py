@@ -9,7 +9,8 @@ from crabhook.model.decision import Decision, Verdict, no_opinion
 from crabhook.model.event import Scope
 from crabhook.model.request import Stance
 from crabhook.platforms import PLATFORMS
-from crabhook.platforms.interface import Held, Platform
+from crabhook.platforms.interface import Platform
+from crabhook.platforms.rows import Held
 
 DOORS: dict[str, int] = {
     **dict.fromkeys(("read", "asks", "choices", "outcome", "limits", "compared"), 1),

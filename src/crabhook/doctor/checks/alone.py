@@ -5,10 +5,10 @@ from collections.abc import Iterator
 from crabhook.doctor import commands
 from crabhook.doctor.facts import Case
 from crabhook.doctor.finding import Finding, Status, several
-from crabhook.install.claude import overridden
-from crabhook.install.document import parse
 from crabhook.install.environment import moves
-from crabhook.install.places import Scope
+from crabhook.install.settings_file import read_settings
+from crabhook.model.document import parse
+from crabhook.platforms.installation import Scope
 
 
 def switched_on(case: Case) -> Iterator[Finding]:
@@ -27,23 +27,23 @@ def _switches(case: Case) -> Iterator[Finding]:
     for settings in case.settings:
         if settings.problem or not settings.text:
             continue
-        for switch in case.row.agent.switches(settings.text):
-            if managed and overridden(settings.scope, switch):
+        for switch in case.agent.settings.switches(settings.text):
+            if managed and case.agent.settings.overridden(settings.scope, switch):
                 continue
             mend = commands.edit(settings.path)
             what = f"{settings.path}: {switch}"
             yield Finding("hook.switched-on", Status.FAULT, what, means, mend)
     for settings in case.hooked:
-        for trouble in case.row.agent.troubles(settings.path):
-            off = trouble.startswith(case.row.switch)
+        for trouble in case.agent.settings.troubles(settings.path, read_settings):
+            off = trouble.startswith(case.agent.settings.switch)
             status = Status.FAULT if off else Status.WARNING
-            mend = commands.edit(settings.path.with_name(case.row.beside), trouble)
+            mend = commands.edit(settings.path.with_name(case.agent.settings.beside), trouble)
             yield Finding("hook.switched-on", status, trouble, means if off else "", mend)
 
 
 def environment(case: Case) -> Iterator[Finding]:
     """Whether the agent's settings put something into its hooks' environment that moves ours."""
-    if case.row.name != "claude" or not case.entries:
+    if not case.agent.protocol.sets_environment or not case.entries:
         return
     found, idle = False, list[str]()
     for settings in case.settings:
@@ -85,14 +85,14 @@ def _twice(case: Case) -> Iterator[Finding]:
         same = [(one.event, one.handler) for one in settings.ours] == [
             (one.event, one.handler) for one in first.ours
         ]
-        if same and case.row.once:
+        if same and case.agent.settings.once:
             continue
         yield Finding(
             "hook.alone",
             Status.WARNING,
             f"crabhook is in {first.path} and in {settings.path}",
             "both hooks run for each call, and may be installed with different options",
-            commands.uninstall(case.row.name, settings.scope or Scope.USER, case.wish.project),
+            commands.uninstall(case.agent.name, settings.scope or Scope.USER, case.wish.project),
         )
 
 
@@ -101,7 +101,7 @@ def _foreign(case: Case) -> Iterator[Finding]:
         there = [
             f"{one.event}: {one.told}"
             for one in settings.others
-            if one.event in case.row.decided and "supervisor-hook" not in one.told
+            if one.event in case.agent.decided and "supervisor-hook" not in one.told
         ]
         if there:
             yield Finding(

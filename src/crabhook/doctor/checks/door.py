@@ -9,9 +9,9 @@ from crabhook.doctor.entry import Entry
 from crabhook.doctor.facts import Case
 from crabhook.doctor.finding import Finding, Status
 from crabhook.doctor.sent import Heard, Knock, knock
-from crabhook.install.document import parse
-from crabhook.install.overhttp import TOKEN, export, served
+from crabhook.model.document import parse
 from crabhook.ownfile import read_own
+from crabhook.platforms.claude.settings import TOKEN, export, served
 
 _ID = "server.http"
 

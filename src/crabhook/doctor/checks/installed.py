@@ -6,8 +6,8 @@ from crabhook.doctor import commands
 from crabhook.doctor.facts import Case, Settings
 from crabhook.doctor.finding import Finding, Status, several
 from crabhook.doctor.written import differences, installation
-from crabhook.install.errors import InstallError
-from crabhook.install.places import Scope
+from crabhook.model.errors import InstallError
+from crabhook.platforms.installation import Scope
 
 
 def readable(case: Case) -> Iterator[Finding]:
@@ -29,7 +29,7 @@ def readable(case: Case) -> Iterator[Finding]:
 def installed(case: Case) -> Iterator[Finding]:
     """Whether any settings hold hooks of ours, and what the agent does with them."""
     for settings in case.hooked:
-        how = installation(case.row.agent, settings.ours)
+        how = installation(case.agent, settings.ours)
         closed = ", fail-closed" if how.fail_closed else ""
         events = len({one.event for one in settings.ours})
         yield Finding(
@@ -40,7 +40,7 @@ def installed(case: Case) -> Iterator[Finding]:
         )
     if case.hooked:
         return
-    mend = commands.install(case.row.name, Scope.USER, case.wish.project)
+    mend = commands.install(case.agent.name, Scope.USER, case.wish.project)
     if case.wanted:
         means = f"{case.title} asks no operator: it goes by its own rules alone"
         what = "crabhook is in none of its settings"
@@ -54,10 +54,10 @@ def installed(case: Case) -> Iterator[Finding]:
 def current(case: Case) -> Iterator[Finding]:
     """Whether our entries are exactly what this version would write."""
     for settings in case.hooked:
-        how = installation(case.row.agent, settings.ours)
+        how = installation(case.agent, settings.ours)
         mend = case.reinstalling(settings.ours[0])
         try:
-            wanted = case.row.agent.groups(how)
+            wanted = case.agent.settings.groups(how)
         except InstallError as error:
             what = f"{settings.path}: {error}"
             yield Finding("hook.current", Status.FAULT, what, "the hook cannot run so", mend)
@@ -67,7 +67,7 @@ def current(case: Case) -> Iterator[Finding]:
             what = f"{settings.path}: as this version writes them"
             yield Finding("hook.current", Status.OK, what)
             continue
-        decides = any(event in wanted for event in case.row.decided & set(differs))
+        decides = any(event in wanted for event in case.agent.decided & set(differs))
         means = (
             "calls that the operator should decide may be decided without"
             if decides

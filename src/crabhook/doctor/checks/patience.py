@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from crabhook import config
 from crabhook.doctor.facts import Case
 from crabhook.doctor.finding import Finding, Status, several
-from crabhook.install.hooks import MAX_WAIT
 from crabhook.model.errors import CrabhookError
+from crabhook.platforms.installation import MAX_WAIT
 
 
 def patient(case: Case) -> Iterator[Finding]:

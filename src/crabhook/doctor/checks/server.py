@@ -32,7 +32,7 @@ def answers(case: Case) -> Iterator[Finding]:
         answer = ask(one.asking())
         if not answer.there:
             yield _silent(case, one, answer)
-        elif case.row.name not in answer.platforms:
+        elif case.agent.name not in answer.platforms:
             yield Finding(
                 "server.answers",
                 Status.FAULT,

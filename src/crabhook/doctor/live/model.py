@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Self
 
-from crabhook.doctor.live.interface import Answer, Played, Turn
+from crabhook.platforms.staging import Answer, Played, Turn
 
 _LARGEST = 32 << 20  # bytes of a request
 _MISSING = Answer('{"error": {"type": "not_found_error", "message": "not here"}}')
@@ -84,12 +84,3 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
         if self.command != "HEAD":
             self.wfile.write(body)
-
-
-def event_stream(events: Sequence[object], *, named: bool = True) -> Answer:
-    """Return events as a stream of server-sent events, each named by its `type`."""
-    lines = []
-    for event in events:
-        name = f"event: {event['type']}\n" if named and isinstance(event, dict) else ""
-        lines.append(f"{name}data: {json.dumps(event)}\n\n")
-    return Answer("".join(lines), "text/event-stream")

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from crabhook.lint.configuration.facts import Configuration, Handler
+from crabhook.lint.protocols import protocols
 
 _INTERPRETER = re.compile(r"(?:python(?:\d+(?:\.\d+)?)?|bash|sh|dash|zsh|ksh|node|uv|env)")
 _WITH_VALUE = frozenset({"-W", "-X", "-o", "--rcfile", "--init-file"})
@@ -21,7 +22,6 @@ _WAITERS = frozenset({"timeout", "gtimeout", "sleep"})
 _VALUED = frozenset({"-k", "--kill-after", "-s", "--signal"})
 _LENGTH = re.compile(r"(\d{1,9}(?:\.\d{1,9})?)([smhd]?)")
 _UNITS = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86_400}
-_AGENT_FOLDERS = frozenset({".claude", ".gemini", ".codex"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +159,7 @@ def _filled(written: str, configuration: Path) -> str | None:
 def _placeholders(configuration: Path) -> Mapping[str, str]:
     project, known = project_of(configuration), {}
     if project is not None and project != Path.home():
-        known = {name: str(project) for name in ("CLAUDE_PROJECT_DIR", "GEMINI_PROJECT_DIR")}
+        known = {name: str(project) for one in protocols().values() for name in one.variables}
     if configuration.name == "hooks.json":
         parent = configuration.absolute().parent
         known["CLAUDE_PLUGIN_ROOT"] = str(parent.parent if parent.name == "hooks" else parent)
@@ -171,7 +171,8 @@ def _placeholders(configuration: Path) -> Mapping[str, str]:
 def project_of(configuration: Path) -> Path | None:
     """Return the project that a configuration belongs to: what its agent's folder lies in."""
     parent = configuration.absolute().parent
-    return parent.parent if parent.name in _AGENT_FOLDERS else None
+    folders = {one.folder for one in protocols().values()}
+    return parent.parent if parent.name in folders else None
 
 
 def _is_own(configuration: Path) -> bool:

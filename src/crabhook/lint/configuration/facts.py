@@ -6,9 +6,9 @@ from pathlib import Path
 from crabhook.install.environment import Move
 from crabhook.lint.configuration.item import Item
 from crabhook.lint.finding import Place, Remark
-from crabhook.lint.protocol.interface import Protocol
 from crabhook.lint.script import Named
 from crabhook.model.jsontext import Value
+from crabhook.platforms.protocol import Protocol
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,10 +3,11 @@
 import re
 from bisect import bisect_right
 
-from crabhook.install.document import DocumentError, Json, Node, Number, parse
 from crabhook.lint.configuration.item import Item
 from crabhook.lint.errors import CannotParseError
 from crabhook.lint.finding import START, Place
+from crabhook.model.document import Json, Node, Number, parse
+from crabhook.model.errors import DocumentError
 from crabhook.model.jsontext import Value
 
 _WHERE = re.compile(r"line (\d+), column (\d+): (.*)", re.DOTALL)

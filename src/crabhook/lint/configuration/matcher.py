@@ -5,12 +5,10 @@ import warnings
 from dataclasses import dataclass
 from difflib import get_close_matches
 
-from crabhook.lint.protocol.interface import Protocol
+from crabhook.platforms.protocol import Protocol
 
 MAX_MATCHER = 2000  # characters; longer ones are not judged
 
-_EXACT = re.compile(r"[A-Za-z0-9_\-, |]*")
-_CODEX_EXACT = re.compile(r"[A-Za-z0-9_|]*")
 _SERVER = re.compile(r"mcp__(?!.*__)[A-Za-z0-9_.-]+")
 _FAULTS = ("nothing to repeat", "missing )", "unterminated", "unbalanced", "bad escape (end")
 _REPEATS = re.compile(r"[*+{]")
@@ -46,8 +44,7 @@ def read_matcher(text: str | None, protocol: Protocol) -> Matcher | None:
         return Matcher()
     if len(text) > MAX_MATCHER:
         return None
-    exact = {"claude": _EXACT, "codex": _CODEX_EXACT}.get(protocol.name)
-    if exact is not None and exact.fullmatch(text):
+    if protocol.names is not None and written_in(text, protocol.names):
         return Matcher(frozenset(names(text)))
     try:
         with warnings.catch_warnings():
@@ -63,6 +60,11 @@ def read_matcher(text: str | None, protocol: Protocol) -> Matcher | None:
         return None
     slow = len(_REPEATS.findall(text)) > MAX_REPEATS or _REPEATED_GROUP.search(text)
     return None if slow else Matcher(pattern=pattern)
+
+
+def written_in(text: str, others: str) -> bool:
+    """Whether a text has no letters but those of English words, digits and the `others`."""
+    return all(letter.isascii() and (letter.isalnum() or letter in others) for letter in text)
 
 
 def names(text: str) -> list[str]:

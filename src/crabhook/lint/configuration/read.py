@@ -7,11 +7,10 @@ from crabhook.install.environment import Move, moves
 from crabhook.lint.configuration.facts import Configuration, Handler, Matched
 from crabhook.lint.configuration.item import Item
 from crabhook.lint.finding import Remark
-from crabhook.lint.protocol import PROTOCOLS
-from crabhook.lint.protocol.interface import Protocol
+from crabhook.lint.protocols import protocols
 from crabhook.lint.script import Named
+from crabhook.platforms.protocol import Protocol
 
-_FOLDERS = {".claude": "claude", ".gemini": "gemini", ".codex": "codex"}
 _NEEDED = {
     "command": ("command",),
     "http": ("url",),
@@ -19,35 +18,27 @@ _NEEDED = {
     "prompt": ("prompt",),
     "agent": ("prompt",),
 }
-_SWITCHES = {
-    "claude": (
-        (("disableAllHooks",), True, "it switches every hook off"),
-        (("allowManagedHooksOnly",), True, "only the organisation's own hooks run"),
-    ),
-    "gemini": ((("hooksConfig", "enabled"), False, "it switches every hook off"),),
-    "codex": ((("features", "hooks"), False, "it switches every hook off"),),
-}
 
 
 def protocol_by_path(path: Path) -> Protocol | None:
     """Return whose folder a file lies in, if it is in an agent's."""
-    named = (_FOLDERS[part] for part in reversed(path.parts[:-1]) if part in _FOLDERS)
-    name = next(named, None)
-    return PROTOCOLS[name] if name else None
+    folders = {one.folder: one for one in protocols().values()}
+    named = (folders[part] for part in reversed(path.parts[:-1]) if part in folders)
+    return next(named, None)
 
 
 def protocol_of(path: Path, root: Item) -> Protocol:
     """Return the agent that a configuration is for: by its folder, its keys, its events."""
     if (by_path := protocol_by_path(path)) is not None:
         return by_path
-    if "hooksConfig" in root.members:
-        return PROTOCOLS["gemini"]
-    if path.suffix == ".toml":
-        return PROTOCOLS["codex"]
+    known = protocols().values()
+    for one in known:
+        if one.marks & set(root.members) or (one.suffix and path.suffix == one.suffix):
+            return one
     hooks = root.members.get("hooks")
     events = set(hooks.members) if hooks is not None else set()
-    known = {name: len(events & set(protocol.events)) for name, protocol in PROTOCOLS.items()}
-    return PROTOCOLS[max(known, key=lambda name: known[name])]  # the first of equals: Claude Code
+    # the first of equals: Claude Code
+    return max(known, key=lambda one: len(events & set(one.events)))
 
 
 def registers_hooks(root: Item) -> bool:
@@ -68,7 +59,7 @@ def read_configuration(path: Path, root: Item, protocol: Protocol) -> Configurat
         tuple(reader.handlers),
         tuple(reader.faults),
         tuple(_switches(root, protocol)),
-        tuple(_moves(root)) if protocol.name == "claude" else (),
+        tuple(_moves(root)) if protocol.sets_environment else (),
     )
 
 
@@ -118,9 +109,9 @@ class _Reader:
         kind = item.value.get("type") if isinstance(item.value, dict) else None
         if kind is None:
             self._fault(item, f'this handler of {handler.event} has no "type"')
-        elif str(kind) not in self._protocol.handler_types and self._protocol.name == "claude":
-            known = ", ".join(sorted(self._protocol.handler_types))
-            self._fault(item, f'"type" is {kind!r}; a handler is one of: {known}', "type")
+        elif (known := self._protocol.handler_types) and str(kind) not in known:
+            told = ", ".join(sorted(known))
+            self._fault(item, f'"type" is {kind!r}; a handler is one of: {told}', "type")
         for key in _NEEDED.get(handler.type, ()):
             if not item.text(key):
                 self._fault(item, f'this handler of type {handler.type} has no text "{key}"')
@@ -144,7 +135,7 @@ def _moves(root: Item) -> Iterator[tuple[Move, Remark]]:
 
 
 def _switches(root: Item, protocol: Protocol) -> Iterator[Remark]:
-    for path, value, effect in _SWITCHES[protocol.name]:
+    for path, value, effect in protocol.switches:
         item: Item | None = root
         place = root.place
         for key in path:

@@ -4,13 +4,13 @@ from collections.abc import Iterator
 
 from crabhook.lint.configuration.matcher import near_name
 from crabhook.lint.finding import Remark
-from crabhook.lint.protocol import PROTOCOLS
+from crabhook.lint.protocols import protocols
 from crabhook.lint.rules.judged import Hook
 from crabhook.lint.script import Written
 from crabhook.lint.shape import Shape, members
 
 _SPECIFIC = "hookSpecificOutput"
-_NAMED = frozenset(name for protocol in PROTOCOLS.values() for name in protocol.events)
+_INPUT = "updatedInput"
 _CLAUDES_WORDS = frozenset({"permissionDecision", "updatedInput", "decision"})
 _CODEX_TOP = frozenset({"continue", "stopReason", "suppressOutput", "systemMessage"})
 _CODEX_TOP |= {"decision", "reason", _SPECIFIC}
@@ -41,7 +41,7 @@ def event_name(hook: Hook) -> Iterator[Remark]:
             strict = protocol is not None and protocol.strict_event_name
             if "hookEventName" not in specific.members and specific.whole and strict:
                 yield Remark(specific.place, "hookSpecificOutput has no hookEventName")
-            known = frozenset(protocol.events) if protocol is not None else _NAMED
+            known = frozenset(protocol.events) if protocol is not None else _named()
             for place, name in specific.texts("hookEventName"):
                 if name not in known:
                     near = near_name(name, known)
@@ -53,6 +53,11 @@ def event_name(hook: Hook) -> Iterator[Remark]:
                     yield Remark(place, told)
 
 
+def _named() -> frozenset[str]:
+    """Return the events of all agents."""
+    return frozenset(name for protocol in protocols().values() for name in protocol.events)
+
+
 def _event_names(hook: Hook) -> set[str]:
     """Return the event names that the script's answers bear: one that bears several chooses."""
     return {name for shape in hook.shapes() for _, name in shape.texts(_SPECIFIC, "hookEventName")}
@@ -60,9 +65,9 @@ def _event_names(hook: Hook) -> set[str]:
 
 def dropped_fields(hook: Hook) -> Iterator[Remark]:
     """Find a rewritten input that was not begun from the one received."""
-    paths = [(_SPECIFIC, "updatedInput"), (_SPECIFIC, "decision", "updatedInput")]
-    if hook.is_for("gemini"):
-        paths = [(_SPECIFIC, "tool_input")]
+    paths = [(_SPECIFIC, _INPUT), (_SPECIFIC, "decision", _INPUT)]
+    if hook.protocol is not None and hook.protocol.input_key != _INPUT:
+        paths = [(_SPECIFIC, hook.protocol.input_key)]
     for shape in hook.shapes():
         for path in paths:
             for rewritten in shape.of(*path):
@@ -93,7 +98,7 @@ def unknown_values(hook: Hook) -> Iterator[Remark]:
 
 
 def _unknown_permission(shape: Shape) -> Iterator[Remark]:
-    known = PROTOCOLS["claude"].permissions
+    known = protocols()["claude"].permissions
     for place, value in shape.texts(_SPECIFIC, "permissionDecision"):
         if value not in known:
             yield Remark(place, f"permissionDecision {value!r} is none of {_listed(known)}")
@@ -104,7 +109,7 @@ def _unknown_permission(shape: Shape) -> Iterator[Remark]:
 
 def misplaced(hook: Hook) -> Iterator[Remark]:
     """Find a key beside hookSpecificOutput that is only read inside it."""
-    nested = (hook.protocol or PROTOCOLS["claude"]).nested - {"action"}
+    nested = (hook.protocol or protocols()["claude"]).nested - {"action"}
     for shape in hook.shapes():
         for member in members(shape):
             if member.key in nested:
@@ -114,7 +119,7 @@ def misplaced(hook: Hook) -> Iterator[Remark]:
 
 def unread_on_event(hook: Hook) -> Iterator[Remark]:
     """Find a key of hookSpecificOutput that its own event does not read."""
-    protocol = hook.protocol or PROTOCOLS["claude"]
+    protocol = hook.protocol or protocols()["claude"]
     if not protocol.strict_event_name:
         return
     for shape in hook.shapes():

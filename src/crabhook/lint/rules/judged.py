@@ -7,9 +7,9 @@ from typing import TypeAlias
 from crabhook.lint.configuration.command import Program
 from crabhook.lint.configuration.facts import Configuration, Handler
 from crabhook.lint.finding import Remark, Rule
-from crabhook.lint.protocol.interface import Protocol
 from crabhook.lint.script import Script
 from crabhook.lint.shape import Shape
+from crabhook.platforms.protocol import Protocol
 
 
 @dataclass(frozen=True, slots=True)

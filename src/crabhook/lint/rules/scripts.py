@@ -37,16 +37,13 @@ _NO_FIELDS = {
     "user_prompt": "prompt",
 }
 _STOPS = frozenset({"Stop", "SubagentStop", "AfterAgent"})
-_GOES_ON = {"gemini": frozenset({1})}
 
 
 def refuses_with_the_wrong_code(hook: Hook) -> Iterator[Remark]:
     """Find a way out that says it refuses, with a code by which nothing is refused."""
-    name = hook.protocol.name if hook.protocol else ""
+    goes_on = hook.protocol.goes_on if hook.protocol else None
     for one in hook.script.exits:
-        wrong = one.code not in {0, 2, None} and (
-            name not in _GOES_ON or one.code in _GOES_ON[name]
-        )
+        wrong = one.code not in {0, 2, None} and (goes_on is None or one.code in goes_on)
         if one.refusing and wrong and not one.answered:
             told = f"this says that it refuses, and exits with {one.code}: the action goes ahead"
             yield Remark(one.place, told)
@@ -66,14 +63,15 @@ def refuses_where_it_cannot(hook: Hook) -> Iterator[Remark]:
 
 def refuses_in_silence(hook: Hook) -> Iterator[Remark]:
     """Find exit code 2 with nothing said, which Codex and Gemini take for no refusal."""
-    if not hook.is_for("codex", "gemini") or hook.script.speaks:
+    protocol = hook.protocol
+    if protocol is None or protocol.heeds_silence or hook.script.speaks:
         return
-    if hook.is_for("gemini") and (hook.script.answers or hook.script.chatter):
+    if protocol.any_output and (hook.script.answers or hook.script.chatter):
         return
     for one in hook.script.exits:
         if one.code == 2:
-            title = hook.protocol.title if hook.protocol else ""
-            told = f"exit code 2 with nothing on standard error: {title} lets the action go ahead"
+            what = "exit code 2 with nothing on standard error"
+            told = f"{what}: {protocol.title} lets the action go ahead"
             yield Remark(one.place, told)
 
 

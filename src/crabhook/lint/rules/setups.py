@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from itertools import combinations
 
+from crabhook.install.entries import is_ours
 from crabhook.install.environment import Reach
-from crabhook.install.hooks import is_ours
 from crabhook.lint.configuration.command import own_wait
 from crabhook.lint.configuration.facts import Handler
 from crabhook.lint.configuration.matcher import (
@@ -14,10 +14,11 @@ from crabhook.lint.configuration.matcher import (
     near_name,
     overlap,
     read_matcher,
+    written_in,
 )
 from crabhook.lint.finding import Remark
-from crabhook.lint.protocol.interface import ANY, NOTHING, Protocol
 from crabhook.lint.rules.judged import Hook, Run, Setup
+from crabhook.platforms.protocol import ANY, NOTHING, Protocol
 
 _QUARTER, _DAY = 900, 86_400
 _NEVER_HTTP = frozenset({"SessionStart", "Setup"})
@@ -57,18 +58,17 @@ def matches_nothing(setup: Setup) -> Iterator[Remark]:
                 near = near_name(name, event.values)
                 values = ", ".join(sorted(event.values))
                 why = f"{one.event} has no {name!r}; it is one of {values}"
-                why = why if near or protocol.name == "claude" else None
+                why = why if near or protocol.whole_values else None
             if why is not None:
                 yield Remark(one.place, why)
 
 
 def _is_names(text: str, protocol: Protocol) -> bool:
-    allowed = "_|" if protocol.name == "gemini" else "_|-, "
-    return all(letter.isascii() and (letter.isalnum() or letter in allowed) for letter in text)
+    return written_in(text, protocol.listed)
 
 
 def _missed(name: str, protocol: Protocol) -> str | None:
-    unanchored = protocol.name == "gemini" and any(name in tool for tool in protocol.tools)
+    unanchored = protocol.names is None and any(name in tool for tool in protocol.tools)
     return None if unanchored else misses(name, protocol)
 
 
@@ -170,7 +170,7 @@ def two_rewriters(setup: Setup) -> Iterator[Remark]:
 def _rewrites(run: Run, protocol: Protocol) -> bool:
     if run.script is None:
         return False
-    key = "tool_input" if protocol.name == "gemini" else "updatedInput"
+    key = protocol.input_key
     paths = (("hookSpecificOutput", key), ("hookSpecificOutput", "decision", key))
     shapes = list(Hook(run.script).shapes())
     return any(True for shape in shapes for path in paths for _ in shape.of(*path))

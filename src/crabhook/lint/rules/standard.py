@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 
 from crabhook.lint.finding import START, Place, Remark
-from crabhook.lint.protocol import PROTOCOLS
+from crabhook.lint.protocols import protocols
 from crabhook.lint.rules.judged import Hook, Setup
 from crabhook.lint.rules.setups import unknown_event
 from crabhook.lint.script import Language, Source, Written
@@ -106,7 +106,7 @@ def _limit_of(event: str) -> int:
 
 def _standard_name(event: str) -> str:
     """Return the standard's name of another agent's event, as BeforeTool is PreToolUse."""
-    return PROTOCOLS["claude"].elsewhere.get(event, event)
+    return protocols()["claude"].elsewhere.get(event, event)
 
 
 def has_action(hook: Hook) -> Iterator[Remark]:

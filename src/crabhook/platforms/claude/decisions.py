@@ -27,7 +27,7 @@ from crabhook.platforms.dialect import (
     check_reason,
     check_verdict,
 )
-from crabhook.platforms.interface import Also
+from crabhook.platforms.rows import Also
 
 _BEFORE_A_CALL = frozenset({"PreToolUse", "PermissionRequest"})
 LONGEST = 200  # characters of the agent's own words

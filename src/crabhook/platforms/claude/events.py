@@ -22,18 +22,8 @@ from crabhook.platforms.dialect import (
     TELLS_STOP,
     reader,
 )
-from crabhook.platforms.interface import (
-    ALL,
-    HALT,
-    TELL,
-    Also,
-    EventRow,
-    Held,
-    Patience,
-    Phase,
-    holdable,
-)
 from crabhook.platforms.protocol import ANY, FREE, reads
+from crabhook.platforms.rows import ALL, HALT, TELL, Also, EventRow, Held, Patience, Phase, holdable
 
 
 class Way(Enum):

@@ -15,7 +15,7 @@ from crabhook.model.event import Event
 from crabhook.model.jsontext import Value, canonical, compact
 from crabhook.model.reply import Reply
 from crabhook.platforms.claude.events import ASKING_TOOLS, PLAN_TOOL, QUESTION_TOOL, Way, row_of
-from crabhook.platforms.interface import Also
+from crabhook.platforms.rows import Also
 
 _Body = dict[str, Value]
 

@@ -34,18 +34,9 @@ from crabhook.platforms.dialect import (
     reader,
     text,
 )
-from crabhook.platforms.interface import (
-    ALL,
-    TELL,
-    Also,
-    EventRow,
-    Held,
-    Patience,
-    Phase,
-    holdable,
-)
 from crabhook.platforms.protocol import ANY as ANY_TOOL
 from crabhook.platforms.protocol import FREE, reads
+from crabhook.platforms.rows import ALL, TELL, Also, EventRow, Held, Patience, Phase, holdable
 
 
 class Way(Enum):

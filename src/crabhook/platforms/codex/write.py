@@ -13,7 +13,7 @@ from crabhook.model.jsontext import Value, canonical
 from crabhook.model.reply import Reply
 from crabhook.platforms.codex.events import Way, asks, row_of
 from crabhook.platforms.codex.wording import readable, stated
-from crabhook.platforms.interface import Also
+from crabhook.platforms.rows import Also
 
 _Body = dict[str, Value]
 

@@ -32,19 +32,9 @@ from crabhook.platforms.dialect import (
     read_fields,
     text,
 )
-from crabhook.platforms.interface import (
-    ALL,
-    HALT,
-    TELL,
-    Also,
-    EventRow,
-    Held,
-    Patience,
-    Phase,
-    holdable,
-)
 from crabhook.platforms.protocol import ANY as ANY_TOOL
 from crabhook.platforms.protocol import FREE, reads
+from crabhook.platforms.rows import ALL, HALT, TELL, Also, EventRow, Held, Patience, Phase, holdable
 
 
 class Way(Enum):

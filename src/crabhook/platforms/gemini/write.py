@@ -18,7 +18,7 @@ from crabhook.model.event import Event
 from crabhook.model.jsontext import Value, compact
 from crabhook.model.reply import Reply
 from crabhook.platforms.gemini.events import QUESTION_TOOL, Way, is_call_of, row_of
-from crabhook.platforms.interface import Also
+from crabhook.platforms.rows import Also
 
 _Body = dict[str, Value]
 

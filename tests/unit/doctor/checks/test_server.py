@@ -15,6 +15,7 @@ from crabhook.doctor.checks.server import answers, private_socket, private_token
 from crabhook.doctor.finding import Finding, Status
 from crabhook.platforms import PLATFORMS
 from crabhook.server.address import Address, TcpAddress, parse_address
+from crabhook.server.grpc import permission
 from tests.support.port import opened
 from tests.unit.doctor.home import Home, is_well
 
@@ -153,7 +154,8 @@ async def test_an_older_server_that_does_not_know_the_agent_is_a_fault(
 ) -> None:
     home.install(agent="codex")
     async with opened(parse_address(home.address)):
-        monkeypatch.delitem(PLATFORMS, "codex")  # type: ignore[arg-type]
+        known = {name: one for name, one in PLATFORMS.items() if name != "codex"}
+        monkeypatch.setattr(permission, "PLATFORMS", known)
         (finding,) = await asyncio.to_thread(lambda: tuple(answers(home.case("codex"))))
     assert (finding.status, "knows claude, gemini alone" in finding.what) == (Status.FAULT, True)
 

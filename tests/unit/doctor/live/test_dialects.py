@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from crabhook.doctor.live.interface import Answer, Turn
-from crabhook.doctor.live.proof import AGENTS
+from crabhook.platforms import PLATFORMS
+from crabhook.platforms.staging import Answer, Turn
 
 PATHS = {
     "claude": "/v1/messages",
@@ -57,10 +57,10 @@ class Script:
         return Turn(3, self._command)
 
 
-@pytest.mark.parametrize("agent", AGENTS)
+@pytest.mark.parametrize("agent", PLATFORMS)
 def test_a_command_is_a_call_of_the_agents_shell(agent: str) -> None:
     path, body = STREAMED[agent]
-    answer = AGENTS[agent].answer(path, {**MANY[agent], **body}, Script("touch it"))
+    answer = PLATFORMS[agent].stage.answer(path, {**MANY[agent], **body}, Script("touch it"))
     assert isinstance(answer, Answer)
     assert answer.kind == "text/event-stream"
     events = [json.loads(line[6:]) for line in answer.text.splitlines() if line[:6] == "data: "]
@@ -68,33 +68,33 @@ def test_a_command_is_a_call_of_the_agents_shell(agent: str) -> None:
     assert answer.text.endswith("\n\n")
 
 
-@pytest.mark.parametrize("agent", AGENTS)
+@pytest.mark.parametrize("agent", PLATFORMS)
 def test_with_nothing_more_to_do_it_is_done(agent: str) -> None:
-    answer = AGENTS[agent].answer(PATHS[agent], MANY[agent], Script())
+    answer = PLATFORMS[agent].stage.answer(PATHS[agent], MANY[agent], Script())
     assert answer is not None
     assert '"Done."' in answer.text
 
 
-@pytest.mark.parametrize("agent", AGENTS)
+@pytest.mark.parametrize("agent", PLATFORMS)
 def test_it_hears_what_its_calls_came_to(agent: str) -> None:
     script = Script()
-    AGENTS[agent].answer(PATHS[agent], {**MANY[agent], **TOLD[agent]}, script)
+    PLATFORMS[agent].stage.answer(PATHS[agent], {**MANY[agent], **TOLD[agent]}, script)
     assert script.heard is not None
     (heard,) = script.heard
     assert "why" in heard
 
 
-@pytest.mark.parametrize("agent", AGENTS)
+@pytest.mark.parametrize("agent", PLATFORMS)
 def test_a_side_request_is_no_turn(agent: str) -> None:
     script = Script("touch it")
-    answer = AGENTS[agent].answer(PATHS[agent], {}, script)
+    answer = PLATFORMS[agent].stage.answer(PATHS[agent], {}, script)
     assert answer is not None
     assert ('"Done."' in answer.text, script.heard) == (True, None)
 
 
-@pytest.mark.parametrize("agent", AGENTS)
+@pytest.mark.parametrize("agent", PLATFORMS)
 def test_another_path_is_not_known(agent: str) -> None:
-    assert AGENTS[agent].answer("/v2/else", {}, Script()) is None
+    assert PLATFORMS[agent].stage.answer("/v2/else", {}, Script()) is None
 
 
 @pytest.mark.parametrize(
@@ -102,6 +102,6 @@ def test_another_path_is_not_known(agent: str) -> None:
     [("claude", "/v1/messages/count_tokens"), ("gemini", "/v1beta/models/m:countTokens")],
 )
 def test_tokens_are_counted_on_request(agent: str, path: str) -> None:
-    answer = AGENTS[agent].answer(path, {}, Script())
+    answer = PLATFORMS[agent].stage.answer(path, {}, Script())
     assert answer is not None
     assert 1 in json.loads(answer.text).values()

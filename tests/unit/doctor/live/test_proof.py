@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from crabhook.doctor.agents import ROWS
 from crabhook.doctor.finding import Finding, Status
 from crabhook.doctor.live import proof, stage
-from crabhook.doctor.live.proof import AGENTS, prove
+from crabhook.doctor.live.proof import prove
+from crabhook.platforms import PLATFORMS
+from crabhook.platforms.staging import Played
 from tests.unit.doctor.home import Home, contents
 
 pytestmark = [pytest.mark.process, pytest.mark.timeout(90)]
@@ -27,8 +28,8 @@ def proven(home: Home, manner: str) -> Finding:
     return prove(home.case(program=program))
 
 
-def test_every_row_can_be_proven() -> None:
-    assert AGENTS.keys() == ROWS.keys()
+def test_every_agent_can_be_proven() -> None:
+    assert all(isinstance(agent.stage, Played) for agent in PLATFORMS.values())
 
 
 def test_an_agent_that_heeds_its_hooks_is_proven_to(home: Home) -> None:

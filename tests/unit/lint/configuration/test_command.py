@@ -8,13 +8,13 @@ import pytest
 from crabhook.lint.configuration.command import program, project_of
 from crabhook.lint.configuration.jsonfile import read_json
 from crabhook.lint.configuration.read import read_configuration
-from crabhook.lint.protocol import PROTOCOLS
+from crabhook.lint.protocols import protocols
 
 
 def found(path: Path, command: str, **more: object) -> object:
     handler = {"type": "command", "command": command, **more}
     text = json.dumps({"hooks": {"PreToolUse": [{"hooks": [handler]}]}})
-    configuration = read_configuration(path, read_json(text), PROTOCOLS["claude"])
+    configuration = read_configuration(path, read_json(text), protocols()["claude"])
     one = program(configuration, configuration.handlers[0])
     return one and (one.written, one.path, one.direct, one.relative)
 

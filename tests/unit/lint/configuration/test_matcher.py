@@ -13,9 +13,9 @@ from crabhook.lint.configuration.matcher import (
     overlap,
     read_matcher,
 )
-from crabhook.lint.protocol import PROTOCOLS
+from crabhook.lint.protocols import protocols
 
-CLAUDE, GEMINI, CODEX = (PROTOCOLS[name] for name in ("claude", "gemini", "codex"))
+CLAUDE, GEMINI, CODEX = (protocols()[name] for name in ("claude", "gemini", "codex"))
 
 
 def test_plain_names_are_exact_for_claude_code_and_codex_and_a_pattern_for_gemini() -> None:

@@ -14,12 +14,12 @@ from crabhook.lint.configuration.read import (
     registers_hooks,
 )
 from crabhook.lint.finding import START, Place
-from crabhook.lint.protocol import PROTOCOLS
+from crabhook.lint.protocols import protocols
 from crabhook.model.jsontext import Value
 
 
 def read(text: str, agent: str = "claude") -> Configuration:
-    return read_configuration(Path("settings.json"), read_json(text), PROTOCOLS[agent])
+    return read_configuration(Path("settings.json"), read_json(text), protocols()[agent])
 
 
 @pytest.mark.parametrize(
@@ -127,4 +127,4 @@ def test_a_handler_has_as_long_as_its_agent_gives_it(
 ) -> None:
     value: dict[str, Value] = {} if timeout is None else {"timeout": timeout}
     members = {key: Item(START, one) for key, one in value.items()}
-    assert Handler(event, None, Item(START, value, members)).seconds(PROTOCOLS[agent]) == seconds
+    assert Handler(event, None, Item(START, value, members)).seconds(protocols()[agent]) == seconds

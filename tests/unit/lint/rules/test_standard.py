@@ -7,7 +7,7 @@ import pytest
 
 from crabhook.lint.linting import lint
 from crabhook.lint.profile import STANDARD
-from crabhook.lint.protocol import PROTOCOLS
+from crabhook.lint.protocols import protocols
 from crabhook.lint.rules import standard, standard_table
 from tests.unit.lint.corpus import cases_for, gives
 
@@ -272,5 +272,5 @@ def test_the_events_are_those_of_the_agent(ids: Judge) -> None:
 
 def test_the_five_limits_of_single_events_are_stricter_than_the_one_of_all() -> None:
     assert sorted(standard.TIMEOUTS_MS.values()) == [5_000, 5_000, 10_000, 30_000, 30_000]
-    assert set(standard.TIMEOUTS_MS) <= set(PROTOCOLS["claude"].events)
+    assert set(standard.TIMEOUTS_MS) <= set(protocols()["claude"].events)
     assert len(standard_table.SCRIPTS) == 8

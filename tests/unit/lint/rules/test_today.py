@@ -7,12 +7,13 @@ from typing import Any
 
 import pytest
 
-from crabhook.install.hooks import Installation, groups
 from crabhook.lint.linting import lint
 from crabhook.lint.profile import TODAY
 from crabhook.lint.rules import answers, script_table, scripts, setup_table, setups
 from crabhook.lint.rules.judged import Hook, Setup
 from crabhook.lint.script import Language, Script
+from crabhook.platforms.claude.settings import groups
+from crabhook.platforms.installation import Installation
 from tests.unit.lint.corpus import cases_for, gives
 
 Judge = Callable[..., list[str]]

@@ -9,7 +9,7 @@ from crabhook.model.errors import DecisionError
 from crabhook.model.event import Event, ToolCall
 from crabhook.platforms.claude.decisions import check
 from crabhook.platforms.claude.events import EVENTS
-from crabhook.platforms.interface import Also
+from crabhook.platforms.rows import Also
 
 HELD = {"PreToolUse", "PermissionRequest"}
 

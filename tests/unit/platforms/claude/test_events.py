@@ -7,7 +7,7 @@ import pytest
 from crabhook.model.event import Event, Scope, ToolCall
 from crabhook.model.request import Stance
 from crabhook.platforms.claude.events import ASKING_TOOLS, EVENTS, asks, held, row_of
-from crabhook.platforms.interface import Also, Held
+from crabhook.platforms.rows import Also, Held
 
 # The hook protocol's list, version 2.1.330.
 PROTOCOL = """

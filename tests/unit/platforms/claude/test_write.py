@@ -9,7 +9,7 @@ from crabhook.model.decision import Decision, Verdict, no_opinion
 from crabhook.model.event import Event, ToolCall
 from crabhook.platforms.claude.events import EVENTS
 from crabhook.platforms.claude.write import LARGEST_ECHO, remark, write
-from crabhook.platforms.interface import Also
+from crabhook.platforms.rows import Also
 
 INPUT: dict[str, Any] = {"command": "ls", "unknown": [None, {"kept": "é"}]}
 CHANGED: dict[str, Any] = {**INPUT, "command": "ls -l"}

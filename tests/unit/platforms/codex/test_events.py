@@ -5,7 +5,7 @@ import pytest
 from crabhook.model.event import Event, Scope, ToolCall
 from crabhook.model.request import Stance
 from crabhook.platforms.codex.events import EVENTS, HOLDABLE, asks, held, row_of
-from crabhook.platforms.interface import Held
+from crabhook.platforms.rows import Held
 
 
 def test_the_table_has_the_twelve_events_of_the_protocol() -> None:

@@ -7,7 +7,7 @@ from crabhook.model.event import Event, Scope, ToolCall
 from crabhook.model.request import Stance
 from crabhook.platforms import PLATFORMS
 from crabhook.platforms.gemini.events import EVENTS, HOLDABLE, asks, is_call_of, row_of
-from crabhook.platforms.interface import Held
+from crabhook.platforms.rows import Held
 
 # The hook protocol's list, version 0.61.
 PROTOCOL = """

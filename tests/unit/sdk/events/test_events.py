@@ -11,7 +11,7 @@ import crabhook.sdk
 from crabhook.model.decision import Verdict as Brokers
 from crabhook.platforms.claude.events import EVENTS as CLAUDES
 from crabhook.platforms.claude.events import Way
-from crabhook.platforms.interface import Also
+from crabhook.platforms.rows import Also
 from crabhook.sdk import EVENTS, Event, Platform, Unknown, Verdict, abilities, read_event
 from tests.unit.sdk import samples
 

@@ -15,7 +15,7 @@ from crabhook.model.order import Order, OrderKind
 from crabhook.model.request import Stance
 from crabhook.platforms import PLATFORMS
 from crabhook.platforms.claude.events import HOLDABLE
-from crabhook.platforms.interface import Held
+from crabhook.platforms.rows import Held
 from crabhook.ui.full.dialogs.mcp_form import FilledContent
 from crabhook.ui.full.dialogs.plan import ChangesContent, DenialContent, NotesContent
 from crabhook.ui.full.filters import Mode

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crabhook.install.document import MAX_DEPTH, DocumentError, Json, Number, as_json, parse
+from crabhook.model.document import MAX_DEPTH, Json, Number, as_json, parse
+from crabhook.model.errors import DocumentError
 
 
 def plain(value: Json) -> object:

@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from crabhook.install.errors import InstallError
-from crabhook.install.places import Scope, settings_path
+from crabhook.model.errors import InstallError
+from crabhook.platforms.claude.settings import settings_path
+from crabhook.platforms.installation import Scope
 
 PROJECT = Path("/src/app")
 

@@ -1,11 +1,10 @@
-"""What each agent on the stage must offer."""
+"""What an agent offers to be started against a scripted model, so that the doctor can prove it."""
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol, TypeAlias
-
-from crabhook.doctor.live.stage import Stage
+from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 Body: TypeAlias = Mapping[str, Any]
 """A request to the model, or a part of it, as JSON."""
@@ -36,6 +35,21 @@ class Answer:
     kind: str = "application/json"
 
 
+class Stage(Protocol):
+    """A home folder that is nobody's, with a project in it."""
+
+    @property
+    def project(self) -> Path:
+        """Where the agent works."""
+
+    def write(self, name: str, content: object) -> None:
+        """Write a file of the home, JSON unless it is text."""
+
+    def add(self, name: str, content: Mapping[str, object]) -> None:
+        """Add members to a JSON file of the home, such as settings that hold the hooks."""
+
+
+@runtime_checkable
 class Played(Protocol):
     """One agent: how it is made ready and started, and how its model is spoken to."""
 
@@ -53,3 +67,12 @@ class Played(Protocol):
 
     def answer(self, path: str, body: Body, say: Next) -> Answer | None:
         """Answer a request to the model; None for one that this model does not know."""
+
+
+def event_stream(events: Sequence[object], *, named: bool = True) -> Answer:
+    """Return events as a stream of server-sent events, each named by its `type`."""
+    lines = []
+    for event in events:
+        name = f"event: {event['type']}\n" if named and isinstance(event, dict) else ""
+        lines.append(f"{name}data: {json.dumps(event)}\n\n")
+    return Answer("".join(lines), "text/event-stream")

@@ -9,23 +9,23 @@ from typing import Any
 
 import pytest
 
-from crabhook.install.claude import count, with_hooks, without_hooks
-from crabhook.install.errors import InstallError
-from crabhook.install.gemini import (
-    DECIDED,
-    HOLDABLE,
-    LEFT_OUT,
+from crabhook.install.entries import count, is_ours, with_hooks, without_hooks
+from crabhook.model.errors import InstallError
+from crabhook.model.request import Stance
+from crabhook.platforms.gemini.events import EVENTS
+from crabhook.platforms.gemini.events import HOLDABLE as HOLDABLE_THERE
+from crabhook.platforms.gemini.settings import (
     NAME,
-    OBSERVED,
     groups,
     settings_path,
     switches,
 )
-from crabhook.install.hooks import Installation, is_ours
-from crabhook.install.places import Scope
-from crabhook.model.request import Stance
-from crabhook.platforms.gemini.events import EVENTS
-from crabhook.platforms.gemini.events import HOLDABLE as HOLDABLE_THERE
+from crabhook.platforms.installation import Installation, Scope, decided, observed, waiting
+
+DECIDED = decided(EVENTS)
+HOLDABLE = waiting(EVENTS)
+OBSERVED = {name: EVENTS[name].hook for name in observed(EVENTS)}
+LEFT_OUT = {name for name, row in EVENTS.items() if isinstance(row.hook, str)}
 
 PYTHON, STUB = "/opt/a venv/bin/python", "/opt/a venv/lib/crabhook/hook/run.py"
 FOREIGN = {"type": "command", "name": "other", "command": "exit 0"}

@@ -2,30 +2,8 @@
 
 from collections.abc import Mapping
 
-from crabhook.lint.protocol.interface import ANY, FREE, Event, Protocol
-
-_EVENTS: Mapping[str, Event] = {
-    "SessionStart": Event(
-        frozenset({"additionalContext"}),
-        FREE,
-        frozenset({"startup", "resume", "clear"}),
-        silent=True,
-    ),
-    "SessionEnd": Event(
-        matcher=FREE,
-        values=frozenset({"exit", "clear", "logout", "prompt_input_exit", "other"}),
-        silent=True,
-    ),
-    "BeforeAgent": Event(frozenset({"additionalContext"})),
-    "AfterAgent": Event(frozenset({"clearContext"})),
-    "BeforeModel": Event(frozenset({"llm_request", "llm_response"})),
-    "BeforeToolSelection": Event(frozenset({"toolConfig"})),
-    "AfterModel": Event(frozenset({"llm_response"})),
-    "BeforeTool": Event(frozenset({"tool_input"}), ANY),
-    "AfterTool": Event(frozenset({"additionalContext", "tailToolCallRequest"}), ANY),
-    "Notification": Event(silent=True),
-    "PreCompress": Event(matcher=FREE, values=frozenset({"auto", "manual"}), silent=True),
-}
+from crabhook.platforms.gemini.events import EVENTS
+from crabhook.platforms.protocol import Protocol
 
 _TOOLS = """
 run_shell_command read_file write_file replace glob grep_search search_file_content
@@ -57,6 +35,8 @@ _ELSEWHERE: Mapping[str, str] = {
     "shell": "run_shell_command",
 }
 
+_EVENTS = {name: row.reads for name, row in EVENTS.items()}
+
 PROTOCOL = Protocol(
     name="gemini",
     title="Gemini CLI",
@@ -69,4 +49,15 @@ PROTOCOL = Protocol(
     decisions=frozenset({"allow", "approve", "deny", "block", "ask"}),
     elsewhere=_ELSEWHERE,
     strict_event_name=False,
+    folder=".gemini",
+    marks=frozenset({"hooksConfig"}),
+    comments=True,
+    switches=((("hooksConfig", "enabled"), False, "it switches every hook off"),),
+    variables=("GEMINI_PROJECT_DIR",),
+    spoken=frozenset({"BeforeTool", "AfterTool", "BeforeAgent", "run_shell_command"}),
+    input_key="tool_input",
+    listed="_|",
+    goes_on=frozenset({1}),
+    heeds_silence=False,
+    any_output=True,
 )

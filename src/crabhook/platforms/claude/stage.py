@@ -5,16 +5,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from crabhook.doctor.live.interface import Answer, Body, Next, Turn
-from crabhook.doctor.live.model import event_stream
-from crabhook.doctor.live.stage import Stage
+from crabhook.platforms.staging import Answer, Body, Next, Stage, Turn, event_stream
 
 _KEY = "no-key-at-all-but-long-enough"  # its last twenty characters are how it is remembered
 _FEWEST_TOOLS = 5  # the main conversation offers some twenty; a side request, as for a title, few
 _USAGE = {"input_tokens": 1, "output_tokens": 1}
 
 
-class Claude:
+class _Played:
     """Claude Code 2.1."""
 
     def prepare(self, stage: Stage, model: str) -> None:  # noqa: ARG002 - see `environment`
@@ -100,3 +98,6 @@ def _results(body: Body) -> Iterator[str]:
             if block["type"] == "tool_result":
                 told = block.get("content", "")
                 yield told if isinstance(told, str) else json.dumps(told, ensure_ascii=False)
+
+
+STAGE = _Played()

@@ -2,28 +2,8 @@
 
 from collections.abc import Mapping
 
-from crabhook.lint.protocol.interface import ANY, FREE, Event, Protocol
-
-_CONTEXT = frozenset({"additionalContext"})
-
-_EVENTS: Mapping[str, Event] = {
-    "SessionStart": Event(
-        _CONTEXT, FREE, frozenset({"startup", "resume", "clear", "compact", "fork"}), silent=True
-    ),
-    "SessionEnd": Event(matcher=FREE, silent=True, timeout=3),
-    "UserPromptSubmit": Event(_CONTEXT),
-    "PreToolUse": Event(
-        _CONTEXT | {"permissionDecision", "permissionDecisionReason", "updatedInput"}, ANY
-    ),
-    "PermissionRequest": Event(frozenset({"decision"}), ANY),
-    "PostToolUse": Event(_CONTEXT | {"updatedMCPToolOutput"}, ANY),
-    "PreCompact": Event(),
-    "PostCompact": Event(silent=True),
-    "SubagentStart": Event(_CONTEXT, FREE, silent=True),
-    "SubagentStop": Event(_CONTEXT, FREE),
-    "Stop": Event(_CONTEXT),
-    "Interrupt": Event(silent=True, timeout=3),
-}
+from crabhook.platforms.codex.events import EVENTS
+from crabhook.platforms.protocol import Protocol
 
 _ELSEWHERE: Mapping[str, str] = {
     "BeforeTool": "PreToolUse",
@@ -39,6 +19,8 @@ _ELSEWHERE: Mapping[str, str] = {
     "AskUserQuestion": "request_user_input",
 }
 
+_EVENTS = {name: row.reads for name, row in EVENTS.items()}
+
 PROTOCOL = Protocol(
     name="codex",
     title="Codex",
@@ -52,4 +34,9 @@ PROTOCOL = Protocol(
     decisions=frozenset({"block"}),
     permissions=frozenset({"allow", "deny"}),
     elsewhere=_ELSEWHERE,
+    folder=".codex",
+    suffix=".toml",
+    switches=((("features", "hooks"), False, "it switches every hook off"),),
+    names="_|",
+    heeds_silence=False,
 )

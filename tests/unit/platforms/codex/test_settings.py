@@ -9,17 +9,25 @@ from typing import Any
 
 import pytest
 
-from crabhook.install.claude import count, with_hooks, without_hooks
-from crabhook.install.codex import DECIDED, HOLDABLE, OBSERVED, groups, settings_path, troubles
-from crabhook.install.errors import InstallError
-from crabhook.install.hooks import Installation, is_ours
-from crabhook.install.places import Scope
+from crabhook.install.entries import count, is_ours, with_hooks, without_hooks
 from crabhook.install.program import stub
+from crabhook.install.settings_file import read_settings
+from crabhook.model.errors import InstallError
 from crabhook.model.request import Stance
 from crabhook.platforms.codex.events import EVENTS
 from crabhook.platforms.codex.events import HOLDABLE as HOLDABLE_THERE
+from crabhook.platforms.codex.settings import (
+    groups,
+    settings_path,
+    troubles,
+)
+from crabhook.platforms.installation import Installation, Scope, decided, observed, waiting
 from tests.support.client import SAMPLES
 from tests.support.codex_grammar import Fate, fate
+
+DECIDED = decided(EVENTS)
+HOLDABLE = waiting(EVENTS)
+OBSERVED = {name: EVENTS[name].hook for name in observed(EVENTS)}
 
 PYTHON, STUB = "/opt/a venv/bin/python", "/opt/a venv/lib/crabhook/hook/run.py"
 FOREIGN = {
@@ -159,7 +167,7 @@ def test_what_the_settings_beside_make_of_our_hooks_is_said(
     settings: str, words: str, tmp_path: Path
 ) -> None:
     (tmp_path / "config.toml").write_text(settings)
-    (said,) = troubles(tmp_path / "hooks.json")
+    (said,) = troubles(tmp_path / "hooks.json", read_settings)
     assert words in said
 
 
@@ -170,7 +178,7 @@ def test_what_the_settings_beside_make_of_our_hooks_is_said(
 def test_ordinary_settings_beside_are_passed_over(settings: str | None, tmp_path: Path) -> None:
     if settings is not None:
         (tmp_path / "config.toml").write_text(settings)
-    assert list(troubles(tmp_path / "hooks.json")) == []
+    assert list(troubles(tmp_path / "hooks.json", read_settings)) == []
 
 
 def test_every_recorded_event_is_one_that_is_hooked() -> None:

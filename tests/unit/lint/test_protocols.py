@@ -4,9 +4,12 @@ import json
 
 import pytest
 
-from crabhook.lint.protocol import PROTOCOLS, claude, codex, gemini
-from crabhook.lint.protocol.interface import ANY, NOTHING
+from crabhook.lint.protocols import protocols
+from crabhook.platforms.claude import protocol as claude
 from crabhook.platforms.claude.events import EVENTS
+from crabhook.platforms.codex import protocol as codex
+from crabhook.platforms.gemini import protocol as gemini
+from crabhook.platforms.protocol import ANY, NOTHING
 from tests.unit.lint.corpus import CORPUS
 
 SAMPLES = CORPUS.parent
@@ -16,9 +19,9 @@ def test_claude_codes_events_are_those_of_the_platform() -> None:
     assert list(claude.PROTOCOL.events) == list(EVENTS)
 
 
-@pytest.mark.parametrize("protocol", PROTOCOLS.values(), ids=list(PROTOCOLS))
+@pytest.mark.parametrize("protocol", protocols().values(), ids=list(protocols()))
 def test_every_event_and_tool_that_an_agent_was_seen_to_send_is_known(protocol: object) -> None:
-    agent = next(one for one in PROTOCOLS.values() if one is protocol)
+    agent = next(one for one in protocols().values() if one is protocol)
     seen = 0
     for path in sorted((SAMPLES / agent.name).glob("*.json")):
         payload = json.loads(path.read_text(encoding="utf-8"))
@@ -29,9 +32,9 @@ def test_every_event_and_tool_that_an_agent_was_seen_to_send_is_known(protocol: 
     assert seen > 10
 
 
-@pytest.mark.parametrize("protocol", PROTOCOLS.values(), ids=list(PROTOCOLS))
+@pytest.mark.parametrize("protocol", protocols().values(), ids=list(protocols()))
 def test_other_agents_names_are_none_of_its_own_and_lead_to_one(protocol: object) -> None:
-    agent = next(one for one in PROTOCOLS.values() if one is protocol)
+    agent = next(one for one in protocols().values() if one is protocol)
     known = agent.tools | set(agent.events)
     assert not set(agent.elsewhere) & known
     assert set(agent.elsewhere.values()) <= known

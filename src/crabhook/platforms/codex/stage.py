@@ -5,9 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from crabhook.doctor.live.interface import Answer, Body, Next, Turn
-from crabhook.doctor.live.model import event_stream
-from crabhook.doctor.live.stage import Stage
+from crabhook.platforms.staging import Answer, Body, Next, Stage, Turn, event_stream
 
 _FEWEST_TOOLS = 5  # a side request offers few
 _USAGE = {
@@ -39,7 +37,7 @@ trust_level = "trusted"
 """
 
 
-class Codex:
+class _Played:
     """Codex CLI 0.169."""
 
     def prepare(self, stage: Stage, model: str) -> None:
@@ -95,3 +93,6 @@ def _results(body: Body) -> Iterator[str]:
         if item["type"] in _RESULTS:
             told = item["output"]
             yield told if isinstance(told, str) else json.dumps(told, ensure_ascii=False)
+
+
+STAGE = _Played()

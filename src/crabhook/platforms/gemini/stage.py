@@ -5,16 +5,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from crabhook.doctor.live.interface import Answer, Body, Next, Turn
-from crabhook.doctor.live.model import event_stream
-from crabhook.doctor.live.stage import Stage
+from crabhook.platforms.staging import Answer, Body, Next, Stage, Turn, event_stream
 
 _MODEL = "gemini-2.5-flash"  # named, so that no model is asked first which it shall be
 _FEWEST_TOOLS = 5  # a side request offers few
 _USAGE = {"promptTokenCount": 1, "candidatesTokenCount": 1, "totalTokenCount": 2}
 
 
-class Gemini:
+class _Played:
     """Gemini CLI 0.61."""
 
     def prepare(self, stage: Stage, model: str) -> None:  # noqa: ARG002 - see `environment`
@@ -71,3 +69,6 @@ def _results(body: Body) -> Iterator[str]:
         for part in content["parts"]:
             if "functionResponse" in part:
                 yield json.dumps(part["functionResponse"]["response"], ensure_ascii=False)
+
+
+STAGE = _Played()

@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from crabhook.install.errors import InstallError
+from crabhook.model.errors import DocumentError
 
 Json: TypeAlias = "bool | Number | str | list[Json] | dict[str, Json] | None"
 
@@ -23,10 +23,6 @@ _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
 _WORD = re.compile(r"(?:true|false|null)\b")
 _WORDS: dict[str, bool | None] = {"true": True, "false": False, "null": None}
 _CLOSING = {"{": "}", "[": "]"}
-
-
-class DocumentError(InstallError):
-    """The text is not the JSON it should be; says where."""
 
 
 @dataclass(frozen=True, slots=True)

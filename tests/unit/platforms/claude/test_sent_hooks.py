@@ -5,13 +5,12 @@ from typing import Any, cast
 
 import pytest
 
-from crabhook.install.claude import switches, with_hooks, without_hooks
-from crabhook.install.document import Json, as_json
-from crabhook.install.errors import InstallError
-from crabhook.install.hooks import Group, Installation, groups, is_ours
-from crabhook.install.overhttp import NOT_SENT, USUAL_URL, endpoint
-from crabhook.install.transport import Transport
+from crabhook.install.entries import is_ours, with_hooks, without_hooks
+from crabhook.model.document import Json, as_json
+from crabhook.model.errors import InstallError
 from crabhook.model.request import Stance
+from crabhook.platforms.claude.settings import NOT_SENT, USUAL_URL, endpoint, groups, switches
+from crabhook.platforms.installation import Group, Installation, Transport
 from crabhook.server.http.hook_route import hook_headers
 
 PYTHON, STUB = "/opt/venv/bin/python", "/opt/venv/lib/crabhook/hook/run.py"

@@ -1,8 +1,13 @@
 """Every event has exactly one treatment."""
 
-from crabhook.install.events import DECIDED, HOLDABLE, LEFT_OUT, OBSERVED
 from crabhook.platforms.claude.events import EVENTS
-from crabhook.platforms.interface import Held
+from crabhook.platforms.installation import decided, observed, waiting
+from crabhook.platforms.rows import Held, Patience
+
+DECIDED = decided(EVENTS)
+HOLDABLE = waiting(EVENTS)
+OBSERVED = {name: EVENTS[name].hook for name in observed(EVENTS)}
+LEFT_OUT = {name for name, row in EVENTS.items() if isinstance(row.hook, str)}
 
 # Claude Code 2.1.330.
 ALL = {
@@ -63,8 +68,11 @@ def test_the_event_whose_silence_is_an_answer_is_left_out() -> None:
 
 
 def test_the_client_gives_up_before_the_agent_kills_it() -> None:
-    assert all(0 < patience.client < patience.timeout for patience in OBSERVED.values())
+    given = [row.hook for row in EVENTS.values() if isinstance(row.hook, Patience)]
+    assert all(0 < patience.client < patience.timeout for patience in given)
 
 
 def test_the_end_of_a_session_is_not_held_longer_than_without_us() -> None:
-    assert OBSERVED["SessionEnd"].timeout <= 1.5
+    patience = OBSERVED["SessionEnd"]
+    assert isinstance(patience, Patience)
+    assert patience.timeout <= 1.5

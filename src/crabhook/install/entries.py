@@ -1,0 +1,218 @@
+"""The text of an agent's settings with our hooks in it, and without them.
+
+Pure: a text in, a text out.  The hooks are checked for soundness as deep as they
+will be touched, three levels (Claude Code 2.1.330): event, list of matcher
+groups, list of handlers.  An agent refuses the part of a file that holds a
+malformed entry, permissions included, so we write into sound files only.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from crabhook.install.splice import Addition, Edit, appending, apply, removal
+from crabhook.model.document import Json, Node, as_json, parse
+from crabhook.model.errors import InstallError
+from crabhook.platforms import PLATFORMS
+from crabhook.platforms.installation import Group as Entry
+from crabhook.platforms.interface import Platform
+
+NO_SETTINGS = "{}\n"
+
+# Of the hook's own folder in any installation, within a shell's line as well.
+_STUB = re.compile(r"""(?:^|[/\\\s"'=])crabhook[/\\]hook[/\\]run\.py(?=$|[\s"';&|)])""")
+_FIRST_WORD = re.compile(r"""\s*(?:"([^"]*)"|'([^']*)'|(\S+))""")
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """One matcher group: the whole of it, and its list of handlers."""
+
+    node: Node
+    handlers: Node
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One event's entry: its name, its list, and the groups in that."""
+
+    name: str
+    node: Node
+    groups: tuple[Group, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Hooks:
+    """The value of the key `hooks`."""
+
+    node: Node
+    events: tuple[Event, ...]
+
+
+def known(agent: str | None) -> Platform:
+    """Return the agent of that name.  Raises InstallError, naming those that exist."""
+    if agent is not None and agent in PLATFORMS:
+        return PLATFORMS[agent]
+    choice = ", ".join(f"{name} ({one.title})" for name, one in PLATFORMS.items())
+    problem = f"there is no agent {agent!r}" if agent else "no agent was named"
+    raise InstallError(f"{problem}; crabhook can be installed into: {choice}")
+
+
+def with_hooks(text: str, groups: Mapping[str, Entry]) -> str:
+    """Return `text` holding exactly `groups` as our entries; older ones of ours are taken out.
+
+    An entry that is already as it should be stays where it is, so that doing
+    it twice is doing it once.  A blank text counts as no settings.
+
+    Raises InstallError (DocumentError) for a text that is not sound settings.
+    """
+    wanted = {event: as_json(group) for event, group in groups.items()}
+    text = _remove(_settings(text), wanted)
+    document = parse(text)
+    hooks = document.member("hooks")
+    if hooks is None:
+        everything = {event: [group] for event, group in groups.items()}
+        return apply(text, [appending(text, document, [Addition(everything, "hooks")])])
+    edits, new = [], []
+    for event, group in groups.items():
+        present = hooks.member(event)
+        if present is None:
+            new.append(Addition([group], event))
+        elif wanted[event] not in (element.node.value for element in present.elements):
+            edits.append(appending(text, present, [Addition(group)]))
+    if new:
+        edits.append(appending(text, hooks, new))
+    return apply(text, edits)
+
+
+def without_hooks(text: str) -> str:
+    """Return `text` without our entries, and without the keys that only they had filled.
+
+    A list of hooks that was there before and empty goes too: to Claude Code
+    an empty one and none are the same.
+
+    Raises InstallError (DocumentError) for a text that is not sound settings.
+    """
+    return _remove(_settings(text), {}) if count(text) else text
+
+
+def count(text: str) -> int:
+    """Return how many events in `text` have a handler of ours; the text must be sound."""
+    hooks = hooks_of(parse(_settings(text)))
+    return sum(any(_ours(event)) for event in hooks.events) if hooks else 0
+
+
+def _settings(text: str) -> str:
+    return text if text.strip(" \t\r\n\ufeff") else NO_SETTINGS
+
+
+def _ours(event: Event) -> list[set[int]]:
+    """Return, for each matcher group of `event`, the places of our handlers in it."""
+    return [
+        {
+            place
+            for place, handler in enumerate(group.handlers.elements)
+            if is_ours(handler.node.value)
+        }
+        for group in event.groups
+    ]
+
+
+def _remove(text: str, wanted: Mapping[str, Json]) -> str:
+    """Take our entries out, but for those in `wanted`, whose events also keep their lists."""
+    document = parse(text)
+    hooks = hooks_of(document)
+    if hooks is None:
+        return text
+    edits: list[Edit] = []
+    emptied: set[int] = set()
+    for index, event in enumerate(hooks.events):
+        cuts, nothing_left = _cut(event, wanted.get(event.name))
+        if nothing_left and event.name not in wanted:
+            emptied.add(index)
+        else:
+            edits += cuts
+    if emptied and len(emptied) == len(hooks.events) and not wanted:
+        place = [element.key for element in document.elements].index("hooks")
+        return apply(text, removal(document, {place}))
+    return apply(text, edits + removal(hooks.node, emptied))
+
+
+def _cut(event: Event, wanted: Json) -> tuple[list[Edit], bool]:
+    """Return the edits that take our handlers out of `event`, and whether that empties its list.
+
+    The first group that equals `wanted` stays.
+    """
+    edits: list[Edit] = []
+    gone: set[int] = set()
+    kept = False
+    for index, (group, ours) in enumerate(zip(event.groups, _ours(event), strict=True)):
+        if not kept and group.node.value == wanted:
+            kept = True
+        elif ours and len(ours) == len(group.handlers.elements):
+            gone.add(index)
+        else:
+            edits += removal(group.handlers, ours)
+    return edits + removal(event.node, gone), bool(gone) and len(gone) == len(event.groups)
+
+
+def is_ours(handler: Json) -> bool:
+    """Say whether a handler runs crabhook's client, wherever that lies, or sends to a server.
+
+    The supervisor is not the client: its owner writes its entries, and takes them out.
+    """
+    if not isinstance(handler, dict) or handler.get("type") != "command":
+        return any(one.settings.owns(handler) for one in PLATFORMS.values())
+    command, args = handler.get("command"), handler.get("args")
+    words = [command, *(args if isinstance(args, list) else [])]
+    if any(isinstance(word, str) and "supervisor-hook" in word.split() for word in words):
+        return False
+    if any(isinstance(word, str) and _STUB.search(word) for word in words):
+        return True
+    if not isinstance(command, str):
+        return False
+    program = _program(command, exec_form=isinstance(args, list))
+    return program.rpartition("/")[2] == "crabhook"
+
+
+def _program(command: str, *, exec_form: bool) -> str:
+    """Return the program that `command` starts: all of it, or the first word of a shell's line."""
+    found = None if exec_form else _FIRST_WORD.match(command)
+    return next(word for word in found.groups() if word is not None) if found else command
+
+
+def hooks_of(document: Node) -> Hooks | None:
+    """Return the hooks in the settings `document`, or None if it has none.
+
+    Raises InstallError, naming the key, where the shape is not sound: Claude
+    Code would not run our hooks out of such a file either.
+    """
+    _expect(document, dict, "the whole file", "an object")
+    node = document.member("hooks")
+    if node is None:
+        return None
+    _expect(node, dict, "hooks", "an object of events")
+    return Hooks(node, tuple(_event(element.key, element.node) for element in node.elements))
+
+
+def _event(name: str, node: Node) -> Event:
+    where = f"hooks.{name}"
+    _expect(node, list, where, "a list of matcher groups")
+    items = enumerate(node.elements)
+    return Event(name, node, tuple(_group(f"{where}[{index}]", item.node) for index, item in items))
+
+
+def _group(where: str, node: Node) -> Group:
+    _expect(node, dict, where, "an object with a list of hooks")
+    handlers = node.member("hooks")
+    if handlers is None:
+        raise InstallError(f"{where} has no list of hooks")
+    _expect(handlers, list, f"{where}.hooks", "a list of hooks")
+    for index, handler in enumerate(handlers.elements):
+        _expect(handler.node, dict, f"{where}.hooks[{index}]", "an object")
+    return Group(node, handlers)
+
+
+def _expect(node: Node, kind: type, where: str, should_be: str) -> None:
+    if not isinstance(node.value, kind):
+        raise InstallError(f"{where} is not {should_be}")

@@ -1,0 +1,212 @@
+"""Our entries in Codex's hooks.json, each one line for the user's shell, with whole seconds.
+
+Codex CLI 0.169 knows 12 events.
+"""
+
+import json
+import re
+import shlex
+import tomllib
+from collections.abc import Callable, Iterator, Mapping
+from hashlib import sha256
+from pathlib import Path
+
+from crabhook.model.document import Json, Number
+from crabhook.model.errors import InstallError
+from crabhook.model.request import Stance
+from crabhook.platforms.codex.events import EVENTS
+from crabhook.platforms.installation import (
+    Group,
+    Installation,
+    Look,
+    Permission,
+    Registered,
+    Scope,
+    Settings,
+    decided,
+    hooked,
+)
+from crabhook.platforms.rows import Patience
+
+_BESIDE = "config.toml"
+
+CAUTIONS: tuple[str, ...] = (
+    (
+        "Codex runs a new or changed hook only after its user has reviewed it: start `codex`, "
+        "which asks, or type /hooks there; until then it skips them, in `codex exec` without a word"
+    ),
+    (
+        "only PermissionRequest can approve, and `codex exec` never sends it; there a gate's "
+        "PreToolUse can deny and change what is run, and nothing is approved"
+    ),
+)
+
+_GONE = "crabhook is no longer where its hooks were installed from; run crabhook install codex"
+_DENIED: Mapping[str, str] = {
+    "PreToolUse": '{"hookSpecificOutput":{"hookEventName":"PreToolUse",'
+    f'"permissionDecision":"deny","permissionDecisionReason":"{_GONE}"}}}}',
+    "PermissionRequest": '{"hookSpecificOutput":{"hookEventName":"PermissionRequest",'
+    f'"decision":{{"behavior":"deny","message":"{_GONE}"}}}}}}',
+}
+
+
+def groups(installation: Installation) -> dict[str, Group]:
+    """Return the one matcher group that each event shall hold, in the order to be written.
+
+    Raises InstallError if a value cannot stand in a settings file as it is.
+    """
+    installation.refuse()
+    return {
+        event: {"hooks": [_handler(installation, patience, event)]}
+        for event, patience in hooked(EVENTS, installation)
+    }
+
+
+def settings_path(scope: Scope, project: Path, environment: Mapping[str, str]) -> Path:
+    """Return the absolute path of the hooks.json for `scope`, which lies beside a config.toml.
+
+    CODEX_HOME moves the user's own, as it does for Codex.  Raises InstallError
+    for a scope that Codex has not, and where there is no home to look in.
+    """
+    if scope is Scope.PROJECT:
+        return project.absolute() / ".codex" / "hooks.json"
+    if scope is not Scope.USER:
+        raise InstallError(f"Codex has no settings of the scope {scope}; name user or project")
+    if folder := environment.get("CODEX_HOME"):
+        return Path(folder).absolute() / "hooks.json"
+    if home := environment.get("HOME"):
+        return Path(home).absolute() / ".codex" / "hooks.json"
+    raise InstallError("HOME is not set, so there are no user settings; name a --scope")
+
+
+def troubles(path: Path, read: Callable[[Path], bytes]) -> Iterator[str]:
+    """Say what the config.toml beside the hooks.json at `path` makes of our hooks."""
+    file = path.with_name(_BESIDE)
+    try:
+        settings = tomllib.loads(read(file).decode())
+    except FileNotFoundError:
+        return
+    except (OSError, ValueError) as error:
+        yield f"{file} cannot be read ({error}), so whether it lets hooks run is not known"
+        return
+    features = settings.get("features")
+    if isinstance(features, dict) and features.get("hooks") is False:
+        yield f"features.hooks is false in {file}: it switches every hook off, ours too"
+    hooks = settings.get("hooks")
+    if isinstance(hooks, dict) and any(isinstance(groups, list) for groups in hooks.values()):
+        yield (
+            f"{file} holds hooks too: Codex runs those of both files, and warns of it at every "
+            "start until they are in one"
+        )
+    if settings.get("approval_policy") == "never":
+        yield (
+            f'approval_policy is "never" in {file}: Codex asks nobody there, so nothing can be '
+            "approved, and without --gate nothing is held but what your rules speak of"
+        )
+
+
+def _handler(installation: Installation, patience: Patience, event: str) -> Group:
+    decides = event in decided(EVENTS)
+    handler: Group = {
+        "type": "command",
+        "command": _line(installation, patience, event if decides else ""),
+        "timeout": int(patience.timeout),
+    }
+    if decides:
+        handler["statusMessage"] = "waiting for the crabhook operator"
+    return handler
+
+
+def _line(installation: Installation, patience: Patience, decides: str) -> str:
+    """Return the line for the shell that becomes our client; `decides` is an event that it decides.
+
+    With `exec`, so that the end Codex sends to the shell reaches the client.
+    Where Python or crabhook is gone Codex goes on; a hook that fails closed
+    says no itself then.
+    """
+    closed = bool(decides) and installation.fail_closed
+    words = installation.client(patience, "--platform", "codex", closed=closed)
+    if not closed:
+        return f"exec {shlex.join(words)}"
+    otherwise = shlex.quote(_DENIED[decides])
+    return f"{installation.there()} && exec {shlex.join(words)}; echo {otherwise}"
+
+
+def permitted(look: Look) -> Iterator[Permission]:
+    """Say whether its user has reviewed the hooks: Codex 0.169 keeps a hash of each that was.
+
+    It is kept in the user's config.toml, under the file, the event and the
+    hook's place: the hash of the definition as JSON with sorted keys.
+    """
+    known = _hashes(look)
+    missing, changed = list[str](), list[str]()
+    for one in look.entries:
+        kept = next((known[key] for key in _keys(look, one) if key in known), None)
+        if kept is None:
+            missing.append(one.event)
+        elif kept != _hash(one):
+            changed.append(one.event)
+    if not (missing or changed):
+        yield Permission(let=True, what="its user has reviewed the hooks as they are")
+        return
+    what = "not reviewed as they are"
+    means = "Codex skips these hooks, in `codex exec` without a word"
+    advice = "it asks when it begins: trust crabhook's hooks there, or with /hooks"
+    # Another version may hash otherwise; one that has never heard of them skips them for sure.
+    let = False if missing else None
+    yield Permission(let, what, means, advice, events=(*missing, *changed))
+
+
+def _hashes(look: Look) -> Mapping[str, str]:
+    try:
+        document = tomllib.loads(look.read(look.settings.with_name(_BESIDE)).decode())
+    except (OSError, ValueError):
+        return {}  # that it cannot be read is a finding of its own
+    hooks = document.get("hooks", {})
+    states = hooks.get("state") if isinstance(hooks, dict) else None
+    if not isinstance(states, dict):
+        return {}
+    return {
+        key: str(state.get("trusted_hash")) for key, state in states.items() if type(state) is dict
+    }
+
+
+def _keys(look: Look, one: Registered) -> Iterator[str]:
+    for path in (one.path, look.real(one.path)):
+        yield f"{path}:{_snake(one.event)}:{one.group}:{one.place}"
+
+
+def _hash(one: Registered) -> str:
+    handler = {key: _plain(value) for key, value in one.handler.items()} | {"async": False}
+    definition = {"event_name": _snake(one.event), "hooks": [handler]}
+    text = json.dumps(definition, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return f"sha256:{sha256(text.encode()).hexdigest()}"
+
+
+def _snake(event: str) -> str:
+    return re.sub(r"(?<!^)([A-Z])", r"_\1", event).lower()
+
+
+def _plain(value: Json) -> object:
+    return json.loads(value.literal) if isinstance(value, Number) else value
+
+
+SETTINGS = Settings(
+    stances={
+        Stance.COMPANION: "Companion: what Codex would ask its own user is held for the "
+        "operator first; Codex's dialog comes up when the operator passes.  What your rules "
+        "deny or want asked is denied or held under every policy.",
+        Stance.GATE: "Gate: every tool call is held for the operator before Codex's own rules "
+        "see it, and what is allowed there is not asked again.",
+    },
+    scopes=(Scope.USER, Scope.PROJECT),
+    groups=groups,
+    path=settings_path,
+    unreachable="If no server can be reached, Codex goes on by its own rules.",
+    cautions=CAUTIONS,
+    troubles=troubles,
+    versions=("0.169.0",),
+    beside=_BESIDE,
+    switch="features.hooks is false",
+    permitted=permitted,
+)

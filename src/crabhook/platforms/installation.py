@@ -1,0 +1,243 @@
+"""How crabhook is installed into an agent: what every agent's `settings.py` is written with."""
+
+import shlex
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum, StrEnum
+from pathlib import Path
+
+from crabhook.model.document import Json
+from crabhook.model.errors import InstallError
+from crabhook.model.request import Stance
+from crabhook.platforms.rows import EventRow, Held, Patience
+
+# Agents' timers end here: 2**31 milliseconds, near 24.8 days.
+MAX_TIMEOUT = 2_147_483
+USUAL_WAIT = 86_400  # seconds: a day, so that "wait longer" reaches beyond the server's own hour
+CLIENT_GRACE = 30  # seconds the client waits longer than a question may stand
+AGENT_GRACE = 60  # seconds the agent waits longer than that
+MAX_WAIT = MAX_TIMEOUT - AGENT_GRACE
+
+# Runs the stub, the next argument, as if Python had been given it as its script.
+# Not done by Python itself, because that exits with 2 where the script is
+# missing, and 2 is how a hook blocks: with crabhook removed and its entries
+# left behind, every prompt would be refused.  This way it exits with 1, which
+# is a notice, or what `onFailure` makes of it.
+START = "import sys;del sys.argv[0];__file__=sys.argv[0];exec(open(__file__).read())"
+
+Group = dict[str, object]
+"""A matcher group of an agent's settings, or a handler in it: a JSON object to be written."""
+
+
+class Scope(StrEnum):
+    """Whom a settings file is for."""
+
+    USER = "user"
+    PROJECT = "project"
+    LOCAL = "local"
+    MANAGED = "managed"  # everybody's on this machine; only its owner may write there
+
+
+class Transport(StrEnum):
+    """How a hook reaches the server: by a process that the agent starts, or its own request."""
+
+    COMMAND = "command"
+    HTTP = "http"
+
+
+@dataclass(frozen=True, slots=True)
+class Installation:
+    """Everything that decides how the entries look.
+
+    `wait` is how long a question may stand at most, in seconds; the server's
+    own default is shorter, and the operator can extend it until then.  `url` is
+    where the agent sends its hooks itself, None where it starts our client.
+    """
+
+    interpreter: str
+    stub: str
+    stance: Stance = Stance.COMPANION
+    fail_closed: bool = False
+    wait: int = USUAL_WAIT
+    server: str | None = None
+    token_file: str | None = None
+    tls_ca: str | None = None
+    url: str | None = None
+
+    @property
+    def passed_on(self) -> Mapping[str, str]:
+        """The client's options that were given."""
+        given = {
+            "--server": self.server,
+            "--token-file": self.token_file,
+            "--tls-ca": self.tls_ca,
+        }
+        return {option: value for option, value in given.items() if value is not None}
+
+    def client(self, patience: Patience, *platform: str, closed: bool) -> list[str]:
+        """Return the interpreter and the arguments that start our client.
+
+        `-I -S` halve the interpreter's start; the stub finds its package by its
+        own path, so it needs neither.  `closed`: where it fails, it denies.
+        """
+        words = [self.interpreter, "-I", "-S", "-c", START, self.stub, *platform]
+        if self.stance is Stance.COMPANION:
+            words.append("--companion")
+        for option, value in self.passed_on.items():
+            words += [option, value]
+        words += ["--wait", str(patience.client)]
+        return words + (["--when-unreachable", "deny", "--when-lost", "deny"] if closed else [])
+
+    def there(self) -> str:
+        """Return the shell's test that the interpreter and the stub are where they were."""
+        return f"[ -x {shlex.quote(self.interpreter)} ] && [ -r {shlex.quote(self.stub)} ]"
+
+    def refuse(self, mark: str = "\0", why: str = "") -> None:
+        """Raise InstallError where a value holds `mark`, or what UTF-8 cannot hold."""
+        for value in (self.interpreter, self.stub, *self.passed_on.values()):
+            if mark in value:
+                raise InstallError(f"{value!r} holds {mark}, {why}")
+            try:
+                value.encode()
+            except UnicodeEncodeError as error:
+                what = f"{value!r} is not UTF-8, as a settings file must be"
+                raise InstallError(what) from error
+
+
+def hooked(
+    events: Mapping[str, EventRow[Enum]], installation: Installation
+) -> Iterator[tuple[str, Patience]]:
+    """Yield the events that our hook is installed on, those that decide a call first.
+
+    An event that can wait for the operator has a hook that can wait as long;
+    without the wish to hold it the server answers at once.
+    """
+    waits = Patience(installation.wait + AGENT_GRACE, installation.wait + CLIENT_GRACE)
+    for wanted in (decided, waiting, observed):
+        for name in wanted(events):
+            hook = events[name].hook
+            yield name, hook if isinstance(hook, Patience) else waits
+
+
+def decided(events: Mapping[str, EventRow[Enum]]) -> tuple[str, ...]:
+    """Return the events that decide a call, each for every tool and in every stance."""
+    return tuple(name for name, row in events.items() if row.held is Held.ALWAYS)
+
+
+def waiting(events: Mapping[str, EventRow[Enum]]) -> tuple[str, ...]:
+    """Return the other events that can wait for the operator and are hooked."""
+    never = (Held.ALWAYS, Held.NEVER)
+    return tuple(name for name, row in events.items() if row.held not in never and row.hook is None)
+
+
+def observed(events: Mapping[str, EventRow[Enum]]) -> tuple[str, ...]:
+    """Return the events that are hooked to be shown alone."""
+    return tuple(name for name, row in events.items() if isinstance(row.hook, Patience))
+
+
+@dataclass(frozen=True, slots=True)
+class Permission:
+    """Whether the agent's user has let our hooks run, where the agent asks for that.
+
+    `let`: True for yes, False for no, None where it is not known yet.  `what`
+    was found, `means` what comes of a no, `advice` what to do; `edit` is the
+    file to be mended, None where the agent itself is to be started.
+    `events`: the events that it is about, if not about all.  `readable`: the
+    agent's word could be read.
+    """
+
+    let: bool | None
+    what: str
+    means: str = ""
+    advice: str = ""
+    edit: Path | None = None
+    events: tuple[str, ...] = ()
+    readable: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Registered:
+    """One handler of ours as it stands in a settings file."""
+
+    path: Path
+    event: str
+    group: int
+    place: int
+    handler: Mapping[str, Json]
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What an agent's `permitted` may look at.
+
+    `settings` is the user's own settings file, `read` reads a file and raises
+    OSError, and `real` follows a path's links.
+    """
+
+    project: Path
+    settings: Path
+    entries: Sequence[Registered]
+    read: Callable[[Path], bytes]
+    real: Callable[[Path], Path]
+
+
+def _no_switch(_: str) -> Iterator[str]:
+    return iter(())
+
+
+def _no_trouble(_: Path, __: Callable[[Path], bytes]) -> Iterator[str]:
+    return iter(())
+
+
+def _never_overridden(_: Scope | None, __: str) -> bool:
+    return False
+
+
+def _owns_nothing(_: Json) -> bool:
+    return False
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How crabhook is installed into one agent, and what the doctor has to know of it.
+
+    `stances`: those it can be hooked in, the usual one first, each with what it
+    means there.  `scopes`: whom its settings can be for.  `groups`, `path` and
+    `switches` say what is written, where, and which settings there keep it from
+    running; `overridden` says which of them leave managed hooks running.
+    `troubles` says which other files beside it keep it from running.
+    `unreachable`: what happens where no server can be reached.  `cautions`:
+    what else its user has to know.  `transports`: the ways its hooks can go,
+    the usual one first; `owns` knows an entry of ours that goes another way
+    than a command.
+
+    `versions`: those that the conformance runs were made with.  `above`:
+    settings of the machine's, which count before all others.  `beside`: a file
+    next to its settings that has a say, too, and `switch`: how a trouble there
+    begins that switches every hook off.  `once`: hooks that are the same in two
+    files run once.  `permitted`: whether its user has let our hooks
+    run, None where it does not ask for that.
+    """
+
+    stances: Mapping[Stance, str]
+    scopes: tuple[Scope, ...]
+    groups: Callable[[Installation], dict[str, Group]]
+    path: Callable[[Scope, Path, Mapping[str, str]], Path]
+    unreachable: str
+    versions: tuple[str, ...]
+    switches: Callable[[str], Iterator[str]] = _no_switch
+    overridden: Callable[[Scope | None, str], bool] = _never_overridden
+    troubles: Callable[[Path, Callable[[Path], bytes]], Iterator[str]] = _no_trouble
+    cautions: tuple[str, ...] = ()
+    transports: tuple[Transport, ...] = (Transport.COMMAND,)
+    owns: Callable[[Json], bool] = _owns_nothing
+    above: tuple[Path, ...] = ()
+    beside: str = ""
+    switch: str = "\0"
+    once: bool = False
+    permitted: Callable[[Look], Iterator[Permission]] | None = None
+
+    @property
+    def stance(self) -> Stance:
+        """The stance that is meant where none is named."""
+        return next(iter(self.stances))
