@@ -5,7 +5,7 @@ of such a folder is asked about.
 """
 
 import os
-from collections import OrderedDict, deque
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from math import inf
@@ -13,6 +13,7 @@ from pathlib import Path
 from threading import Lock
 from time import monotonic
 
+from crabhook.model.bounded_dict import Bounded
 from crabhook.policy.holding import NOT_LOOKED, ODD_NAME, Below, Wanted
 from crabhook.policy.paths import LONGEST_PATH
 
@@ -29,7 +30,7 @@ class Looks:
 
     def __init__(self, clock: Callable[[], float] = monotonic, for_: float = REMEMBERED) -> None:
         self._clock, self._for = clock, for_
-        self._known: OrderedDict[tuple[str, Wanted], tuple[float, Below]] = OrderedDict()
+        self._known: Bounded[tuple[str, Wanted], tuple[float, Below]] = Bounded(KEPT)
         self._lock = Lock()  # calls are judged in several threads
 
     def __repr__(self) -> str:
@@ -42,9 +43,6 @@ class Looks:
         found = look(folder, wanted, self._clock() + WITHIN, self._clock)
         with self._lock:
             self._known[folder, wanted] = (self._clock(), found)
-            self._known.move_to_end((folder, wanted))
-            if len(self._known) > KEPT:
-                self._known.popitem(last=False)
         return found
 
     def known(self, folder: str, wanted: Wanted) -> Below:

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from time import monotonic
 
+from crabhook.model.bounded_dict import Bounded
 from crabhook.policy.holding import NOT_LOOKED, Below, Wanted
 from crabhook.policy.paths import LONGEST_PATH
 from crabhook.policy.surroundings import Surroundings
@@ -76,7 +77,7 @@ class Projects:
 
     def __init__(self, clock: Callable[[], float] = monotonic) -> None:
         self._clock = clock
-        self._known: dict[str, tuple[float, Path]] = {}
+        self._known: Bounded[str, tuple[float, Path]] = Bounded(PROJECTS_KEPT)
 
     def __repr__(self) -> str:
         return f"<Projects {len(self._known)}>"
@@ -86,7 +87,6 @@ class Projects:
         known, now = self._known.get(cwd), self._clock()
         if known and now - known[0] < LOOK_AGAIN:
             return known[1]
-        self._known[cwd] = (now, project_of(cwd))
-        if len(self._known) > PROJECTS_KEPT:
-            del self._known[next(iter(self._known))]
-        return self._known[cwd][1]
+        found = project_of(cwd)
+        self._known[cwd] = (now, found)
+        return found

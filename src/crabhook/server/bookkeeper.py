@@ -7,7 +7,6 @@ answer are one change (store.change).
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
 
 from crabhook.broker import facts
 from crabhook.broker.calls import named
@@ -18,6 +17,7 @@ from crabhook.broker.restoring import NO_CONNECTION
 from crabhook.broker.states import State
 from crabhook.model import wording
 from crabhook.model.actor import Operator
+from crabhook.model.bounded_dict import Bounded
 from crabhook.model.decision import Decided
 from crabhook.model.event import Event
 from crabhook.model.order import Order, Standing
@@ -57,8 +57,8 @@ class Bookkeeper:
         self._wall = wall
         self._kept: dict[str, float] = {}  # request id -> until when the store has it wait
         self._legs: dict[int, tuple[Request, ...]] = {}  # who is on a card that waits
-        self._ended: dict[int, None] = {}  # cards whose end is on record
-        self._fates: dict[str, _Fate] = {}
+        self._ended: Bounded[int, None] = Bounded(_TOLD_KEPT)  # cards whose end is on record
+        self._fates: Bounded[str, _Fate] = Bounded(_TOLD_KEPT)
         self._halts: tuple[Order, ...] = ()
 
     def changes(
@@ -173,7 +173,7 @@ class Bookkeeper:
                 yield waits(kept, entry)
 
     def _end(self, card: Card, replies: _Replies) -> Change:
-        _remember(self._ended, card.number, None)
+        self._ended[card.number] = None
         self._legs.pop(card.number, None)
         wall, legs = self._wall(), [leg.id for leg in card.requests]
         for request_id in legs:
@@ -189,16 +189,16 @@ class Bookkeeper:
         for leg in given:
             if replies[leg.id].confirm:
                 absent = replies[leg.id].attempt == NO_CONNECTION
-                _remember(self._fates, leg.id, _Fate(leg.event.slim(), card.number, absent))
+                self._fates[leg.id] = _Fate(leg.event.slim(), card.number, absent)
         return settled([answer_kept(leg, replies[leg.id], wall, card) for leg in given], entry)
 
     def _take_up(self, decided: Sequence[facts.DecidedBefore]) -> None:
         """Know of what was decided, and recorded, before this server began."""
         for one in decided:
-            _remember(self._ended, one.number, None)
+            self._ended[one.number] = None
             event = one.request.event.slim()
             fate = _Fate(event, one.number, absent=True, told=one.delivered)
-            _remember(self._fates, one.request.id, fate)
+            self._fates[one.request.id] = fate
 
     def _delivered(self, fact: facts.Delivered) -> Iterator[Change]:
         fate, request_id, whole = self._fates.get(fact.request_id), fact.request_id, fact.whole
@@ -239,14 +239,3 @@ def _circumstances(decided: Decided, waited: float) -> Circumstances:
     if isinstance(decided.by, Operator):
         return Circumstances(decided, waited, where="the desk")
     return Circumstances(decided, waited, where="at once", rule=wording.who(decided.by))
-
-
-_Key = TypeVar("_Key")
-_Value = TypeVar("_Value")
-
-
-def _remember(kept: dict[_Key, _Value], key: _Key, value: _Value) -> None:
-    """Keep one thing more; of too many the oldest is forgotten."""
-    kept[key] = value
-    if len(kept) > _TOLD_KEPT:
-        del kept[next(iter(kept))]

@@ -8,10 +8,10 @@ thread.
 import asyncio
 import os
 import re
-from collections import OrderedDict
 from collections.abc import Callable
 
 from crabhook.broker.card import Card
+from crabhook.model.bounded_dict import Bounded
 from crabhook.model.event import Event
 from crabhook.server.planfile import plan_file, read_plan
 from crabhook.transcript import last_words
@@ -24,7 +24,7 @@ class LastWords:
     """What the agents of the cards shown lately said last; each file is read once a card."""
 
     def __init__(self) -> None:
-        self._words: OrderedDict[int, str | None] = OrderedDict()
+        self._words: Bounded[int, str | None] = Bounded(KEPT)
         self._host = os.uname().nodename
 
     def __repr__(self) -> str:
@@ -38,8 +38,6 @@ class LastWords:
             if not (here and path):
                 return ""
             self._words[card.number] = None
-            if len(self._words) > KEPT:
-                self._words.popitem(last=False)
             reading = asyncio.get_running_loop().run_in_executor(None, read, path)
             reading.add_done_callback(lambda done: self._note(card.number, done))
         return self._words[card.number]

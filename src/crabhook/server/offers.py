@@ -8,7 +8,6 @@ the latest first.
 import asyncio
 import logging
 import sqlite3
-from collections import OrderedDict
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -16,6 +15,7 @@ from pathlib import Path
 from time import monotonic
 
 from crabhook.broker.card import Card
+from crabhook.model.bounded_dict import Bounded
 from crabhook.model.errors import CrabhookError
 from crabhook.model.event import Event
 from crabhook.policy.offer import Offer, Offering, why_none
@@ -48,7 +48,7 @@ class Offers:
 
     def __init__(self, files: RuleFiles, law: Law, record: Path) -> None:
         self._files, self._law, self._record = files, law, record
-        self._known: OrderedDict[int, tuple[float, Offering | None]] = OrderedDict()
+        self._known: Bounded[int, tuple[float, Offering | None]] = Bounded(KEPT)
 
     def __repr__(self) -> str:
         return f"<Offers {len(self._known)}>"
@@ -59,8 +59,6 @@ class Offers:
         at, known = self._known.get(card.number, (0.0, Offering()))
         if card.number not in self._known or (known and loop.time() - at > FRESH):
             self._known[card.number] = (loop.time(), None)
-            if len(self._known) > KEPT:
-                self._known.popitem(last=False)
             trying = loop.run_in_executor(None, offering, card.event, self._files, self._record)
             trying.add_done_callback(lambda done: self._note(card.number, loop.time(), done))
             return None

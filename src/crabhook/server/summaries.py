@@ -5,11 +5,11 @@ The agent names the file, and only on the machine the hook ran on is it looked f
 
 import asyncio
 import os
-from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from time import monotonic
 
+from crabhook.model.bounded_dict import Bounded
 from crabhook.model.event import Scope
 from crabhook.model.request import Request
 from crabhook.platforms.interface import Platform
@@ -28,7 +28,7 @@ class Summaries:
     def __init__(self, platforms: Mapping[str, Platform], record: Record) -> None:
         self._platforms, self._record = platforms, record
         self._host = os.uname().nodename
-        self._ended: OrderedDict[tuple[str, str], float] = OrderedDict()
+        self._ended: Bounded[tuple[str, str], float] = Bounded(KEPT)
         self._reader = ThreadPoolExecutor(1, "crabhook-summaries")
         self._waiting = 0
 
@@ -52,8 +52,6 @@ class Summaries:
     def _is_told_again(self, session: tuple[str, str]) -> bool:
         now, before = monotonic(), self._ended.pop(session, -AGAIN_AFTER)
         self._ended[session] = now
-        if len(self._ended) > KEPT:
-            self._ended.popitem(last=False)
         return now - before < AGAIN_AFTER
 
     def _note(self, request: Request, done: "asyncio.Future[Summary | None]") -> None:

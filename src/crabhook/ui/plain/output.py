@@ -14,6 +14,7 @@ from crabhook.broker.desk import Desk, News
 from crabhook.broker.states import State
 from crabhook.broker.stops import CAP
 from crabhook.model.actor import Operator
+from crabhook.model.bounded_dict import Bounded
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.jsontext import pretty
 from crabhook.model.suggestion import Suggestion
@@ -234,7 +235,7 @@ class Teller:
         self._made = 0
         self._left_out = 0
         self._shown: dict[int, Card] = {}
-        self._over: OrderedDict[int, Card] = OrderedDict()
+        self._over: Bounded[int, Card] = Bounded(_ENDED_REMEMBERED)
         self._closed = False
         self._stirred = asyncio.Event()
         self._written = asyncio.Event()
@@ -322,8 +323,6 @@ class Teller:
             return
         self._shown.pop(card.number, None)
         self._over[card.number] = card
-        if len(self._over) > _ENDED_REMEMBERED:
-            self._over.popitem(last=False)
 
 
 def _slim(card: Card) -> Card:

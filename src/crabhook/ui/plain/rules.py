@@ -7,12 +7,12 @@ that says so.
 
 import asyncio
 import re
-from collections import OrderedDict
 from collections.abc import Callable, Iterator
 
 from crabhook.broker.card import Card
 from crabhook.broker.desk import Desk
 from crabhook.broker.states import State
+from crabhook.model.bounded_dict import Bounded
 from crabhook.policy.offer import Offer, Offering, until
 from crabhook.policy.rule import Rule
 from crabhook.ui.commands.decide import other_words
@@ -34,7 +34,7 @@ class Remembering:
 
     def __init__(self, desk: Desk, say: Callable[[str], None]) -> None:
         self._desk, self._say = desk, say
-        self._listed: OrderedDict[int, Offering] = OrderedDict()
+        self._listed: Bounded[int, Offering] = Bounded(_LISTED_KEPT)
         self._looking: dict[int, asyncio.TimerHandle] = {}
 
     def __repr__(self) -> str:
@@ -96,8 +96,6 @@ class Remembering:
         if offering is None:
             return False
         self._listed[card.number] = offering
-        if len(self._listed) > _LISTED_KEPT:
-            self._listed.popitem(last=False)
         self._say("\n".join(row.cut(_LONGEST).line for row in _rows(card, offering)))
         return True
 

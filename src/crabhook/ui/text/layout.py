@@ -4,12 +4,12 @@ A content is a row of items, and each item is laid out when it comes into
 view, so that ten thousand options cost no more than ten.
 """
 
-from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Protocol, TypeAlias
 
+from crabhook.model.bounded_dict import Bounded
 from crabhook.ui.text.safe import safe
 from crabhook.ui.text.width import Speller, cells, clip
 
@@ -125,7 +125,7 @@ class Detail:
     """A window on a content.  Heights and steps are in rows."""
 
     def __init__(self) -> None:
-        self._papers: OrderedDict[Hashable, Paper] = OrderedDict()
+        self._papers: Bounded[Hashable, Paper] = Bounded(PAPERS_KEPT)
         self._content: Content | None = None
         self._sheet = Sheet(80, safe)
         self._height = 10
@@ -235,10 +235,6 @@ class Detail:
         assert self._content is not None  # noqa: S101 - asked for by those who have checked
         item = self._content.item(place)
         key = (item.key, self._sheet)
-        paper = self._papers.get(key)
-        if paper is None:
-            paper = self._papers[key] = Paper(item.rows(self._sheet))
-            if len(self._papers) > PAPERS_KEPT:
-                self._papers.popitem(last=False)
-        self._papers.move_to_end(key)
+        paper = self._papers.get(key) or Paper(item.rows(self._sheet))
+        self._papers[key] = paper  # set again, so that what is looked at is kept
         return paper

@@ -1,11 +1,11 @@
 """The rows of the queue and of the feed, in columns that give way on a narrow screen."""
 
-from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from crabhook.broker.card import Card, FeedEntry
 from crabhook.broker.states import State
+from crabhook.model.bounded_dict import Bounded
 from crabhook.model.question import QUESTION_TOOLS
 from crabhook.ui.answers import Held
 from crabhook.ui.cards.summary import (
@@ -123,7 +123,7 @@ class WordsOfCards:
 
     def __init__(self, spell: Speller) -> None:
         self._spell = spell
-        self._words: OrderedDict[int, Words] = OrderedDict()
+        self._words: Bounded[int, Words] = Bounded(WORDS_KEPT)
 
     def __repr__(self) -> str:
         return f"<WordsOfCards {len(self._words)}>"
@@ -140,8 +140,6 @@ class WordsOfCards:
                 agent=agent_label(event, spell),
                 summary=summary(event, spell),
             )
-            if len(self._words) > WORDS_KEPT:
-                self._words.popitem(last=False)
         return words
 
 
