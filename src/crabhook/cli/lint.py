@@ -7,9 +7,9 @@ from pathlib import Path
 from crabhook.cli.terminal import say, say_json
 from crabhook.lint.finding import Severity
 from crabhook.lint.linting import Report, lint
-from crabhook.lint.profile import PROFILES, Profile
 from crabhook.lint.protocols import protocols
 from crabhook.lint.report import plain, sarif, text
+from crabhook.lint.rules import PROFILES, Profile
 from crabhook.ui.text.safe import safe
 
 _LEVELS = {str(severity): severity for severity in reversed(Severity)}

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from crabhook.lint.finding import Finding, Place
-from crabhook.lint.profile import UNREASONED
+from crabhook.lint.rules import UNREASONED
 from crabhook.lint.suppression import Suppression, suppressions
 
 MAX_ON_A_FILE = 200  # the first so many tell what is wrong

@@ -20,15 +20,15 @@ from crabhook.lint.counting import counting
 from crabhook.lint.errors import CannotParseError, CannotReadError
 from crabhook.lint.file import CONFIGURATIONS, File, Kind, read_file
 from crabhook.lint.finding import Finding, Remark, Rule
-from crabhook.lint.profile import (
+from crabhook.lint.protocols import protocols
+from crabhook.lint.python.read import read_python
+from crabhook.lint.rules import (
     UNREAD_SHELL,
     UNREADABLE_SCRIPT,
     UNREADABLE_SETUP,
     Profile,
 )
-from crabhook.lint.protocols import protocols
-from crabhook.lint.python.read import read_python
-from crabhook.lint.rules.judged import Hook, Run, Setup
+from crabhook.lint.rules.subjects import Hook, Run, Setup
 from crabhook.lint.script import Script
 from crabhook.lint.shell.read import read_shell
 from crabhook.lint.walk import files_below, looks_like_a_hook

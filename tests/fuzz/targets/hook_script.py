@@ -8,7 +8,7 @@ from pathlib import Path
 from random import Random
 
 from crabhook.lint.linting import lint
-from crabhook.lint.profile import STANDARD, TODAY
+from crabhook.lint.rules import STANDARD, TODAY
 from tests.fuzz.folder import own_folder
 from tests.fuzz.mutation import plain, values, words
 from tests.fuzz.target import Target

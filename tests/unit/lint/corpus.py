@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 
 from crabhook.lint.linting import Report, lint
-from crabhook.lint.profile import PROFILES
+from crabhook.lint.rules import PROFILES
 
 CORPUS = Path(__file__).parents[2] / "samples" / "hooks"
 CASES = sorted(CORPUS.iterdir())

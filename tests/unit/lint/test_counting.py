@@ -4,7 +4,7 @@ from pathlib import Path
 
 from crabhook.lint.counting import MAX_ON_A_FILE, counting
 from crabhook.lint.finding import Finding, Place, Rule, Severity
-from crabhook.lint.profile import UNREASONED
+from crabhook.lint.rules import UNREASONED
 
 PATH = Path("hook.sh")
 RULE = Rule("CH003", Severity.HIGH, "title", "means", "do")

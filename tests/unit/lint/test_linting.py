@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from crabhook.install.entries import with_hooks
 from crabhook.install.program import interpreter, stub
 from crabhook.lint.linting import lint
-from crabhook.lint.profile import PROFILES, STANDARD, TODAY
 from crabhook.lint.protocols import protocols
 from crabhook.lint.report import sarif, text
+from crabhook.lint.rules import PROFILES, STANDARD, TODAY
 from crabhook.model.request import Stance
 from crabhook.platforms.claude.settings import groups
 from crabhook.platforms.installation import Installation

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from crabhook.lint.finding import Rule, Severity
-from crabhook.lint.profile import ALWAYS, PROFILES, STANDARD
+from crabhook.lint.rules import ALWAYS, PROFILES, STANDARD
 
 RULES = list(dict.fromkeys(rule for profile in PROFILES.values() for rule in profile.rules()))
 

@@ -1,7 +1,7 @@
 """A report as one JSON value; `schema` says which form, so that readers can rely on it."""
 
 from crabhook.lint.linting import Report
-from crabhook.lint.profile import Profile
+from crabhook.lint.rules import Profile
 from crabhook.model.jsontext import Value
 
 SCHEMA = 1

@@ -6,7 +6,7 @@ from urllib.parse import quote
 from crabhook import __version__
 from crabhook.lint.finding import Finding, Rule, Severity
 from crabhook.lint.linting import Report
-from crabhook.lint.profile import Profile
+from crabhook.lint.rules import Profile
 from crabhook.model.jsontext import Value
 
 _SCHEMA = (

@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 
 from crabhook.lint.configuration.matcher import near_name
-from crabhook.lint.finding import Remark
+from crabhook.lint.finding import CRITICAL, HIGH, MEDIUM, Remark
 from crabhook.lint.protocols import protocols
-from crabhook.lint.rules.judged import Hook
+from crabhook.lint.rules.subjects import Hook, script_rule
 from crabhook.lint.script import Written
 from crabhook.lint.shape import Shape, members
 
@@ -16,6 +16,15 @@ _CODEX_TOP = frozenset({"continue", "stopReason", "suppressOutput", "systemMessa
 _CODEX_TOP |= {"decision", "reason", _SPECIFIC}
 
 
+@script_rule(
+    "CH001",
+    CRITICAL,
+    "answers with `action`",
+    "No agent reads a top-level `action`: whatever it says, the action goes ahead.",
+    "On PreToolUse print hookSpecificOutput with hookEventName, permissionDecision and "
+    "permissionDecisionReason; for Gemini CLI, and for Claude Code's other events, "
+    "decision and reason. Or exit with 2, the reason on standard error.",
+)
 def action(hook: Hook) -> Iterator[Remark]:
     """Find a top-level `action`."""
     for shape in hook.shapes():
@@ -24,6 +33,14 @@ def action(hook: Hook) -> Iterator[Remark]:
             yield Remark(value.place, f"the answer's `action`{said} is not read by any agent")
 
 
+@script_rule(
+    "CH002",
+    MEDIUM,
+    "answers with `message`",
+    "No agent reads a top-level `message`: nobody sees it.",
+    "For the agent's user write systemMessage; for the model additionalContext inside "
+    "hookSpecificOutput; for a refusal its reason.",
+)
 def message(hook: Hook) -> Iterator[Remark]:
     """Find a top-level `message`."""
     for shape in hook.shapes():
@@ -31,6 +48,15 @@ def message(hook: Hook) -> Iterator[Remark]:
             yield Remark(value.place, "the answer's `message` is not read by any agent")
 
 
+@script_rule(
+    "CH004",
+    HIGH,
+    "wrong hookEventName",
+    "An answer whose hookEventName is missing, unknown or another event's is an error: the "
+    "agent drops it and goes ahead.",
+    "Write the event's own name; a hook of several events repeats the hook_event_name it "
+    "was given.",
+)
 def event_name(hook: Hook) -> Iterator[Remark]:
     """Find a hookEventName that is missing, unknown, or another event's."""
     protocol = hook.protocol
@@ -63,6 +89,14 @@ def _event_names(hook: Hook) -> set[str]:
     return {name for shape in hook.shapes() for _, name in shape.texts(_SPECIFIC, "hookEventName")}
 
 
+@script_rule(
+    "CH005",
+    HIGH,
+    "rewritten input drops fields",
+    "The rewritten input replaces the whole one: a field not sent back is lost, and "
+    "where the tool needs it the call is refused.",
+    "Begin with the input as it came: {**tool_input, …}, or in jq .tool_input + {…}.",
+)
 def dropped_fields(hook: Hook) -> Iterator[Remark]:
     """Find a rewritten input that was not begun from the one received."""
     paths = [(_SPECIFIC, _INPUT), (_SPECIFIC, "decision", _INPUT)]
@@ -83,6 +117,14 @@ def dropped_fields(hook: Hook) -> Iterator[Remark]:
                 yield Remark(rewritten.place, f"{path[-1]} {told}")
 
 
+@script_rule(
+    "CH006",
+    HIGH,
+    "unknown decision",
+    "A decision in a word that the agent does not know is an error: the action goes ahead.",
+    "Use the agent's own words; for Claude Code's PreToolUse permissionDecision is allow, "
+    "deny, ask or defer, and elsewhere decision is block.",
+)
 def unknown_values(hook: Hook) -> Iterator[Remark]:
     """Find a decision in a word that its agent does not know."""
     protocol = hook.protocol
@@ -107,6 +149,13 @@ def _unknown_permission(shape: Shape) -> Iterator[Remark]:
             yield Remark(place, f"behavior {value!r} is neither allow nor deny")
 
 
+@script_rule(
+    "CH007",
+    HIGH,
+    "key outside hookSpecificOutput",
+    "Beside hookSpecificOutput the key is dropped without a word.",
+    "Put it inside hookSpecificOutput, together with hookEventName.",
+)
 def misplaced(hook: Hook) -> Iterator[Remark]:
     """Find a key beside hookSpecificOutput that is only read inside it."""
     nested = (hook.protocol or protocols()["claude"]).nested - {"action"}
@@ -117,6 +166,14 @@ def misplaced(hook: Hook) -> Iterator[Remark]:
                 yield Remark(member.place, told)
 
 
+@script_rule(
+    "CH008",
+    HIGH,
+    "key that its event does not read",
+    "The event of this answer does not read the key: it has no effect, or makes the answer fail.",
+    "Answer the event in its own words: PermissionRequest takes a decision object, "
+    "PreToolUse permissionDecision, PostToolUse a top-level decision.",
+)
 def unread_on_event(hook: Hook) -> Iterator[Remark]:
     """Find a key of hookSpecificOutput that its own event does not read."""
     protocol = hook.protocol or protocols()["claude"]
@@ -136,6 +193,13 @@ def unread_on_event(hook: Hook) -> Iterator[Remark]:
                     yield Remark(member.place, told + way)
 
 
+@script_rule(
+    "CH010",
+    HIGH,
+    "text before the answer",
+    "Standard output that does not begin with { is plain text: no answer is read in it.",
+    "Print nothing but the answer to standard output; the rest goes to standard error.",
+)
 def behind_text(hook: Hook) -> Iterator[Remark]:
     """Find an answer that stands behind plain text, so that the whole is plain text."""
     first = {answer.behind: answer for answer in reversed(hook.script.answers)}
@@ -145,6 +209,13 @@ def behind_text(hook: Hook) -> Iterator[Remark]:
             yield Remark(behind, f"{told}, on the same output")
 
 
+@script_rule(
+    "CH011",
+    HIGH,
+    "answer that is not JSON",
+    "Text that begins and ends like JSON and is not is an error: the agent goes ahead.",
+    "Print json.dumps(…); in a shell build the answer with jq -n.",
+)
 def not_json(hook: Hook) -> Iterator[Remark]:
     """Find an answer that is nearly JSON."""
     for answer in hook.script.answers:
@@ -152,6 +223,14 @@ def not_json(hook: Hook) -> Iterator[Remark]:
             yield Remark(answer.place, f"the answer is printed {answer.written}")
 
 
+@script_rule(
+    "CH015",
+    HIGH,
+    "answer that Codex throws away",
+    "Codex drops an answer whole for one key or value that it does not know, and the call runs.",
+    "For Codex print permissionDecision deny with its reason, or allow with updatedInput, "
+    "and nothing else beside it.",
+)
 def void_to_codex(hook: Hook) -> Iterator[Remark]:
     """Find an answer that Codex throws away whole, and runs the call."""
     if not hook.is_for("codex"):
@@ -190,6 +269,14 @@ def _void_beside(shape: Shape) -> Iterator[Remark]:
         yield Remark(reason.place, "stopReason beside a decision makes it void")
 
 
+@script_rule(
+    "CH016",
+    HIGH,
+    "Claude Code's words to Gemini CLI",
+    "Gemini CLI ignores permissionDecision and updatedInput: the tool runs as called.",
+    "For Gemini CLI print a top-level decision and reason; a rewritten input is the whole "
+    "hookSpecificOutput.tool_input.",
+)
 def claudes_words_to_gemini(hook: Hook) -> Iterator[Remark]:
     """Find an answer to Gemini in Claude Code's words."""
     if not hook.is_for("gemini"):

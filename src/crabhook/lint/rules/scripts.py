@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from crabhook.lint.finding import Remark
-from crabhook.lint.rules.judged import Hook
+from crabhook.lint.finding import HIGH, MEDIUM, Remark
+from crabhook.lint.rules.subjects import Hook, script_rule
 from crabhook.lint.script import Source
 
 _NO_VARIABLES = {
@@ -39,6 +39,13 @@ _NO_FIELDS = {
 _STOPS = frozenset({"Stop", "SubagentStop", "AfterAgent"})
 
 
+@script_rule(
+    "CH003",
+    HIGH,
+    "refuses with the wrong exit code",
+    "Only 2 blocks. With 1 the agent shows a notice, at the most, and goes ahead.",
+    "Exit with 2, the reason on standard error.",
+)
 def refuses_with_the_wrong_code(hook: Hook) -> Iterator[Remark]:
     """Find a way out that says it refuses, with a code by which nothing is refused."""
     goes_on = hook.protocol.goes_on if hook.protocol else None
@@ -49,6 +56,14 @@ def refuses_with_the_wrong_code(hook: Hook) -> Iterator[Remark]:
             yield Remark(one.place, told)
 
 
+@script_rule(
+    "CH009",
+    HIGH,
+    "exit code 2 where it blocks nothing",
+    "On this event exit code 2 stops nothing.",
+    "On PermissionRequest print a decision object with behavior deny; other events cannot "
+    "be stopped, so register the hook on one that can.",
+)
 def refuses_where_it_cannot(hook: Hook) -> Iterator[Remark]:
     """Find exit code 2 on events on which it does nothing."""
     protocol = hook.protocol
@@ -61,6 +76,13 @@ def refuses_where_it_cannot(hook: Hook) -> Iterator[Remark]:
                 yield Remark(one.place, f"exit code 2 blocks nothing on {events}")
 
 
+@script_rule(
+    "CH017",
+    HIGH,
+    "refuses without a word",
+    "Codex and Gemini CLI take exit code 2 for a refusal only where something is said.",
+    "Write the reason to standard error before exit code 2.",
+)
 def refuses_in_silence(hook: Hook) -> Iterator[Remark]:
     """Find exit code 2 with nothing said, which Codex and Gemini take for no refusal."""
     protocol = hook.protocol
@@ -75,6 +97,14 @@ def refuses_in_silence(hook: Hook) -> Iterator[Remark]:
             yield Remark(one.place, told)
 
 
+@script_rule(
+    "CH012",
+    HIGH,
+    "input from where it is not",
+    "The input is one JSON object on standard input. A hook that looks elsewhere sees "
+    "nothing, and lets everything pass.",
+    "Read it with json.load(sys.stdin), or in a shell INPUT=$(cat) and jq.",
+)
 def no_such_variable(hook: Hook) -> Iterator[Remark]:
     """Find an environment variable that no agent sets for its hooks, and input from elsewhere."""
     for one in hook.script.variables:
@@ -88,6 +118,13 @@ def no_such_variable(hook: Hook) -> Iterator[Remark]:
                 yield Remark(reading.place, "agents give a hook no arguments of their own")
 
 
+@script_rule(
+    "CH013",
+    MEDIUM,
+    "input field that does not exist",
+    "The field is never there, so the hook always takes the way of its absence.",
+    "Ask for the field that the agent sends.",
+)
 def no_such_field(hook: Hook) -> Iterator[Remark]:
     """Find an input field under a name that no agent uses."""
     for one in hook.script.fields:
@@ -96,6 +133,14 @@ def no_such_field(hook: Hook) -> Iterator[Remark]:
             yield Remark(one.place, told)
 
 
+@script_rule(
+    "CH014",
+    MEDIUM,
+    "keeps the agent going without end",
+    "A hook on Stop that blocks every time makes a loop; Claude Code breaks it off after "
+    "eight rounds.",
+    "Let it stop where stop_hook_active is true.",
+)
 def endless_stop(hook: Hook) -> Iterator[Remark]:
     """Find a hook that keeps an agent going and never asks whether it already does."""
     if not hook.events or not hook.events <= _STOPS or "stop_hook_active" in hook.script.words:

@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator, Mapping
 
-from crabhook.lint.finding import START, Place, Remark
+from crabhook.lint.finding import CRITICAL, HIGH, MEDIUM, START, Place, Remark
 from crabhook.lint.protocols import protocols
-from crabhook.lint.rules.judged import Hook, Setup
-from crabhook.lint.rules.setups import unknown_event
+from crabhook.lint.rules import entries
+from crabhook.lint.rules.subjects import Hook, Setup, script_rule, setup_rule
 from crabhook.lint.script import Language, Source, Written
 from crabhook.lint.shape import Shape
 
@@ -22,9 +22,27 @@ TIMEOUTS_MS: Mapping[str, int] = {
 }
 """The events for which the standard has a limit of their own: as long at the most."""
 
+TIMEOUT = (
+    "HP-007",
+    MEDIUM,
+    "timeout under 60 000 ms, and within its event's",
+    (
+        "The standard wants every hook done within a minute, and these sooner: PreToolUse and "
+        "PostToolUse within 30 s, SessionStart 10 s, Stop and Notification 5 s."
+    ),
+    "Wait less, and register less: in Claude Code's settings 30 is 30 s.",
+)
+
 ACTIONS = ("continue", "block")
 
 
+@script_rule(
+    "HP-001",
+    CRITICAL,
+    "`#!/usr/bin/env python3`",
+    "The standard's hooks are Python 3, found on the PATH.",
+    "Make `#!/usr/bin/env python3` the first line.",
+)
 def shebang(hook: Hook) -> Iterator[Remark]:
     """HP-001: the first line is `#!/usr/bin/env python3`."""
     if hook.script.shebang.rstrip() != SHEBANG:
@@ -32,6 +50,13 @@ def shebang(hook: Hook) -> Iterator[Remark]:
         yield Remark(START, f"the first line {found}; it must be {SHEBANG}")
 
 
+@script_rule(
+    "HP-002",
+    CRITICAL,
+    "JSON read from standard input",
+    "The input is one JSON object on standard input; input(), argv and files have nothing.",
+    "Read it with json.load(sys.stdin) or json.loads(sys.stdin.read()).",
+)
 def reads_json(hook: Hook) -> Iterator[Remark]:
     """HP-002: JSON is read from standard input, with json.load or json.loads(sys.stdin.read())."""
     readings = hook.script.readings if _is_python(hook) else None
@@ -43,6 +68,13 @@ def reads_json(hook: Hook) -> Iterator[Remark]:
         yield Remark(START, "nothing reads JSON from standard input")
 
 
+@script_rule(
+    "HP-003",
+    CRITICAL,
+    "JSON printed to standard output",
+    "The standard's answer is one JSON object on standard output.",
+    "print(json.dumps(answer)).",
+)
 def prints_json(hook: Hook) -> Iterator[Remark]:
     """HP-003: JSON is printed to standard output."""
     if not _is_python(hook):
@@ -52,6 +84,13 @@ def prints_json(hook: Hook) -> Iterator[Remark]:
         yield Remark(place, "nothing prints JSON to standard output")
 
 
+@script_rule(
+    "HP-004",
+    HIGH,
+    "errors handled",
+    "An error that nobody handles ends the hook with a traceback.",
+    "Read the input inside try, with an except for what may go wrong.",
+)
 def handles_errors(hook: Hook) -> Iterator[Remark]:
     """HP-004: errors are handled, to begin with those of reading the input."""
     for reading in hook.script.readings:
@@ -59,6 +98,14 @@ def handles_errors(hook: Hook) -> Iterator[Remark]:
             yield Remark(reading.place, "an error in reading the input is not handled")
 
 
+@script_rule(
+    "HP-005",
+    HIGH,
+    "`sys.exit(0)` on error",
+    "The standard's hooks never fail their agent: on an error they exit with 0.",
+    "sys.exit(0) at the end of every except that ends the script. Today's Claude Code "
+    "reads exit code 1 as a notice, and 0 as no opinion: neither blocks.",
+)
 def exits_with_zero(hook: Hook) -> Iterator[Remark]:
     """HP-005: on an error the script exits with 0."""
     for one in hook.script.exits:
@@ -68,12 +115,20 @@ def exits_with_zero(hook: Hook) -> Iterator[Remark]:
         yield Remark(lapse.place, f"this `except` {lapse.does}, with no sys.exit(0)")
 
 
+@script_rule(
+    "HP-006",
+    MEDIUM,
+    "messages on standard error",
+    "Standard output is for the answer alone.",
+    "print(…, file=sys.stderr).",
+)
 def speaks_on_stderr(hook: Hook) -> Iterator[Remark]:
     """HP-006: what is for people goes to standard error."""
     for place in hook.script.chatter if _is_python(hook) else ():
         yield Remark(place, "this text goes to standard output")
 
 
+@script_rule(*TIMEOUT)
 def waits_too_long(hook: Hook) -> Iterator[Remark]:
     """HP-007, in the script: what it waits for stays within the limit of its events."""
     strictest = min(sorted(hook.events), key=_limit_of, default="")
@@ -82,6 +137,7 @@ def waits_too_long(hook: Hook) -> Iterator[Remark]:
             yield Remark(wait.place, f"{wait.what} may take {wait.seconds * 1000:.15g} ms{over}")
 
 
+@setup_rule(*TIMEOUT)
 def timeout_too_long(setup: Setup) -> Iterator[Remark]:
     """HP-007, as registered: the timeout, in whatever unit, is within the limit of its event."""
     protocol = setup.configuration.protocol
@@ -109,6 +165,14 @@ def _standard_name(event: str) -> str:
     return protocols()["claude"].elsewhere.get(event, event)
 
 
+@script_rule(
+    "HP-008",
+    CRITICAL,
+    "output has `action`, and with block a `message`",
+    "The standard's answer says continue or block in `action`, and why it blocks in "
+    "`message`. Today's agents read neither: see CH001.",
+    "Add them, for readers of the standard, beside what the agent reads.",
+)
 def has_action(hook: Hook) -> Iterator[Remark]:
     """HP-008: the output has `action`, which is continue or block, and with block a `message`."""
     for answer in hook.script.answers if _is_python(hook) else ():
@@ -131,7 +195,13 @@ def _amiss(shape: Shape, place: Place) -> Iterator[tuple[Place, str]]:
             yield where, "this output blocks, and has no `message`"
 
 
-event_names = unknown_event
+event_names = setup_rule(
+    "HP-EVENT",
+    HIGH,
+    "event names",
+    "An event of another name is never run.",
+    "Write the event's name as the agent does, capitals too.",
+)(entries.unknown_event.check)
 """The standard's event names, which are those of Claude Code."""
 
 

@@ -7,8 +7,8 @@ import pytest
 
 from crabhook.lint.finding import Finding, Place, Rule, Severity
 from crabhook.lint.linting import Report, Unread
-from crabhook.lint.profile import STANDARD, TODAY
 from crabhook.lint.report import plain, sarif, text
+from crabhook.lint.rules import STANDARD, TODAY
 
 RULES = {rule.id: rule for rule in TODAY.rules()}
 FOUND = [

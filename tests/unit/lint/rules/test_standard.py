@@ -6,9 +6,8 @@ from pathlib import Path
 import pytest
 
 from crabhook.lint.linting import lint
-from crabhook.lint.profile import STANDARD
 from crabhook.lint.protocols import protocols
-from crabhook.lint.rules import standard, standard_table
+from crabhook.lint.rules import STANDARD, standard
 from tests.unit.lint.corpus import cases_for, gives
 
 Judge = Callable[..., list[str]]
@@ -273,4 +272,4 @@ def test_the_events_are_those_of_the_agent(ids: Judge) -> None:
 def test_the_five_limits_of_single_events_are_stricter_than_the_one_of_all() -> None:
     assert sorted(standard.TIMEOUTS_MS.values()) == [5_000, 5_000, 10_000, 30_000, 30_000]
     assert set(standard.TIMEOUTS_MS) <= set(protocols()["claude"].events)
-    assert len(standard_table.SCRIPTS) == 8
+    assert len(STANDARD.scripts) == 8

@@ -8,9 +8,8 @@ from typing import Any
 import pytest
 
 from crabhook.lint.linting import lint
-from crabhook.lint.profile import TODAY
-from crabhook.lint.rules import answers, script_table, scripts, setup_table, setups
-from crabhook.lint.rules.judged import Hook, Setup
+from crabhook.lint.rules import PROFILES, TODAY
+from crabhook.lint.rules.subjects import Hook, Setup
 from crabhook.lint.script import Language, Script
 from crabhook.platforms.claude.settings import groups
 from crabhook.platforms.installation import Installation
@@ -249,15 +248,15 @@ def test_a_stop_hook_that_is_also_registered_elsewhere_is_left_alone(found: Judg
 
 def test_no_fact_is_no_finding() -> None:
     hook = Hook(Script(Language.SHELL))
-    assert not [one for rule in script_table.SCRIPTS for one in rule.check(hook)]
-    assert script_table.SCRIPTS[0].check is answers.action
-    assert scripts.no_such_field(hook) is not None
+    assert not [one for rule in TODAY.scripts for one in rule.check(hook)]
 
 
-def test_every_rule_of_a_table_has_a_function_of_its_own() -> None:
-    checks = [rule.check for rule in script_table.SCRIPTS]
-    assert len(set(checks)) == len(checks)
-    others = [rule.check for rule in setup_table.SETUPS]
-    assert len(set(others)) == len(others)
-    assert all(check.__module__ == setups.__name__ for check in others)
+def test_every_rule_has_a_function_and_an_id_of_its_own() -> None:
+    for profile in PROFILES.values():
+        for rules in (profile.scripts, profile.setups):
+            assert len({rule.check for rule in rules}) == len(rules)
+        assert [rule.rule.id for rule in profile.scripts] == sorted(
+            {rule.rule.id for rule in profile.scripts}
+        )
+    assert (len(TODAY.scripts), len(TODAY.setups)) == (17, 17)
     assert Setup.__dataclass_fields__["runs"]

@@ -1,23 +1,20 @@
-"""What is wrong with a configuration, by itself or together with the scripts it registers."""
+"""What is wrong with what a configuration says, whatever scripts it registers."""
 
 from collections.abc import Iterator
-from itertools import combinations
 
 from crabhook.install.entries import is_ours
 from crabhook.install.environment import Reach
-from crabhook.lint.configuration.command import own_wait
 from crabhook.lint.configuration.facts import Handler
 from crabhook.lint.configuration.matcher import (
     BrokenMatcherError,
     misses,
     names,
     near_name,
-    overlap,
     read_matcher,
     written_in,
 )
-from crabhook.lint.finding import Remark
-from crabhook.lint.rules.judged import Hook, Run, Setup
+from crabhook.lint.finding import CRITICAL, HIGH, LOW, MEDIUM, Remark
+from crabhook.lint.rules.subjects import Setup, setup_rule
 from crabhook.platforms.protocol import ANY, NOTHING, Protocol
 
 _QUARTER, _DAY = 900, 86_400
@@ -26,11 +23,27 @@ _INSTALLED = (Reach.EVERY, Reach.UNSAID)
 _NO_FAILURE = frozenset({"Stop", "SubagentStop", "TaskCompleted", "TeammateIdle"})
 
 
+@setup_rule(
+    "CH102",
+    CRITICAL,
+    "malformed entry",
+    "An entry that cannot be loaded is dropped; under PreToolUse or PermissionRequest "
+    "Claude Code refuses the part of the file it is in, permissions included.",
+    "Three levels: an event, a list of matcher groups, in each a list of handlers under "
+    '"hooks", each with its "type".',
+)
 def malformed(setup: Setup) -> Iterator[Remark]:
     """Find entries that are not of the shape that the agent reads."""
     yield from setup.configuration.faults
 
 
+@setup_rule(
+    "CH103",
+    HIGH,
+    "unknown event",
+    "The agent drops the entry, at the most with a warning: the hook never runs.",
+    "Write the event's name as the agent does, capitals too.",
+)
 def unknown_event(setup: Setup) -> Iterator[Remark]:
     """Find an event that the agent does not have."""
     protocol = setup.configuration.protocol
@@ -43,6 +56,13 @@ def unknown_event(setup: Setup) -> Iterator[Remark]:
             yield Remark(one.place, f"{protocol.title} has no event {one.name}{meant}")
 
 
+@setup_rule(
+    "CH104",
+    HIGH,
+    "matcher that matches nothing",
+    "The hook never runs for this name.",
+    "Write a tool's name as the agent does, or a pattern such as mcp__server__.*",
+)
 def matches_nothing(setup: Setup) -> Iterator[Remark]:
     """Find a matcher, or a name in it, that surely hits nothing."""
     protocol = setup.configuration.protocol
@@ -72,6 +92,13 @@ def _missed(name: str, protocol: Protocol) -> str | None:
     return None if unanchored else misses(name, protocol)
 
 
+@setup_rule(
+    "CH105",
+    HIGH,
+    "matcher that cannot be read",
+    "A pattern that is no regular expression matches nothing that is meant.",
+    "Mend the pattern; for every tool leave the matcher out, or write *.",
+)
 def broken_matcher(setup: Setup) -> Iterator[Remark]:
     """Find a matcher that is no regular expression."""
     for one in setup.configuration.matchers:
@@ -83,6 +110,13 @@ def broken_matcher(setup: Setup) -> Iterator[Remark]:
             )
 
 
+@setup_rule(
+    "CH106",
+    LOW,
+    "matcher that is ignored",
+    "The event has nothing to match: the hook is run every time.",
+    "Leave the matcher out, and tell cases apart in the hook.",
+)
 def ignored_matcher(setup: Setup) -> Iterator[Remark]:
     """Find a matcher on an event that has nothing to match."""
     protocol = setup.configuration.protocol
@@ -92,6 +126,15 @@ def ignored_matcher(setup: Setup) -> Iterator[Remark]:
             yield Remark(one.place, f"{one.event} has nothing to match: it is run every time")
 
 
+@setup_rule(
+    "CH107",
+    HIGH,
+    "seconds and milliseconds mixed up",
+    "Claude Code and Codex count a timeout in seconds, Gemini CLI in milliseconds. Too "
+    "long, and a hook that hangs holds the agent; too short, and it is cut off and the "
+    "action goes ahead.",
+    "Write the timeout in the agent's own unit.",
+)
 def other_unit(setup: Setup) -> Iterator[Remark]:
     """Find a timeout that was most likely meant in another unit."""
     protocol = setup.configuration.protocol
@@ -101,10 +144,10 @@ def other_unit(setup: Setup) -> Iterator[Remark]:
             continue
         place = handler.item.where("timeout")
         if protocol.unit == 1 and _looks_like_milliseconds(timeout):
-            told = f"{timeout:g} is in seconds here, {_said(timeout)}: was it milliseconds?"
+            told = f"{timeout:g} is in seconds here, {spelled(timeout)}: was it milliseconds?"
             yield Remark(place, told)
         elif protocol.unit < 1 and timeout < 1000:
-            told = f"{timeout:g} is in milliseconds here: was {_said(timeout)} meant?"
+            told = f"{timeout:g} is in milliseconds here: was {spelled(timeout)} meant?"
             yield Remark(place, told)
 
 
@@ -121,95 +164,21 @@ def _looks_like_milliseconds(timeout: float) -> bool:
     return bool(timeout % _QUARTER) if timeout <= _DAY else bool(timeout % _DAY)
 
 
-def _said(seconds: float) -> str:
+def spelled(seconds: float) -> str:
+    """Return a time in the unit that a person would say it in."""
     for length, unit in ((86_400, "days"), (3600, "hours"), (60, "minutes")):
         if seconds >= 2 * length:
             return f"{seconds / length:.3g} {unit}"
     return f"{seconds:g} s"
 
 
-def too_short(setup: Setup) -> Iterator[Remark]:
-    """Find a timeout that ends before what the script, or the command itself, waits for."""
-    for run in setup.runs:
-        wait = run.script.longest_wait() if run.script is not None else None
-        limit, own = _limit(setup, run.handler), own_wait(run.handler)
-        registered = "registered" if run.handler.timeout is not None else "default"
-        place = run.handler.item.where("timeout")
-        begin = f"the {registered} timeout is {_said(limit)}, but"
-        if wait is not None and run.program is not None and wait.seconds > limit:
-            who = f"{run.program.written} waits up to {_said(wait.seconds)}"
-            yield Remark(place, f"{begin} {who} ({wait.what}, line {wait.place.line})")
-        elif own is not None and own[0] > limit:
-            yield Remark(place, f"{begin} the command waits up to {_said(own[0])} ({own[1]})")
-
-
-def _limit(setup: Setup, handler: Handler) -> float:
-    """Return how long a handler has; on Claude Code's SessionEnd all share the longest's."""
-    protocol = setup.configuration.protocol
-    if (protocol.name, handler.event) != ("claude", "SessionEnd"):
-        return handler.seconds(protocol)
-    listed = setup.configuration.handlers
-    return max(one.seconds(protocol) for one in listed if one.event == handler.event)
-
-
-def two_rewriters(setup: Setup) -> Iterator[Remark]:
-    """Find two handlers that may both rewrite the input of the same call."""
-    protocol = setup.configuration.protocol
-    rewriters = [run for run in setup.runs if run.script is not None and _rewrites(run, protocol)]
-    for one, other in combinations(rewriters[:50], 2):
-        if one.handler.event != other.handler.event or one.handler.command == other.handler.command:
-            continue
-        if _meet(one.handler, other.handler, protocol) and one.program and other.program:
-            told = (
-                f"{one.program.written} (line {one.handler.place.line}) and {other.program.written}"
-                f" both rewrite the input of {other.handler.event}"
-            )
-            yield Remark(other.handler.place, told)
-
-
-def _rewrites(run: Run, protocol: Protocol) -> bool:
-    if run.script is None:
-        return False
-    key = protocol.input_key
-    paths = (("hookSpecificOutput", key), ("hookSpecificOutput", "decision", key))
-    shapes = list(Hook(run.script).shapes())
-    return any(True for shape in shapes for path in paths for _ in shape.of(*path))
-
-
-def _meet(one: Handler, other: Handler, protocol: Protocol) -> bool:
-    try:
-        first, second = (read_matcher(each.matcher, protocol) for each in (one, other))
-    except BrokenMatcherError:
-        return False
-    return first is not None and second is not None and overlap(first, second, protocol)
-
-
-def missing_script(setup: Setup) -> Iterator[Remark]:
-    """Find a registered script that is not there."""
-    for run in setup.runs:
-        if run.missing and run.program is not None:
-            told = f"there is no {run.program.written}"
-            where = f" ({run.program.path})" if str(run.program.path) != run.program.written else ""
-            yield Remark(run.handler.item.where("command"), told + where)
-
-
-def not_executable(setup: Setup) -> Iterator[Remark]:
-    """Find a script that is started itself and does not let itself be."""
-    for run in setup.runs:
-        program = run.program
-        if program is not None and program.direct and not run.missing and not run.executable:
-            told = f"{program.written} is not executable"
-            yield Remark(run.handler.item.where("command"), told)
-
-
-def relative_path(setup: Setup) -> Iterator[Remark]:
-    """Find a script whose path depends on where the agent is."""
-    for run in setup.runs:
-        if run.program is not None and run.program.relative:
-            told = f"{run.program.written} is looked for wherever the agent is at the moment"
-            yield Remark(run.handler.item.where("command"), told)
-
-
+@setup_rule(
+    "CH113",
+    HIGH,
+    "handler that its event never runs",
+    "The handler is there and is never run.",
+    'Leave "if" to tool events, http off SessionStart and Setup, agent off PermissionRequest.',
+)
 def never_runs(setup: Setup) -> Iterator[Remark]:
     """Find a handler that its event never runs (Claude Code)."""
     protocol = setup.configuration.protocol
@@ -228,24 +197,13 @@ def never_runs(setup: Setup) -> Iterator[Remark]:
             yield Remark(handler.item.where("type"), "PermissionRequest runs no agent handlers")
 
 
-def decides_too_late(setup: Setup) -> Iterator[Remark]:
-    """Find a handler in the background whose script decides something."""
-    for run in setup.runs:
-        script = run.script
-        if script is None or run.handler.value("async") is not True:
-            continue
-        blocks = any(one.code == 2 for one in script.exits)
-        decides = any(
-            True
-            for shape in Hook(script).shapes()
-            for path in (("decision",), ("hookSpecificOutput", "permissionDecision"))
-            for _ in shape.of(*path)
-        )
-        if (blocks and run.handler.value("asyncRewake") is not True) or decides:
-            told = "the script decides, but in the background nobody waits for its decision"
-            yield Remark(run.handler.item.where("async"), told)
-
-
+@setup_rule(
+    "CH115",
+    MEDIUM,
+    "onFailure that is ignored",
+    "What reads as fail-closed is not: a failure of this hook blocks nothing.",
+    "Put the guard on an event that heeds onFailure, such as PreToolUse.",
+)
 def ignored_failure(setup: Setup) -> Iterator[Remark]:
     """Find an onFailure that is not looked at (Claude Code)."""
     if setup.configuration.protocol.name != "claude":
@@ -258,6 +216,14 @@ def ignored_failure(setup: Setup) -> Iterator[Remark]:
                 yield Remark(handler.item.where("onFailure"), f"onFailure {what} is ignored")
 
 
+@setup_rule(
+    "CH117",
+    HIGH,
+    "environment that moves a hook",
+    "A hook of crabhook's that does not name its server itself asks another, or nobody; "
+    "what the linker is told runs in every hook.",
+    "Take the variable out of env; say --server to `crabhook install`.",
+)
 def moved_away(setup: Setup) -> Iterator[Remark]:
     """Find what the file puts into its hooks' environment that moves crabhook's (Claude Code)."""
     for move, remark in setup.configuration.moves:
@@ -265,6 +231,14 @@ def moved_away(setup: Setup) -> Iterator[Remark]:
             yield remark
 
 
+@setup_rule(
+    "CH118",
+    LOW,
+    "environment that moves hooks started in some ways",
+    "A hook that is found on PATH, goes through a shell or starts Python without -I can "
+    "be made to run something else. What `crabhook install` writes cannot.",
+    "Take the variable out of env, or start each hook by an absolute path and Python with -I.",
+)
 def moved_by_its_start(setup: Setup) -> Iterator[Remark]:
     """Find what moves those hooks alone that do not start as `crabhook install` writes them."""
     for move, remark in setup.configuration.moves:
@@ -272,6 +246,13 @@ def moved_by_its_start(setup: Setup) -> Iterator[Remark]:
             yield remark
 
 
+@setup_rule(
+    "CH116",
+    MEDIUM,
+    "hooks that are switched off",
+    "None of the file's hooks runs.",
+    "Take the switch out, or the hooks.",
+)
 def switched_off(setup: Setup) -> Iterator[Remark]:
     """Find what keeps the file's hooks from running."""
     if setup.configuration.handlers:

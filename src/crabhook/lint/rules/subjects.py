@@ -1,4 +1,4 @@
-"""What rules are given, and how they are named in a table."""
+"""What rules are given, and how a function becomes one."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from typing import TypeAlias
 
 from crabhook.lint.configuration.command import Program
 from crabhook.lint.configuration.facts import Configuration, Handler
-from crabhook.lint.finding import Remark, Rule
+from crabhook.lint.finding import Remark, Rule, Severity
 from crabhook.lint.script import Script
 from crabhook.lint.shape import Shape
 from crabhook.platforms.protocol import Protocol
@@ -77,3 +77,19 @@ class SetupRule:
 
     rule: Rule
     check: SetupCheck
+
+
+def script_rule(
+    name: str, severity: Severity, title: str, means: str, do: str
+) -> Callable[[ScriptCheck], ScriptRule]:
+    """Make a rule about scripts of the function that looks for it; see `Rule`."""
+    rule = Rule(name, severity, title, means, do)
+    return lambda check: ScriptRule(rule, check)
+
+
+def setup_rule(
+    name: str, severity: Severity, title: str, means: str, do: str
+) -> Callable[[SetupCheck], SetupRule]:
+    """Make a rule about configurations of the function that looks for it; see `Rule`."""
+    rule = Rule(name, severity, title, means, do)
+    return lambda check: SetupRule(rule, check)
