@@ -5,10 +5,10 @@ import sys
 from pathlib import Path
 
 from crabhook.cli.terminal import say, say_json
+from crabhook.lint.configuration import protocols
 from crabhook.lint.finding import Severity
-from crabhook.lint.linting import Report, lint
-from crabhook.lint.protocols import protocols
-from crabhook.lint.report import plain, sarif, text
+from crabhook.lint.linting import lint
+from crabhook.lint.report import Report, as_json, as_sarif, lines
 from crabhook.lint.rules import PROFILES, Profile
 from crabhook.ui.text.safe import safe
 
@@ -66,9 +66,9 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _show(report: Report, profile: Profile, form: str) -> None:
     if form == "json":
-        say_json(plain.as_value(report, profile))
+        say_json(as_json(report, profile))
     elif form == "sarif":
-        say_json(sarif.as_value(report, profile))
+        say_json(as_sarif(report, profile))
     else:
-        for line in text.lines(report):
+        for line in lines(report):
             say(line)

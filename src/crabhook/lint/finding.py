@@ -1,8 +1,10 @@
-"""What the linter says: a finding, where it is, and how much it matters."""
+"""What the linter says: a finding, where it is, how much it matters; and why it says nothing."""
 
 from dataclasses import dataclass
 from enum import IntEnum
 from pathlib import Path
+
+from crabhook.model.errors import CrabhookError
 
 
 class Severity(IntEnum):
@@ -61,3 +63,15 @@ class Finding:
     place: Place
     rule: Rule
     message: str
+
+
+class CannotReadError(CrabhookError):
+    """The file cannot be read at all, so nothing is known about it.  Written for a person."""
+
+
+class CannotParseError(CrabhookError):
+    """The file is not what its kind should be, so no agent can use it; `place` says where."""
+
+    def __init__(self, message: str, place: Place = START) -> None:
+        super().__init__(message)
+        self.place = place

@@ -1,57 +1,52 @@
-"""The way from paths to findings: read all files, tie scripts to what registers them, judge."""
+"""The way from paths to findings: read all files, tie scripts to what registers them, judge.
+
+Each finding counts once, and not where a person has excused it: `# crabhook: ignore[CH003] why`.
+"""
 
 import os
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
+from crabhook.lint.configuration import protocols
 from crabhook.lint.configuration.command import program
-from crabhook.lint.configuration.facts import Configuration
-from crabhook.lint.configuration.item import Item
-from crabhook.lint.configuration.jsonfile import read_json
 from crabhook.lint.configuration.read import (
+    Configuration,
     protocol_by_path,
     protocol_of,
     read_configuration,
     registers_hooks,
 )
-from crabhook.lint.configuration.tomlfile import read_toml
-from crabhook.lint.counting import counting
-from crabhook.lint.errors import CannotParseError, CannotReadError
-from crabhook.lint.file import CONFIGURATIONS, File, Kind, read_file
-from crabhook.lint.finding import Finding, Remark, Rule
-from crabhook.lint.protocols import protocols
+from crabhook.lint.configuration.values import Item, read_json, read_toml
+from crabhook.lint.discover import (
+    CONFIGURATIONS,
+    File,
+    Kind,
+    files_below,
+    looks_like_a_hook,
+    read_file,
+)
+from crabhook.lint.finding import CannotParseError, CannotReadError, Finding, Place, Remark, Rule
 from crabhook.lint.python.read import read_python
+from crabhook.lint.report import Report, Unread
 from crabhook.lint.rules import (
     UNREAD_SHELL,
     UNREADABLE_SCRIPT,
     UNREADABLE_SETUP,
+    UNREASONED,
     Profile,
 )
 from crabhook.lint.rules.subjects import Hook, Run, Setup
 from crabhook.lint.script import Script
 from crabhook.lint.shell.read import read_shell
-from crabhook.lint.walk import files_below, looks_like_a_hook
 from crabhook.platforms.protocol import Protocol
 
 _READERS = {Kind.PYTHON: read_python, Kind.SHELL: read_shell}
 
+_COMMENT = re.compile(r"#\s*crabhook:\s*ignore\[(?P<ids>[^\]]*)\](?P<reason>.*)")
 
-@dataclass(frozen=True, slots=True)
-class Unread:
-    """A path that could not be looked at, and why."""
-
-    path: Path
-    reason: str
-
-
-@dataclass(slots=True)
-class Report:
-    """What was found, in which files, and what could not be read."""
-
-    findings: list[Finding] = field(default_factory=list)
-    files: list[Path] = field(default_factory=list)
-    unread: list[Unread] = field(default_factory=list)
+MAX_ON_A_FILE = 200  # the first so many tell what is wrong
 
 
 def lint(paths: Sequence[Path], profile: Profile, protocol: Protocol | None = None) -> Report:
@@ -241,3 +236,58 @@ def _spoken(script: Script) -> Protocol | None:
     """Return the one agent whose own words a script uses; None for none or several."""
     spoken = [one for one in protocols().values() if one.spoken & script.words]
     return spoken[0] if len(spoken) == 1 else None
+
+
+@dataclass(frozen=True, slots=True)
+class Suppression:
+    """The rules that a line is excused from, and whether it says why: else it does not count."""
+
+    rules: frozenset[str]
+    column: int
+    reasoned: bool
+
+
+def suppressions(text: str) -> Mapping[int, Suppression]:
+    """Return the suppressions in a text, by line from 1."""
+    found: dict[int, Suppression] = {}
+    for number, line in enumerate(text.split("\n"), 1):
+        if "crabhook:" in line and (match := _COMMENT.search(line)):
+            ids = frozenset(one.strip() for one in match["ids"].split(","))
+            found[number] = Suppression(ids, match.start() + 1, bool(match["reason"].strip()))
+    return found
+
+
+def counting(findings: Iterable[Finding], texts: Mapping[Path, str]) -> list[Finding]:
+    """Return the findings that count, and one for each excuse that gives no reason.
+
+    `texts` are the files that were looked at.
+    """
+    notes = {path: suppressions(text) for path, text in texts.items()}
+    kept = dict.fromkeys(one for one in findings if not _excused(one, notes))
+    kept |= dict.fromkeys(_unreasoned(notes))
+    return list(_bounded(sorted(kept, key=_order)))
+
+
+def _excused(finding: Finding, notes: Mapping[Path, Mapping[int, Suppression]]) -> bool:
+    note = notes.get(finding.path, {}).get(finding.place.line)
+    return note is not None and note.reasoned and finding.rule.id in note.rules
+
+
+def _unreasoned(notes: Mapping[Path, Mapping[int, Suppression]]) -> Iterator[Finding]:
+    for path, lines in notes.items():
+        for line, note in lines.items():
+            if not note.reasoned:
+                told = f"it does not say why {', '.join(sorted(note.rules))} is excused"
+                yield Finding(path, Place(line, note.column), UNREASONED, told)
+
+
+def _order(finding: Finding) -> tuple[str, Place, str, str]:
+    return str(finding.path), finding.place, finding.rule.id, finding.message
+
+
+def _bounded(findings: Iterable[Finding]) -> Iterator[Finding]:
+    counts: dict[Path, int] = {}
+    for finding in findings:
+        counts[finding.path] = counts.get(finding.path, 0) + 1
+        if counts[finding.path] <= MAX_ON_A_FILE:
+            yield finding

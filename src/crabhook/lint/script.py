@@ -1,10 +1,85 @@
-"""A hook script as facts, whatever language it is written in."""
+"""A hook script as facts, whatever language it is written in.
 
-from dataclasses import dataclass
-from enum import StrEnum
+A JSON value in it is a `Shape`: what is known of it from the script's text, for the rest is
+known when the script runs.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from enum import Enum, StrEnum
+from typing import TypeAlias
 
 from crabhook.lint.finding import Place
-from crabhook.lint.shape import Shape
+
+# Past and present of refusing, and the words people put in front of a refusal.
+_REFUSING = re.compile(
+    r"\b(?:block(?:ed|ing|s)?|den(?:y|ied|ies|ying)|refus(?:e|ed|es|ing)|forbid(?:den|s)?"
+    r"|reject(?:ed|s|ing)?|prohibit(?:ed|s)?|disallow(?:ed|s)?|not\s+(?:allowed|permitted))\b",
+    re.IGNORECASE,
+)
+_NOT_REFUSING = re.compile(
+    r"\b(?:(?:not|never|without|would(?:n't)?|may|could|if)\W*|no\s+)$", re.IGNORECASE
+)
+_FIRST = re.compile(r"\W*(?:\w+\W+)?$")
+_NAMED = re.compile(r"(?:^|_)(?:block|deny|refuse|reject|forbid)(?:_|$)")
+
+
+class _Unknown(Enum):
+    UNKNOWN = "only known when the script runs"
+
+
+UNKNOWN = _Unknown.UNKNOWN
+Literal: TypeAlias = str | int | float | bool | _Unknown | None
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """One value.
+
+    `members` is None for whatever is no object; each key has the shapes its
+    value may take.  `whole`: the object has no members but these.
+    """
+
+    place: Place
+    literal: Literal = UNKNOWN
+    members: "Mapping[str, tuple[Shape, ...]] | None" = None
+    whole: bool = True
+
+    def of(self, *path: str) -> "Iterator[Shape]":
+        """Yield the shapes that the member at `path` may take; none where it is not there."""
+        if not path:
+            yield self
+            return
+        for member in (self.members or {}).get(path[0], ()):
+            yield from member.of(*path[1:])
+
+    def literals(self, *path: str) -> "Iterator[tuple[Place, Literal]]":
+        """Yield what the member at `path` is known to be, and where that is written."""
+        for shape in self.of(*path):
+            if shape.literal is not UNKNOWN:
+                yield shape.place, shape.literal
+
+    def texts(self, *path: str) -> Iterator[tuple[Place, str]]:
+        """Yield the texts that the member at `path` is known to be."""
+        for place, literal in self.literals(*path):
+            if isinstance(literal, str):
+                yield place, literal
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A key of an object, the place where it is written, and what it may be."""
+
+    key: str
+    place: Place
+    values: tuple[Shape, ...] = field(default=())
+
+
+def members(shape: Shape) -> Iterator[Member]:
+    """Yield the members of an object."""
+    for key, values in (shape.members or {}).items():
+        yield Member(key, values[0].place, values)
 
 
 class Language(StrEnum):
@@ -123,3 +198,17 @@ class Script:
     def longest_wait(self) -> Wait | None:
         """Return the longest of its waits."""
         return max(self.waits, key=lambda wait: wait.seconds, default=None)
+
+
+def refuses(words: str, *, first: bool = False) -> bool:
+    """Whether the words say that something is refused; `first`: near their very beginning."""
+    for found in _REFUSING.finditer(words):
+        before = words[: found.start()]
+        if not _NOT_REFUSING.search(before) and (not first or _FIRST.fullmatch(before)):
+            return True
+    return False
+
+
+def named_for_refusing(function: str) -> bool:
+    """Whether a function's name says that it refuses, as `block` and `deny_call` do."""
+    return _NAMED.search(function) is not None

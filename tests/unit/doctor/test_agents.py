@@ -6,7 +6,7 @@ import pytest
 
 from crabhook.doctor.checks.agent import version_in
 from crabhook.install import program
-from crabhook.lint.protocols import protocols
+from crabhook.lint.configuration import protocols
 from crabhook.model.request import Stance
 from crabhook.platforms import PLATFORMS
 from crabhook.platforms.installation import Installation

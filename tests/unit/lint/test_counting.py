@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from crabhook.lint.counting import MAX_ON_A_FILE, counting
 from crabhook.lint.finding import Finding, Place, Rule, Severity
+from crabhook.lint.linting import MAX_ON_A_FILE, counting
 from crabhook.lint.rules import UNREASONED
 
 PATH = Path("hook.sh")

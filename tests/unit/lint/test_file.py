@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from crabhook.lint.errors import CannotReadError
-from crabhook.lint.file import MAX_BYTES, Kind, kind_of, read_file
+from crabhook.lint.discover import MAX_BYTES, Kind, kind_of, read_file
+from crabhook.lint.finding import CannotReadError
 
 
 @pytest.mark.parametrize(

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from crabhook.install.entries import with_hooks
 from crabhook.install.program import interpreter, stub
+from crabhook.lint.configuration import protocols
 from crabhook.lint.linting import lint
-from crabhook.lint.protocols import protocols
-from crabhook.lint.report import sarif, text
+from crabhook.lint.report import as_sarif, lines
 from crabhook.lint.rules import PROFILES, STANDARD, TODAY
 from crabhook.model.request import Stance
 from crabhook.platforms.claude.settings import groups
@@ -176,7 +176,7 @@ def test_whatever_a_file_holds_there_is_a_report(
         report = lint([path], profile, agent)
         assert len(report.files) + len(report.unread) == 1
         assert all(one.place.line >= 1 and one.place.column >= 1 for one in report.findings)
-        json.dumps(sarif.as_value(report, profile))
+        json.dumps(as_sarif(report, profile))
 
 
 @pytest.mark.parametrize(
@@ -198,7 +198,7 @@ def test_no_command_is_too_strange_to_be_looked_for(tmp_path: Path, command: str
     path.write_text(json.dumps({"hooks": {"PreToolUse": [{"hooks": [handler]}]}}))
     report = lint([path], TODAY)
     assert report.files == [path]
-    assert all(line.isprintable() for line in map(safe, text.lines(report)))
+    assert all(line.isprintable() for line in map(safe, lines(report)))
 
 
 def test_the_standard_says_nothing_of_today_and_today_nothing_of_the_standard() -> None:

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from crabhook.lint.protocols import protocols
+from crabhook.lint.configuration import protocols
 from crabhook.platforms.claude import protocol as claude
 from crabhook.platforms.claude.events import EVENTS
 from crabhook.platforms.codex import protocol as codex

@@ -2,7 +2,7 @@
 
 import pytest
 
-from crabhook.lint.refusal import named_for_refusing, refuses
+from crabhook.lint.script import named_for_refusing, refuses
 
 
 @pytest.mark.parametrize(

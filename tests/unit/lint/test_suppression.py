@@ -1,6 +1,6 @@
 """Lines that a person has excused."""
 
-from crabhook.lint.suppression import Suppression, suppressions
+from crabhook.lint.linting import Suppression, suppressions
 
 
 def test_the_rules_the_reason_and_the_place_of_an_excuse_are_read() -> None:

@@ -1,1 +1,11 @@
-"""A hook configuration of any of the agents, read into facts."""
+"""What each agent reads, as tables: the linter's measure of right and wrong."""
+
+from collections.abc import Mapping
+
+from crabhook.platforms import PLATFORMS
+from crabhook.platforms.protocol import Protocol
+
+
+def protocols() -> Mapping[str, Protocol]:
+    """Return what each agent reads, by its platform's name."""
+    return {name: platform.protocol for name, platform in PLATFORMS.items()}

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from crabhook.lint.configuration.facts import Configuration, Handler
-from crabhook.lint.protocols import protocols
+from crabhook.lint.configuration import protocols
+from crabhook.lint.configuration.read import Configuration, Handler
 
 _INTERPRETER = re.compile(r"(?:python(?:\d+(?:\.\d+)?)?|bash|sh|dash|zsh|ksh|node|uv|env)")
 _WITH_VALUE = frozenset({"-W", "-X", "-o", "--rcfile", "--init-file"})

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 
 from crabhook.lint.python.tree import Follower, Function, Tree, own
 from crabhook.lint.python.written import Output
-from crabhook.lint.refusal import named_for_refusing, refuses
-from crabhook.lint.script import Exit, Lapse
+from crabhook.lint.script import Exit, Lapse, named_for_refusing, refuses
 
 MAX_EXITS = 200
 _ENDS = frozenset({"SystemExit", "KeyboardInterrupt", "GeneratorExit"})

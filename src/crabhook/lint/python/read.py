@@ -4,9 +4,8 @@ import ast
 import dataclasses
 from collections.abc import Iterator, Sequence
 
-from crabhook.lint.errors import CannotParseError
-from crabhook.lint.file import shebang
-from crabhook.lint.finding import Place
+from crabhook.lint.discover import shebang
+from crabhook.lint.finding import CannotParseError, Place
 from crabhook.lint.python.exits import exits, lapses
 from crabhook.lint.python.tree import Follower, Tree
 from crabhook.lint.python.written import Output, written

@@ -11,8 +11,7 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import TypeAlias
 
-from crabhook.lint.errors import CannotParseError
-from crabhook.lint.finding import START, Place
+from crabhook.lint.finding import START, CannotParseError, Place
 
 Function: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef
 Scope: TypeAlias = ast.Module | Function

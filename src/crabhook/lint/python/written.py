@@ -12,10 +12,9 @@ from itertools import islice
 from typing import TypeAlias
 
 from crabhook.lint.finding import Place
-from crabhook.lint.loose import HOLE, read_object
+from crabhook.lint.loose_json import HOLE, read_object
 from crabhook.lint.python.tree import Follower, Scope, Tree
-from crabhook.lint.script import Answer, Written
-from crabhook.lint.shape import UNKNOWN, Literal, Shape
+from crabhook.lint.script import UNKNOWN, Answer, Literal, Shape, Written
 
 MAX_NESTED = 8  # of objects in objects; an answer has three
 MAX_READ = 2000  # expressions of one script; one answer takes ten

@@ -2,12 +2,11 @@
 
 from collections.abc import Iterator
 
+from crabhook.lint.configuration import protocols
 from crabhook.lint.configuration.matcher import near_name
 from crabhook.lint.finding import CRITICAL, HIGH, MEDIUM, Remark
-from crabhook.lint.protocols import protocols
 from crabhook.lint.rules.subjects import Hook, script_rule
-from crabhook.lint.script import Written
-from crabhook.lint.shape import Shape, members
+from crabhook.lint.script import Shape, Written, members
 
 _SPECIFIC = "hookSpecificOutput"
 _INPUT = "updatedInput"

@@ -4,7 +4,6 @@ from collections.abc import Iterator
 
 from crabhook.install.entries import is_ours
 from crabhook.install.environment import Reach
-from crabhook.lint.configuration.facts import Handler
 from crabhook.lint.configuration.matcher import (
     BrokenMatcherError,
     misses,
@@ -13,6 +12,7 @@ from crabhook.lint.configuration.matcher import (
     read_matcher,
     written_in,
 )
+from crabhook.lint.configuration.read import Handler
 from crabhook.lint.finding import CRITICAL, HIGH, LOW, MEDIUM, Remark
 from crabhook.lint.rules.subjects import Setup, setup_rule
 from crabhook.platforms.protocol import ANY, NOTHING, Protocol

@@ -4,12 +4,12 @@ from collections.abc import Iterator
 from itertools import combinations
 
 from crabhook.lint.configuration.command import own_wait
-from crabhook.lint.configuration.facts import Handler
 from crabhook.lint.configuration.matcher import (
     BrokenMatcherError,
     overlap,
     read_matcher,
 )
+from crabhook.lint.configuration.read import Handler
 from crabhook.lint.finding import HIGH, MEDIUM, Remark
 from crabhook.lint.rules.entries import spelled
 from crabhook.lint.rules.subjects import Hook, Run, Setup, setup_rule

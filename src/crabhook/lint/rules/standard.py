@@ -2,12 +2,11 @@
 
 from collections.abc import Iterator, Mapping
 
+from crabhook.lint.configuration import protocols
 from crabhook.lint.finding import CRITICAL, HIGH, MEDIUM, START, Place, Remark
-from crabhook.lint.protocols import protocols
 from crabhook.lint.rules import entries
 from crabhook.lint.rules.subjects import Hook, Setup, script_rule, setup_rule
-from crabhook.lint.script import Language, Source, Written
-from crabhook.lint.shape import Shape
+from crabhook.lint.script import Language, Shape, Source, Written
 
 SHEBANG = "#!/usr/bin/env python3"
 LIMIT_MS = 60_000

@@ -5,10 +5,9 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from crabhook.lint.configuration.command import Program
-from crabhook.lint.configuration.facts import Configuration, Handler
+from crabhook.lint.configuration.read import Configuration, Handler
 from crabhook.lint.finding import Remark, Rule, Severity
-from crabhook.lint.script import Script
-from crabhook.lint.shape import Shape
+from crabhook.lint.script import Script, Shape
 from crabhook.platforms.protocol import Protocol
 
 

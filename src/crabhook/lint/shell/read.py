@@ -9,11 +9,20 @@ from itertools import pairwise
 
 from tree_sitter import Node
 
-from crabhook.lint.file import shebang
+from crabhook.lint.discover import shebang
 from crabhook.lint.finding import Place
-from crabhook.lint.loose import HOLE, read_object
-from crabhook.lint.refusal import named_for_refusing, refuses
-from crabhook.lint.script import Answer, Exit, Language, Named, Script, Wait, Written
+from crabhook.lint.loose_json import HOLE, read_object
+from crabhook.lint.script import (
+    Answer,
+    Exit,
+    Language,
+    Named,
+    Script,
+    Wait,
+    Written,
+    named_for_refusing,
+    refuses,
+)
 from crabhook.lint.shell.tree import ShellTree, filled, heredoc, plain, source, words
 
 _ERRORS = re.compile(r"\s*(?:1?>&2|1?>>?\s*/dev/stderr)")

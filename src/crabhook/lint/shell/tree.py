@@ -6,9 +6,8 @@ from collections.abc import Iterator
 import tree_sitter_bash
 from tree_sitter import Language, Node, Parser
 
-from crabhook.lint.errors import CannotParseError
-from crabhook.lint.finding import Place
-from crabhook.lint.loose import HOLE
+from crabhook.lint.finding import CannotParseError, Place
+from crabhook.lint.loose_json import HOLE
 
 MAX_WORK = 40_000  # the parser's own reports of progress; 1 MiB of sound shell makes 20 000
 CHUNK = 512  # bytes; the parser copies one whenever a node's text is asked for

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from crabhook.lint.configuration import protocols
 from crabhook.lint.configuration.command import program, project_of
-from crabhook.lint.configuration.jsonfile import read_json
 from crabhook.lint.configuration.read import read_configuration
-from crabhook.lint.protocols import protocols
+from crabhook.lint.configuration.values import read_json
 
 
 def found(path: Path, command: str, **more: object) -> object:

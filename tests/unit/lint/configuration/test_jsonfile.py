@@ -2,10 +2,8 @@
 
 import pytest
 
-from crabhook.lint.configuration.item import Item
-from crabhook.lint.configuration.jsonfile import read_json
-from crabhook.lint.errors import CannotParseError
-from crabhook.lint.finding import START, Place
+from crabhook.lint.configuration.values import Item, read_json
+from crabhook.lint.finding import START, CannotParseError, Place
 
 
 def test_values_have_the_places_where_they_are_written() -> None:

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from crabhook.lint.configuration import protocols
 from crabhook.lint.configuration.matcher import (
     BrokenMatcherError,
     Matcher,
@@ -13,7 +14,6 @@ from crabhook.lint.configuration.matcher import (
     overlap,
     read_matcher,
 )
-from crabhook.lint.protocols import protocols
 
 CLAUDE, GEMINI, CODEX = (protocols()[name] for name in ("claude", "gemini", "codex"))
 

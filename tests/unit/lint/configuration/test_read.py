@@ -4,17 +4,17 @@ from pathlib import Path
 
 import pytest
 
-from crabhook.lint.configuration.facts import Configuration, Handler
-from crabhook.lint.configuration.item import Item
-from crabhook.lint.configuration.jsonfile import read_json
+from crabhook.lint.configuration import protocols
 from crabhook.lint.configuration.read import (
+    Configuration,
+    Handler,
     protocol_by_path,
     protocol_of,
     read_configuration,
     registers_hooks,
 )
+from crabhook.lint.configuration.values import Item, read_json
 from crabhook.lint.finding import START, Place
-from crabhook.lint.protocols import protocols
 from crabhook.model.jsontext import Value
 
 

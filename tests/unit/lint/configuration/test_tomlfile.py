@@ -2,9 +2,8 @@
 
 import pytest
 
-from crabhook.lint.configuration.tomlfile import read_toml
-from crabhook.lint.errors import CannotParseError
-from crabhook.lint.finding import Place
+from crabhook.lint.configuration.values import read_toml
+from crabhook.lint.finding import CannotParseError, Place
 
 TEXT = """model = "any"
 

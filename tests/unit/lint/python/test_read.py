@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crabhook.lint.errors import CannotParseError
-from crabhook.lint.finding import Place
+from crabhook.lint.finding import CannotParseError, Place
 from crabhook.lint.python.read import read_python
 from crabhook.lint.script import Answer, Exit, Language, Script, Source, Written
 from tests.support.examples import examples

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from crabhook.lint.configuration import protocols
 from crabhook.lint.linting import lint
-from crabhook.lint.protocols import protocols
 from crabhook.lint.rules import STANDARD, standard
 from tests.unit.lint.corpus import cases_for, gives
 

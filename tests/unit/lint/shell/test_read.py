@@ -6,10 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crabhook.lint.errors import CannotParseError
-from crabhook.lint.finding import Place
-from crabhook.lint.script import Language, Written
-from crabhook.lint.shape import UNKNOWN
+from crabhook.lint.finding import CannotParseError, Place
+from crabhook.lint.script import UNKNOWN, Language, Written
 from crabhook.lint.shell.read import prints, read_shell
 from crabhook.lint.shell.tree import MAX_DEPTH, ShellTree
 from tests.support.examples import examples

@@ -13,7 +13,7 @@ from crabhook.lint.shell.tree import ShellTree
 def test_no_letter_ends_the_process() -> None:
     reading = """
 from crabhook.lint.shell.tree import ShellTree
-from crabhook.lint.errors import CannotParseError
+from crabhook.lint.finding import CannotParseError
 for code in [*range(0x100, 0xD800, 4096), *range(0xE000, 0x110000, 4096), 0x10FFFF]:
     for line in ("{%c", "echo {%c", "{1..%c", "${%c", "a{%c}", "x={%c"):
         try:

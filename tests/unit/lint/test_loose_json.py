@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crabhook.lint.finding import Place
-from crabhook.lint.loose import HOLE, read_object
-from crabhook.lint.shape import UNKNOWN, Shape
+from crabhook.lint.loose_json import HOLE, read_object
+from crabhook.lint.script import UNKNOWN, Shape
 
 
 def read(text: str) -> Shape | None:

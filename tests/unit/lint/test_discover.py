@@ -2,8 +2,7 @@
 
 from pathlib import Path
 
-from crabhook.lint.file import File, Kind
-from crabhook.lint.walk import files_below, looks_like_a_hook
+from crabhook.lint.discover import File, Kind, files_below, looks_like_a_hook
 
 
 def test_folders_of_other_peoples_code_are_passed_over(tmp_path: Path) -> None:

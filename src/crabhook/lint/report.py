@@ -1,15 +1,23 @@
-"""A report in SARIF 2.1.0, the form in which code hosts and editors take findings."""
+"""What was found, and its forms: text for people, JSON for programs, SARIF for code hosts.
 
+The JSON says in `schema` which form it is, so that readers can rely on it.  SARIF 2.1.0 is the
+form in which code hosts and editors take findings.
+"""
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import quote
 
 from crabhook import __version__
 from crabhook.lint.finding import Finding, Rule, Severity
-from crabhook.lint.linting import Report
 from crabhook.lint.rules import Profile
 from crabhook.model.jsontext import Value
 
-_SCHEMA = (
+SCHEMA = 1
+
+_SARIF = (
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 )
 _LEVELS = {
@@ -27,12 +35,87 @@ _SCORES = {
 }
 
 
-def as_value(report: Report, profile: Profile) -> Value:
+@dataclass(frozen=True, slots=True)
+class Unread:
+    """A path that could not be looked at, and why."""
+
+    path: Path
+    reason: str
+
+
+@dataclass(slots=True)
+class Report:
+    """What was found, in which files, and what could not be read."""
+
+    findings: list[Finding] = field(default_factory=list)
+    files: list[Path] = field(default_factory=list)
+    unread: list[Unread] = field(default_factory=list)
+
+
+def lines(report: Report) -> Iterator[str]:
+    """Yield the report's lines, as `FILE:LINE:COLUMN: severity ID message`.
+
+    They may hold what the files hold: show them through a filter.
+    """
+    told = set()
+    for one in report.findings:
+        where = f"{one.path}:{one.place.line}:{one.place.column}"
+        yield f"{where}: {one.rule.severity} {one.rule.id} {one.message}"
+        if (one.path, one.rule.id) not in told:
+            told.add((one.path, one.rule.id))
+            yield f"    {one.rule.means}"
+            yield f"    Do: {one.rule.do}"
+    for unread in report.unread:
+        yield f"{unread.path}: not looked at: {unread.reason}"
+    yield summary(report)
+
+
+def summary(report: Report) -> str:
+    """Return the report in one line."""
+    if not report.files:
+        return "nothing was looked at"
+    files = _counted(len(report.files), "file")
+    if not report.findings:
+        return f"{files} looked at: nothing found"
+    counts = Counter(one.rule.severity for one in report.findings)
+    parts = [f"{counts[level]} {level}" for level in reversed(Severity) if counts[level]]
+    return f"{files} looked at: {_counted(len(report.findings), 'finding')} ({', '.join(parts)})"
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count} {what}{'' if count == 1 else 's'}"
+
+
+def as_json(report: Report, profile: Profile) -> Value:
+    """Return the report as plain values."""
+    return {
+        "schema": SCHEMA,
+        "profile": profile.name,
+        "files": [str(path) for path in report.files],
+        "findings": [
+            {
+                "path": str(one.path),
+                "line": one.place.line,
+                "column": one.place.column,
+                "rule": one.rule.id,
+                "severity": str(one.rule.severity),
+                "title": one.rule.title,
+                "message": one.message,
+                "means": one.rule.means,
+                "do": one.rule.do,
+            }
+            for one in report.findings
+        ],
+        "unread": [{"path": str(one.path), "reason": one.reason} for one in report.unread],
+    }
+
+
+def as_sarif(report: Report, profile: Profile) -> Value:
     """Return the report as a SARIF log of one run."""
     rules = list(profile.rules())
     places = {rule.id: number for number, rule in enumerate(rules)}
     return {
-        "$schema": _SCHEMA,
+        "$schema": _SARIF,
         "version": "2.1.0",
         "runs": [
             {

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable
 
 from crabhook.lint.finding import Place
-from crabhook.lint.shape import UNKNOWN, Literal, Shape
+from crabhook.lint.script import UNKNOWN, Literal, Shape
 
 HOLE = "\ue000"
 """Stands in a text for what is only known when the script runs."""

@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 
 from crabhook.lint.finding import Finding, Place, Rule, Severity
-from crabhook.lint.linting import Report, Unread
-from crabhook.lint.report import plain, sarif, text
+from crabhook.lint.report import SCHEMA, Report, Unread, as_json, as_sarif, lines
 from crabhook.lint.rules import STANDARD, TODAY
 
 RULES = {rule.id: rule for rule in TODAY.rules()}
@@ -21,30 +20,30 @@ REPORT = Report(FOUND, FILES, [Unread(Path("gone.py"), "No such file")])
 
 
 def test_a_line_has_the_place_the_severity_the_rule_and_the_message() -> None:
-    lines = list(text.lines(REPORT))
-    assert lines[0] == "hooks/a b.py:3:5: critical CH001 first"
-    assert lines[1].strip() == RULES["CH001"].means
-    assert lines[2].strip() == f"Do: {RULES['CH001'].do}"
-    assert "/abs/ü.sh:1:1: low CH021 second" in lines
-    assert lines[-2] == "gone.py: not looked at: No such file"
-    assert lines[-1] == "2 files looked at: 3 findings (2 critical, 1 low)"
+    told = list(lines(REPORT))
+    assert told[0] == "hooks/a b.py:3:5: critical CH001 first"
+    assert told[1].strip() == RULES["CH001"].means
+    assert told[2].strip() == f"Do: {RULES['CH001'].do}"
+    assert "/abs/ü.sh:1:1: low CH021 second" in told
+    assert told[-2] == "gone.py: not looked at: No such file"
+    assert told[-1] == "2 files looked at: 3 findings (2 critical, 1 low)"
 
 
 def test_what_to_do_is_said_once_for_each_rule_of_a_file() -> None:
-    assert sum(line.startswith("    Do:") for line in text.lines(REPORT)) == 2
+    assert sum(line.startswith("    Do:") for line in lines(REPORT)) == 2
 
 
 def test_nothing_found_is_said() -> None:
-    assert list(text.lines(Report())) == ["nothing was looked at"]
-    assert list(text.lines(Report([], [Path("a")]))) == ["1 file looked at: nothing found"]
+    assert list(lines(Report())) == ["nothing was looked at"]
+    assert list(lines(Report([], [Path("a")]))) == ["1 file looked at: nothing found"]
 
 
 def test_json_has_every_fact_of_a_finding() -> None:
-    value = plain.as_value(REPORT, TODAY)
+    value = as_json(REPORT, TODAY)
     assert json.loads(json.dumps(value)) == value
     assert isinstance(value, dict)
     assert {key: value[key] for key in ("schema", "profile", "files", "unread")} == {
-        "schema": plain.SCHEMA,
+        "schema": SCHEMA,
         "profile": "today",
         "files": ["hooks/a b.py", "/abs/ü.sh"],
         "unread": [{"path": "gone.py", "reason": "No such file"}],
@@ -67,7 +66,7 @@ def test_json_has_every_fact_of_a_finding() -> None:
 @pytest.mark.parametrize("profile", [TODAY, STANDARD], ids=lambda one: one.name)
 def test_sarif_has_what_its_schema_requires(profile: object) -> None:
     chosen = TODAY if profile is TODAY else STANDARD
-    log = sarif.as_value(Report([], FILES), chosen)
+    log = as_sarif(Report([], FILES), chosen)
     assert isinstance(log, dict)
     assert log["version"] == "2.1.0"
     assert str(log["$schema"]).endswith("sarif-schema-2.1.0.json")
@@ -83,7 +82,7 @@ def test_sarif_has_what_its_schema_requires(profile: object) -> None:
 
 
 def test_a_result_of_sarif_points_at_its_rule_its_file_and_its_region() -> None:
-    log = json.loads(json.dumps(sarif.as_value(REPORT, TODAY)))
+    log = json.loads(json.dumps(as_sarif(REPORT, TODAY)))
     (run,) = log["runs"]
     assert run["columnKind"] == "unicodeCodePoints"
     for result, one in zip(run["results"], FOUND, strict=True):
@@ -102,12 +101,12 @@ def test_a_result_of_sarif_points_at_its_rule_its_file_and_its_region() -> None:
 
 
 def test_sarif_says_what_was_not_looked_at() -> None:
-    log = json.loads(json.dumps(sarif.as_value(REPORT, TODAY)))
+    log = json.loads(json.dumps(as_sarif(REPORT, TODAY)))
     (invocation,) = log["runs"][0]["invocations"]
     assert invocation["executionSuccessful"] is False
     (notice,) = invocation["toolExecutionNotifications"]
     assert "No such file" in notice["message"]["text"]
-    done = json.loads(json.dumps(sarif.as_value(Report(), TODAY)))
+    done = json.loads(json.dumps(as_sarif(Report(), TODAY)))
     assert done["runs"][0]["invocations"][0]["executionSuccessful"] is True
 
 
@@ -115,6 +114,6 @@ def test_sarif_says_what_was_not_looked_at() -> None:
 def test_every_severity_has_its_level(severity: Severity) -> None:
     rule = Rule("CH001", severity, "t", "m.", "d")
     report = Report([Finding(Path("a"), Place(1, 1), rule, "x")])
-    (run,) = json.loads(json.dumps(sarif.as_value(report, TODAY)))["runs"]
+    (run,) = json.loads(json.dumps(as_sarif(report, TODAY)))["runs"]
     expected = {"critical": "error", "high": "error", "medium": "warning", "low": "note"}
     assert run["results"][0]["level"] == expected[str(severity)]
