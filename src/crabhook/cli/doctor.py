@@ -12,7 +12,7 @@ from crabhook.doctor import report
 from crabhook.doctor.examination import cases, examine
 from crabhook.doctor.facts import Wish
 from crabhook.doctor.finding import Finding, Status, exit_code
-from crabhook.doctor.live.proof import prove
+from crabhook.doctor.proof import prove
 from crabhook.platforms import PLATFORMS
 
 _WIDEST = 110  # columns; longer lines are hard to read

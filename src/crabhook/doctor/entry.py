@@ -1,4 +1,7 @@
-"""One hook entry in an agent's settings: what it starts, for how long, and whom it asks."""
+"""One hook entry in an agent's settings: what it starts, for how long, and whom it asks.
+
+Entries together tell how they were installed, and so what this version would write for that.
+"""
 
 import os
 import re
@@ -9,12 +12,17 @@ from functools import cached_property
 from pathlib import Path
 from typing import TypeAlias
 
-from crabhook.doctor import sent
 from crabhook.hook.client import Options, read_options
 from crabhook.install import program
+from crabhook.install.entries import with_hooks
 from crabhook.install.environment import Reach
-from crabhook.model.document import Json, Number
-from crabhook.server.address import default_address
+from crabhook.model.document import Json, Number, as_json, parse
+from crabhook.model.request import Stance
+from crabhook.platforms.claude.settings import is_ours
+from crabhook.platforms.claude.write import STANCE, WAIT
+from crabhook.platforms.installation import CLIENT_GRACE, MAX_WAIT, USUAL_WAIT, Group, Installation
+from crabhook.platforms.interface import Platform
+from crabhook.server.address import asked_address, default_address
 
 Words: TypeAlias = tuple[str, ...]
 
@@ -22,6 +30,8 @@ _OPERATOR = re.compile(r"[|&;<>()]+")
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
 _TESTS = ("[", "test")
 _STUB = "crabhook/hook/run.py"
+
+_USUAL_ONCE = 3600  # what was written where nobody chose, before the server's address was, too
 
 
 @dataclass(frozen=True)
@@ -50,7 +60,7 @@ class Entry:
     @property
     def url(self) -> str:
         """Where the agent sends it itself; empty where it starts a program."""
-        return sent.url_of(self.handler)
+        return url_of(self.handler)
 
     @property
     def interpreter(self) -> str:
@@ -76,7 +86,7 @@ class Entry:
         Where there is no client, what it would be told.
         """
         if self.url:
-            return sent.arguments(self.handler)
+            return arguments_of(self.handler)
         begin = self.command.index(self.stub) + 1 if self.stub else 1
         return self.command[begin:]
 
@@ -157,3 +167,72 @@ def _commands(words: Sequence[str]) -> Iterator[Words]:
             command = []
         elif command or not (word == "exec" or _ASSIGNMENT.match(word)):
             command.append(word)
+
+
+def url_of(handler: Mapping[str, Json]) -> str:
+    """Return where a handler of ours sends to; nothing where it starts a program."""
+    url = handler.get("url") if is_ours(dict(handler)) else None
+    return url if isinstance(url, str) else ""
+
+
+def arguments_of(handler: Mapping[str, Json]) -> tuple[str, ...]:
+    """Return what our client would be told where it were started in the place of this handler."""
+    headers = handler.get("headers")
+    said = headers if isinstance(headers, dict) else {}
+    named = {name.lower(): value for name, value in said.items() if isinstance(value, str)}
+    words: list[str] = []
+    if named.get(STANCE.lower()) == Stance.COMPANION:
+        words.append("--companion")
+    if wait := named.get(WAIT.lower()):
+        words += ["--wait", wait]
+    if handler.get("onFailure") == "block":
+        words += ["--when-unreachable", "deny", "--when-lost", "deny"]
+    return tuple(words)
+
+
+def installation(agent: Platform, entries: Sequence[Entry]) -> Installation:
+    """Return how the entries were installed, as far as they tell it; for the program they start."""
+    one = next((entry for entry in entries if entry.stub), None)
+    waits = [entry.options.wait for entry in entries if entry.given("--wait")]
+    server = _first(entries, "--server")
+    wait = int(max(waits)) - CLIENT_GRACE if waits else USUAL_WAIT
+    if server is None and wait == _USUAL_ONCE:
+        wait = USUAL_WAIT
+    companion = any("--companion" in entry.arguments for entry in entries)
+    stance = Stance.COMPANION if companion else Stance.GATE
+    return Installation(
+        interpreter=one.interpreter if one else program.interpreter(),
+        stub=one.stub if one else program.stub(),
+        stance=stance if stance in agent.settings.stances else agent.settings.stance,
+        fail_closed=any(entry.given("--when-unreachable") == "deny" for entry in entries),
+        wait=min(max(wait, 1), MAX_WAIT),
+        server=server or asked_address(),
+        token_file=_first(entries, "--token-file"),
+        tls_ca=_first(entries, "--tls-ca"),
+        url=next((entry.url for entry in entries if entry.url), None),
+    )
+
+
+def differences(text: str, entries: Sequence[Entry], wanted: Mapping[str, Group]) -> dict[str, str]:
+    """Return, by event, how the settings' `text` differs from what this version would write.
+
+    `entries` are ours in it.
+    """
+    if with_hooks(text, wanted) == text:
+        return {}
+    here = {one.event for one in entries}
+    found = {event: "is missing" for event in wanted if event not in here}
+    found |= dict.fromkeys(sorted(here - set(wanted)), "is not hooked any more")
+    hooks = parse(text).member("hooks")
+    there = hooks.value if hooks and isinstance(hooks.value, dict) else {}
+    for event, group in wanted.items():
+        ours = [one for one in entries if one.event == event]
+        groups = there.get(event)
+        whole = isinstance(groups, list) and as_json(group) in groups
+        if ours and not (whole and len(ours) == 1):
+            found[event] = "is written otherwise"
+    return found
+
+
+def _first(entries: Sequence[Entry], option: str) -> str | None:
+    return next((value for entry in entries if (value := entry.given(option))), None)

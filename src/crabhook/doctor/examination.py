@@ -4,48 +4,35 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from crabhook.doctor import commands
-from crabhook.doctor.checks import (
-    agent,
-    alone,
-    door,
-    installed,
-    patience,
-    permitted,
-    recorded,
-    server,
-    settled,
-    started,
-    surroundings,
-)
-from crabhook.doctor.facts import Case, Wish, case
+from crabhook.doctor.checks import conflicts, installed, program, record, server, surroundings
+from crabhook.doctor.facts import Case, Machine, Wish, case, machine
 from crabhook.doctor.finding import Finding, Status
-from crabhook.doctor.machine import Machine, machine
 from crabhook.platforms import PLATFORMS
 
 OF_AN_AGENT: Sequence[Callable[[Case], Iterator[Finding]]] = (
-    agent.known_version,
+    installed.known_version,
     installed.readable,
     installed.installed,
     installed.current,
-    alone.switched_on,
-    permitted.permitted,
-    alone.environment,
-    alone.alone,
-    started.program_runs,
-    patience.patient,
+    conflicts.switched_on,
+    conflicts.permitted,
+    conflicts.environment,
+    conflicts.alone,
+    program.program_runs,
+    installed.patient,
     server.answers,
     server.private_socket,
     server.private_token,
-    door.takes,
-    started.fast,
+    server.takes,
+    program.fast,
 )
 
 OF_THE_MACHINE: Sequence[Callable[[Machine], Iterator[Finding]]] = (
-    settled.settings,
-    settled.rules,
-    recorded.writable,
-    recorded.room,
-    recorded.whole,
+    surroundings.settings,
+    surroundings.rules,
+    record.writable,
+    record.room,
+    record.whole,
     surroundings.own,
     surroundings.no_root,
 )

@@ -1,16 +1,16 @@
-"""Where the doctor looks: an agent's settings, read once, and what in them is ours."""
+"""Where the doctor looks: an agent's settings, read once, what in them is ours, and the machine."""
 
 import os
 import shutil
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
+from crabhook import config
 from crabhook.doctor import commands
-from crabhook.doctor.entry import Entry, entry
-from crabhook.doctor.written import installation
-from crabhook.install import settings_file
+from crabhook.doctor.entry import Entry, entry, installation
+from crabhook.install import program, settings_file
 from crabhook.install.entries import hooks_of, is_ours
 from crabhook.model.document import parse
 from crabhook.model.errors import InstallError
@@ -190,3 +190,38 @@ def _distinct(entries: Iterable[Entry], key: Callable[[Entry], object]) -> tuple
     for one in entries:
         firsts.setdefault(key(one), one)
     return tuple(firsts.values())
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """This machine, for one wish.
+
+    `guarded` are the files and folders that nobody else may write: who can
+    decides for the owner.
+    """
+
+    wish: Wish
+    guarded: Sequence[Path]
+
+
+def machine(wish: Wish, cases: Iterable[Case]) -> Machine:
+    """Return this machine as the cases use it."""
+    places: dict[Path, None] = {}
+    for place in _deciding(cases):
+        for one in (place, *place.parents):
+            if os.path.lexists(one):
+                places[one] = None
+    return Machine(wish, tuple(places))
+
+
+def _deciding(cases: Iterable[Case]) -> Iterator[Path]:
+    """Yield the files whose writer decides: rules, settings, the programs that are started."""
+    folder = config.config_folder()
+    yield from (folder / name for name in ("settings.toml", "rules.toml", "trusted.toml"))
+    yield config.state_folder() / "passphrase"
+    yield Path(program.stub())
+    for case in cases:
+        for settings in case.hooked:
+            yield settings.path
+        for one in case.programs:
+            yield from (Path(word) for word in (one.interpreter, one.stub) if word.startswith("/"))

@@ -12,9 +12,8 @@ from typing import Any
 
 from crabhook.cli import main
 from crabhook.doctor.examination import cases
-from crabhook.doctor.facts import Case, Wish
+from crabhook.doctor.facts import Case, Machine, Wish, machine
 from crabhook.doctor.finding import Finding, Status
-from crabhook.doctor.machine import Machine, machine
 from tests.support.typist import Typist
 
 BIN = Path(sys.executable).parent

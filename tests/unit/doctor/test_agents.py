@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from crabhook.doctor.checks.agent import version_in
+from crabhook.doctor.checks.installed import version_in
 from crabhook.install import program
 from crabhook.lint.configuration import protocols
 from crabhook.model.request import Stance

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from crabhook.doctor.machine import machine
+from crabhook.doctor.facts import machine
 from crabhook.install import program
 from tests.unit.doctor.home import Home
 

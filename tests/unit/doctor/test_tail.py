@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from crabhook.doctor.tail import Tail
+from crabhook.doctor.checks.record import Tail
 from crabhook.store.change import happened
 from crabhook.store.head import HeadFile
 from crabhook.store.retention import Retention

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
+from crabhook.doctor.entry import differences, installation
 from crabhook.doctor.facts import Settings, read
-from crabhook.doctor.written import differences, installation
 from crabhook.install import program
 from crabhook.install.entries import with_hooks
 from crabhook.model.request import Stance

@@ -1,13 +1,76 @@
-"""Whether the hook is installed, and as this version would write it."""
+"""Whether the agent is there, and the hook is installed in it as this version would write it."""
 
+import math
+import os
+import re
 from collections.abc import Iterator
+from tempfile import TemporaryDirectory
 
+from crabhook import config
 from crabhook.doctor import commands
+from crabhook.doctor.entry import differences, installation
 from crabhook.doctor.facts import Case, Settings
 from crabhook.doctor.finding import Finding, Status, several
-from crabhook.doctor.written import differences, installation
-from crabhook.model.errors import InstallError
-from crabhook.platforms.installation import Scope
+from crabhook.doctor.processes import ProgramError, run
+from crabhook.model.errors import CrabhookError, InstallError
+from crabhook.platforms.installation import MAX_WAIT, Scope
+
+_VERSION = re.compile(r"\d+\.\d+\.\d+\S*")
+WITHIN = 10.0  # seconds for the agent to say its version
+
+
+def known_version(case: Case) -> Iterator[Finding]:
+    """Whether the agent is installed, and its version is one of the conformance table."""
+    if case.program is None:
+        if case.wanted or case.entries:
+            what = f"there is no `{case.agent.program}` on PATH"
+            means = f"whether {case.title} is of a version that crabhook was run with is not known"
+            advice = "name its program with --program, if it is elsewhere"
+            yield Finding("agent.version", Status.WARNING, what, means, advice=advice)
+        return
+    try:
+        version = _version(case)
+    except ProgramError as error:
+        yield Finding("agent.version", Status.UNKNOWN, f"{error}")
+        return
+    figures = {"version": version}
+    what = f"{case.title} {version} at {case.program}"
+    if version in case.agent.settings.versions:
+        yield Finding("agent.version", Status.OK, what, figures=figures)
+        return
+    live = commands.crabhook("doctor", case.agent.name, "--live")
+    yield Finding(
+        "agent.version",
+        Status.WARNING,
+        f"{what}; crabhook was run with {', '.join(case.agent.settings.versions)}",
+        "most likely all is as it was, but nobody has seen this version heed a decision",
+        live,
+        "see it heed one",
+        figures=figures,
+    )
+
+
+def version_in(said: str) -> str:
+    """Return the version in what a program says of itself; empty where there is none."""
+    found = _VERSION.search(said)
+    return found[0] if found else ""
+
+
+def _version(case: Case) -> str:
+    """Return the version that the agent says it is; its home is an empty one meanwhile."""
+    with TemporaryDirectory(prefix="crabhook-doctor-") as home:
+        environment = {
+            "HOME": home,
+            "TMPDIR": home,
+            "PATH": os.environ.get("PATH", os.defpath),
+            "LANG": "C.UTF-8",
+            "DISABLE_AUTOUPDATER": "1",
+        }
+        said = run([str(case.program), "--version"], seconds=WITHIN, environment=environment)
+    version = version_in(said.stdout)
+    if said.code or not version:
+        raise ProgramError(f"{case.program} --version ends with {said.code}: {said.last_words}")
+    return version
 
 
 def readable(case: Case) -> Iterator[Finding]:
@@ -80,3 +143,48 @@ def current(case: Case) -> Iterator[Finding]:
 
 def _scope(settings: Settings) -> str:
     return settings.scope.value if settings.scope else "managed"
+
+
+def patient(case: Case) -> Iterator[Finding]:
+    """Whether the timeout that is registered leaves a hook the time it takes."""
+    if not case.entries:
+        return
+    short = [one for one in case.entries if case.patience(one) <= one.options.wait]
+    worst = max(short or case.entries, key=lambda one: one.options.wait)
+    agents, ours = case.patience(worst), worst.options.wait
+    figures = {"timeout_s": agents, "wait_s": ours}
+    waits = f"{case.title} waits {agents:g} s for a hook that waits {ours:g} s for the operator"
+    if short:
+        yield Finding(
+            "hook.timeout",
+            Status.FAULT,
+            f"{several([one.event for one in short])}: {waits}",
+            "the hook is ended before its time is over, and the call goes on without an answer",
+            case.reinstalling(worst),
+            figures=figures,
+        )
+        return
+    yield from _server_waits_longer(case) or (
+        Finding("hook.timeout", Status.OK, waits, figures=figures),
+    )
+
+
+def _server_waits_longer(case: Case) -> list[Finding]:
+    """Say so where the owner's own settings let a question stand longer than its hook does."""
+    try:
+        server = config.load().wait
+    except CrabhookError:
+        return []  # which is a finding of its own
+    longest = max(case.entries, key=lambda one: one.options.wait)
+    if server in (config.Settings().wait, config.NEVER) or server <= longest.options.wait:
+        return []
+    return [
+        Finding(
+            "hook.timeout",
+            Status.WARNING,
+            f"the server lets a question stand {server:g} s, and the hook waits "
+            f"{longest.options.wait:g} s",
+            "a question ends when its hook gives up, sooner than the server's settings say",
+            case.reinstalling(longest, wait=min(math.ceil(server), MAX_WAIT)),
+        )
+    ]

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from crabhook.doctor.checks.agent import known_version
+from crabhook.doctor.checks.installed import known_version
 from crabhook.doctor.finding import Finding, Status
 from tests.unit.doctor.home import Home, is_well
 

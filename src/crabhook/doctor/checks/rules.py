@@ -5,8 +5,8 @@ from pathlib import Path
 
 from crabhook import config
 from crabhook.doctor import commands
+from crabhook.doctor.facts import Machine
 from crabhook.doctor.finding import Finding, Status
-from crabhook.doctor.machine import Machine
 from crabhook.model.errors import CrabhookError
 from crabhook.policy.rule import RuleSet, Trust
 from crabhook.policy.trust import PROJECT_FILE, Trusted

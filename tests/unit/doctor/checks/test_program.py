@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from crabhook import __version__
-from crabhook.doctor.checks.started import GOAL, _judged, fast, program_runs
+from crabhook.doctor.checks.program import GOAL, _judged, fast, program_runs
 from crabhook.doctor.finding import Status
-from crabhook.doctor.timing import Speed
+from crabhook.doctor.processes import Speed
 from crabhook.install import program
 from tests.unit.doctor.home import Home, is_well
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from crabhook.doctor.live.model import ScriptedModel
+from crabhook.doctor.proof import ScriptedModel
 from crabhook.platforms import PLATFORMS
 from crabhook.platforms.staging import Answer, event_stream
 

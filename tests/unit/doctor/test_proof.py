@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from crabhook.doctor import proof
 from crabhook.doctor.finding import Finding, Status
-from crabhook.doctor.live import proof, stage
-from crabhook.doctor.live.proof import prove
+from crabhook.doctor.proof import prove
 from crabhook.platforms import PLATFORMS
 from crabhook.platforms.staging import Played
 from tests.unit.doctor.home import Home, contents
@@ -70,7 +70,7 @@ def test_nothing_of_the_users_is_touched_and_nothing_is_left(
     before = contents(home.folder)
     stages = home.folder / "stages"
     stages.mkdir()
-    monkeypatch.setattr(stage, "WHERE", str(stages))
+    monkeypatch.setattr(proof, "WHERE", str(stages))
     assert proven(home, "heeds").status is Status.OK
     after = contents(home.folder)
     assert {path: after[path] for path in before} == before

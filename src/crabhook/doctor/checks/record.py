@@ -11,19 +11,41 @@ from pathlib import Path
 
 from crabhook import config
 from crabhook.doctor import commands
+from crabhook.doctor.facts import Machine
 from crabhook.doctor.finding import Finding, Status
-from crabhook.doctor.machine import Machine
-from crabhook.doctor.tail import Tail
 from crabhook.store.errors import StoreError
 from crabhook.store.head import HeadFile
 from crabhook.store.query import Query
 from crabhook.store.reader import Reader
+from crabhook.store.record import Record
 from crabhook.store.verify import Verified, verify
 
 NEEDED, WANTED = 10_000_000, 200_000_000  # bytes that are free: to go on at all, and for a while
 WHOLE = 250_000  # records: to verify so many takes a few seconds
 _FILES = tuple(f"record.{end}" for end in ("db", "db-wal", "db-shm", "head", "key", "lock"))
 LAST, QUICK_LAST = 50_000, 1_000  # records that are verified of a longer record, or quickly
+
+
+class Tail(Reader):
+    """A view of the last so many records, which `verify` reads like a whole.
+
+    Where there is at most one more than that it is the whole.
+    """
+
+    def __init__(self, path: Path, last: int) -> None:
+        super().__init__(path)
+        self._last = last
+        first, before = next(super().records(), None), next(self.find(Query(last=last + 1)), None)
+        self._before = before if first and before and first.seq < before.seq else None
+
+    def records(self) -> Iterator[Record]:
+        """Return the last records, in order."""
+        return super().records() if self._before is None else self.find(Query(last=self._last))
+
+    def checkpoints(self) -> dict[int, bytes]:
+        """Return the hash that the first of them follows, beside those of the cuts."""
+        before = self._before
+        return super().checkpoints() | ({before.seq + 1: before.hash} if before else {})
 
 
 def writable(_: Machine) -> Iterator[Finding]:

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from crabhook.doctor.checks import recorded
-from crabhook.doctor.checks.recorded import room, whole, writable
+from crabhook.doctor.checks import record
+from crabhook.doctor.checks.record import room, whole, writable
 from crabhook.doctor.finding import Finding, Status
 from crabhook.store.change import happened
 from crabhook.store.sqlite import SqliteStore
@@ -113,24 +113,24 @@ def test_of_a_long_record_its_end_is_verified_and_that_is_said(
     home: Home, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     begin(home)
-    monkeypatch.setattr(recorded, "WHOLE", 10)
-    monkeypatch.setattr(recorded, "LAST", 5)
+    monkeypatch.setattr(record, "WHOLE", 10)
+    monkeypatch.setattr(record, "LAST", 5)
     finding = home.look_around(whole)
     assert finding.what == "the last 5 of 12 records are as they were written"
     assert (finding.figures, "audit verify" in finding.advice) == (
         {"verified": 5, "records": 12},
         True,
     )
-    monkeypatch.setattr(recorded, "QUICK_LAST", 2)
+    monkeypatch.setattr(record, "QUICK_LAST", 2)
     assert home.look_around(whole, quick=True).figures["verified"] == 2
 
 
 LOOK = """
 import sys
 from pathlib import Path
-from crabhook.doctor.checks.recorded import room
+from crabhook.doctor.checks.record import room
 from crabhook.doctor.facts import Wish
-from crabhook.doctor.machine import Machine
+from crabhook.doctor.facts import Machine
 for one in room(Machine(Wish(Path("/")), ())):
     print(one.status, one.means)
 """

@@ -6,8 +6,8 @@ import threading
 
 import pytest
 
-from crabhook.doctor.entry import entry
-from crabhook.doctor.sent import Knock, arguments, knock, url_of
+from crabhook.doctor.asking import Knock, knock
+from crabhook.doctor.entry import arguments_of, entry, url_of
 from crabhook.model.document import as_json
 from crabhook.model.request import Stance
 from crabhook.platforms.claude.settings import groups
@@ -30,7 +30,7 @@ def test_it_says_what_our_client_would_be_told() -> None:
     assert one.url == url_of(gate) == "http://127.0.0.1:9/hooks/claude"  # type: ignore[arg-type]
     assert (one.options.wait, one.given("--when-unreachable")) == (100, "deny")
     companion = written()
-    assert arguments(companion) == ("--companion", "--wait", "86430")  # type: ignore[arg-type]
+    assert arguments_of(companion) == ("--companion", "--wait", "86430")  # type: ignore[arg-type]
 
 
 def test_a_command_is_sent_nowhere() -> None:

@@ -5,7 +5,7 @@ from hashlib import sha256
 
 import pytest
 
-from crabhook.doctor.checks.ruled import project_rules, rules
+from crabhook.doctor.checks.rules import project_rules, rules
 from crabhook.doctor.finding import Finding, Status
 from tests.support.typist import Typist
 from tests.unit.doctor.home import Home, is_well, typist

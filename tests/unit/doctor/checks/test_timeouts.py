@@ -2,7 +2,7 @@
 
 import pytest
 
-from crabhook.doctor.checks.patience import patient
+from crabhook.doctor.checks.installed import patient
 from crabhook.doctor.finding import Status
 from tests.unit.doctor.home import Home, is_well
 

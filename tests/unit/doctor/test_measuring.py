@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from crabhook.doctor.processes import ProgramError
-from crabhook.doctor.timing import measure
+from crabhook.doctor.processes import ProgramError, measure
 
 pytestmark = pytest.mark.process
 

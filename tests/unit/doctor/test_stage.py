@@ -4,15 +4,15 @@ import json
 
 import pytest
 
-from crabhook.doctor.live.stage import stage
-from crabhook.doctor.probe import ask
+from crabhook.doctor.asking import ask
 from crabhook.doctor.processes import ProgramError
+from crabhook.doctor.proof import stage
 from crabhook.hook.client import Options
 from tests.unit.doctor.home import Home
 
 pytestmark = pytest.mark.process
 
-WHERE = "crabhook.doctor.live.stage.WHERE"
+WHERE = "crabhook.doctor.proof.WHERE"
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,274 @@
+"""The proof: the real agent does what our server allows, and not what it denies.
+
+It is played in a folder of its own, with a home, rules, a server and hooks that are nobody's,
+and against a model on loopback that has two commands run, one after the other.
+"""
+
+import json
+import os
+import shlex
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from time import monotonic, sleep
+from typing import Self
+
+from crabhook.doctor.asking import ask
+from crabhook.doctor.facts import Case
+from crabhook.doctor.finding import Finding, Status
+from crabhook.doctor.processes import ProgramError, Ran, end, run
+from crabhook.hook.client import Options
+from crabhook.platforms.staging import Answer, Played, Turn
+
+ALLOWED, DENIED = "allowed-by-crabhook-doctor", "denied-by-crabhook-doctor"
+"""The files that the agent is to make: one may be made, the other may not."""
+
+REASON = "crabhook doctor has denied this, to prove that it can"
+
+RULES = f"""\
+[[rule]]
+verdict = "allow"
+match = "Bash(touch {ALLOWED})"
+
+[[rule]]
+verdict = "deny"
+match = "Bash(touch {DENIED})"
+note = "{REASON}"
+"""
+
+WHERE = "/tmp"  # noqa: S108 - made for us alone; elsewhere a socket's path may be too long
+_BEGINS = 20.0  # seconds for the server to listen
+_INSTALLS = 20.0
+
+_LARGEST = 32 << 20  # bytes of a request
+_MISSING = Answer('{"error": {"type": "not_found_error", "message": "not here"}}')
+
+WITHIN = 60.0  # seconds for the whole proof
+_ID = "live.denial"
+
+COMMANDS = tuple(f"touch {name}" for name in (ALLOWED, DENIED))
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """A folder with all of it; `environment` is what every program of it runs in."""
+
+    folder: Path
+
+    @property
+    def project(self) -> Path:
+        """Where the agent works."""
+        return self.folder / "project"
+
+    @property
+    def server(self) -> str:
+        """The server's address."""
+        return f"unix:{self.folder}/s"
+
+    @property
+    def environment(self) -> Mapping[str, str]:
+        """Nothing of the user's but where programs are, and where Python finds us."""
+        own = {
+            "HOME": str(self.folder),
+            "TMPDIR": str(self.folder / "tmp"),
+            "XDG_RUNTIME_DIR": str(self.folder),
+            "PATH": os.environ.get("PATH", os.defpath),
+            "LANG": "C.UTF-8",
+            "TERM": "xterm-256color",
+        }
+        path = os.environ.get("PYTHONPATH")
+        return own | {"PYTHONPATH": path} if path else own
+
+    def write(self, name: str, content: object) -> None:
+        """Write a file of the home, JSON unless it is text."""
+        path = self.folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        text = content if isinstance(content, str) else json.dumps(content)
+        path.write_text(text, encoding="utf-8")
+
+    def add(self, name: str, content: Mapping[str, object]) -> None:
+        """Add members to a JSON file of the home, such as settings that hold the hooks."""
+        path = self.folder / name
+        there = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+        self.write(name, {**there, **content})
+
+
+@contextmanager
+def stage(agent: str) -> Iterator[Stage]:
+    """Set the stage for an agent: server and hooks, gone at the end with all that was started.
+
+    Raises ProgramError where that cannot be done.
+    """
+    with TemporaryDirectory(prefix="crabhook-live-", dir=WHERE, ignore_cleanup_errors=True) as name:
+        one = Stage(Path(name))
+        for folder in (one.project, one.folder / "tmp"):
+            folder.mkdir()
+        one.write(".config/crabhook/rules.toml", RULES)
+        with _serving(one):
+            words = ("install", agent, "--gate", "--fail-closed", "--server", one.server)
+            done = run(_crabhook(*words), seconds=_INSTALLS, environment=one.environment)
+            if done.code:
+                raise ProgramError(f"the hooks could not be installed: {done.first_words}")
+            yield one
+
+
+@contextmanager
+def _serving(one: Stage) -> Iterator[None]:
+    words = ("serve", "--headless", "--otherwise", "deny", "--listen", one.server)
+    log = one.folder / "serve.log"
+    with log.open("wb") as file:
+        process = subprocess.Popen(  # noqa: S603 - ourselves
+            _crabhook(*words),
+            stdin=subprocess.DEVNULL,
+            stdout=file,
+            stderr=file,
+            env=dict(one.environment),
+            start_new_session=True,
+        )
+        try:
+            _await(one, process, log)
+            yield
+        finally:
+            end(process)
+
+
+def _await(one: Stage, process: "subprocess.Popen[bytes]", log: Path) -> None:
+    """Wait until the server answers."""
+    options = Options()
+    options.server, until = one.server, monotonic() + _BEGINS
+    while not ask(options).there:
+        if process.poll() is not None or monotonic() > until:
+            said = log.read_text("utf-8", "replace").strip().splitlines()[-1:]
+            raise ProgramError(f"our own server did not begin: {' '.join(said) or 'no word why'}")
+        sleep(0.05)
+
+
+def _crabhook(*words: str) -> list[str]:
+    """Return a command of this very crabhook; not one that lies where we were called."""
+    return [sys.executable, "-P", "-m", "crabhook", *words]
+
+
+class ScriptedModel(ThreadingHTTPServer):
+    """The model of an agent, which answers between `with` and its end.
+
+    The n-th time it is asked it runs the n-th of `commands`.  `asked` is how
+    often that was, and `heard` what it was told of its calls, the oldest first.
+    """
+
+    daemon_threads = True
+    block_on_close = False
+
+    def __init__(self, agent: Played, commands: Sequence[str]) -> None:
+        super().__init__(("127.0.0.1", 0), _Handler)
+        self.agent = agent
+        self.asked = 0
+        self.heard: tuple[str, ...] = ()
+        self._commands = commands
+        self._lock = threading.Lock()
+
+    @property
+    def address(self) -> str:
+        """The base URL that the agent is given."""
+        return f"http://127.0.0.1:{self.server_port}"
+
+    def __enter__(self) -> Self:
+        threading.Thread(target=self.serve_forever, args=(0.05,), daemon=True).start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.shutdown()
+        self.server_close()
+
+    def handle_error(self, *_: object) -> None:
+        """Say nothing: an agent that was ended leaves its connections."""
+
+    def say(self, heard: Sequence[str]) -> Turn:
+        """Return what comes next in the conversation."""
+        with self._lock:
+            place, self.asked, self.heard = self.asked, self.asked + 1, tuple(heard)
+        return Turn(place, self._commands[place] if place < len(self._commands) else None)
+
+
+class _Handler(BaseHTTPRequestHandler):
+    """One connection of the agent."""
+
+    protocol_version = "HTTP/1.1"
+    server: ScriptedModel
+
+    def log_message(self, *_: object) -> None:
+        """Say nothing."""
+
+    def do_GET(self) -> None:
+        """Have nothing to look at."""
+        self._send(404, _MISSING)
+
+    do_HEAD = do_GET  # noqa: N815 - the name that http.server looks for
+
+    def do_POST(self) -> None:
+        """Answer a request to the model."""
+        size = int(self.headers.get("Content-Length") or 0)
+        body = json.loads(self.rfile.read(min(size, _LARGEST)) or b"{}")
+        server = self.server
+        answer = server.agent.answer(self.path.partition("?")[0], body, server.say)
+        self._send(404 if answer is None else 200, answer or _MISSING)
+
+    def _send(self, status: int, answer: Answer) -> None:
+        body = answer.text.encode()
+        self.send_response(status)
+        self.send_header("Content-Type", answer.kind)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        if self.command != "HEAD":
+            self.wfile.write(body)
+
+
+def prove(case: Case) -> Finding:
+    """Start the agent and see: an allowed call happens, a denied one does not, and it hears why."""
+    if case.program is None:
+        what = f"there is no `{case.agent.program}` on PATH to be started"
+        advice = "name its program with --program"
+        return Finding(_ID, Status.UNKNOWN, what, advice=advice, agent=case.agent.name)
+    agent, until = case.agent.stage, monotonic() + WITHIN
+    try:
+        with stage(case.agent.name) as one, ScriptedModel(agent, COMMANDS) as model:
+            agent.prepare(one, model.address)
+            ran = run(
+                agent.command(case.program, "Make two files."),
+                seconds=max(1.0, until - monotonic()),
+                environment={**one.environment, **agent.environment(model.address)},
+                folder=one.project,
+            )
+            return _judged(case, one, model, ran)
+    except ProgramError as error:
+        return Finding(_ID, Status.UNKNOWN, f"{error}", agent=case.agent.name)
+
+
+def _judged(case: Case, one: Stage, model: ScriptedModel, ran: Ran) -> Finding:
+    if model.asked < len(COMMANDS) + 1:
+        what = f"{case.title} asked its model {model.asked} times of {len(COMMANDS) + 1}"
+        words = f"{what}, and ended with {ran.code}: {ran.last_words}"
+        return Finding(_ID, Status.UNKNOWN, words, agent=case.agent.name)
+    told = model.heard[-1] if model.heard else ""
+    wrong = [
+        words
+        for so, words in (
+            ((one.project / DENIED).exists(), "a call was made that the server had denied"),
+            (REASON not in told, f"the model was not told why: {shlex.quote(told[:200])}"),
+            (not (one.project / ALLOWED).exists(), "a call was not made that it had allowed"),
+        )
+        if so
+    ]
+    if wrong:
+        means = f"this {case.title} does not heed the hook as it should: do not rely on it"
+        return Finding(_ID, Status.FAULT, "; ".join(wrong), means, agent=case.agent.name)
+    what = (
+        f"{case.title} ran against a scripted model: the call that a rule allowed was made, the "
+        f"one that a rule denied was not, and the model read: {REASON}"
+    )
+    return Finding(_ID, Status.OK, what, agent=case.agent.name)
