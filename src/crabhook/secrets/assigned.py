@@ -1,10 +1,14 @@
-"""Secrets known by the name of what they are assigned to: in `.env` lines, code, JSON, YAML."""
+"""Secrets known by the name of what they are assigned to: in `.env` lines, code, JSON, YAML.
+
+What is assigned may be a mere reference (`$TOKEN`, `os.environ["TOKEN"]`,
+`<your token>`), which is no secret: `is_reference` tells, so that ordinary
+commands and code stay readable.
+"""
 
 import re
 from collections.abc import Iterator
 from functools import lru_cache
 
-from crabhook.secrets.references import is_reference
 from crabhook.secrets.spans import Span, places
 
 _KEYS = (
@@ -74,14 +78,14 @@ def assigned_in(text: str, lower: str) -> Iterator[Span]:
             continue
         for place in places(lower, core):
             if (name := _ENDING.match(lower, place)) and (span := _value(text, name)):
-                yield (*span, "assigned")
+                yield Span(*span, "assigned")
     for shell_name, shell in _SHELL:
         for place in places(text, f"{shell_name}="):
             if (found := shell.match(text, place)) and not _is_to_fill_in(found):
-                yield (*found.span(found.lastgroup or 0), "assigned")
+                yield Span(*found.span(found.lastgroup or 0), "assigned")
     for place in places(text, "KEY="):
         if (found := _VARIABLE.match(text, place)) and not is_reference(found["secret"]):
-            yield (*found.span("secret"), "assigned")
+            yield Span(*found.span("secret"), "assigned")
 
 
 def _is_to_fill_in(found: re.Match[str]) -> bool:
@@ -118,3 +122,33 @@ _FIELD = re.compile(
 def names_a_secret(field: str) -> bool:
     """Whether a field of this name holds a secret."""
     return len(field) <= 200 and _FIELD.fullmatch(field.lower()) is not None
+
+
+_WORDS = (
+    "none|null|nil|true|false|undefined|str|string|bytes|any|number|boolean|bool|object|int|type"
+    "|secretstr|optional|required|redacted|hidden|masked|todo|tbd|yes|no|empty|default|example"
+    "|flag|option|argument|parameter|value|field|is|to|for|and|or|with|from|in|as|the|a|of|must"
+    "|auth|authentication|authorization|token|tokens|header|inherit|include|omit|same-origin|write|read"
+)
+_REFERENCE = re.compile(
+    rf"(?:{_WORDS})"
+    r"|[$%@!&*].*|<.*|\{.*|\(.*|\[.*|\.\.\.|…|x{3,}|\*{2,}|#.*|-+|_+"
+    r"|(?:your|my|insert|enter|change|replace|add|put|some|the|fake|dummy)[-_ ].*"
+    r"|[A-Za-z_][\w.:!?]*[(\[].*"  # a call, an index
+    r"|(?:self|this|settings|config|conf|cfg|os|process|env|args|opts|options|request|req|ctx|var"
+    r"|local|data|module|secrets|vault|std|props|state|params|body|user|event|inputs|github)\.[\w.\[\]]*"
+    r"|(?:await|new|lambda|not|f|function|async|get|require|import)\b[ (].*"
+    r"|id=.*|env:.*|file:.*|vault:.*|op://.*|arn:.*|ssm:.*|projects/.*"
+    r"|[\w.:-]*(?:password|passwd|secret|token|key|passphrase|credential)s?",
+    re.IGNORECASE | re.DOTALL,
+)
+_PATH = re.compile(r"(?:~|\.{1,2})?(?:/[\w.@+-]+)+/?")
+_IDENTIFIER = re.compile(r"(?:[a-z]+|[A-Z]+)(?:_[a-zA-Z]+)+|[a-z]+(?:[A-Z][a-z]+)+|[A-Za-z_]+::\w+")
+
+
+def is_reference(value: str) -> bool:
+    """Whether a value only says where the secret is to come from, or is no value at all."""
+    bare = value.strip().rstrip(",;")
+    if not bare or _REFERENCE.fullmatch(bare):
+        return True
+    return bool(_PATH.fullmatch(bare) and len(bare) < 200) or bool(_IDENTIFIER.fullmatch(bare))

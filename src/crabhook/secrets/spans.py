@@ -1,8 +1,19 @@
 """Places in a text, found fast."""
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
-Span = tuple[int, int, str]  # from, up to, and what kind of secret stands there
+
+class Span(NamedTuple):
+    """Where a secret stands: from, up to, and what kind of secret it is.
+
+    Its first `shown` letters tell whose secret it is and are none themselves.
+    """
+
+    start: int
+    stop: int
+    kind: str
+    shown: int = 0
 
 
 def lowered(text: str) -> str:
@@ -23,14 +34,14 @@ def places(text: str, word: str) -> Iterator[int]:
 
 def united(spans: list[Span]) -> Iterator[Span]:
     """Return the spans in order, those that overlap as one, of the kind that was listed first."""
-    ranked = sorted((start, stop, rank, kind) for rank, (start, stop, kind) in enumerate(spans))
+    ranked = sorted((span.start, span.stop, rank, span.kind) for rank, span in enumerate(spans))
     start, stop, rank, kind = ranked[0]
     for next_start, next_stop, next_rank, next_kind in ranked[1:]:
         if next_start >= stop:
-            yield start, stop, kind
+            yield Span(start, stop, kind)
             start, stop, rank, kind = next_start, next_stop, next_rank, next_kind
             continue
         stop = max(stop, next_stop)
         if next_rank < rank:
             rank, kind = next_rank, next_kind
-    yield start, stop, kind
+    yield Span(start, stop, kind)

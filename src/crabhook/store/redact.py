@@ -7,16 +7,13 @@ more, nothing raises, and what comes out is bounded.
 
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import lru_cache, partial
 
 from crabhook.model.jsontext import MAX_DEPTH, Value
-from crabhook.secrets.assigned import names_a_secret
-from crabhook.secrets.context import secrets_in
-from crabhook.secrets.entropy import SHORTEST, by_chance
-from crabhook.secrets.references import is_reference
-from crabhook.secrets.spans import Span, united
-from crabhook.secrets.vendors import VENDORS, kind_of
+from crabhook.secrets.assigned import is_reference, names_a_secret
+from crabhook.secrets.find import find, is_plain
+from crabhook.secrets.spans import united
 from crabhook.store.fingerprint import fingerprint
 
 MAX_TEXT = 32_768  # characters kept of one text
@@ -28,18 +25,6 @@ _ROOM = 1000  # characters left for marks when a text is cut
 _ROUNDS = 8  # a mark can bring to light what stood behind the secret; it seldom takes a second
 
 _MARK = re.compile(r"(\[(?:redacted [a-z0-9-]{1,40}|cut) len=\d{1,12} #[0-9a-f]{8}\])")
-_LONG = re.compile(r"[A-Za-z0-9+/_.~:@=-]{15,}")  # what may hold a vendor's key, or a chance word
-_WORD = re.compile(rf"[A-Za-z0-9+/_-]{{{SHORTEST},}}={{0,2}}")
-_PLAIN = re.compile(r"[\w.]{0,14}|[0-9a-f-]{1,128}")  # too short, or a digest: no secret
-_ONE_WORD = re.compile(r"[A-Za-z0-9_.-]+")  # in which nothing can stand before anything
-_PUBLIC = re.compile(  # long and random, and meant to be seen
-    r"-----BEGIN (?:[A-Z0-9 ]*PUBLIC KEY|CERTIFICATE(?: REQUEST)?|PGP SIGNATURE|SSH SIGNATURE"
-    r"|PGP PUBLIC KEY BLOCK|X509 CRL)-----.*?-----END"
-    r"|(?:\bh1|\bsha(?:1|256|384|512)|SHA256|\bmd5|integrity)[:=][\"']?[A-Za-z0-9+/_-]+"
-    r"|data:(?:image|font|audio|video|application/wasm)[/a-z0-9.+-]*;base64,[A-Za-z0-9+/]+"
-    r"|/nix/store/[0-9a-z]{32}",
-    re.DOTALL,
-)
 
 
 class Redactor:
@@ -74,7 +59,7 @@ class Redactor:
         return f"[cut len={len(rest)} #{fingerprint(self._key, rest)}]"
 
     def _bounded(self, text: str, *, by_entropy: bool) -> str:
-        if _PLAIN.fullmatch(text):  # ids, mostly, which never come again
+        if is_plain(text):  # ids, mostly, which never come again
             return text
         if len(text) <= SHORT:
             return self._known_texts(text) if by_entropy else self._known_names(text)
@@ -103,37 +88,14 @@ class Redactor:
         )
 
     def _piece(self, text: str, *, by_entropy: bool) -> str:
-        if _PLAIN.fullmatch(text):
-            return text
-        spans = [] if _ONE_WORD.fullmatch(text) else list(secrets_in(text))
-        spans += self._words(text, by_entropy=by_entropy)
+        spans = find(text, by_entropy=by_entropy)
         if not spans:
             return text
         parts, end = [], 0
-        for start, stop, kind in united(spans):
+        for start, stop, kind, _ in united(spans):
             parts += [text[end:start], self.mark(kind, text[start:stop])]
             end = stop
         return "".join([*parts, text[end:]])
-
-    def _words(self, text: str, *, by_entropy: bool) -> Iterator[Span]:
-        """Return the words that are secrets by their own shape."""
-        chance = []
-        for long in _LONG.finditer(text):
-            for found in VENDORS.finditer(text, *long.span()):
-                yield (*found.span(), kind_of(found))
-            if by_entropy:
-                words = _WORD.finditer(text, *long.span())
-                chance += [word.span() for word in words if self._by_chance(word[0])]
-        public = [found.span() for found in _PUBLIC.finditer(text)] if chance else []
-        for span in chance:
-            if not any(start <= span[0] < stop for start, stop in public):
-                yield (*span, "random")
-
-    def _by_chance(self, word: str) -> bool:
-        return by_chance(word, self._holds_secret)
-
-    def _holds_secret(self, text: str) -> bool:
-        return any(True for _ in secrets_in(text)) or VENDORS.search(text) is not None
 
 
 def _without_half_a_mark(text: str) -> str:

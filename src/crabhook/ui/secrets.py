@@ -1,165 +1,209 @@
-"""Where a line of text holds a secret: known keys by their shape, others by what stands before.
+"""Secrets covered on the screen, letter by letter, so that nothing else moves or goes.
 
-What is found is only ever covered letter by letter, so a pattern here must
-not reach past the secret: no blank, no quote and nothing that a shell acts on
-is part of one, whatever an agent puts behind the word "token".
+The finder names whole secrets; what of one may be covered is decided here.
+Covered are plain letters alone, up to the first blank, quote or letter that a
+shell acts on, and never a word that a shell could take for a program: no cover
+hides a command, whatever an agent puts behind the word "token".  Blanks are
+covered inside a quoted word of which the shell makes nothing but a value.
 """
 
 import re
-from collections.abc import Iterator
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from operator import attrgetter
+from typing import NamedTuple
 
+from crabhook.secrets.find import PRIVATE_KEY, RANDOM, find
+from crabhook.secrets.spans import Span
 from crabhook.ui.text.safe import safe
 
 COVER = "•"
 ASCII_COVER = "*"
 
-_W = "[A-Za-z0-9_-]"
-# A letter of a secret: nothing that separates words or that a shell reads as more than itself.
-_S = r"[^\s\"'`$();|&<>\\{}\[\],*?#•]"
-_SECRET = f"(?P<secret>{_S}{{3,4096}})"
-_LONG = f"(?P<secret>{_S}{{6,4096}})"
+_SHORTEST = 4  # letters of a text that can hold a secret
+_REMEMBERED = 2048  # lines whose secrets are known for a while: a screen draws them again and again
+_LONGEST = 2048  # letters of such a line
+_BEFORE = 600  # letters looked at before a word
+_ROUNDS = 8  # what is covered can bring another secret to light; it seldom takes a second
 
-# The shapes of well-known keys: the part that tells whose it is, and the part to cover.
-_SHAPES = (
-    ("sk-(?:ant-|or-|proj-|svcacct-|admin-)?", f"{_W}{{16,400}}"),
-    ("(?:sk|rk|pk)_(?:live|test)_", "[A-Za-z0-9]{10,400}"),
-    ("gh[pousr]_|github_pat_", "[A-Za-z0-9_]{20,400}"),
-    ("gl[a-z]{2,5}-|GR1348941", f"{_W}{{18,400}}"),
-    ("AKIA|ASIA|ABIA|ACCA", "[A-Z0-9]{16}"),
-    (r"AIza|ya29\.|GOCSPX-|ATATT3|ATBB|sq0(?:atp|csp)-|EAA", "[A-Za-z0-9_=-]{20,400}"),
-    (r"xox[abeoprs]-|xapp-\d-|NR(?:AK|JS|II)-|PMAK-|xkeysib-", "[A-Za-z0-9-]{10,400}"),
-    (r"hooks\.slack\.com/(?:services|workflows)/", "[A-Za-z0-9/_-]{20,400}"),
-    (r"discord(?:app)?\.com/api/webhooks/\d{1,30}/", f"{_W}{{20,400}}"),
-    (r"\d{8,10}:AA", f"{_W}{{32,34}}"),
-    (r"SG\.", rf"{_W}{{16,100}}\.{_W}{{16,100}}"),
-    (
-        "npm_|hf_|api_org_|gsk_|xai-|pplx-|r8_|cio|ntn_|secret_|dd(?:api|app|p)_",
-        "[A-Za-z0-9]{30,200}",
-    ),
-    ("pypi-", f"{_W}{{40,400}}"),
-    ("dckr_(?:pat|oat)_|fw_|nf[pcoub]_|sb(?:p|_secret)_", f"{_W}{{20,200}}"),
-    (
-        "do[opr]_v1_|dapi|lin_(?:api|oauth)_|shp(?:at|ca|pa|ss)_|rubygems_|pul-",
-        "[A-Za-z0-9]{30,200}",
-    ),
-    ("whsec_|gl(?:c|sa)_|sntry[su]_|fm[12]r?_|ops_eyJ", "[A-Za-z0-9+/=_,-]{24,2000}"),
-    (r"hv[sbr]\.|sl\.|figd_|tskey-[a-z]{1,20}-|HRKU-", f"{_W}{{20,400}}"),
-    (r"dp\.(?:pt|st|ct|sa|scim|audit)\.|pscale_(?:tkn|pw|oauth)_", r"[A-Za-z0-9._-]{30,400}"),
-    (r"[A-Za-z0-9]{14}\.atlasv1\.", f"{_W}{{40,400}}"),
-    ("AGE-SECRET-KEY-1", "[A-Z0-9]{50,80}"),
-    ("eyJ", rf"{_W}{{10,4000}}\.{_W}{{10,4000}}(?:\.{_W}{{0,4000}})?"),
+# Letters of a value: nothing that separates words or that a shell reads as more than itself.
+_PLAIN = re.compile(r"[^\s\"'`$();|&<>\\{}\[\],*?#!]+")
+_WORD = re.compile(r"[^\s\"'`$();|&<>\\{}]+")  # and what can stand between such letters
+_VALUE = re.compile(rf"(?:{_PLAIN.pattern}|[ \t])+")
+_QUOTES = "\"'"
+_BLANKS = " \t"
+_OPERATORS = ";|&(){}`\n"
+_OPERATOR = re.compile(r"[;|&<>()\n]")
+_NAME = re.compile(r"\w+")
+_ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
+# Words behind which another word is a program, or what a program runs.
+_RUNNERS = frozenset(
+    [
+        *("then", "do", "else", "elif", "if", "while", "until", "!", "time", "sudo", "doas"),
+        *("exec", "env", "nohup", "nice", "timeout", "command", "builtin", "xargs", "eval"),
+        *("source", ".", "ssh", "sh", "bash", "dash", "zsh", "python", "python3", "node", "perl"),
+        *("ruby", "-c", "-exec"),
+    ]
 )
-_BY_SHAPE = re.compile(
-    r"(?<![A-Za-z0-9_])(?:"
-    + "|".join(f"(?:{whose})({secret})" for whose, secret in _SHAPES)
-    + ")(?![A-Za-z0-9])"
+# Programs that make nothing of their arguments but values, and those that only assign them.
+_TAKERS = frozenset(
+    [
+        *("curl", "wget", "http", "https", "smbclient", "mysql", "mysqldump", "mariadb"),
+        *("docker", "podman", "helm", "redis-cli", "zip", "unzip"),
+        *("ldapsearch", "ldapadd", "ldapmodify", "ldapwhoami"),
+    ]
 )
-
-_NAME = (
-    "(?:pass(?:word|wd|phrase|code)?|pwd|secret|_?auth_?token|token|credentials?|authorization"
-    "|_auth|(?:api|access|private|secret|signing|encryption|master|account|auth|client|session"
-    "|webhook)[_-]?key)"
-)
-_ENDS = "(?:[_-](?:id|b64|base64|dev|prod|test|live|old|new|[0-9]{1,3})|[0-9]{1,2})?"
-_NAMED = rf"(?<![A-Za-z0-9])(?:[A-Za-z0-9]{{1,40}}[_.-]){{0,8}}{_NAME}{_ENDS}"
-_CAMEL = "(?-i:(?<![A-Za-z0-9])[A-Za-z]{1,40}(?:Password|Passphrase|Secret|Token|Key))"
-_QUOTE = r"\\?[\"'`]"
-_COMMAND = r"\s[^\n|;&]{0,200}?(?<=\s)"
-_ENV = (
-    r"\b[A-Z0-9_]{0,80}(?:PASSWORD|PASSWD|PASSPHRASE|PASS|PWD|SECRET|TOKEN|KEY|CREDENTIALS?|AUTH)"
-    "(?:_[A-Z0-9]{1,10})?="
-)
-_FLAGS = "(?:password|passwd|passphrase|pass|token|secret|(?:api|access|secret|private)-?key)"
-_USER = r"(?:-u|--user|--proxy-user)[ =]?[\"']?[^\s:\"']{1,100}:"
-_LOGIN = r"\b(?:docker|podman|helm|az|oc)\s[^\n|;&]{0,100}?\blogin\b"
-_SCHEMES = "(?:bearer|basic|token|digest|apikey|bot)"
-
-# What stands before a secret, which is the group of that name.
-_BEFORE = tuple(
-    re.compile(pattern)
-    for pattern in (
-        rf"{_ENV}[\"']?{_SECRET}",
-        rf"(?i:(?:{_NAMED}|{_CAMEL}){_QUOTE}?\]?\s?(?:=>|:=|=|:)\s?{_QUOTE}{_SECRET})",
-        rf"(?i:(?:{_NAMED}|{_CAMEL})={_SECRET})(?![(.\w\[])",
-        rf"(?i:^[\s>|+-]{{0,40}}[\"']?{_NAMED}[\"']?(?::|\s=)\s{{1,8}}{_LONG},?\s*(?:#.*)?$)",
-        rf"(?i:(?<!-)--(?:[\w-]{{0,40}}-)?{_FLAGS}(?:=|\s{{1,4}})(?!-)[\"']?{_SECRET})",
-        rf"(?i:\b{_SCHEMES}\s{{1,4}}(?P<secret>[A-Za-z0-9._~+/=-]{{16,4096}}))",
-        rf"(?i:\bauthorization{_QUOTE}?\s?[:=]\s?{_QUOTE}?(?:{_SCHEMES}\s{{1,4}})?(?!{_SCHEMES}\s){_LONG})",
-        rf"(?i:\bx-[\w-]{{0,40}}(?:token|key|secret){_QUOTE}?\s?:\s?{_QUOTE}?{_LONG})",
-        rf"(?i:\bcookie:\s{{1,4}}{_LONG})",
-        rf"(?i:\b(?:private|job|deploy)-token{_QUOTE}?\s?:\s?{_QUOTE}?{_SECRET})",
-        rf"\bcurl{_COMMAND}(?:-[A-Za-z]{{0,12}}b|--cookie)[ =]?[\"']?[^\s\"'=]{{1,100}}={_SECRET}",
-        r"://[^\s/:@\"'<>]{0,200}:(?P<secret>[^\s/@\"'<>`$();|&\\]{1,400})@",
-        r"://(?P<secret>[A-Za-z0-9_-]{16,400})@",
-        r"(?:(?<=http)|(?<=https))://(?P<secret>(?=[a-zA-Z_.~%-]*[0-9])[A-Za-z0-9_.~%-]{8,400})(?::|@)",
-        rf"(?i:[?&](?:[\w-]{{0,30}}(?:token|secret|password|signature|key)|sig|pwd)={_LONG})",
-        rf"\b(?:curl|wget|https?){_COMMAND}{_USER}{_SECRET}",
-        rf"\b(?:mysql|mysqldump|mariadb|sshpass){_COMMAND}-p ?[\"']?{_SECRET}",
-        rf"{_LOGIN}{_COMMAND}-p ?[\"']?{_SECRET}",
-    )
+_ASSIGNERS = frozenset(("export", "readonly", "local", "declare", "typeset"))
+# A shell line as far as its words can be told without doubt; anything else ends the reading.
+_TOKEN = re.compile(
+    r"(?P<blank>[ \t]+)|(?P<end>&&|\|\||[;|\n]|&(?!>))|(?P<to>[0-9]?(?:>>?|<)(?![<>&(]))"
+    r"|'(?P<single>[^']*)'|\"(?P<double>[^\"\\`$]*)\"|\"(?P<mixed>(?:[^\"\\`$]|\$[A-Za-z_])*)\""
+    r"|(?P<name>\$[A-Za-z_]\w*)|(?P<plain>(?:[^\s\"'`$;&|<>()\\#]|(?<=[^\s;&|])#)+)"
 )
 # A line of a private key's block, which has nothing else in it.
-_KEY_LINE = re.compile(r"[\s>|+-]{0,40}(?P<secret>[A-Za-z0-9+/]{60,76}={0,2})\\?\s*")
-_HINT = re.compile(
-    r"(?i:key|tok|sec|pass|pwd|cred|auth|bearer|basic|cookie|://|-u|-p|sig|digest|bot)"
-)
-# What stands behind a secret's name and is none: words, types, and references to where one is kept.
-_INNOCENT = re.compile(
-    r"(?is:true|false|null|none|nil|undefined|string|str|number|bytes|any|object|optional|required"
-    r"|yes|no|on|off|empty|unset|changeme|example|redacted|x{3,}|\.{3,}|-+|=+|\*+"
-    r"|(?:self|this|os|env|process|config|settings|args|options|request|secrets|vars)\..*|[%@/~].*"
-    r"|[0-9]{1,5})"
-)
-_IDENTIFIER = re.compile(r"[A-Za-z_]+")
+_KEY_LINE = re.compile(r"[\s>|+-]{0,40}[A-Za-z0-9+/]{60,76}={0,2}\\?\s*")
 
 
 def covered(text: str) -> str:
     """Return an agent's text for a terminal: safe, and its secrets covered."""
-    return safe("\n".join(map(masked, text.split("\n"))))
+    return safe(masked(text))
 
 
-def masked(text: str, cover: str = COVER) -> str:
-    """Return `text` with each letter of a secret covered; its length stays what it is."""
-    spans = list(secrets_in(text)) if len(text) > 3 else []
-    if not spans:
-        return text
-    letters = list(text)
-    for start, end in spans:
-        letters[start:end] = cover * (end - start)
-    return "".join(letters)
+def masked(text: str, cover: str = COVER, *, begins: bool = True) -> str:
+    """Return `text` with each letter of a secret covered; its length stays what it is.
+
+    `begins`: it is no piece of a longer text, in which a quote may stand open.
+    """
+    for _ in range(_ROUNDS):
+        parts = (_parts if len(text) > _LONGEST else _remembered)(text, begins)
+        if not parts:
+            break
+        letters = list(text)
+        for start, stop in parts:
+            letters[start:stop] = cover * (stop - start)
+        if (shown := "".join(letters)) == text:
+            break
+        text = shown
+    return text
 
 
-def secrets_in(line: str) -> Iterator[tuple[int, int]]:
-    """Return where a line's secrets begin and end; they may overlap."""
-    for found in _BY_SHAPE.finditer(line):
-        yield found.span(found.lastindex or 0)
-    if _HINT.search(line):
-        for pattern in _BEFORE:
-            for found in pattern.finditer(line):
-                if not _is_innocent(found["secret"], line[found.end() : found.end() + 1]):
-                    yield found.span("secret")
-    key_line = _KEY_LINE.fullmatch(line)
-    if key_line and _by_chance(key_line["secret"]):
-        yield key_line.span("secret")
+def _parts(text: str, begins: bool) -> tuple[tuple[int, int], ...]:  # noqa: FBT001 - for a cache
+    """Return what may be covered of the secrets in `text`, as places from and up to."""
+    if len(text) < _SHORTEST or not (spans := find(text)):
+        return ()
+    values = list(_values(text)) if begins else []
+    known = {span.stop for span in spans if span.shown}
+    return tuple(
+        part
+        for span in spans
+        if span.kind != RANDOM or span.stop not in known  # it would cover whose secret it is
+        for part in _parts_of(text, span, values)
+    )
 
 
-def _is_innocent(secret: str, behind: str) -> bool:
-    """Whether what looks like a secret is a word of the language, or a name handed on in code."""
-    if _INNOCENT.fullmatch(secret):
-        return True
-    return behind in (",", ")") and _IDENTIFIER.fullmatch(secret) is not None
+_remembered = lru_cache(maxsize=_REMEMBERED)(_parts)
 
 
-def names_a_secret(name: str) -> bool:
-    """Whether a field of that name holds a secret."""
-    return len(name) <= 100 and _FIELD.fullmatch(name) is not None
+class _Value(NamedTuple):
+    """The inside of a quote of which a shell makes a value, of a variable or a program."""
+
+    start: int
+    stop: int
+    assigned: bool
 
 
-_FIELD = re.compile(rf"(?i:{_NAMED}|{_CAMEL}|(?:set-)?cookie)")
+def _parts_of(text: str, span: Span, values: Sequence[_Value]) -> Iterator[tuple[int, int]]:
+    start, stop = span.start + span.shown, span.stop
+    place = bisect_right(values, start, key=attrgetter("start")) - 1
+    inside = values[place] if place >= 0 and stop <= values[place].stop else None
+    if inside and not (inside.assigned and _OPERATOR.search(text, start, stop)):
+        yield from (found.span() for found in _VALUE.finditer(text, start, stop))
+    elif (word := _WORD.match(text, start, stop)) and not _may_run(text, span):
+        yield from (found.span() for found in _PLAIN.finditer(text, *word.span()))
 
 
-def _by_chance(text: str) -> bool:
-    """Whether letters of every kind are mixed as no path, word or alphabet mixes them."""
-    kinds = (str.isupper, str.islower, str.isdigit)
-    mixed = all(sum(map(kind, text)) >= 4 for kind in kinds)
-    return mixed and text.count("/") < 8 and "abcdef" not in text.lower()
+def _may_run(text: str, span: Span) -> bool:
+    """Whether a shell could take the secret for a program, or for a part of its name."""
+    if span.shown or span.kind == PRIVATE_KEY:
+        return not span.shown
+    start, least = span.start, max(0, span.start - _BEFORE)
+    while start > least and text[start - 1] not in _BLANKS and text[start - 1] not in _OPERATORS:
+        start -= 1
+    glued = text[start : span.start].strip(_QUOTES)
+    by_shape = span.kind == RANDOM
+    if glued and not (by_shape and not set(glued) & set("=:@")):
+        return False
+    begun = max(text.rfind(operator, least, start) for operator in _OPERATORS) + 1
+    words = text[max(begun, least) : start].split()
+    while words and _ASSIGNMENT.match(words[-1]):
+        words.pop()
+    if not words:
+        return not _stands_alone(text, span)
+    return not _RUNNERS.isdisjoint(words) if by_shape else words[-1] in _RUNNERS
+
+
+def _stands_alone(text: str, span: Span) -> bool:
+    """Whether the secret is a whole line that is longer than any program's name."""
+    least, most = max(0, span.start - _BEFORE), min(len(text), span.stop + _BEFORE)
+    begun = max(text.rfind("\n", least, span.start) + 1, least)
+    ended = text.find("\n", span.stop, most)
+    return _KEY_LINE.fullmatch(text, begun, most if ended < 0 else ended) is not None
+
+
+def _values(text: str) -> Iterator[_Value]:
+    """Return the insides of quotes of which the shell line `text` makes nothing but a value.
+
+    They stand in an assignment whose name the line has nowhere else, or among
+    the arguments of a program that runs none of them.  The line is read from
+    its beginning, up to the first thing that could be read in two ways.
+    """
+    command, place = _Command(Counter(_NAME.findall(text))), 0
+    while found := _TOKEN.match(text, place):
+        place = found.end()
+        yield from command.read(found)
+    if place == len(text):
+        yield from command.end_word()
+
+
+@dataclass(slots=True)
+class _Command:
+    """A shell's simple command while its words are read."""
+
+    names: Counter[str]  # how often the line has each
+    program: str = ""  # empty while all words so far are assignments
+    word: str = ""  # of the one being read, with a quote for each quoted part
+    quoted: list[tuple[int, int]] = field(default_factory=list)
+    is_target: bool = False  # of a redirection
+
+    def read(self, found: re.Match[str]) -> Iterator[_Value]:
+        """Take in the next token; return the values that stood in the word that it ends, if any."""
+        kind = found.lastgroup or ""
+        if kind in ("blank", "end", "to"):
+            yield from self.end_word()
+            self.is_target = kind == "to" or (self.is_target and kind == "blank")
+            if kind == "end":
+                self.program = ""
+        elif kind in ("single", "double"):
+            self.quoted.append(found.span(kind))
+            self.word += "'"
+        else:
+            self.word += found[0]
+
+    def end_word(self) -> Iterator[_Value]:
+        """End the word being read; return the values that stood in it."""
+        word, quoted, is_target = self.word, self.quoted, self.is_target
+        if word:
+            self.word, self.quoted, self.is_target = "", [], False
+        if not word or is_target:
+            return
+        assigned = _ASSIGNMENT.match(word)
+        if assigned and self.program in ("", *_ASSIGNERS):
+            if self.names[assigned[0].rstrip("=")] == 1:
+                yield from (_Value(*place, assigned=True) for place in quoted)
+        elif not self.program:
+            self.program = word
+        elif self.program in _TAKERS:
+            yield from (_Value(*place, assigned=False) for place in quoted)

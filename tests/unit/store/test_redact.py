@@ -174,3 +174,45 @@ def test_names_and_ids_lose_known_secrets_and_keep_their_randomness() -> None:
 def test_no_text_makes_redacting_slow(hostile: str) -> None:
     clean = redactor.text(hostile)  # a pattern that backtracks would take minutes
     assert redactor.text(clean) == clean
+
+
+@pytest.mark.parametrize(
+    ("text", "clean"),
+    [
+        ('curl -u "user:two words" https://x', 'curl -u "user:#" https://x'),
+        ("curl --user 'user:it is \"mine\"' https://x", "curl --user 'user:#' https://x"),
+        ('export DB_PASSWORD="quoted value with blanks"', 'export DB_PASSWORD="#"'),
+        ("mysql -p'two words' -h db", "mysql -p'#' -h db"),
+        ('sshpass -p "two words" ssh host', 'sshpass -p "#" ssh host'),
+        ('docker login -u me -p "two words" host', 'docker login -u me -p "#" host'),
+        ("redis-cli -a 'two words' ping", "redis-cli -a '#' ping"),
+        ('tool --password "two words" --now', 'tool --password "#" --now'),
+        ('echo "two words" | sudo -S ls', 'echo "#" | sudo -S ls'),
+        ("curl -u a:bcdefg -u b:cdefgh https://x", "curl -u a:# -u b:# https://x"),
+    ],
+)
+def test_a_quoted_secret_is_taken_out_with_its_blanks(text: str, clean: str) -> None:
+    assert MARK.sub("#", redactor.text(text)) == clean
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "curl -b a=first1 https://x",
+        "curl -b jar.txt -b a=first1 https://x",
+        "curl -b a=first1 -b b=second2 -b c=third3 https://x",
+        "curl -sSb 'a=first1; b=second2' https://x",
+        'curl --cookie=a=first1 --cookie "b=second2" https://x',
+        "true; curl -b a=first1 https://x; curl -b b=second2 https://x",
+    ],
+)
+def test_every_cookie_of_a_call_of_curl_is_taken_out(line: str) -> None:
+    assert not re.search("first|second|third", redactor.text(line))
+
+
+@pytest.mark.parametrize(
+    "code",
+    ['run("--token " + token + " --now")', 'print("--password "%s"" % password)'],
+)
+def test_a_quote_that_closes_before_a_flags_value_opens_none(code: str) -> None:
+    assert redactor.text(code) == code

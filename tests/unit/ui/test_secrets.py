@@ -2,7 +2,10 @@
 
 import pytest
 
+from crabhook.secrets.find import find
 from crabhook.ui.secrets import covered, masked
+from crabhook.ui.text.rows import indented
+from tests.unit.secrets import corpus
 
 
 @pytest.mark.parametrize(
@@ -26,3 +29,88 @@ def test_what_is_covered_is_safe_and_covered_on_each_of_its_lines() -> None:
     assert "abcd1234efgh" not in shown
     assert "\x1b" not in shown
     assert "\n" not in shown
+
+
+@pytest.mark.parametrize(
+    ("line", "shown"),
+    [
+        ('export DB_PASSWORD="two or more words"', 'export DB_PASSWORD="•••••••••••••••••"'),
+        ("DB_PASSWORD='two words' psql -h db", "DB_PASSWORD='•••••••••' psql -h db"),
+        ('curl -u "user:two words" https://x', 'curl -u "user:•••••••••" https://x'),
+        ("cd /x && mysql -p'two words' -h db", "cd /x && mysql -p'•••••••••' -h db"),
+        ("curl -sb 'sid=a b; uu=c' https://x", "curl -sb '•••••••;•••••' https://x"),
+    ],
+)
+def test_a_quoted_secret_is_covered_with_its_blanks_where_a_shell_sees_one_value(
+    line: str, shown: str
+) -> None:
+    assert masked(line) == shown
+
+
+@pytest.mark.parametrize(
+    ("text", "hidden"),
+    [
+        # What is run, however it is made to look like a value.
+        ('eval TOKEN="x rm -rf /"', "rm -rf /"),
+        ('bash -c TOKEN="x rm -rf /"', "rm -rf /"),
+        ('ssh host TOKEN="x rm -rf /"', "rm -rf /"),
+        ('env "A=\nTOKEN="x rm -rf /"', "rm -rf /"),
+        ('env \\\nTOKEN="x rm -rf /"', "rm -rf /"),
+        ('ssh host curl -u "a:b rm -rf /"', "rm -rf /"),
+        ("TOKEN='x rm -rf /'; $TOKEN", "rm -rf /"),
+        ("cat <<E\nit's\nE\nA=' TOKEN=\"x rm -rf /\"'", "rm -rf /"),
+        ("echo 'TOKEN=\"'; rm -rf /; echo '\"'", "rm -rf /"),
+        ("echo $'\\'' TOKEN=\"' ; rm -rf / ; '\"", "rm -rf /"),
+        ("X=1 # it's\nTOKEN=\"'; rm -rf /; '\"", "rm -rf /"),
+        ('TOKEN="$(rm -rf /)"', "rm -rf /"),
+        ('TOKEN="`rm -rf /`"', "rm -rf /"),
+        # A program's name, however random it looks.
+        ("TOKEN= reboot", "reboot"),
+        ("A=1 TOKEN= reboot", "reboot"),
+        ('TOKEN= "reboot" now', "reboot"),
+        ("sudo -u bob k3jT9x2mQ4p8ZqLw7VbN3mJcR5", "k3jT9x2mQ4p8ZqLw7VbN3mJcR5"),
+        ("ls; ./k3jT9x2mQ4p8ZqLw7VbN3mJcR5/run", "k3jT9x2mQ4p8ZqLw7VbN3mJcR5"),
+        ("k3jT9x2mQ4p8ZqLw7VbN3mJcR5 --now", "k3jT9x2mQ4p8ZqLw7VbN3mJcR5"),
+        ("-----BEGIN PRIVATE KEY-----\nrm -rf /", "rm -rf /"),
+    ],
+)
+def test_no_cover_hides_a_command(text: str, hidden: str) -> None:
+    assert hidden in masked(text)
+    assert all(
+        whole == line or hidden in line
+        for whole, line in zip(text.split("\n"), masked(text).split("\n"), strict=True)
+        if hidden in whole
+    )
+
+
+def test_of_a_piece_of_a_longer_text_no_blank_is_covered() -> None:
+    """The quote that it begins with may be the end of one that stands open before it."""
+    piece = 'TOKEN="x rm -rf /"'
+    assert masked(piece) == 'TOKEN="••••••••••"'
+    assert masked(piece, begins=False) == 'TOKEN="• rm -rf /"'
+
+
+def test_in_a_line_of_a_longer_text_a_secret_is_covered_by_what_is_known_of_all() -> None:
+    text = "cd /srv\nexport TOKEN='two words'\nls"
+    assert [row.line for row in indented("  ", text, 1000)] == [
+        "  cd /srv",
+        "  export TOKEN='•••••••••'",
+        "  ls",
+    ]
+    open_before = 'env "A=\nTOKEN="x rm -rf /"'
+    assert [row.line for row in indented("", open_before, 1000)][1] == 'TOKEN="• rm -rf /"'
+
+
+PROGRAM_LIKE = {"random", "private-key", "mailchimp-key", "azure-secret", "discord-token", "jwt"}
+"""Kinds whose secrets could be a program's name where they stand first, as far as their shape goes."""
+
+
+def test_what_the_record_takes_out_the_screen_covers_but_for_programs() -> None:
+    for sample in corpus.secrets():
+        if find(sample.text) and masked(sample.text) == sample.text:
+            assert sample.kind in PROGRAM_LIKE, sample.text
+
+
+def test_the_screen_covers_nothing_that_the_record_keeps() -> None:
+    for sample in corpus.innocent():
+        assert masked(sample.text) == sample.text

@@ -8,11 +8,12 @@ every such text becomes safe in one place, `Row.line`.
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from itertools import islice
+from itertools import islice, zip_longest
 
-from crabhook.ui.secrets import covered
+from crabhook.ui.secrets import masked
 from crabhook.ui.text.safe import TAB, safe
 
+_LOOKED_THROUGH = 32_768  # characters of a text whose secrets are looked for as a whole
 _MOST_TAKEN = 200_000  # rows; a fraction of a second
 
 
@@ -20,13 +21,17 @@ _MOST_TAKEN = 200_000  # rows; a fraction of a second
 class Row:
     """One line before it is printed: our words, then the agent's, then ours again.
 
-    `shortened` tells that some of the agent's text is not there.
+    `shortened` tells that some of the agent's text is not there.  `piece` tells
+    that it is a line of a longer text, and `shown` is then that line with its
+    secrets covered, where the longer text was looked through as a whole.
     """
 
     ours: str
     theirs: str = ""
     after: str = ""
     shortened: bool = False
+    piece: bool = False
+    shown: str = ""
 
     @property
     def size(self) -> int:
@@ -36,7 +41,8 @@ class Row:
     @property
     def line(self) -> str:
         """The row as it is printed, the agent's words made safe and the secrets in them covered."""
-        return self.ours + covered(self.theirs.replace("\t", TAB)) + self.after
+        shown = self.shown or masked(self.theirs, begins=not self.piece)
+        return self.ours + safe(shown.replace("\t", TAB)) + self.after
 
     @property
     def bare_line(self) -> str:
@@ -49,8 +55,11 @@ class Row:
         gone = len(self.theirs) - 2 * half
         if gone <= 0:
             return self
-        text = f"{self.theirs[:half]}⟨{gone} characters left out⟩{self.theirs[half + gone :]}"
-        return replace(self, theirs=text, shortened=True)
+        theirs, shown = (
+            f"{text[:half]}⟨{gone} characters left out⟩{text[half + gone :]}" if text else ""
+            for text in (self.theirs, self.shown)
+        )
+        return replace(self, theirs=theirs, shown=shown, shortened=True, piece=True)
 
 
 def indented(indent: str, text: str, longest: int) -> Iterator[Row]:
@@ -58,11 +67,18 @@ def indented(indent: str, text: str, longest: int) -> Iterator[Row]:
     half = longest // 2
     gone = len(text) - 2 * half
     if len(text) <= longest:
-        yield from (Row(indent, line) for line in text.split("\n"))
+        yield from _lines(indent, text)
     else:
-        yield from (Row(indent, line) for line in text[:half].split("\n"))
+        yield from _lines(indent, text[:half])
         yield Row(f"  … {gone} characters left out here …", shortened=True)
-        yield from (Row(indent, line) for line in text[half + gone :].split("\n"))
+        yield from _lines(indent, text[half + gone :], begins=False)
+
+
+def _lines(indent: str, text: str, *, begins: bool = True) -> Iterator[Row]:
+    """Yield a row for each line, its secrets covered by what is known of the whole text."""
+    shown = masked(text, begins=begins) if len(text) <= _LOOKED_THROUGH else ""
+    for line, covered in zip_longest(text.split("\n"), shown.split("\n"), fillvalue=""):
+        yield Row(indent, line, piece=True, shown=covered)
 
 
 def bounded(rows: Iterable[Row], lines: int, characters: int) -> list[Row]:

@@ -12,7 +12,8 @@ from typing import TypeAlias
 
 from prompt_toolkit.utils import get_cwidth
 
-from crabhook.ui.secrets import COVER, masked, names_a_secret
+from crabhook.secrets.assigned import names_a_secret
+from crabhook.ui.secrets import COVER, masked
 from crabhook.ui.text.safe import safe
 
 Speller: TypeAlias = Callable[[str], str]
@@ -76,7 +77,7 @@ def wrapped(line: str, columns: int, spell: Speller, *, words: bool = False) -> 
     `words` breaks at spaces where it can, and a space at a row's end is not
     carried over; nothing else is ever left out.
     """
-    left, start = "", 0
+    left, start, spell = "", 0, in_pieces(spell)
     while start < len(line):
         end = start + CHUNK
         if end < len(line):  # between two words, so that a speller sees words whole
@@ -140,9 +141,22 @@ class Mask:
         """Return `text` spelt, the secrets in it covered."""
         return self.spell(masked(text, self.cover))
 
+    def piece(self, text: str) -> str:
+        """Return a piece of a longer text spelt, the secrets in it covered."""
+        return self.spell(masked(text, self.cover, begins=False))
+
+    def unspelt(self, text: str) -> str:
+        """Return `text` with its secrets covered; its lines can then be spelt one by one."""
+        return masked(text, self.cover)
+
     def whole(self, text: str) -> str:
         """Return all of `text` covered, as the value of a field that names a secret is."""
         return self.spell("".join(self.cover if letter.isalnum() else letter for letter in text))
+
+
+def in_pieces(spell: Speller) -> Speller:
+    """Return how `spell` spells the pieces of a longer text."""
+    return spell.piece if isinstance(spell, Mask) else spell
 
 
 def spelling_of(name: str, spell: Speller) -> Speller:

