@@ -35,10 +35,17 @@ async def one_hook(port: Opened, session: int, number: int, turns: asyncio.Semap
         reader, writer = await asyncio.open_unix_connection(str(path_of(port)))
         writer.write(call.take())
         while not call.accepted:
-            call.feed(await reader.read(1 << 16))
+            call.feed(await read(reader))
             writer.write(call.take())
     while call.status is None:
-        call.feed(await reader.read(1 << 16))
+        call.feed(await read(reader))
         writer.write(call.take())
     writer.close()
     return pb.PermissionResponse.FromString(call.message).permission_decision_reason
+
+
+async def read(reader: asyncio.StreamReader) -> bytes:
+    """Return what came; a connection that ended is an error, not an empty read for ever."""
+    if data := await reader.read(1 << 16):
+        return data
+    raise ConnectionResetError
