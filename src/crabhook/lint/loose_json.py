@@ -1,10 +1,11 @@
 """Objects in text that is nearly JSON: JSON with holes in it, and jq programs."""
 
+import json
 import re
 from collections.abc import Callable
 
 from crabhook.lint.finding import Place
-from crabhook.lint.script import UNKNOWN, Literal, Shape
+from crabhook.lint.script import UNKNOWN, Answer, Literal, Shape, Written
 
 HOLE = "\ue000"
 """Stands in a text for what is only known when the script runs."""
@@ -34,6 +35,21 @@ def read_object(text: str, place: Callable[[int], Place]) -> Shape | None:
     except _NotAnObjectError:
         return None
     return shape if reader.blank(end) == len(text) else None
+
+
+def read_answer(text: str, place: Place, *, whole: bool) -> Answer:
+    """Return the answer that a text in braces is, or is meant to be.
+
+    `whole`: the text is all that is written, so that it has to be JSON as it stands.
+    """
+    shape = read_object(text, lambda _: place)
+    written = Written.JSON
+    if whole:
+        try:
+            json.loads(text)
+        except (ValueError, RecursionError):
+            written = Written.BROKEN
+    return Answer(place, written, (shape,) if shape else ())
 
 
 class _NotAnObjectError(Exception):

@@ -5,12 +5,21 @@ known when the script runs.
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum, StrEnum
 from typing import TypeAlias
 
 from crabhook.lint.finding import Place
+
+_WAITERS = frozenset({"timeout", "gtimeout", "sleep"})
+_WAIT_OPTIONS = {"crabhook": ("--wait",), "curl": ("--max-time", "-m"), "read": ("-t",)}
+WAITING = _WAITERS | {"crabhook", "curl"}
+"""The programs whose words say how long they wait, of those that are no shell's own."""
+
+_VALUED = frozenset({"-k", "--kill-after", "-s", "--signal"})
+_LENGTH = re.compile(r"(\d{1,9}(?:\.\d{1,9})?)([smhd]?)")
+_UNITS = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86_400}
 
 # Past and present of refusing, and the words people put in front of a refusal.
 _REFUSING = re.compile(
@@ -212,3 +221,38 @@ def refuses(words: str, *, first: bool = False) -> bool:
 def named_for_refusing(function: str) -> bool:
     """Whether a function's name says that it refuses, as `block` and `deny_call` do."""
     return _NAMED.search(function) is not None
+
+
+def waited(program: str, words: Sequence[str]) -> tuple[float, str] | None:
+    """Return how long a program waits by its own words, in seconds, and by which; None for no time.
+
+    Known are crabhook's `--wait`, curl's `-m`, the shell's `read -t`, and what only waits.
+    """
+    name = program.rpartition("/")[2]
+    if name in _WAITERS:
+        return _seconds(_first_operand(words), name)
+    found = None
+    for number, word in enumerate(words):
+        for option in _WAIT_OPTIONS.get(name, ()):
+            stem = f"{option}=" if option.startswith("--") else option
+            if word == option and number + 1 < len(words):
+                found = _seconds(words[number + 1], option)
+            elif word.startswith(stem) and word != option:
+                found = _seconds(word.removeprefix(stem), option)
+    return found
+
+
+def _first_operand(words: Sequence[str]) -> str:
+    """Return the first word that is no option of `timeout`, nor an option's value."""
+    rest = iter(words)
+    for word in rest:
+        if word in _VALUED:
+            next(rest, None)
+        elif not word.startswith("-"):
+            return word
+    return ""
+
+
+def _seconds(text: str, what: str) -> tuple[float, str] | None:
+    length = _LENGTH.fullmatch(text)
+    return (float(length[1]) * _UNITS[length[2]], f"{what} {text}") if length else None

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from crabhook.lint.configuration import protocols
 from crabhook.lint.configuration.read import Configuration, Handler
+from crabhook.lint.script import WAITING, waited
 
 _INTERPRETER = re.compile(r"(?:python(?:\d+(?:\.\d+)?)?|bash|sh|dash|zsh|ksh|node|uv|env)")
 _WITH_VALUE = frozenset({"-W", "-X", "-o", "--rcfile", "--init-file"})
@@ -17,11 +18,6 @@ _OPERATOR = re.compile(r"[|&;<>()]+")
 _PLACEHOLDER = re.compile(r"\$\{?([A-Z_]+)\}?")
 _SCRIPT = re.compile(r".*\.(?:py|sh|bash|js|mjs|cjs|ts|rb|pl)")
 _STUB = re.compile(r"(?:^|/)crabhook/hook/run\.py$")
-_WAIT_OPTIONS = {"crabhook": ("--wait",), "curl": ("--max-time", "-m")}
-_WAITERS = frozenset({"timeout", "gtimeout", "sleep"})
-_VALUED = frozenset({"-k", "--kill-after", "-s", "--signal"})
-_LENGTH = re.compile(r"(\d{1,9}(?:\.\d{1,9})?)([smhd]?)")
-_UNITS = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86_400}
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,53 +53,16 @@ def program(configuration: Configuration, handler: Handler) -> Program | None:
 
 
 def own_wait(handler: Handler) -> tuple[float, str] | None:
-    """Return how long a handler's command waits by its own words, in seconds, and by which.
-
-    Known are crabhook's `--wait`, curl's `-m`, and the programs `timeout` and `sleep`.
-    """
+    """Return how long a handler's command waits by its own words, in seconds, and by which."""
     if handler.type != "command":
         return None
     command, args = handler.command
     words = _words(command) if args is None else [command, *args]
     for number, word in enumerate(words):
-        rest = words[number + 1 :]
-        if _STUB.search(word):
-            return _given(("--wait",), rest)
-        name = word.rpartition("/")[2]
-        if name in _WAIT_OPTIONS:
-            return _given(_WAIT_OPTIONS[name], rest)
-        if name in _WAITERS:
-            return _seconds(_first_operand(rest), name)
+        name = "crabhook" if _STUB.search(word) else word.rpartition("/")[2]
+        if name in WAITING:
+            return waited(name, words[number + 1 :])
     return None
-
-
-def _given(options: Sequence[str], words: Sequence[str]) -> tuple[float, str] | None:
-    """Return what the last of these options among the words says."""
-    found = None
-    for number, word in enumerate(words):
-        for option in options:
-            stem = f"{option}=" if option.startswith("--") else option
-            if word == option and number + 1 < len(words):
-                found = _seconds(words[number + 1], option)
-            elif word.startswith(stem) and word != option:
-                found = _seconds(word.removeprefix(stem), option)
-    return found
-
-
-def _first_operand(words: Sequence[str]) -> str:
-    """Return the first word that is no option of `timeout`, nor an option's value."""
-    rest = iter(words)
-    for word in rest:
-        if word in _VALUED:
-            next(rest, None)
-        elif not word.startswith("-"):
-            return word
-    return ""
-
-
-def _seconds(text: str, what: str) -> tuple[float, str] | None:
-    length = _LENGTH.fullmatch(text)
-    return (float(length[1]) * _UNITS[length[2]], f"{what} {text}") if length else None
 
 
 def _words(command: str) -> Sequence[str]:

@@ -5,14 +5,13 @@ the script's text tells it.
 """
 
 import ast
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import TypeAlias
 
 from crabhook.lint.finding import Place
-from crabhook.lint.loose_json import HOLE, read_object
+from crabhook.lint.loose_json import HOLE, read_answer
 from crabhook.lint.python.tree import Follower, Scope, Tree
 from crabhook.lint.script import UNKNOWN, Answer, Literal, Shape, Written
 
@@ -271,7 +270,7 @@ class _Texts:
                 case ast.Dict():
                     yield Answer(place, Written.REPR, self.shapes.shapes(node))
                 case _ if _is_braced(text := self._plain(node)):
-                    yield _from_text(text, place)
+                    yield read_answer(text, place, whole=HOLE not in text)
                 case ast.BinOp():
                     for one in _summands(node):
                         if self.tree.called(one) == "json.dumps":
@@ -301,13 +300,3 @@ def _summands(node: ast.expr) -> list[ast.expr]:
         else:
             found.append(one)
     return found
-
-
-def _from_text(text: str, place: Place) -> Answer:
-    shape = read_object(text, lambda _: place)
-    if HOLE not in text:
-        try:
-            json.loads(text)
-        except (ValueError, RecursionError):
-            return Answer(place, Written.BROKEN, (shape,) if shape else ())
-    return Answer(place, Written.JSON, (shape,) if shape else ())

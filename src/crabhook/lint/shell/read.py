@@ -1,17 +1,15 @@
 """A shell hook script's facts: which commands write what and where, and what else it does."""
 
-import json
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import pairwise
 
 from tree_sitter import Node
 
 from crabhook.lint.discover import shebang
 from crabhook.lint.finding import Place
-from crabhook.lint.loose_json import HOLE, read_object
+from crabhook.lint.loose_json import HOLE, read_answer, read_object
 from crabhook.lint.script import (
     Answer,
     Exit,
@@ -22,6 +20,7 @@ from crabhook.lint.script import (
     Written,
     named_for_refusing,
     refuses,
+    waited,
 )
 from crabhook.lint.shell.tree import ShellTree, filled, heredoc, plain, source, words
 
@@ -35,10 +34,6 @@ MAX_SIBLINGS = 500
 MAX_COMMANDS = 400  # that print or exit; a hook has ten
 
 _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]+")
-_LENGTH = re.compile(r"(\d{1,7}(?:\.\d{1,3})?)([smhd]?)")
-_UNITS = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400}
-_VALUED = frozenset({"-k", "-s"})
-_CURL = frozenset({"-m", "--max-time"})
 _BLOCKS = frozenset({"program", "compound_statement", "do_group", "if_statement", "elif_clause"})
 _BLOCKS |= {"else_clause", "case_item", "subshell"}
 _BRANCHES = frozenset({"elif_clause", "else_clause"})
@@ -205,14 +200,8 @@ class _Reader:
         text = one.text.strip()
         if not (text.startswith("{") and text.endswith("}")):
             return None
-        place = self._tree.place(one.node)
-        shape = read_object(text, lambda _: place)
-        if HOLE not in text and "\\" not in text:
-            try:
-                json.loads(text)
-            except (ValueError, RecursionError):
-                return Answer(place, Written.BROKEN, (shape,) if shape else ())
-        return Answer(place, Written.JSON, (shape,) if shape else ())
+        whole = HOLE not in text and "\\" not in text
+        return read_answer(text, self._tree.place(one.node), whole=whole)
 
     def _made(self, command: Node, said: Sequence[Node]) -> Answer | None:
         """Return the answer that `jq` makes, where its program is one object."""
@@ -269,15 +258,8 @@ class _Reader:
     def _waits(self) -> Iterator[Wait]:
         for node, parts in self._commands:
             said = [plain(word) for word in parts]
-            length = ""
-            if said[:1] in (["sleep"], ["timeout"]):
-                length = _first(said[1:])
-            elif said[:1] == ["curl"]:
-                length = _after(said, _CURL)
-            elif said[:1] == ["read"]:
-                length = _after(said, frozenset({"-t"}))
-            if found := _LENGTH.fullmatch(length):
-                yield Wait(self._tree.place(node), float(found[1]) * _UNITS[found[2]], said[0])
+            if said and (found := waited(said[0], said[1:])):
+                yield Wait(self._tree.place(node), found[0], said[0])
 
     def _variables(self) -> Iterator[Named]:
         for node in self._tree.nodes:
@@ -297,22 +279,3 @@ def _simple(node: Node) -> Iterator[Node]:
         node = node.named_children[0]
     if node.type == "command":
         yield node
-
-
-def _first(said: Sequence[str]) -> str:
-    """Return the first word that is no option, and no value of one (of `timeout`)."""
-    rest = iter(said)
-    for word in rest:
-        if word in _VALUED:
-            next(rest, None)
-        elif not word.startswith("-"):
-            return word
-    return ""
-
-
-def _after(said: Sequence[str], options: frozenset[str]) -> str:
-    """Return the word after one of these options."""
-    for option, value in pairwise(said):
-        if option in options:
-            return value
-    return ""
