@@ -2,9 +2,9 @@
 
 By the hook's own client the request names a platform that no server knows.  By HTTP its body is
 not JSON.  A server looks at the token first and at that next, and refuses before there is an
-event: nothing is recorded or decided, and shown alone that somebody came without the token, where
-it is wrong.  What it says of the platform names those it knows, so it also tells whether it knows
-this agent.
+event: nothing is recorded or decided.  Where the token is wrong, the desk shows that a hook came
+without it.  The refusal of a platform names the platforms that the server knows, and so tells
+whether it knows this agent.
 """
 
 import re
@@ -81,7 +81,7 @@ class Knock(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Heard:
-    """What came of asking, and the words of whoever said so."""
+    """What came of asking, and the words that the server or the system said."""
 
     knock: Knock
     words: str = ""

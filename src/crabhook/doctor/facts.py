@@ -55,7 +55,7 @@ class Case:
     """One agent as it stands on this machine.
 
     `program` is where its program was found, if it was.  `wanted`: it was
-    asked about, or no agent is hooked, and this one could be.
+    asked about, or no agent is hooked and this agent could be.
     """
 
     agent: Platform
@@ -77,69 +77,69 @@ class Case:
     @cached_property
     def entries(self) -> tuple[Entry, ...]:
         """All our entries, in whatever settings, those that decide first."""
-        entries = [one for settings in self.hooked for one in settings.ours]
-        return tuple(sorted(entries, key=lambda one: one.event not in self.agent.decided))
+        entries = [entry for settings in self.hooked for entry in settings.ours]
+        return tuple(sorted(entries, key=lambda entry: entry.event not in self.agent.decided))
 
     @cached_property
     def programs(self) -> tuple[Entry, ...]:
         """One of our entries for each program that they start."""
-        started = (one for one in self.entries if not one.url)
-        return _distinct(started, lambda one: (one.interpreter, one.stub))
+        started = (entry for entry in self.entries if not entry.url)
+        return _distinct(started, lambda entry: (entry.interpreter, entry.stub))
 
     @cached_property
     def servers(self) -> tuple[Entry, ...]:
         """One of our entries for each server that they ask, and how."""
         return _distinct(
-            (one for one in self.entries if not one.url),
-            lambda one: (one.options.server, one.given("--token-file"), one.options.tls_ca),
+            (entry for entry in self.entries if not entry.url),
+            lambda entry: (entry.options.server, entry.given("--token-file"), entry.options.tls_ca),
         )
 
     @cached_property
     def doors(self) -> tuple[Entry, ...]:
         """One of our entries for each place that the agent sends them to."""
-        return _distinct((one for one in self.entries if one.url), lambda one: one.url)
+        return _distinct((entry for entry in self.entries if entry.url), lambda entry: entry.url)
 
-    def may_start(self, one: Entry) -> bool:
+    def may_start(self, entry: Entry) -> bool:
         """Whether it is safe to start what an entry names: a project's may be anybody's."""
-        return self._is_own(one) or self.is_as_installed(one)
+        return self._is_own(entry) or self.is_as_installed(entry)
 
-    def is_as_installed(self, one: Entry) -> bool:
+    def is_as_installed(self, entry: Entry) -> bool:
         """Whether an entry starts our client as this installation would have it started."""
-        words = one.command[1:6] == ("-I", "-S", "-c", START, one.stub)
-        return words and one.is_of_this_installation
+        words = entry.command[1:6] == ("-I", "-S", "-c", START, entry.stub)
+        return words and entry.is_of_this_installation
 
-    def may_ask(self, one: Entry) -> bool:
+    def may_ask(self, entry: Entry) -> bool:
         """Whether it is safe to ask the server that an entry names, and to show it the token."""
-        local = one.options.server.startswith("unix:") and not one.options.tls_ca
-        return self._is_own(one) or (local and one.given("--token-file") is None)
+        local = entry.options.server.startswith("unix:") and not entry.options.tls_ca
+        return self._is_own(entry) or (local and entry.given("--token-file") is None)
 
-    def may_send(self, one: Entry) -> bool:
+    def may_send(self, entry: Entry) -> bool:
         """Whether it is safe to show the token where an entry is sent to."""
-        return self._is_own(one)
+        return self._is_own(entry)
 
     def looking_anyway(self) -> str:
         """Return the command that starts and asks what the project names."""
         words = ("doctor", self.agent.name, "--project", str(self.wish.project), "--trust-project")
         return commands.crabhook(*words)
 
-    def _is_own(self, one: Entry) -> bool:
+    def _is_own(self, entry: Entry) -> bool:
         """Whether an entry is in settings that no project brings."""
         theirs = (Scope.PROJECT, Scope.LOCAL)
         return self.wish.trusting or any(
-            file.scope not in theirs for file in self.hooked if one in file.ours
+            file.scope not in theirs for file in self.hooked if entry in file.ours
         )
 
-    def patience(self, one: Entry) -> float:
+    def patience(self, entry: Entry) -> float:
         """Return how many seconds the agent waits for this hook."""
         protocol = self.agent.protocol
-        return protocol.timeout if one.timeout is None else one.timeout * protocol.unit
+        return protocol.timeout if entry.timeout is None else entry.timeout * protocol.unit
 
-    def reinstalling(self, one: Entry, **changes: str | int) -> str:
+    def reinstalling(self, entry: Entry, **changes: str | int) -> str:
         """Return the command that writes the hooks of one entry's file anew.
 
         They are as they were meant, but for the `changes`, fields of an Installation.
         """
-        settings = next(file for file in self.hooked if one in file.ours)
+        settings = next(file for file in self.hooked if entry in file.ours)
         how = replace(installation(self.agent, settings.ours), **changes)  # type: ignore[arg-type]
         return commands.install(
             self.agent.name, settings.scope or Scope.USER, self.wish.project, how
@@ -187,8 +187,8 @@ def read(path: Path, scope: Scope | None) -> Settings:
 
 def _distinct(entries: Iterable[Entry], key: Callable[[Entry], object]) -> tuple[Entry, ...]:
     firsts: dict[object, Entry] = {}
-    for one in entries:
-        firsts.setdefault(key(one), one)
+    for found in entries:
+        firsts.setdefault(key(found), found)
     return tuple(firsts.values())
 
 
@@ -223,5 +223,7 @@ def _deciding(cases: Iterable[Case]) -> Iterator[Path]:
     for case in cases:
         for settings in case.hooked:
             yield settings.path
-        for one in case.programs:
-            yield from (Path(word) for word in (one.interpreter, one.stub) if word.startswith("/"))
+        for started in case.programs:
+            yield from (
+                Path(word) for word in (started.interpreter, started.stub) if word.startswith("/")
+            )

@@ -47,7 +47,7 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """A file's text and its kind; `executable`: the file system lets somebody run it."""
+    """A file's text and its kind; `executable`: its mode lets some user run it."""
 
     path: Path
     text: str

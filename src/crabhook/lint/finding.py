@@ -37,7 +37,7 @@ START = Place(1, 1)
 class Rule:
     """One thing the linter looks for.
 
-    `means`: what it comes to, for whoever relies on the hook.  `do`: the way out.
+    `means`: what it comes to for the person who relies on the hook.  `do`: the way out.
     """
 
     id: str

@@ -1,4 +1,4 @@
-"""A supervisor for Stop and AskUserQuestion: somebody looks before a person has to.
+"""A supervisor for Stop and AskUserQuestion: a reviewer looks before a person has to.
 
 `running` is the hook's process, `contract` what goes in and comes out, `iterations` the
 count of what was reviewed.  `reviewers` are the operator at the desk and a command of the

@@ -128,7 +128,7 @@ def _conclude(
 def _occasion_of_a_reviewer() -> Occasion:
     """Return what a reviewer's own agent is about to do: a stop, if that cannot be read.
 
-    Whatever it is, it is let go at once; so even a broken input is.
+    Either is let go at once, and a broken input too.
     """
     try:
         return read(_standard_input(Deadline(Settings().review_timeout))).occasion or Occasion.STOP

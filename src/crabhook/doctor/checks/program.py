@@ -26,81 +26,81 @@ _WHO = (
 
 def program_runs(case: Case) -> Iterator[Finding]:
     """Whether the program that is registered is there, runs, and is of this installation."""
-    for one in case.programs:
-        mend = case.reinstalling(one)
-        if not case.may_start(one):
-            what = f"not started, since the project's settings name it: {one.told}"
+    for entry in case.programs:
+        mend = case.reinstalling(entry)
+        if not case.may_start(entry):
+            what = f"not started, since the project's settings name it: {entry.told}"
             means = "a project may name any program; look at it before you trust it"
             mend = case.looking_anyway()
             yield Finding("hook.program", Status.WARNING, what, means, mend)
             continue
         try:
-            version, path = _who(one)
+            version, path = _who(entry)
         except ProgramError as error:
             means = f"{case.title} cannot start the hook, and goes on without the operator"
             yield Finding("hook.program", Status.FAULT, str(error), means, mend)
             continue
         what = f"crabhook {version} by {path}"
-        if not one.is_of_this_installation:
+        if not entry.is_of_this_installation:
             yield Finding(
                 "hook.program",
                 Status.WARNING,
-                f"{what}, at {one.stub or one.interpreter}; this is {__version__} at "
+                f"{what}, at {entry.stub or entry.interpreter}; this is {__version__} at "
                 f"{program.stub()}",
                 "the hooks are of another installation, which this one's upgrades do not reach",
                 mend,
             )
             continue
-        for trouble in program.misgivings(one.interpreter):
+        for trouble in program.misgivings(entry.interpreter):
             yield Finding("hook.program", Status.WARNING, trouble, "the hook may be slow, or gone")
         yield Finding("hook.program", Status.OK, what, figures={"version": version})
 
 
-def _who(one: Entry) -> tuple[str, str]:
+def _who(entry: Entry) -> tuple[str, str]:
     """Return the version of the program that an entry starts, and its interpreter.
 
     Raises ProgramError, saying why, where that cannot be run.
     """
-    if not one.command:
-        raise ProgramError(f"only a shell could tell what this starts: {one.told}")
-    if one.stub and not Path(one.stub).is_file():
-        raise ProgramError(f"there is no {one.stub}")
-    words = ("-I", "-S", "-c", _WHO, one.stub) if one.stub else ("--version",)
-    said = run([one.interpreter, *words], seconds=_START, environment=os.environ)
+    if not entry.command:
+        raise ProgramError(f"only a shell could tell what this starts: {entry.told}")
+    if entry.stub and not Path(entry.stub).is_file():
+        raise ProgramError(f"there is no {entry.stub}")
+    words = ("-I", "-S", "-c", _WHO, entry.stub) if entry.stub else ("--version",)
+    said = run([entry.interpreter, *words], seconds=_START, environment=os.environ)
     lines = said.stdout.splitlines()
     if said.code or not lines:
-        raise ProgramError(f"{one.interpreter} ends with {said.code}: {said.last_words}")
-    return lines[0].removeprefix("crabhook "), one.interpreter if len(lines) < 2 else lines[1]
+        raise ProgramError(f"{entry.interpreter} ends with {said.code}: {said.last_words}")
+    return lines[0].removeprefix("crabhook "), entry.interpreter if len(lines) < 2 else lines[1]
 
 
 def fast(case: Case) -> Iterator[Finding]:
     """Whether a hook call takes about as long as starting Python, measured."""
-    for one in [one for one in case.programs if case.may_start(one)][:1]:
+    for entry in [entry for entry in case.programs if case.may_start(entry)][:1]:
         try:
-            _, python = _who(one)
-            if not one.stub:
+            _, python = _who(entry)
+            if not entry.stub:
                 python = program.interpreter()
             with TemporaryDirectory(prefix="crabhook-doctor-") as folder:
-                speed, where = _timed(case, one, python, Path(folder))
+                speed, where = _timed(case, entry, python, Path(folder))
         except ProgramError as error:
             what = f"it cannot be measured: {error}"
-            yield Finding("hook.fast", Status.UNKNOWN, what, mend=case.reinstalling(one))
+            yield Finding("hook.fast", Status.UNKNOWN, what, mend=case.reinstalling(entry))
             continue
-        yield _judged(case, one, speed, where)
+        yield _judged(case, entry, speed, where)
 
 
-def _timed(case: Case, one: Entry, python: str, folder: Path) -> tuple[Speed, str]:
+def _timed(case: Case, entry: Entry, python: str, folder: Path) -> tuple[Speed, str]:
     """Measure an entry's command against its server, or against nobody where none answers.
 
     The server refuses before there is an event: see `probe`.
     """
-    there = case.may_ask(one) and ask(one.asking()).there
+    there = case.may_ask(entry) and ask(entry.asking()).there
     nobody = () if there else ("--server", f"unix:{folder}/nobody")
     words = ("--platform", NO_PLATFORM, "--wait", "5", "--reconnect", "0", *nobody)
     rounds = _QUICK_ROUNDS if case.wish.quick else _ROUNDS
     environment: Mapping[str, str] = os.environ
     speed = measure(
-        (*one.command, *words),
+        (*entry.command, *words),
         python,
         environment,
         case.wish.project,
@@ -109,7 +109,7 @@ def _timed(case: Case, one: Entry, python: str, folder: Path) -> tuple[Speed, st
     return speed, "the server there" if there else "no server there"
 
 
-def _judged(case: Case, one: Entry, speed: Speed, where: str) -> Finding:
+def _judged(case: Case, entry: Entry, speed: Speed, where: str) -> Finding:
     what = (
         f"{speed.hook:.0f} ms a call, {speed.python:.0f} ms a bare start of Python; "
         f"pair by pair {speed.ratio:.2f} times, of {speed.rounds} pairs, {where}"
@@ -122,7 +122,7 @@ def _judged(case: Case, one: Entry, speed: Speed, where: str) -> Finding:
     }
     if speed.ratio <= GOAL:
         return Finding("hook.fast", Status.OK, what, figures=figures)
-    mendable = not (case.is_as_installed(one) and program.is_compiled())
+    mendable = not (case.is_as_installed(entry) and program.is_compiled())
     tls = "TLS alone costs three starts of Python: a tunnel to the Unix socket has none of that; "
     return Finding(
         "hook.fast",
@@ -130,7 +130,7 @@ def _judged(case: Case, one: Entry, speed: Speed, where: str) -> Finding:
         what,
         f"{case.title} waits that long at every event, dozens of times a turn",
         # Written anew it would start in the same way, and TLS would cost as much.
-        case.reinstalling(one) if mendable and not one.options.tls_ca else "",
-        f"{tls if one.options.tls_ca else ''}a busy machine measures badly: look again",
+        case.reinstalling(entry) if mendable and not entry.options.tls_ca else "",
+        f"{tls if entry.options.tls_ca else ''}a busy machine measures badly: look again",
         figures=figures,
     )

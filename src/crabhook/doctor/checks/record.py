@@ -29,7 +29,7 @@ LAST, QUICK_LAST = 50_000, 1_000  # records that are verified of a longer record
 class Tail(Reader):
     """A view of the last so many records, which `verify` reads like a whole.
 
-    Where there is at most one more than that it is the whole.
+    It is the whole record where that has at most one record more.
     """
 
     def __init__(self, path: Path, last: int) -> None:

@@ -25,17 +25,17 @@ _HTTP = "server.http"
 
 def answers(case: Case) -> Iterator[Finding]:
     """Whether each server that the hooks ask is there, admits them, and knows the agent."""
-    for one in case.servers:
-        server = one.options.server
-        if not case.may_ask(one):
+    for entry in case.servers:
+        server = entry.options.server
+        if not case.may_ask(entry):
             what = f"{server} was not asked, since the project's settings name it"
             means = "a project may name any server, and it would be shown the token"
             mend = case.looking_anyway()
             yield Finding("server.answers", Status.WARNING, what, means, mend)
             continue
-        answer = ask(one.asking())
+        answer = ask(entry.asking())
         if not answer.there:
-            yield _silent(case, one, answer)
+            yield _silent(case, entry, answer)
         elif case.agent.name not in answer.platforms:
             yield Finding(
                 "server.answers",
@@ -53,67 +53,67 @@ def answers(case: Case) -> Iterator[Finding]:
             )
 
 
-def _silent(case: Case, one: Entry, answer: Answer) -> Finding:
-    closed = one.given("--when-unreachable") == "deny"
+def _silent(case: Case, entry: Entry, answer: Answer) -> Finding:
+    closed = entry.given("--when-unreachable") == "deny"
     means = (
         "every call that the operator should decide is denied"
         if closed
         else f"the operator is not asked: {case.title} goes by its own rules alone"
     )
-    mend, advice = _serve(case, one), ""
+    mend, advice = _serve(case, entry), ""
     if answer.no_token:
         token = config.token_file()
-        another = token.is_file() and one.given("--token-file") != str(token)
-        mend = case.reinstalling(one, token_file=str(token)) if another else ""
+        another = token.is_file() and entry.given("--token-file") != str(token)
+        mend = case.reinstalling(entry, token_file=str(token)) if another else ""
         advice = (
             "the server's token file is what --token-file of `crabhook serve` names"
             if another or not token.is_file()
             else f"the server began with another token than {token} holds now: end it, begin anew"
         )
-    elif folder := _open_folder(one):
+    elif folder := _open_folder(entry):
         mend = commands.chmod("700", folder)
         advice = "a hook asks nobody, and no server begins, in a folder that others can write to"
     elif answer.kind == "options":
-        mend, advice = _of_its_options(case, one)
-    elif elsewhere := _elsewhere(one):
-        mend = case.reinstalling(one, server=elsewhere)
+        mend, advice = _of_its_options(case, entry)
+    elif elsewhere := _elsewhere(entry):
+        mend = case.reinstalling(entry, server=elsewhere)
         advice = f"your settings have the server listen on {elsewhere}, where one answers"
     elif not mend:
         advice = remedy_of(answer.words)
     return Finding("server.answers", Status.FAULT, answer.words, means, mend, advice)
 
 
-def _of_its_options(case: Case, one: Entry) -> tuple[str, str]:
+def _of_its_options(case: Case, entry: Entry) -> tuple[str, str]:
     """Return what mends options that the client refuses, and what to know of it.
 
     Installing again with the same token file would change nothing.
     """
-    name = one.given("--token-file")
+    name = entry.given("--token-file")
     if name is None:
-        return case.reinstalling(one), ""
+        return case.reinstalling(entry), ""
     path = Path(name)
     if path.is_file() and path.stat().st_mode & 0o077:
         return commands.chmod("600", path), ""
     return "", f"copy the server's token to {path}, with the mode 0600"
 
 
-def _open_folder(one: Entry) -> Path | None:
+def _open_folder(entry: Entry) -> Path | None:
     """Return the socket's folder where it is ours and others may write there."""
-    folder = Path(one.options.server.removeprefix("unix:")).parent
+    folder = Path(entry.options.server.removeprefix("unix:")).parent
     try:
         found = folder.stat()
     except OSError:
         return None
-    ours = one.options.server.startswith("unix:") and found.st_uid == os.getuid()
+    ours = entry.options.server.startswith("unix:") and found.st_uid == os.getuid()
     return folder if ours and found.st_mode & 0o022 and not found.st_mode & stat.S_ISVTX else None
 
 
-def _serve(case: Case, one: Entry) -> str:
+def _serve(case: Case, entry: Entry) -> str:
     """Return the command that begins a server where the hook looks for one, if it can be here.
 
     One server takes in hooks both ways, so it opens the door for those that are sent as well.
     """
-    server = one.options.server
+    server = entry.options.server
     if server != str(default_address()) and not server.startswith("unix:"):
         return ""
     listen = () if server == str(default_address()) else ("--listen", server)
@@ -121,7 +121,7 @@ def _serve(case: Case, one: Entry) -> str:
     return commands.crabhook("serve", *listen, *next(filter(None, sent), ()))
 
 
-def _elsewhere(one: Entry) -> str:
+def _elsewhere(entry: Entry) -> str:
     """Return another address of the owner's settings at which a server answers, if one does."""
     try:
         listens = config.load().listen
@@ -130,24 +130,24 @@ def _elsewhere(one: Entry) -> str:
     for address in listens:
         options = Options()
         options.server = address
-        if address != one.options.server and address.startswith("unix:") and ask(options).there:
+        if address != entry.options.server and address.startswith("unix:") and ask(options).there:
             return address
     return ""
 
 
 def private_socket(case: Case) -> Iterator[Finding]:
     """Whether the socket and its folder are their owner's alone: who can write there can answer."""
-    for one in case.servers:
-        if not one.options.server.startswith("unix:") or one.options.tls_ca:
+    for entry in case.servers:
+        if not entry.options.server.startswith("unix:") or entry.options.tls_ca:
             continue
-        path = Path(one.options.server.removeprefix("unix:"))
-        found = list(_open_to_others(case, one, path))
+        path = Path(entry.options.server.removeprefix("unix:"))
+        found = list(_open_to_others(case, entry, path))
         yield from found
         if not found and path.exists():
             yield Finding("server.socket", Status.OK, f"{path} and its folder are yours alone")
 
 
-def _open_to_others(case: Case, one: Entry, path: Path) -> Iterator[Finding]:
+def _open_to_others(case: Case, entry: Entry, path: Path) -> Iterator[Finding]:
     means = f"another user could answer {case.title} for the operator"
     try:
         folder, socket = path.parent.lstat(), path.lstat()
@@ -155,7 +155,7 @@ def _open_to_others(case: Case, one: Entry, path: Path) -> Iterator[Finding]:
         return  # nobody listens there, which is a finding of its own
     if folder.st_mode & stat.S_ISVTX or folder.st_uid != os.getuid():
         what = f"{path.parent} is shared, or another user's"
-        mend = case.reinstalling(one, server=str(default_address()))
+        mend = case.reinstalling(entry, server=str(default_address()))
         yield Finding("server.socket", Status.FAULT, what, means, mend)
     elif folder.st_mode & 0o022:
         what = f"{path.parent} has the mode {stat.S_IMODE(folder.st_mode):o}"
@@ -167,7 +167,7 @@ def _open_to_others(case: Case, one: Entry, path: Path) -> Iterator[Finding]:
         yield Finding("server.socket", Status.FAULT, what, "no server can listen there", mend)
     elif socket.st_uid != os.getuid():
         what = f"{path} is of another user (number {socket.st_uid})"
-        mend = case.reinstalling(one, server=str(default_address()))
+        mend = case.reinstalling(entry, server=str(default_address()))
         yield Finding("server.socket", Status.FAULT, what, means, mend)
     elif socket.st_mode & 0o077:
         what = f"{path} has the mode {stat.S_IMODE(socket.st_mode):o}"
@@ -179,7 +179,7 @@ def _open_to_others(case: Case, one: Entry, path: Path) -> Iterator[Finding]:
 
 def private_token(case: Case) -> Iterator[Finding]:
     """Whether the token that goes to a server over TCP is there, and its owner's alone."""
-    for name in dict.fromkeys(one.given("--token-file") for one in case.servers):
+    for name in dict.fromkeys(entry.given("--token-file") for entry in case.servers):
         if not name:
             continue
         path = Path(name)
@@ -202,13 +202,13 @@ def private_token(case: Case) -> Iterator[Finding]:
 
 def takes(case: Case) -> Iterator[Finding]:
     """Whether each server that hooks are sent to is there, and takes the token they show."""
-    for one in case.doors:
-        if not case.may_send(one):
-            what = f"{one.url} was not asked, since the project's settings name it"
+    for entry in case.doors:
+        if not case.may_send(entry):
+            what = f"{entry.url} was not asked, since the project's settings name it"
             means = "a project may name any server, and it would be shown the token"
             yield Finding(_HTTP, Status.WARNING, what, means, case.looking_anyway())
             continue
-        shown = os.environ.get(TOKEN, "") or _in_settings(case, one)
+        shown = os.environ.get(TOKEN, "") or _in_settings(case, entry)
         if not shown:
             yield Finding(
                 _HTTP,
@@ -218,25 +218,25 @@ def takes(case: Case) -> Iterator[Finding]:
                 export(str(config.token_file())),
             )
             shown = _own_token()
-        yield _told(case, one, shown)
+        yield _told(case, entry, shown)
 
 
-def _told(case: Case, one: Entry, shown: str) -> Finding:
-    heard = knock(one.url, shown, os.environ.get("NODE_EXTRA_CA_CERTS", ""))
+def _told(case: Case, entry: Entry, shown: str) -> Finding:
+    heard = knock(entry.url, shown, os.environ.get("NODE_EXTRA_CA_CERTS", ""))
     if heard.knock is Knock.FITS:
-        return Finding(_HTTP, Status.OK, f"{one.url}: {heard.knock.value}")
-    closed = one.handler.get("onFailure") == "block"
+        return Finding(_HTTP, Status.OK, f"{entry.url}: {heard.knock.value}")
+    closed = entry.handler.get("onFailure") == "block"
     means = (
         "every call that the operator should decide is denied"
         if closed
         else f"the operator is not asked: {case.title} goes by its own rules alone"
     )
-    what = f"{one.url}: {heard.knock.value}: {heard.words}"
+    what = f"{entry.url}: {heard.knock.value}: {heard.words}"
     mend = ""
     if heard.knock is Knock.NO_TOKEN:
         mend = export(str(config.token_file()))
     elif heard.knock is Knock.NOBODY:
-        mend = _serve_http(one.url)
+        mend = _serve_http(entry.url)
     return Finding(_HTTP, Status.FAULT, what, means, mend, _advice(heard))
 
 
@@ -250,10 +250,10 @@ def _advice(heard: Heard) -> str:
     return ""
 
 
-def _in_settings(case: Case, one: Entry) -> str:
+def _in_settings(case: Case, entry: Entry) -> str:
     """Return the token that the settings themselves hand to the agent, if they do."""
     for settings in case.hooked:
-        if one in settings.ours:
+        if entry in settings.ours:
             env = parse(settings.text).member("env")
             kept = env.member(TOKEN) if env else None
             return str(kept.value) if kept else ""

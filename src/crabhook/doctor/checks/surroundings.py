@@ -41,7 +41,7 @@ def rules(machine: Machine) -> Iterator[Finding]:
 
 
 def no_root(_: Machine) -> Iterator[Finding]:
-    """Whether we are somebody for whom the system's own bounds hold."""
+    """Whether the system's own bounds hold for us, as they do not for root."""
     if os.geteuid():
         yield Finding("user.root", Status.OK, f"you are user {os.geteuid()}, not root")
         return
