@@ -6,6 +6,7 @@ from enum import StrEnum
 from functools import cached_property
 from hashlib import sha256
 
+from crabhook.model.fields import Told
 from crabhook.model.jsontext import Value, canonical, start_of
 
 
@@ -60,7 +61,9 @@ class Event:
 
     The named fields are those every platform has, empty where the agent said
     nothing; `fields` is the whole input as it was sent, known or not.
-    `agent_id` is empty for the session's main agent.
+    `agent_id` is empty for the session's main agent.  `told` comes from the
+    agent's table of events: the fields that tell most, in the order in which
+    screens show them.
     """
 
     platform: str
@@ -72,6 +75,7 @@ class Event:
     agent_type: str = ""
     tool: ToolCall | None = None
     fields: Mapping[str, Value] = field(default_factory=dict, repr=False)
+    told: Mapping[str, Told] = field(default_factory=dict, repr=False, compare=False)
 
     def text(self, key: str) -> str:
         """Return the field `key` if the agent sent it as text, else nothing."""

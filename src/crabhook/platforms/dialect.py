@@ -5,7 +5,7 @@ it can go with, and what is said where it cannot.
 """
 
 from collections.abc import Callable, Collection, Mapping
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from crabhook.model.choices import Beside, Choices
 from crabhook.model.decision import Decision, Verdict
@@ -13,6 +13,7 @@ from crabhook.model.errors import DecisionError, PayloadError
 from crabhook.model.event import Event, ToolCall
 from crabhook.model.fields import How, Told
 from crabhook.model.jsontext import Value, parse_object
+from crabhook.platforms.rows import EventRow
 
 EVENT = "hook_event_name"
 
@@ -60,10 +61,20 @@ def tool_of(fields: Mapping[str, Value]) -> ToolCall | None:
     return ToolCall(name, fields.get("tool_input"), text(fields, "tool_use_id")) if name else None
 
 
+def told_of(rows: Mapping[str, EventRow[Any]], name: str) -> Mapping[str, Told]:
+    """Return the fields of an event that tell most; none of an event that is not in the table."""
+    return rows[name].told if name in rows else {}
+
+
 def reader(
-    platform: str, tool: Callable[[Mapping[str, Value]], ToolCall | None] = tool_of
+    platform: str,
+    rows: Mapping[str, EventRow[Any]],
+    tool: Callable[[Mapping[str, Value]], ToolCall | None] = tool_of,
 ) -> Callable[[bytes], Event]:
-    """Return the function that reads an agent's hook input; `tool` finds the call in it."""
+    """Return the function that reads an agent's hook input.
+
+    `rows` is the agent's table of events; `tool` finds the call in an input.
+    """
 
     def read_event(payload: bytes) -> Event:
         """Return the event in a hook's standard input, known or not.
@@ -83,6 +94,7 @@ def reader(
             agent_type=text(fields, "agent_type"),
             tool=tool(fields),
             fields=fields,
+            told=told_of(rows, text(fields, EVENT)),
         )
 
     return read_event

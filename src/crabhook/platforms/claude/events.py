@@ -262,7 +262,7 @@ _FORMS = frozenset({"Elicitation", "ElicitationResult"})
 # tools and PreToolUse is the only place to answer them.
 UNASKED_MODE = "dontAsk"
 
-read_event = reader("claude")
+read_event = reader("claude", EVENTS)
 
 
 def row_of(event: Event) -> EventRow[Way]:

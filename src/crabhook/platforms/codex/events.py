@@ -194,7 +194,7 @@ def _justifies(given: Value) -> bool:
     return isinstance(said, str) and not said.startswith(_ANOTHER_QUESTION)
 
 
-read_event = reader("codex", _tool)
+read_event = reader("codex", EVENTS, _tool)
 
 _BEFORE_A_CALL = frozenset({"PreToolUse", "PermissionRequest"})
 

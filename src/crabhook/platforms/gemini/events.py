@@ -31,6 +31,7 @@ from crabhook.platforms.dialect import (
     check_verdict,
     read_fields,
     text,
+    told_of,
 )
 from crabhook.platforms.protocol import ANY as ANY_TOOL
 from crabhook.platforms.protocol import FREE, reads
@@ -172,6 +173,7 @@ def read_event(payload: bytes) -> Event:
         cwd=text(fields, "cwd"),
         tool=ToolCall(tool, fields.get("tool_input")) if tool else None,
         fields=fields,
+        told=told_of(EVENTS, text(fields, EVENT)),
     )
 
 

@@ -41,7 +41,8 @@ _EVERY_EVENTS = frozenset(
 )
 _THE_TOOLS = frozenset({"tool_name", "tool_input", "tool_use_id"})
 
-# The fields of agents' events by the label they are shown under, in this order.
+# The fields of agents' events by the label they are shown under, in this order; an agent's own
+# table of events may name more (`Told.short`).
 LABELS: Mapping[str, str] = {
     "message": "message",
     "mcp_server_name": "server",
@@ -82,7 +83,8 @@ def happening_rows(event: Event, longest: int) -> Iterator[Row]:
     """Yield the event's own fields; of any one text past `longest` characters not the middle."""
     rest = {key: value for key, value in event.fields.items() if not _elsewhere(event, key, value)}
     fields = read_fields(event.fields)
-    for key, label in LABELS.items():
+    own = {key: told.short for key, told in event.told.items() if key not in LABELS and told.short}
+    for key, label in {**LABELS, **own}.items():
         if key in rest:
             yield from _labelled(label, rest.pop(key), longest)
         if key == "message" and fields:

@@ -20,7 +20,7 @@ from crabhook.ui.cards.context import (
     words_rows,
 )
 from crabhook.ui.cards.summary import is_plan, names_plan
-from crabhook.ui.full.panes.event import going_rows, told_keys, told_rows
+from crabhook.ui.full.panes.event import going_rows, told_rows
 from crabhook.ui.text.code import field_rows, plain_rows, shell_rows, value_rows
 from crabhook.ui.text.diff import added_rows, edit_rows, patch_rows
 from crabhook.ui.text.layout import Item, Line, Sheet, framed
@@ -129,7 +129,7 @@ _SHOWN_ABOVE = frozenset({"tool_input", "tool_name", "hook_event_name"})
 
 
 def _rest(event: Event) -> Mapping[str, Value]:
-    above = _SHOWN_ABOVE | told_keys(event)
+    above = _SHOWN_ABOVE | event.told.keys()
     return {key: value for key, value in event.fields.items() if key not in above}
 
 

@@ -10,7 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crabhook.model.request import Origin
+from crabhook.broker.card import Card
+from crabhook.model.event import Event
+from crabhook.model.fields import How, Told
+from crabhook.model.request import Origin, Request
 from crabhook.platforms import PLATFORMS
 from crabhook.ui.full.panes.request import TextContent, request_rows
 from crabhook.ui.text.layout import Sheet, line_cells
@@ -216,3 +219,15 @@ def test_a_content_is_another_when_its_card_gains_a_leg() -> None:
     sitting.desk.ask(call(hook_event_name="PermissionRequest", tool_use_id="t1"))
     assert TextContent(sitting.card).key != before.key
     assert before.count == 1
+
+
+def test_the_fields_that_an_agents_own_table_names_come_first_in_its_words() -> None:
+    told = {"mood": Told("mood of the day"), "late": Told("late", How.FLAG, yes="it is late")}
+    fields = {"weather": "rain", "late": True, "mood": "grim"}
+    event = Event("toy", "Sigh", fields=fields, told=told)
+    card = Card(1, (Request("id", "secret", event, 10.0),), 0.0)
+    lines = ["".join(text for _, text in line) for line in request_rows(card, SHEET)]
+    assert lines[:2] == ["│ mood of the day: grim", "it is late"]
+    rest = lines[lines.index("the event itself") :]
+    assert [line for line in rest if "rain" in line] == ["│ weather: rain"]
+    assert not [line for line in rest if "grim" in line]
