@@ -183,8 +183,9 @@ class Books:
     def turned_away(self, now: float, event: Event, refusal: Refusal) -> list[Effect]:
         """Put a refusal into the feed: those of one session are one line, with their count.
 
-        It is told anew at the first and at each tenfold, so that an agent
-        that asks without end pushes nobody else's lines away.
+        It is told anew at the first and each time that their number has doubled, so that
+        the desk knows about how many there are, and an agent that asks without end pushes
+        nobody else's lines away.
         """
         key = (event.platform, event.session, refusal)
         count, before = self._turned_away.pop(key, (0, None))
@@ -193,12 +194,12 @@ class Books:
         else:
             self.feed.remove(before)
         count += 1
-        times = f" {count} times" if count > 1 else ""
+        times = f" {count} times so far" if count > 1 else ""
         note = self.note(now, event, f"turned away{times}: {refusal}")
         self._turned_away[key] = (count, note.entry)
         if len(self._turned_away) > FEED_KEPT:
             del self._turned_away[next(iter(self._turned_away))]
-        return [note] if str(count).strip("0") == "1" else []
+        return [note] if count.bit_count() == 1 else []
 
     def follow(self, card: Card, decision: Decision, now: float) -> None:
         """Keep what was decided about a card's call, until its agent tells what became of it."""

@@ -42,7 +42,7 @@ def extended(books: Books, fact: Extended) -> list[Effect]:
     """Let a card wait longer, as long as its hooks can.
 
     Raises TooLateError for a card that has ended, DecisionError where the
-    agent will not wait longer.
+    card waits as long as its hook does already: the agent is there, but has a limit.
     """
     card = known_card(books, fact.number)
     if card.state is not State.WAITING:
@@ -56,7 +56,8 @@ def extended(books: Books, fact: Extended) -> list[Effect]:
     longer = replace(card, requests=legs)
     if longer.wait_until - card.wait_until < 1:
         raise DecisionError(
-            f"the agent waits no longer for #{card.number}: its hook was installed with this limit"
+            f"#{card.number} waits for you as long as its hook does already, and no longer can be "
+            "asked of it: `crabhook install --wait` sets that limit"
         )
     wakes = [books.wake(leg.wait_until, leg.id) for leg in legs]
     return [books.put(longer), *wakes]

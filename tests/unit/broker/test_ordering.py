@@ -25,7 +25,7 @@ def test_a_card_waits_longer_as_long_as_its_hook_does(book: Playbook) -> None:
     assert book.broker.waiting()
     book.broker.handle(Extended(1, 1000, OWNER, book.now))
     assert book.broker.waiting()[0].wait_until == book.now - 39.9 + 100
-    with pytest.raises(DecisionError, match="waits no longer"):
+    with pytest.raises(DecisionError, match="as long as its hook does already"):
         book.broker.handle(Extended(1, 5, OWNER, book.now))
     book.waits(61)
     assert not book.broker.waiting()

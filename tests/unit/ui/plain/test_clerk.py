@@ -370,7 +370,7 @@ async def test_an_edit_is_held_like_any_allow() -> None:
         (REQUEST_PLAN, "mode yolo", '"yolo" is no permission mode'),
         (CALL, "1 snooze 5", '"5" is no length of time'),
         (CALL, "1 extend soon", '"soon" is no length of time'),
-        (CALL, "1 extend 10m", "the agent waits no longer for #1"),
+        (CALL, "1 extend 10m", "#1 waits for you as long as its hook does already"),
         (CALL, "hold Stp", '"Stp" is no event that is held on request; those are PostToolUse,'),
         (CALL, "hold PreToolUse", '"PreToolUse" is no event that is held on request'),
         (CALL, "hold Stop times=9", "times must be 1 to 8"),
@@ -522,7 +522,9 @@ async def test_a_card_waits_longer_as_long_as_its_agent_does() -> None:
         await sits.look()
         assert await sits.type("extend 1m30s") == ["#1 waits longer: 2:30 left"]
         assert await sits.type("1 extend 2h") == ["#1 waits longer: 10:00 left"]
-        assert (await sits.type("1 extend 5m"))[0].startswith("! the agent waits no longer for #1")
+        assert (await sits.type("1 extend 5m"))[0].startswith(
+            "! #1 waits for you as long as its hook"
+        )
 
 
 async def test_several_are_put_aside_at_once() -> None:
