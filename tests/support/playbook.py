@@ -121,14 +121,14 @@ class Playbook:
 
     # Facts.
 
-    def asks(self, request: Request) -> Self:
+    def asks(self, request: Request, warnings: tuple[str, ...] = ()) -> Self:
         """A hook asks, or comes back on a new connection."""
         attempt = self._connections[request.id] = self._connections.get(request.id, 0) + 1
         self._asked[request.id] = request.event.tool.input if request.event.tool else None
         timed = replace(request, wait_until=self.now + request.wait_until)
         return self._told(
             f"{_who(request.id, attempt)} asks: {request.event.name}",
-            Arrived(timed, attempt, self.now),
+            Arrived(timed, attempt, self.now, warnings),
         )
 
     def answers(self, number: int, decision: Decision, by: Actor = OWNER) -> Self:

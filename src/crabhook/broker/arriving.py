@@ -44,7 +44,10 @@ def arrived(books: Books, fact: Arrived) -> list[Effect]:
         if not decided and ruling.decided is not None:
             decided = _answer_at_once(books, fact, ruling.decided)
         effects += decided or _take_in(
-            books, fact, ruling, (*doubts.alarms_of(rivals), *doubts.forewarned(books, event))
+            books,
+            fact,
+            ruling,
+            (*doubts.alarms_of(rivals), *doubts.forewarned(books, event), *fact.warnings),
         )
     return [*effects, *doubts.tell_rivals(books, fact.request, rivals, fact.now)]
 

@@ -17,11 +17,15 @@ from crabhook.model.request import Request
 
 @dataclass(frozen=True, slots=True)
 class Arrived:
-    """A hook asks.  `attempt` tells its connections apart: a ticket may come back on a new one."""
+    """A hook asks.  `attempt` tells its connections apart: a ticket may come back on a new one.
+
+    `warnings` are what a card of it says in red from the first.
+    """
 
     request: Request
     attempt: int
     now: float
+    warnings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -124,7 +124,7 @@ def _change_lines(change: Change, times: int) -> Iterator[str]:
     repeated = f"  ({times} times)" if times > 1 else ""
     name, told = tool.name if tool else "-", short(_change_about(change))
     yield f"  {at}  {card:>6}  {name:<8}  {told}{repeated}"
-    by = "you" if call.by_person else who(call.by) or "nobody"
+    by = "you" if call.by_person else who(call.by)
     now = f"now {_verdict(change.now)}: {change.why}"
     yield f"      in {call.event.cwd or '?'}: was {change.was} by {by}; {now}"
 

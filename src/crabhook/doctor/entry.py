@@ -40,7 +40,8 @@ class Entry:
 
     `command` are the words that start it, none where only a shell could tell
     them.  `timeout` is in the agent's own unit, None where none is registered.
-    `group` and `place` say where it stands among the event's handlers.
+    `group` and `place` say where it stands among the event's handlers, `matcher`
+    for which tools; None where its group names none.
     """
 
     event: str
@@ -49,6 +50,7 @@ class Entry:
     timeout: float | None
     group: int = 0
     place: int = 0
+    matcher: Json = None
 
     @property
     def told(self) -> str:
@@ -137,14 +139,20 @@ class Entry:
         return options
 
 
-def entry(event: str, handler: Mapping[str, Json], group: int = 0, place: int = 0) -> Entry:
+def entry(
+    event: str,
+    handler: Mapping[str, Json],
+    group: int = 0,
+    place: int = 0,
+    matcher: Json = None,
+) -> Entry:
     """Return what a handler of `event` says."""
     command, args, timeout = (handler.get(key) for key in ("command", "args", "timeout"))
     words: Words = ()
     if isinstance(command, str):
         words = (command, *map(str, args)) if isinstance(args, list) else _started(command)
     seconds = float(timeout.literal) if isinstance(timeout, Number) else None
-    return Entry(event, handler, words, seconds, group, place)
+    return Entry(event, handler, words, seconds, group, place, matcher)
 
 
 def _started(line: str) -> Words:

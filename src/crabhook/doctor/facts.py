@@ -150,10 +150,14 @@ def case(agent: Platform, wish: Wish, environment: Mapping[str, str]) -> Case:
     """Look at one agent."""
     found = shutil.which(agent.program, path=environment.get("PATH"))
     path = wish.program or (Path(found) if found else None)
-    return Case(agent, wish, tuple(_settings(agent, wish.project, environment)), path)
+    settings = (read(*place) for place in places(agent, wish.project, environment))
+    return Case(agent, wish, tuple(settings), path)
 
 
-def _settings(agent: Platform, project: Path, environment: Mapping[str, str]) -> Iterable[Settings]:
+def places(
+    agent: Platform, project: Path, environment: Mapping[str, str]
+) -> Iterable[tuple[Path, Scope | None]]:
+    """Yield where an agent's settings are that count in a project, and for whom each file is."""
     seen = set()
     for scope in agent.settings.scopes:
         try:
@@ -162,10 +166,10 @@ def _settings(agent: Platform, project: Path, environment: Mapping[str, str]) ->
             continue
         if path not in seen:  # in one's home the project's are the user's
             seen.add(path)
-            yield read(path, scope)
+            yield path, scope
     for path in agent.settings.above:
         if os.path.lexists(path):
-            yield read(path, None)
+            yield path, None
 
 
 def read(path: Path, scope: Scope | None) -> Settings:
@@ -178,9 +182,11 @@ def read(path: Path, scope: Scope | None) -> Settings:
     ours, others = list[Entry](), list[Entry]()
     for event in hooks.events if hooks else ():
         for number, group in enumerate(event.groups):
+            named = group.node.member("matcher")
+            matcher = named.value if named else None
             for place, handler in enumerate(group.handlers.elements):
                 if isinstance(value := handler.node.value, dict):
-                    found = entry(event.name, value, number, place)
+                    found = entry(event.name, value, number, place, matcher)
                     (ours if is_ours(value) else others).append(found)
     return Settings(path, scope, text, "", tuple(ours), tuple(others))
 

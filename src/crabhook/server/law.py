@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from math import inf
 from pathlib import Path
 from time import monotonic
-from typing import TypeVar
+from typing import TypeAlias, TypeVar
 
 from crabhook.model.errors import CrabhookError
 from crabhook.model.event import Event
@@ -36,9 +36,21 @@ _LOG = logging.getLogger(__name__)
 _Key = TypeVar("_Key")
 _Kept = TypeVar("_Kept")
 
+Warner: TypeAlias = Callable[[Event], tuple[str, ...]]
+"""Returns what a card about an event says in red from the first."""
+
 LOOK_WITHIN = 2.0  # seconds; a folder that takes longer is on a file system that hangs
 MOST_HANGING = 8  # threads that may stand there
 STUDIED_KEPT = 64  # rulings made ahead whose event was never judged: its ticket was known
+
+
+def no_warning(_event: Event) -> tuple[str, ...]:
+    """Warn of nothing."""
+    return ()
+
+
+def _no_warner(_project: Path) -> Warner:
+    return no_warning
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,15 +78,20 @@ class _There:
     stamp: object
     trouble: str
     looked: float
+    warn: Warner
 
 
 class Law:
-    """Judges events by the rule files.  `changed` hears of every change, trouble and its end."""
+    """Judges events by the rule files.  `changed` hears of every change, trouble and its end.
+
+    `warner` is asked in a thread, at each look at a project, what is to be said on the cards
+    of agents there; what it returns is asked on the loop, and reads nothing.
+    """
 
     changed: Callable[[str], None]
 
-    def __init__(self, files: RuleFiles) -> None:
-        self._files = files
+    def __init__(self, files: RuleFiles, warner: Callable[[Path], Warner] = _no_warner) -> None:
+        self._files, self._warner = files, warner
         self.changed = _LOG.warning
         self._own = _Own(RuleSet(), (), ())
         self._by_project: dict[Path, _There] = {}
@@ -107,12 +124,12 @@ class Law:
     async def watch(self) -> None:
         """Look at all files every second, so that a change is told without a call."""
         while True:
-            await asyncio.sleep(LOOK_AGAIN)
             for folder in ("/", *map(str, self._by_project)):
                 try:
                     await self._looked(folder)
                 except OSError as error:
                     _LOG.info("the rules of %s cannot be looked at: %s", folder, error)
+            await asyncio.sleep(LOOK_AGAIN)
 
     def judge(self, event: Event) -> Ruling | None:
         """Return what the rules say of an event, or None where they leave it open.
@@ -128,6 +145,11 @@ class Law:
         folder = _folder(event)
         there = self._fresh(folder) or self._keep(folder, self._look(folder))
         return self._judged_here(there, event)
+
+    def warnings(self, event: Event) -> tuple[str, ...]:
+        """Return what a card about an event says in red, as of the last look at its project."""
+        there = self._by_folder.get(_folder(event)) if event.tool else None
+        return there.warn(event) if there else ()
 
     def _judged_here(self, there: _There, event: Event) -> Ruling | None:
         """Judge on the loop: what a folder holds is told by the last look into it."""
@@ -179,7 +201,7 @@ class Law:
         if known := self._by_folder.get(folder):
             return known
         nothing, policy = RuleSet(), Policy([self._own.rules], self._files.protected)
-        return _There(Path(folder), policy, nothing, self._own, None, "", -inf)
+        return _There(Path(folder), policy, nothing, self._own, None, "", -inf, no_warning)
 
     def _end_look(self, folder: str, done: "asyncio.Future[_There]") -> None:
         self._hanging.discard(done)
@@ -191,8 +213,9 @@ class Law:
         looked, project = monotonic(), project_of(folder)
         known = self._by_project.get(project)
         own, stamp = self._look_at_own(), _stamp(project / PROJECT_FILE)
+        warn = self._warner(project)
         if known and known.own is own and known.stamp == stamp:
-            return replace(known, looked=looked)
+            return replace(known, looked=looked, warn=warn)
         theirs, trouble = RuleSet(folder=str(project), trust=Trust.NONE), ""
         if stamp is not None:
             try:
@@ -200,7 +223,7 @@ class Law:
             except CrabhookError as error:
                 trouble = f"RULES YOU TRUSTED COUNT FOR NOTHING, your own hold: {error}"
         policy = Policy([own.rules, theirs], self._files.protected)
-        return _There(project, policy, theirs, own, stamp, trouble, looked)
+        return _There(project, policy, theirs, own, stamp, trouble, looked, warn)
 
     def _look_at_own(self) -> _Own:
         files, known = self._files, self._own

@@ -9,6 +9,7 @@ import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from itertools import count
+from os import uname
 from time import time as wall
 
 from crabhook.broker.broker import Broker
@@ -53,6 +54,7 @@ class Runner:
     """Owns the broker; a queue to the port.  Screens get a desk on it (`server.localdesk`).
 
     `decided` hears of every decision, whoever made it, and `witness` of all that is done.
+    `warned` returns what a card about an event says in red from the first.
     """
 
     def __init__(
@@ -83,6 +85,7 @@ class Runner:
         self.closed = self.handed_over = False
         self.witness = Witness()
         self.decided: Callable[[Event, Decided], object] = lambda _event, _decided: None
+        self.warned: Callable[[Event], tuple[str, ...]] = lambda _event: ()
 
     def __repr__(self) -> str:
         return f"<Runner {self.broker!r} places={len(self._places)}>"
@@ -127,7 +130,9 @@ class Runner:
             raise RefusedError(Refusal.NOT_YOURS)  # the store remembers longer than the broker
         place = Place(self.left, request, next(self._attempts))
         self._places[request.id, place.attempt] = place
-        self.handle(Arrived(request, place.attempt, self.now()))
+        here = request.origin.host == uname().nodename  # else its settings are elsewhere, too
+        warnings = self.warned(request.event) if here else ()
+        self.handle(Arrived(request, place.attempt, self.now(), warnings))
         if self.recorder is not None:
             self._summaries.hear(request)
         if self.closed:

@@ -21,6 +21,16 @@ def alarms(book: Playbook, number: int) -> tuple[str, ...]:
     return card.alarms
 
 
+# What is known when a hook asks.
+
+
+def test_a_card_says_from_the_first_what_it_is_warned_of(book: Playbook) -> None:
+    book.asks(bash("a", REAL), warnings=("another hook may change this call",))
+    assert alarms(book, 1) == ("another hook may change this call",)
+    book.asks(prompt("b", REAL), warnings=("another hook may change this call",))
+    assert alarms(book, 1) == ("another hook may change this call",)  # once for all legs
+
+
 # One id, one call.
 
 

@@ -20,6 +20,7 @@ from crabhook.broker.waitingroom import Bounds
 from crabhook.cli.arguments import rule_files
 from crabhook.cli.serve.desks import open_desk
 from crabhook.cli.serve.logs import CANNOT_BEGIN, logging_to, told
+from crabhook.cli.serve.other_hooks import OtherHooks
 from crabhook.config import Settings, SettingsError
 from crabhook.model.errors import CrabhookError
 from crabhook.platforms import PLATFORMS
@@ -55,6 +56,8 @@ from crabhook.store.sqlite import SqliteStore
 
 if TYPE_CHECKING:
     from crabhook.server.metrics import Metrics
+
+_LOG = logging.getLogger(__name__)
 
 HAND_OVER = signal.SIGUSR1
 """Make room for the next server: what waits is left to it, and its hooks come back there."""
@@ -104,13 +107,10 @@ def judging(law: Law, *, measured: bool) -> Judging:
     """Return the law's judging, measured or plain."""
     if not measured:
         return Judging(law.judge, law.study)
-    from crabhook.server.metrics import Metrics  # noqa: PLC0415 - see above
+    from crabhook.server.metrics import Metrics  # noqa: PLC0415 - it costs a start 20 ms
 
     metrics = Metrics()
     return Judging(metrics.timed(law.judge), metrics.timed_ahead(law.study), metrics)
-
-
-_LOG = logging.getLogger(__name__)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -178,11 +178,13 @@ async def _serve(settings: Settings) -> None:
     token = _token(settings) if shown else None
     recorder = _recorder(settings)
     files = rule_files()
-    law = Law(files)
+    others = OtherHooks(os.environ)
+    law = Law(files, others.at)
     offers = Offers(files, law, config.state_folder() / "record.db")
     ways = judging(law, measured=settings.http is not None)  # where they can be read
     runner = Runner(PLATFORMS, recorder, ways.judge, offers, _bounds(settings))
     law.changed = runner.tell
+    runner.warned = law.warnings
     runner.faults.append(lambda: law.trouble)
     if ways.metrics:
         ways.metrics.watch(runner)
@@ -190,6 +192,7 @@ async def _serve(settings: Settings) -> None:
         law.look()
         if settings.headless and law.trouble:
             raise RulesError(f"--headless decides by the rules alone, and {law.trouble}")
+        others.begin()
         runner.restore()  # before any hook can come back
         service = PermissionPort(runner, wait=settings.wait, token=token, study=ways.study)
         port = _port(runner, service, sockets or addresses, token, settings)

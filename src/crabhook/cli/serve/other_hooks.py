@@ -1,0 +1,126 @@
+"""Other programs' hooks that may change a call after the operator has decided on it.
+
+A card says so in red, since of two hooks that rewrite a call the one that ends later
+counts.  The agents' settings are read as `crabhook doctor` reads them (its check
+`hook.alone`), in the thread in which the rules of a project are looked at, and again
+when a file has changed.  Nothing is known before `begin`: what reads settings takes a
+moment to import, and no server begins to listen later for it.
+"""
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from crabhook.model.bounded_dict import Bounded
+from crabhook.model.event import Event
+from crabhook.platforms import PLATFORMS
+from crabhook.platforms.interface import Platform
+from crabhook.server.law import Warner, no_warning
+
+if TYPE_CHECKING:
+    from crabhook.doctor.entry import Entry
+    from crabhook.lint.configuration.matcher import Matcher
+
+FILES_KEPT = 1024  # settings files whose hooks are remembered
+NAMED = 80  # letters of a command that a card shows
+LONGEST_NAME = 200  # letters of a tool's name that are held against a matcher
+
+
+@dataclass(frozen=True, slots=True)
+class OtherHook:
+    """A hook of another program's: whose agent, what it starts, in which file, for which tools.
+
+    `matcher` is None where nobody can tell which tools it hits: it may be any.
+    """
+
+    platform: str
+    command: str
+    path: Path
+    matcher: "Matcher | None"
+
+    def may_change(self, event: Event) -> bool:
+        """Whether it runs for the call that the event asks about."""
+        if event.tool is None or event.platform != self.platform:
+            return False
+        return self.matcher is None or self.matcher.hits(event.tool.name[:LONGEST_NAME])
+
+
+class OtherHooks:
+    """Knows the other hooks in the agents' settings, by project; `environment` finds the files."""
+
+    def __init__(self, environment: Mapping[str, str]) -> None:
+        self._environment = environment
+        self._read = Bounded[Path, tuple[object, Sequence[OtherHook]]](FILES_KEPT)
+        self._begun = False
+
+    def __repr__(self) -> str:
+        return f"<OtherHooks {len(self._read)} files>"
+
+    def begin(self) -> None:
+        """Read settings from now on."""
+        self._begun = True
+
+    def at(self, project: Path) -> Warner:
+        """Return what warns of the other hooks in a project; called in a thread, never raises."""
+        if not self._begun:
+            return no_warning
+        try:
+            found = tuple(self._found(project))
+        except OSError:  # a place that cannot be looked at: no agent reads it either
+            return no_warning
+        return lambda event: _warnings(found, event)
+
+    def _found(self, project: Path) -> Iterator[OtherHook]:
+        from crabhook.doctor.facts import places, read  # noqa: PLC0415 - see above
+
+        for agent in PLATFORMS.values():
+            for path, scope in places(agent, project, self._environment):
+                stamp = _stamp(path)
+                known = self._read.get(path)
+                if known is None or known[0] != stamp:
+                    there = read(path, scope).others if stamp else ()
+                    known = stamp, tuple(_deciding(agent, path, there))
+                    self._read[path] = known
+                yield from known[1]
+
+
+def _deciding(agent: Platform, path: Path, there: Sequence["Entry"]) -> Iterator[OtherHook]:
+    """Yield those that run where a call can be changed; the supervisor's changes none."""
+    for one in there:
+        if one.event in agent.decided and "supervisor-hook" not in one.told:
+            yield OtherHook(agent.name, one.told[:NAMED], path, _matcher(agent, one))
+
+
+def _matcher(agent: Platform, one: "Entry") -> "Matcher | None":
+    from crabhook.lint.configuration.matcher import (  # noqa: PLC0415 - see above
+        BrokenMatcherError,
+        Matcher,
+        read_matcher,
+    )
+
+    if one.matcher is not None and not isinstance(one.matcher, str):
+        return None
+    try:
+        return read_matcher(one.matcher, agent.protocol)
+    except BrokenMatcherError:  # the agent runs it for no tool
+        return Matcher(frozenset())
+
+
+def _warnings(found: Sequence[OtherHook], event: Event) -> tuple[str, ...]:
+    running = [one for one in found if one.may_change(event)]
+    if not running:
+        return ()
+    named = f"{running[0].command} ({running[0].path})"
+    more = f" and {len(running) - 1} more" if running[1:] else ""
+    return (f"another hook may change this call after you: {named}{more}",)
+
+
+def _stamp(path: Path) -> object:
+    """Return what tells a file's content from what it was; None where there is no file."""
+    try:
+        found = os.stat(path)  # noqa: PTH116 - settings may be links
+    except (OSError, ValueError):
+        return None
+    return (found.st_dev, found.st_ino, found.st_mtime_ns, found.st_ctime_ns, found.st_size)
