@@ -7,16 +7,19 @@ from itertools import product
 from crabhook.model.choices import Beside, Choices
 from crabhook.model.decision import Verdict
 from crabhook.model.event import Event, ToolCall
-from crabhook.model.question import QUESTION_TOOLS
 from crabhook.platforms import PLATFORMS
 from crabhook.platforms.claude.events import EVENTS as OF_CLAUDE
 from crabhook.platforms.claude.events import PLAN_TOOL
 from crabhook.platforms.codex.events import EVENTS as OF_CODEX
 from crabhook.platforms.gemini.events import EVENTS as OF_GEMINI
 from crabhook.ui.full.filters import KeyContext, Mode
+from crabhook.vocabulary import vocabulary
 
 _EVENTS = {"claude": OF_CLAUDE, "codex": OF_CODEX, "gemini": OF_GEMINI}
-_TOOLS = (None, *(ToolCall(name, {}) for name in ("Bash", PLAN_TOOL, *sorted(QUESTION_TOOLS))))
+_TOOLS = (
+    None,
+    *(ToolCall(name, {}) for name in ("Bash", PLAN_TOOL, *sorted(vocabulary().questions))),
+)
 
 
 def _choices() -> frozenset[Choices]:

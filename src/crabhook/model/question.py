@@ -11,9 +11,6 @@ from dataclasses import dataclass
 from crabhook.model.errors import QuestionError
 from crabhook.model.jsontext import Value, literal
 
-QUESTION_TOOLS = frozenset({"AskUserQuestion", "ask_user", "request_user_input"})
-"""What Claude Code, Gemini CLI and Codex call the tool that asks a person questions."""
-
 MAX_QUESTIONS = 100  # agents ask four at most
 MAX_OPTIONS = 10_000  # of all the questions together; no person reads past them
 
@@ -27,7 +24,7 @@ class Option:
     preview: str = ""
 
 
-_YES_OR_NO = (Option("Yes"), Option("No"))  # which Gemini CLI offers by itself for such a question
+_YES_OR_NO = (Option("Yes"), Option("No"))  # which an agent offers by itself for such a question
 
 
 @dataclass(frozen=True, slots=True)

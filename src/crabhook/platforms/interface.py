@@ -27,8 +27,8 @@ class Tools:
 
     `aliases`: its names for tools that Claude Code has, too; rules are written
     in Claude Code's.  `questions` and `plans`: the tools that ask a person
-    something, or present a plan.  `folder_keys`: the input of a command that
-    says where it runs.  `path_keys`: the input that holds a tool's path.
+    something, or present a plan.  `folder_keys`: the inputs of a command that
+    say where it runs.  `path_keys`: the input that holds a tool's path.
     `loosening`: the inputs by which a command asks for more than its sandbox.
     `settings` and `credentials`: the files that decide about its hooks, and
     that hold its secrets, as path patterns with blanks between them; and
@@ -38,7 +38,7 @@ class Tools:
     aliases: Mapping[str, str] = field(default_factory=dict)
     questions: frozenset[str] = frozenset()
     plans: frozenset[str] = frozenset()
-    folder_keys: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    folder_keys: tuple[str, ...] = ()
     path_keys: Mapping[str, str] = field(default_factory=dict)
     loosening: frozenset[str] = frozenset()
     settings: str = ""

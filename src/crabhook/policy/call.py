@@ -17,15 +17,13 @@ from crabhook.policy.programs import may_read_deep
 from crabhook.policy.shell_call import shell_call
 from crabhook.policy.surroundings import Surroundings
 from crabhook.policy.tools import (
-    FOLDER_KEYS,
-    LOOSENING_KEYS,
-    OWN_PATH_KEYS,
     PATH_KEYS,
     Kind,
     canonical,
     kind_of,
     mcp_name,
 )
+from crabhook.vocabulary import folder_keys, vocabulary
 
 _ADDRESS = re.compile(r"https?://[^\s\"'<>)\]]+", re.IGNORECASE)
 _HOST = re.compile(r"[a-z0-9]([a-z0-9.-]*[a-z0-9])?|\[[0-9a-f:.]+\]")
@@ -87,7 +85,7 @@ class _Reading:
 
     @property
     def _own(self) -> tuple[str, ...]:
-        own = OWN_PATH_KEYS.get(self.tool.text)
+        own = vocabulary().path_keys.get(self.tool.text)
         return (own,) if own else ()
 
     @property
@@ -121,13 +119,13 @@ class _Reading:
 
 def _command(reading: _Reading) -> Call:
     tools = frozenset({*reading.tool.tools, "Bash"})
-    keys = FOLDER_KEYS.get(_agent_of(reading), ())
+    keys = folder_keys(_agent_of(reading))
     told = dict.fromkeys(folder for key in keys if (folder := reading.text(key)))
     cwd = posixpath.join(reading.cwd, *list(told)[:1])
     text = reading.text("command")
     call = shell_call(text, cwd, tools, reading.tool, reading.surroundings)
     troubles = list(call.troubles)
-    if any(reading.inputs.get(key) for key in LOOSENING_KEYS):
+    if any(reading.inputs.get(key) for key in vocabulary().loosening):
         troubles.append("more than its sandbox permits")
     if len(told) > 1 or any(not isinstance(reading.inputs.get(key, ""), str) for key in keys):
         troubles.append("a folder to run in that can be read in several ways")
@@ -136,7 +134,7 @@ def _command(reading: _Reading) -> Call:
 
 def _agent_of(reading: _Reading) -> str:
     """Return whose tool it is: told by the tool's own name where that is one agent's alone."""
-    return "gemini" if reading.tool.text == "run_shell_command" else reading.platform
+    return vocabulary().owners.get(reading.tool.text, reading.platform)
 
 
 def _read(reading: _Reading) -> Call:

@@ -13,6 +13,7 @@ from crabhook.policy.names import names
 from crabhook.policy.parts import Call, CommandPart
 from crabhook.policy.shell.read import read_script
 from crabhook.policy.shell.unfold import lines, unfold
+from crabhook.vocabulary import vocabulary
 
 _PATTERNS = tuple(
     map(
@@ -47,8 +48,10 @@ _PATTERNS = tuple(
             "env *", "watch *", "setsid *", "nohup *", "python -c *", "python2 -c *",
             "python3 -c *", "node -e *", "node --eval *", "perl -e *", "perl -*e *", "ruby -e *",
             "php -r *", "lua -e *", "deno eval *", "osascript *", "awk *system*", "history *",
-            "chsh *", "crabhook *", "claude *", "codex *", "gemini *", "base64 -d*",
+            "chsh *", "crabhook *", "base64 -d*",
             "base64 --decode*", "openssl enc*",
+            # agents
+            *(f"{program} *" for program in vocabulary().programs),
         ),
     )
 )  # fmt: skip

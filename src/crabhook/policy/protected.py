@@ -14,6 +14,7 @@ from crabhook.policy.matcher import file_hit
 from crabhook.policy.parts import CommandPart, FilePart, Part, Use
 from crabhook.policy.paths import Anchor, Bases, PathPattern, PathSet, Place, path_pattern
 from crabhook.policy.programs import PRINTERS, RECURSIVE, WRITERS
+from crabhook.vocabulary import vocabulary
 
 NOTHING = PathSet(())
 # A project's own rules: whoever may read the project may read them, so a search need not ask.
@@ -99,17 +100,8 @@ ENTRIES = (
     Entry(
         "agent-settings",
         "the agents' own settings and hooks",
-        _paths(
-            "~/.claude/settings*.json .claude/settings*.json ~/.claude.json .claude/hooks "
-            "~/.claude/plugins .mcp.json managed-settings*.json //etc/claude-code "
-            ".gemini/settings.json .gemini/trustedFolders.json .gemini/hooks "
-            ".gemini/extensions .gemini/policies "
-            ".codex/config.toml .codex/hooks.json .codex/hooks .codex/rules "
-            "//etc/codex //etc/gemini-cli .cursor/hooks.json"
-        ),
-        commands=_commands(
-            "claude config *", "claude mcp add*", "gemini hooks *", "codex mcp add *"
-        ),
+        _paths(" ".join((*vocabulary().settings, ".cursor/hooks.json"))),
+        commands=_commands(*vocabulary().commands),
     ),
     Entry(
         "agent-instructions",
@@ -168,9 +160,8 @@ ENTRIES = (
             ".cargo/credentials .cargo/credentials.toml .gem/credentials .terraform.d "
             ".terraformrc .vault-token .gnupg .password-store .config/op .config/doctl "
             ".config/rclone .config/containers/auth.json .oci .s3cfg .boto .pgpass .my.cnf "
-            ".claude/.credentials.json .codex/auth.json .gemini/oauth_creds.json "
-            ".gemini/google_accounts.json ~/Library/Keychains .local/share/keyrings "
-            "//etc/shadow //etc/gshadow"
+            "~/Library/Keychains .local/share/keyrings //etc/shadow //etc/gshadow "
+            + " ".join(vocabulary().credentials)
         ),
         secret=True,
     ),

@@ -8,30 +8,7 @@ from collections.abc import Mapping
 from enum import StrEnum
 
 from crabhook.model.jsontext import Value
-
-ALIASES: Mapping[str, str] = {
-    "Task": "Agent",
-    "KillShell": "TaskStop",
-    # Gemini CLI
-    "run_shell_command": "Bash",
-    "read_file": "Read",
-    "read_many_files": "ReadMany",
-    "write_file": "Write",
-    "replace": "Edit",
-    "glob": "Glob",
-    "grep_search": "Grep",
-    "search_file_content": "Grep",
-    "list_directory": "LS",
-    "web_fetch": "WebFetch",
-    "google_web_search": "WebSearch",
-    "invoke_agent": "Agent",
-    "activate_skill": "Skill",
-    "ask_user": "AskUserQuestion",
-    "exit_plan_mode": "ExitPlanMode",
-    # Codex
-    "apply_patch": "ApplyPatch",
-    "request_user_input": "AskUserQuestion",
-}
+from crabhook.vocabulary import vocabulary
 
 
 class Kind(StrEnum):
@@ -71,38 +48,6 @@ KINDS: Mapping[str, Kind] = {
     "ExitPlanMode": Kind.ASKING,
 }
 
-COMMAND_TOOLS = frozenset(
-    name for name in (*KINDS, *ALIASES) if KINDS.get(ALIASES.get(name, name)) is Kind.COMMAND
-)
-"""Every name of a tool that runs commands."""
-
-# Where a command is told to run, by the agents whose tools can be told: Gemini CLI's as of today
-# and of before, Codex's by its own name and by that of its older tools.  Claude Code's tool passes
-# over such an input.
-FOLDER_KEYS: Mapping[str, tuple[str, ...]] = {
-    "gemini": ("dir_path", "directory"),
-    "codex": ("workdir", "cwd"),
-}
-# The inputs by which a command asks its agent's sandbox for more than it has, or for none.
-LOOSENING_KEYS = frozenset(
-    {
-        "additional_permissions",
-        "dangerouslyDisableSandbox",
-        "sandbox_permissions",
-        "with_escalated_permissions",
-    }
-)
-# The input that holds a tool's path, by the name the agent gives the tool.
-OWN_PATH_KEYS: Mapping[str, str] = {
-    **dict.fromkeys(("Read", "Edit", "Write", "MultiEdit"), "file_path"),
-    **dict.fromkeys(("NotebookRead", "NotebookEdit"), "notebook_path"),
-    **dict.fromkeys(("Grep", "Glob", "LS"), "path"),
-    **dict.fromkeys(("read_file", "write_file", "replace"), "file_path"),
-    **dict.fromkeys(
-        ("glob", "grep_search", "search_file_content", "list_directory", "read_many_files"),
-        "dir_path",
-    ),
-}
 # All that hold a path for some tool: a second one beside a tool's own is a trouble.
 PATH_KEYS = ("file_path", "notebook_path", "absolute_path", "path", "dir_path", "directory")
 # Those that a rule must not match as `Tool(key:value)`: their specifier does.
@@ -113,7 +58,13 @@ PRIMARY_KEYS = frozenset(
 
 def canonical(name: str) -> str:
     """Return Claude Code's name of a tool."""
-    return ALIASES.get(name, name)
+    return vocabulary().aliases.get(name, name)
+
+
+def command_tools() -> frozenset[str]:
+    """Return every name of a tool that runs commands."""
+    names = (*KINDS, *vocabulary().aliases)
+    return frozenset(name for name in names if kind_of(name) is Kind.COMMAND)
 
 
 def mcp_name(fields: Mapping[str, Value]) -> str:

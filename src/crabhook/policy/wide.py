@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from crabhook.policy.matcher import CommandMatcher, Matcher, ToolMatcher
 from crabhook.policy.never import patterns_run, takes_in_never
 from crabhook.policy.rule import Rule
-from crabhook.policy.tools import COMMAND_TOOLS
+from crabhook.policy.tools import command_tools
 
 # By the words a command begins with: options that name a shell, a program, or another folder
 # whose settings name programs.  A rule whose star stands behind those words takes them in.
@@ -82,7 +82,7 @@ def misread(rule: Rule) -> tuple[str, ...]:
 
 def _takes_in_never(matcher: Matcher) -> bool:
     if isinstance(matcher, ToolMatcher):
-        return any(map(matcher.name.matches, COMMAND_TOOLS))
+        return any(map(matcher.name.matches, command_tools()))
     return takes_in_never(matcher)
 
 

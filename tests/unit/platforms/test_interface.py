@@ -5,7 +5,7 @@ from dataclasses import fields
 
 import pytest
 
-from crabhook.model.decision import Decision, Verdict, no_opinion
+from crabhook.model.decision import Decision, Verdict
 from crabhook.model.event import Scope
 from crabhook.model.request import Stance
 from crabhook.platforms import PLATFORMS
@@ -42,7 +42,7 @@ def test_a_dialect_watches_what_it_has_never_heard_of_and_says_nothing(name: str
     assert all(platform.held(event, stance) is Held.NEVER for stance in Stance)
     assert platform.closes(event) is Scope.NOTHING
     assert platform.remark(event, "n") is None
-    silence = platform.write(event, no_opinion())
+    silence = platform.write(event, Decision(Verdict.PASS))
     assert (silence.output, silence.stderr, silence.exit_code) in ((None, "", 0), ({}, "", 0))
     for verdict in Verdict:
         assert platform.write(event, Decision(verdict, reason="r")).stdout == silence.stdout

@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from crabhook.policy.tools import ALIASES, KINDS, Kind, canonical, kind_of, mcp_name
+from crabhook.policy.tools import KINDS, Kind, canonical, kind_of, mcp_name
+from crabhook.vocabulary import vocabulary
 
 
 @pytest.mark.parametrize(
@@ -28,8 +29,8 @@ def test_a_tool_does_the_same_by_every_name(name: str, kind: Kind) -> None:
 
 
 def test_an_alias_leads_to_a_name_and_not_to_another_alias() -> None:
-    assert all(canonical(name) == name for name in ALIASES.values())
-    assert not set(ALIASES) & set(KINDS)
+    assert all(canonical(name) == name for name in vocabulary().aliases.values())
+    assert not set(vocabulary().aliases) & set(KINDS)
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ PLATFORM = Platform(
     events=events.EVENTS,
     tools=Tools(
         aliases={"apply_patch": "ApplyPatch", "request_user_input": "AskUserQuestion"},
+        folder_keys=("workdir", "cwd"),  # its own name, and that of its older tools
         questions=frozenset({events.QUESTION_TOOL}),
         loosening=frozenset(
             {"additional_permissions", "sandbox_permissions", "with_escalated_permissions"}

@@ -31,7 +31,7 @@ PLATFORM = Platform(
         },
         questions=frozenset({events.QUESTION_TOOL}),
         plans=frozenset({events.PLAN_TOOL}),
-        folder_keys={"run_shell_command": ("dir_path",)},
+        folder_keys=("dir_path", "directory"),  # as of today, and of before
         path_keys={
             **dict.fromkeys(("read_file", "write_file", "replace"), "file_path"),
             **dict.fromkeys(

@@ -14,14 +14,12 @@ from typing import TypeAlias
 from crabhook.model.errors import QuestionError
 from crabhook.model.event import Event
 from crabhook.model.jsontext import CUT, Value
-from crabhook.model.question import QUESTION_TOOLS, describe, read_questions
+from crabhook.model.question import describe, read_questions
 from crabhook.policy.patch import read_patch
 from crabhook.ui.text.safe import safe
+from crabhook.vocabulary import vocabulary
 
 LONGEST = 400  # characters of an agent's text that are looked at; no line of a list shows more
-PLAN_TOOLS = frozenset({"ExitPlanMode", "exit_plan_mode"})
-"""What Claude Code and Gemini CLI call the tool that presents a plan to a person."""
-
 _MAIN_AGENT = "main"
 _PATCH_TOOL = "apply_patch"
 _PATCH_READ = 20_000  # characters; longer ones are shown from their start
@@ -63,16 +61,16 @@ def session_label(event: Event, spell: _Spell = safe) -> str:
 
 def is_question(event: Event) -> bool:
     """Whether the event asks the operator questions with answers to choose."""
-    return event.tool is not None and event.tool.name in QUESTION_TOOLS
+    return event.tool is not None and event.tool.name in vocabulary().questions
 
 
 def is_plan(event: Event) -> bool:
     """Whether the event presents a plan, to be approved."""
-    return event.tool is not None and event.tool.name in PLAN_TOOLS
+    return event.tool is not None and event.tool.name in vocabulary().plans
 
 
 def names_plan(event: Event) -> bool:
-    """Whether the event only names the file in which its plan lies, as Gemini CLI's does."""
+    """Whether the event only names the file in which its plan lies."""
     given = event.tool.input if event.tool else None
     return is_plan(event) and isinstance(given, dict) and "plan_filename" in given
 

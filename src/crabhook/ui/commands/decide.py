@@ -23,11 +23,12 @@ from crabhook.model.event import ToolCall
 from crabhook.model.jsontext import Value, parse_object, parse_value, pretty
 from crabhook.model.question import merge_answers, read_questions
 from crabhook.model.suggestion import MODES, PLACES, Suggestion, read_suggestions, set_mode
-from crabhook.ui.cards.summary import PLAN_TOOLS, is_plan, is_question
+from crabhook.ui.cards.summary import is_plan, is_question
 from crabhook.ui.commands.forms import accepting, example, read_answers, read_values
 from crabhook.ui.commands.words import WORDS, LineError
 from crabhook.ui.text.rows import Row, bounded
 from crabhook.ui.text.safe import safe
+from crabhook.vocabulary import vocabulary
 
 _Fits: TypeAlias = Callable[[Card], bool]
 
@@ -149,7 +150,7 @@ def rewritten(tool: ToolCall, text: str) -> dict[str, Value]:
 
 def edited_field(tool: ToolCall) -> str | None:
     """Return the field of the input that is edited as itself; None where it is edited as JSON."""
-    key = "plan" if tool.name in PLAN_TOOLS else "command"
+    key = "plan" if tool.name in vocabulary().plans else "command"
     if isinstance(tool.input, dict) and isinstance(tool.input.get(key), str):
         return key
     return None

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from crabhook.model.decision import Decision, Verdict, no_opinion
+from crabhook.model.decision import Decision, Verdict
 from crabhook.model.event import Event, ToolCall
 from crabhook.platforms.claude.events import EVENTS
 from crabhook.platforms.claude.write import LARGEST_ECHO, remark, write
@@ -78,7 +78,7 @@ def test_handing_a_prompt_back_is_silence_since_the_dialog_is_there() -> None:
 
 
 @pytest.mark.parametrize("name", [*EVENTS, "Brand-New"])
-@pytest.mark.parametrize("decision", [Decision(PASS), no_opinion("why")])
+@pytest.mark.parametrize("decision", [Decision(PASS), Decision(PASS, reason="why")])
 def test_no_opinion_is_silence_on_every_event(decision: Decision, name: str) -> None:
     reply = write(event(name), decision)
     assert (reply.output, reply.stdout, reply.exit_code) == (None, b"", 0)

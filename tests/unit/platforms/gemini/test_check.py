@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from crabhook.model.decision import Decision, Verdict, no_opinion
+from crabhook.model.decision import Decision, Verdict
 from crabhook.model.errors import DecisionError
 from crabhook.model.event import Event, ToolCall
 from crabhook.platforms.gemini.events import EVENTS, check
@@ -31,7 +31,7 @@ def event(name: str = "BeforeTool", tool: str = "run_shell_command") -> Event:
         ("BeforeModel", Decision(DENY, reason="r")),
         ("AfterAgent", Decision(Verdict.KEEP_GOING, reason="go on")),
         ("SessionStart", Decision(ALLOW, note="n", user_message="m")),
-        *((name, no_opinion()) for name in [*EVENTS, "Brand-New"]),
+        *((name, Decision(Verdict.PASS)) for name in [*EVENTS, "Brand-New"]),
     ],
 )
 def test_what_an_event_can_carry_is_taken(name: str, decision: Decision) -> None:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crabhook.model.decision import Decision, Verdict, no_opinion
+from crabhook.model.decision import Decision, Verdict
 from crabhook.model.errors import DecisionError
 from crabhook.model.event import Event, ToolCall
 from crabhook.platforms.gemini.events import EVENTS, check
@@ -96,7 +96,9 @@ def test_a_decision_is_written_in_the_events_own_words(
 
 @pytest.mark.parametrize("name", [*EVENTS, "Brand-New"])
 def test_no_opinion_is_an_empty_object_and_never_silence(name: str) -> None:
-    assert write(event(name), no_opinion("the operator is away")).stdout == b"{}\n"
+    assert (
+        write(event(name), Decision(Verdict.PASS, reason="the operator is away")).stdout == b"{}\n"
+    )
 
 
 def test_answers_are_a_denial_that_states_them() -> None:

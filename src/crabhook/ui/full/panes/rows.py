@@ -6,10 +6,8 @@ from dataclasses import dataclass
 from crabhook.broker.card import Card, FeedEntry
 from crabhook.broker.states import State
 from crabhook.model.bounded_dict import Bounded
-from crabhook.model.question import QUESTION_TOOLS
 from crabhook.ui.answers import Held
 from crabhook.ui.cards.summary import (
-    PLAN_TOOLS,
     agent_label,
     brief,
     project,
@@ -19,6 +17,7 @@ from crabhook.ui.cards.summary import (
 from crabhook.ui.text.clock import Clock, bar, lasting
 from crabhook.ui.text.layout import Line, clip_line, ends
 from crabhook.ui.text.width import Speller, clip, fit
+from crabhook.vocabulary import vocabulary
 
 HELD_BAR = 6  # cells
 
@@ -114,8 +113,10 @@ class Words:
     summary: str
 
 
-# What our own screen calls the tools that ask; their heads show the true names.
-_NAMES = dict.fromkeys(QUESTION_TOOLS, "Question") | dict.fromkeys(PLAN_TOOLS, "Plan")
+def _named(tool: str) -> str:
+    """Return what our own screen calls a tool that asks; its head shows the true name."""
+    words = vocabulary()
+    return "Question" if tool in words.questions else "Plan" if tool in words.plans else tool
 
 
 class WordsOfCards:
@@ -135,7 +136,7 @@ class WordsOfCards:
             event, spell = card.event, self._spell
             tool = tool_label(event, spell)
             words = self._words[card.number] = Words(
-                tool=_NAMES.get(tool, tool),
+                tool=_named(tool),
                 project=project(event, spell),
                 agent=agent_label(event, spell),
                 summary=summary(event, spell),

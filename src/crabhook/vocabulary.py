@@ -1,0 +1,63 @@
+"""What the agents call things, for the floors that know no agent: the rules, and the screens.
+
+The words are those of all registered agents together.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+
+from crabhook.platforms import PLATFORMS
+
+
+@dataclass(frozen=True, slots=True)
+class Vocabulary:
+    """The tools of all agents, and the files and programs that are theirs.
+
+    `aliases`: agents' names for tools that Claude Code has, too, and Claude
+    Code's.  `owners`: the agent of each of those names.  `questions` and
+    `plans`: the tools that ask a person something, or present a plan.
+    `path_keys`: the input that holds a tool's path.
+    `loosening`: the inputs by which a command asks for more than its sandbox.
+    `settings`, `credentials`: path patterns, and `commands` those that change
+    the settings.  `programs`: what starts the agents.
+    """
+
+    aliases: Mapping[str, str]
+    owners: Mapping[str, str]
+    questions: frozenset[str]
+    plans: frozenset[str]
+    path_keys: Mapping[str, str]
+    loosening: frozenset[str]
+    settings: tuple[str, ...]
+    credentials: tuple[str, ...]
+    commands: tuple[str, ...]
+    programs: tuple[str, ...]
+
+
+def vocabulary() -> Vocabulary:
+    """Return the words of the agents that are registered."""
+    return _of(tuple(PLATFORMS))
+
+
+@lru_cache(maxsize=4)  # of one set of agents, and of those that a test adds
+def _of(names: tuple[str, ...]) -> Vocabulary:
+    platforms = [PLATFORMS[name] for name in names]
+    tools = [one.tools for one in platforms]
+    return Vocabulary(
+        aliases={own: name for one in tools for own, name in one.aliases.items()},
+        owners={own: one.name for one in platforms for own in one.tools.aliases},
+        questions=frozenset[str]().union(*(one.questions for one in tools)),
+        plans=frozenset[str]().union(*(one.plans for one in tools)),
+        path_keys={tool: key for one in tools for tool, key in one.path_keys.items()},
+        loosening=frozenset[str]().union(*(one.loosening for one in tools)),
+        settings=tuple(path for one in tools for path in one.settings.split()),
+        credentials=tuple(path for one in tools for path in one.credentials.split()),
+        commands=tuple(command for one in tools for command in one.commands),
+        programs=tuple(one.program for one in platforms),
+    )
+
+
+def folder_keys(agent: str) -> tuple[str, ...]:
+    """Return the inputs that say where a command of an agent runs."""
+    return PLATFORMS[agent].tools.folder_keys if agent in PLATFORMS else ()
