@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
 from typing import Any
 
 from tests.support.client import sample
 from tests.support.forwarder import Forwarder
-from tests.support.plain_desk import CRABHOOK, PlainDesk
+from tests.support.plain_desk import PlainDesk
 
 SAMPLES = {
     "PreToolUse": "PreToolUse-Bash",
@@ -76,19 +74,3 @@ class BridgedDesk(PlainDesk):
         """Let the next event of this name wait for the operator."""
         self.say(f"hold {name} times=1")
         self.wait_for(f"desk: hold {name} times=1$")
-
-    def run(self, *words: str) -> str:
-        """Run another of crabhook's commands in this desk's home; return what it prints."""
-        return subprocess.run(
-            [CRABHOOK, *words],
-            capture_output=True,
-            text=True,
-            timeout=20,
-            check=True,
-            env={"PATH": os.environ["PATH"], "HOME": str(self.folder), "LANG": "C.UTF-8"},
-        ).stdout
-
-    def record(self) -> list[dict[str, Any]]:
-        """Return everything on record."""
-        lines = self.run("audit", "--json", "--all-kinds", "--last", "0").splitlines()
-        return [json.loads(line) for line in lines]

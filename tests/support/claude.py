@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shlex
-import subprocess
-import sys
-import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tests.support.agent import Installed, write_json
+from tests.support.agent import Run as Ran
 from tests.support.isolation import isolated, with_etc
 from tests.support.requirements import program
 from tests.support.terminal import Terminal
 
 if TYPE_CHECKING:
-    from tests.support.turns import Script
+    pass
 
-REPOSITORY = Path(__file__).resolve().parents[2]
 KEY = "sk-ant-api03-no-key-at-all-but-long-enough"
 """Any text will do; its last twenty characters are how Claude Code remembers that it was approved."""
 
@@ -84,14 +81,8 @@ def _texts(content: Any) -> Iterator[str]:
             yield from _texts(block.get("content", ""))
 
 
-@dataclass(frozen=True)
-class Run:
+class Run(Ran[ModelRequest]):
     """What came of one headless run."""
-
-    exit_code: int
-    stdout: str
-    stderr: str
-    requests: list[ModelRequest]
 
     @property
     def last(self) -> ModelRequest:
@@ -100,28 +91,21 @@ class Run:
 
 
 @dataclass
-class Claude:
+class Claude(Installed):
     """One installation of Claude Code in a folder of the test's; runs are made from it."""
 
-    folder: Path
-    script: Script
     settings: Mapping[str, Any] = field(default_factory=dict)
     environment: Mapping[str, str] = field(default_factory=dict)
     seconds: int = 45
     doors: Mapping[int, str] = field(default_factory=dict)
     etc: Path | None = None
-    _terminals: list[Terminal] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.home = self.folder / "home"
-        self.project = self.home / "project"
-        self.record = self.folder / "requests.jsonl"
+        self.furnish(Path(".claude"))
         self.scratch = self.folder / "scratch"
-        for folder in (self.home / ".claude", self.project, self.scratch):
-            folder.mkdir(parents=True, exist_ok=True)
-        self.record.touch()
-        _write(self.home / ".claude.json", self._first_run_answers())
-        _write(self.home / ".claude" / "settings.json", self.settings)
+        self.scratch.mkdir(exist_ok=True)
+        write_json(self.home / ".claude.json", self._first_run_answers())
+        write_json(self.home / ".claude" / "settings.json", self.settings)
 
     def _first_run_answers(self) -> dict[str, Any]:
         """The state after a person has been through every first-run dialog."""
@@ -139,23 +123,10 @@ class Claude:
         """The isolated command line of one run, its plan written down."""
         found = program()
         assert found is not None, "Claude Code is not installed; run tests/agents/install"
-        plan = self.folder / f"plan-{uuid.uuid4().hex[:8]}.json"
         own = {"HOME": str(self.home), "PATH": os.environ["PATH"], "TMPDIR": str(self.scratch)}
         own["CLAUDE_CODE_TMPDIR"] = str(self.scratch)
-        _write(
-            plan,
-            {
-                "command": [str(found), *arguments],
-                "folder": str(self.project),
-                "environment": ENVIRONMENT | own | dict(self.environment),
-                "script": json.loads(self.script.to_json()),
-                "record": str(self.record),
-                "seconds": self.seconds,
-                "doors": dict(self.doors),
-            },
-        )
-        launcher = [sys.executable, "-m", "tests.support.launcher", str(plan)]
-        command = ["env", f"--chdir={REPOSITORY}", *launcher]
+        environment = ENVIRONMENT | own | dict(self.environment)
+        command = self.planned([str(found), *arguments], environment, doors=dict(self.doors))
         return isolated(with_etc(self.etc, command) if self.etc else command)
 
     def headless(
@@ -163,15 +134,7 @@ class Claude:
     ) -> Run:
         """Run `claude -p` to its end; raises subprocess.TimeoutExpired when it has none in time."""
         command = self._command(["-p", "--permission-mode", mode, *extra_args, prompt])
-        done = subprocess.run(
-            command,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=self.seconds + 5,
-            check=False,
-            env={"PATH": os.environ["PATH"]},
-        )
+        done = self.run_to_its_end(command)
         return Run(done.returncode, done.stdout, done.stderr, self.requests())
 
     def as_program(self, file: Path, prompt: str) -> None:
@@ -185,25 +148,10 @@ class Claude:
     ) -> Terminal:
         """Start an interactive session; `close` ends it, and so does the end of the test."""
         words = [] if prompt is None else [prompt]
-        command = self._command(["--permission-mode", mode, *extra_args, *words])
-        terminal = Terminal(command, {"PATH": os.environ["PATH"], "LANG": "C.UTF-8"})
-        self._terminals.append(terminal)
-        return terminal
+        return self.on_a_terminal(self._command(["--permission-mode", mode, *extra_args, *words]))
 
     def requests(self) -> list[ModelRequest]:
         """Every request to the model so far."""
-        # Not splitlines: it also splits at U+2028 and its like, which stand in JSON as they are.
-        lines = self.record.read_text(encoding="utf-8").split("\n")[:-1]
-        noted = map(json.loads, lines)
         return [
-            ModelRequest(line["conversation"], line["body"]) for line in noted if "body" in line
+            ModelRequest(one["conversation"], one["body"]) for one in self.noted() if "body" in one
         ]
-
-    def close(self) -> None:
-        """End every terminal that is still open."""
-        while self._terminals:
-            self._terminals.pop().close()
-
-
-def _write(path: Path, data: Mapping[str, Any]) -> None:
-    path.write_text(json.dumps(data, indent=2), encoding="utf-8")

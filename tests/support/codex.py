@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
-import uuid
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tests.support.agent import Installed
+from tests.support.agent import Run as Ran
 from tests.support.isolation import isolated
 from tests.support.plain_desk import CRABHOOK
 from tests.support.requirements import program
@@ -19,9 +19,7 @@ from tests.support.terminal import Terminal
 from tests.support.turns import ToolUse
 
 if TYPE_CHECKING:
-    from tests.support.turns import Script
-
-REPOSITORY = Path(__file__).resolve().parents[2]
+    pass
 
 ENVIRONMENT = {"TERM": "xterm-256color", "LANG": "C.UTF-8"}
 
@@ -86,14 +84,8 @@ class ModelRequest:
         ]
 
 
-@dataclass(frozen=True)
-class Run:
+class Run(Ran[ModelRequest]):
     """What came of one headless run."""
-
-    exit_code: int
-    stdout: str
-    stderr: str
-    requests: list[ModelRequest]
 
     @property
     def told(self) -> str:
@@ -102,22 +94,12 @@ class Run:
 
 
 @dataclass
-class Codex:
+class Codex(Installed):
     """One installation of Codex in a folder of the test's; runs are made from it."""
 
-    folder: Path
-    script: Script
-    seconds: int = 30
-    _terminals: list[Terminal] = field(default_factory=list)
-
     def __post_init__(self) -> None:
-        self.home = self.folder / "home"
+        self.furnish(Path(".codex"))
         self.settings = self.home / ".codex"
-        self.project = self.home / "project"
-        self.record = self.folder / "requests.jsonl"
-        for folder in (self.settings, self.project):
-            folder.mkdir(parents=True, exist_ok=True)
-        self.record.touch()
         configuration = CONFIGURATION.replace("{project}", str(self.project))
         (self.settings / "config.toml").write_text(configuration, encoding="utf-8")
 
@@ -125,22 +107,9 @@ class Codex:
         """The isolated command line of one run, its plan written down."""
         found = program("codex")
         assert found is not None, "Codex is not installed; run tests/agents/install"
-        plan = self.folder / f"plan-{uuid.uuid4().hex[:8]}.json"
         own = {"HOME": str(self.home), "PATH": os.environ["PATH"]}
-        _write(
-            plan,
-            {
-                "api": "codex",
-                "command": ["/bin/sh", "-c", WITH_MODEL, str(found), *arguments],
-                "folder": str(self.project),
-                "environment": ENVIRONMENT | own,
-                "script": json.loads(self.script.to_json()),
-                "record": str(self.record),
-                "seconds": self.seconds,
-            },
-        )
-        launcher = [sys.executable, "-m", "tests.support.launcher", str(plan)]
-        return isolated(["env", f"--chdir={REPOSITORY}", *launcher])
+        command = ["/bin/sh", "-c", WITH_MODEL, str(found), *arguments]
+        return isolated(self.planned(command, ENVIRONMENT | own, api="codex"))
 
     def headless(self, prompt: str, *, unreviewed: bool = True) -> Run:
         """Run `codex exec` to its end; raises subprocess.TimeoutExpired when it has none in time.
@@ -150,15 +119,7 @@ class Codex:
         """
         flags = ["--skip-git-repo-check", "--sandbox", "workspace-write"]
         flags += [UNREVIEWED] if unreviewed else []
-        done = subprocess.run(
-            self._command(["exec", *flags, prompt]),
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=self.seconds + 5,
-            check=False,
-            env={"PATH": os.environ["PATH"]},
-        )
+        done = self.run_to_its_end(self._command(["exec", *flags, prompt]))
         return Run(done.returncode, done.stdout, done.stderr, self.requests())
 
     def terminal(self, prompt: str | None = None, *, unreviewed: bool = True) -> Terminal:
@@ -166,22 +127,11 @@ class Codex:
         flags = ["--ask-for-approval", "on-request", "--sandbox", "read-only"]
         flags += [UNREVIEWED] if unreviewed else []
         words = [] if prompt is None else [prompt]
-        command = self._command([*flags, *words])
-        terminal = Terminal(command, {"PATH": os.environ["PATH"], "LANG": "C.UTF-8"})
-        self._terminals.append(terminal)
-        return terminal
+        return self.on_a_terminal(self._command([*flags, *words]))
 
     def requests(self) -> list[ModelRequest]:
         """Every request of the main conversation to the model so far."""
-        # Not splitlines: it also splits at U+2028 and its like, which stand in JSON as they are.
-        lines = self.record.read_text(encoding="utf-8").split("\n")[:-1]
-        noted = map(json.loads, lines)
-        return [ModelRequest(line["body"]) for line in noted if line["conversation"] == "main"]
-
-    def close(self) -> None:
-        """End every terminal that is still open."""
-        while self._terminals:
-            self._terminals.pop().close()
+        return [ModelRequest(one["body"]) for one in self.noted() if one["conversation"] == "main"]
 
 
 def install(agent: Codex, address: str, *options: str) -> str:
@@ -195,7 +145,3 @@ def install(agent: Codex, address: str, *options: str) -> str:
         env={"PATH": os.environ["PATH"], "HOME": str(agent.home)},
     )
     return done.stdout + done.stderr
-
-
-def _write(path: Path, data: Mapping[str, Any]) -> None:
-    path.write_text(json.dumps(data, indent=2), encoding="utf-8")

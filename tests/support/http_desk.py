@@ -5,14 +5,13 @@ from __future__ import annotations
 import http.client
 import json
 import socket
-import subprocess
 import threading
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from tests.support.client import sample
-from tests.support.plain_desk import CRABHOOK, PlainDesk
+from tests.support.plain_desk import PlainDesk
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -113,22 +112,6 @@ class HttpDesk(PlainDesk):
         line = self.line()
         line.send(method, path, sent | named, payload)
         return line.answer()
-
-    def run(self, *words: str) -> str:
-        """Run another of crabhook's commands in this desk's home; return what it prints."""
-        return subprocess.run(
-            [CRABHOOK, *words],
-            capture_output=True,
-            text=True,
-            timeout=20,
-            check=True,
-            env={"HOME": str(self.folder), "LANG": "C.UTF-8"},
-        ).stdout
-
-    def record(self) -> list[dict[str, Any]]:
-        """Everything on record."""
-        lines = self.run("audit", "--json", "--all-kinds", "--last", "0").splitlines()
-        return [json.loads(line) for line in lines]
 
 
 class Line:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import queue
 import re
@@ -13,7 +14,7 @@ import tempfile
 import threading
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -131,6 +132,22 @@ class PlainDesk:
 
         self._helpers.append(threading.Thread(target=wait_and_say))
         self._helpers[-1].start()
+
+    def run(self, *words: str) -> str:
+        """Run another of crabhook's commands in this desk's home; return what it prints."""
+        return subprocess.run(
+            [CRABHOOK, *words],
+            capture_output=True,
+            text=True,
+            timeout=20,
+            check=True,
+            env={"PATH": os.environ["PATH"], "HOME": str(self.folder), "LANG": "C.UTF-8"},
+        ).stdout
+
+    def record(self) -> list[dict[str, Any]]:
+        """Return everything on record."""
+        lines = self.run("audit", "--json", "--all-kinds", "--last", "0").splitlines()
+        return [json.loads(line) for line in lines]
 
     def _read(self) -> None:
         assert self.process.stdout is not None
