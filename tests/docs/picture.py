@@ -13,7 +13,6 @@ from pathlib import Path
 from prompt_toolkit.styles import Attrs
 
 from crabhook.model.request import Origin
-from crabhook.ui.full.screen import Screen
 from crabhook.ui.text.clock import Clock
 from crabhook.ui.text.style import class_of, style
 from crabhook.ui.text.width import cells
@@ -50,8 +49,7 @@ def scene() -> Sitting:
     for payload in (*inputs, other):
         sitting.desk.ask(payload, origin=client, wait=3600.0)
         sitting.desk.pass_time(7)
-    sitting.screen = Screen(sitting.desk, sitting.options, "unix:/run/crabhook/s")
-    sitting.painter = type(sitting.painter)(sitting.screen)
+    sitting.sit("unix:/run/crabhook/s")
     sitting.press("down")
     sitting.wait()
     return sitting

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from crabhook.model.order import Order, OrderKind
+from crabhook.model.actor import OrderKind
+from crabhook.model.order import Order
 from crabhook.model.request import Origin
+from crabhook.ui.full.controller import Controller
 from crabhook.ui.full.layout import Frame, Painter
+from crabhook.ui.full.panes.card import content_of
 from crabhook.ui.full.screen import Screen
 from crabhook.ui.options import DeskOptions
 from crabhook.ui.text.clock import Clock
@@ -17,6 +20,7 @@ if TYPE_CHECKING:
 
     from crabhook.broker.card import Card
     from crabhook.model.decision import Decision, Verdict
+    from crabhook.ui.text.layout import Content
 
 CLIENT = Origin("laptop", 4242, "ann")
 LONG_ENOUGH = 0.5
@@ -64,11 +68,12 @@ class Sitting:
         self.options = DeskOptions(**options)
         self.sit()
 
-    def sit(self) -> None:
+    def sit(self, title: str = "unix:/run/crabhook.sock") -> None:
         """Open a screen, on whatever the desk holds already."""
-        self.screen = Screen(self.desk, self.options, "unix:/run/crabhook.sock")
+        self.screen = Screen(self.desk, self.options, title)
+        self.controller = Controller(self.screen)
         self.painter = Painter(self.screen)
-        self.stop = self.desk.subscribe(self.screen.news)
+        self.stop = self.desk.subscribe(self.controller.news)
         self.draw()
 
     def ask(
@@ -102,12 +107,16 @@ class Sitting:
         """Draw the screen and tell it so."""
         clock = Clock(self.desk.now(), 1_700_000_000.0)
         frame = self.painter.frame(self.columns, self.rows, clock)
-        self.screen.drawn(shows_card=frame.shows_card)
+        self.controller.drawn(shows_card=frame.shows_card)
         return frame
 
     def rows_of_text(self) -> list[str]:
         """Return what is on the screen, row by row."""
         return ["".join(text for _, text in line) for line in self.draw().lines]
+
+    def content(self) -> Content | None:
+        """Return what the large part of the screen shows."""
+        return content_of(self.screen)
 
     def text(self) -> str:
         """Return what is on the screen."""
@@ -116,7 +125,7 @@ class Sitting:
     def press(self, *keys: str) -> None:
         """Press keys at once, one after the other."""
         for key in keys:
-            self.screen.press(key)
+            self.controller.press(key)
             self.draw()
 
     def type(self, text: str) -> None:
@@ -127,7 +136,7 @@ class Sitting:
         """Look at the screen, and go on looking for so long."""
         self.draw()
         self.desk.pass_time(seconds)
-        self.screen.tick()
+        self.controller.tick()
         self.draw()
 
     def decided(self) -> list[tuple[int, Decision]]:

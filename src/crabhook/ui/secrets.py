@@ -16,7 +16,8 @@ from functools import lru_cache
 from operator import attrgetter
 from typing import NamedTuple
 
-from crabhook.secrets.find import PRIVATE_KEY, RANDOM, find
+from crabhook.secrets.context import PRIVATE_KEY
+from crabhook.secrets.find import RANDOM, find
 from crabhook.secrets.spans import Span
 from crabhook.ui.text.safe import safe
 

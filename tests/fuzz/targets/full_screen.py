@@ -6,8 +6,9 @@ import json
 from random import Random
 from typing import Any
 
+from crabhook.model.actor import OrderKind
 from crabhook.model.errors import PayloadError
-from crabhook.model.order import Order, OrderKind
+from crabhook.model.order import Order
 from crabhook.platforms import PLATFORMS
 from crabhook.ui.text.layout import line_cells
 from tests.fuzz.mutation import plain
@@ -43,7 +44,7 @@ def law(data: bytes) -> None:
     sitting.wait()
     _whole(sitting)
     for byte in head[2:]:
-        sitting.screen.press(KEYS[byte % len(KEYS)])
+        sitting.controller.press(KEYS[byte % len(KEYS)])
         _whole(sitting)
     sitting.wait()
     _whole(sitting)

@@ -244,7 +244,7 @@ def test_a_denial_without_a_reason_is_refused_with_a_hint(typed: str) -> None:
     sitting.type(typed)
     sitting.press("enter")
     assert not sitting.decided()
-    assert sitting.screen.mode is Mode.BOX
+    assert sitting.screen.focus.mode is Mode.BOX
     assert "the model reads it" in sitting.text()
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from crabhook.config import KINDS
-from crabhook.model.order import Order, OrderKind
+from crabhook.model.actor import OrderKind
+from crabhook.model.order import Order
 from crabhook.ui.attention import APART, QUIET, Attention, Kind, Watch, kind_of
 from tests.support.sitting import QUESTIONS, Sitting
 

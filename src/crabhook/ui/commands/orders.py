@@ -5,8 +5,9 @@ from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
 from crabhook.broker.desk import Desk
+from crabhook.model.actor import OrderKind
 from crabhook.model.event import Event
-from crabhook.model.order import Order, OrderKind
+from crabhook.model.order import Order
 from crabhook.ui.cards.summary import brief
 from crabhook.ui.commands.parse import known_session
 from crabhook.ui.commands.words import WORDS, LineError, read_duration

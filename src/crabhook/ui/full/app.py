@@ -16,7 +16,8 @@ from prompt_toolkit.output import ColorDepth, Output
 from prompt_toolkit.output.defaults import create_output
 
 from crabhook.broker.desk import Desk, News
-from crabhook.ui.full.dialogs.external_editor import Errands
+from crabhook.ui.full.controller import Controller
+from crabhook.ui.full.dialogs.external_editor import ExternalEditing
 from crabhook.ui.full.keyrow import terminal_keys
 from crabhook.ui.full.keys import KEYS
 from crabhook.ui.full.layout import Frame, Painter
@@ -48,22 +49,27 @@ async def run(
     are dropped unsent; releasing what waits is the caller's.
     """
     screen = Screen(desk, options, title)
-    control = _Picture(screen)
-    errands = Errands(screen)
+    controller = Controller(screen)
+    control = _Picture(screen, controller)
+    editing = ExternalEditing(screen.say)
     glass = Glass.over(sys.stdout) if output is None and sys.stdout else None
-    application = _application(screen, errands, control, input, glass or output)
+    application = _application(
+        screen, _bindings(screen, controller, editing), control, input, glass or output
+    )
     caller = Caller(screen, application.output)
     changed = asyncio.Event()
 
     def on_news(news: News) -> None:
-        screen.news(news)
+        controller.news(news)
         changed.set()
         application.invalidate()
 
     application.after_render += lambda _: application.when_taken(control.drawn)
     application.after_render += lambda _: changed.set()
     stop = desk.subscribe(on_news)
-    pulse = asyncio.ensure_future(_pulse(screen, caller, changed, application.invalidate))
+    pulse = asyncio.ensure_future(
+        _pulse(screen, controller, caller, changed, application.invalidate)
+    )
     pulse.add_done_callback(lambda ended: _end_with(ended, application))
     running = asyncio.ensure_future(
         application.run_async(set_exception_handler=False, handle_sigint=False)
@@ -73,7 +79,7 @@ async def run(
         running.result()
     finally:
         stop()
-        errands.stop()
+        editing.stop()
         running.cancel()
         await asyncio.gather(running, return_exceptions=True)
         pulse.cancel()
@@ -84,13 +90,17 @@ async def run(
 
 
 async def _pulse(
-    screen: Screen, caller: Caller, changed: asyncio.Event, redraw: Callable[[], None]
+    screen: Screen,
+    controller: Controller,
+    caller: Caller,
+    changed: asyncio.Event,
+    redraw: Callable[[], None],
 ) -> None:
     """Tell the screen what time it is: each second, and when something is due."""
     while True:
         changed.clear()
         caller.call()
-        due = screen.wake_at()
+        due = controller.wake_at()
         wait = 1.0 - time.time() % 1.0
         if due is not None:
             wait = min(wait, max(due - screen.desk.now(), 0.0))
@@ -99,7 +109,7 @@ async def _pulse(
         try:
             await asyncio.wait_for(changed.wait(), wait)
         except TimeoutError:
-            screen.tick()
+            controller.tick()
             redraw()
 
 
@@ -111,7 +121,7 @@ def _end_with(pulse: asyncio.Future[None], application: Application[None]) -> No
 
 def _application(
     screen: Screen,
-    errands: Errands,
+    bindings: KeyBindings,
     control: UIControl,
     input_: Input | None,
     output: Output | Glass | None,
@@ -120,7 +130,7 @@ def _application(
     application = _Desk(
         glass,
         layout=Layout(Window(control, always_hide_cursor=False)),
-        key_bindings=_bindings(screen, errands),
+        key_bindings=bindings,
         style=style(colour=screen.options.colour),
         color_depth=None if screen.options.colour else ColorDepth.DEPTH_1_BIT,
         full_screen=True,
@@ -135,7 +145,7 @@ def _application(
     return application
 
 
-def _bindings(screen: Screen, errands: Errands) -> KeyBindings:
+def _bindings(screen: Screen, controller: Controller, editing: ExternalEditing) -> KeyBindings:
     """Bind every key of the table and of the box by name, and each printable key as itself."""
     bindings = KeyBindings()
 
@@ -145,10 +155,11 @@ def _bindings(screen: Screen, errands: Errands) -> KeyBindings:
             _tell(event, name)
 
     def _tell(event: KeyPressEvent, name: str) -> None:
-        screen.press(name)
+        controller.press(name)
         if screen.done and not event.app.is_done:
             event.app.exit()
-        errands.look(event.app)
+        if (errand := controller.take_errand()) is not None:
+            editing.begin(errand, event.app)
 
     named = {name for key in KEYS for name in key.keys}
     for name in sorted(named | LINE_KEYS | TEXT_KEYS | {"space"}):
@@ -161,7 +172,7 @@ def _bindings(screen: Screen, errands: Errands) -> KeyBindings:
 
     @bindings.add(Keys.BracketedPaste)
     def _paste(event: KeyPressEvent) -> None:
-        screen.paste(event.data)
+        controller.paste(event.data)
 
     return bindings
 
@@ -187,8 +198,8 @@ class _Desk(Application[None]):
 class _Picture(UIControl):
     """The whole terminal as one control, drawn anew each time."""
 
-    def __init__(self, screen: Screen) -> None:
-        self._screen = screen
+    def __init__(self, screen: Screen, controller: Controller) -> None:
+        self._screen, self._controller = screen, controller
         self._painter = Painter(screen)
         self._frame = Frame([])
 
@@ -210,4 +221,4 @@ class _Picture(UIControl):
 
     def drawn(self) -> None:
         """Tell the screen that its picture is on the terminal now."""
-        self._screen.drawn(shows_card=self._frame.shows_card)
+        self._controller.drawn(shows_card=self._frame.shows_card)

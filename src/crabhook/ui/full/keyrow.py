@@ -4,10 +4,19 @@ A key is named as prompt_toolkit names it; keys pressed one after the other
 are joined by `_`.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from enum import Enum, auto
+from typing import TypeAlias
 
-from crabhook.ui.full.act import Act
+from crabhook.broker.card import Card
+from crabhook.model.decision import Decision, Verdict
+from crabhook.ui.full.dialogs.mcp_form_state import FillIn
+from crabhook.ui.full.dialogs.plan import PlanNotes
+from crabhook.ui.full.dialogs.question_state import Form
+from crabhook.ui.full.effects import Effect, Effects, Give
 from crabhook.ui.full.filters import When
+from crabhook.ui.full.screen import Screen
 
 _SHOWN = {
     "escape": "esc",
@@ -22,19 +31,40 @@ _SHOWN = {
 }
 
 
+class Guard(Enum):
+    """When a key is obeyed.  Every row names its own: there is no default.
+
+    FREE: at once, since the key only moves, shows, marks or takes back.  ARMED:
+    it does something to a card, or says yes to a page, so not before the card
+    or the page has been in view for the arming delay; an answer held for the
+    card is taken back first.  ALLOW: as ARMED, but an allow that is held
+    stays.  LINE: as ARMED where the typed line is about a card.
+    """
+
+    FREE = auto()
+    ARMED = auto()
+    ALLOW = auto()
+    LINE = auto()
+
+
+Handler: TypeAlias = Callable[[Screen, str], Effects]
+
+
 @dataclass(frozen=True, slots=True)
 class Key:
     """One row of the table.
 
     `shown` is what a person calls the key, `name` what the help line says (a
     row without one is left to the help page), `does` the help page's words.
+    `do` is given the screen and the key pressed; `guard` tells when it is called.
     """
 
     keys: tuple[str, ...]
     shown: str
     name: str
     does: str
-    act: Act
+    guard: Guard
+    do: Handler
     when: When
 
 
@@ -51,21 +81,23 @@ class Group:
     first: bool = False
 
 
-def group(title: str, when: When, *rows: tuple[str, str, str, Act]) -> Group:
+def group(title: str, when: When, *rows: tuple[str, str, str, Guard, Handler]) -> Group:
     """Return a group of keys that apply at the same moments."""
     return Group(title, tuple(_key(when, *row) for row in rows))
 
 
-def first_group(title: str, *rows: tuple[When, str, str, str, Act]) -> Group:
+def first_group(title: str, *rows: tuple[When, str, str, str, Guard, Handler]) -> Group:
     """Return a group of keys to know first, each with moments of its own."""
     return Group(title, tuple(_key(*row) for row in rows), first=True)
 
 
-def _key(when: When, keys: str, name: str, does: str, act: Act) -> Key:
+def _key(  # noqa: PLR0913, PLR0917 - the columns of a row
+    when: When, keys: str, name: str, does: str, guard: Guard, do: Handler
+) -> Key:
     names = tuple(keys.split())
     digits = len(names) == 9 and names[0] == "1"
     shown = "1-9" if digits else " ".join(map(_shown, names))
-    return Key(names, shown, name, does, act, when)
+    return Key(names, shown, name, does, guard, do, when)
 
 
 def _shown(name: str) -> str:
@@ -81,3 +113,43 @@ def terminal_keys(name: str) -> tuple[str, ...]:
 def _presses(name: str) -> tuple[str, ...]:
     """Return the presses of a chord; the sign `_` itself is one of `c-_`."""
     return (name,) if name.endswith("_") else tuple(name.split("_"))
+
+
+# Handlers for the part of the screen that a key is about; without that part they do nothing.
+
+
+def does(effect: Effect) -> Handler:
+    """Return the handler that does one thing whatever is looked at."""
+    return lambda *_: (effect,)
+
+
+def gives(verdict: Verdict) -> Handler:
+    """Return the handler that gives the selected card a verdict with nothing beside it."""
+    return does(Give(Decision(verdict)))
+
+
+def by(do: Callable[[Screen, int], Effects], step: int) -> Handler:
+    """Return the handler that moves by a step."""
+    return lambda screen, _: do(screen, step)
+
+
+def on_card(do: Callable[[Screen, Card], Effects]) -> Handler:
+    """Return a handler that acts on the selected card."""
+    return lambda screen, _: do(screen, screen.card) if screen.card else ()
+
+
+def on_form(do: Callable[[Form, str], Effects]) -> Handler:
+    """Return a handler that acts on the selected card's questions."""
+    return lambda screen, key: do(screen.form, key) if screen.form else ()
+
+
+def on_filling(do: Callable[[Card, FillIn, str], Effects]) -> Handler:
+    """Return a handler that acts on the selected card's form of an MCP server."""
+    return lambda screen, key: (
+        do(screen.card, screen.filling, key) if screen.card and screen.filling else ()
+    )
+
+
+def on_plan(do: Callable[[Card, PlanNotes], Effects]) -> Handler:
+    """Return a handler that acts on the selected card's plan."""
+    return lambda screen, _: do(screen.card, screen.plan) if screen.card and screen.plan else ()

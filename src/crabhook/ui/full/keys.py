@@ -1,283 +1,321 @@
 """Every key of the desk, in one table: the help line, the help page and the docs are made from it.
 
-At most one row of the table applies to a key at any moment; a test tries them
-all.
+A new key is a row: its names, what the help line and the help page say, when
+it is obeyed (`Guard`), and what it does.  At most one row of the table applies
+to a key at any moment; a test tries them all.
 """
 
 from collections.abc import Sequence
 
 from crabhook.model.choices import Beside
-from crabhook.model.decision import Verdict
-from crabhook.ui.full.act import Act
-from crabhook.ui.full.filters import (
-    KeyContext,
-    Mode,
-    always,
-    answering,
-    at,
-    away,
-    both,
-    can,
-    can_carry,
-    deciding,
-    filling,
-    here,
-    in_the_form,
-    keeping,
-    markable,
-    no,
-    noting,
-    reviewing,
-    suggesting,
-    taking_back,
-    turning,
-    with_a_card,
-    with_changes,
-    with_marks,
-    with_plan,
-    without_form,
+from crabhook.model.decision import Decision, Verdict
+from crabhook.ui.full import filters as when
+from crabhook.ui.full import navigation
+from crabhook.ui.full.dialogs import (
+    bulk,
+    decide,
+    edit,
+    mcp_form,
+    orders,
+    plan,
+    question,
+    suggestions,
 )
-from crabhook.ui.full.keyrow import Group, Key, first_group, group
+from crabhook.ui.full.effects import Effects, Go, Quit, Scroll, TakeBack, Visit
+from crabhook.ui.full.filters import KeyContext, Mode
+from crabhook.ui.full.keyrow import (
+    Group,
+    Guard,
+    Handler,
+    Key,
+    by,
+    does,
+    first_group,
+    gives,
+    group,
+    on_card,
+    on_filling,
+    on_form,
+    on_plan,
+)
+from crabhook.ui.full.screen import Screen
 
-_LOOKING = at(Mode.TEXT, Mode.FORM, Mode.REVIEW, Mode.CONFIRM, Mode.HELP, Mode.FILL, Mode.NOTES)
-_CHOOSING = at(Mode.QUEUE, Mode.MENU)
-_NOT_TYPING = no(at(Mode.BOX, Mode.EDIT))
-_NOT_IN_HELP = at(Mode.QUEUE, Mode.TEXT, Mode.FORM, Mode.REVIEW, Mode.FILL, Mode.NOTES)
-_SEEN = at(Mode.QUEUE, Mode.TEXT, Mode.FORM, Mode.REVIEW, Mode.CONFIRM, Mode.FILL)
-_QUEUE_OR_TEXT = at(Mode.QUEUE, Mode.TEXT)
+_LOOKING = when.at(
+    Mode.TEXT, Mode.FORM, Mode.REVIEW, Mode.CONFIRM, Mode.HELP, Mode.FILL, Mode.NOTES
+)
+_CHOOSING = when.at(Mode.QUEUE, Mode.MENU)
+_NOT_TYPING = when.no(when.at(Mode.BOX, Mode.EDIT))
+_NOT_IN_HELP = when.at(Mode.QUEUE, Mode.TEXT, Mode.FORM, Mode.REVIEW, Mode.FILL, Mode.NOTES)
+_SEEN = when.at(Mode.QUEUE, Mode.TEXT, Mode.FORM, Mode.REVIEW, Mode.CONFIRM, Mode.FILL)
+_QUEUE_OR_TEXT = when.at(Mode.QUEUE, Mode.TEXT)
 _DIGITS = "1 2 3 4 5 6 7 8 9"
 
 # What an allow means for an event that stops, or that tells of a denial.
-_STOPS, _DENIED = can(Verdict.KEEP_GOING), can(Verdict.RETRY)
-_PLAIN_ALLOW = both(can(Verdict.ALLOW), no(_STOPS), no(_DENIED))
-_ALLOWS_CALL = both(can(Verdict.ALLOW, Beside.NOTE), without_form)
-_EDITABLE = both(can(Verdict.ALLOW, Beside.INPUT), without_form)
-_REPLACEABLE = can(Verdict.ALLOW, Beside.OUTPUT)
-_RULED = can(Verdict.ALLOW, Beside.RULE)
-_ALLOWS_MODE = both(can(Verdict.ALLOW, Beside.PERMISSIONS), without_form)
+_STOPS, _DENIED = when.can(Verdict.KEEP_GOING), when.can(Verdict.RETRY)
+_PLAIN_ALLOW = when.both(when.can(Verdict.ALLOW), when.no(_STOPS), when.no(_DENIED))
+_ALLOWS_CALL = when.both(when.can(Verdict.ALLOW, Beside.NOTE), when.without_form)
+_EDITABLE = when.both(when.can(Verdict.ALLOW, Beside.INPUT), when.without_form)
+_REPLACEABLE = when.can(Verdict.ALLOW, Beside.OUTPUT)
+_RULED = when.can(Verdict.ALLOW, Beside.RULE)
+_ALLOWS_MODE = when.both(when.can(Verdict.ALLOW, Beside.PERMISSIONS), when.without_form)
+
+FREE, ARMED, ALLOW, LINE = Guard
+
+
+def _back(screen: Screen, _: str) -> Effects:
+    return screen.focus.back()
+
+
+def _allow(screen: Screen, _: str) -> Effects:
+    return decide.allow(screen.form)
+
+
+def _enter_line(screen: Screen, _: str) -> Effects:
+    return screen.focus.enter_line(screen.card)
+
+
+def _marked(verdict: Verdict) -> Handler:
+    return lambda screen, _: bulk.decide_marked(screen.marks, Decision(verdict), screen.focus.mode)
+
+
+def _edit(screen: Screen, _: str) -> Effects:
+    return edit.open_editor(screen.card, screen.work.edits) if screen.card else ()
+
+
+def _compare(screen: Screen, _: str) -> Effects:
+    opened = screen.focus.edit
+    return edit.compare(opened, screen.work.edits, screen.desk) if opened else ()
+
+
+def _go_away(screen: Screen, _: str) -> Effects:
+    return orders.go_away(screen.desk, lambda: len(screen.selection.waiting()))
+
 
 # In the order of the help line, the most needed first.
 # fmt: off
 TABLE: tuple[Group, ...] = (
-    group(
-        "when an allow is held back",
-        taking_back,
-        ("u", "TAKE BACK", "take back the allow, which was not sent yet", Act.TAKE_BACK),
+    group("when an allow is held back", when.taking_back,
+        ("u", "TAKE BACK", "take back the allow, which was not sent yet",
+         FREE, lambda s, _: (TakeBack(s.card.number if s.card else None),)),
     ),
-    group(
-        "while you are away",
-        away,
-        ("b", "I AM BACK", "be back: requests wait for you again", Act.COME_BACK),
+    group("while you are away", when.away,
+        ("b", "I AM BACK", "be back: requests wait for you again",
+         FREE, lambda *_: orders.come_back()),
     ),
-    group(
-        "before something is done",
-        at(Mode.CONFIRM),
-        ("enter y", "yes, exactly this", "do exactly what is shown", Act.CONFIRM),
-        ("escape", "back", "do nothing of it, and go back", Act.BACK),
+    group("before something is done", when.at(Mode.CONFIRM),
+        ("enter y", "yes, exactly this", "do exactly what is shown",
+         ARMED, lambda s, _: s.focus.confirm()),
+        ("escape", "back", "do nothing of it, and go back", FREE, _back),
     ),
-    group(
-        "before sending answers",
-        reviewing,
-        ("enter y", "send", "send exactly the answers shown", Act.SEND),
+    group("before sending answers", when.reviewing,
+        ("enter y", "send", "send exactly the answers shown",
+         ARMED, on_form(lambda form, _: question.send(form))),
     ),
-    group(
-        "in a form",
-        in_the_form,
-        ("space", "choose", "choose the marked row, or take the choice back", Act.CHOOSE),
-        ("enter", "next", "the next question; after the last, the review", Act.NEXT_QUESTION),
+    group("in a form", when.in_the_form,
+        ("space", "choose", "choose the marked row, or take the choice back",
+         ARMED, on_form(lambda form, _: question.choose(form))),
+        ("enter", "next", "the next question; after the last, the review",
+         FREE, on_form(lambda form, _: question.next_question(form))),
     ),
-    group(
-        "answering questions",
-        answering,
-        (_DIGITS, "choose", "choose that option, or take it back", Act.CHOOSE_NUMBER),
-        ("o", "own words", "answer the question in your own words", Act.OWN_WORDS),
-        ("t", "note", "put a note to the model beside the answer", Act.REMARK),
-        ("r", "review & send", "see exactly which answers would be sent", Act.REVIEW),
+    group("answering questions", when.answering,
+        (_DIGITS, "choose", "choose that option, or take it back",
+         ARMED, on_form(question.choose_number)),
+        ("o", "own words", "answer the question in your own words",
+         ARMED, on_form(lambda form, _: question.own_words(form))),
+        ("t", "note", "put a note to the model beside the answer",
+         ARMED, on_form(lambda form, _: question.remark(form))),
+        ("r", "review & send", "see exactly which answers would be sent",
+         FREE, does(Go(Mode.REVIEW))),
     ),
-    group(
-        "in a form of an MCP server",
-        filling,
-        ("enter", "fill in", "choose or type, and go on to the next field", Act.FILL),
-        ("a", "accept…", "see exactly what would be sent, then accept", Act.ACCEPT),
-        ("d", "decline", "send the form back, refused", Act.DECLINE),
-        ("c", "cancel", "close the form without an answer", Act.CANCEL),
-        ("space", "choose", "choose the marked row, or take the choice back", Act.FILL_CHOICE),
-        (_DIGITS, "", "choose that one of the field's choices", Act.FILL_NUMBER),
-        ("backspace delete", "clear", "give nothing for the field", Act.CLEAR_FIELD),
-        ("p", "pass", "no opinion: the agent shows the form itself", Act.PASS),
+    group("in a form of an MCP server", when.filling,
+        ("enter", "fill in", "choose or type, and go on to the next field",
+         ARMED, on_filling(lambda card, form, _: mcp_form.enter(card, form))),
+        ("a", "accept…", "see exactly what would be sent, then accept",
+         ARMED, on_card(lambda s, card: mcp_form.accept(card, s.filling))),
+        ("d", "decline", "send the form back, refused", ARMED, gives(Verdict.DECLINE)),
+        ("c", "cancel", "close the form without an answer", ARMED, gives(Verdict.CANCEL)),
+        ("space", "choose", "choose the marked row, or take the choice back",
+         ARMED, on_filling(lambda _, form, _key: mcp_form.choose(form))),
+        (_DIGITS, "", "choose that one of the field's choices",
+         ARMED, on_filling(lambda _, form, key: mcp_form.choose(form, int(key)))),
+        ("backspace delete", "clear", "give nothing for the field",
+         ARMED, on_filling(lambda _, form, _key: mcp_form.clear(form))),
+        ("p", "pass", "no opinion: the agent shows the form itself", ARMED, gives(Verdict.PASS)),
     ),
-    group(
-        "on the lines of a plan",
-        noting,
-        ("c enter", "note…", "note on the marked line what to change there", Act.NOTE),
+    group("on the lines of a plan", when.noting,
+        ("c enter", "note…", "note on the marked line what to change there",
+         ARMED, on_plan(lambda _, notes: plan.note(notes))),
         ("s", "deny with the notes…",
-         "see the denial that the notes make, then send it", Act.SEND_NOTES),
-        ("backspace delete", "take note back", "take the note on the line back", Act.UNNOTE),
+         "see the denial that the notes make, then send it", FREE, on_plan(plan.send)),
+        ("backspace delete", "take note back", "take the note on the line back",
+         FREE, on_plan(lambda _, notes: plan.unnote(notes))),
     ),
-    group(
-        "many at once: while requests are marked, these decide the marked ones alone",
-        with_marks,
+    group("many at once: while requests are marked, these decide the marked ones alone",
+        when.with_marks,
         ("a", "allow the marked",
-         "allow all that are marked, once you have seen what", Act.ALLOW_MARKED),
-        ("d", "deny the marked…", "deny all that are marked, with one reason", Act.DENY_MARKED),
-        ("h", "hand the marked back", "let their agents ask their own users", Act.HAND_BACK_MARKED),
-        ("p", "pass", "no opinion on all that are marked", Act.PASS_MARKED),
+         "allow all that are marked, once you have seen what", FREE, _marked(Verdict.ALLOW)),
+        ("d", "deny the marked…", "deny all that are marked, with one reason",
+         FREE, lambda s, _: bulk.deny_marked(s.marks, s.focus.mode)),
+        ("h", "hand the marked back", "let their agents ask their own users",
+         FREE, _marked(Verdict.ASK)),
+        ("p", "pass", "no opinion on all that are marked", FREE, _marked(Verdict.PASS)),
     ),
-    group("", both(with_marks, at(Mode.QUEUE)), ("escape", "unmark", "unmark all", Act.UNMARK_ALL)),
+    group("", when.both(when.with_marks, when.at(Mode.QUEUE)), ("escape", "unmark", "unmark all",
+         FREE, lambda s, _: bulk.unmark_all(s.marks))),
     first_group(
         "deciding, as far as the request's event can be told",
         (_PLAIN_ALLOW, "a", "allow",
-         "a call or a plan: allow it; of questions: the agent shows its own dialog", Act.ALLOW),
-        (with_plan, "l", "note on lines…",
-         "go through the plan, and deny it with notes", Act.NOTE_LINES),
-        (with_changes, "v", "what changed",
-         "the changes since the plan denied before, or the plan", Act.CHANGES),
+         "a call or a plan: allow it; of questions: the agent shows its own dialog", ALLOW, _allow),
+        (when.with_plan, "l", "note on lines…",
+         "go through the plan, and deny it with notes",
+         FREE, on_plan(lambda _, notes: plan.begin(notes))),
+        (when.with_changes, "v", "what changed",
+         "the changes since the plan denied before, or the plan",
+         FREE, on_card(lambda s, card: s.work.plans.compare(card))),
         (_STOPS, "w", "keep going…",
-         "at a stop: it must not, the model reads how to go on", Act.KEEP_GOING),
-        (_STOPS, "a", "let it stop", "at a stop: let the agent stop", Act.ALLOW),
+         "at a stop: it must not, the model reads how to go on",
+         ARMED, on_card(lambda _, card: decide.keep_going(card))),
+        (_STOPS, "a", "let it stop", "at a stop: let the agent stop", ALLOW, _allow),
         (_DENIED, "r", "retry",
-         "at a denial of the agent's own: let the model try again", Act.RETRY),
-        (_DENIED, "a", "leave it denied", "at a denial of the agent's own: leave it so", Act.ALLOW),
+         "at a denial of the agent's own: let the model try again", ARMED, gives(Verdict.RETRY)),
+        (_DENIED, "a", "leave it denied", "at a denial of the agent's own: leave it so",
+         ALLOW, _allow),
         (_ALLOWS_CALL, "n", "allow+note",
-         "allow, and tell the model something", Act.ALLOW_WITH_NOTE),
-        (can(Verdict.DENY), "d", "deny…", "deny; the model reads the reason you type", Act.DENY),
+         "allow, and tell the model something", ARMED, lambda *_: decide.allow_with_note()),
+        (when.can(Verdict.DENY), "d", "deny…", "deny; the model reads the reason you type",
+         ARMED, lambda *_: decide.deny(interrupt=False)),
         (_EDITABLE, "e", "edit…",
-         "a call: change it, see the difference, and allow it so", Act.EDIT),
+         "a call: change it, see the difference, and allow it so", ARMED, _edit),
         (_REPLACEABLE, "e", "change output…",
-         "a result: change what the model is shown of it", Act.EDIT),
+         "a result: change what the model is shown of it", ARMED, _edit),
         (_RULED, "A", "always allow…",
-         "allow, by a rule of your own from now on: choose which", Act.REMEMBER),
-        (suggesting, _DIGITS, "suggestion…",
-         "allow, and from now on too: that suggestion of the agent's", Act.ALWAYS),
-        (can(Verdict.ACCEPT), "a", "accept…",
-         "a form: see what would be sent, then accept", Act.ACCEPT),
-        (can(Verdict.DECLINE), "d", "decline", "a form: send it back, refused", Act.DECLINE),
-        (can(Verdict.CANCEL), "c", "cancel", "a form: close it without an answer", Act.CANCEL),
-        (can(Verdict.ASK), "h", "hand back",
-         "let the agent ask its own user in its own prompt", Act.HAND_BACK),
-        (deciding, "p", "pass",
-         "no opinion: the agent goes on as if crabhook were not there", Act.PASS),
-        (can(Verdict.DENY, Beside.INTERRUPT), "D", "deny, end turn…",
-         "deny, and end the agent's turn", Act.DENY_AND_INTERRUPT),
+         "allow, by a rule of your own from now on: choose which",
+         ARMED, on_card(lambda s, card: suggestions.offer_rules(card, s.desk))),
+        (when.suggesting, _DIGITS, "suggestion…",
+         "allow, and from now on too: that suggestion of the agent's",
+         ARMED, lambda s, key: suggestions.offer_places(s.card, key) if s.card else ()),
+        (when.can(Verdict.ACCEPT), "a", "accept…",
+         "a form: see what would be sent, then accept",
+         ARMED, on_card(lambda s, card: mcp_form.accept(card, s.filling))),
+        (when.can(Verdict.DECLINE), "d", "decline", "a form: send it back, refused",
+         ARMED, gives(Verdict.DECLINE)),
+        (when.can(Verdict.CANCEL), "c", "cancel", "a form: close it without an answer",
+         ARMED, gives(Verdict.CANCEL)),
+        (when.can(Verdict.ASK), "h", "hand back",
+         "let the agent ask its own user in its own prompt", ARMED, gives(Verdict.ASK)),
+        (when.deciding, "p", "pass",
+         "no opinion: the agent goes on as if crabhook were not there", ARMED, gives(Verdict.PASS)),
+        (when.can(Verdict.DENY, Beside.INTERRUPT), "D", "deny, end turn…",
+         "deny, and end the agent's turn", ARMED, lambda *_: decide.deny(interrupt=True)),
         (_ALLOWS_MODE, "M", "allow+mode…",
-         "allow, and set the agent's permission mode", Act.ALLOW_WITH_MODE),
-        (can_carry(Beside.HALT), "x", "stop session…",
-         "end the session's turn; its user reads the reason", Act.HALT),
-        (can_carry(Beside.MESSAGE), "m", "message…",
-         "a word to the agent's user, sent with whatever you decide", Act.TELL_USER),
-        (can_carry(Beside.SUPPRESS), "Q", "",
+         "allow, and set the agent's permission mode",
+         ARMED, on_card(lambda _, card: suggestions.offer_modes(card))),
+        (when.can_carry(Beside.HALT), "x", "stop session…",
+         "end the session's turn; its user reads the reason",
+         ARMED, on_card(lambda s, card: decide.halt(card, s.desk))),
+        (when.can_carry(Beside.MESSAGE), "m", "message…",
+         "a word to the agent's user, sent with whatever you decide",
+         ARMED, on_card(lambda s, card: decide.tell_user(card, s.work.messages))),
+        (when.can_carry(Beside.SUPPRESS), "Q", "",
          "ask its agent not to show the hook's output, whatever you decide, or take that back",
-         Act.HUSH),
-        (can(Verdict.DEFER), "f", "",
-         "defer: end a run without a screen; resumed, it asks again", Act.DEFER),
+         ARMED, on_card(lambda s, card: decide.hush(card, s.work.quiet))),
+        (when.can(Verdict.DEFER), "f", "",
+         "defer: end a run without a screen; resumed, it asks again", ARMED, gives(Verdict.DEFER)),
     ),
-    group(
-        "its time",
-        deciding,
-        ("+ =", "wait longer", "let it wait ten minutes longer, if its agent does", Act.EXTEND),
-        ("z", "snooze", "put it aside for five minutes, or back", Act.SNOOZE),
+    group("its time", when.deciding,
+        ("+ =", "wait longer", "let it wait ten minutes longer, if its agent does",
+         FREE, on_card(lambda _, card: decide.extend(card))),
+        ("z", "snooze", "put it aside for five minutes, or back",
+         ARMED, on_card(lambda s, card: decide.snooze(card, s.desk.now()))),
     ),
-    group(
-        "marking",
-        markable,
-        ("space", "mark", "mark it, or unmark it, to decide many at once", Act.MARK),
+    group("marking", when.markable,
+        ("space", "mark", "mark it, or unmark it, to decide many at once",
+         FREE, on_card(lambda s, card: bulk.mark(card, s.marks))),
         ("*", "mark alike",
-         "mark all that ask the very same; again: all of the session", Act.MARK_ALIKE),
+         "mark all that ask the very same; again: all of the session",
+         FREE, on_card(lambda s, card: bulk.mark_alike(card, s.selection.waiting(), s.marks))),
     ),
-    group(
-        "in the input box",
-        both(at(Mode.BOX), no(keeping)),
-        ("enter", "send", "send the line, or go on to what it would do", Act.ENTER_LINE),
+    group("in the input box", when.both(when.at(Mode.BOX), when.no(when.keeping)),
+        ("enter", "send", "send the line, or go on to what it would do", LINE, _enter_line),
     ),
-    group("", keeping, ("enter", "keep",
-     "keep the line, to go with what you send later: nothing is sent yet", Act.ENTER_LINE)),
-    group(
-        "",
-        at(Mode.BOX),
+    group("", when.keeping, ("enter", "keep",
+     "keep the line, to go with what you send later: nothing is sent yet", LINE, _enter_line)),
+    group("", when.at(Mode.BOX),
         ("escape", "leave",
-         "send nothing; the line is kept among the earlier ones", Act.LEAVE_LINE),
-        ("up", "earlier lines", "the line typed before", Act.EARLIER_LINE),
-        ("down", "", "the line typed after", Act.LATER_LINE),
+         "send nothing; the line is kept among the earlier ones",
+         FREE, lambda s, _: s.focus.drop_line()),
+        ("up", "earlier lines", "the line typed before", FREE, lambda s, _: s.focus.recall(-1)),
+        ("down", "", "the line typed after", FREE, lambda s, _: s.focus.recall(+1)),
     ),
-    group(
-        "in the editor",
-        at(Mode.EDIT),
-        ("c-s c-d", "see the change", "see what would change; nothing is sent yet", Act.COMPARE),
+    group("in the editor", when.at(Mode.EDIT),
+        ("c-s c-d", "see the change", "see what would change; nothing is sent yet", FREE, _compare),
         ("escape", "leave",
-         "leave the editor; what you typed is kept for the next time", Act.LEAVE_EDIT),
+         "leave the editor; what you typed is kept for the next time",
+         FREE, lambda s, _: s.focus.leave_edit()),
     ),
-    group(
-        "in the input box and the editor",
-        at(Mode.BOX, Mode.EDIT),
-        ("c-o c-x_c-e", "$EDITOR", "go on with the text in your own editor", Act.OUTSIDE_EDITOR),
+    group("in the input box and the editor", when.at(Mode.BOX, Mode.EDIT),
+        ("c-o c-x_c-e", "$EDITOR", "go on with the text in your own editor",
+         FREE, lambda s, _: s.focus.edit_outside()),
     ),
-    group(
-        "in a list",
-        at(Mode.MENU),
-        (_DIGITS, "choose", "choose that row", Act.PICK_NUMBER),
-        ("enter", "choose", "choose the marked row", Act.PICK),
-        ("escape", "leave", "choose nothing", Act.BACK),
+    group("in a list", when.at(Mode.MENU),
+        (_DIGITS, "choose", "choose that row", ARMED, lambda s, key: s.focus.pick(int(key) - 1)),
+        ("enter", "choose", "choose the marked row", ARMED, lambda s, _: s.focus.pick()),
+        ("escape", "leave", "choose nothing", FREE, _back),
     ),
-    group("", turning, ("e", "until when", "change when the rules end", Act.TURN)),
-    group(
-        "in the queue",
-        with_a_card,
-        ("enter tab right", "open", "into the request: scroll it, answer its questions", Act.OPEN),
+    group("", when.turning, ("e", "until when", "change when the rules end",
+         FREE, lambda s, _: s.focus.turn())),
+    group("in the queue", when.with_a_card,
+        ("enter tab right", "open", "into the request: scroll it, answer its questions",
+         FREE, lambda s, _: navigation.enter(s)),
     ),
-    group(
-        "choosing a card, or a row of a list",
-        _CHOOSING,
-        ("up k", "", "the one above", Act.UP),
-        ("down j", "next", "the one below", Act.DOWN),
+    group("choosing a card, or a row of a list", _CHOOSING,
+        ("up k", "", "the one above", FREE, by(navigation.move, -1)),
+        ("down j", "next", "the one below", FREE, by(navigation.move, +1)),
     ),
-    group(
-        "in a request, a form or this page",
-        _LOOKING,
-        ("up k", "", "a row up", Act.UP),
-        ("down j", "", "a row down", Act.DOWN),
+    group("in a request, a form or this page", _LOOKING,
+        ("up k", "", "a row up", FREE, by(navigation.move, -1)),
+        ("down j", "", "a row down", FREE, by(navigation.move, +1)),
     ),
-    group(
-        "between questions",
-        at(Mode.FORM),
-        ("left s-tab", "", "the question before", Act.QUESTION_BEFORE),
-        ("right tab", "", "the question after", Act.QUESTION_AFTER),
-        ("escape", "queue", "back to the queue; the answers are kept", Act.BACK),
+    group("between questions", when.at(Mode.FORM),
+        ("left s-tab", "", "the question before",
+         FREE, on_form(lambda form, _: question.go_question(form, -1))),
+        ("right tab", "", "the question after",
+         FREE, on_form(lambda form, _: question.go_question(form, +1))),
+        ("escape", "queue", "back to the queue; the answers are kept", FREE, _back),
     ),
-    group(
-        "between fields",
-        at(Mode.FILL),
-        ("s-tab left", "", "the field before", Act.FIELD_BEFORE),
-        ("tab right", "next field", "the field after", Act.FIELD_AFTER),
-        ("escape", "queue", "back to the queue; what is filled in is kept", Act.BACK),
+    group("between fields", when.at(Mode.FILL),
+        ("s-tab left", "", "the field before",
+         FREE, on_filling(lambda _, form, _key: mcp_form.go_field(form, -1))),
+        ("tab right", "next field", "the field after",
+         FREE, on_filling(lambda _, form, _key: mcp_form.go_field(form, +1))),
+        ("escape", "queue", "back to the queue; what is filled in is kept", FREE, _back),
     ),
-    group("", at(Mode.NOTES), ("escape", "queue",
-     "back to the queue; the notes are kept", Act.BACK)),
-    group(
-        "out again",
-        at(Mode.TEXT),
-        ("escape tab left", "queue", "back to the queue", Act.BACK),
+    group("", when.at(Mode.NOTES), ("escape", "queue",
+     "back to the queue; the notes are kept", FREE, _back)),
+    group("out again", when.at(Mode.TEXT),
+        ("escape tab left", "queue", "back to the queue", FREE, _back),
     ),
-    group("", at(Mode.REVIEW), ("escape r", "form", "back to the form", Act.BACK)),
-    group("", at(Mode.HELP), ("escape ? q", "close", "close this page", Act.BACK)),
-    group(
-        "far",
-        _NOT_TYPING,
-        ("g home", "", "the oldest card, or the first row", Act.FIRST),
-        ("G end", "", "the newest card, or the last row", Act.LAST),
-        ("pageup", "", "a page of the request up", Act.PAGE_UP),
-        ("pagedown", "", "a page of the request down", Act.PAGE_DOWN),
+    group("", when.at(Mode.REVIEW), ("escape r", "form", "back to the form", FREE, _back)),
+    group("", when.at(Mode.HELP), ("escape ? q", "close", "close this page", FREE, _back)),
+    group("far", _NOT_TYPING,
+        ("g home", "", "the oldest card, or the first row", FREE, by(navigation.go_far, -1)),
+        ("G end", "", "the newest card, or the last row", FREE, by(navigation.go_far, +1)),
+        ("pageup", "", "a page of the request up", FREE, does(Scroll(pages=-1))),
+        ("pagedown", "", "a page of the request down", FREE, does(Scroll(pages=+1))),
     ),
-    group(
-        "standing orders",
-        _QUEUE_OR_TEXT,
-        ("O", "orders", "give a standing order, see those that stand, end one", Act.ORDERS),
+    group("standing orders", _QUEUE_OR_TEXT,
+        ("O", "orders", "give a standing order, see those that stand, end one",
+         FREE, lambda s, _: orders.offer_orders(s.card, s.desk)),
     ),
-    group("", here, ("b", "away",
-     "be away, for a while or until b: nothing waits meanwhile", Act.GO_AWAY)),
+    group("", when.here, ("b", "away",
+     "be away, for a while or until b: nothing waits meanwhile", FREE, _go_away)),
     group("secrets", _SEEN, ("s", "",
-     "show the secrets that are covered, or cover them again", Act.BARE)),
-    group("always", _NOT_IN_HELP, ("?", "all keys", "show this page", Act.HELP)),
-    group("", always, ("c-c", "", "twice: quit; what waits is released, no opinion", Act.QUIT)),
+     "show the secrets that are covered, or cover them again",
+         FREE, lambda s, _: s.work.bare_or_cover(s.card))),
+    group("always", _NOT_IN_HELP, ("?", "all keys", "show this page",
+         FREE, does(Visit(Mode.HELP)))),
+    group("", when.always, ("c-c", "", "twice: quit; what waits is released, no opinion",
+         FREE, does(Quit()))),
 )
 # fmt: on
 
@@ -285,7 +323,7 @@ KEYS: tuple[Key, ...] = tuple(key for group in TABLE for key in group.keys)
 
 
 def key_for(pressed: str, context: KeyContext) -> Key | None:
-    """Return what the pressed key does at this context."""
+    """Return what the pressed key does in this context."""
     return next((key for key in KEYS if pressed in key.keys and key.when(context)), None)
 
 

@@ -10,7 +10,7 @@ from crabhook.ui.full.dialogs.orders import orders_line
 from crabhook.ui.full.dialogs.prompts import Typing
 from crabhook.ui.full.dialogs.question import tab_line
 from crabhook.ui.full.keys import line_keys
-from crabhook.ui.full.panes.card import head_lines
+from crabhook.ui.full.panes.card import content_of, head_lines, view_of
 from crabhook.ui.full.panes.help import help_line
 from crabhook.ui.full.panes.rows import Standing, WordsOfCards, card_row, feed_rows
 from crabhook.ui.full.screen import Screen
@@ -37,7 +37,7 @@ class Foot:
 
     def draw(self, columns: int, feed: int, clock: Clock) -> FootRows:
         """Draw the foot with so many rows of feed: two rows more in all."""
-        typing = self._screen.typing
+        typing = self._screen.focus.typing
         top: list[Line] = []
         cursor = None
         if typing is not None:
@@ -52,7 +52,7 @@ class Foot:
 
     def _notice(self, columns: int) -> list[Line]:
         """Return what the screen has to say, in as many rows as it takes."""
-        notice = self._screen.notice
+        notice = self._screen.notice.text
         rows = wrapped(notice, columns - 2, self._spell, words=True) if notice else ()
         return [[("notice", f" {row}")] for row in rows]
 
@@ -189,12 +189,12 @@ class Painter:
         if card is not None and not screen.alone:
             head = self._head(card, columns, clock)[: max(height - 2, 1)]
         room = height - len(head)
-        view = screen.view()
+        view = view_of(screen)
         if card is None and not screen.alone:
             body: list[Line] = [[], [("dim", "   nobody waits for you")]]
         else:
             sheet = self._sheet(columns)
-            if isinstance(content := screen.content(), EditContent):
+            if isinstance(content := content_of(screen), EditContent):
                 view.rows(sheet, room)  # so that the view knows its size
                 view.reveal_row(*content.cursor_place(sheet))
             body = view.rows(sheet, room)
@@ -207,8 +207,9 @@ class Painter:
 
         Nobody can edit what is covered, or see what an edit changed in it.
         """
-        card = self._screen.card
-        bare = self._screen.editing or (card is not None and self._screen.bare == card.number)
+        screen = self._screen
+        uncovered = screen.card is not None and screen.work.bare == screen.card.number
+        bare = screen.focus.editing or uncovered
         return Sheet(columns - 2, self._bare if bare else self._spell)
 
     def _head(self, card: Card, columns: int, clock: Clock) -> list[Line]:
@@ -219,14 +220,14 @@ class Painter:
         lines += alarm_lines(card, sheet)
         if card.state is State.WAITING:
             lines += [*because_lines(card, sheet), *limit_lines(card, sheet)]
-        if (around := screen.surroundings.of(card)).words:
+        if (around := screen.work.surroundings.of(card)).words:
             lines.append([("", " "), *words_line(around, sheet.columns, sheet.spell)])
-        if card.state is State.WAITING and (error := screen.forms.error(card)):
+        if card.state is State.WAITING and (error := screen.work.forms.error(card)):
             lines.append([("warning", f" these questions cannot be read: {self._spell(error)}")])
-        if message := screen.messages.get(card.number):
+        if message := screen.work.messages.get(card.number):
             said = [("held", " goes with it, to the agent's user: "), ("", self._spell(message))]
             lines.append(said)
-        if card.number in screen.quiet:
+        if card.number in screen.work.quiet:
             lines.append([("held", " goes with it: suppressOutput")])
         if screen.form is not None:
             lines.append(tab_line(screen.form, columns, self._spell))
@@ -234,7 +235,7 @@ class Painter:
 
     def _scrolled(self, body: list[Line]) -> str:
         """Return what there is to see beyond the rows in view: above, below, and under a cover."""
-        view = self._screen.view()
+        view = view_of(self._screen)
         covered = any(self._spell.cover in text for line in body for _, text in line)
         secret = ["secrets covered: s"] if covered and not self._ascii else []
         parts = [

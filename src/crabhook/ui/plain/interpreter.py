@@ -8,10 +8,11 @@ from dataclasses import replace
 from crabhook.broker.card import Card, FeedEntry
 from crabhook.broker.desk import Desk, News
 from crabhook.broker.states import State
+from crabhook.model.actor import OrderKind
 from crabhook.model.choices import Beside
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.errors import CrabhookError, DecisionError
-from crabhook.model.order import Order, OrderKind
+from crabhook.model.order import Order
 from crabhook.policy.rule import Rule
 from crabhook.ui.answers import HELD_BACK, Answers
 from crabhook.ui.cards.summary import brief, project, summary, tool_label

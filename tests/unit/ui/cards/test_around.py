@@ -31,7 +31,7 @@ def test_words_that_are_being_read_are_looked_for_again_soon_and_then_no_more() 
     sitting = Sitting()
     sitting.desk.words[1] = None
     sitting.ask()
-    wake = sitting.screen.wake_at()
+    wake = sitting.controller.wake_at()
     assert wake is not None
     assert 0 < wake - sitting.desk.now() < 0.5
     assert "last words" not in sitting.text()

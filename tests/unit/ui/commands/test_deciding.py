@@ -5,8 +5,9 @@ from typing import Any
 import pytest
 
 from crabhook.broker.card import Card
+from crabhook.model.actor import OrderKind
 from crabhook.model.decision import Decision, Verdict
-from crabhook.model.order import Order, OrderKind
+from crabhook.model.order import Order
 from crabhook.ui.commands.decide import DECIDING
 from crabhook.ui.commands.words import WORDS, LineError
 from tests.support.desk import BrokerDesk

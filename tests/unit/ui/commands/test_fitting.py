@@ -4,8 +4,9 @@ from typing import Any
 
 import pytest
 
+from crabhook.model.actor import OrderKind
 from crabhook.model.decision import Decision, Verdict
-from crabhook.model.order import Order, OrderKind
+from crabhook.model.order import Order
 from crabhook.ui.commands.decide import fitting, other_words, suggestions
 from crabhook.ui.commands.words import WORDS
 from tests.support.desk import BrokerDesk

@@ -1,7 +1,8 @@
 import pytest
 
+from crabhook.model.actor import OrderKind
 from crabhook.model.event import Event
-from crabhook.model.order import Order, OrderKind
+from crabhook.model.order import Order
 from crabhook.ui.commands.orders import keep_going_order, order_line, read_order, read_release
 from crabhook.ui.commands.words import LineError
 from tests.support.desk import BrokerDesk

@@ -121,5 +121,5 @@ async def test_a_program_that_is_not_there_is_said() -> None:
     called.sitting.ask()
     called.sent()
     await asyncio.sleep(0.05)
-    assert "cannot be started" in called.sitting.screen.notice
+    assert "cannot be started" in called.sitting.screen.notice.text
     await called.caller.close()

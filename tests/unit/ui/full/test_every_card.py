@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from crabhook.broker.states import State
+from crabhook.model.actor import OrderKind
 from crabhook.model.decision import Verdict
-from crabhook.model.order import Order, OrderKind
+from crabhook.model.order import Order
 from crabhook.platforms import PLATFORMS
 from crabhook.ui.text.layout import line_cells
 from tests.support.sitting import Sitting

@@ -13,7 +13,7 @@ def typing(text: str, columns: int = 80) -> tuple[Sitting, str, int]:
     sitting.ask()
     sitting.wait()
     sitting.press("d")
-    sitting.screen.paste(text)
+    sitting.controller.paste(text)
     frame = sitting.draw()
     assert frame.cursor is not None
     column, row = frame.cursor
@@ -53,7 +53,7 @@ def test_a_long_notice_is_shown_whole_over_what_went_by() -> None:
 def test_a_notice_on_a_small_screen_may_cover_the_keys() -> None:
     sitting = Sitting(columns=40, rows=10)
     sitting.screen.say("what happened is told in more than one row")
-    assert " ".join(" ".join(sitting.rows_of_text()[-2:]).split()) == sitting.screen.notice
+    assert " ".join(" ".join(sitting.rows_of_text()[-2:]).split()) == sitting.screen.notice.text
 
 
 def test_what_is_said_while_typing_is_seen_at_every_size() -> None:

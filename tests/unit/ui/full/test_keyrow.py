@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from crabhook.ui.full.act import Act
-from crabhook.ui.full.filters import KeyContext, always
-from crabhook.ui.full.keyrow import first_group, group, terminal_keys
+from crabhook.ui.full.effects import Quit, Visit
+from crabhook.ui.full.filters import KeyContext, Mode, always
+from crabhook.ui.full.keyrow import Guard, does, first_group, group, terminal_keys
+
+QUIT = does(Quit())
 
 
 @pytest.mark.parametrize(
@@ -21,7 +23,7 @@ from crabhook.ui.full.keyrow import first_group, group, terminal_keys
     ],
 )
 def test_keys_are_shown_as_people_call_them(keys: str, shown: str) -> None:
-    (row,) = group("t", always, (keys, "n", "d", Act.HELP)).keys
+    (row,) = group("t", always, (keys, "n", "d", Guard.FREE, does(Visit(Mode.HELP)))).keys
     assert row.shown == shown
     assert row.keys == tuple(keys.split())
 
@@ -30,10 +32,13 @@ def test_a_chord_is_several_presses_and_a_sign_is_itself() -> None:
     assert terminal_keys("c-x_c-e") == ("c-x", "c-e")
     assert terminal_keys("space") == (" ",)
     assert terminal_keys("+") == ("+",)
+    assert terminal_keys("c-_") == ("c-_",)
 
 
 def test_rows_of_a_group_to_know_first_have_moments_of_their_own() -> None:
-    made = first_group("t", (always, "a", "", "d", Act.ALLOW), (bool, "b", "", "d", Act.PASS))
+    made = first_group(
+        "t", (always, "a", "", "d", Guard.FREE, QUIT), (bool, "b", "", "d", Guard.FREE, QUIT)
+    )
     assert made.first
     assert [row.when for row in made.keys] == [always, bool]
     assert made.keys[0].when(KeyContext())

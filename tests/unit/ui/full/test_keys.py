@@ -1,4 +1,4 @@
-"""The table of keys: no two rows at once, every row at some time, every act done, all of it told."""
+"""The table of keys: no two rows at once, every row at some time, all of it told."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from collections import Counter
 
 from prompt_toolkit.key_binding import KeyBindings
 
-from crabhook.ui.full.act import Act
-from crabhook.ui.full.acts import ACTS, TOUCHING
+from crabhook.ui.full.effects import Quit
 from crabhook.ui.full.filters import KeyContext, Mode
-from crabhook.ui.full.keyrow import terminal_keys
+from crabhook.ui.full.keyrow import Guard, terminal_keys
 from crabhook.ui.full.keys import KEYS, TABLE, key_for, line_keys
 from crabhook.ui.full.text_input import LINE_KEYS, TEXT_KEYS
 from tests.support.key_contexts import CONTEXTS
+from tests.support.sitting import Sitting
 
 
 def test_at_most_one_row_applies_to_a_key() -> None:
@@ -25,8 +25,8 @@ def test_every_row_applies_at_some_moment() -> None:
     assert all(any(key.when(context) for context in CONTEXTS) for key in KEYS)
 
 
-def test_every_act_has_a_key_and_is_done() -> None:
-    assert {key.act for key in KEYS} == set(Act) == set(ACTS)
+def test_no_row_is_without_keys_or_names_one_twice() -> None:
+    assert all(key.keys and len(set(key.keys)) == len(key.keys) for key in KEYS)
 
 
 PAGES = {Mode.BOX, Mode.MENU, Mode.CONFIRM}  # whose keys are refused when their card has ended
@@ -34,7 +34,7 @@ PAGES = {Mode.BOX, Mode.MENU, Mode.CONFIRM}  # whose keys are refused when their
 
 def test_no_key_decides_a_card_that_does_not_wait() -> None:
     ended = [context for context in CONTEXTS if not context.waits and context.mode not in PAGES]
-    assert not [key for key in KEYS if key.act in TOUCHING and any(map(key.when, ended))]
+    assert not [key for key in KEYS if key.guard is not Guard.FREE and any(map(key.when, ended))]
 
 
 def test_letters_only_type_while_typing() -> None:
@@ -51,10 +51,11 @@ def test_editing_keys_mean_nothing_else_while_typing() -> None:
 
 
 def test_the_way_out_is_there_at_every_moment() -> None:
+    screen = Sitting().screen
     for context in CONTEXTS:
         found = key_for("c-c", context)
         assert found is not None
-        assert found.act is Act.QUIT
+        assert found.do(screen, "c-c") == (Quit(),)
 
 
 def test_the_help_line_has_only_keys_that_do_something_now() -> None:

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crabhook.model.order import Order, OrderKind
+from crabhook.model.actor import OrderKind
+from crabhook.model.order import Order
 from crabhook.ui.full.layout import LEAST_ROWS, divide
 from crabhook.ui.text.layout import line_cells
 from tests.support.examples import examples

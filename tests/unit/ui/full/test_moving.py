@@ -31,11 +31,11 @@ def asked(tool: str = "Bash", tool_input: object = None) -> Sitting:
 def test_every_way_in_has_a_way_out_and_decides_nothing(keys: list[str], mode: Mode) -> None:
     sitting = asked()
     sitting.press(*keys)
-    assert sitting.screen.mode is mode
+    assert sitting.screen.focus.mode is mode
     for _ in range(3):
         sitting.wait()
         sitting.press("escape")
-    assert sitting.screen.mode is Mode.QUEUE
+    assert sitting.screen.focus.mode is Mode.QUEUE
     assert not sitting.decided()
     assert not sitting.desk.orders()
 
@@ -43,13 +43,13 @@ def test_every_way_in_has_a_way_out_and_decides_nothing(keys: list[str], mode: M
 def test_a_list_opened_inside_a_request_leads_back_there() -> None:
     sitting = asked()
     sitting.press("enter", "O", "escape")
-    assert sitting.screen.mode is Mode.TEXT
+    assert sitting.screen.focus.mode is Mode.TEXT
 
 
 def test_arrows_go_through_a_list_and_its_ends_are_ends() -> None:
     sitting = asked()
     sitting.press("O", "up", "down", "down")
-    menu = sitting.screen.menu
+    menu = sitting.screen.focus.menu
     assert menu is not None
     assert menu.cursor == 2
     sitting.press("G", "down")
@@ -63,7 +63,7 @@ def test_the_row_one_stands_on_is_in_view_on_a_small_screen() -> None:
     sitting.ask()
     sitting.wait()
     sitting.press("O")
-    menu = sitting.screen.menu
+    menu = sitting.screen.focus.menu
     assert menu is not None
     for choice in menu.choices:
         shown = "\n".join(sitting.rows_of_text()[5:])
@@ -84,11 +84,11 @@ def test_a_long_page_to_be_confirmed_can_be_read_to_its_end() -> None:
 
 
 def test_a_card_is_entered_where_its_kind_is_answered() -> None:
-    assert asked().screen.mode is Mode.QUEUE
+    assert asked().screen.focus.mode is Mode.QUEUE
     for tool_input, mode in ((None, Mode.TEXT), (QUESTIONS, Mode.FORM)):
         sitting = asked("AskUserQuestion" if tool_input else "Bash", tool_input)
         sitting.press("enter")
-        assert sitting.screen.mode is mode
+        assert sitting.screen.focus.mode is mode
 
 
 def test_leaving_an_ended_card_forgets_what_was_begun_about_it() -> None:
@@ -98,6 +98,6 @@ def test_leaving_an_ended_card_forgets_what_was_begun_about_it() -> None:
     sitting.type("hello")
     sitting.press("enter")
     sitting.leave(1)
-    assert sitting.screen.messages
+    assert sitting.screen.work.messages
     sitting.press("down")
-    assert not sitting.screen.messages
+    assert not sitting.screen.work.messages

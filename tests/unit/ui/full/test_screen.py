@@ -21,7 +21,7 @@ def test_a_key_pressed_before_its_card_was_in_view_long_enough_does_nothing(key:
     sitting.draw()
     sitting.desk.pass_time(0.1)
     sitting.press(key)
-    assert sitting.screen.typing is None
+    assert sitting.screen.focus.typing is None
     assert not sitting.decided()
     assert f"#{number} has only just come into view" in sitting.text()
 
@@ -30,7 +30,7 @@ def test_a_card_that_was_never_drawn_is_not_armed_however_long_it_waits() -> Non
     sitting = Sitting(take_back_ms=0)
     sitting.ask()
     sitting.desk.pass_time(60)
-    sitting.screen.press("a")
+    sitting.controller.press("a")
     assert not sitting.decided()
 
 
@@ -112,7 +112,7 @@ def test_pasted_letters_are_no_keys() -> None:
     sitting = Sitting(take_back_ms=0)
     sitting.ask()
     sitting.wait()
-    sitting.screen.paste("aaaa\n")
+    sitting.controller.paste("aaaa\n")
     assert not sitting.decided()
 
 
@@ -238,11 +238,11 @@ def test_ctrl_c_is_heard_in_the_box_and_on_the_help_page() -> None:
 
 def test_time_to_wake_is_when_something_happens_by_itself() -> None:
     sitting = Sitting()
-    assert sitting.screen.wake_at() is None
+    assert sitting.controller.wake_at() is None
     sitting.ask()
     sitting.draw()
-    assert sitting.screen.wake_at() == pytest.approx(sitting.desk.now() + 0.4)
+    assert sitting.controller.wake_at() == pytest.approx(sitting.desk.now() + 0.4)
     sitting.wait(LONG_ENOUGH)
-    assert sitting.screen.wake_at() is None
+    assert sitting.controller.wake_at() is None
     sitting.press("a")
-    assert sitting.screen.wake_at() == pytest.approx(sitting.desk.now() + 0.6)
+    assert sitting.controller.wake_at() == pytest.approx(sitting.desk.now() + 0.6)

@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crabhook.model.order import Order, OrderKind
+from crabhook.model.actor import OrderKind
+from crabhook.model.order import Order
 from crabhook.model.request import Stance
 from crabhook.platforms import PLATFORMS
 from crabhook.platforms.claude.events import HOLDABLE
@@ -59,7 +60,7 @@ def rows(content: Content | None, sheet: Sheet = SHEET, most: int = 150) -> list
 
 def told(name: str, **fields: Any) -> str:
     sitting = at_the_card({**sample(name), **fields})
-    return "\n".join(rows(sitting.screen.content()))
+    return "\n".join(rows(sitting.content()))
 
 
 def test_a_stop_tells_the_last_message_and_how_often_it_was_kept_going() -> None:
@@ -128,7 +129,7 @@ def test_every_text_of_every_real_event_is_shown(path: Path) -> None:
         held = PLATFORMS[path.parent.name].held(sitting.desk.feed()[-1].event, Stance.GATE)
         assert held is Held.NEVER  # it is only observed, and no card
         return
-    text = "".join(rows(sitting.screen.content(), Sheet(2000, safe), most=1000))
+    text = "".join(rows(sitting.content(), Sheet(2000, safe), most=1000))
     shown_elsewhere = {event["hook_event_name"], event.get("tool_name")}
     missing = [
         one
@@ -169,7 +170,7 @@ def test_no_view_of_any_event_is_unsafe_or_fails(
     tool = {"tool_name": "Bash", "tool_input": {"command": HOSTILE}} if "Tool" in name else {}
     event = {"hook_event_name": name, "session_id": "s", "cwd": "/", **tool, **fields}
     sitting = at_the_card(event)
-    rows(sitting.screen.content(), Sheet(columns, safe))
+    rows(sitting.content(), Sheet(columns, safe))
     if (form := sitting.screen.filling) is not None:
         rows(FilledContent(sitting.card, form), Sheet(columns, safe))
     assert all(safe(row) == row for row in sitting.rows_of_text())
@@ -200,7 +201,7 @@ def test_no_form_is_unsafe_or_fails(properties: dict[str, Any], columns: int) ->
     sitting.press("enter", "space", "down", "enter", "a")
     form = sitting.screen.filling
     assert form is not None
-    rows(sitting.screen.content(), Sheet(columns, safe))
+    rows(sitting.content(), Sheet(columns, safe))
     rows(FilledContent(sitting.card, form), Sheet(columns, safe))
 
 
@@ -226,7 +227,7 @@ def test_any_address_is_shown_and_never_opened(url: Any) -> None:
     event = {
         key: value for key, value in sample("Elicitation").items() if key != "requested_schema"
     }
-    rows(at_the_card({**event, "mode": "url", "url": url}).screen.content())
+    rows(at_the_card({**event, "mode": "url", "url": url}).content())
 
 
 BIG = 10_000_000
@@ -277,7 +278,7 @@ def test_without_a_note_there_is_no_denial_to_send() -> None:
     event = {**sample("PermissionRequest-Bash"), "tool_name": "ExitPlanMode"}
     sitting = at_the_card({**event, "tool_input": {"plan": "# Plan"}})
     sitting.press("l", "s")
-    assert sitting.screen.mode is Mode.NOTES
+    assert sitting.screen.focus.mode is Mode.NOTES
     assert "there is no note yet" in sitting.text()
 
 
@@ -293,7 +294,7 @@ def test_a_plan_after_a_denied_one_shows_what_changed() -> None:
     sitting.wait()
     assert "what changed" in sitting.text()
     sitting.press("v")
-    shown = rows(sitting.screen.content())
+    shown = rows(sitting.content())
     assert shown[1:9] == [
         "│   … 7 lines alike",
         "│   line 7",
@@ -305,4 +306,4 @@ def test_a_plan_after_a_denied_one_shows_what_changed() -> None:
         "│   … 8 lines alike",
     ]
     sitting.press("v")
-    assert rows(sitting.screen.content())[0] == "│ line 0"
+    assert rows(sitting.content())[0] == "│ line 0"

@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from crabhook.model.actor import OrderKind
 from crabhook.model.decision import Decision, Verdict
-from crabhook.model.order import Order, OrderKind
+from crabhook.model.order import Order
 from crabhook.ui.commands.parse import JUST_NOW
 from tests.support.desk import BrokerDesk
 from tests.support.plain_sitting import QUESTIONS, Sitting, bash, sample, sitting

@@ -1,4 +1,5 @@
-from crabhook.model.order import Order, OrderKind
+from crabhook.model.actor import OrderKind
+from crabhook.model.order import Order
 from crabhook.ui.plain.interpreter import list_lines
 from tests.support.desk import BrokerDesk
 from tests.support.plain_sitting import bash

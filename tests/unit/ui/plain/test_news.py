@@ -8,11 +8,11 @@ import pytest
 
 from crabhook.broker.card import Card, FeedEntry
 from crabhook.broker.states import State
-from crabhook.model.actor import OWNER, Actor, Rule
+from crabhook.model.actor import OWNER, Actor, OrderKind, Rule
 from crabhook.model.decision import Decided, Decision, Verdict, no_opinion
 from crabhook.model.ending import AnsweredAtAgent, Ended, Follows, TimeUp
 from crabhook.model.event import Event, ToolCall
-from crabhook.model.order import Order, OrderKind
+from crabhook.model.order import Order
 from crabhook.model.request import Request
 from crabhook.ui.plain.output import BACKLOG, Teller, card_lines, feed_line, tell
 from tests.support.desk import BrokerDesk

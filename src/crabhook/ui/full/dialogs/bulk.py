@@ -14,8 +14,8 @@ from crabhook.broker.states import State
 from crabhook.model.decision import Decision, Verdict
 from crabhook.ui.cards.summary import is_plan, is_question, project, session_label, tool_label
 from crabhook.ui.commands.parse import alike
-from crabhook.ui.full.dialogs.prompts import Proposal, Purpose
-from crabhook.ui.full.filters import Mode
+from crabhook.ui.full.dialogs.prompts import AskLine, Proposal, Purpose
+from crabhook.ui.full.effects import Effects, GiveAll, Say
 from crabhook.ui.full.panes.request import request_rows
 from crabhook.ui.text.code import plain_rows
 from crabhook.ui.text.layout import Item, framed
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Iterator, Sequence
 
     from crabhook.broker.card import Card
-    from crabhook.ui.full.screen import Screen
+    from crabhook.ui.full.filters import Mode
     from crabhook.ui.text.layout import Line, Sheet
 
 # The marks.
@@ -105,58 +105,60 @@ def refusal(card: Card, verdict: Verdict) -> str:
 # What keys do.
 
 
-def mark(screen: Screen) -> None:
-    """Mark the selected card, or unmark it."""
-    if screen.card is not None:
-        screen.marks.turn(screen.card)
+def mark(card: Card, marks: Marks) -> Effects:
+    """Mark the card, or unmark it."""
+    marks.turn(card)
+    return ()
 
 
-def mark_alike(screen: Screen) -> None:
+def mark_alike(card: Card, waiting: Sequence[Card], marks: Marks) -> Effects:
     """Mark what asks the very same; when that is marked, all of the session."""
-    card = screen.card
-    if card is None:
-        return
-    shared, cards = alike_or_session(card, screen.selection.waiting(), screen.marks)
-    screen.marks.add(cards)
-    screen.say(f"marked: {len(cards)} {shared}; {len(screen.marks)} in all, esc unmarks them")
+    shared, cards = alike_or_session(card, waiting, marks)
+    marks.add(cards)
+    return (Say(f"marked: {len(cards)} {shared}; {len(marks)} in all, esc unmarks them"),)
 
 
-def deny_marked(screen: Screen) -> None:
+def unmark_all(marks: Marks) -> Effects:
+    """Unmark all cards."""
+    marks.clear()
+    return ()
+
+
+def deny_marked(marks: Marks, mode: Mode) -> Effects:
     """Ask for the one reason, then show what would be denied with it."""
-    screen.type(
-        Purpose.REASON,
-        lambda text: decide_marked(screen, Decision(Verdict.DENY, reason=text)),
-        subject=f"{len(screen.marks)} marked",
-        needs="a denial needs a reason: the models read it to know what to do instead",
+    return (
+        AskLine(
+            Purpose.REASON,
+            lambda text: decide_marked(marks, Decision(Verdict.DENY, reason=text), mode),
+            subject=f"{len(marks)} marked",
+            needs="a denial needs a reason: the models read it to know what to do instead",
+        ),
     )
 
 
-def decide_marked(screen: Screen, decision: Decision) -> None:
-    """Show what would be decided about all that are marked, to be confirmed."""
+def decide_marked(marks: Marks, decision: Decision, mode: Mode) -> Effects:
+    """Show what would be decided about all that are marked, to be confirmed.
+
+    `mode` is where keys go now, and after a no again.
+    """
     shown: list[BundleContent] = []
 
     def content() -> BundleContent:
-        cards = screen.marks.cards()
+        cards = marks.cards()
         if not shown or shown[0].marked != cards:
             shown[:] = [BundleContent(cards, bundle_of(cards, decision), decision)]
         return shown[0]
 
+    def give_all() -> Effects:
+        """Decide what was shown; what is left out stays marked."""
+        cards = content().bundle.cards
+        for card in cards:
+            marks.turn(card)
+        return (GiveAll(cards, decision),)
+
     if not content().bundle.groups:
-        screen.say(f"none of the marked can be told {decision.verdict}")
-        return
-    back = screen.mode if screen.mode is Mode.TEXT else Mode.QUEUE
-    screen.propose(Proposal(content, lambda: _give_all(screen, content(), decision), back=back))
-
-
-def _give_all(screen: Screen, content: BundleContent, decision: Decision) -> None:
-    """Decide what was shown; what is left out stays marked."""
-    cards = content.bundle.cards
-    faults = screen.answers.give_all(cards, decision)
-    for card in cards:
-        if card.number in screen.marks:
-            screen.marks.turn(card)
-    done = f"{len(cards) - len(faults)} of {len(cards)} {decision.verdict.done}"
-    screen.say("; ".join([done, *faults[:3]]) if faults else "")
+        return (Say(f"none of the marked can be told {decision.verdict}"),)
+    return (Proposal(content, give_all, back=mode),)
 
 
 # How it is drawn.

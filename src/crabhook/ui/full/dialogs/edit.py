@@ -9,14 +9,14 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from crabhook.broker.states import State
 from crabhook.model.choices import Beside
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.errors import CrabhookError, PayloadError
 from crabhook.model.jsontext import Value, parse_value, pretty
 from crabhook.ui.commands.decide import RewriteError, edited_field, rewritten
-from crabhook.ui.full.dialogs.decide import give
-from crabhook.ui.full.dialogs.external_editor import Errand
 from crabhook.ui.full.dialogs.prompts import Proposal
+from crabhook.ui.full.effects import Effect, Effects, Give, Go, Say
 from crabhook.ui.full.filters import Mode
 from crabhook.ui.full.text_input import LONGEST_TEXT, TextInput
 from crabhook.ui.text.code import plain_rows, wrap_line
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterator
 
     from crabhook.broker.card import Card
+    from crabhook.broker.desk import Desk
     from crabhook.model.event import ToolCall
-    from crabhook.ui.full.screen import Screen
     from crabhook.ui.text.layout import Line, Sheet
     from crabhook.ui.text.width import Speller
 
@@ -166,80 +166,61 @@ class Edits:
 # What keys do.
 
 
-def open_editor(screen: Screen) -> None:
-    """Open the selected card's input, or its tool's output, as text."""
-    if screen.card is None:
-        return
+@dataclass(frozen=True, slots=True)
+class OpenEdit(Effect):
+    """Open a text to be edited."""
+
+    edit: Edit
+
+
+def open_editor(card: Card, edits: Edits) -> Effects:
+    """Open the card's input, or its tool's output, as text."""
     try:
-        screen.edit = screen.edits.of(screen.card)
+        return (OpenEdit(edits.of(card)),)
     except RewriteError as error:
-        screen.say(str(error))
-    else:
-        screen.go(Mode.EDIT)
+        return (Say(str(error)),)
 
 
-def compare(screen: Screen) -> None:
+def compare(edit: Edit, edits: Edits, desk: Desk) -> Effects:
     """Show what the edit changes, to be confirmed; what cannot be sent is said and kept."""
-    edit, card = screen.edit, screen.card
-    if edit is None or card is None or _begun_anew(screen, edit, card):
-        return
-    if card.number != edit.number or screen.selection.ended:
-        screen.say(f"#{edit.number} has ended: nothing can be sent")
-        return
+    if anew := _begun_anew(edit, edits, desk):
+        return anew
+    card = desk.card(edit.number)
+    if card is None or card.state is not State.WAITING:
+        return (Say(f"#{edit.number} has ended: nothing can be sent"),)
     try:
         decision = edit.decision()
-    except RewriteError as error:
-        screen.say(str(error))
-        return
-    try:
-        said = tuple(screen.desk.objections(card.number, decision))
-    except CrabhookError as error:
-        screen.say(str(error))
-        return
-    _propose(screen, edit, replace(decision, despite=said))
+        said = tuple(desk.objections(edit.number, decision))
+    except (RewriteError, CrabhookError) as error:
+        return (Say(str(error)),)
+    return (_proposal(edit, replace(decision, despite=said), edits, desk),)
 
 
-def _propose(screen: Screen, edit: Edit, decision: Decision, *, again: bool = False) -> None:
-    """Show the difference; where the rules object, a first yes asks `again`."""
+def _proposal(
+    edit: Edit, decision: Decision, edits: Edits, desk: Desk, *, again: bool = False
+) -> Proposal:
+    """Return the page with the difference; where the rules object, a first yes asks `again`."""
     difference = DifferenceContent(
         edit.number, edit.subject, edit.old, edit.tell(decision), decision.despite, again=again
     )
 
-    def send() -> None:
-        if screen.card is not None and _begun_anew(screen, edit, screen.card):
-            return
+    def send() -> Effects:
+        if anew := _begun_anew(edit, edits, desk):
+            return anew
         if decision.despite and not again:
-            _propose(screen, edit, decision, again=True)
-        else:
-            give(screen, decision)
+            return (_proposal(edit, decision, edits, desk, again=True),)
+        return (Give(decision),)
 
-    screen.propose(Proposal(lambda: difference, send, number=edit.number, back=Mode.EDIT))
-
-
-def _begun_anew(screen: Screen, edit: Edit, card: Card) -> bool:
-    """Whether the call was asked about again, and the edit had to begin anew with what it has."""
-    if card.number != edit.number or not edit.stale(card):
-        return False
-    screen.mode = Mode.QUEUE
-    open_editor(screen)
-    screen.say(f"#{card.number} was asked again, there is more to see: look at the text anew")
-    return True
+    return Proposal(lambda: difference, send, number=edit.number, back=Mode.EDIT)
 
 
-def leave_editor(screen: Screen) -> None:
-    """Leave the editor; its text is kept while the card lives."""
-    screen.edit = None
-    screen.come_back()
-
-
-def open_outside(screen: Screen) -> None:
-    """Ask for the text in the box or the editor to be opened in the operator's own editor."""
-    if screen.mode is Mode.EDIT and screen.edit is not None:
-        edit = screen.edit
-        screen.errand = Errand(edit.editor.text, edit.file_name, edit.editor.replace)
-    elif screen.typing is not None:
-        box = screen.typing.box
-        screen.errand = Errand(box.text, "line.txt", box.replace)
+def _begun_anew(edit: Edit, edits: Edits, desk: Desk) -> Effects:
+    """Return how the edit begins anew with what it has, if its call was asked about again."""
+    card = desk.card(edit.number)
+    if card is None or not edit.stale(card):
+        return ()
+    said = f"#{card.number} was asked again, there is more to see: look at the text anew"
+    return Go(Mode.QUEUE), *open_editor(card, edits), Say(said)
 
 
 # How it is drawn.

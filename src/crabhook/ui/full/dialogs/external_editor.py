@@ -11,7 +11,6 @@ import shlex
 import signal
 import subprocess
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import Lock, Timer
@@ -24,7 +23,8 @@ from crabhook.model.errors import CrabhookError
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from crabhook.ui.full.screen import Screen
+    from crabhook.ui.full.effects import EditOutside
+
 
 FALLBACK = "vi"
 STOPS_WITHIN = 2.0  # seconds until an editor that does not end when asked to is ended
@@ -33,15 +33,6 @@ LARGEST = 4_000_000  # bytes of a file that are read back
 
 class EditorError(CrabhookError):
     """An editor that could not be started, failed, or left no text behind."""
-
-
-@dataclass(frozen=True, slots=True)
-class Errand:
-    """A text to be edited outside: what its file is called, and who is told the new text."""
-
-    text: str
-    file_name: str
-    done: Callable[[str], object]
 
 
 def editor_of(environment: Mapping[str, str]) -> Sequence[str]:
@@ -159,29 +150,26 @@ def _wait(child: subprocess.Popen[bytes]) -> int:
 # Lending it the terminal, while agents are served on.
 
 
-class Errands:
-    """Does what the screen asks to be done outside of it, one thing at a time."""
+class ExternalEditing:
+    """Lends the terminal to the operator's editor, one text at a time; `say` tells what failed."""
 
-    def __init__(self, screen: Screen) -> None:
-        self._screen = screen
+    def __init__(self, say: Callable[[str], object]) -> None:
+        self._say = say
         self._editor: OutsideEditor | None = None
 
     def __repr__(self) -> str:
-        return f"<Errands {self._editor}>"
+        return f"<ExternalEditing {self._editor}>"
 
-    def look(self, application: Application[None]) -> None:
-        """Begin what the screen asks for, if it asks for anything."""
-        errand, self._screen.errand = self._screen.errand, None
-        if errand is not None:
-            self._screen.drawn(shows_card=False)  # what comes back into view is read anew
-            application.create_background_task(self._edit(errand, application))
+    def begin(self, errand: EditOutside, application: Application[None]) -> None:
+        """Open a text in the operator's editor."""
+        application.create_background_task(self._edit(errand, application))
 
     def stop(self) -> None:
         """End the editor that is open: the desk closes, and waits for it."""
         if self._editor is not None:
             self._editor.stop()
 
-    async def _edit(self, errand: Errand, application: Application[None]) -> None:
+    async def _edit(self, errand: EditOutside, application: Application[None]) -> None:
         file = application.input.fileno()
         try:
             command = editor_of(os.environ)
@@ -190,7 +178,7 @@ class Errands:
                 lambda: editor.edit(errand.text, errand.file_name), in_executor=True
             )
         except EditorError as error:
-            self._screen.say(str(error))
+            self._say(str(error))
         else:
             errand.done(text)
         finally:

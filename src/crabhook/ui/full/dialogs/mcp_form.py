@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.errors import DecisionError
 from crabhook.ui.cards.summary import brief
-from crabhook.ui.full.dialogs.decide import give
 from crabhook.ui.full.dialogs.mcp_form_state import ANSWERED, Entry, FillIn
-from crabhook.ui.full.dialogs.prompts import Proposal, Purpose
+from crabhook.ui.full.dialogs.prompts import AskLine, Proposal, Purpose, ask_and_keep
+from crabhook.ui.full.effects import Effect, Effects, Give, Go, Reveal, Say
 from crabhook.ui.full.filters import Mode
 from crabhook.ui.full.panes.request import request_rows
 from crabhook.ui.text.code import field_rows, plain_rows, value_rows
@@ -24,100 +24,83 @@ if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator, Mapping
 
     from crabhook.broker.card import Card
-    from crabhook.ui.full.screen import Screen
     from crabhook.ui.text.layout import Line, Sheet
 
 # What keys do.
 
 
-def move(screen: Screen, step: int) -> None:
+def move(form: FillIn | None, step: int) -> Effects:
     """Go a row of the form down, or up."""
-    if (form := screen.filling) is not None:
-        form.move(step)
-        _show(screen, form)
+    if form is None:
+        return ()
+    form.move(step)
+    return (_shown(form),)
 
 
-def go_field(screen: Screen, step: int) -> None:
+def go_field(form: FillIn, step: int) -> Effects:
     """Go to the field before or after."""
-    if (form := screen.filling) is not None:
-        form.go(step)
-        _show(screen, form)
+    form.go(step)
+    return (_shown(form),)
 
 
-def choose(screen: Screen, number: int | None = None) -> None:
+def choose(form: FillIn, number: int | None = None) -> Effects:
     """Choose what the operator stands on, or the choice with that number; type where there is none.
 
     From outside of the form it leads into it.
     """
-    form = screen.filling
-    if form is None or not form.stops:
-        return
-    screen.mode = Mode.FILL
-    if not form.choose(None if number is None else number - 1) and number is None:
-        screen.type(Purpose.FIELD, form.write, text=form.entry.text)
-    _show(screen, form)
+    if not form.stops:
+        return ()
+    if form.choose(None if number is None else number - 1) or number is not None:
+        return Go(Mode.FILL), _shown(form)
+    return Go(Mode.FILL), ask_and_keep(Purpose.FIELD, form.write, form.entry.text)
 
 
-def enter(screen: Screen) -> None:
+def enter(card: Card, form: FillIn) -> Effects:
     """Choose or type, and go on to the next field; from the last one to the review."""
-    form = screen.filling
-    if form is None or not form.stops:
-        accept(screen)
-    elif form.entry.choices:
-        _, choice = form.at(form.stop)
-        if form.entry.several or not form.entry.chosen(choice):
-            form.choose()
-        if not form.entry.several:
-            _go_on(screen, form)
-        _show(screen, form)
-    else:
-        screen.type(Purpose.FIELD, lambda text: _write(screen, form, text), text=form.entry.text)
+    if not form.stops:
+        return accept(card, form)
+    if not form.entry.choices:
+        return (AskLine(Purpose.FIELD, lambda text: _write(form, text), text=form.entry.text),)
+    _, choice = form.at(form.stop)
+    if form.entry.several or not form.entry.chosen(choice):
+        form.choose()
+    return (_shown(form),) if form.entry.several else _go_on(form)
 
 
-def _write(screen: Screen, form: FillIn, text: str) -> None:
+def _write(form: FillIn, text: str) -> Effects:
     form.write(text)
     if form.entry.wrong:
-        screen.say(f"{form.entry.asked.title}: {form.entry.wrong}")
-    else:
-        _go_on(screen, form)
-    _show(screen, form)
+        return Say(f"{form.entry.asked.title}: {form.entry.wrong}"), _shown(form)
+    return _go_on(form)
 
 
-def _go_on(screen: Screen, form: FillIn) -> None:
+def _go_on(form: FillIn) -> Effects:
     """Go to the next field; behind the last there is only the review, which a key opens."""
     if form.last:
-        screen.say("that was the last field; a shows what would be sent")
-    else:
-        form.go(+1)
+        return Say("that was the last field; a shows what would be sent"), _shown(form)
+    return go_field(form, +1)
 
 
-def clear(screen: Screen) -> None:
+def clear(form: FillIn) -> Effects:
     """Take back what is given for the field."""
-    if (form := screen.filling) is not None and form.stops:
+    if form.stops:
         form.clear()
+    return ()
 
 
-def accept(screen: Screen) -> None:
+def accept(card: Card, form: FillIn | None) -> Effects:
     """Show what would be sent, to be confirmed; or the field that keeps it from being sent."""
-    card, form = screen.card, screen.filling
-    if card is None:
-        return
     if form is None:
-        give(screen, Decision(Verdict.ACCEPT))
-        return
-    screen.mode = Mode.FILL
+        return (Give(Decision(Verdict.ACCEPT)),)
     if (wrong := _wrong(form)) is not None:
-        _show(screen, form)
-        screen.say(wrong)
-        return
-    screen.propose(
-        Proposal(
-            lambda: FilledContent(card, form),
-            lambda: give(screen, Decision(Verdict.ACCEPT, content=form.content())),
-            number=card.number,
-            back=Mode.FILL,
-        )
+        return Go(Mode.FILL), _shown(form), Say(wrong)
+    proposal = Proposal(
+        lambda: FilledContent(card, form),
+        lambda: (Give(Decision(Verdict.ACCEPT, content=form.content())),),
+        number=card.number,
+        back=Mode.FILL,
     )
+    return Go(Mode.FILL), proposal
 
 
 def _wrong(form: FillIn) -> str | None:
@@ -133,9 +116,8 @@ def _wrong(form: FillIn) -> str | None:
     return None
 
 
-def _show(screen: Screen, form: FillIn) -> None:
-    if screen.mode is Mode.FILL:
-        screen.view().reveal(form.stop + 1)
+def _shown(form: FillIn) -> Effect:
+    return Reveal(form.stop + 1, Mode.FILL)
 
 
 # How it is drawn.

@@ -5,17 +5,20 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from crabhook.broker.stops import CAP
+from crabhook.model.actor import OrderKind
 from crabhook.model.errors import CrabhookError
-from crabhook.model.order import Order, OrderKind
+from crabhook.model.order import Order
 from crabhook.ui.cards.summary import brief, project
 from crabhook.ui.commands.words import read_duration
-from crabhook.ui.full.dialogs.prompts import Choice, Menu, Proposal, Purpose, Statement
+from crabhook.ui.full.dialogs.prompts import AskLine, Choice, Menu, Proposal, Purpose, Statement
+from crabhook.ui.full.effects import Effects, EndOrders, GiveOrder, Say
 from crabhook.ui.text.clock import Clock, lasting
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from crabhook.ui.full.screen import Screen
+    from crabhook.broker.card import Card
+    from crabhook.broker.desk import Desk
     from crabhook.ui.text.layout import Line
     from crabhook.ui.text.width import Speller
 
@@ -90,28 +93,28 @@ _STOP = "Stop"
 _HELD_FIRST = (_STOP, "SubagentStop", "UserPromptSubmit", "PostToolUse")
 
 
-def offer_orders(screen: Screen) -> None:
+def offer_orders(card: Card | None, desk: Desk) -> Effects:
     """Show the orders that stand, each to be ended, and those that can be given."""
-    now = screen.desk.now()
-    ends = [_ending(screen, order, now) for order in screen.desk.orders()]
+    now = desk.now()
+    ends = [_ending(order, now) for order in desk.orders()]
     title = "standing orders: choose one to end it, or give another"
-    screen.offer(Menu(title, (*ends, *_for_session(screen), *_for_all(screen))))
+    return (Menu(title, (*ends, *_for_session(card, desk), *_for_all(desk))),)
 
 
-def _ending(screen: Screen, order: Order, now: float) -> Choice:
+def _ending(order: Order, now: float) -> Choice:
     left = f", {lasting(order.until - now)} left" if order.until is not None else ""
     times = f", {order.times} times more" if order.times is not None else ""
     ours = f"END: {what_of(order)}{left}{times}"
-    return Choice(ours, lambda: _revoke(screen, order), _behind(scope_of(order)))
+    effects = EndOrders(lambda one: one == order), Say(f"ended: {what_of(order)}")
+    return Choice(ours, lambda: effects, _behind(scope_of(order)))
 
 
 def _behind(theirs: str) -> str:
     return f" · {theirs}" if theirs else ""
 
 
-def _for_session(screen: Screen) -> list[Choice]:
+def _for_session(card: Card | None, desk: Desk) -> list[Choice]:
     """Return the orders that can be given about the selected card's session and project."""
-    card = screen.card
     if card is None or not card.event.session:
         return []
     session, folder = card.event.session, card.event.cwd.rstrip("/")
@@ -120,71 +123,50 @@ def _for_session(screen: Screen) -> list[Choice]:
         Order(OrderKind.HOLD_ALL, session=session),
         Order(OrderKind.HOLD, _STOP, session=session),
     )
-    named: tuple[tuple[str, Callable[[], object]], ...] = (
-        ("allow everything of this session for a while…", lambda: _ask_how_long(screen, session)),
-        ("hold everything of this session", lambda: _give(screen, hold_all)),
-        ("hold Stop of this session", lambda: _give(screen, hold_stop)),
-        ("keep this session going at its next stops…", lambda: _ask_how_often(screen, session)),
-        ("hold another event of this session…", _holding(screen, session)),
+    named: tuple[tuple[str, Callable[[], Effects]], ...] = (
+        ("allow everything of this session for a while…", lambda: _ask_how_long(session, desk)),
+        ("hold everything of this session", lambda: _give(hold_all)),
+        ("hold Stop of this session", lambda: _give(hold_stop)),
+        ("keep this session going at its next stops…", lambda: _ask_how_often(session)),
+        ("hold another event of this session…", lambda: _ask_which(session, desk)),
     )
     rows = [Choice(ours, does, about) for ours, does in named]
     if folder:
         order = Order(OrderKind.HOLD, _STOP, project=folder)
         where = _behind(project(card.event))
-        rows.append(Choice("hold Stop of this project", lambda: _give(screen, order), where))
+        rows.append(Choice("hold Stop of this project", lambda: _give(order), where))
     return rows
 
 
-def _for_all(screen: Screen) -> list[Choice]:
+def _for_all(desk: Desk) -> list[Choice]:
     return [
-        Choice("hold Stop of every session", lambda: _give(screen, Order(OrderKind.HOLD, _STOP))),
-        Choice("hold another event of every session…", _holding(screen, "")),
+        Choice("hold Stop of every session", lambda: _give(Order(OrderKind.HOLD, _STOP))),
+        Choice("hold another event of every session…", lambda: _ask_which("", desk)),
     ]
 
 
-def _holding(screen: Screen, session: str) -> Callable[[], None]:
-    """Return how to ask which event is to be held."""
-
-    def ask() -> None:
-        events = screen.desk.holdable()
-        ordered = sorted(events, key=lambda name: (name not in _HELD_FIRST, events.index(name)))
-        about = _behind(scope_of(Order(OrderKind.HOLD, session=session)))
-        rows = tuple(_hold_row(screen, name, session, about) for name in ordered)
-        screen.offer(Menu("hold which event?", rows))
-
-    return ask
+def _ask_which(session: str, desk: Desk) -> Effects:
+    """Ask which event is to be held."""
+    events = desk.holdable()
+    ordered = sorted(events, key=lambda name: (name not in _HELD_FIRST, events.index(name)))
+    about = _behind(scope_of(Order(OrderKind.HOLD, session=session)))
+    return (Menu("hold which event?", tuple(_hold_row(name, session, about) for name in ordered)),)
 
 
-def _hold_row(screen: Screen, name: str, session: str, about: str) -> Choice:
+def _hold_row(name: str, session: str, about: str) -> Choice:
     order = Order(OrderKind.HOLD, name, session=session)
-    return Choice(f"hold {name}", lambda: _give(screen, order), about)
+    return Choice(f"hold {name}", lambda: _give(order), about)
 
 
-def _give(screen: Screen, order: Order) -> None:
-    try:
-        screen.desk.order(order)
-    except CrabhookError as error:
-        screen.say(str(error))
-    else:
-        screen.say(f"from now on: {what_of(order)}; O lists it and ends it")
+def _give(order: Order) -> Effects:
+    return GiveOrder(order), Say(f"from now on: {what_of(order)}; O lists it and ends it")
 
 
-def _revoke(screen: Screen, order: Order) -> None:
-    try:
-        screen.desk.revoke(lambda one: one == order)
-    except CrabhookError as error:
-        screen.say(str(error))
-    else:
-        screen.say(f"ended: {what_of(order)}")
-
-
-def _ask_how_long(screen: Screen, session: str) -> None:
+def _ask_how_long(session: str, desk: Desk) -> Effects:
     """Ask for how long everything of a session is to be allowed, then for a yes."""
     name = brief(session[:8])
 
-    def then(text: str) -> None:
-        if (seconds := _seconds(screen, text)) is None:
-            return
+    def ask(seconds: float) -> Effects:
         said = Statement(
             (
                 (f"ALLOW EVERYTHING of one session for {lasting(seconds)}", ""),
@@ -192,60 +174,62 @@ def _ask_how_long(screen: Screen, session: str) -> None:
                 ("Questions, plans and forms still wait for you. What waits now still waits.", ""),
             )
         )
-        screen.propose(Proposal(lambda: said, lambda: order(seconds)))
+        return (Proposal(lambda: said, lambda: give(seconds)),)
 
-    def order(seconds: float) -> None:
-        until = screen.desk.now() + seconds
-        _give(screen, Order(OrderKind.ALLOW_ALL, session=session, until=until))
+    def give(seconds: float) -> Effects:
+        return _give(Order(OrderKind.ALLOW_ALL, session=session, until=desk.now() + seconds))
 
     subject = f"allow everything of {name}"
-    screen.type(Purpose.FOR_HOW_LONG, then, text="10m", subject=subject, needs=_NEEDS_TIME)
+    then = _with_seconds(ask)
+    return (AskLine(Purpose.FOR_HOW_LONG, then, "10m", "say for how long: 30s, 10m, 2h", subject),)
 
 
-def _ask_how_often(screen: Screen, session: str) -> None:
+def _ask_how_often(session: str) -> Effects:
     """Ask how often and with which words a session is to be kept going."""
 
-    def then(text: str) -> None:
+    def then(text: str) -> Effects:
         often, _, words = text.partition(" ")
-        if not often.isdecimal() or not 0 < int(often) <= CAP or not words.strip():
-            screen.say(f"write how often, 1 to {CAP}, and how to go on: 3 run the tests again")
-            return
-        order = Order(
-            OrderKind.KEEP_GOING, _STOP, session=session, times=int(often), words=words.strip()
+        words = words.strip()
+        if not often.isdecimal() or not 0 < int(often) <= CAP or not words:
+            said = f"write how often, 1 to {CAP}, and how to go on: 3 run the tests again"
+            return (Say(said),)
+        return _give(
+            Order(OrderKind.KEEP_GOING, _STOP, session=session, times=int(often), words=words)
         )
-        _give(screen, order)
 
     subject = f"keep {brief(session[:8])} going"
-    screen.type(Purpose.KEEP_GOING_TIMES, then, subject=subject, needs="say how often, and how")
+    ask = AskLine(Purpose.KEEP_GOING_TIMES, then, subject=subject, needs="say how often, and how")
+    return (ask,)
 
 
-_NEEDS_TIME = "say for how long: 30s, 10m, 2h"
+def _with_seconds(then: Callable[[float], Effects]) -> Callable[[str], Effects]:
+    """Return how to go on with a line that says for how long; 0 for an empty one."""
+
+    def read(text: str) -> Effects:
+        try:
+            seconds = read_duration(text, "30s, 10m, 2h or 1h30m") if text else 0.0
+        except CrabhookError as error:
+            return (Say(str(error)),)
+        return then(seconds)
+
+    return read
 
 
-def _seconds(screen: Screen, text: str) -> float | None:
-    try:
-        return read_duration(text, "30s, 10m, 2h or 1h30m")
-    except CrabhookError as error:
-        screen.say(str(error))
-        return None
+def go_away(desk: Desk, waiting: Callable[[], int]) -> Effects:
+    """Ask for how long, or for no end, and then for a yes; `waiting` counts the cards that wait."""
+
+    def ask(seconds: float) -> Effects:
+        return (Proposal(lambda: _away(waiting(), seconds), lambda: leave(seconds)),)
+
+    def leave(seconds: float) -> Effects:
+        return _give(Order(OrderKind.AWAY, until=desk.now() + seconds if seconds else None))
+
+    subject = "away (enter: until b)"
+    return (AskLine(Purpose.FOR_HOW_LONG, _with_seconds(ask), subject=subject),)
 
 
-def go_away(screen: Screen) -> None:
-    """Ask for how long, or for no end, and then for a yes."""
-
-    def then(text: str) -> None:
-        seconds = _seconds(screen, text) if text else 0.0
-        if seconds is not None:
-            screen.propose(
-                Proposal(lambda: _away(screen, seconds), lambda: _leave(screen, seconds))
-            )
-
-    screen.type(Purpose.FOR_HOW_LONG, then, subject="away (enter: until b)")
-
-
-def _away(screen: Screen, seconds: float) -> Statement:
+def _away(waiting: int, seconds: float) -> Statement:
     """Say what being away does, to what waits now and to what comes."""
-    waiting = len(screen.selection.waiting())
     end = f"for {lasting(seconds)}" if seconds else "until you press b"
     now = f"{waiting} waiting {'request goes' if waiting == 1 else 'requests go'} back"
     return Statement(
@@ -256,16 +240,7 @@ def _away(screen: Screen, seconds: float) -> Statement:
     )
 
 
-def _leave(screen: Screen, seconds: float) -> None:
-    until = screen.desk.now() + seconds if seconds else None
-    _give(screen, Order(OrderKind.AWAY, until=until))
-
-
-def come_back(screen: Screen) -> None:
+def come_back() -> Effects:
     """Be back at the desk."""
-    try:
-        screen.desk.revoke(lambda order: order.kind is OrderKind.AWAY)
-    except CrabhookError as error:
-        screen.say(str(error))
-    else:
-        screen.say("you are back: requests wait for you again")
+    said = Say("you are back: requests wait for you again")
+    return EndOrders(lambda order: order.kind is OrderKind.AWAY), said

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 from crabhook.model.decision import Decision, Verdict
 from crabhook.ui.cards.summary import is_plan
-from crabhook.ui.full.dialogs.decide import give
-from crabhook.ui.full.dialogs.prompts import Proposal, Purpose
+from crabhook.ui.full.dialogs.prompts import Proposal, Purpose, ask_and_keep
+from crabhook.ui.full.effects import Effects, Give, Go, Reveal, Say
 from crabhook.ui.full.filters import Mode
 from crabhook.ui.full.panes.request import request_rows
 from crabhook.ui.text.code import plain_rows
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
     from crabhook.broker.card import Card
     from crabhook.broker.desk import Desk
-    from crabhook.ui.full.screen import Screen
     from crabhook.ui.text.layout import Line, Sheet
 
 # Plans and the notes on them.
@@ -137,12 +136,16 @@ class PlanNotes:
 
 
 class Plans:
-    """What is known of the plans on cards, by the number of the card."""
+    """What is known of the plans on cards, by the number of the card.
+
+    `comparing` is the card whose changes are shown, and not its plan.
+    """
 
     def __init__(self, desk: Desk) -> None:
         self._desk = desk
         self._notes: dict[int, PlanNotes] = {}
         self._before: dict[int, str] = {}
+        self.comparing: int | None = None
 
     def __repr__(self) -> str:
         return f"<Plans {sorted(self._notes)}>"
@@ -163,6 +166,11 @@ class Plans:
             self._before[card.number] = rejected_before(card, self._desk.ended())
         return self._before[card.number]
 
+    def compare(self, card: Card) -> Effects:
+        """Show what changed since the plan that was denied before, or the plan again."""
+        self.comparing = None if self.comparing == card.number else card.number
+        return ()
+
     def forget(self, number: int) -> None:
         """Forget the plan of a card that nobody looks at any more."""
         self._notes.pop(number, None)
@@ -172,57 +180,45 @@ class Plans:
 # What keys do.
 
 
-def begin(screen: Screen) -> None:
+def begin(notes: PlanNotes) -> Effects:
     """Go into the plan, to stand on its lines."""
-    if screen.plan is not None:
-        screen.mode = Mode.NOTES
-        screen.view().reveal(screen.plan.at)
+    return Go(Mode.NOTES), Reveal(notes.at)
 
 
-def move(screen: Screen, step: int) -> None:
+def move(notes: PlanNotes | None, step: int) -> Effects:
     """Stand on another line; a long way leads to the first or behind the last."""
-    if (plan := screen.plan) is not None:
-        if abs(step) > len(plan.lines):
-            plan.far(step)
-        else:
-            plan.move(step)
-        screen.view().reveal(plan.at)
+    if notes is None:
+        return ()
+    if abs(step) > len(notes.lines):
+        notes.far(step)
+    else:
+        notes.move(step)
+    return (Reveal(notes.at),)
 
 
-def note(screen: Screen) -> None:
+def note(notes: PlanNotes) -> Effects:
     """Type a note on the line."""
-    if (plan := screen.plan) is not None:
-        screen.type(Purpose.NOTE_ON_PLAN, plan.write, text=plan.note_at(plan.at))
+    return (ask_and_keep(Purpose.NOTE_ON_PLAN, notes.write, notes.note_at(notes.at)),)
 
 
-def unnote(screen: Screen) -> None:
+def unnote(notes: PlanNotes) -> Effects:
     """Take back the note on the line."""
-    if (plan := screen.plan) is not None:
-        plan.write("")
+    notes.write("")
+    return ()
 
 
-def send(screen: Screen) -> None:
+def send(card: Card, notes: PlanNotes) -> Effects:
     """Show the denial that the notes make, to be confirmed."""
-    card, plan = screen.card, screen.plan
-    if card is None or plan is None:
-        return
-    if not plan.count:
-        screen.say("there is no note yet: c makes one on the marked line")
-        return
-    screen.propose(
+    if not notes.count:
+        return (Say("there is no note yet: c makes one on the marked line"),)
+    return (
         Proposal(
-            lambda: DenialContent(card, plan),
-            lambda: give(screen, Decision(Verdict.DENY, reason=plan.reason())),
+            lambda: DenialContent(card, notes),
+            lambda: (Give(Decision(Verdict.DENY, reason=notes.reason())),),
             number=card.number,
             back=Mode.NOTES,
-        )
+        ),
     )
-
-
-def changes(screen: Screen) -> None:
-    """Show what changed since the plan that was denied before, or the plan again."""
-    if (card := screen.card) is not None:
-        screen.comparing = None if screen.comparing == card.number else card.number
 
 
 # How it is drawn.

@@ -1,14 +1,22 @@
 """What asks the operator: a list to choose from, a page that asks for a yes, a line to type."""
 
-from collections.abc import Callable, Hashable, Iterator
+from __future__ import annotations
+
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
+from crabhook.ui.full.effects import Effect, Effects
 from crabhook.ui.full.filters import Mode
-from crabhook.ui.full.text_input import LineInput
 from crabhook.ui.text.code import plain_rows
-from crabhook.ui.text.layout import Content, Item, Line, Sheet, framed
+from crabhook.ui.text.layout import Content, Item, framed
 from crabhook.ui.text.width import clip, wrapped
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable, Iterator
+
+    from crabhook.ui.full.text_input import LineInput
+    from crabhook.ui.text.layout import Line, Sheet
 
 # A list to choose from.
 
@@ -30,23 +38,25 @@ class Choice:
     """One row: our words, an agent's behind them, and what choosing it does.
 
     `warning` stands below the row: ours, and an agent's words behind it.
-    `beneath` is to be read beneath the list while one stands on the row.
+    `beneath` is to be read beneath the list while the operator stands on the row.
     """
 
     ours: str
-    does: Callable[[], object]
+    does: Callable[[], Effects]
     theirs: str = ""
     warning: tuple[str, str] = ("", "")
     beneath: tuple[Beneath, ...] = ()
 
 
 @dataclass(slots=True)
-class Menu:
-    """A list, what it is about, and the row the operator stands on.
+class Menu(Effect):
+    """A list, what it is about, and the row the operator stands on; as an effect it is shown.
 
     `number` is the card it is about, None for a list about the whole desk.
     `beneath` is an agent's text to read with it, and what it is.  `turn`
-    changes something about all its rows.
+    returns the list with something changed about all its rows, the operator
+    standing on a given one.  A list with `fill` is still to be filled: `fill`
+    is called until it returns what to do, while the list is in view.
     """
 
     title: str
@@ -54,24 +64,25 @@ class Menu:
     number: int | None = None
     beneath: tuple[str, str] = ("", "")
     cursor: int = 0
-    turn: Callable[[], object] | None = None
+    turn: Callable[[int], Menu] | None = None
+    fill: Callable[[], Effects] | None = None
 
     def move(self, step: int) -> None:
         """Stand on another row; the first and the last are ends."""
         self.cursor = max(min(self.cursor + step, len(self.choices) - 1), 0)
-
-    def pick(self, place: int) -> bool:
-        """Do what the row at `place` is for; return whether there is one."""
-        if not 0 <= place < len(self.choices):
-            return False
-        self.choices[place].does()
-        return True
 
     @property
     def key(self) -> Hashable:
         """What tells it from any other list."""
         rows = tuple((one.ours, one.theirs, one.warning, one.beneath) for one in self.choices)
         return "menu", self.number, self.title, rows, self.beneath
+
+
+@dataclass(frozen=True, slots=True)
+class MenuFilled(Effect):
+    """Show another list in the place of one that was to be filled; None closes it."""
+
+    menu: Menu | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,8 +141,8 @@ class MenuContent:
 
 
 @dataclass(frozen=True, slots=True)
-class Proposal:
-    """Something to be confirmed.
+class Proposal(Effect):
+    """Something to be confirmed; as an effect it is shown for that.
 
     `content` is made anew each time it is looked at, so that what it says is
     true; with another key it has to be in view for a while again.  `number`
@@ -140,7 +151,7 @@ class Proposal:
     """
 
     content: Callable[[], Content]
-    carry_out: Callable[[], object]
+    carry_out: Callable[[], Effects]
     number: int | None = None
     back: Mode = Mode.QUEUE
 
@@ -202,6 +213,31 @@ _KEPT = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
+class AskLine(Effect):
+    """Let a line be typed for the selected card, or for a `subject` that is no card.
+
+    `then` is told the line when it is entered and returns what to do with it;
+    a line that must not be empty says why in `needs`.  `text` stands in it.
+    """
+
+    purpose: Purpose
+    then: Callable[[str], Effects]
+    text: str = ""
+    needs: str = ""
+    subject: str = ""
+
+
+def ask_and_keep(purpose: Purpose, keep: Callable[[str], object], text: str) -> AskLine:
+    """Return the question for a line that is only kept when it is entered."""
+
+    def then(line: str) -> Effects:
+        keep(line)
+        return ()
+
+    return AskLine(purpose, then, text)
+
+
+@dataclass(frozen=True, slots=True)
 class Typing:
     """A line being typed, whatever is selected or arrives meanwhile.
 
@@ -213,7 +249,7 @@ class Typing:
     purpose: Purpose
     number: int | None
     box: LineInput
-    then: Callable[[str], object]
+    then: Callable[[str], Effects]
     subject: str = ""
     needs: str = ""
 

@@ -13,8 +13,8 @@ from crabhook.model.decision import Decision, Verdict
 from crabhook.model.errors import QuestionError
 from crabhook.model.jsontext import Value, pretty
 from crabhook.ui.cards.summary import brief
-from crabhook.ui.full.dialogs.decide import give
-from crabhook.ui.full.dialogs.prompts import Purpose
+from crabhook.ui.full.dialogs.prompts import Purpose, ask_and_keep
+from crabhook.ui.full.effects import Effects, Give, Go, Reveal, Say
 from crabhook.ui.full.filters import Mode
 from crabhook.ui.full.panes.request import request_rows
 from crabhook.ui.text.code import plain_rows
@@ -28,77 +28,58 @@ if TYPE_CHECKING:
     from crabhook.broker.card import Card
     from crabhook.model.question import Option
     from crabhook.ui.full.dialogs.question_state import Draft, Form
-    from crabhook.ui.full.screen import Screen
     from crabhook.ui.text.layout import Line, Sheet
 
 # What keys do.
 
 
-def choose_number(screen: Screen, key: str) -> None:
+def choose_number(form: Form, key: str) -> Effects:
     """Choose the option with that number, or take the choice back."""
-    if screen.form is not None:
-        screen.mode = Mode.FORM
-        screen.form.choose(int(key) - 1)
-        screen.view().reveal(screen.form.draft.cursor + 1)
+    form.choose(int(key) - 1)
+    return Go(Mode.FORM), Reveal(form.draft.cursor + 1)
 
 
-def choose(screen: Screen) -> None:
+def choose(form: Form) -> Effects:
     """Choose the row the operator stands on; below the options, type."""
-    form = screen.form
-    if form is None:
-        return
     beyond = form.draft.cursor - len(form.question.options)
     if beyond < 0:
         form.choose(form.draft.cursor)
-    else:
-        (own_words if beyond == 0 else remark)(screen)
+        return ()
+    return own_words(form) if beyond == 0 else remark(form)
 
 
-def own_words(screen: Screen) -> None:
+def own_words(form: Form) -> Effects:
     """Type an answer in own words."""
-    if (form := screen.form) is not None:
-        screen.mode = Mode.FORM
-        screen.type(Purpose.WORDS, form.say, text=form.draft.words)
+    return Go(Mode.FORM), ask_and_keep(Purpose.WORDS, form.say, form.draft.words)
 
 
-def remark(screen: Screen) -> None:
+def remark(form: Form) -> Effects:
     """Type a note beside the answer."""
-    if (form := screen.form) is not None:
-        screen.mode = Mode.FORM
-        screen.type(Purpose.REMARK, form.note, text=form.draft.note)
+    return Go(Mode.FORM), ask_and_keep(Purpose.REMARK, form.note, form.draft.note)
 
 
-def next_question(screen: Screen) -> None:
+def next_question(form: Form) -> Effects:
     """Go to the next question; from the last one to the review."""
-    form = screen.form
-    if form is not None and form.current + 1 < len(form.questions):
-        form.go(+1)
-    else:
-        review(screen)
+    if form.current + 1 == len(form.questions):
+        return (Go(Mode.REVIEW),)
+    return go_question(form, +1)
 
 
-def go_question(screen: Screen, step: int) -> None:
+def go_question(form: Form, step: int) -> Effects:
     """Go to the question before or after."""
-    if screen.form is not None:
-        screen.form.go(step)
+    form.go(step)
+    return ()
 
 
-def review(screen: Screen) -> None:
-    """Show exactly what would be sent."""
-    screen.mode = Mode.REVIEW
-
-
-def send(screen: Screen) -> None:
+def send(form: Form) -> Effects:
     """Send the answers that were reviewed."""
     try:
-        updated = screen.form.updated_input() if screen.form else None
+        updated = form.updated_input()
     except QuestionError as error:
-        screen.say(str(error))
-        return
+        return (Say(str(error)),)
     if updated is None:
-        screen.say("nothing is answered yet, so there is nothing to send; esc goes back")
-    else:
-        give(screen, Decision(Verdict.ALLOW, updated_input=updated))
+        return (Say("nothing is answered yet, so there is nothing to send; esc goes back"),)
+    return (Give(Decision(Verdict.ALLOW, updated_input=updated)),)
 
 
 # How it is drawn.

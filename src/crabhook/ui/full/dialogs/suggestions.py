@@ -17,18 +17,18 @@ from crabhook.policy.offer import in_words, until
 from crabhook.ui.cards.summary import brief
 from crabhook.ui.commands.decide import suggestions
 from crabhook.ui.commands.rules import covered, denials, ending, let_through, tried
-from crabhook.ui.full.dialogs.decide import give
-from crabhook.ui.full.dialogs.prompts import Beneath, Choice, Menu, Proposal, Statement
-from crabhook.ui.full.filters import Mode
+from crabhook.ui.full.dialogs.prompts import Beneath, Choice, Menu, MenuFilled, Proposal, Statement
+from crabhook.ui.full.effects import Effects, Give, Say
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from crabhook.broker.card import Card
+    from crabhook.broker.desk import Desk
     from crabhook.model.jsontext import Value
     from crabhook.model.suggestion import Suggestion
     from crabhook.policy.offer import Offer, Offering
     from crabhook.policy.rule import Rule
-    from crabhook.ui.full.screen import Screen
 
 # What the agent suggests.
 
@@ -43,19 +43,17 @@ _KEPT = {
 _AS_IT_CAME = "what the agent suggests; of it, the place to keep it alone is changed"
 
 
-def offer_places(screen: Screen, key: str) -> None:
+def offer_places(card: Card, key: str) -> Effects:
     """Ask where the suggestion with that number is to be kept."""
-    card = screen.card
-    offered = suggestions(card) if card else ()
+    offered = suggestions(card)
     place = int(key) - 1
-    if card is None or place >= len(offered):
-        screen.say(f"there is no suggestion {key}")
-        return
+    if place >= len(offered):
+        return (Say(f"there is no suggestion {key}"),)
     chosen = offered[place]
     menu = Menu(
         f"allow #{card.number}, and keep suggestion {key} from now on:",
         tuple(
-            Choice(f"{words}{_as_suggested(chosen, name)}", _allowing(screen, chosen.kept(name)))
+            Choice(f"{words}{_as_suggested(chosen, name)}", _allowing(chosen.kept(name)))
             for name, words in _KEPT.items()
         ),
         card.number,
@@ -64,27 +62,23 @@ def offer_places(screen: Screen, key: str) -> None:
     own = [PLACES[name] for name in _KEPT]
     destination = chosen.update.get("destination")
     menu.cursor = own.index(destination) if destination in own else 0
-    screen.offer(menu)
+    return (menu,)
 
 
 def _as_suggested(suggestion: Suggestion, name: str) -> str:
     return ", as suggested" if suggestion.update.get("destination") == PLACES[name] else ""
 
 
-def offer_modes(screen: Screen) -> None:
+def offer_modes(card: Card) -> Effects:
     """Ask for the permission mode to set with an allow."""
-    card = screen.card
-    if card is None:
-        return
     now = brief(card.event.permission_mode, str)
-    rows = tuple(Choice(mode, _allowing(screen, set_mode(mode))) for mode in MODES)
-    screen.offer(
-        Menu(f"allow #{card.number}, and set the mode", rows, card.number, ("the mode now", now))
-    )
+    rows = tuple(Choice(mode, _allowing(set_mode(mode))) for mode in MODES)
+    title = f"allow #{card.number}, and set the mode"
+    return (Menu(title, rows, card.number, ("the mode now", now)),)
 
 
-def _allowing(screen: Screen, update: Mapping[str, Value]) -> Callable[[], str]:
-    return lambda: give(screen, Decision(Verdict.ALLOW, permissions=(update,)))
+def _allowing(update: Mapping[str, Value]) -> Callable[[], Effects]:
+    return lambda: (Give(Decision(Verdict.ALLOW, permissions=(update,))),)
 
 
 # Rules of the operator's own.
@@ -96,37 +90,22 @@ _LIVES: tuple[timedelta | str | None, ...] = (_AS_OFFERED, timedelta(days=1), No
 _DENIALS_SHOWN = 20
 
 
-def offer_rules(screen: Screen) -> None:
-    """Show the rules offered for the selected card, now or as soon as they have been tried."""
-    if (card := screen.card) is None:
-        return
+def offer_rules(card: Card, desk: Desk) -> Effects:
+    """Show the rules offered for the card, now or as soon as they have been tried."""
     number = card.number
-    waiting = Menu(f"#{number}: trying rules on what was decided before…", (), number)
 
-    def look() -> bool:
-        if screen.menu is not waiting or screen.mode is not Mode.MENU:
-            return True  # the list was left meanwhile
-        offering = screen.desk.offers(number)
-        if offering is not None:
-            _show(screen, number, offering)
-        return offering is not None
+    def fill() -> Effects:
+        offering = desk.offers(number)
+        if offering is None:
+            return ()
+        if offering.offers:
+            return (MenuFilled(_menu(number, offering, turns=0, cursor=0)),)
+        return MenuFilled(None), Say(f"#{number}: no rule is offered: {offering.why}")
 
-    screen.offer(waiting)
-    if not look():
-        screen.awaited = look
+    return (Menu(f"#{number}: trying rules on what was decided before…", (), number, fill=fill),)
 
 
-def _show(screen: Screen, number: int, offering: Offering) -> None:
-    """Fill the list; where nothing is offered say why, and leave it."""
-    if offering.offers:
-        screen.menu = _menu(screen, number, offering, turns=0, cursor=0)
-        return
-    screen.menu = None
-    screen.come_back()
-    screen.say(f"#{number}: no rule is offered: {offering.why}")
-
-
-def _menu(screen: Screen, number: int, offering: Offering, *, turns: int, cursor: int) -> Menu:
+def _menu(number: int, offering: Offering, *, turns: int, cursor: int) -> Menu:
     """Return the list, its rules ending after one of the lives."""
     life = _LIVES[turns % len(_LIVES)]
     rules = [_ending(offer.proposal.rule, life) for offer in offering.offers]
@@ -135,13 +114,11 @@ def _menu(screen: Screen, number: int, offering: Offering, *, turns: int, cursor
         f"{tried(offering)}"
     )
     choices = tuple(
-        _choice(screen, number, offer, rule)
-        for offer, rule in zip(offering.offers, rules, strict=True)
+        _choice(number, offer, rule) for offer, rule in zip(offering.offers, rules, strict=True)
     )
 
-    def turn() -> None:
-        here = screen.menu.cursor if screen.menu else 0
-        screen.menu = _menu(screen, number, offering, turns=turns + 1, cursor=here)
+    def turn(here: int) -> Menu:
+        return _menu(number, offering, turns=turns + 1, cursor=here)
 
     return Menu(title, choices, number, cursor=cursor, turn=turn)
 
@@ -150,16 +127,14 @@ def _ending(rule: Rule, life: timedelta | str | None) -> Rule:
     return rule if isinstance(life, str) else ending(rule, life)
 
 
-def _choice(screen: Screen, number: int, offer: Offer, rule: Rule) -> Choice:
+def _choice(number: int, offer: Offer, rule: Rule) -> Choice:
     denied = _denied(offer)
     beneath = (
         Beneath("the rule", in_words(rule)),
         Beneath("beside that", "\n".join(offer.proposal.gives_away), "warning"),
         Beneath(let_through(offer), denied, "warning"),
     )
-    does = _taking(screen, rule)
-    if denied:
-        does = _confirming(screen, number, offer, rule)
+    does = _confirming(number, offer, rule) if denied else _taking(rule)
     words = f": {offer.proposal.covers}"
     return Choice(covered(offer), does, words, _warning(offer), beneath)
 
@@ -179,11 +154,11 @@ def _denied(offer: Offer) -> str:
     return "\n".join([*every[:_DENIALS_SHOWN], *more])
 
 
-def _taking(screen: Screen, rule: Rule) -> Callable[[], object]:
-    return lambda: give(screen, Decision(Verdict.ALLOW), rule)
+def _taking(rule: Rule) -> Callable[[], Effects]:
+    return lambda: (Give(Decision(Verdict.ALLOW), rule),)
 
 
-def _confirming(screen: Screen, number: int, offer: Offer, rule: Rule) -> Callable[[], object]:
+def _confirming(number: int, offer: Offer, rule: Rule) -> Callable[[], Effects]:
     """Return how to ask whether a rule is meant that undoes denials."""
     said = Statement(
         (
@@ -191,4 +166,4 @@ def _confirming(screen: Screen, number: int, offer: Offer, rule: Rule) -> Callab
             (f"! It {let_through(offer)}:", _denied(offer)),
         )
     )
-    return lambda: screen.propose(Proposal(lambda: said, _taking(screen, rule), number))
+    return lambda: (Proposal(lambda: said, _taking(rule), number),)

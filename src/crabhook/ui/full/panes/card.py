@@ -18,7 +18,7 @@ from crabhook.ui.full.filters import Mode
 from crabhook.ui.full.panes.help import HelpContent
 from crabhook.ui.full.panes.request import TextContent, request_rows
 from crabhook.ui.text.code import plain_rows
-from crabhook.ui.text.layout import Item, Line, Sheet, ends, framed
+from crabhook.ui.text.layout import Detail, Item, Line, Sheet, ends, framed
 from crabhook.ui.text.safe import hidden
 from crabhook.ui.text.width import Speller, clip
 
@@ -179,23 +179,23 @@ def _taken_apart(url: str) -> tuple[str, str, int | None, str] | None:
 def card_content(screen: Screen, card: Card) -> Content:
     """Return the way to show the selected card that fits what it asks."""
     if (form := screen.form) is not None:
-        if screen.mode is Mode.REVIEW:
+        if screen.focus.mode is Mode.REVIEW:
             return ReviewContent(card, form)
-        return FormContent(card, form, focused=screen.mode is Mode.FORM)
+        return FormContent(card, form, focused=screen.focus.mode is Mode.FORM)
     if is_link(card.event):
         return LinkContent(card)
     if (filling := screen.filling) is not None:
-        return FillContent(card, filling, focused=screen.mode is Mode.FILL)
+        return FillContent(card, filling, focused=screen.focus.mode is Mode.FILL)
     plan = screen.plan
     shown = None if plan is None else _plan_content(screen, card, plan)
-    return shown or TextContent(card, screen.surroundings.of(card))
+    return shown or TextContent(card, screen.work.surroundings.of(card))
 
 
 def _plan_content(screen: Screen, card: Card, plan: PlanNotes) -> Content | None:
     """Return the plan line by line, or its changes, where that was asked for."""
-    if screen.mode is Mode.NOTES:
+    if screen.focus.mode is Mode.NOTES:
         return NotesContent(card, plan)
-    if screen.comparing == card.number and (before := screen.plans.before(card)):
+    if screen.work.plans.comparing == card.number and (before := screen.work.plans.before(card)):
         return ChangesContent(card, before, plan.plan)
     return None
 
@@ -203,15 +203,24 @@ def _plan_content(screen: Screen, card: Card, plan: PlanNotes) -> Content | None
 # The pages that stand over the selected card.
 OVER_THE_CARD: Mapping[Mode, Callable[[Screen], Content | None]] = {
     Mode.HELP: lambda _: HelpContent(),
-    Mode.CONFIRM: lambda screen: screen.proposal.content() if screen.proposal else None,
-    Mode.MENU: lambda screen: MenuContent(screen.menu) if screen.menu else None,
-    Mode.EDIT: lambda screen: EditContent(screen.edit) if screen.edit else None,
+    Mode.CONFIRM: lambda screen: screen.focus.proposal.content() if screen.focus.proposal else None,
+    Mode.MENU: lambda screen: MenuContent(screen.focus.menu) if screen.focus.menu else None,
+    Mode.EDIT: lambda screen: EditContent(screen.focus.edit) if screen.focus.edit else None,
 }
 
 
 def content_of(screen: Screen) -> Content | None:
     """Return what is to be shown now; nothing where there is no card and no page."""
-    page = OVER_THE_CARD.get(screen.mode)
+    page = OVER_THE_CARD.get(screen.focus.mode)
     if page is not None:
         return page(screen)
     return None if screen.card is None else card_content(screen, screen.card)
+
+
+def view_of(screen: Screen) -> Detail:
+    """Return the window on what is to be shown now."""
+    over = screen.focus.mode in OVER_THE_CARD
+    view = screen.page_window if over else screen.card_window
+    if (content := content_of(screen)) is not None:
+        view.show(content)
+    return view

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from crabhook.model.order import Order, OrderKind
+from crabhook.model.actor import OrderKind
+from crabhook.model.order import Order
 from crabhook.ui.full.filters import Mode
 from tests.support.sitting import QUESTIONS, Sitting
 
@@ -12,7 +13,7 @@ def test_a_number_pressed_in_the_queue_leads_into_the_form() -> None:
     sitting.ask("AskUserQuestion", QUESTIONS)
     sitting.wait()
     sitting.press("2")
-    assert sitting.screen.mode is Mode.FORM
+    assert sitting.screen.focus.mode is Mode.FORM
     assert "✓ pydantic" in sitting.text()
 
 
@@ -21,9 +22,9 @@ def test_the_last_question_leads_to_the_review_and_back() -> None:
     sitting.ask("AskUserQuestion", QUESTIONS)
     sitting.wait()
     sitting.press("1", "enter", "enter")
-    assert sitting.screen.mode is Mode.REVIEW
+    assert sitting.screen.focus.mode is Mode.REVIEW
     sitting.press("escape")
-    assert sitting.screen.mode is Mode.FORM
+    assert sitting.screen.focus.mode is Mode.FORM
 
 
 def test_questions_that_were_answered_already_are_only_shown() -> None:
@@ -34,5 +35,5 @@ def test_questions_that_were_answered_already_are_only_shown() -> None:
         sitting.wait()
         assert sitting.screen.form is None
         sitting.press("1", "o", "t")
-        assert sitting.screen.mode is Mode.QUEUE
-        assert sitting.screen.typing is None
+        assert sitting.screen.focus.mode is Mode.QUEUE
+        assert sitting.screen.focus.typing is None

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from crabhook.model.actor import OrderKind
 from crabhook.model.decision import Verdict
-from crabhook.model.order import Order, OrderKind
+from crabhook.model.order import Order
 from crabhook.ui.full.filters import Mode
 from tests.support.sitting import Sitting, call, happening
 
@@ -23,7 +24,7 @@ def at_the_list(**options: object) -> Sitting:
 
 def choose(sitting: Sitting, row: str) -> None:
     """Choose the row that begins so."""
-    menu = sitting.screen.menu
+    menu = sitting.screen.focus.menu
     assert menu is not None
     place = next(at for at, one in enumerate(menu.choices) if one.ours.startswith(row))
     for _ in range(place):
@@ -54,7 +55,7 @@ def test_any_event_that_can_be_held_is_in_a_list_of_its_own() -> None:
     sitting = at_the_list()
     choose(sitting, "hold another event of this session")
     sitting.wait()
-    menu = sitting.screen.menu
+    menu = sitting.screen.focus.menu
     assert menu is not None
     assert {one.ours for one in menu.choices} == {
         f"hold {name}" for name in sitting.desk.holdable()
@@ -67,7 +68,7 @@ def test_any_event_that_can_be_held_is_in_a_list_of_its_own() -> None:
 def test_a_whole_session_is_allowed_for_a_while_after_a_page_that_was_read() -> None:
     sitting = at_the_list()
     choose(sitting, "allow everything")
-    assert sitting.screen.mode is Mode.BOX
+    assert sitting.screen.focus.mode is Mode.BOX
     sitting.press("c-u", "enter")
     assert "say for how long" in sitting.text()
     sitting.type("10m")

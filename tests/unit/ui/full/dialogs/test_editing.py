@@ -18,7 +18,7 @@ def editing(command: str = "ls -l", **fields: object) -> Sitting:
     sitting.ask(tool_input={"command": command, "timeout": 7})
     sitting.wait()
     sitting.press("e")
-    assert sitting.screen.mode is Mode.EDIT
+    assert sitting.screen.focus.mode is Mode.EDIT
     return sitting
 
 
@@ -68,7 +68,7 @@ def test_from_the_second_question_one_goes_back_to_the_text() -> None:
     change(sitting, "; rm -rf build")
     sitting.wait()
     sitting.press("enter", "escape")
-    assert sitting.screen.mode is Mode.EDIT
+    assert sitting.screen.focus.mode is Mode.EDIT
     sitting.wait(SENT)
     assert not sitting.decided()
 
@@ -81,18 +81,18 @@ def test_an_edited_allow_can_be_taken_back_and_the_edit_is_still_there() -> None
     sitting.wait(SENT)
     assert not sitting.decided()
     sitting.press("e")
-    assert sitting.screen.edit is not None
-    assert sitting.screen.edit.editor.text == "ls -lx"
+    assert sitting.screen.focus.edit is not None
+    assert sitting.screen.focus.edit.editor.text == "ls -lx"
 
 
 def test_from_the_difference_one_goes_back_to_the_text() -> None:
     sitting = editing()
     change(sitting, "x")
     sitting.press("escape")
-    assert sitting.screen.mode is Mode.EDIT
+    assert sitting.screen.focus.mode is Mode.EDIT
     sitting.wait()
     sitting.press("escape")
-    assert sitting.screen.mode is Mode.QUEUE
+    assert sitting.screen.focus.mode is Mode.QUEUE
     sitting.wait(SENT)
     assert not sitting.decided()
 
@@ -102,23 +102,23 @@ def test_what_cannot_be_sent_is_said_and_kept() -> None:
     sitting.ask("Edit", {"file_path": "/a"})
     sitting.wait()
     sitting.press("e", "pagedown", "end", "backspace", "c-s")
-    assert sitting.screen.mode is Mode.EDIT
-    assert "JSON" in sitting.screen.notice
-    assert sitting.screen.edit is not None
-    assert sitting.screen.edit.editor.text == '{\n  "file_path": "/a"\n'
+    assert sitting.screen.focus.mode is Mode.EDIT
+    assert "JSON" in sitting.screen.notice.text
+    assert sitting.screen.focus.edit is not None
+    assert sitting.screen.focus.edit.editor.text == '{\n  "file_path": "/a"\n'
 
 
 def test_an_edit_that_changes_nothing_is_not_sent() -> None:
     sitting = editing()
     sitting.press("c-s")
-    assert sitting.screen.mode is Mode.EDIT
-    assert "changes nothing" in sitting.screen.notice
+    assert sitting.screen.focus.mode is Mode.EDIT
+    assert "changes nothing" in sitting.screen.notice.text
 
 
 def test_letters_in_the_editor_are_letters_and_decide_nothing() -> None:
     sitting = editing(take_back_ms=0)
     sitting.type("adhpxz+*OBb?")
-    assert sitting.screen.mode is Mode.EDIT
+    assert sitting.screen.focus.mode is Mode.EDIT
     assert not sitting.decided()
     assert not sitting.desk.orders()
 
@@ -134,7 +134,7 @@ def test_an_edit_of_a_card_that_ended_is_not_sent() -> None:
             sitting.wait()
             sitting.leave(1)
             sitting.press("enter")
-        assert "#1 has ended" in sitting.screen.notice
+        assert "#1 has ended" in sitting.screen.notice.text
         assert not sitting.decided()
 
 
@@ -175,12 +175,12 @@ def test_hostile_letters_are_edited_as_marks_and_sent_as_they_came() -> None:
 def test_the_operators_own_editor_is_asked_for_the_text_and_its_answer_is_taken() -> None:
     sitting = editing()
     sitting.press("c-o")
-    errand = sitting.screen.errand
+    errand = sitting.controller.take_errand()
     assert errand is not None
     assert (errand.text, errand.file_name) == ("ls -l", "command.sh")
     errand.done("ls\n-a")
-    assert sitting.screen.edit is not None
-    assert sitting.screen.edit.editor.text == "ls\n-a"
+    assert sitting.screen.focus.edit is not None
+    assert sitting.screen.focus.edit.editor.text == "ls\n-a"
 
 
 def test_a_line_in_the_box_can_go_to_the_operators_own_editor_too() -> None:
@@ -190,10 +190,11 @@ def test_a_line_in_the_box_can_go_to_the_operators_own_editor_too() -> None:
     sitting.press("d")
     sitting.type("no")
     sitting.press("c-x_c-e")
-    assert sitting.screen.errand is not None
-    sitting.screen.errand.done("because\nof this")
-    assert sitting.screen.typing is not None
-    assert sitting.screen.typing.box.text == "because of this"
+    errand = sitting.controller.take_errand()
+    assert errand is not None
+    errand.done("because\nof this")
+    assert sitting.screen.focus.typing is not None
+    assert sitting.screen.focus.typing.box.text == "because of this"
 
 
 def test_a_secret_is_not_covered_from_whoever_edits_it() -> None:

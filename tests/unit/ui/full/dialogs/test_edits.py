@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from crabhook.broker.card import Card
-from crabhook.model.order import Order, OrderKind
+from crabhook.model.actor import OrderKind
+from crabhook.model.order import Order
 from crabhook.ui.commands.decide import RewriteError
 from crabhook.ui.full.dialogs.edit import Edits, asked_tool, edit_of
 from crabhook.ui.full.text_input import LONGEST_TEXT

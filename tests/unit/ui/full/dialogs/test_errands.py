@@ -11,7 +11,7 @@ from prompt_toolkit.application import Application, create_app_session
 from prompt_toolkit.input import create_pipe_input
 from prompt_toolkit.output import DummyOutput
 
-from crabhook.ui.full.dialogs.external_editor import Errands
+from crabhook.ui.full.dialogs.external_editor import ExternalEditing
 from tests.support.sitting import Sitting
 
 
@@ -27,10 +27,11 @@ async def run(sitting: Sitting) -> None:
     """Do what the screen asks for within an application, to its end."""
     with create_pipe_input() as pipe, create_app_session(input=pipe, output=DummyOutput()):
         application: Application[None] = Application()
-        errands = Errands(sitting.screen)
+        editing = ExternalEditing(sitting.screen.say)
 
         def look() -> None:
-            errands.look(application)
+            if (errand := sitting.controller.take_errand()) is not None:
+                editing.begin(errand, application)
             application.create_background_task(leave())
 
         async def leave() -> None:
@@ -53,9 +54,9 @@ async def test_what_the_editor_leaves_is_in_the_screens_own(
     sitting = editing()
     sitting.press("c-o")
     await run(sitting)
-    assert sitting.screen.edit is not None
-    assert sitting.screen.edit.editor.text == "ls -l /tmp"
-    assert sitting.screen.errand is None
+    assert sitting.screen.focus.edit is not None
+    assert sitting.screen.focus.edit.editor.text == "ls -l /tmp"
+    assert sitting.controller.take_errand() is None
 
 
 async def test_an_editor_that_cannot_be_read_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -63,14 +64,14 @@ async def test_an_editor_that_cannot_be_read_is_said(monkeypatch: pytest.MonkeyP
     sitting = editing()
     sitting.press("c-o")
     await run(sitting)
-    assert "$VISUAL cannot be read" in sitting.screen.notice
+    assert "$VISUAL cannot be read" in sitting.screen.notice.text
 
 
 async def test_where_nothing_is_asked_nothing_is_begun() -> None:
     sitting = editing()
     await run(sitting)
-    assert sitting.screen.notice == ""
-    Errands(sitting.screen).stop()  # with nothing open it does no harm
+    assert sitting.screen.notice.text == ""
+    ExternalEditing(sitting.screen.say).stop()  # with nothing open it does no harm
 
 
 @pytest.mark.process

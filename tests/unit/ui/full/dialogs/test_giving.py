@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
+from crabhook.model.actor import OrderKind
 from crabhook.model.decision import Decision, Verdict
-from crabhook.model.order import Order, OrderKind
+from crabhook.model.order import Order
 from crabhook.ui.full.filters import Mode
 from tests.support.sitting import QUESTIONS, Sitting, call
 
@@ -82,7 +83,7 @@ def test_a_denial_may_end_the_turn_where_the_event_can() -> None:
     )
     before = asked()
     before.press("D")
-    assert before.screen.mode is Mode.QUEUE
+    assert before.screen.focus.mode is Mode.QUEUE
 
 
 @pytest.mark.parametrize(
@@ -152,13 +153,13 @@ def test_a_run_without_a_screen_is_deferred() -> None:
 def test_keys_of_other_events_do_nothing() -> None:
     sitting = held("Stop")
     sitting.press("n", "d", "D", "e", "r", "h", "f", "c", "1", "M")
-    assert sitting.screen.mode is Mode.QUEUE
-    assert sitting.screen.typing is None
+    assert sitting.screen.focus.mode is Mode.QUEUE
+    assert sitting.screen.focus.typing is None
     sitting.wait(SENT)
     assert not sitting.decided()
     call = asked()
     call.press("w", "r", "c", "1", "M")
-    assert call.screen.mode is Mode.QUEUE
+    assert call.screen.focus.mode is Mode.QUEUE
     assert not call.decided()
 
 
@@ -261,7 +262,7 @@ def test_the_help_line_says_send_only_of_what_enter_sends(
     sitting.ask(**ask)
     sitting.wait()
     sitting.press(*keys)
-    assert sitting.screen.mode is Mode.BOX
+    assert sitting.screen.focus.mode is Mode.BOX
     assert name in sitting.rows_of_text()[-1]
     sitting.type("word")
     sitting.press("enter")

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from crabhook.ui.full.dialogs.prompts import Beneath, Choice, Menu, MenuContent
+from crabhook.ui.full.effects import Say
+from crabhook.ui.full.focus import Focus
 from crabhook.ui.text.layout import Sheet, line_cells
 from crabhook.ui.text.safe import safe
 
+SAID = Say("chosen")
 HOSTILE = "\x1b[2J\u202e x"
 
 
 def menu_of(count: int, done: list[int]) -> Menu:
     rows = tuple(
-        Choice(f"row {place} ", lambda place=place: done.append(place), HOSTILE)  # type: ignore[misc]
+        Choice(f"row {place} ", lambda place=place: done.append(place) or (SAID,), HOSTILE)  # type: ignore[func-returns-value,misc]
         for place in range(1, count + 1)
     )
     return Menu("which?", rows, 7, ("as it came", HOSTILE))
@@ -36,10 +39,13 @@ def test_rows_are_numbered_as_far_as_digits_go_and_the_marked_one_is_marked() ->
 
 def test_choosing_does_what_the_row_is_for_and_nothing_else() -> None:
     done: list[int] = []
-    menu = menu_of(3, done)
-    assert menu.pick(1)
-    assert not menu.pick(3)
-    assert not menu.pick(-1)
+    focus = Focus()
+    focus.open_menu(menu_of(3, done))
+    assert focus.pick(3) == ()
+    assert focus.pick(-1) == ()
+    assert focus.menu is not None
+    assert focus.pick(1) == (SAID,)
+    assert focus.menu is None
     assert done == [2]
 
 
@@ -92,4 +98,8 @@ def test_a_list_that_is_still_empty_can_be_stood_in() -> None:
     menu.move(1)
     assert menu.cursor == 0
     assert shown(menu) == ["soon"]
-    assert not menu.pick(0)
+    focus = Focus()
+    focus.open_menu(menu)
+    assert focus.pick(0) == ()
+    assert focus.pick() == ()
+    assert focus.menu is menu

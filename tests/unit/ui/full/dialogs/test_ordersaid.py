@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from crabhook.model.order import Order, OrderKind
+from crabhook.model.actor import OrderKind
+from crabhook.model.order import Order
 from crabhook.ui.full.dialogs.orders import orders_line, scope_of, what_of
 from crabhook.ui.text.clock import Clock
 from crabhook.ui.text.safe import safe

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from crabhook.ui.full.dialogs.prompts import Proposal, Statement
+from crabhook.ui.full.effects import Effects
 from crabhook.ui.full.filters import Mode
 from crabhook.ui.text.layout import Sheet, line_cells
 from crabhook.ui.text.safe import safe
@@ -28,8 +29,13 @@ def test_a_statement_says_our_words_and_an_agents_behind_its_bar() -> None:
 def proposing(done: list[str]) -> Sitting:
     sitting = Sitting()
     content = [said(("do it?", ""))]
-    sitting.screen.propose(Proposal(lambda: content[0], lambda: done.append("done")))
-    sitting.content = content  # type: ignore[attr-defined]
+
+    def carry_out() -> Effects:
+        done.append("done")
+        return ()
+
+    sitting.controller.perform((Proposal(lambda: content[0], carry_out),))
+    sitting.shown = content  # type: ignore[attr-defined]
     sitting.draw()
     return sitting
 
@@ -42,14 +48,14 @@ def test_a_yes_counts_once_the_page_was_in_view_long_enough_with_no_card_at_all(
     sitting.wait()
     sitting.press("y", "y", "enter")
     assert done == ["done"]
-    assert sitting.screen.mode is Mode.QUEUE
+    assert sitting.screen.focus.mode is Mode.QUEUE
 
 
 def test_another_content_has_to_be_read_anew() -> None:
     done: list[str] = []
     sitting = proposing(done)
     sitting.wait()
-    sitting.content[0] = said(("do that?", ""))  # type: ignore[attr-defined]
+    sitting.shown[0] = said(("do that?", ""))  # type: ignore[attr-defined]
     sitting.press("y")
     assert not done
     assert "do that?" in sitting.text()

@@ -35,7 +35,7 @@ def test_each_page_is_shown_while_it_is_open(keys: list[str], kind: type[Content
     sitting.press(*keys)
     content = content_of(sitting.screen)
     assert isinstance(content, kind)
-    assert (sitting.screen.mode in OVER_THE_CARD) == (kind is not TextContent)
+    assert (sitting.screen.focus.mode in OVER_THE_CARD) == (kind is not TextContent)
 
 
 def test_without_a_card_there_is_nothing_but_pages() -> None:

@@ -2,61 +2,131 @@
 
 from __future__ import annotations
 
+from dataclasses import is_dataclass
+from typing import TYPE_CHECKING
+
+import pytest
+
 from crabhook.model.decision import Verdict
-from crabhook.ui.full.act import Act
-from crabhook.ui.full.acts import TOUCHING
+from crabhook.model.order import Order, OrderKind
+from crabhook.ui.full.controller import Controller
+from crabhook.ui.full.effects import Effect, Give, GiveAll, GiveOrder, Go, Say, Snooze
 from crabhook.ui.full.filters import Mode
+from crabhook.ui.full.keyrow import Guard
+from crabhook.ui.full.keys import KEYS
 from tests.support.sitting import QUESTIONS, Sitting
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 SENT = 1.0  # seconds after which an allow is no longer held
-HARMLESS = {
-    Act.UP,
-    Act.DOWN,
-    Act.FIRST,
-    Act.LAST,
-    Act.PAGE_UP,
-    Act.PAGE_DOWN,
-    Act.OPEN,
-    Act.BACK,
-    Act.TAKE_BACK,
-    Act.NEXT_QUESTION,
-    Act.QUESTION_BEFORE,
-    Act.QUESTION_AFTER,
-    Act.REVIEW,
-    Act.LEAVE_LINE,
-    Act.EARLIER_LINE,
-    Act.LATER_LINE,
-    Act.HELP,
-    Act.QUIT,
-    Act.EXTEND,
-    Act.FIELD_BEFORE,
-    Act.FIELD_AFTER,
-    Act.NOTE_LINES,
-    Act.UNNOTE,
-    Act.SEND_NOTES,
-    Act.CHANGES,
-    Act.BARE,
-    Act.MARK,
-    Act.MARK_ALIKE,
-    Act.UNMARK_ALL,
-    Act.TURN,
-    # these only show what would be done, to be confirmed
-    Act.ALLOW_MARKED,
-    Act.DENY_MARKED,
-    Act.HAND_BACK_MARKED,
-    Act.PASS_MARKED,
-    Act.COMPARE,
-    Act.ORDERS,
-    Act.GO_AWAY,
-    Act.COME_BACK,
-    Act.LEAVE_EDIT,
-    Act.OUTSIDE_EDITOR,
-}
+DECIDING = (Give, GiveAll, GiveOrder, Snooze)
+PLAN = {"plan": "# Steps\n\n1. one\n2. two"}
 
 
-def test_every_act_either_waits_for_arming_or_does_nothing_to_a_card() -> None:
-    assert set(Act) == TOUCHING | HARMLESS
-    assert not TOUCHING & HARMLESS
+def queue(sitting: Sitting) -> None:
+    sitting.ask()
+
+
+def request(sitting: Sitting) -> None:
+    sitting.ask()
+    sitting.wait()
+    sitting.press("enter")
+
+
+def questions(sitting: Sitting) -> None:
+    sitting.ask("AskUserQuestion", QUESTIONS)
+    sitting.wait()
+    sitting.press("1")
+
+
+def review(sitting: Sitting) -> None:
+    questions(sitting)
+    sitting.press("r")
+
+
+def notes(sitting: Sitting) -> None:
+    sitting.ask("ExitPlanMode", PLAN)
+    sitting.wait()
+    sitting.press("l")
+
+
+def marked(sitting: Sitting) -> None:
+    sitting.ask()
+    sitting.ask(session_id="b")
+    sitting.wait()
+    sitting.press("space")
+
+
+def box(sitting: Sitting) -> None:
+    sitting.ask()
+    sitting.wait()
+    sitting.press("d")
+
+
+def editor(sitting: Sitting) -> None:
+    sitting.ask()
+    sitting.wait()
+    sitting.press("e", "x")
+
+
+def held(sitting: Sitting) -> None:
+    sitting.ask()
+    sitting.wait()
+    sitting.press("a")
+
+
+def away(sitting: Sitting) -> None:
+    sitting.ask()
+    sitting.desk.order(Order(OrderKind.AWAY))
+
+
+SITUATIONS = (queue, request, questions, review, notes, marked, box, editor, held, away)
+
+
+@pytest.mark.parametrize("begin", SITUATIONS)
+def test_a_key_that_is_obeyed_at_once_decides_nothing(begin: Callable[[Sitting], None]) -> None:
+    for row in (row for row in KEYS if row.guard is Guard.FREE):
+        sitting = Sitting()
+        begin(sitting)
+        if row.when(sitting.screen.key_context()):
+            for name in row.keys:
+                effects = row.do(sitting.screen, name)
+                assert not [effect for effect in effects if isinstance(effect, DECIDING)], row.does
+
+
+@pytest.mark.parametrize("begin", [queue, questions, notes])
+def test_a_key_that_waits_for_arming_does_nothing_to_a_card_that_has_just_come_into_view(
+    begin: Callable[[Sitting], None],
+) -> None:
+    for row in (row for row in KEYS if row.guard in (Guard.ARMED, Guard.ALLOW)):
+        sitting = Sitting(take_back_ms=0, arming_ms=60_000)
+        begin(sitting)
+        if row.when(sitting.screen.key_context()):
+            mode, work = sitting.screen.focus.mode, repr(sitting.screen.work)
+            sitting.press(row.keys[0])
+            assert "only just come into view" in sitting.text(), row.does
+            assert not sitting.decided()
+            assert (sitting.screen.focus.mode, repr(sitting.screen.work)) == (mode, work)
+
+
+def test_every_effect_is_performed() -> None:
+    performed = vars(Controller)["_perform"].dispatcher.registry
+    every = [effect for effect in Effect.__subclasses__() if is_dataclass(effect)]
+    assert every
+    assert {effect.__qualname__ for effect in every} == {
+        effect.__qualname__ for effect in performed
+    } - {"Effect", "object"}
+
+
+def test_what_stands_behind_an_effect_that_the_desk_refuses_is_not_done() -> None:
+    sitting = Sitting()
+    number = sitting.ask()
+    sitting.leave(number)
+    sitting.controller.perform((Snooze(number, 1.0), Say("it is aside"), Go(Mode.TEXT)))
+    assert "it is aside" not in sitting.text()
+    assert f"#{number}" in sitting.screen.notice.text
+    assert sitting.screen.focus.mode is Mode.QUEUE
 
 
 def long_request() -> Sitting:
@@ -98,16 +168,16 @@ def test_pages_turn_from_the_queue_as_well() -> None:
 def test_a_decision_leads_back_to_the_queue() -> None:
     sitting = long_request()
     sitting.press("enter", "h")
-    assert sitting.screen.mode is Mode.QUEUE
+    assert sitting.screen.focus.mode is Mode.QUEUE
 
 
 def test_leaving_the_box_leads_back_to_where_it_was_opened() -> None:
     sitting = long_request()
     for opened in (Mode.TEXT, Mode.QUEUE):
-        sitting.screen.mode = opened
+        sitting.screen.focus.mode = opened
         sitting.wait()
         sitting.press("d", "escape")
-        assert sitting.screen.mode is opened
+        assert sitting.screen.focus.mode is opened
 
 
 def test_space_on_the_rows_below_the_options_types() -> None:
@@ -162,7 +232,7 @@ def asked() -> Sitting:
 def test_answers_are_sent_merged_into_the_whole_input_after_review_and_moment() -> None:
     sitting = asked()
     sitting.press("2", "enter", "1", "2", "enter")
-    assert sitting.screen.mode is Mode.REVIEW
+    assert sitting.screen.focus.mode is Mode.REVIEW
     sitting.press("enter")
     sitting.wait(SENT)
     assert not sitting.decided()  # the review itself had to be in view first
@@ -227,7 +297,7 @@ def test_an_allow_with_answers_made_goes_to_the_review_and_loses_none() -> None:
     sitting = asked()
     sitting.press("1", "a")
     sitting.wait(SENT)
-    assert sitting.screen.mode is Mode.REVIEW
+    assert sitting.screen.focus.mode is Mode.REVIEW
     assert not sitting.decided()
 
 

@@ -1,0 +1,151 @@
+"""What the handler of a key returns: what shall happen, as values that the controller performs.
+
+A handler is given what it needs, changes the state of its own dialog alone,
+and returns the rest.  When the desk refuses one effect, the operator reads why
+and the effects behind it are not performed.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from crabhook.broker.card import Card
+from crabhook.model.decision import Decision
+from crabhook.model.order import Order
+from crabhook.policy.rule import Rule
+from crabhook.ui.full.filters import Mode
+
+
+class Effect:
+    """Something that shall happen on the screen or at the desk."""
+
+    __slots__ = ()
+
+
+Effects: TypeAlias = Sequence[Effect]
+
+# On the screen.
+
+
+@dataclass(frozen=True, slots=True)
+class Say(Effect):
+    """Show a sentence to the operator; an empty one leaves what is shown."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Go(Effect):
+    """Send keys elsewhere."""
+
+    mode: Mode
+
+
+@dataclass(frozen=True, slots=True)
+class Visit(Effect):
+    """Send keys elsewhere, to come back from there to where they go now."""
+
+    mode: Mode
+
+
+@dataclass(frozen=True, slots=True)
+class Reveal(Effect):
+    """Scroll as little as shows an item of what is in view; in one `mode` alone if one is named."""
+
+    item: int
+    mode: Mode | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Scroll(Effect):
+    """Scroll rows or pages down, up where they are negative."""
+
+    rows: int = 0
+    pages: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ScrollFar(Effect):
+    """Scroll to the start (-1) or to the end (+1)."""
+
+    step: int
+
+
+@dataclass(frozen=True, slots=True)
+class PassOver(Effect):
+    """Select the next card that is not put aside."""
+
+
+@dataclass(frozen=True, slots=True)
+class EditOutside(Effect):
+    """Let a text be edited in the operator's own editor; `done` is told the new text."""
+
+    text: str
+    file_name: str
+    done: Callable[[str], object]
+
+
+@dataclass(frozen=True, slots=True)
+class Quit(Effect):
+    """Leave the desk, at the second time within a moment."""
+
+
+# At the desk.
+
+
+@dataclass(frozen=True, slots=True)
+class Give(Effect):
+    """Decide the selected card.
+
+    With an allow may go a `rule` for such calls from now on.  `said` is shown
+    unless something went wrong.
+    """
+
+    decision: Decision
+    rule: Rule | None = None
+    said: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class GiveAll(Effect):
+    """Decide several cards alike."""
+
+    cards: Sequence[Card]
+    decision: Decision
+
+
+@dataclass(frozen=True, slots=True)
+class TakeBack(Effect):
+    """Take back the answer held for a card, or else the one held last."""
+
+    number: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Extend(Effect):
+    """Let a card wait longer."""
+
+    card: Card
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Snooze(Effect):
+    """Put a card aside for so long; bring it back with none."""
+
+    number: int
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class GiveOrder(Effect):
+    """Give a standing order."""
+
+    order: Order
+
+
+@dataclass(frozen=True, slots=True)
+class EndOrders(Effect):
+    """End the standing orders that match."""
+
+    matches: Callable[[Order], bool]

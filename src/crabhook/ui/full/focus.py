@@ -1,0 +1,172 @@
+"""Where keys go, and what is open there: a line, a text, a list, a page that asks for a yes."""
+
+from crabhook.broker.card import Card
+from crabhook.broker.states import State
+from crabhook.ui.full.dialogs.edit import Edit
+from crabhook.ui.full.dialogs.prompts import AskLine, Menu, Proposal, Purpose, Typing
+from crabhook.ui.full.effects import EditOutside, Effects, Say
+from crabhook.ui.full.filters import Mode
+from crabhook.ui.full.text_input import History, LineInput, TextInput
+
+
+class Focus:
+    """The mode, and what is open in it.
+
+    `typing`, `edit`, `menu` and `proposal` are what is open; each is None
+    while nothing of its kind is.
+    """
+
+    def __init__(self) -> None:
+        self.mode = Mode.QUEUE
+        self.typing: Typing | None = None
+        self.edit: Edit | None = None
+        self.menu: Menu | None = None
+        self.proposal: Proposal | None = None
+        self._came_from = Mode.QUEUE
+        self._histories = {purpose: History() for purpose in Purpose}
+
+    def __repr__(self) -> str:
+        return f"<Focus {self.mode}>"
+
+    @property
+    def editing(self) -> bool:
+        """Whether a text is being edited, or what that changes is looked at."""
+        back = self.proposal.back if self.mode is Mode.CONFIRM and self.proposal else self.mode
+        return back is Mode.EDIT
+
+    @property
+    def field(self) -> LineInput | TextInput | None:
+        """What letters are typed into."""
+        if self.mode is Mode.EDIT and self.edit is not None:
+            return self.edit.editor
+        return self.typing.box if self.typing is not None else None
+
+    @property
+    def on_page(self) -> bool:
+        """Whether keys go to a page that stands over the cards and asks for something."""
+        return self.mode in (Mode.MENU, Mode.CONFIRM)
+
+    @property
+    def number(self) -> int | None:
+        """The card that the list or the proposal in view is about."""
+        page = {Mode.MENU: self.menu, Mode.CONFIRM: self.proposal}.get(self.mode)
+        return page.number if page else None
+
+    # Opening.
+
+    def visit(self, mode: Mode) -> None:
+        """Send keys elsewhere, to come back from there (`come_back`)."""
+        self._came_from, self.mode = self.mode, mode
+
+    def come_back(self) -> None:
+        """Send keys where they went before `visit`."""
+        self.mode = self._came_from
+
+    def open_line(self, ask: AskLine, card: Card | None) -> None:
+        """Open the input box: for the selected card, or for a subject that is no card."""
+        number = card.number if card is not None and not ask.subject else None
+        if number is not None or ask.subject:
+            box = LineInput(self._histories[ask.purpose], ask.text)
+            self.typing = Typing(ask.purpose, number, box, ask.then, ask.subject, ask.needs)
+            self.visit(Mode.BOX)
+
+    def open_edit(self, edit: Edit) -> None:
+        """Open a text to be edited."""
+        self.edit = edit
+        self.visit(Mode.EDIT)
+
+    def open_menu(self, menu: Menu) -> None:
+        """Show a list to choose from."""
+        self.menu = menu
+        self.visit(Mode.MENU)
+
+    def fill_menu(self, menu: Menu | None) -> None:
+        """Show what a list was filled with in its place; close it where there is nothing."""
+        self.menu = menu
+        if menu is None:
+            self.come_back()
+
+    def propose(self, proposal: Proposal) -> None:
+        """Show what would be done, to be confirmed."""
+        self.proposal, self.mode = proposal, Mode.CONFIRM
+
+    # What keys do.
+
+    def back(self) -> Effects:
+        """Go back to where the operator came from."""
+        if self.mode in (Mode.HELP, Mode.MENU):
+            self.come_back()
+        elif self.mode is Mode.CONFIRM and self.proposal is not None:
+            self.mode = self.proposal.back
+        else:
+            self.mode = Mode.FORM if self.mode is Mode.REVIEW else Mode.QUEUE
+        return ()
+
+    def confirm(self) -> Effects:
+        """Do what was proposed."""
+        proposal, self.proposal = self.proposal, None
+        self.mode = Mode.QUEUE
+        return () if proposal is None else proposal.carry_out()
+
+    def pick(self, place: int | None = None) -> Effects:
+        """Choose a row of the list, or the one stood on; one that is not there changes nothing."""
+        menu = self.menu
+        place = menu.cursor if menu is not None and place is None else place
+        if menu is None or place is None or not 0 <= place < len(menu.choices):
+            return ()
+        self.menu = None
+        self.come_back()
+        return menu.choices[place].does()
+
+    def turn(self) -> Effects:
+        """Change what the list lets the operator change about all its rows."""
+        if self.menu is not None and self.menu.turn is not None:
+            self.menu = self.menu.turn(self.menu.cursor)
+        return ()
+
+    def enter_line(self, card: Card | None) -> Effects:
+        """Do with the typed line what it was typed for; `card` is the selected one."""
+        typing = self.typing
+        if typing is None:
+            return ()
+        number = typing.number
+        waits = card is not None and card.number == number and card.state is State.WAITING
+        if number is not None and not waits:
+            self.leave_line()
+            return (Say(f"#{number} had ended: nothing was sent; ↑ in a box finds the line"),)
+        if typing.needs and not typing.box.text.strip():
+            return (Say(typing.needs),)
+        return typing.then(self.leave_line())
+
+    def leave_line(self) -> str:
+        """Close the box; return what was typed, which is kept among the earlier lines."""
+        typing, self.typing = self.typing, None
+        self.come_back()
+        return typing.box.leave().strip() if typing else ""
+
+    def drop_line(self) -> Effects:
+        """Close the box without doing anything with what was typed."""
+        self.leave_line()
+        return ()
+
+    def recall(self, step: int) -> Effects:
+        """Show a line typed before (-1), or after that (+1)."""
+        if self.typing is not None:
+            self.typing.box.recall(step)
+        return ()
+
+    def leave_edit(self) -> Effects:
+        """Leave the editor; its text is kept while the card lives."""
+        self.edit = None
+        self.come_back()
+        return ()
+
+    def edit_outside(self) -> Effects:
+        """Open the text in the box or the editor in the operator's own editor."""
+        if self.mode is Mode.EDIT and self.edit is not None:
+            editor = self.edit.editor
+            return (EditOutside(editor.text, self.edit.file_name, editor.replace),)
+        if self.typing is not None:
+            box = self.typing.box
+            return (EditOutside(box.text, "line.txt", box.replace),)
+        return ()
