@@ -7,8 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from crabhook.hook import fallback
 from crabhook.hook.client import Options, Unanswered
 from crabhook.hook.fallback import KINDS, event_name, fall_back
+from crabhook.platforms import PLATFORMS
 from tests.unit.hook.peers import run_hook
 
 WISHES = ("pass", "ask", "deny")
@@ -34,6 +36,13 @@ def fallen(
 
 def event(name: str) -> bytes:
     return json.dumps({"session_id": "s", "hook_event_name": name, "tool_name": "Bash"}).encode()
+
+
+@pytest.mark.parametrize("name", PLATFORMS)
+def test_the_hooks_own_table_says_what_the_agents_folder_says(name: str) -> None:
+    silence = PLATFORMS[name].silence
+    assert fallback._WORDS[name] == silence.words
+    assert fallback._SILENCE.get(name, "") == silence.nothing
 
 
 @pytest.mark.parametrize("wish", ["ask", "deny"])

@@ -1,0 +1,106 @@
+"""An agent that does not exist: all that is known of it lies in this folder.
+
+The tests register it by its one line and lead it through the house, so that
+an agent stays one folder.  It is written as a new agent would be.
+"""
+
+from collections.abc import Mapping
+from enum import Enum
+
+from crabhook.model.choices import Beside, Choices
+from crabhook.model.decision import Decision, Verdict
+from crabhook.model.event import Event, Scope
+from crabhook.model.fields import How, Told
+from crabhook.model.reply import Reply
+from crabhook.model.request import Stance
+from crabhook.platforms.dialect import Limits, check_parts, check_reason, check_verdict, reader
+from crabhook.platforms.interface import Platform, Silence, Tools
+from crabhook.platforms.protocol import ANY, reads
+from crabhook.platforms.rows import EventRow, Held, Patience, Phase
+
+QUESTION_TOOL = "toy_ask"
+
+
+class Way(Enum):
+    """How a verdict is written."""
+
+    NOTHING = "nothing on standard output"
+    SAYS = "a top-level says"
+
+
+_CALL: Mapping[Verdict, Way] = {Verdict.ALLOW: Way.SAYS, Verdict.DENY: Way.SAYS}
+
+EVENTS: Mapping[str, EventRow[Way]] = {
+    "ToyCall": EventRow(Held.ALWAYS, _CALL, phase=Phase.BEFORE, reads=reads(matcher=ANY)),
+    "ToyPause": EventRow(
+        Held.ON_REQUEST,
+        {Verdict.DENY: Way.SAYS},
+        told={"mood": Told("the toy's mood", How.PROSE, short="mood")},
+    ),
+    "ToyOver": EventRow(
+        closes=Scope.SESSION, outcome="the toy was put away", hook=Patience(5, client=2)
+    ),
+}
+
+_LIMITS: Limits = dict.fromkeys(
+    (
+        *("halt", "user_message", "suppress_output", "note", "interrupt"),
+        *("permissions", "output", "content", "updated_input"),
+    ),
+    ((), "is a toy's and takes no more than a yes or a no"),
+)
+
+
+def _row(event: Event) -> EventRow[Way]:
+    return EVENTS.get(event.name, EventRow())
+
+
+def held(event: Event, _: Stance) -> Held:
+    """Return when the event waits."""
+    return _row(event).held
+
+
+def asks(event: Event) -> bool:
+    """Whether a person is asked something."""
+    return event.tool is not None and event.tool.name == QUESTION_TOOL
+
+
+def choices(event: Event) -> Choices:
+    """Return what the event can be told."""
+    return Choices(frozenset({*_row(event).verdicts, Verdict.PASS}), Beside.NOTHING)
+
+
+def check(event: Event, decision: Decision) -> None:
+    """Refuse what the event cannot carry."""
+    check_verdict(event.name, decision.verdict, choices(event), _row(event).verdicts)
+    check_reason(decision)
+    check_parts(event.name, decision, choices(event), _LIMITS)
+
+
+def write(event: Event, decision: Decision) -> Reply:
+    """Return the decision in the toy's words."""
+    if _row(event).verdicts.get(decision.verdict, Way.NOTHING) is Way.NOTHING:
+        return Reply()
+    return Reply({"says": decision.verdict.value, "why": decision.reason})
+
+
+PLATFORM = Platform(
+    name="toy",
+    title="Toy Agent",
+    program="toy-agent",
+    package=__name__,
+    events=EVENTS,
+    tools=Tools(
+        aliases={"toy_shell": "Bash", QUESTION_TOOL: "AskUserQuestion"},
+        questions=frozenset({QUESTION_TOOL}),
+    ),
+    silence=Silence(),
+    read=reader("toy", EVENTS),
+    held=held,
+    asks=asks,
+    choices=choices,
+    check=check,
+    write=write,
+    remark=lambda _, __: None,
+    outcome=lambda event: _row(event).outcome,
+)

@@ -1,0 +1,43 @@
+"""How crabhook is installed into the toy agent."""
+
+import shlex
+from collections.abc import Mapping
+from pathlib import Path
+
+from crabhook.model.request import Stance
+from crabhook.platforms.installation import Group, Installation, Scope, Settings, hooked
+from tests.support.toyagent import EVENTS
+
+
+def groups(installation: Installation) -> dict[str, Group]:
+    """Return the matcher group that each event shall hold."""
+    installation.refuse()
+    return {
+        event: {
+            "hooks": [
+                {
+                    "type": "command",
+                    "command": shlex.join(
+                        installation.client(patience, "--platform", "toy", closed=False)
+                    ),
+                    "timeout": patience.timeout,
+                }
+            ]
+        }
+        for event, patience in hooked(EVENTS, installation)
+    }
+
+
+def settings_path(_: Scope, __: Path, environment: Mapping[str, str]) -> Path:
+    """Return where the toy keeps its settings."""
+    return Path(environment["HOME"], ".toy", "settings.json")
+
+
+SETTINGS = Settings(
+    stances={Stance.GATE: "Gate: every call of the toy is held."},
+    scopes=(Scope.USER,),
+    groups=groups,
+    path=settings_path,
+    unreachable="If no server can be reached, the toy plays on.",
+    versions=("1.0.0",),
+)
