@@ -7,6 +7,7 @@ import pytest
 
 from crabhook.hook.wire import Reply
 from crabhook.model.decision import Decision, Verdict, no_opinion
+from crabhook.model.ending import Ended
 from crabhook.platforms import PLATFORMS
 from crabhook.supervisor.contract import Deadline, Occasion, Review, ReviewerError, answer, read
 from crabhook.supervisor.reviewers import Operator, finding
@@ -84,7 +85,7 @@ def test_an_operator_who_passes_a_question_has_no_opinion() -> None:
 @pytest.mark.parametrize("event", [STOP, QUESTION])
 def test_nobody_at_the_desk_is_a_reviewer_that_fails(event: dict[str, Any]) -> None:
     with pytest.raises(ReviewerError, match="the operator is away"):
-        told(event, no_opinion("the operator is away"))
+        told(event, no_opinion(Ended.AWAY).decision)
 
 
 def test_an_option_that_is_wrong_is_a_reviewer_that_fails() -> None:
