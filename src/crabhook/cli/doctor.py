@@ -8,10 +8,9 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from crabhook.cli.terminal import say, say_json
-from crabhook.doctor import report
 from crabhook.doctor.examination import cases, examine
 from crabhook.doctor.facts import Wish
-from crabhook.doctor.finding import Finding, Status, exit_code
+from crabhook.doctor.finding import Finding, Status, as_value, exit_code, heading_of, lines, summary
 from crabhook.doctor.proof import prove
 from crabhook.platforms import PLATFORMS
 
@@ -55,10 +54,10 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         told.extend(_shown(_examined(arguments), arguments))
         if arguments.json:
-            say_json(report.as_value(told))
+            say_json(as_value(told))
         else:
             say("")
-            say(report.summary(told))
+            say(summary(told))
     except BrokenPipeError:  # whoever read us has read enough
         sys.stderr.close()
     return exit_code(told)
@@ -84,12 +83,12 @@ def _shown(findings: Iterable[Finding], arguments: argparse.Namespace) -> Iterat
     heading = ""
     for finding in findings:
         if not arguments.json:
-            if heading != report.heading(finding):
+            if heading != heading_of(finding):
                 if heading:
                     say("")
-                heading = report.heading(finding)
+                heading = heading_of(finding)
                 say(heading)
-            for line in report.lines(finding, width):
+            for line in lines(finding, width):
                 say(line, warning=finding.status is Status.FAULT)
             sys.stdout.flush()
         yield finding

@@ -1,15 +1,23 @@
 """The supervisor's process: standard input to a reviewer, the answer to the agent.
 
-Every way out is one of the contract's: an answer and exit code 0, or a line
-on standard error and a code.  None of them lets an agent wait for ever.
+Every way out is one of the contract's: an answer and exit code 0, or a line on standard error
+and a code.  None of them lets an agent wait for ever.
+
+The events of each session are counted on disk, a file a session and a byte in it for each
+event: a file that only ever grows by a byte cannot be half written.  It is named by a hash,
+since a session's id is whatever an agent sent.  All of it happens under one lock, so that two
+hooks at once are two iterations.
 """
 
+import fcntl
 import os
 import select
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from hashlib import sha256
 from pathlib import Path
+from time import sleep
 
 from crabhook.config import Settings, load, state_folder
 from crabhook.model.errors import CrabhookError
@@ -28,8 +36,12 @@ from crabhook.supervisor.contract import (
     answer,
     read,
 )
-from crabhook.supervisor.iterations import Iterations
 from crabhook.supervisor.reviewers import Command, Operator, Reviewer, guarded
+
+SESSIONS_KEPT = 1000  # the sessions not heard of longest go first
+_PAUSE = 0.02  # seconds between two tries to have the lock
+_SUFFIX = ".count"
+_SAFELY = os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
 
 MOST_INPUT = 32 << 20
 SESSIONS = ("CRABHOOK_SUPERVISOR_ID", "CCC_SUPERVISOR_ID")
@@ -40,6 +52,69 @@ DEBUG = "CRABHOOK_DEBUG"
 
 _GUARDED = Finding(allow=True, feedback="A reviewer's own agent is not reviewed.")
 _DONE, _FAILED = 0, 1
+
+
+class Iterations:
+    """The counts in a folder, which is made when it is needed."""
+
+    def __init__(self, folder: Path, kept: int = SESSIONS_KEPT) -> None:
+        self._folder = folder
+        self._kept = kept
+
+    def __repr__(self) -> str:
+        return f"<Iterations in {self._folder}>"
+
+    def count(self, session: str, deadline: Deadline) -> int:
+        """Count one event of a session; return which it is, from 1.
+
+        Raises ReviewerError where it cannot be counted, since what is not
+        counted has no end, and OutOfTimeError.
+        """
+        try:
+            self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            with self._locked(deadline):
+                return self._add(self.file_of(session))
+        except OSError as error:
+            why = error.strerror or error
+            raise ReviewerError(
+                f"its events cannot be counted in {self._folder}: {why}; make that folder writable"
+            ) from error
+
+    def file_of(self, session: str) -> Path:
+        """Return the file that counts a session's events, whether it exists or not."""
+        name = sha256(session.encode("utf-8", "surrogatepass")).hexdigest()
+        return self._folder / f"{name}{_SUFFIX}"
+
+    def _add(self, file: Path) -> int:
+        if not file.exists():
+            self._make_room()
+        opened = os.open(file, _SAFELY | os.O_WRONLY | os.O_APPEND, 0o600)
+        try:
+            os.write(opened, b".")
+            return os.fstat(opened).st_size
+        finally:
+            os.close(opened)
+
+    def _make_room(self) -> None:
+        """Forget the sessions not heard of longest, so that one more has a place."""
+        known = sorted(self._folder.glob(f"*{_SUFFIX}"), key=lambda one: one.lstat().st_mtime_ns)
+        for file in known[: max(0, len(known) - self._kept + 1)]:
+            file.unlink()
+
+    @contextmanager
+    def _locked(self, deadline: Deadline) -> Iterator[None]:
+        """Hold the folder's lock; the system lets go of it with the process at the latest."""
+        lock = os.open(self._folder / "lock", _SAFELY | os.O_RDWR, 0o600)
+        try:
+            while True:
+                try:
+                    fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    break
+                except BlockingIOError:
+                    sleep(min(_PAUSE, deadline.left()))
+            yield
+        finally:
+            os.close(lock)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,8 +2,7 @@
 
 import json
 
-from crabhook.doctor.finding import Finding, Status
-from crabhook.doctor.report import SCHEMA, as_value, heading, lines, summary
+from crabhook.doctor.finding import SCHEMA, Finding, Status, as_value, heading_of, lines, summary
 
 MEND = "crabhook install claude --gate --server unix:/a/very/long/path/to/a/socket --wait 60"
 FAULT = Finding(
@@ -35,7 +34,7 @@ def test_what_is_well_is_one_line_and_all_of_it_ascii() -> None:
 
 
 def test_a_finding_stands_under_its_agent_or_the_machine() -> None:
-    assert (heading(FAULT), heading(FINE)) == ("Claude Code", "This machine")
+    assert (heading_of(FAULT), heading_of(FINE)) == ("Claude Code", "This machine")
 
 
 def test_the_summary_counts_and_says_what_to_do_next() -> None:

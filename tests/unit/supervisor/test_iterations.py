@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crabhook.supervisor.contract import Deadline, OutOfTimeError, ReviewerError
-from crabhook.supervisor.iterations import Iterations
+from crabhook.supervisor.running import Iterations
 
 SOON = 20.0
 
