@@ -22,7 +22,7 @@ from crabhook.model.errors import CrabhookError
 from crabhook.server.address import Address, UnixAddress, default_address, parse_address
 from crabhook.server.passphrase import NAME, Passphrase, PassphraseError, keep, load, remove
 from crabhook.ui.commands.words import LineError, read_duration
-from crabhook.ui.plain.output import clock
+from crabhook.ui.text.clock import countdown
 from crabhook.ui.text.safe import safe
 from crabhook.v1 import desk_pb2 as pb
 from crabhook.v1.desk_pb2_grpc import DeskServiceStub
@@ -142,7 +142,7 @@ def _away(arguments: argparse.Namespace) -> str:
     end = "until `crabhook here`"
     if said.HasField("seconds"):
         until = time.strftime("%H:%M", time.localtime(time.time() + said.seconds))
-        end = f"until {until} ({clock(said.seconds)})"
+        end = f"until {until} ({countdown(said.seconds)})"
     return f"You are away {end}: {many}, and what comes passes, with no opinion."
 
 

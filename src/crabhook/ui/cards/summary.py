@@ -7,7 +7,6 @@ than `safe` does.
 """
 
 import json
-from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
@@ -16,6 +15,7 @@ from crabhook.model.event import Event
 from crabhook.model.jsontext import CUT, Value
 from crabhook.model.question import describe, read_questions
 from crabhook.policy.patch import read_patch
+from crabhook.ui.text.compare import counted, line_count
 from crabhook.ui.text.safe import safe
 from crabhook.vocabulary import vocabulary
 
@@ -142,7 +142,7 @@ def _file(path: str, whole: _Input, cwd: str) -> str:
         added, removed = (sum(count[side] for count in counts if count) for side in (0, 1))
         told = f"+{added} -{removed} {everywhere}".rstrip()
     elif isinstance(content := whole.get("content"), str) and not content.endswith(CUT):
-        lines = len(_lines(content))
+        lines = line_count(content)
         told = f"{lines} line{'' if lines == 1 else 's'}"
     folder = cwd.rstrip("/") + "/"
     return f"{_end_of(path.removeprefix(folder) or path)} {told}".rstrip()
@@ -155,12 +155,7 @@ def _count(edit: _Input) -> tuple[int, int] | None:
         return None
     if len(old) + len(new) > _COUNTED or old.endswith(CUT) or new.endswith(CUT):
         return None
-    before, after = Counter(_lines(old)), Counter(_lines(new))
-    return (after - before).total(), (before - after).total()
-
-
-def _lines(text: str) -> list[str]:
-    return text.removesuffix("\n").split("\n") if text else []
+    return counted(old, new)
 
 
 def _end_of(path: str) -> str:

@@ -27,7 +27,7 @@ from crabhook.ui.cards.summary import is_plan, is_question
 from crabhook.ui.commands.forms import accepting, example, read_answers, read_values
 from crabhook.ui.commands.words import WORDS, LineError
 from crabhook.ui.text.rows import Row, bounded
-from crabhook.ui.text.safe import safe
+from crabhook.ui.text.safe import excerpt
 from crabhook.vocabulary import vocabulary
 
 _Fits: TypeAlias = Callable[[Card], bool]
@@ -192,7 +192,6 @@ _DIALOG = (
     "has questions: without answers the agent will show its own dialog, "
     "or deny the call where nobody can see it"
 )
-_QUOTED = 40  # letters of what cannot be read that are repeated
 _TIMES = re.compile(r"times=(\S*)(?:\s+|$)")
 
 
@@ -264,10 +263,10 @@ def _always(card: Card, rest: str) -> Given:
         raise LineError(f"#{card.number} suggests nothing to keep", other_words(card))
     place, *where = rest.split()
     if not re.fullmatch("[0-9]{1,3}", place) or not 0 < int(place) <= len(offered):
-        wrong = f"#{card.number} has no suggestion {safe(place[:_QUOTED])}"
+        wrong = f"#{card.number} has no suggestion {excerpt(place)}"
         raise LineError(f"{wrong}, only 1 to {len(offered)}", usage)
     if len(where) > 1 or (where and where[0].lower() not in PLACES):
-        wrong = f'"{safe(" ".join(where)[:_QUOTED])}" is no place to keep it'
+        wrong = f'"{excerpt(" ".join(where))}" is no place to keep it'
         raise LineError(f"{wrong}: session, local, project or user", usage)
     update = offered[int(place) - 1].kept(where[0].lower() if where else "")
     return Given(Decision(Verdict.ALLOW, permissions=(update,)))
@@ -276,7 +275,7 @@ def _always(card: Card, rest: str) -> Given:
 def _mode(card: Card, rest: str) -> Given:
     mode = next((mode for mode in MODES if mode.lower() == rest.lower()), None)
     if mode is None:
-        wrong = f'"{safe(rest[:_QUOTED])}" is no permission mode'
+        wrong = f'"{excerpt(rest)}" is no permission mode'
         usage = f"{card.number} {WORDS['mode'].name} {'|'.join(MODES)}"
         raise LineError(wrong, usage)
     return Given(Decision(Verdict.ALLOW, permissions=(set_mode(mode),)))

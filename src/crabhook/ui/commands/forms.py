@@ -14,14 +14,13 @@ from crabhook.model.errors import PayloadError
 from crabhook.model.jsontext import Value, compact, parse_value
 from crabhook.model.question import Answer, Question
 from crabhook.ui.commands.words import WORDS, LineError
-from crabhook.ui.text.safe import safe
+from crabhook.ui.text.safe import excerpt
 
 _PLACE = re.compile(r"([0-9]{1,4})(\.note)?\s*=\s*")
 _CHOICE = re.compile(r"[0-9]{1,4}(?![^\s,])")
 _OWN = re.compile(r"""(?:"((?:[^"\\]|\\.)*)"|'([^']*)')(?![^\s,])""", re.DOTALL)
 _COMMA = re.compile(r"\s*,\s*")
 _GAP = re.compile(r"\s+|$")
-_SHOWN = 40  # letters of what cannot be read that are repeated
 
 
 def read_answers(text: str, questions: Sequence[Question], number: int) -> dict[int, Answer]:
@@ -32,7 +31,7 @@ def read_answers(text: str, questions: Sequence[Question], number: int) -> dict[
     a LineError, which is raised for everything that cannot be taken as it
     stands.
     """
-    return _AnswerReader(text.strip(), questions, number).read()
+    return _AnswerReader(text, questions, number).read()
 
 
 def example(questions: Sequence[Question]) -> str:
@@ -48,14 +47,36 @@ def _fitting_answer(question: Question) -> str:
     return "1,2" if question.several and len(question.options) > 1 else "1"
 
 
-class _AnswerReader:
+class _Reader:
+    """Reads a line from left to right; every complaint ends with how to write it (`hint`)."""
+
+    def __init__(self, text: str, hint: str) -> None:
+        self._text = text.strip()
+        self._hint = hint
+        self._at = 0
+
+    @property
+    def _rest(self) -> str:
+        """What has not been read yet."""
+        return self._text[self._at :]
+
+    def _take(self, pattern: re.Pattern[str]) -> re.Match[str] | None:
+        """Step over what `pattern` matches here."""
+        found = pattern.match(self._text, self._at)
+        if found:
+            self._at = found.end()
+        return found
+
+    def _error(self, wrong: str) -> LineError:
+        return LineError(wrong, self._hint)
+
+
+class _AnswerReader(_Reader):
     """Reads one line of answers from left to right."""
 
     def __init__(self, text: str, questions: Sequence[Question], number: int) -> None:
-        self._text = text
+        super().__init__(text, f"{number} {WORDS['answer'].name} {example(questions)}")
         self._questions = questions
-        self._number = number
-        self._at = 0
 
     def read(self) -> dict[int, Answer]:
         answers: dict[int, Answer] = {}
@@ -75,13 +96,6 @@ class _AnswerReader:
             if not self._take(_GAP):
                 raise self._unreadable()
         return answers
-
-    def _take(self, pattern: re.Pattern[str]) -> re.Match[str] | None:
-        """Step over what `pattern` matches here."""
-        found = pattern.match(self._text, self._at)
-        if found:
-            self._at = found.end()
-        return found
 
     def _place(self) -> tuple[int, bool]:
         found = self._take(_PLACE)
@@ -128,21 +142,16 @@ class _AnswerReader:
         return words
 
     def _unreadable(self) -> LineError:
-        part = safe(self._text[self._at : self._at + _SHOWN])
+        part = excerpt(self._rest)
         if not part:
             return self._error("something is missing at the end")
         if part[0] in "\"'":
             return self._error(f"a quote does not end, or letters stand behind it: {part}")
         return self._error(f"cannot read {part} (words and notes stand in quotes)")
 
-    def _error(self, wrong: str) -> LineError:
-        return LineError(wrong, f"{self._number} {WORDS['answer'].name} {example(self._questions)}")
-
 
 _NAME = re.compile(r'([^\s="]+)\s*=\s*|("(?:[^"\\]|\\.)*")\s*=\s*')
 _WORD = re.compile(r'[^\s"]\S*')
-_FORM_GAP = re.compile(r"\s+|$")
-_FORM_SHOWN = 40  # letters of what cannot be read that are repeated
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,39}")  # what can stand in a hint as it is
 _HINTED = 4  # fields
 
@@ -157,7 +166,7 @@ def read_values(text: str, event_fields: Mapping[str, Value], number: int) -> di
     `number`.
     """
     fields = read_fields(event_fields)
-    return _FormReader(text.strip(), fields, f"{number} {accepting(fields)}").read()
+    return _FormReader(text, fields, f"{number} {accepting(fields)}").read()
 
 
 def accepting(fields: Sequence[Field]) -> str:
@@ -180,32 +189,23 @@ def _example(field: Field) -> str:
     )
 
 
-class _FormReader:
+class _FormReader(_Reader):
     """Reads one line of values from left to right."""
 
     def __init__(self, text: str, fields: Sequence[Field], hint: str) -> None:
-        self._text = text
+        super().__init__(text, hint)
         self._fields = {field.name: field for field in fields}
-        self._hint = hint
-        self._at = 0
 
     def read(self) -> dict[str, Value]:
         values: dict[str, Value] = {}
         while self._at < len(self._text):
             name = self._name()
             if name in values:
-                raise self._error(f"{safe(name[:_FORM_SHOWN])} is there twice")
+                raise self._error(f"{excerpt(name)} is there twice")
             values[name] = self._value(self._fields.get(name), name)
-            if not self._take(_FORM_GAP):
+            if not self._take(_GAP):
                 raise self._unreadable()
         return values
-
-    def _take(self, pattern: re.Pattern[str]) -> re.Match[str] | None:
-        """Step over what `pattern` matches here."""
-        found = pattern.match(self._text, self._at)
-        if found:
-            self._at = found.end()
-        return found
 
     def _name(self) -> str:
         found = self._take(_NAME)
@@ -213,14 +213,14 @@ class _FormReader:
             raise self._unreadable()
         name = found[1] or self._unquoted(found[2])
         if self._fields and name not in self._fields:
-            raise self._error(f"the form has no field {safe(name[:_FORM_SHOWN])}")
+            raise self._error(f"the form has no field {excerpt(name)}")
         return name
 
     def _unquoted(self, quoted: str) -> str:
         try:
             return str(json.loads(quoted))
         except ValueError:
-            raise self._error(f"cannot read {safe(quoted[:_FORM_SHOWN])}") from None
+            raise self._error(f"cannot read {excerpt(quoted)}") from None
 
     def _value(self, field: Field | None, name: str) -> Value:
         start = self._at
@@ -237,13 +237,13 @@ class _FormReader:
             _, end = _DECODER.raw_decode(self._text, self._at)
         except (ValueError, RecursionError):
             return None, False
-        if not _FORM_GAP.match(self._text, end):
+        if not _GAP.match(self._text, end):
             return None, False
         written, self._at = self._text[self._at : end], end
         try:  # again, within the bounds that all our JSON is read in
             return parse_value(written.encode(errors="replace")), True
         except PayloadError as error:
-            raise self._error(f"{safe(written[:_FORM_SHOWN])} cannot be sent: {error}") from error
+            raise self._error(f"{excerpt(written)} cannot be sent: {error}") from error
 
     def _bare(self, field: Field | None, name: str) -> Value:
         """Return a word without quotes, where one can stand for a text or a choice."""
@@ -252,18 +252,15 @@ class _FormReader:
             raise self._unreadable()
         named = field is not None and any(found[0] == called for _, called in field.choices)
         if field is not None and field.kind != "string" and not named:
-            wrong = f"{safe(name[:_FORM_SHOWN])} is of the type {safe(field.kind[:_FORM_SHOWN])}"
-            raise self._error(f"{wrong}, and {safe(found[0][:_FORM_SHOWN])} is no JSON")
+            wrong = f"{excerpt(name)} is of the type {excerpt(field.kind)}"
+            raise self._error(f"{wrong}, and {excerpt(found[0])} is no JSON")
         return found[0]
 
     def _unreadable(self) -> LineError:
-        part = safe(self._text[self._at : self._at + _FORM_SHOWN])
+        part = excerpt(self._rest)
         if not part:
             return self._error("something is missing at the end")
         return self._error(f"cannot read {part} (words with blanks stand in double quotes)")
-
-    def _error(self, wrong: str) -> LineError:
-        return LineError(wrong, self._hint)
 
 
 def _chosen(field: Field, value: Value) -> Value:

@@ -11,13 +11,12 @@ from crabhook.model.order import Order
 from crabhook.ui.cards.summary import brief
 from crabhook.ui.commands.parse import known_session
 from crabhook.ui.commands.words import WORDS, LineError, read_duration
-from crabhook.ui.plain.output import clock
 from crabhook.ui.secrets import covered
-from crabhook.ui.text.safe import safe
+from crabhook.ui.text.clock import countdown
+from crabhook.ui.text.safe import excerpt
 
 Matches: TypeAlias = Callable[[Order], bool]
 
-_QUOTED = 40  # letters of what cannot be read that are repeated
 _ABOUT_AN_EVENT = frozenset({OrderKind.HOLD, OrderKind.KEEP_GOING})
 _KINDS = {"allow-all": OrderKind.ALLOW_ALL, "hold-all": OrderKind.HOLD_ALL, "halt": OrderKind.HALT}
 _EVERY = "all"
@@ -63,7 +62,7 @@ def keep_going_order(event: Event, times: int, words: str) -> Order:
 
 def order_line(order: Order, now: float) -> str:
     """Return a standing order in one line that begins with a dot; `now` is on the desk's clock."""
-    left = f"{clock(order.until - now)} left" if order.until is not None else ""
+    left = f"{countdown(order.until - now)} left" if order.until is not None else ""
     if order.kind is OrderKind.AWAY:
         said = "away: what agents ask goes to their own users; here ends it"
         return " · ".join(filter(None, ("· " + said, left)))
@@ -76,7 +75,7 @@ def _hold(rest: str, desk: Desk, usage: str) -> Order:
     session = options.get("session", "")
     times = options.get("times")
     if times is not None and not re.fullmatch("[0-9]{1,3}", times):
-        raise LineError(f'"{safe(times[:_QUOTED])}" is no number of times', usage)
+        raise LineError(f'"{excerpt(times)}" is no number of times', usage)
     return Order(
         OrderKind.HOLD,
         name=_event(name, desk, usage),
@@ -115,7 +114,7 @@ def _event(name: str, desk: Desk, usage: str) -> str:
     """Return the event that is meant, as it is spelt."""
     events = {each.lower(): each for each in desk.holdable()}
     if name.lower() not in events:
-        wrong = f'"{safe(name[:_QUOTED])}" is no event that is held on request'
+        wrong = f'"{excerpt(name)}" is no event that is held on request'
         raise LineError(f"{wrong}; those are {', '.join(events.values())}", usage)
     return events[name.lower()]
 
@@ -126,6 +125,6 @@ def _options(words: list[str], known: set[str], usage: str) -> dict[str, str]:
     for word in words:
         name, _, value = word.partition("=")
         if name.lower() not in known or not value or name.lower() in options:
-            raise LineError(f"cannot read {safe(word[:_QUOTED])}", usage)
+            raise LineError(f"cannot read {excerpt(word)}", usage)
         options[name.lower()] = value
     return options

@@ -14,10 +14,9 @@ from crabhook.broker.desk import Desk
 from crabhook.model.event import Event
 from crabhook.ui.cards.summary import brief
 from crabhook.ui.commands.words import MAX_LINE, WORDS, LineError, Reach, Word
-from crabhook.ui.text.safe import safe
+from crabhook.ui.text.safe import EXCERPT, excerpt
 
 _WHOLE_ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
-_QUOTED = 40  # letters of what is not found that are repeated
 _LISTED = 5
 
 
@@ -41,10 +40,10 @@ def find_session(start: str, sessions: Iterable[str], usage: str) -> str:
         found = exact
     if len(found) == 1:
         return found[0]
-    asked = safe(start[:_QUOTED])
+    asked = excerpt(start)
     if not found:
         raise LineError(f"no session that is known begins with {asked}", usage)
-    listed = ", ".join(known[session][:_QUOTED] for session in found[:_LISTED])
+    listed = ", ".join(known[session][:EXCERPT] for session in found[:_LISTED])
     raise LineError(f"{len(found)} sessions begin with {asked}: {listed}", usage)
 
 
@@ -246,7 +245,6 @@ class Oldest:
         return LineError("nothing waits", f"{WORDS['show'].usage()}, to read what has ended")
 
 
-_QUOTED_OF_A_LINE = 40  # letters of a line that are repeated to say what is wrong with it
 _MISPLACED = re.compile(rf"({NUMBERS})(?:\s|$)")
 
 
@@ -298,7 +296,7 @@ def _unknown(name: str, target: Target) -> LineError:
         if (number := target.number) is not None:
             return LineError(f"what about #{number}?", f"{number} show, or {number} allow")
         return LineError("what about them?", "1,3 allow, or all deny REASON")
-    wrong = f'"{safe(name[:_QUOTED_OF_A_LINE])}" is none of the words'
+    wrong = f'"{excerpt(name)}" is none of the words'
     words = ", ".join(name for name in WORDS if " " not in name)
     return LineError(wrong, f"one of {words}; help explains them")
 
@@ -318,7 +316,7 @@ def _check(word: Word, target: Target, rest: str) -> None:
     if target.kind is not Kind.OLDEST:
         _check_reach(word, target)
     if rest and not word.takes:
-        raise LineError(f'nothing follows "{word.name}": "{safe(rest[:_QUOTED_OF_A_LINE])}"', usage)
+        raise LineError(f'nothing follows "{word.name}": "{excerpt(rest)}"', usage)
     if word.needs and not rest:
         raise LineError(f'"{word.name}" needs something after it', usage)
 

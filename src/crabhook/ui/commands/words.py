@@ -10,7 +10,7 @@ from datetime import timedelta
 from enum import IntEnum
 
 from crabhook.model.errors import CrabhookError
-from crabhook.ui.text.safe import safe
+from crabhook.ui.text.safe import excerpt
 
 MAX_LINE = 1 << 20  # bytes; a reason longer than this was never written by a person
 
@@ -152,14 +152,13 @@ _LONGEST_LIFE = 3650  # days
 _LIFE = re.compile(r"(?:([0-9]{1,6})d)?(?:([0-9]{1,6})h)?", re.IGNORECASE)
 LONGEST = 100 * 3600  # seconds; what is to last longer is no matter of a sitting
 _WRITTEN = re.compile(r"(?:([0-9]{1,6})h)?(?:([0-9]{1,6})m)?(?:([0-9]{1,6})s)?", re.IGNORECASE)
-_QUOTED = 40  # letters of what cannot be read that are repeated
 
 
 def read_duration(text: str, usage: str) -> float:
     """Return the seconds that `text` says; `usage` is the line's, for the hint in a LineError."""
     found = _WRITTEN.fullmatch(text)
     if not found or not text:
-        wrong = f'"{safe(text[:_QUOTED])}" is no length of time such as 90s, 5m, 2h or 1h30m'
+        wrong = f'"{excerpt(text)}" is no length of time such as 90s, 5m, 2h or 1h30m'
         raise LineError(wrong, usage)
     hours, minutes, seconds = (int(part or 0) for part in found.groups())
     length = hours * 3600 + minutes * 60 + seconds
@@ -176,7 +175,7 @@ def read_life(text: str, usage: str) -> timedelta | None:
         return None
     found = _LIFE.fullmatch(text)
     if not found or not text:
-        wrong = f'"{safe(text[:_QUOTED])}" is no life of a rule such as 12h, 7d, 30d or {FOR_EVER}'
+        wrong = f'"{excerpt(text)}" is no life of a rule such as 12h, 7d, 30d or {FOR_EVER}'
         raise LineError(wrong, usage)
     days, hours = (int(part or 0) for part in found.groups())
     life = timedelta(days=days, hours=hours)

@@ -29,9 +29,10 @@ from crabhook.ui.commands.parse import (
 )
 from crabhook.ui.commands.parse import Kind as Naming
 from crabhook.ui.commands.words import WORDS, LineError, help_lines, read_duration
-from crabhook.ui.plain.output import Teller, card_lines, clock
+from crabhook.ui.plain.output import Teller, card_lines
 from crabhook.ui.plain.rules import Remembering
 from crabhook.ui.secrets import covered
+from crabhook.ui.text.clock import countdown
 
 
 def list_lines(desk: Desk) -> Iterator[str]:
@@ -49,9 +50,9 @@ def list_lines(desk: Desk) -> Iterator[str]:
 
 def _line(card: Card, now: float) -> str:
     event = card.event
-    times = f"waits {clock(now - card.asked_at)}, {clock(card.wait_until - now)} left"
+    times = f"waits {countdown(now - card.asked_at)}, {countdown(card.wait_until - now)} left"
     if card.snoozed_until:
-        times += f", aside for {clock(card.snoozed_until - now)}"
+        times += f", aside for {countdown(card.snoozed_until - now)}"
     about = " ".join(tell(event, covered) for tell in (tool_label, project, summary)).rstrip()
     return f"#{card.number} {times} · {about}"
 
@@ -85,7 +86,6 @@ class Clerk:
         self._complain(self._answers.news(news))
         if news.state is not State.WAITING:
             self._quiet.discard(news.number)
-        if news.state is not State.WAITING:
             self._objected.pop(news.number, None)
         decided = news.state is State.DECIDED and news.number in self._decided
         self._oldest.look(news, ours=decided or self._following)

@@ -25,6 +25,7 @@ from crabhook.ui.commands.parse import shown_session
 from crabhook.ui.commands.words import WORDS
 from crabhook.ui.plain.request import given_rows
 from crabhook.ui.secrets import COVER, covered
+from crabhook.ui.text.clock import countdown
 from crabhook.ui.text.rows import Row, bounded
 from crabhook.ui.text.safe import safe
 
@@ -67,13 +68,6 @@ def header(card: Card) -> str:
     return " ".join([*words, f"session={shown_session(event)}", f"cwd={brief(event.cwd, covered)}"])
 
 
-def clock(seconds: float) -> str:
-    """Return a span of time as minutes and seconds, or hours, minutes and seconds."""
-    minutes, rest = divmod(max(0, int(seconds)), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
-
-
 def _name(text: str) -> str:
     return brief(text, covered).replace(" ", "⟨U+0020⟩").replace("=", "⟨U+003D⟩")
 
@@ -99,7 +93,7 @@ def _facts(card: Card, now: float) -> Iterator[Row]:
         yield from (Row("  limit: ", limit) for limit in card.limits)
         if card.because:
             yield Row("  here because: ", card.because)
-        yield Row(f"  time left: {clock(card.wait_until - now)}")
+        yield Row(f"  time left: {countdown(card.wait_until - now)}")
 
 
 def _asked(card: Card, longest: int) -> Iterator[Row]:
@@ -165,10 +159,10 @@ def _moved(before: Card, card: Card, now: float) -> list[str]:
         return []
     lines: list[str] = []
     if card.snoozed_until != before.snoozed_until:
-        aside = f"is put aside for {clock(card.snoozed_until - now)}"
+        aside = f"is put aside for {countdown(card.snoozed_until - now)}"
         lines.append(f"#{card.number} {aside if card.snoozed_until else 'is back'}")
     if len(card.requests) == len(before.requests) and card.wait_until > before.wait_until:
-        lines.append(f"#{card.number} waits longer: {clock(card.wait_until - now)} left")
+        lines.append(f"#{card.number} waits longer: {countdown(card.wait_until - now)} left")
     return lines
 
 

@@ -6,7 +6,6 @@ so whatever else there is comes as JSON.
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from difflib import SequenceMatcher
 from json import JSONEncoder
 from typing import TypeAlias
 
@@ -16,6 +15,7 @@ from crabhook.model.event import Event
 from crabhook.model.jsontext import Value, compact
 from crabhook.model.question import Question, read_questions
 from crabhook.ui.cards.summary import is_question
+from crabhook.ui.text.compare import Side, compared
 from crabhook.ui.text.rows import Row, indented
 
 BESIDE = 200  # characters of a text that may stand beside its name
@@ -162,6 +162,7 @@ def _choice(value: Value, name: str) -> str:
     return written if name in (str(value), written) else f"{written} ({name})"
 
 
+_SIGNS = {Side.KEPT: "     ", Side.REMOVED: "    -", Side.ADDED: "    +"}
 _COMPARED_LINES = 400  # past these, finding what two texts share costs more than it tells
 
 _Input: TypeAlias = dict[str, Value]
@@ -249,20 +250,11 @@ def _change(rest: _Input, longest: int) -> Iterator[Row]:
     yield Row("  change:")
     few = old.count("\n") + new.count("\n") <= _COMPARED_LINES
     if few and len(old) + len(new) <= longest:
-        yield from _diff(old.split("\n"), new.split("\n"))
+        changes = compared(old.split("\n"), new.split("\n"))
+        yield from (Row(_SIGNS[side], line) for side, line in changes)
     else:
         yield from indented("    -", old, longest)
         yield from indented("    +", new, longest)
-
-
-def _diff(old: list[str], new: list[str]) -> Iterator[Row]:
-    steps = SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
-    for step, old_from, old_to, new_from, new_to in steps:
-        if step == "equal":
-            yield from (Row("     ", line) for line in old[old_from:old_to])
-        else:
-            yield from (Row("    -", line) for line in old[old_from:old_to])
-            yield from (Row("    +", line) for line in new[new_from:new_to])
 
 
 def _changes(rest: _Input, longest: int) -> Iterator[Row]:

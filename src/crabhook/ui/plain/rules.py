@@ -19,14 +19,13 @@ from crabhook.ui.commands.decide import other_words
 from crabhook.ui.commands.rules import covered, denials, ending, let_through, tried
 from crabhook.ui.commands.words import WORDS, LineError, read_life
 from crabhook.ui.text.rows import Row
-from crabhook.ui.text.safe import safe
+from crabhook.ui.text.safe import excerpt
 
 ANYWAY = "anyway"
 _LOOK_EVERY = 0.05  # seconds
 _DENIALS_SHOWN = 10
 _LISTED_KEPT = 100  # cards
 _LONGEST = 400  # letters of a rule, or of a call, that are printed
-_QUOTED = 40  # letters of what cannot be read that are repeated
 
 
 class Remembering:
@@ -61,13 +60,13 @@ class Remembering:
             raise LineError(f"no rule is offered for #{card.number}", other_words(card))
         place, *more = rest.split()
         if not re.fullmatch("[0-9]{1,3}", place) or not 0 < int(place) <= len(listed.offers):
-            wrong = f"there is no rule {safe(place[:_QUOTED])} for #{card.number}"
+            wrong = f"there is no rule {excerpt(place)} for #{card.number}"
             raise LineError(f"{wrong}, only 1 to {len(listed.offers)}", usage)
         offer = listed.offers[int(place) - 1]
         anyway = [word.lower() for word in more[-1:]] == [ANYWAY]
         lives = more[:-1] if anyway else more
         if len(lives) > 1:
-            raise LineError(f'cannot read "{safe(" ".join(more)[:_QUOTED])}"', usage)
+            raise LineError(f'cannot read "{excerpt(" ".join(more))}"', usage)
         rule = offer.proposal.rule
         rule = ending(rule, read_life(lives[0], usage)) if lives else rule
         if offer.trial.denials and not anyway:

@@ -20,11 +20,15 @@ class Clock:
 
 def lasting(seconds: float) -> str:
     """Return a length of time: 0:07, 12:30, 3:05:00; days when there are many hours."""
-    whole = max(int(seconds), 0)
-    hours, minutes = whole // 3600, whole // 60 % 60
-    if hours >= 100:
-        return f"{hours // 24}d"
-    return f"{hours}:{minutes:02}:{whole % 60:02}" if hours else f"{minutes}:{whole % 60:02}"
+    hours = int(seconds) // 3600
+    return countdown(seconds) if hours < 100 else f"{hours // 24}d"
+
+
+def countdown(seconds: float) -> str:
+    """Return a length of time as minutes and seconds, or hours, minutes and seconds."""
+    minutes, rest = divmod(max(0, int(seconds)), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
 
 
 def bar(part: float, length: int) -> str:

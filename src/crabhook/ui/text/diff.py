@@ -1,8 +1,8 @@
 """What an edit takes out and puts in, line by line, with nothing between left out."""
 
 from collections.abc import Iterator
-from difflib import SequenceMatcher
 
+from crabhook.ui.text.compare import Side, compared
 from crabhook.ui.text.layout import Line
 from crabhook.ui.text.safe import TAB
 from crabhook.ui.text.width import Speller, lines_of, wrapped
@@ -10,7 +10,8 @@ from crabhook.ui.text.width import Speller, lines_of, wrapped
 MOST_COMPARED = 800  # lines of both sides; comparing may take their number squared
 
 AROUND = 2  # lines shown on either side of a difference, where the whole is shown elsewhere
-ADDED, REMOVED, KEPT = ("add", "+ "), ("remove", "- "), ("", "  ")
+# The style of a line, and the sign before it.
+_LOOKS = {Side.ADDED: ("add", "+ "), Side.REMOVED: ("remove", "- "), Side.KEPT: ("", "  ")}
 
 
 def edit_rows(old: str, new: str, columns: int, spell: Speller) -> Iterator[tuple[bool, Line]]:
@@ -22,12 +23,12 @@ def edit_rows(old: str, new: str, columns: int, spell: Speller) -> Iterator[tupl
     if old.count("\n") + new.count("\n") > MOST_COMPARED:
         changes = _whole(old, new)
     else:
-        listed = list(_compared(old.split("\n"), new.split("\n")))
+        listed = list(compared(old.split("\n"), new.split("\n")))
         marker = _marked if _look_alike(listed) else _spaced
         changes = iter(listed)
-    for kind, line in changes:
-        mark = marker if kind is not KEPT else _spaced
-        yield from _line_rows(kind, mark(line), columns, spell)
+    for side, line in changes:
+        mark = marker if side is not Side.KEPT else _spaced
+        yield from _line_rows(side, mark(line), columns, spell)
 
 
 def unified_rows(old: str, new: str, columns: int, spell: Speller) -> Iterator[tuple[bool, Line]]:
@@ -35,15 +36,15 @@ def unified_rows(old: str, new: str, columns: int, spell: Speller) -> Iterator[t
     if old.count("\n") + new.count("\n") > MOST_COMPARED:
         yield from edit_rows(old, new, columns, spell)
         return
-    changes = list(_compared(old.split("\n"), new.split("\n")))
-    changed = [place for place, (kind, _) in enumerate(changes) if kind is not KEPT]
+    changes = list(compared(old.split("\n"), new.split("\n")))
+    changed = [place for place, (side, _) in enumerate(changes) if side is not Side.KEPT]
     near = {place + step for place in changed for step in range(-AROUND, AROUND + 1)}
     alike = 0
-    for place, (kind, line) in enumerate(changes):
+    for place, (side, line) in enumerate(changes):
         if place in near:
             yield from _alike(alike)
             alike = 0
-            yield from _line_rows(kind, _spaced(line), columns, spell)
+            yield from _line_rows(side, _spaced(line), columns, spell)
         else:
             alike += 1
     yield from _alike(alike)
@@ -57,7 +58,7 @@ def _alike(lines: int) -> Iterator[tuple[bool, Line]]:
 def added_rows(text: str, columns: int, spell: Speller) -> Iterator[tuple[bool, Line]]:
     """Return `text` as all put in; said so where its last line has no end."""
     for line in lines_of(text.removesuffix("\n")):
-        yield from _line_rows(ADDED, _spaced(line), columns, spell)
+        yield from _line_rows(Side.ADDED, _spaced(line), columns, spell)
     if not text.endswith("\n"):
         yield True, [("dim", "  (no newline at the end)")]
 
@@ -70,25 +71,16 @@ def patch_rows(text: str, columns: int, spell: Speller) -> Iterator[tuple[bool, 
             yield place == 0, [(style, row)]
 
 
-def _whole(old: str, new: str) -> Iterator[tuple[tuple[str, str], str]]:
-    yield from ((REMOVED, line) for line in lines_of(old))
-    yield from ((ADDED, line) for line in lines_of(new))
+def _whole(old: str, new: str) -> Iterator[tuple[Side, str]]:
+    yield from ((Side.REMOVED, line) for line in lines_of(old))
+    yield from ((Side.ADDED, line) for line in lines_of(new))
 
 
-def _compared(old: list[str], new: list[str]) -> Iterator[tuple[tuple[str, str], str]]:
-    for kind, a, b, c, d in SequenceMatcher(None, old, new).get_opcodes():
-        if kind == "equal":
-            yield from ((KEPT, line) for line in old[a:b])
-        else:
-            yield from ((REMOVED, line) for line in old[a:b])
-            yield from ((ADDED, line) for line in new[c:d])
-
-
-def _look_alike(changes: list[tuple[tuple[str, str], str]]) -> bool:
+def _look_alike(changes: list[tuple[Side, str]]) -> bool:
     """Whether some line is taken out and put in that differs in its blanks alone."""
     gone, come = (
-        {_spaced(line).rstrip() for kind, line in changes if kind is side}
-        for side in (REMOVED, ADDED)
+        {_spaced(line).rstrip() for side, line in changes if side is wanted}
+        for wanted in (Side.REMOVED, Side.ADDED)
     )
     return not gone.isdisjoint(come)
 
@@ -103,9 +95,7 @@ def _marked(line: str) -> str:
     return bare.replace("\t", "→   ") + "·" * (len(line) - len(bare))
 
 
-def _line_rows(
-    kind: tuple[str, str], line: str, columns: int, spell: Speller
-) -> Iterator[tuple[bool, Line]]:
-    style, sign = kind
+def _line_rows(side: Side, line: str, columns: int, spell: Speller) -> Iterator[tuple[bool, Line]]:
+    style, sign = _LOOKS[side]
     for place, row in enumerate(wrapped(line, columns - len(sign), spell)):
         yield place == 0, [(style, (sign if place == 0 else "  ") + row)]

@@ -9,6 +9,7 @@ import unicodedata
 from functools import lru_cache
 
 TAB = "    "
+EXCERPT = 40  # letters
 MAX_MARKS_ON_A_LETTER = 2  # combining marks past these only serve to cover the lines around
 
 # Invisible though Unicode calls them letters, marks or symbols.
@@ -36,6 +37,11 @@ def safe_lines(text: str) -> list[str]:
     """Return `text` line by line, split at newlines alone, every line safe; tabs become spaces."""
     lines = text.replace("\r\n", "\n").replace("\t", TAB).split("\n")
     return [safe(line) for line in lines]
+
+
+def excerpt(text: str) -> str:
+    """Return the start of a text that cannot be read, safe, to be repeated in a complaint."""
+    return safe(text[:EXCERPT])
 
 
 def hidden(text: str) -> int:

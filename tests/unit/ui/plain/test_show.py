@@ -19,9 +19,9 @@ from crabhook.ui.plain.output import (
     FIRST_LINES,
     WHOLE_CHARACTERS,
     card_lines,
-    clock,
 )
 from crabhook.ui.plain.request import LABELS
+from crabhook.ui.text.clock import countdown
 from tests.support.desk import BrokerDesk
 
 SAMPLES = Path("tests/samples/claude")
@@ -161,7 +161,7 @@ def test_even_the_whole_has_a_bound_and_says_so() -> None:
     [(0, "0:00"), (-5, "0:00"), (9.9, "0:09"), (588, "9:48"), (3600, "1:00:00"), (7325, "2:02:05")],
 )
 def test_times_are_told_in_minutes_and_seconds(seconds: float, text: str) -> None:
-    assert clock(seconds) == text
+    assert countdown(seconds) == text
 
 
 # What a hostile agent can do to the lines: nothing.
