@@ -2,7 +2,7 @@
 
 The laws of this file: a key that does something to a card acts on the
 selected one alone, and only once that has been in view, unchanged, for the
-arming delay (`arming`); so it is with a page that asks for a yes, or for a
+arming delay (`screen.Arming`); so it is with a page that asks for a yes, or for a
 choice.  What arrives never moves the selection, the box, the editor or the
 form.
 """
@@ -17,7 +17,6 @@ from crabhook.model.choices import Beside, Choices
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.errors import CrabhookError
 from crabhook.ui.full import effects as do
-from crabhook.ui.full.arming import Escapes
 from crabhook.ui.full.dialogs.edit import OpenEdit
 from crabhook.ui.full.dialogs.prompts import AskLine, Menu, MenuFilled, Proposal
 from crabhook.ui.full.effects import EditOutside, Effect, Effects
@@ -29,7 +28,26 @@ from crabhook.ui.full.screen import Screen
 from crabhook.ui.text.clock import lasting
 
 READ_WITHIN = 0.05  # seconds until what is being read about a card is looked for again
+DEAF_AFTER_ESCAPE = 0.1  # seconds
 QUIT_WITHIN = 2.0  # seconds between the two presses
+
+
+class Escapes:
+    """Tells letters typed from the rest of a sequence that began with an escape.
+
+    A terminal sends what we do not know (Alt with a letter, a report nobody
+    asked for) as an escape and letters at once; such a letter is no answer.
+    """
+
+    def __init__(self) -> None:
+        self._last: float | None = None
+
+    def swallow(self, key: str, now: float) -> bool:
+        """Whether `key`, pressed at `now`, came too close behind an escape to be a letter typed."""
+        if key == "escape":
+            self._last = now
+            return False
+        return len(key) == 1 and self._last is not None and now - self._last < DEAF_AFTER_ESCAPE
 
 
 class Controller:

@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from crabhook.model.choices import Beside
 from crabhook.model.decision import Decision, Verdict
 from crabhook.ui.full import filters as when
-from crabhook.ui.full import navigation
 from crabhook.ui.full.dialogs import (
     bulk,
     decide,
@@ -266,15 +265,15 @@ TABLE: tuple[Group, ...] = (
          FREE, lambda s, _: s.focus.turn())),
     group("in the queue", when.with_a_card,
         ("enter tab right", "open", "into the request: scroll it, answer its questions",
-         FREE, lambda s, _: navigation.enter(s)),
+         FREE, lambda s, _: s.enter()),
     ),
     group("choosing a card, or a row of a list", _CHOOSING,
-        ("up k", "", "the one above", FREE, by(navigation.move, -1)),
-        ("down j", "next", "the one below", FREE, by(navigation.move, +1)),
+        ("up k", "", "the one above", FREE, by(Screen.move, -1)),
+        ("down j", "next", "the one below", FREE, by(Screen.move, +1)),
     ),
     group("in a request, a form or this page", _LOOKING,
-        ("up k", "", "a row up", FREE, by(navigation.move, -1)),
-        ("down j", "", "a row down", FREE, by(navigation.move, +1)),
+        ("up k", "", "a row up", FREE, by(Screen.move, -1)),
+        ("down j", "", "a row down", FREE, by(Screen.move, +1)),
     ),
     group("between questions", when.at(Mode.FORM),
         ("left s-tab", "", "the question before",
@@ -298,8 +297,8 @@ TABLE: tuple[Group, ...] = (
     group("", when.at(Mode.REVIEW), ("escape r", "form", "back to the form", FREE, _back)),
     group("", when.at(Mode.HELP), ("escape ? q", "close", "close this page", FREE, _back)),
     group("far", _NOT_TYPING,
-        ("g home", "", "the oldest card, or the first row", FREE, by(navigation.go_far, -1)),
-        ("G end", "", "the newest card, or the last row", FREE, by(navigation.go_far, +1)),
+        ("g home", "", "the oldest card, or the first row", FREE, by(Screen.go_far, -1)),
+        ("G end", "", "the newest card, or the last row", FREE, by(Screen.go_far, +1)),
         ("pageup", "", "a page of the request up", FREE, does(Scroll(pages=-1))),
         ("pagedown", "", "a page of the request down", FREE, does(Scroll(pages=+1))),
     ),

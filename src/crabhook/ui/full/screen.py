@@ -1,7 +1,7 @@
 """The state of the screen: what the operator looks at, what is open, and what was begun.
 
-Nothing is drawn here and nothing is done: the panes read it, and the
-controller changes it.
+Nothing is drawn here and nothing is sent: the panes read it, handlers of keys
+change what they own of it, and the controller does the rest.
 """
 
 from collections.abc import Callable, Hashable
@@ -14,19 +14,20 @@ from crabhook.ui.answers import Answers
 from crabhook.ui.attention import Watch
 from crabhook.ui.cards.context import Surroundings
 from crabhook.ui.commands.decide import suggestions
-from crabhook.ui.full.arming import Arming, sight_of
+from crabhook.ui.full.dialogs import mcp_form, plan
 from crabhook.ui.full.dialogs.bulk import Marks
 from crabhook.ui.full.dialogs.edit import Edits
 from crabhook.ui.full.dialogs.mcp_form_state import FillIn, Fillings
 from crabhook.ui.full.dialogs.plan import PlanNotes, Plans
 from crabhook.ui.full.dialogs.question_state import Form, Forms
-from crabhook.ui.full.effects import Effects
+from crabhook.ui.full.effects import Effects, Go, Reveal, Scroll, ScrollFar
 from crabhook.ui.full.filters import KeyContext, Mode
 from crabhook.ui.full.focus import Focus
 from crabhook.ui.full.panes.queue import Selection
 from crabhook.ui.options import DeskOptions
 from crabhook.ui.text.layout import Detail
 
+_FAR = 1 << 30
 NOTICE_KEPT = 1.0  # seconds a notice outlasts keys, so that it can be read
 
 
@@ -86,12 +87,52 @@ class Notice:
             self.text = ""
 
 
+class Arming:
+    """Watches for how long the same thing has been in view.  Times are on the desk's clock.
+
+    A key may decide a card once that has been in view for a while, as it is:
+    what was typed for one card must never reach another, and nobody can have
+    read what came into view a moment ago.
+    """
+
+    def __init__(self, delay: float) -> None:
+        self._delay = delay
+        self._sight: Hashable = None
+        self._since: float | None = None
+
+    def __repr__(self) -> str:
+        return f"<Arming {self._sight!r} since {self._since}>"
+
+    def seen(self, sight: Hashable, now: float) -> None:
+        """Take in what was just drawn; None for a view without a card."""
+        if sight is None:
+            self._since = None
+        elif self._since is None or sight != self._sight:
+            self._since = now
+        self._sight = sight
+
+    def armed(self, sight: Hashable, now: float) -> bool:
+        """Whether that has been in view long enough to be decided."""
+        due = self.due
+        return sight is not None and sight == self._sight and due is not None and now >= due
+
+    @property
+    def due(self) -> float | None:
+        """When what is in view is armed; None while no card is in view."""
+        return None if self._since is None else self._since + self._delay
+
+
+def sight_of(card: Card, *, reviewing: bool) -> Hashable:
+    """Return what tells a view of a card from any other: its number, its legs, and which page."""
+    return card.number, tuple(leg.id for leg in card.requests), reviewing
+
+
 class Screen:
     """One operator's screen.  All times are on the desk's clock, in seconds.
 
     Each part has an owner that keeps its laws: `selection` and `answers` and
     `marks` about cards, `focus` about where keys go, `work` about what was
-    begun, `notice` about what is said.
+    begun, `notice` about what is said, `arming` about what was in view.
     """
 
     def __init__(self, desk: Desk, options: DeskOptions, title: str = "") -> None:
@@ -149,7 +190,7 @@ class Screen:
     def key_context(self) -> KeyContext:
         """Return what decides which keys make sense now."""
         card, waits = self.card, self.card is not None and not self.selection.ended
-        focus, plan = self.focus, self.plan
+        focus, notes = self.focus, self.plan
         return KeyContext(
             mode=focus.mode,
             card=card is not None,
@@ -161,8 +202,8 @@ class Screen:
             marked=bool(self.marks),
             away=self.away,
             fields=self.filling is not None,
-            plan=plan is not None,
-            revised=card is not None and plan is not None and bool(self.work.plans.before(card)),
+            plan=notes is not None,
+            revised=card is not None and notes is not None and bool(self.work.plans.before(card)),
             turns=focus.menu is not None and focus.menu.turn is not None,
             keeps=focus.typing is not None and focus.typing.keeps,
         )
@@ -197,3 +238,39 @@ class Screen:
         go()
         if before is not None and ended and self.card is not before:
             self.work.forget(before.number)
+
+    # Moving about.
+
+    def move(self, step: int) -> Effects:
+        """Go down a card, a row of a form or a list, or a row of text; up with a negative step."""
+        mode, menu = self.focus.mode, self.focus.menu
+        if mode is Mode.QUEUE:
+            self.select(lambda: self.selection.step(step))
+            return ()
+        if mode is Mode.FORM and (form := self.form) is not None:
+            form.move(step)
+            return (Reveal(form.draft.cursor + 1),)
+        if mode is Mode.FILL:
+            return mcp_form.move(self.filling, step)
+        if mode is Mode.NOTES:
+            return plan.move(self.plan, step)
+        if mode is Mode.MENU and menu is not None:
+            menu.move(step)
+            return (Reveal(menu.cursor + 1),)
+        return (Scroll(rows=step),)
+
+    def go_far(self, step: int) -> Effects:
+        """Go to the first card or row, or to the last."""
+        if self.focus.mode is Mode.QUEUE:
+            selection = self.selection
+            self.select(selection.first if step < 0 else selection.last)
+            return ()
+        if self.focus.mode in (Mode.FORM, Mode.MENU, Mode.FILL, Mode.NOTES):
+            return self.move(step * _FAR)
+        return (ScrollFar(step),)
+
+    def enter(self) -> Effects:
+        """Go into the selected card."""
+        if self.form is not None:
+            return (Go(Mode.FORM),)
+        return (Go(Mode.FILL if self.filling is not None else Mode.TEXT),)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from crabhook.ui.full.arming import DEAF_AFTER_ESCAPE, Arming, Escapes, sight_of
+from crabhook.ui.full.controller import DEAF_AFTER_ESCAPE, Escapes
+from crabhook.ui.full.screen import Arming, sight_of
 from tests.support.sitting import Sitting
 
 

@@ -142,8 +142,6 @@ class FillIn:
             entry.given, entry.value = True, one.default
         return entry
 
-    # Where the operator stands.
-
     @property
     def stops(self) -> int:
         """How many rows there are to stand on."""
@@ -175,8 +173,6 @@ class FillIn:
     def last(self) -> bool:
         """Whether the operator stands at the last field."""
         return self.at(self.stop)[0] == len(self.entries) - 1
-
-    # Filling it in.
 
     def choose(self, choice: int | None = None) -> bool:
         """Give that choice of the field, or the one stood on; once more takes it back.
@@ -236,8 +232,6 @@ class FillIn:
         except DecisionError as error:
             return str(error).removeprefix(f"{entry.asked.name}: ")
         return ""
-
-    # What comes of it.
 
     def content(self) -> dict[str, Value]:
         """Return the values to send, by property."""
