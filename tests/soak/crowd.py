@@ -12,7 +12,8 @@ import sys
 import threading
 from typing import Any
 
-from crabhook.hook.client import Request, Unanswered, read_options
+from crabhook.hook import Unanswered, read_options
+from crabhook.hook.client import Request
 from crabhook.hook.fallback import fall_back
 
 _out = threading.Lock()

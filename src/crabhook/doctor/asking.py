@@ -16,7 +16,8 @@ from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from time import monotonic
 from urllib.parse import urlsplit
 
-from crabhook.hook.client import Options, Request, Unanswered
+from crabhook.hook import Options, Unanswered
+from crabhook.hook.client import Request
 from crabhook.platforms.claude.write import PATH
 
 NO_PLATFORM = "crabhook-doctor"

@@ -12,7 +12,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TypeAlias
 
-from crabhook.hook.client import Options, read_options
+from crabhook.hook import Options, read_options
 from crabhook.install import program
 from crabhook.install.entries import with_hooks
 from crabhook.install.environment import Reach

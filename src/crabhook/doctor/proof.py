@@ -23,7 +23,7 @@ from crabhook.doctor.asking import ask
 from crabhook.doctor.facts import Case
 from crabhook.doctor.finding import Finding, Status
 from crabhook.doctor.processes import ProgramError, Ran, end, run
-from crabhook.hook.client import Options
+from crabhook.hook import Options
 from crabhook.platforms.staging import Answer, Played, Turn
 
 ALLOWED, DENIED = "allowed-by-crabhook-doctor", "denied-by-crabhook-doctor"

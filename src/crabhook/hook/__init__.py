@@ -4,11 +4,173 @@ It imports nothing of the house, and of the standard library only what a bare
 interpreter has loaded already, with one exception made here, in one place: the
 C module under `socket`, which costs a twentieth of `socket` itself.  Where a
 Python has none, the public module does the same.
+
+Here is also what all its parts share: the options of a hook, which are parsed by hand,
+since argparse alone costs as much as starting Python, and why a request has no answer.
 """
+
+import posix
+import sys
+
+from crabhook.hook.wire import COMPANION, GATE
 
 try:
     import _socket as sockets
 except ImportError:
     import socket as sockets  # type: ignore[no-redef]
 
-__all__ = ["sockets"]
+TYPE_CHECKING = False  # typing's own name, without what importing typing costs
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+__all__ = ["Options", "Unanswered", "read_options", "sockets"]
+
+FILES = sys.getfilesystemencoding()
+_LONGEST_WAIT = 1e8  # seconds; for much longer than this a socket cannot be told to wait
+
+
+class Unanswered(Exception):  # noqa: N818 - a fact about the operator, not a fault of the program
+    """There is no answer; the text says why, and `status` is the server's gRPC code, if any.
+
+    `kind` is what went wrong, a key of fallback.KINDS: "options", "input",
+    "unreachable" when the server never took the request, "lost" and "late"
+    when it had, and "fault" for a fault of our own.
+    """
+
+    def __init__(self, kind: str, problem: str, status: int | None = None) -> None:
+        super().__init__(problem)
+        self.kind = kind
+        self.status = status
+
+
+class Options:
+    """Where to ask, how long, and what to do when nobody answers: here, by default."""
+
+    def __init__(self) -> None:
+        self.server = f"unix:{decoded(own_folder())}/crabhook.sock"  # or "HOST:PORT"
+        self.token = self.token_file = ""
+        self.tls_ca = ""  # a file of certificates; empty is no TLS
+        self.wait = 3630.0  # seconds for all of it
+        self.reconnect = 120.0  # seconds to find a lost server again
+        self.platform = "claude"
+        self.stance = GATE
+        self.when_unreachable = self.when_lost = "pass"  # or "ask", or "deny"
+        self.problem = ""  # what was wrong with the options first, if anything was
+
+    def blame(self, problem: str) -> None:
+        """Keep what was wrong, the first of it only."""
+        self.problem = self.problem or problem
+
+
+def read_options(arguments: "Sequence[str]", environment: "Mapping[bytes, bytes]") -> Options:
+    """Read the options; an argument counts for more than a variable.
+
+    A wrong one leaves its line in `problem`, and all others are still read: a
+    wish to deny must not be lost to a slip beside it.
+    """
+    options = Options()
+    for name, (variable, _) in _OPTIONS.items():
+        if value := environment.get(variable):
+            _set(options, name, decoded(value), said_by=variable.decode())
+    _read_arguments(options, list(arguments))
+    options.token = decoded(environment.get(b"CRABHOOK_TOKEN", b""))
+    if options.token_file:
+        from crabhook.hook.token_file import read_token  # noqa: PLC0415 - a socket needs no token
+
+        path = options.token_file
+        try:
+            options.token = decoded(read_token(path))
+        except OSError as error:
+            options.blame(f"cannot read the token file {path!r}: {words(error)}")
+        except ValueError as error:
+            options.blame(str(error))
+    if any(not "!" <= character <= "~" for character in options.token):
+        options.blame("the token holds characters that a token cannot have")
+    return options
+
+
+def _read_arguments(options: Options, arguments: list[str]) -> None:
+    while arguments:
+        argument = arguments.pop(0)
+        name, given, value = argument.partition("=")
+        if argument == "--companion":
+            options.stance = COMPANION
+        elif name not in _OPTIONS:
+            options.blame(f"there is no option {argument!r}")
+        else:
+            # A value never looks like an option: `--server --when-lost deny` forgot one.
+            if not given and arguments and not arguments[0].startswith("--"):
+                value = arguments.pop(0)
+            _set(options, name, value, said_by=name)
+
+
+def _set(options: Options, name: str, text: str, *, said_by: str) -> None:
+    try:
+        value = _OPTIONS[name][1](text)
+    except ValueError as error:
+        options.blame(f"{said_by} {error}, not {text!r}")
+    else:
+        setattr(options, name.strip("-").replace("-", "_"), value)
+
+
+def _text(text: str) -> str:
+    if not text or "\0" in text:
+        raise ValueError("needs a value")
+    return text
+
+
+def _seconds(text: str) -> float:
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = -1.0
+    if not 0 <= seconds <= _LONGEST_WAIT:
+        raise ValueError("needs a number of seconds")
+    return seconds
+
+
+def _some_seconds(text: str) -> float:
+    seconds = _seconds(text)
+    if seconds == 0:
+        raise ValueError("needs more than no time")
+    return seconds
+
+
+def _wish(text: str) -> str:
+    if text not in ("pass", "ask", "deny"):
+        raise ValueError("is one of pass, ask and deny")
+    return text
+
+
+# Each option, the variable that says the same, and what its text has to be.
+_OPTIONS = {
+    "--server": (b"CRABHOOK_SERVER", _text),
+    "--token-file": (b"", _text),
+    "--tls-ca": (b"", _text),
+    "--wait": (b"CRABHOOK_WAIT", _some_seconds),
+    "--reconnect": (b"", _seconds),
+    "--platform": (b"", _text),
+    "--when-unreachable": (b"CRABHOOK_WHEN_UNREACHABLE", _wish),
+    "--when-lost": (b"CRABHOOK_WHEN_LOST", _wish),
+}
+
+
+def own_folder() -> bytes:
+    """Name the folder where a server of this user listens by default."""
+    runtime = posix.environ.get(b"XDG_RUNTIME_DIR")
+    return runtime + b"/crabhook" if runtime else open_folder()
+
+
+def open_folder() -> bytes:
+    """Name the default folder where there is no other: in a place where anybody may make it."""
+    return b"/tmp/crabhook-%d" % posix.getuid()
+
+
+def decoded(name: bytes) -> str:
+    """Read a name of the environment as Python reads those of the command line."""
+    return name.decode(FILES, "surrogateescape")
+
+
+def words(error: Exception) -> str:
+    """Say what an error says to a person."""
+    return getattr(error, "strerror", None) or str(error)

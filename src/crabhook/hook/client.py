@@ -3,8 +3,8 @@
 Nothing is parsed here.  Whatever goes wrong ends in the fallback that whoever
 installed the hook has chosen, and never in a hook that waits for nobody.
 
-The whole way of an ordinary call is in this file, and its options with it,
-since every file more is paid at every call (docs/decisions/0001); what is
+The whole way of an ordinary call is in this file, and its options are in the package
+itself, since every file more is paid at every call (docs/decisions/0001); what is
 needed seldom is imported where it is needed.
 """
 
@@ -13,11 +13,18 @@ import sys
 from time import monotonic, sleep
 
 from crabhook import __version__
-from crabhook.hook import sockets
+from crabhook.hook import (
+    FILES,
+    Options,
+    Unanswered,
+    open_folder,
+    own_folder,
+    read_options,
+    sockets,
+    words,
+)
 from crabhook.hook.call import DEADLINE_EXCEEDED, OK, TEMPORARY, Call
 from crabhook.hook.wire import (
-    COMPANION,
-    GATE,
     Malformed,
     Reply,
     client_facts,
@@ -27,31 +34,11 @@ from crabhook.hook.wire import (
     request_headers,
 )
 
-TYPE_CHECKING = False  # typing's own name, without what importing typing costs
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
 LARGEST_PAYLOAD = 32 << 20
 _GREETING_TIME = 5.0  # seconds to connect and to be greeted: else nobody is there
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.05, 2.0  # seconds between two tries to find a server again
 _RECEIPT_TIME = 1.0  # seconds: the agent has its reply by then, and waits only for our end
-_LONGEST_WAIT = 1e8  # seconds; for much longer than this a socket cannot be told to wait
 _SERVICE = "/crabhook.v1.PermissionService/"
-_FILES = sys.getfilesystemencoding()
-
-
-class Unanswered(Exception):  # noqa: N818 - a fact about the operator, not a fault of the program
-    """There is no answer; the text says why, and `status` is the server's gRPC code, if any.
-
-    `kind` is what went wrong, a key of fallback.KINDS: "options", "input",
-    "unreachable" when the server never took the request, "lost" and "late"
-    when it had, and "fault" for a fault of our own.
-    """
-
-    def __init__(self, kind: str, problem: str, status: int | None = None) -> None:
-        super().__init__(problem)
-        self.kind = kind
-        self.status = status
 
 
 def main() -> None:
@@ -59,7 +46,7 @@ def main() -> None:
     options = read_options(sys.argv[1:], posix.environ)
     request = Request(options)
     if posix.isatty(0):
-        from crabhook.hook.help import help_for  # noqa: PLC0415 - only people read it
+        from crabhook.hook.fallback import help_for  # noqa: PLC0415 - only people read it
 
         reply = help_for(options.problem)
     else:
@@ -71,7 +58,7 @@ def main() -> None:
     posix._exit(reply.exit_code or (0 if whole else 1))  # noqa: SLF001 - os._exit, without os
 
 
-def _answer(options: "Options", request: "Request") -> Reply:
+def _answer(options: Options, request: "Request") -> Reply:
     payload = b""
     try:
         payload = _read_payload()
@@ -82,122 +69,10 @@ def _answer(options: "Options", request: "Request") -> Reply:
         return _fall_back(options, payload, Unanswered("fault", repr(error)))
 
 
-def _fall_back(options: "Options", payload: bytes, unanswered: Unanswered) -> Reply:
+def _fall_back(options: Options, payload: bytes, unanswered: Unanswered) -> Reply:
     from crabhook.hook.fallback import fall_back  # noqa: PLC0415 - only when nobody answers
 
     return fall_back(options, payload, unanswered)
-
-
-# What the hook is told.  Parsed by hand: argparse alone costs as much as starting Python.
-
-
-class Options:
-    """Where to ask, how long, and what to do when nobody answers: here, by default."""
-
-    def __init__(self) -> None:
-        self.server = f"unix:{decoded(_own_folder())}/crabhook.sock"  # or "HOST:PORT"
-        self.token = self.token_file = ""
-        self.tls_ca = ""  # a file of certificates; empty is no TLS
-        self.wait = 3630.0  # seconds for all of it
-        self.reconnect = 120.0  # seconds to find a lost server again
-        self.platform = "claude"
-        self.stance = GATE
-        self.when_unreachable = self.when_lost = "pass"  # or "ask", or "deny"
-        self.problem = ""  # what was wrong with the options first, if anything was
-
-    def blame(self, problem: str) -> None:
-        """Keep what was wrong, the first of it only."""
-        self.problem = self.problem or problem
-
-
-def read_options(arguments: "Sequence[str]", environment: "Mapping[bytes, bytes]") -> Options:
-    """Read the options; an argument counts for more than a variable.
-
-    A wrong one leaves its line in `problem`, and all others are still read: a
-    wish to deny must not be lost to a slip beside it.
-    """
-    options = Options()
-    for name, (variable, _) in _OPTIONS.items():
-        if value := environment.get(variable):
-            _set(options, name, decoded(value), said_by=variable.decode())
-    _read_arguments(options, list(arguments))
-    options.token = decoded(environment.get(b"CRABHOOK_TOKEN", b""))
-    if options.token_file:
-        from crabhook.hook.token_file import read_token  # noqa: PLC0415 - a socket needs no token
-
-        try:
-            options.token = read_token(options.token_file)
-        except ValueError as error:
-            options.blame(str(error))
-    if any(not "!" <= character <= "~" for character in options.token):
-        options.blame("the token holds characters that a token cannot have")
-    return options
-
-
-def _read_arguments(options: Options, arguments: list[str]) -> None:
-    while arguments:
-        argument = arguments.pop(0)
-        name, given, value = argument.partition("=")
-        if argument == "--companion":
-            options.stance = COMPANION
-        elif name not in _OPTIONS:
-            options.blame(f"there is no option {argument!r}")
-        else:
-            # A value never looks like an option: `--server --when-lost deny` forgot one.
-            if not given and arguments and not arguments[0].startswith("--"):
-                value = arguments.pop(0)
-            _set(options, name, value, said_by=name)
-
-
-def _set(options: Options, name: str, text: str, *, said_by: str) -> None:
-    try:
-        value = _OPTIONS[name][1](text)
-    except ValueError as error:
-        options.blame(f"{said_by} {error}, not {text!r}")
-    else:
-        setattr(options, name.strip("-").replace("-", "_"), value)
-
-
-def _text(text: str) -> str:
-    if not text or "\0" in text:
-        raise ValueError("needs a value")
-    return text
-
-
-def _seconds(text: str) -> float:
-    try:
-        seconds = float(text)
-    except ValueError:
-        seconds = -1.0
-    if not 0 <= seconds <= _LONGEST_WAIT:
-        raise ValueError("needs a number of seconds")
-    return seconds
-
-
-def _some_seconds(text: str) -> float:
-    seconds = _seconds(text)
-    if seconds == 0:
-        raise ValueError("needs more than no time")
-    return seconds
-
-
-def _wish(text: str) -> str:
-    if text not in ("pass", "ask", "deny"):
-        raise ValueError("is one of pass, ask and deny")
-    return text
-
-
-# Each option, the variable that says the same, and what its text has to be.
-_OPTIONS = {
-    "--server": (b"CRABHOOK_SERVER", _text),
-    "--token-file": (b"", _text),
-    "--tls-ca": (b"", _text),
-    "--wait": (b"CRABHOOK_WAIT", _some_seconds),
-    "--reconnect": (b"", _seconds),
-    "--platform": (b"", _text),
-    "--when-unreachable": (b"CRABHOOK_WHEN_UNREACHABLE", _wish),
-    "--when-lost": (b"CRABHOOK_WHEN_LOST", _wish),
-}
 
 
 # From the agent to the operator.
@@ -350,7 +225,7 @@ def _carry(
         try:
             data = line.recv(1 << 18)
         except BlockingIOError:
-            from crabhook.hook.room import await_room_or_word  # noqa: PLC0415 - large payloads
+            from crabhook.hook.backpressure import await_room_or_word  # noqa: PLC0415 - large payloads
 
             await_room_or_word(line, left)
         except TimeoutError:
@@ -380,7 +255,7 @@ def _connect(options: Options, by: float) -> "sockets.socket":
         from crabhook.hook.tcp import connect  # noqa: PLC0415 - most servers are local
 
         return connect(options.server, options.tls_ca, by)
-    path = options.server.removeprefix("unix:").encode(_FILES, "surrogateescape")
+    path = options.server.removeprefix("unix:").encode(FILES, "surrogateescape")
     _check(path)
     line = sockets.socket(sockets.AF_UNIX, sockets.SOCK_STREAM)
     try:
@@ -388,24 +263,13 @@ def _connect(options: Options, by: float) -> "sockets.socket":
         try:
             line.connect(path)
         except BlockingIOError:
-            from crabhook.hook.room import queue_up  # noqa: PLC0415 - only when many call
+            from crabhook.hook.backpressure import queue_up  # noqa: PLC0415 - only when many call
 
             queue_up(line, path, by)
     except BaseException:
         line.close()
         raise
     return line
-
-
-def _own_folder() -> bytes:
-    """Name the folder where a server of this user listens by default."""
-    runtime = posix.environ.get(b"XDG_RUNTIME_DIR")
-    return runtime + b"/crabhook" if runtime else _open_folder()
-
-
-def _open_folder() -> bytes:
-    """Name the default folder where there is no other: in a place where anybody may make it."""
-    return b"/tmp/crabhook-%d" % posix.getuid()
 
 
 def _check(path: bytes) -> None:
@@ -416,22 +280,12 @@ def _check(path: bytes) -> None:
     /tmp is looked at whatever the environment says: an installed hook names it.
     """
     folder, _, _ = path.rpartition(b"/")
-    if folder not in (_own_folder(), _open_folder()):
+    if folder not in (own_folder(), open_folder()):
         return
     about = posix.lstat(folder)
     is_folder = about.st_mode & 0o170000 == 0o040000
     if not is_folder or about.st_uid != posix.getuid() or about.st_mode & 0o022:
         raise PermissionError("its folder is not one that this user alone can write to")
-
-
-def decoded(name: bytes) -> str:
-    """Read a name of the environment as Python reads those of the command line."""
-    return name.decode(_FILES, "surrogateescape")
-
-
-def words(error: Exception) -> str:
-    """Say what an error says to a person."""
-    return getattr(error, "strerror", None) or str(error)
 
 
 # And back to the agent.

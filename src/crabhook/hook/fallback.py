@@ -1,11 +1,11 @@
-"""What the agent is told when nobody answers, imported only then.
+"""What the agent is told when nobody answers, and a person at a keyboard: imported only then.
 
 Three wishes: `pass` says nothing, so that the agent goes by its own rules; `ask`
 tells it to; `deny` says no.  An event that a no would hold up, or send round
 in circles as it would Stop, is passed whatever the wish.
 """
 
-from crabhook.hook.client import Options, Unanswered
+from crabhook.hook import Options, Unanswered
 from crabhook.hook.wire import Reply, printable
 
 _START = "start the operator's terminal: crabhook serve"
@@ -243,3 +243,22 @@ def _four_digits(digits: str) -> int:
     if len(digits) != 4 or digits.strip("0123456789abcdefABCDEF"):
         raise ValueError("an escape without its digits")
     return int(digits, 16)
+
+
+# And what a person sees who starts the hook by hand.
+
+_HELP = """\
+This is crabhook's hook: a coding agent starts it and hands it what it wants to
+do, the operator decides, and the agent is told.  There is nothing to see here
+without an agent.  You may want one of these:
+
+  crabhook serve             open the operator's terminal
+  crabhook install claude    have Claude Code ask it
+  crabhook --help            see all commands
+"""
+
+
+def help_for(problem: str) -> Reply:
+    """Explain, and say what was wrong with the options if anything was."""
+    stderr = f"crabhook: {problem}\n" if problem else ""
+    return Reply(_HELP.encode(), stderr.encode("utf-8", "replace"))

@@ -1,7 +1,5 @@
 """HPACK's Huffman code (RFC 7541, appendix B), imported when a peer first uses it."""
 
-from crabhook.hook.wire import Malformed
-
 # How many bits each of the 256 bytes takes, and the end marker after them.
 # The code is canonical: within one length, codes rise with the byte's value,
 # so the lengths say all.
@@ -35,7 +33,7 @@ _CODES = _codes()
 
 
 def read(text: bytes) -> bytes:
-    """Return what `text` stands for; raise Malformed where RFC 7541 5.2 calls it an error."""
+    """Return what `text` stands for; raise ValueError where RFC 7541 5.2 calls it an error."""
     out = bytearray()
     code = length = 0
     for byte in text:
@@ -46,10 +44,10 @@ def read(text: bytes) -> bytes:
             if symbol is None:
                 continue
             if symbol == _END:
-                raise Malformed("a Huffman string with the end marker inside")
+                raise ValueError("a Huffman string with the end marker inside")
             out.append(symbol)
             code = length = 0
     # What is left must be the beginning of the end marker, shorter than a byte.
     if length > 7 or code != (1 << length) - 1:
-        raise Malformed("a Huffman string with wrong padding")
+        raise ValueError("a Huffman string with wrong padding")
     return bytes(out)

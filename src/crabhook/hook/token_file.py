@@ -7,30 +7,28 @@ token, as the server says of its own.
 
 import posix
 
-from crabhook.hook.client import decoded, words
-
 _LARGEST = 8 << 10
 _KIND, _REGULAR = 0o170000, 0o100000  # of a mode; `stat` is a module more
 
 
-def read_token(path: str) -> str:
-    """Return the token in the file; raise ValueError, saying why, where there is none."""
+def read_token(path: str) -> bytes:
+    """Return the token in the file.
+
+    Raises OSError where it cannot be read, ValueError, saying why, where it may not be used.
+    """
+    file = posix.open(path, posix.O_RDONLY | posix.O_CLOEXEC | posix.O_NONBLOCK)
     try:
-        file = posix.open(path, posix.O_RDONLY | posix.O_CLOEXEC | posix.O_NONBLOCK)
-        try:
-            mode = posix.fstat(file).st_mode
-            if mode & _KIND != _REGULAR:
-                raise ValueError(f"the token file {path!r} is not a file")
-            if mode & 0o077:
-                raise ValueError(
-                    f"others can read or write the token file {path!r} (mode {mode & 0o777:o}): "
-                    f"chmod 600 {path}"
-                )
-            token = posix.read(file, _LARGEST + 1).strip()
-        finally:
-            posix.close(file)
-    except OSError as error:
-        raise ValueError(f"cannot read the token file {path!r}: {words(error)}") from error
+        mode = posix.fstat(file).st_mode
+        if mode & _KIND != _REGULAR:
+            raise ValueError(f"the token file {path!r} is not a file")
+        if mode & 0o077:
+            raise ValueError(
+                f"others can read or write the token file {path!r} (mode {mode & 0o777:o}): "
+                f"chmod 600 {path}"
+            )
+        token = posix.read(file, _LARGEST + 1).strip()
+    finally:
+        posix.close(file)
     if not 0 < len(token) <= _LARGEST:
         raise ValueError(f"the token file {path!r} is empty or too large")
-    return decoded(token)
+    return token

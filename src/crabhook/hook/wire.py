@@ -262,7 +262,10 @@ def _read_string(block: bytes, at: int) -> tuple[bytes, int]:
         return block[at:end], end
     from crabhook.hook import huffman  # noqa: PLC0415 - only some peers use it
 
-    return huffman.read(block[at:end]), end
+    try:
+        return huffman.read(block[at:end]), end
+    except ValueError as error:
+        raise Malformed(str(error)) from error
 
 
 def _string(text: str) -> bytes:

@@ -78,7 +78,8 @@ def ask(
     """Ask, and return the reply as it came; None where there was none."""
     import posix  # noqa: PLC0415 - with the client, which only hooks that ask need
 
-    from crabhook.hook.client import Request, Unanswered, read_options  # noqa: PLC0415 - likewise
+    from crabhook.hook import Unanswered, read_options  # noqa: PLC0415 - likewise
+    from crabhook.hook.client import Request  # noqa: PLC0415 - likewise
 
     given = {
         "--server": address,

@@ -12,7 +12,8 @@ from contextlib import suppress
 from tempfile import TemporaryFile
 from typing import Protocol
 
-from crabhook.hook.client import Request, Unanswered, read_options
+from crabhook.hook import Unanswered, read_options
+from crabhook.hook.client import Request
 from crabhook.hook.fallback import KINDS
 from crabhook.hook.wire import SUPERVISOR, Reply
 from crabhook.model.errors import PayloadError

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from random import Random
 
-from crabhook.hook.client import _OPTIONS, Options, Unanswered, read_options
+from crabhook.hook import _OPTIONS, Options, Unanswered, read_options
 from crabhook.hook.fallback import KINDS, event_name, fall_back
 from tests.fuzz.mutation import plain, words
 from tests.fuzz.payloads import MUTATION, samples, says_allow

@@ -42,7 +42,7 @@ def _theirs(data: bytes) -> dict[bytes, bytes] | None:
 def _huffman(data: bytes) -> None:
     try:
         ours = read(data)
-    except Malformed:
+    except ValueError:
         ours = None
     try:
         theirs = bytes(decode_huffman(data))

@@ -8,7 +8,7 @@ import pytest
 
 from crabhook.cli import HELP, main, parser_of
 from crabhook.cli.commands import ACTIONS, COMMANDS, HOOK_OPTIONS, subcommands
-from crabhook.hook.client import _OPTIONS, Options
+from crabhook.hook import _OPTIONS, Options
 
 ROOT = Path(__file__).parents[3]
 

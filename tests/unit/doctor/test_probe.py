@@ -6,7 +6,7 @@ import threading
 from pathlib import Path
 
 from crabhook.doctor.asking import NO_PLATFORM, Answer, ask
-from crabhook.hook.client import Options
+from crabhook.hook import Options
 from crabhook.platforms import PLATFORMS
 from crabhook.server.address import TcpAddress
 from tests.support.port import opened

@@ -7,7 +7,7 @@ import pytest
 from crabhook.doctor.asking import ask
 from crabhook.doctor.processes import ProgramError
 from crabhook.doctor.proof import stage
-from crabhook.hook.client import Options
+from crabhook.hook import Options
 from tests.unit.doctor.home import Home
 
 pytestmark = pytest.mark.process

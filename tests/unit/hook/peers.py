@@ -15,7 +15,8 @@ from pathlib import Path
 import grpc
 
 import crabhook
-from crabhook.hook.client import Options, Request
+from crabhook.hook import Options
+from crabhook.hook.client import Request
 from crabhook.hook.wire import Reply
 from crabhook.v1 import permission_pb2 as pb
 from crabhook.v1 import permission_pb2_grpc as rpc

@@ -15,8 +15,8 @@ import grpc
 import pytest
 
 import crabhook
-from crabhook.hook import client
-from crabhook.hook.client import LARGEST_PAYLOAD, Options, Unanswered
+from crabhook.hook import Options, Unanswered, client
+from crabhook.hook.client import LARGEST_PAYLOAD
 from crabhook.v1 import permission_pb2 as pb
 from tests.support import isolation
 from tests.unit.hook.peers import (

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crabhook.hook.client import Options, read_options
+from crabhook.hook import Options, read_options
 from crabhook.hook.wire import COMPANION, GATE
 from tests.unit.hook.peers import CONSOLE, environment, run_hook
 

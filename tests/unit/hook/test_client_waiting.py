@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, NoReturn
 import grpc
 import pytest
 
-from crabhook.hook import client
-from crabhook.hook.client import Options, Unanswered
+from crabhook.hook import Options, Unanswered, client
 from crabhook.v1 import permission_pb2 as pb
 from tests.unit.hook.peers import (
     PAYLOAD,

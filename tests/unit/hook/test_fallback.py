@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crabhook.hook import fallback
-from crabhook.hook.client import Options, Unanswered
+from crabhook.hook import Options, Unanswered, fallback
 from crabhook.hook.fallback import KINDS, event_name, fall_back
 from crabhook.platforms import PLATFORMS
 from tests.unit.hook.peers import run_hook

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crabhook.hook import huffman
-from crabhook.hook.wire import Malformed
+from crabhook.hook.wire import Malformed, read_headers
 
 ENCODER = hpack.huffman.HuffmanEncoder(
     hpack.huffman_constants.REQUEST_CODES, hpack.huffman_constants.REQUEST_CODES_LENGTH
@@ -33,15 +33,18 @@ def test_every_byte_has_its_code() -> None:
     ],
 )
 def test_wrong_endings_are_malformed(text: bytes) -> None:
-    with pytest.raises(Malformed):
+    with pytest.raises(ValueError, match="a Huffman string"):
         huffman.read(text)
+    block = b"\x10\x01x" + bytes((0x80 | len(text),)) + text  # a header of that value
+    with pytest.raises(Malformed, match="a Huffman string"):
+        read_headers(block)
 
 
 @given(st.binary(max_size=60))
 def test_any_bytes_are_read_as_the_judge_reads_them(text: bytes) -> None:
     try:
         ours: bytes | None = huffman.read(text)
-    except Malformed:
+    except ValueError:
         ours = None
     if ours is not None:
         assert ENCODER.encode(ours) == text if ours else text == b""

@@ -7,8 +7,7 @@ import time
 
 import pytest
 
-from crabhook.hook import sockets, tcp
-from crabhook.hook.client import Options, Unanswered
+from crabhook.hook import Options, Unanswered, sockets, tcp
 from tests.unit.hook.peers import Operator, ask, replying, run_hook, serving
 
 

@@ -12,8 +12,7 @@ import grpc
 import pytest
 import trustme
 
-from crabhook.hook import sockets, tcp
-from crabhook.hook.client import Options, Unanswered
+from crabhook.hook import Options, Unanswered, sockets, tcp
 from tests.unit.hook.peers import (
     CONSOLE,
     PAYLOAD,
@@ -24,7 +23,7 @@ from tests.unit.hook.peers import (
     run_hook,
     serving,
 )
-from tests.unit.hook.test_room import slow_reader
+from tests.unit.hook.test_backpressure import slow_reader
 
 
 @pytest.fixture(scope="module")

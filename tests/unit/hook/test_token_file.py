@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from crabhook.hook.client import read_options
+from crabhook.hook import read_options
 
 
 def own(path: Path, content: bytes) -> None:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from crabhook.hook.client import _own_folder
+from crabhook.hook import own_folder
 from crabhook.server.address import (
     MAX_SOCKET_PATH,
     AddressError,
@@ -82,4 +82,4 @@ def test_server_and_client_look_in_the_same_place(
         monkeypatch.setenv("XDG_RUNTIME_DIR", runtime)
     environment = {} if runtime is None else {b"XDG_RUNTIME_DIR": runtime.encode()}
     monkeypatch.setattr("posix.environ", environment)
-    assert str(default_address().path.parent) == _own_folder().decode()
+    assert str(default_address().path.parent) == own_folder().decode()

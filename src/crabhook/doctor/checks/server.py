@@ -12,7 +12,7 @@ from crabhook.doctor.asking import Answer, Heard, Knock, ask, knock
 from crabhook.doctor.entry import Entry
 from crabhook.doctor.facts import Case
 from crabhook.doctor.finding import Finding, Status
-from crabhook.hook.client import Options
+from crabhook.hook import Options
 from crabhook.hook.fallback import remedy_of
 from crabhook.model.document import parse
 from crabhook.model.errors import CrabhookError

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from crabhook.hook.client import Unanswered
+from crabhook.hook import Unanswered
 from tests.unit.hook.peers import Script, ask, listening, start_hook
 from tests.unit.hook.test_call import ACCEPTED, SETTINGS, frame, head
 from tests.unit.hook.test_client import options_for
