@@ -2,7 +2,6 @@
 
 import re
 
-from crabhook.policy.shell import words
 from crabhook.policy.shell.line import Line, UnreadableError
 from crabhook.policy.shell.script import NUMBER, Atom, Kind
 from crabhook.policy.shell.variables import NUMBERS
@@ -28,7 +27,7 @@ def read(line: Line, end: str) -> None:
             elif opened and line.take(")"):
                 opened -= 1
             elif line.here == "$":
-                atom, _ = words.dollar(line)
+                atom, _ = line.readers.dollar(line)
                 line.found.variables.must_count((atom,), _WHERE)
             elif match := line.match(_TOKEN):
                 if name := match["name"]:
@@ -36,7 +35,7 @@ def read(line: Line, end: str) -> None:
                 before = match[0] if match[0].strip() else before
             elif line.here == "`":
                 line.found.trouble("backquotes in arithmetic")
-                words.backquoted(line)
+                line.readers.backquoted(line)
             else:
                 raise UnreadableError("arithmetic with more than numbers and plain variables")
 

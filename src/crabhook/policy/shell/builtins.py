@@ -233,7 +233,7 @@ def _script(text: str, line: Line) -> str:
     if inner.scripts > MAX_SCRIPTS:
         return "a script in a script in a script"
     try:
-        inner.read_list(inner, frozenset())
+        inner.readers.commands(inner, frozenset())
         if inner.here or inner.pending:
             return "a script in a word, which is not well-formed"
     except UnreadableError as error:

@@ -44,7 +44,7 @@ def read(line: Line, word: str) -> None:
 def _commands(line: Line, *stops: str) -> str:
     """Take commands up to one of the words, which is taken too and returned."""
     before = len(line.found.commands), line.at
-    line.read_list(line, frozenset(stops))
+    line.readers.commands(line, frozenset(stops))
     word = line.plain_word()
     if word not in stops:
         raise UnreadableError(f"{' or '.join(stops)} is missing")
@@ -118,7 +118,7 @@ def _case(line: Line) -> None:
             return
         line.take("(")
         _patterns(line)
-        line.read_list(line, frozenset({";;", "esac"}))
+        line.readers.commands(line, frozenset({";;", "esac"}))
         redirects.skip_lines(line)
         if not line.take(";;") and line.plain_word() != "esac":
             raise UnreadableError("esac is missing")
@@ -168,6 +168,6 @@ def _body(line: Line, name: Word) -> None:
             line.expect("{")
             _commands(line, "}")
         else:
-            line.read_list(line, frozenset({")"}))
+            line.readers.commands(line, frozenset({")"}))
             line.expect(")")
     redirects.after_compound(line)

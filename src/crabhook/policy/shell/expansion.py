@@ -2,9 +2,8 @@
 
 import re
 
-from crabhook.policy.shell import words
 from crabhook.policy.shell.line import Line, UnreadableError
-from crabhook.policy.shell.script import NUMBER, Atom, Kind, Piece
+from crabhook.policy.shell.script import NUMBER, Atom, Kind, Piece, values_of
 from crabhook.policy.shell.wrappers import is_plain
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*|[0-9]+|[@*#?$!_-]")
@@ -97,7 +96,7 @@ def _offset(line: Line) -> None:
         _count(line, match[0])
         return
     if line.ahead("$((") or line.ahead("${#"):
-        atom, _ = words.dollar(line)
+        atom, _ = line.readers.dollar(line)
         line.found.variables.must_count((atom,), "${…:…}")
         return
     line.found.trouble("${…:…} computes its place when it runs")
@@ -128,11 +127,11 @@ def subscript(line: Line) -> None:
 
 def _key(line: Line, text: str) -> None:
     """Keep that a quoted subscript is digits, or names of variables that are."""
-    names = re.findall(r"[A-Za-z_]\w*", text)
-    if re.search(r"[ ./:-]", text) and not text.startswith("$"):
-        names = re.findall(r"[A-Za-z_]\w*", text)
-    for name in names:
+    for name in re.findall(r"[A-Za-z_]\w*", text):
         _count(line, name)
+
+
+_CHANGED = frozenset(" *?[~")  # outside quotes, they make a text several words or other ones
 
 
 def _operand(
@@ -145,35 +144,23 @@ def _operand(
         while line.here and line.here != end:
             letter = line.here
             if match := line.match(_OPERAND_PLAIN if end == "}" else _SUBSCRIPT_PLAIN):
-                text = match[0]
-                parts.append(
-                    (
-                        Atom(
-                            Kind.TEXT
-                            if quoted
-                            else Kind.ANY
-                            if set(text) & set(" *?[~")
-                            else Kind.TEXT,
-                            text,
-                            joined=True,
-                        ),
-                        (text,),
-                    )
-                )
+                becomes_more = not quoted and not _CHANGED.isdisjoint(match[0])
+                atom = Atom(Kind.ANY if becomes_more else Kind.TEXT, match[0])
+                parts.append((atom, (match[0],)))
             elif letter == "'" and not quoted:
                 parts += _from_word(line)
             elif letter == '"':
                 if quoted and not _INNER_QUOTES.match(line.text, line.at):
                     troubles("quotes inside ${…} between quotes, which shells read apart")
-                parts += words.read_quoted(line)
+                parts += line.readers.quoted(line)
             elif letter == "$":
-                parts.append(words.dollar(line, quoted=quoted))
+                parts.append(line.readers.dollar(line, quoted=quoted))
             elif letter == "`":
                 troubles("backquotes inside ${…}, which shells read apart")
-                parts.append(words.backquoted(line, quoted=quoted))
+                parts.append(line.readers.backquoted(line, quoted=quoted))
             else:
                 parts.append(_odd(line, quoted=quoted))
-    return tuple(atom for atom, _ in parts), words.values_of(parts)
+    return tuple(atom for atom, _ in parts), values_of(parts)
 
 
 _SUBSCRIPT_PLAIN = re.compile(r"[^\]'\"\\$`{}<>()&;|\n]+")

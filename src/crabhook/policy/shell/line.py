@@ -9,8 +9,9 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import Protocol
 
-from crabhook.policy.shell.script import Command, Redirect, Word
+from crabhook.policy.shell.script import Command, Piece, Redirect, Word
 from crabhook.policy.shell.variables import Variables
 
 MAX_DEPTH = 40  # a person's line has five
@@ -77,13 +78,35 @@ class Found:
         self.commands.append(command)
 
 
+class PieceReader(Protocol):
+    """Takes what stands for a piece of a word; `quoted`: between double quotes."""
+
+    def __call__(self, line: "Line", *, quoted: bool = False) -> Piece:
+        """Take it."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Readers:
+    """What reads the constructs that may stand inside one another.
+
+    `commands` takes commands up to one of the words given, `dollar` what a
+    dollar sign stands for, `quoted` double quotes, `backquoted` backquotes.
+    """
+
+    commands: Callable[["Line", frozenset[str]], Shape]
+    dollar: PieceReader
+    quoted: Callable[["Line"], list[Piece]]
+    backquoted: PieceReader
+
+
 @dataclass
 class Line:
-    """A text and the place in it; `read_list` reads commands up to one of the words given."""
+    """A text and the place in it."""
 
     text: str
     found: Found
-    read_list: Callable[["Line", frozenset[str]], Shape]
+    readers: Readers
     depth: int = 0
     within: int = 0  # substitutions around it
     scripts: int = 0  # words around it that are scripts
@@ -153,7 +176,7 @@ class Line:
         """Return another text to read into the same findings."""
         if self.depth >= MAX_DEPTH:
             raise UnreadableError(f"it is nested deeper than {MAX_DEPTH} levels")
-        return Line(text, self.found, self.read_list, self.depth + 1, self.within + 1, self.scripts)
+        return Line(text, self.found, self.readers, self.depth + 1, self.within + 1, self.scripts)
 
     def crossed(self, start: int) -> None:
         """Say so where a line ended inside a word while a here-document waits for its lines."""

@@ -14,9 +14,9 @@ from crabhook.policy.names import names
 from crabhook.policy.shell import arithmetic, compound, literal, redirects
 from crabhook.policy.shell.builtins import DECLARING, builtin_trouble
 from crabhook.policy.shell.expansion import subscript
-from crabhook.policy.shell.line import Found, Line, Shape, UnreadableError
+from crabhook.policy.shell.line import Found, Line, Readers, Shape, UnreadableError
 from crabhook.policy.shell.script import ANY, Assignment, Command, Flow, Redirect, Script, Word
-from crabhook.policy.shell.words import read_word
+from crabhook.policy.shell.words import backquoted, dollar, read_quoted, read_word
 from crabhook.policy.shell.wrappers import (
     is_plain,
     may_stand_before,
@@ -49,7 +49,7 @@ def read_script(text: str, known: Mapping[str, Sequence[str]]) -> Script:
     if odd := next((letter for letter in text if _is_odd(letter)), None):
         found.trouble(f"U+{ord(odd):04X}, a letter that a shell or an eye may read otherwise")
     try:
-        read_all(Line(text, found, read_list))
+        read_all(Line(text, found, _READERS))
     except UnreadableError as error:
         found.trouble(f"it is not well-formed, or more than rules know: {error}")
     return Script(
@@ -186,7 +186,7 @@ def _before_pipeline(line: Line) -> None:
 
 def _follows_keyword(line: Line, at: int) -> bool:
     """Whether what stands there makes the `time` before it the shell's own for sure."""
-    ahead = Line(line.text, line.found, line.read_list, at=at)
+    ahead = Line(line.text, line.found, line.readers, at=at)
     ahead.blanks()
     return (
         ahead.here == "("
@@ -370,3 +370,6 @@ def _array(line: Line) -> Word:
         raise UnreadableError("a word that touches an array's end")  # `a=()#` begins no comment
     raw = line.text[start : line.at]
     return Word(raw, tuple(dict.fromkeys(values)) or ("",), fixed=False, atoms=(ANY,))
+
+
+_READERS = Readers(read_list, dollar, read_quoted, backquoted)

@@ -1,7 +1,9 @@
 """The parts of a shell line, as values."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import Enum, StrEnum
+from itertools import islice, product
 from typing import TypeAlias
 
 
@@ -28,6 +30,15 @@ class Atom:
 
 Piece: TypeAlias = tuple[Atom, tuple[str, ...]]
 """A piece of a word, and the texts that it may be."""
+
+MAX_VALUES = 16
+
+
+def values_of(pieces: Sequence[Piece]) -> tuple[str, ...]:
+    """Return the texts that the pieces of a word may make together, the likeliest first."""
+    combinations = islice(product(*(values for _, values in pieces)), MAX_VALUES)
+    return tuple(dict.fromkeys("".join(one) for one in combinations)) or ("",)
+
 
 ANY = Atom(Kind.ANY, joined=False)
 WRITTEN = Atom(Kind.ANY, "written in the line", joined=False)

@@ -7,14 +7,11 @@ are then guesses, good enough to deny by.
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from itertools import islice, product
 
 from crabhook.policy.shell import arithmetic, expansion, literal, numbers
 from crabhook.policy.shell.line import Line, Shape, UnreadableError
-from crabhook.policy.shell.script import ANY, NUMBER, WRITTEN, Atom, Kind, Piece, Word
+from crabhook.policy.shell.script import ANY, NUMBER, WRITTEN, Atom, Kind, Piece, Word, values_of
 from crabhook.policy.shell.variables import Variables
-
-MAX_VALUES = 16
 
 _PLAIN = re.compile(r"[^ \t\n;&|<>()'\"\\$`]+")
 _QUOTED_PLAIN = re.compile(r'[^"\\$`]+')
@@ -98,12 +95,6 @@ def _joined(raw: str, parts: list[Piece], *, glob: bool, braces: Sequence[str]) 
 
 def _brace_atoms(braces: Sequence[str]) -> tuple[Atom, ...]:
     return (NUMBER,) if all(one.isdigit() for one in braces) else (WRITTEN,)
-
-
-def values_of(parts: list[Piece]) -> tuple[str, ...]:
-    """Return the texts that the pieces may make together, the likeliest first."""
-    combinations = islice(product(*(values for _, values in parts)), MAX_VALUES)
-    return tuple(dict.fromkeys("".join(one) for one in combinations)) or ("",)
 
 
 def _text(text: str) -> Piece:
@@ -251,7 +242,7 @@ def _substitution(line: Line, *, quoted: bool) -> Piece:
     line.pending = []
     before = len(line.found.commands)
     with line.nested(substitution=True):
-        shape = line.read_list(line, frozenset({")"}))
+        shape = line.readers.commands(line, frozenset({")"}))
     if line.pending:
         raise UnreadableError("a here-document without its lines")
     line.pending = outer
@@ -284,7 +275,7 @@ def backquoted(line: Line, *, quoted: bool = False) -> Piece:
         line.found.trouble("quotes between backquotes between quotes")
     before = len(line.found.commands)
     inner = line.inner(text)
-    shape = inner.read_list(inner, frozenset())
+    shape = inner.readers.commands(inner, frozenset())
     if inner.pending:
         raise UnreadableError("a here-document without its lines")
     line.at = end + 1

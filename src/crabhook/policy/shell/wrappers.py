@@ -120,6 +120,15 @@ def unwrapped(command: Command) -> list[Sequence[Word]]:
     return readings
 
 
+# Subcommands of git that run what they are told, and options of some programs that do.
+_GIT_RUNS = names("submodule rebase bisect filter-branch difftool mergetool config")
+_TELL_OTHERS = names("git tar rsync man less sort rg fd")
+_RUNS = re.compile(
+    r"-c|-x|-O|-e|-I|--exec|--ext|--open|--upload|--receive|--config|--to-command|--use-compress"
+    r"|--checkpoint-action|--rsh|--info-script|--pager|-P|--pre|--compress|-X"
+)
+
+
 def runs_the_unknown(command: Command) -> bool:
     """Whether what the command is, or what it runs in its turn, is only known when it runs."""
     if not command.words[0].fixed:
@@ -132,24 +141,20 @@ def runs_the_unknown(command: Command) -> bool:
         return True
     if all(word.fixed for word in words):
         return False
+    return _is_told_what_to_run(words)
+
+
+def _is_told_what_to_run(words: Sequence[Word]) -> bool:
+    """Whether a word that is only known when the line runs may tell the program what to run."""
     name = basename(words[0].text)
     if name in RUNNERS or (name == "git" and any(word.text in _GIT_RUNS for word in words[1:])):
         return True
-    after = [("", words[0]), *((before.text, word) for before, word in pairwise(words))]
-    return any(
-        not word.fixed and (_RUNS.match(word.raw) or _RUNS.fullmatch(before))
-        for before, word in after
-        if name in _TELL_OTHERS
+    return name in _TELL_OTHERS and any(
+        not word.fixed and (_RUNS.match(word.raw) or _RUNS.fullmatch(before.text))
+        for before, word in pairwise(words)
     )
 
 
-# Subcommands of git that run what they are told, and options of some programs that do.
-_GIT_RUNS = names("submodule rebase bisect filter-branch difftool mergetool config")
-_TELL_OTHERS = names("git tar rsync man less sort rg fd")
-_RUNS = re.compile(
-    r"-c|-x|-O|-e|-I|--exec|--ext|--open|--upload|--receive|--config|--to-command|--use-compress"
-    r"|--checkpoint-action|--rsh|--info-script|--pager|-P|--pre|--compress|-X"
-)
 # Variables by which a program is told what to run.
 _NAMES_A_PROGRAM = re.compile(
     r"GIT_.*|(?:.*_)?(?:EDITOR|PAGER|VISUAL|BROWSER|SHELL|COMMAND|DIFF|RSH|SSH|ASKPASS|LESSOPEN|LESSCLOSE)"
