@@ -1,7 +1,6 @@
 """One call in front of the law."""
 
 from dataclasses import dataclass
-from enum import IntEnum
 from functools import cached_property
 from itertools import takewhile
 from typing import TypeAlias
@@ -11,12 +10,21 @@ from crabhook.policy.globs import fits_shell_glob, selects
 from crabhook.policy.holding import Wanted, wanted_by
 from crabhook.policy.index import Placed, RuleIndex
 from crabhook.policy.matcher import CommandMatcher, PathMatcher
-from crabhook.policy.parts import Call, CommandPart, FetchPart, FilePart, NamePart, Part, Use
+from crabhook.policy.parts import Call, FilePart, Part, Use
 from crabhook.policy.paths import Anchor, Bases, is_within, place
 from crabhook.policy.programs import NAMES_ONLY, PRINTERS, READ_NOTHING, WRITERS
 from crabhook.policy.protected import Protected
 from crabhook.policy.rule import RuleScope, RuleVerdict
-from crabhook.policy.ruling import PartRuling, Ruling
+from crabhook.policy.ruling import (
+    PartRuling,
+    Rank,
+    RankedRuling,
+    Ruling,
+    kind_of_part,
+    question_about_folder,
+    question_about_search,
+    ruling_by_rule,
+)
 from crabhook.policy.shell.mentions import Mentions
 from crabhook.policy.surroundings import Surroundings
 
@@ -49,26 +57,6 @@ class Law:
 _Match: TypeAlias = tuple[Placed, str]  # a rule, and which of its matchers it was
 
 
-class _Rank(IntEnum):
-    """How early in the order something was said."""
-
-    DENY = 0
-    PROTECTED = 1
-    ASK = 2
-    ALLOW = 3
-    PASS = 4
-    NOTHING = 5
-
-
-@dataclass(frozen=True, slots=True)
-class _Said:
-    """What was said of one part, and by which rule in the order."""
-
-    rank: _Rank
-    order: int
-    part: PartRuling
-
-
 class Judging:
     """Asks the law about each part of one call."""
 
@@ -87,9 +75,9 @@ class Judging:
         """Return the ruling on the whole call."""
         required = [self._said(part, hidden=False) for part in self._call.required]
         suspected = [self._said(part, hidden=True) for part in self._call.suspected]
-        hits = [one for one in suspected if one.rank is not _Rank.NOTHING]
+        hits = [one for one in suspected if one.rank is not Rank.NOTHING]
         parts = tuple(dict.fromkeys(one.part for one in (*required, *hits)))
-        against = [one for one in (*required, *hits) if one.rank <= _Rank.ASK]
+        against = [one for one in (*required, *hits) if one.rank <= Rank.ASK]
         if not against and (held := self._held()):
             parts, against = (*parts, held.part), [held]
         if against:
@@ -104,7 +92,7 @@ class Judging:
             why = f"no rule may allow this: {self._call.troubles[0]}"
             return Ruling(None, None, why, parts, self._call.troubles)
         last = max(required, key=lambda one: one.rank, default=None)
-        if last is None or last.rank is _Rank.NOTHING:
+        if last is None or last.rank is Rank.NOTHING:
             why = f"no rule speaks of {last.part.text}" if last else "no rule speaks of it"
             return Ruling(None, None, why, parts)
         return self._decided(last, parts)
@@ -129,31 +117,33 @@ class Judging:
                 return f"{starts}, and a rule denies or asks: {against.rule.where}"
         return ""
 
-    def _decided(self, by: _Said, parts: tuple[PartRuling, ...]) -> Ruling:
-        protected = by.part.why if by.rank is _Rank.PROTECTED else ""
+    def _decided(self, by: RankedRuling, parts: tuple[PartRuling, ...]) -> Ruling:
+        protected = by.part.why if by.rank is Rank.PROTECTED else ""
         why = f"{by.part.why}: {by.part.text}" if protected else by.part.why
         verdict, rule = by.part.verdict, by.part.rule
         return Ruling(verdict, rule, why, parts, self._call.troubles, protected)
 
-    def _said(self, part: Part, *, hidden: bool) -> _Said:
+    def _said(self, part: Part, *, hidden: bool) -> RankedRuling:
         """Return what is said of one part: the first of deny, protected, ask, allow, pass."""
         if match := self._first_hit(self._law.deny, part):
-            return _by_rule(_Rank.DENY, match, part, hidden=hidden)
+            return ruling_by_rule(Rank.DENY, match, part, hidden=hidden)
         if entry := self._law.protected.concerned(part, self._bases):
             why = f"{entry.what} always reach a person (protected: {entry.name})"
             verdict = RuleVerdict.ASK_OPERATOR
-            said = PartRuling(_kind(part), part.text, verdict, None, why, hidden)
-            return _Said(_Rank.PROTECTED, 0, said)
+            said = PartRuling(kind_of_part(part), part.text, verdict, None, why, hidden)
+            return RankedRuling(Rank.PROTECTED, 0, said)
         if match := self._first_hit(self._law.ask, part):
-            return _by_rule(_Rank.ASK, match, part, hidden=hidden)
+            return ruling_by_rule(Rank.ASK, match, part, hidden=hidden)
         if not hidden:
-            for rank, index in ((_Rank.ALLOW, self._law.allow), (_Rank.PASS, self._law.leave)):
+            for rank, index in ((Rank.ALLOW, self._law.allow), (Rank.PASS, self._law.leave)):
                 if match := self._first_cover(index, part):
-                    return _by_rule(rank, match, part, hidden=hidden)
-        nothing = PartRuling(_kind(part), part.text, None, None, "no rule speaks of it", hidden)
-        return _Said(_Rank.NOTHING, 0, nothing)
+                    return ruling_by_rule(rank, match, part, hidden=hidden)
+        nothing = PartRuling(
+            kind_of_part(part), part.text, None, None, "no rule speaks of it", hidden
+        )
+        return RankedRuling(Rank.NOTHING, 0, nothing)
 
-    def _held(self) -> _Said | None:
+    def _held(self) -> RankedRuling | None:
         """Return what is said of the files that the call reads with a folder that holds them."""
         looked_into: set[str] = set()
         if not self._law.wanted:
@@ -166,7 +156,7 @@ class Judging:
                 if len(looked_into) > FOLDERS:
                     if part.program in READ_NOTHING:
                         break
-                    return _unknown(part, folder, "it goes into too many folders")
+                    return question_about_folder(part, folder, "it goes into too many folders")
                 if said := self._held_by(folder, part):
                     return said
         return None
@@ -177,7 +167,7 @@ class Judging:
             return False
         return any(self._law.wanted.may_be_in(one.named) for one in part.places)
 
-    def _held_by(self, folder: str, part: FilePart) -> _Said | None:
+    def _held_by(self, folder: str, part: FilePart) -> RankedRuling | None:
         below, deep = self._surroundings.below(folder, self._law.wanted), part.deep
         cut = deep is not None and deep.split and below.odd
         for name in below.found:
@@ -189,19 +179,19 @@ class Judging:
                 uses.append(FilePart(name, Use.NAMED, where, program=part.program))
             for file in uses:
                 said = self._said(file, hidden=True)
-                if said.rank <= _Rank.ASK and not self._is_for_all(said, file, part):
-                    return _asked(said, part)
+                if said.rank <= Rank.ASK and not self._is_for_all(said, file, part):
+                    return question_about_search(said, part)
         if part.program in READ_NOTHING:
             return None
         if not below.whole:
-            return _unknown(part, folder, "nobody could look at all that is in it")
+            return question_about_folder(part, folder, "nobody could look at all that is in it")
         if deep is not None and deep.follows and below.leads_out:
-            return _unknown(part, folder, "a link in it leads elsewhere")
+            return question_about_folder(part, folder, "a link in it leads elsewhere")
         return None
 
-    def _is_for_all(self, said: _Said, file: FilePart, part: FilePart) -> bool:
+    def _is_for_all(self, said: RankedRuling, file: FilePart, part: FilePart) -> bool:
         """Whether the file is protected alone, and a search may show it all the same."""
-        if said.rank is not _Rank.PROTECTED or part.program in WRITERS | READ_NOTHING:
+        if said.rank is not Rank.PROTECTED or part.program in WRITERS | READ_NOTHING:
             return False
         return any(self._law.protected.may_be_shown(one, self._bases) for one in file.places)
 
@@ -281,49 +271,9 @@ def _speaks_of(placed: Placed, name: str, mentions: Mentions) -> bool:
     return False
 
 
-def _by_rule(rank: _Rank, match: _Match, part: Part, *, hidden: bool) -> _Said:
-    placed, text = match
-    rule = placed.rule
-    why = f"{rule.where}: {rule.verdict} {text}" + (f" ({rule.note})" if rule.note else "")
-    said = PartRuling(_kind(part), part.text, rule.verdict, rule, why, hidden)
-    return _Said(rank, placed.order, said)
-
-
-def _asked(said: _Said, part: FilePart) -> _Said:
-    """Return what is said of a file as a question about the search that reads it."""
-    verdict = said.part.verdict
-    if verdict is RuleVerdict.DENY:
-        verdict = RuleVerdict.ASK_OPERATOR
-    why = f"it reads {said.part.text} too, and of that: {said.part.why}"
-    rank = _Rank.PROTECTED if said.rank is _Rank.PROTECTED else _Rank.ASK
-    return _Said(
-        rank, said.order, PartRuling(_kind(part), part.text, verdict, None, why, hidden=True)
-    )
-
-
-def _unknown(part: FilePart, folder: str, why: str) -> _Said:
-    why = f"what a rule denies or protects may be in {folder}: {why}"
-    verdict = RuleVerdict.ASK_OPERATOR
-    return _Said(_Rank.ASK, 0, PartRuling(_kind(part), part.text, verdict, None, why, hidden=True))
-
-
 def _above_wildcards(name: str, part: FilePart) -> str:
     """Return the folder that a name is in or below, as far as it has no wildcards."""
     if not part.glob:
         return name
     fixed = takewhile(lambda one: not set(one) & set("*?[{"), name.split("/"))
     return "/".join(fixed) or "/"
-
-
-def _kind(part: Part) -> str:
-    match part:
-        case CommandPart():
-            return "command"
-        case FilePart():
-            return str(part.use)
-        case FetchPart():
-            return "fetch"
-        case NamePart():
-            return "agent" if "Agent" in part.tools else "skill"
-        case _:
-            return "tool"

@@ -1,7 +1,10 @@
 """What the policy says of a call."""
 
 from dataclasses import dataclass
+from enum import IntEnum
 
+from crabhook.policy.index import Placed
+from crabhook.policy.parts import CommandPart, FetchPart, FilePart, NamePart, Part
 from crabhook.policy.rule import Rule, RuleVerdict
 
 
@@ -37,3 +40,70 @@ class Ruling:
     parts: tuple[PartRuling, ...] = ()
     troubles: tuple[str, ...] = ()
     protected: str = ""
+
+
+class Rank(IntEnum):
+    """How early in the order something was said."""
+
+    DENY = 0
+    PROTECTED = 1
+    ASK = 2
+    ALLOW = 3
+    PASS = 4
+    NOTHING = 5
+
+
+@dataclass(frozen=True, slots=True)
+class RankedRuling:
+    """The ruling on one part, and which place in the order it has."""
+
+    rank: Rank
+    order: int
+    part: PartRuling
+
+
+def ruling_by_rule(
+    rank: Rank, match: tuple[Placed, str], part: Part, *, hidden: bool
+) -> RankedRuling:
+    """Return the ruling of a rule, and of which of its matchers, on a part."""
+    placed, text = match
+    rule = placed.rule
+    why = f"{rule.where}: {rule.verdict} {text}" + (f" ({rule.note})" if rule.note else "")
+    said = PartRuling(kind_of_part(part), part.text, rule.verdict, rule, why, hidden)
+    return RankedRuling(rank, placed.order, said)
+
+
+def question_about_search(said: RankedRuling, part: FilePart) -> RankedRuling:
+    """Return the ruling on a file as a question about the search that reads the file."""
+    verdict = said.part.verdict
+    if verdict is RuleVerdict.DENY:
+        verdict = RuleVerdict.ASK_OPERATOR
+    why = f"it reads {said.part.text} too, and of that: {said.part.why}"
+    rank = Rank.PROTECTED if said.rank is Rank.PROTECTED else Rank.ASK
+    return RankedRuling(
+        rank, said.order, PartRuling(kind_of_part(part), part.text, verdict, None, why, hidden=True)
+    )
+
+
+def question_about_folder(part: FilePart, folder: str, why: str) -> RankedRuling:
+    """Return the question about a folder that nobody could look at whole."""
+    why = f"what a rule denies or protects may be in {folder}: {why}"
+    verdict = RuleVerdict.ASK_OPERATOR
+    return RankedRuling(
+        Rank.ASK, 0, PartRuling(kind_of_part(part), part.text, verdict, None, why, hidden=True)
+    )
+
+
+def kind_of_part(part: Part) -> str:
+    """Return a word for what the part is."""
+    match part:
+        case CommandPart():
+            return "command"
+        case FilePart():
+            return str(part.use)
+        case FetchPart():
+            return "fetch"
+        case NamePart():
+            return "agent" if "Agent" in part.tools else "skill"
+        case _:
+            return "tool"

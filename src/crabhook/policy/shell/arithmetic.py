@@ -7,7 +7,7 @@ from crabhook.policy.shell.script import NUMBER, Atom, Kind
 from crabhook.policy.shell.variables import NUMBERS
 from crabhook.policy.shell.wrappers import is_plain
 
-_TOKEN = re.compile(
+_NUMERIC = re.compile(
     r"[ \t\n]+|0[xX][0-9a-fA-F]+|[0-9]+#?|(?P<name>[A-Za-z_][A-Za-z0-9_]*)"
     r"|[-+*/%<>=!&|^~?:,]"
 )
@@ -15,7 +15,7 @@ _SETS = re.compile(r"[ \t]*(?:=(?!=)|(?:[-+*/%&|^]|<<|>>)=|\+\+|--)")
 _WHERE = "arithmetic"
 
 
-def read(line: Line, end: str) -> None:
+def read_arithmetic(line: Line, end: str) -> None:
     """Take an expression up to `end`, which is taken too: `))`, `;`, or nothing for all of it."""
     opened, before = 0, ""
     with line.nested():
@@ -29,7 +29,7 @@ def read(line: Line, end: str) -> None:
             elif line.here == "$":
                 atom, _ = line.readers.dollar(line)
                 line.found.variables.must_count((atom,), _WHERE)
-            elif match := line.match(_TOKEN):
+            elif match := line.match(_NUMERIC):
                 if name := match["name"]:
                     _name(line, name, before)
                 before = match[0] if match[0].strip() else before

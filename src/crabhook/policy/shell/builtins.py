@@ -10,9 +10,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from crabhook.policy.names import names
 from crabhook.policy.programs import OPENERS, READERS
-from crabhook.policy.shell import arithmetic, numbers
+from crabhook.policy.shell.arithmetic import read_arithmetic
 from crabhook.policy.shell.conditions import plain_test
 from crabhook.policy.shell.line import Line, UnreadableError
+from crabhook.policy.shell.numbers import NUMBER_PRINTERS
 from crabhook.policy.shell.script import ANY, Command, Word
 from crabhook.policy.shell.wrappers import WRAPPED, is_plain, unwrapped
 
@@ -68,7 +69,7 @@ def is_taken(name: str) -> bool:
         or name in OPENERS
         or name in READERS
         or name in WRAPPED
-        or name in numbers.PRINTERS
+        or name in NUMBER_PRINTERS
     )
 
 
@@ -246,7 +247,7 @@ def _let(words: Sequence[Word], line: Line) -> str:
         if not word.fixed:
             return _unknown(words)
         try:
-            arithmetic.read(line.inner(word.text), "")
+            read_arithmetic(line.inner(word.text), "")
         except UnreadableError as error:
             return str(error)
     return ""

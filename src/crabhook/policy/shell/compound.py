@@ -2,7 +2,8 @@
 
 import re
 
-from crabhook.policy.shell import arithmetic, redirects
+from crabhook.policy.shell import redirects
+from crabhook.policy.shell.arithmetic import read_arithmetic
 from crabhook.policy.shell.builtins import is_taken
 from crabhook.policy.shell.conditions import double_test
 from crabhook.policy.shell.line import Line, UnreadableError
@@ -69,7 +70,7 @@ def _for(line: Line) -> None:
     line.blanks()
     if line.take("(("):
         for end in (";", ";", "))"):
-            arithmetic.read(line, end)
+            read_arithmetic(line, end)
         line.blanks()
         line.take(";")
         _loop(line)

@@ -22,7 +22,7 @@ _OPERAND_PLAIN = re.compile(r"[^}'\"\\$`{<>()&;|\n]+")
 _INNER_QUOTES = re.compile(r'"(?:[\w./:@%+,=*-]|\$[A-Za-z_]\w*|\$\{\w+\})*"', re.ASCII)
 
 
-def read(line: Line, *, quoted: bool) -> Piece:
+def read_expansion(line: Line, *, quoted: bool) -> Piece:
     """Take an expansion after its `${`."""
     variables = line.found.variables
     if line.match(_LENGTH):

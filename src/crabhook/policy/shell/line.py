@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from crabhook.policy.shell.script import Command, Piece, Redirect, Word
+from crabhook.policy.shell.script import Command, Piece, Redirect, Shape, Word
 from crabhook.policy.shell.variables import Variables
 
 MAX_DEPTH = 40  # a person's line has five
@@ -24,14 +24,6 @@ _DELIMITERS = " \t\n;&|<>()"
 
 class UnreadableError(Exception):
     """What follows belongs to no construct that is read; the text says why, for a person."""
-
-
-@dataclass(slots=True)
-class Shape:
-    """What a list of commands prints, as far as its form tells: `last` where it is one pipeline."""
-
-    last: Command | None = None
-    mixed: bool = False  # its errors are printed among what it prints
 
 
 @dataclass(slots=True)

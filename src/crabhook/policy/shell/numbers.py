@@ -3,8 +3,7 @@
 import re
 
 from crabhook.policy.names import names
-from crabhook.policy.shell.line import Shape
-from crabhook.policy.shell.script import NUMBER, Atom, Command, Word
+from crabhook.policy.shell.script import NUMBER, Atom, Command, Shape, Word
 
 # The whole command, its words fixed; a blank stands between words.
 _FORMS = tuple(
@@ -26,7 +25,7 @@ _OPERATORS = frozenset({"+", "-", "*", "/", "%"})
 _STAT = (("stat", "-c", "%s"), ("stat", "-c", "%Y"), ("stat", "-f%z"), ("stat", "-f", "%z"))
 
 # Whose output a line may count on: no function of the line may have such a name.
-PRINTERS = names("wc nproc date id tput git grep stat seq expr")
+NUMBER_PRINTERS = names("wc nproc date id tput git grep stat seq expr")
 
 
 def counts(shape: Shape) -> tuple[Atom, ...]:

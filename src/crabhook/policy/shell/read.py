@@ -11,11 +11,21 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from crabhook.policy.names import names
-from crabhook.policy.shell import arithmetic, compound, literal, redirects
-from crabhook.policy.shell.builtins import DECLARING, builtin_trouble
-from crabhook.policy.shell.expansion import subscript
-from crabhook.policy.shell.line import Found, Line, Readers, Shape, UnreadableError
-from crabhook.policy.shell.script import ANY, Assignment, Command, Flow, Redirect, Script, Word
+from crabhook.policy.shell import compound, redirects
+from crabhook.policy.shell.arithmetic import read_arithmetic
+from crabhook.policy.shell.builtins import builtin_trouble
+from crabhook.policy.shell.line import Found, Line, Readers, UnreadableError
+from crabhook.policy.shell.literal import ansi, formatted
+from crabhook.policy.shell.script import (
+    ANY,
+    Assignment,
+    Command,
+    Flow,
+    Redirect,
+    Script,
+    Shape,
+    Word,
+)
 from crabhook.policy.shell.words import backquoted, dollar, read_quoted, read_word
 from crabhook.policy.shell.wrappers import (
     is_plain,
@@ -27,8 +37,6 @@ from crabhook.policy.shell.wrappers import (
 
 MAX_BYTES = 8 * 1024
 
-_ASSIGNED = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(\+?=|\[)")
-_ELEMENT_KEY = re.compile(r"\[(?:[\w.-]+|\"[\w ./:-]+\"|'[\w ./:-]+')\]=", re.ASCII)
 _TIME = re.compile(r"time(?:[ \t]+-p)?(?:[ \t]+--)?(?=[ \t])")
 _OPENERS = names("if while until for case function select coproc { [[")
 _CLOSERS = names("then elif else fi do done esac in }")
@@ -191,7 +199,7 @@ def _follows_keyword(line: Line, at: int) -> bool:
     return (
         ahead.here == "("
         or ahead.plain_word() in _RESERVED
-        or _ASSIGNED.match(ahead.text, ahead.at) is not None
+        or redirects.ASSIGNED.match(ahead.text, ahead.at) is not None
     )
 
 
@@ -203,8 +211,8 @@ def _hear(line: Line, commands: Sequence[Command]) -> None:
         if texts[:1] in (["echo"], ["printf"]):
             printed = [" ".join(texts[1:])]
             if texts[0] == "printf":
-                printed += [literal.formatted(texts[1:]), *texts[2:]]
-            line.found.given += dict.fromkeys((*printed, *map(literal.ansi, printed)))
+                printed += [formatted(texts[1:]), *texts[2:]]
+            line.found.given += dict.fromkeys((*printed, *map(ansi, printed)))
 
 
 def _command(line: Line, *, sure: bool) -> Command | None:
@@ -214,7 +222,7 @@ def _command(line: Line, *, sure: bool) -> Command | None:
     if line.ahead("(("):
         line.at += 2
         start = line.at
-        arithmetic.read(line, "))")
+        read_arithmetic(line, "))")
         if _DASH_RUNS.match(line.text, start) or set("|&") & set(line.text[start : line.at]):
             line.found.trouble("arithmetic with a word that is a command to dash")
         redirects.after_compound(line)
@@ -270,10 +278,10 @@ def _take(
     line: Line, words: list[Word], assignments: list[Assignment], *, redirected: bool
 ) -> None:
     """Take one word of a simple command, or an assignment."""
-    if _is_assignment(line, words):
-        assigned = _assignment(line)
+    if redirects.is_assignment(line, words):
+        assigned = redirects.read_assignment(line)
         if words:
-            words.append(_declared(assigned))
+            words.append(redirects.declared(assigned))
         else:
             assignments.append(assigned[0])
         return
@@ -307,69 +315,6 @@ def _finish(line: Line, command: Command, *, sure: bool) -> Command:
             found.trouble(trouble)
     found.add(replace(command, fed=True) if line.within else command)
     return command
-
-
-def _is_assignment(line: Line, words: Sequence[Word]) -> bool:
-    if words and not (words[0].fixed and words[0].raw in DECLARING):
-        return False
-    match = _ASSIGNED.match(line.text, line.at)
-    if not match or match[2] != "[":
-        return match is not None
-    close = line.text.find("]", match.end())
-    return close > 0 and line.text.startswith(("=", "+="), close + 1)
-
-
-def _assignment(line: Line) -> tuple[Assignment, str]:
-    """Take `name=value`; return it, and how it is written."""
-    start = line.at
-    match = line.match(_ASSIGNED)
-    name, array = (match[1], False) if match else ("", False)
-    if match and match[2] == "[":
-        line.at -= 1
-        subscript(line)
-        array = True
-        if not (line.take("=") or line.take("+=")):
-            raise UnreadableError("a part of an array that is not set")
-    if line.here == "(":
-        value = _array(line)
-        array = True
-    elif line.ends_word and line.text[line.at : line.at + 2] not in ("<(", ">("):
-        value = Word("", ("",))
-    else:
-        value = read_word(line, value=True)
-    if array:
-        line.found.variables.arrays.add(name)
-    elif match and match[2] == "+=":
-        value = replace(value, values=line.found.variables.appends(name, value.values))
-    return Assignment(name, value, array), line.text[start : line.at]
-
-
-def _declared(assigned: tuple[Assignment, str]) -> Word:
-    """Return an assignment as the word that it is to `export` and its like."""
-    one, raw = assigned
-    return Word(raw, (raw,), one.value.fixed and not one.array, assigns=one)
-
-
-def _array(line: Line) -> Word:
-    """Take `(…)` after an assignment's `=`."""
-    start = line.at
-    line.expect("(")
-    values: list[str] = []
-    with line.nested():
-        while True:
-            redirects.skip_lines(line)
-            if line.take(")"):
-                break
-            if line.here == "[":
-                if not line.match(_ELEMENT_KEY):
-                    line.found.trouble("a subscript that is computed when it runs")
-                elif not line.here or line.here in " \t\n)":
-                    continue
-            values += read_word(line).values
-    if line.here and line.here not in " \t\n;&|<>)":
-        raise UnreadableError("a word that touches an array's end")  # `a=()#` begins no comment
-    raw = line.text[start : line.at]
-    return Word(raw, tuple(dict.fromkeys(values)) or ("",), fixed=False, atoms=(ANY,))
 
 
 _READERS = Readers(read_list, dollar, read_quoted, backquoted)

@@ -1,9 +1,13 @@
-"""Redirects, here-documents, comments and the ends of lines."""
+"""What stands beside a command's words: redirects, here-documents, assignments, comments."""
 
 import re
+from collections.abc import Sequence
+from dataclasses import replace
 
+from crabhook.policy.shell.builtins import DECLARING
+from crabhook.policy.shell.expansion import subscript
 from crabhook.policy.shell.line import Heredoc, Line, UnreadableError
-from crabhook.policy.shell.script import Flow, Redirect, Word
+from crabhook.policy.shell.script import ANY, Assignment, Flow, Redirect, Word
 from crabhook.policy.shell.words import read_document, read_word
 
 _OPERATOR = re.compile(r"(?P<fd>[0-9]*)(?P<op><<<|<<-|<<|<>|<&|>&|>>|>\||>|<)|(?P<both>&>>|&>)")
@@ -14,6 +18,9 @@ _END = re.compile(
     r"(?=[ \t\n;&|<>()]|$)"
 )
 _FLOWS = {"<": Flow.READ, "<>": Flow.BOTH}
+
+ASSIGNED = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(\+?=|\[)")
+_ELEMENT_KEY = re.compile(r"\[(?:[\w.-]+|\"[\w ./:-]+\"|'[\w ./:-]+')\]=", re.ASCII)
 
 
 def skip_lines(line: Line) -> None:
@@ -157,3 +164,67 @@ def _body(line: Line, document: Heredoc) -> str:
         line.at = min(end + 1, len(line.text))
     line.found.trouble("a here-document without its end line")
     return line.text[start:]
+
+
+def is_assignment(line: Line, words: Sequence[Word]) -> bool:
+    """Whether an assignment comes next, behind these words of the command."""
+    if words and not (words[0].fixed and words[0].raw in DECLARING):
+        return False
+    match = ASSIGNED.match(line.text, line.at)
+    if not match or match[2] != "[":
+        return match is not None
+    close = line.text.find("]", match.end())
+    return close > 0 and line.text.startswith(("=", "+="), close + 1)
+
+
+def read_assignment(line: Line) -> tuple[Assignment, str]:
+    """Take `name=value`; return it, and how it is written."""
+    start = line.at
+    match = line.match(ASSIGNED)
+    name, array = (match[1], False) if match else ("", False)
+    if match and match[2] == "[":
+        line.at -= 1
+        subscript(line)
+        array = True
+        if not (line.take("=") or line.take("+=")):
+            raise UnreadableError("a part of an array that is not set")
+    if line.here == "(":
+        value = _array(line)
+        array = True
+    elif line.ends_word and line.text[line.at : line.at + 2] not in ("<(", ">("):
+        value = Word("", ("",))
+    else:
+        value = read_word(line, value=True)
+    if array:
+        line.found.variables.arrays.add(name)
+    elif match and match[2] == "+=":
+        value = replace(value, values=line.found.variables.appends(name, value.values))
+    return Assignment(name, value, array), line.text[start : line.at]
+
+
+def declared(assigned: tuple[Assignment, str]) -> Word:
+    """Return an assignment as the word that it is to `export` and its like."""
+    one, raw = assigned
+    return Word(raw, (raw,), one.value.fixed and not one.array, assigns=one)
+
+
+def _array(line: Line) -> Word:
+    """Take `(…)` after an assignment's `=`."""
+    start = line.at
+    line.expect("(")
+    values: list[str] = []
+    with line.nested():
+        while True:
+            skip_lines(line)
+            if line.take(")"):
+                break
+            if line.here == "[":
+                if not line.match(_ELEMENT_KEY):
+                    line.found.trouble("a subscript that is computed when it runs")
+                elif not line.here or line.here in " \t\n)":
+                    continue
+            values += read_word(line).values
+    if line.here and line.here not in " \t\n;&|<>)":
+        raise UnreadableError("a word that touches an array's end")  # `a=()#` begins no comment
+    raw = line.text[start : line.at]
+    return Word(raw, tuple(dict.fromkeys(values)) or ("",), fixed=False, atoms=(ANY,))

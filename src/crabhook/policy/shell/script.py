@@ -138,3 +138,11 @@ class Script:
     troubles: tuple[str, ...] = ()
     given: tuple[str, ...] = ()
     varies: bool = False
+
+
+@dataclass(slots=True)
+class Shape:
+    """What a list of commands prints, as far as its form tells: `last` where it is one pipeline."""
+
+    last: Command | None = None
+    mixed: bool = False  # its errors are printed among what it prints

@@ -8,9 +8,22 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from crabhook.policy.shell import arithmetic, expansion, literal, numbers
-from crabhook.policy.shell.line import Line, Shape, UnreadableError
-from crabhook.policy.shell.script import ANY, NUMBER, WRITTEN, Atom, Kind, Piece, Word, values_of
+from crabhook.policy.shell.arithmetic import read_arithmetic
+from crabhook.policy.shell.expansion import read_expansion
+from crabhook.policy.shell.line import Line, UnreadableError
+from crabhook.policy.shell.literal import ansi, braces, unescape
+from crabhook.policy.shell.numbers import counts, printed
+from crabhook.policy.shell.script import (
+    ANY,
+    NUMBER,
+    WRITTEN,
+    Atom,
+    Kind,
+    Piece,
+    Shape,
+    Word,
+    values_of,
+)
 from crabhook.policy.shell.variables import Variables
 
 _PLAIN = re.compile(r"[^ \t\n;&|<>()'\"\\$`]+")
@@ -105,13 +118,13 @@ def _braces(line: Line, raw: str, bare: str) -> tuple[str, ...]:
     if "{" not in bare or not ("," in raw or ".." in raw):
         return ()
     try:
-        found = literal.braces(raw) or ()
+        found = braces(raw) or ()
     except OverflowError:
         line.found.trouble("its braces make too many words to look at")
         return ()
     if found and _BARE_DOLLAR.search(raw):
         line.found.trouble("braces beside a variable, which may make another one's name")
-    return tuple(literal.unescape(re.sub(r"(?<!\\)['\"]", "", one)) for one in found)
+    return tuple(unescape(re.sub(r"(?<!\\)['\"]", "", one)) for one in found)
 
 
 def _raw(line: Line) -> list[Piece]:
@@ -181,12 +194,12 @@ def _dollar(line: Line, *, quoted: bool) -> Piece:
     line.at += 1
     if line.ahead("(("):
         line.at += 2
-        arithmetic.read(line, "))")
+        read_arithmetic(line, "))")
         return NUMBER, ("0", "")
     if line.take("("):
         return _substitution(line, quoted=quoted)
     if line.take("{"):
-        return expansion.read(line, quoted=quoted)
+        return read_expansion(line, quoted=quoted)
     if match := line.match(_NAME):
         return _variable(line, match[0], quoted=quoted)
     if match := line.match(_SPECIAL):
@@ -201,7 +214,7 @@ def _ansi(line: Line) -> Piece:
         raise UnreadableError("a quote that does not close")
     if "\\'" in match[1]:
         line.found.trouble("a quote inside $'…', which dash ends there")
-    return _text(literal.ansi(match[1]))
+    return _text(ansi(match[1]))
 
 
 def _lone(line: Line, *, quoted: bool) -> Piece:
@@ -256,8 +269,8 @@ def _printed(line: Line, before: int, shape: Shape, *, quoted: bool) -> Piece:
     commands = line.found.commands[before:]
     guess: tuple[str, ...] = ()
     if len(commands) == 1 and commands[0].words:
-        guess = numbers.printed(commands[0])
-    if operands := numbers.counts(shape):
+        guess = printed(commands[0])
+    if operands := counts(shape):
         return line.found.variables.either(*((one,) for one in operands)), ("0", "")
     return Atom(Kind.ANY, joined=quoted), (*guess, "")
 
