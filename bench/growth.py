@@ -30,10 +30,10 @@ from bench.record import KEEP, Call, asked_and_decided
 from bench.served import headless, new_home
 from bench.table import table
 from crabhook.platforms import PLATFORMS
-from crabhook.policy.engine import Policy
+from crabhook.policy.context import Surroundings
+from crabhook.policy.evaluate import Policy
 from crabhook.policy.protected import Protected
 from crabhook.policy.rulefile import read_rules
-from crabhook.policy.surroundings import Surroundings
 from crabhook.store.sqlite import SqliteStore
 
 # Characters of what a Write is to write, and of a shell line; past 8 KiB no

@@ -21,10 +21,10 @@ from bench.lawbook import RULED, crowded_lawbook, lawbook
 from bench.table import table
 from crabhook.model.event import Event
 from crabhook.platforms import PLATFORMS
-from crabhook.policy.engine import Policy
+from crabhook.policy.context import Surroundings
+from crabhook.policy.evaluate import Policy
 from crabhook.policy.protected import Protected
 from crabhook.policy.rulefile import read_rules
-from crabhook.policy.surroundings import Surroundings
 
 SIZES = (10, 100, 1_000, 10_000)
 FEW, MANY = 10, 10_000

@@ -9,12 +9,12 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from crabhook.model.event import Event, ToolCall
-from crabhook.policy.engine import Policy
+from crabhook.policy.context import Surroundings
+from crabhook.policy.evaluate import Policy
 from crabhook.policy.protected import Protected
 from crabhook.policy.rule import RuleVerdict
 from crabhook.policy.rulefile import read_rules
-from crabhook.policy.surroundings import Surroundings
-from crabhook.rulebook.looking import look
+from crabhook.rulebook.context import look
 
 if TYPE_CHECKING:
     from tests.agreement.pairs import Group

@@ -35,7 +35,7 @@ MEMORIES = (
     "crabhook.broker.stops._AGENTS_KEPT",
     "crabhook.broker.tickets.ANSWERS_KEPT",
     "crabhook.broker.twins._AGENTS_KEPT",
-    "crabhook.rulebook.projects.PROJECTS_KEPT",
+    "crabhook.rulebook.context.PROJECTS_KEPT",
     "crabhook.server.bookkeeper._TOLD_KEPT",
     "crabhook.server.law.PROJECTS_KEPT",
     "crabhook.server.offers.KEPT",

@@ -32,7 +32,7 @@ from crabhook.model.order import Order
 from crabhook.model.reply import Reply
 from crabhook.model.request import Origin, Request
 from crabhook.platforms import PLATFORMS
-from crabhook.policy.offer import Offering
+from crabhook.policy.propose import Offering
 from crabhook.policy.rule import Rule
 
 NOBODY = Origin()

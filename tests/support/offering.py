@@ -5,10 +5,9 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from crabhook.model.event import Event, ToolCall
-from crabhook.policy.offer import Offer, Offering
-from crabhook.policy.propose import Proposal, Trial
+from crabhook.policy.matcher import parse_matcher
+from crabhook.policy.propose import Offer, Offering, Proposal, Trial
 from crabhook.policy.rule import Rule, RuleScope, RuleVerdict
-from crabhook.policy.syntax import parse_matcher
 
 END = datetime(2026, 12, 22, 12, tzinfo=UTC)
 

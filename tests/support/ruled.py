@@ -5,10 +5,10 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from crabhook.policy.engine import Policy
+from crabhook.policy.context import Surroundings
+from crabhook.policy.evaluate import Policy
 from crabhook.policy.protected import Protected
 from crabhook.policy.rulefile import read_rules
-from crabhook.policy.surroundings import Surroundings
 
 if TYPE_CHECKING:
     from crabhook.broker.law import Judge

@@ -6,7 +6,7 @@ from typing import Protocol, TypeAlias
 from crabhook.broker.card import Card, FeedEntry
 from crabhook.model.decision import Decision
 from crabhook.model.order import Order, Standing
-from crabhook.policy.offer import Offering
+from crabhook.policy.propose import Offering
 from crabhook.policy.rule import Rule
 
 News: TypeAlias = Card | FeedEntry

@@ -17,15 +17,14 @@ from crabhook.cli.terminal import about, say, say_json, short
 from crabhook.config import state_folder
 from crabhook.model.decision import Verdict
 from crabhook.model.wording import who
+from crabhook.policy.never_remember import options_given
 from crabhook.policy.paths import is_within
 from crabhook.policy.rule import Rule, RuleVerdict
-from crabhook.policy.wide import options_given
 from crabhook.rulebook import edit
+from crabhook.rulebook.context import Today
 from crabhook.rulebook.files import RuleFiles, RulesError
-from crabhook.rulebook.past import PastCall, calls_in
-from crabhook.rulebook.replay import Change, Kind, Replayed, replay
+from crabhook.rulebook.history import Change, Kind, PastCall, Replayed, calls_in, replay
 from crabhook.rulebook.suggest import DISTINCT, Suggested, Suggestion, Wish, suggest
-from crabhook.rulebook.today import Today
 from crabhook.store.query import Query
 from crabhook.store.reader import Reader
 from crabhook.store.record import Kind as Recorded

@@ -10,15 +10,14 @@ from crabhook.cli.past import add_suggest_arguments
 from crabhook.cli.terminal import ask
 from crabhook.model.errors import CrabhookError
 from crabhook.model.event import Event, ToolCall
-from crabhook.policy.engine import Policy
+from crabhook.policy.calls.parts import Kind, canonical, kind_of
+from crabhook.policy.evaluate import Policy
+from crabhook.policy.never_remember import misread, options_given
 from crabhook.policy.rule import Rule, RuleScope, RuleVerdict, Trust
 from crabhook.policy.ruling import PartRuling, Ruling
-from crabhook.policy.tools import Kind, canonical, kind_of
-from crabhook.policy.trust import PROJECT_FILE
-from crabhook.policy.wide import misread, options_given
 from crabhook.rulebook import edit
-from crabhook.rulebook.files import RulesError, read_text
-from crabhook.rulebook.projects import surroundings_here
+from crabhook.rulebook.context import surroundings_here
+from crabhook.rulebook.files import PROJECT_FILE, RulesError, read_text
 from crabhook.ui.text.safe import safe_lines
 
 OPEN = "open"

@@ -14,7 +14,7 @@ from typing import TypeAlias
 
 from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
 
-from crabhook.policy.surroundings import Surroundings
+from crabhook.policy.context import Surroundings
 
 LONGEST_PATH = 4096  # letters: Linux's PATH_MAX, the largest that is met
 

@@ -11,27 +11,27 @@ from datetime import datetime, timedelta
 from posixpath import dirname
 
 from crabhook.model.event import Event
-from crabhook.policy.call import ANYTHING, read_call
-from crabhook.policy.engine import Policy
-from crabhook.policy.names import names
-from crabhook.policy.never import is_never_remembered, reaches_never
-from crabhook.policy.parts import (
+from crabhook.policy.calls.parts import (
     Call,
     CommandPart,
     FetchPart,
     FilePart,
+    Kind,
     NamePart,
     Part,
     ToolPart,
     Use,
 )
+from crabhook.policy.calls.read import ANYTHING, read_call
+from crabhook.policy.context import Surroundings
+from crabhook.policy.evaluate import Policy
+from crabhook.policy.matcher import parse_matcher
+from crabhook.policy.never_remember import is_never_remembered, options_given, reaches_never
 from crabhook.policy.paths import is_within
 from crabhook.policy.protected import ENTRY_NAMES, Protected
 from crabhook.policy.rule import Rule, RuleScope, RuleSet, RuleVerdict
+from crabhook.policy.shell.programs import names
 from crabhook.policy.shell.unfold import BLANK
-from crabhook.policy.surroundings import Surroundings
-from crabhook.policy.syntax import parse_matcher
-from crabhook.policy.wide import options_given
 
 DEFAULT_LIFE = timedelta(days=30)
 
@@ -244,3 +244,55 @@ def _tool_widths(part: ToolPart) -> list[tuple[str, str]]:
     if name.startswith("mcp__") and parted:
         found.append((f"mcp__{server}__*", f"every tool of {server}"))
     return found
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """A rule that the operator may take, and what it would have done to calls of the past."""
+
+    proposal: Proposal
+    trial: Trial
+
+
+@dataclass(frozen=True, slots=True)
+class Offering:
+    """All that is offered for one call, the narrowest first.
+
+    `tried_on`: on how many past calls of its kind, the latest; None where
+    there is no record of any.  `why`: why nothing is offered, in words that
+    may hold an agent's.
+    """
+
+    offers: tuple[Offer, ...] = ()
+    tried_on: int | None = None
+    why: str = ""
+
+
+def in_words(rule: Rule) -> str:
+    """Return a rule with where it holds and until when; what an agent named may be in it."""
+    scope = [
+        f"{name} {', '.join(values)}"
+        for name, values in (("session", rule.scope.session), ("project", rule.scope.project))
+        if values
+    ]
+    where = f"in {' and '.join(scope)}" if scope else "everywhere"
+    return f"{rule} · {where} · {until(rule)}"
+
+
+def until(rule: Rule) -> str:
+    """Return when a rule ends, as a day of the operator's own calendar."""
+    return f"until {rule.expires.astimezone():%Y-%m-%d}" if rule.expires else "for ever"
+
+
+def why_none(event: Event, surroundings: Surroundings) -> str:
+    """Return why nothing is proposed for the call, where nothing protected is in its way."""
+    call = read_call(event, surroundings)
+    if call is None:
+        return f"{event.name} is about no call of a tool, and rules speak of calls"
+    if is_never_remembered(call):
+        return "no rule is made of such a command: it is looked at each time"
+    if call.kind is Kind.ASKING:
+        return "no rule answers it: only a person does"
+    if call.troubles:
+        return f"no rule can allow it: {call.troubles[0]}"
+    return "no rule can be written that speaks of just this"

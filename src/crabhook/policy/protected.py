@@ -9,11 +9,11 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from posixpath import dirname
 
+from crabhook.policy.calls.parts import CommandPart, FilePart, Part, Use
 from crabhook.policy.command_pattern import CommandPattern, command_pattern
 from crabhook.policy.matcher import file_hit
-from crabhook.policy.parts import CommandPart, FilePart, Part, Use
 from crabhook.policy.paths import Anchor, Bases, PathPattern, PathSet, Place, path_pattern
-from crabhook.policy.programs import PRINTERS, RECURSIVE, WRITERS
+from crabhook.policy.shell.programs import PRINTERS, RECURSIVE, WRITERS
 from crabhook.vocabulary import vocabulary
 
 NOTHING = PathSet(())

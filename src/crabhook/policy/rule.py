@@ -1,11 +1,27 @@
-"""Rules and the files they come from, as values."""
+"""Rules as values, and an index of those that may speak of a part of a call.
 
-from collections.abc import Iterator
+Command rules are found by the first word of a command, path rules by a part
+of the path that they fix, address rules by the end of the host.  What fixes
+nothing is tried on everything of its kind.  The order of the rules is kept.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+from functools import cached_property
 
-from crabhook.policy.matcher import Matcher
+from crabhook.policy.calls.parts import CommandPart, FetchPart, FilePart, NamePart, Part, ToolPart
+from crabhook.policy.matcher import (
+    CommandMatcher,
+    DomainMatcher,
+    InputMatcher,
+    Matcher,
+    NameMatcher,
+    PathMatcher,
+    ToolMatcher,
+)
 
 
 class RuleVerdict(StrEnum):
@@ -103,3 +119,108 @@ class RuleSet:
         return tuple(
             rule for rule in self.rules if self.trust is Trust.FULL or rule.verdict.restricts
         )
+
+
+_ANY = "*"
+_Key = tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """A rule in its place: `order` among all rules, `folder` of its file."""
+
+    order: int
+    rule: Rule
+    folder: str
+
+
+class RuleIndex:
+    """The rules of one class of verdicts."""
+
+    def __init__(self, rules: Iterable[Placed]) -> None:
+        self._by_key: dict[_Key, list[Placed]] = defaultdict(list)
+        for placed in rules:
+            for key in dict.fromkeys(map(_key_of, placed.rule.matchers)):
+                self._by_key[key].append(placed)
+        # A name with wildcards may become any path, so every path rule is tried.
+        self._path_keys = [key for key in self._by_key if key[0] in ("read", "write", "tool")]
+
+    @property
+    def matchers(self) -> Iterator[Matcher]:
+        """All matchers of all rules, each as often as it is found."""
+        for rules in self._by_key.values():
+            for placed in rules:
+                yield from placed.rule.matchers
+
+    @cached_property
+    def of_commands(self) -> tuple[Placed, ...]:
+        """The rules that name commands."""
+        found = (rules for key, rules in self._by_key.items() if key[0] == "command")
+        return tuple(placed for rules in found for placed in rules)
+
+    def of_program(self, name: str) -> Sequence[Placed]:
+        """Return the rules of commands that begin with this word."""
+        return self._by_key.get(("command", name), ())
+
+    def candidates(self, part: Part) -> Sequence[Placed]:
+        """Return the rules that may speak of the part, in order."""
+        wild = isinstance(part, FilePart) and part.glob and part.by is None
+        keys = self._path_keys if wild else _keys_for(part)
+        found = [rules for key in keys if (rules := self._by_key.get(key))]
+        if len(found) < 2:
+            return found[0] if found else ()
+        unique = {placed.order: placed for rules in found for placed in rules}
+        return [unique[order] for order in sorted(unique)]
+
+
+def _key_of(matcher: Matcher) -> _Key:
+    match matcher:
+        case CommandMatcher():
+            return "command", matcher.pattern.first_word or _ANY
+        case PathMatcher():
+            return "write" if matcher.writes else "read", _fixed_part(matcher)
+        case DomainMatcher():
+            ends = matcher.labels[-2:]
+            fixed = all(one.exact for one in ends)
+            return "fetch", ".".join(one.parts[0] for one in ends) if fixed else ""
+        case NameMatcher():
+            return "name", matcher.tool
+        case ToolMatcher():
+            return "tool", matcher.name.parts[0] if matcher.name.exact else _ANY
+        case InputMatcher():
+            return "tool", _ANY
+
+
+def _fixed_part(matcher: PathMatcher) -> str:
+    """Return the last part of the path that is the same in every path the rule means."""
+    parts = reversed(matcher.pattern.pattern.split("/"))
+    plain = (one for one in parts if one and one.isascii() and not set(one) & set("*?[]\\"))
+    return next(plain, "").casefold()
+
+
+def _keys_for(part: Part) -> Iterator[_Key]:
+    yield "tool", _ANY
+    for tool in part.tools:
+        yield "tool", tool
+    match part:
+        case CommandPart():
+            yield "command", _ANY
+            texts = (*part.lines, *(reading.text for reading in part.readings))
+            for word in {text.partition(" ")[0] for text in texts}:
+                yield "command", word
+        case FilePart():
+            yield "tool", "Read"  # as a whole it stops writes too
+            yield from (("tool", tool) for tool in part.own)
+            names = {name for place in part.places for name in place.both}
+            for fixed in {"", *(one for name in names for one in name.casefold().split("/"))}:
+                yield "write", fixed
+                yield "read", fixed
+            yield from ((*_keys_for(part.by),) if part.by else ())
+        case FetchPart():
+            yield "fetch", ""
+            yield "fetch", ".".join(part.host.split(".")[-2:])
+        case NamePart():
+            for tool in part.tools:
+                yield "name", tool
+        case ToolPart():
+            pass

@@ -3,9 +3,8 @@
 from dataclasses import dataclass
 from enum import IntEnum
 
-from crabhook.policy.index import Placed
-from crabhook.policy.parts import CommandPart, FetchPart, FilePart, NamePart, Part
-from crabhook.policy.rule import Rule, RuleVerdict
+from crabhook.policy.calls.parts import CommandPart, FetchPart, FilePart, NamePart, Part
+from crabhook.policy.rule import Placed, Rule, RuleVerdict
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,24 +4,21 @@ from dataclasses import replace
 from datetime import UTC
 from pathlib import Path
 
-from crabhook.policy.lines import FileLines
+from crabhook.policy.never_remember import never_made
 from crabhook.policy.rule import Rule, RuleScope, RuleSet, Trust
-from crabhook.policy.rulefile import read_rules
-from crabhook.policy.trust import (
+from crabhook.policy.rulefile import FileLines, read_rules
+from crabhook.rulebook.files import (
     PROJECT_FILE,
+    RuleFiles,
+    RulesError,
     Trusted,
     digest,
     project_rules,
-    toml_text,
-    write_trusted,
-)
-from crabhook.policy.wide import never_made
-from crabhook.rulebook.files import (
-    RuleFiles,
-    RulesError,
     read_project_file,
     read_text,
+    toml_text,
     write_text,
+    write_trusted,
 )
 
 

@@ -7,13 +7,12 @@ narrower of two that cover as much, until none covers enough.
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from crabhook.policy.engine import Policy
+from crabhook.policy.evaluate import Policy
 from crabhook.policy.protected import Protected
 from crabhook.policy.rule import Rule, RuleSet, RuleVerdict
-from crabhook.rulebook.candidates import Candidate, Coverage, candidates
-from crabhook.rulebook.distinct import Seen, distinct, seen
-from crabhook.rulebook.past import PastCall
-from crabhook.rulebook.today import LawOf
+from crabhook.rulebook.candidates import Candidate, Coverage, Seen, candidates, distinct, seen
+from crabhook.rulebook.context import LawOf
+from crabhook.rulebook.history import PastCall
 
 MOST = 20  # suggestions; past that many nobody reads on
 DISTINCT = 2000  # different calls that rules are made of: what keeps it within seconds

@@ -7,7 +7,7 @@ from crabhook.model.event import Event
 from crabhook.model.request import Request
 from crabhook.platforms import PLATFORMS
 from crabhook.platforms.rows import Held
-from crabhook.policy.call import may_go_deep
+from crabhook.policy.calls.read import may_go_deep
 from crabhook.server.place import Place, RefusedError
 from crabhook.server.runner import Runner
 

@@ -22,15 +22,19 @@ from typing import TypeAlias, TypeVar
 
 from crabhook.model.errors import CrabhookError
 from crabhook.model.event import Event
-from crabhook.policy.engine import Policy
+from crabhook.policy.context import Surroundings
+from crabhook.policy.evaluate import Policy
 from crabhook.policy.paths import LONGEST_PATH
 from crabhook.policy.rule import RuleSet, RuleVerdict, Trust
 from crabhook.policy.ruling import Ruling
-from crabhook.policy.surroundings import Surroundings
-from crabhook.policy.trust import PROJECT_FILE, Trusted
-from crabhook.rulebook.files import RuleFiles
-from crabhook.rulebook.looking import Looks
-from crabhook.rulebook.projects import LOOK_AGAIN, PROJECTS_KEPT, project_of, surroundings_here
+from crabhook.rulebook.context import (
+    LOOK_AGAIN,
+    PROJECTS_KEPT,
+    Looks,
+    project_of,
+    surroundings_here,
+)
+from crabhook.rulebook.files import PROJECT_FILE, RuleFiles, Trusted
 
 _LOG = logging.getLogger(__name__)
 _Key = TypeVar("_Key")

@@ -9,7 +9,7 @@ from crabhook.model.actor import Actor
 from crabhook.model.decision import Decision
 from crabhook.model.errors import DecisionError
 from crabhook.model.order import Order, Standing
-from crabhook.policy.offer import Offering, in_words
+from crabhook.policy.propose import Offering, in_words
 from crabhook.policy.rule import Rule
 from crabhook.server.runner import Runner
 

@@ -18,16 +18,14 @@ from crabhook.broker.card import Card
 from crabhook.model.bounded_dict import Bounded
 from crabhook.model.errors import CrabhookError
 from crabhook.model.event import Event
-from crabhook.policy.offer import Offer, Offering, why_none
-from crabhook.policy.propose import propose, tried_each
+from crabhook.policy.calls.parts import Kind, kind_of
+from crabhook.policy.context import Surroundings
+from crabhook.policy.propose import Offer, Offering, propose, tried_each, why_none
 from crabhook.policy.rule import Rule, RuleVerdict
-from crabhook.policy.surroundings import Surroundings
-from crabhook.policy.tools import Kind, kind_of
 from crabhook.rulebook import edit
+from crabhook.rulebook.context import Today
 from crabhook.rulebook.files import RuleFiles, RulesError
-from crabhook.rulebook.past import calls_in
-from crabhook.rulebook.recalled import recalled
-from crabhook.rulebook.today import Today
+from crabhook.rulebook.history import calls_in, recalled
 from crabhook.server.law import Law
 from crabhook.store.errors import StoreError
 from crabhook.store.query import Query

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 from crabhook.model.event import Event
-from crabhook.policy.call import read_call
-from crabhook.policy.engine import Policy
-from crabhook.policy.parts import Call
+from crabhook.policy.calls.parts import Call
+from crabhook.policy.calls.read import read_call
+from crabhook.policy.evaluate import Policy
 from crabhook.policy.protected import ENTRY_NAMES
 from tests.fuzz.running.cage import Ran
 from tests.unit.policy.law import bash, policy, rule, surroundings

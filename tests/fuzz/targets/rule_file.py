@@ -6,12 +6,11 @@ from dataclasses import replace
 from itertools import takewhile
 from pathlib import Path
 
+from crabhook.policy.matcher import parse_matcher
 from crabhook.policy.rule import Rule, RuleScope, RuleVerdict
 from crabhook.policy.rulefile import RuleFileError, read_rules
-from crabhook.policy.syntax import parse_matcher
-from crabhook.policy.trust import read_trusted, write_trusted
 from crabhook.rulebook.edit import add, remove, written
-from crabhook.rulebook.files import RuleFiles, RulesError
+from crabhook.rulebook.files import RuleFiles, RulesError, read_trusted, write_trusted
 from tests.fuzz.folder import own_folder
 from tests.fuzz.mutation import words
 from tests.fuzz.target import Target

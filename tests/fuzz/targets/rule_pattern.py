@@ -9,10 +9,9 @@ from __future__ import annotations
 import contextlib
 
 from crabhook.model.event import Event
-from crabhook.policy.matcher import Matcher
+from crabhook.policy.matcher import Matcher, parse_matcher
 from crabhook.policy.rule import Rule, RuleVerdict
 from crabhook.policy.rulefile import read_rules
-from crabhook.policy.syntax import parse_matcher
 from crabhook.rulebook.edit import written
 from tests.fuzz.mutation import words
 from tests.fuzz.target import Target

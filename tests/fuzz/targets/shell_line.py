@@ -10,7 +10,7 @@ import shlex
 from functools import cache
 from pathlib import Path
 
-from crabhook.policy.engine import Policy
+from crabhook.policy.evaluate import Policy
 from crabhook.policy.protected import Protected
 from crabhook.policy.rule import Rule, RuleSet, RuleVerdict
 from crabhook.policy.ruling import Ruling

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from crabhook.cli.rules import event_of, explained, verdict_of
-from crabhook.rulebook.projects import surroundings_here
+from crabhook.rulebook.context import surroundings_here
 from tests.unit.policy.law import allowing, denying
 
 

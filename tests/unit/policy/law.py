@@ -5,12 +5,11 @@ from datetime import UTC, datetime
 from typing import Any
 
 from crabhook.model.event import Event, ToolCall
-from crabhook.policy.engine import Policy
-from crabhook.policy.holding import ODD_NAME, Below, Wanted
+from crabhook.policy.context import ODD_NAME, Below, Surroundings, Wanted
+from crabhook.policy.evaluate import Policy
+from crabhook.policy.matcher import parse_matcher
 from crabhook.policy.protected import Protected
 from crabhook.policy.rule import Rule, RuleScope, RuleSet, RuleVerdict
-from crabhook.policy.surroundings import Surroundings
-from crabhook.policy.syntax import parse_matcher
 
 PROJECT, HOME = "/work/app", "/home/dev"
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)

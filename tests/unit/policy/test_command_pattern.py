@@ -4,8 +4,7 @@ import pytest
 
 from crabhook.policy.command_pattern import command_pattern
 from crabhook.policy.shell.read import read_script
-from crabhook.policy.shell.unfold import BLANK
-from crabhook.policy.shell.whole import Reading
+from crabhook.policy.shell.unfold import BLANK, Reading
 
 
 @pytest.mark.parametrize(

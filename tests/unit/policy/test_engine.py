@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from crabhook.model.event import Event
-from crabhook.policy.engine import Policy
+from crabhook.policy.evaluate import Policy
 from crabhook.policy.protected import Protected
 from crabhook.policy.rule import RuleScope, RuleSet, RuleVerdict, Trust
 from tests.unit.policy.law import NOW, OPEN, bash, call, policy, rule, surroundings, verdict

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis.strategies import lists, text
 from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
 
-from crabhook.policy.globs import GlobError, alternatives, fits_shell_glob, may_share, selects
+from crabhook.policy.context import GlobError, alternatives, fits_shell_glob, may_share, selects
 
 FILES = (
     ".env",

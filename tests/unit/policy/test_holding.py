@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis.strategies import lists, sampled_from
 
-from crabhook.policy.holding import NOT_LOOKED, not_looked, wanted_by
+from crabhook.policy.context import NOT_LOOKED, not_looked, wanted_by
 from crabhook.policy.paths import Bases, PathSet, Place, path_pattern
 from tests.unit.policy.law import names_to
 

@@ -5,10 +5,9 @@ from collections.abc import Sequence
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crabhook.policy.call import read_call
-from crabhook.policy.index import Placed, RuleIndex
+from crabhook.policy.calls.read import read_call
 from crabhook.policy.paths import Bases
-from crabhook.policy.rule import Rule
+from crabhook.policy.rule import Placed, Rule, RuleIndex
 from tests.support.examples import examples
 from tests.unit.policy.law import bash, call, rule, surroundings
 

@@ -4,9 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from crabhook.policy.engine import Policy
-from crabhook.policy.holding import Below, Wanted, not_looked
-from crabhook.policy.judging import FOLDERS
+from crabhook.policy.context import Below, Wanted, not_looked
+from crabhook.policy.evaluate import FOLDERS, Policy
 from crabhook.policy.protected import ENTRY_NAMES, Protected
 from crabhook.policy.rule import RuleSet
 from tests.unit.policy.law import OPEN, bash, call, policy, rule, surroundings, verdict

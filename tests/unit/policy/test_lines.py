@@ -1,6 +1,6 @@
 """Where things stand in a rule file."""
 
-from crabhook.policy.lines import FileLines
+from crabhook.policy.rulefile import FileLines
 
 TEXT = '''# top
 [[rule]]

@@ -2,9 +2,8 @@
 
 import pytest
 
-from crabhook.policy.matcher import InputMatcher, may_become
+from crabhook.policy.matcher import InputMatcher, may_become, parse_matcher
 from crabhook.policy.paths import Bases, path_pattern
-from crabhook.policy.syntax import parse_matcher
 from tests.unit.policy.law import allowing, bash, call, denying, verdict
 
 BASES = Bases("/home/dev", "/work/app", "/work/app", lambda path: path)

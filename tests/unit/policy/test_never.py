@@ -2,9 +2,9 @@
 
 import pytest
 
-from crabhook.policy.call import read_call
-from crabhook.policy.never import is_never_remembered, reaches_never
-from crabhook.policy.syntax import parse_matcher
+from crabhook.policy.calls.read import read_call
+from crabhook.policy.matcher import parse_matcher
+from crabhook.policy.never_remember import is_never_remembered, reaches_never
 from tests.unit.policy.law import bash, surroundings
 
 

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 import pytest
 
 from crabhook.model.event import Event
-from crabhook.policy.offer import in_words, until, why_none
+from crabhook.policy.propose import in_words, until, why_none
 from crabhook.policy.rule import RuleScope
 from tests.unit.policy.law import bash, call, rule, surroundings
 

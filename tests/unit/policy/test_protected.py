@@ -2,7 +2,7 @@
 
 import pytest
 
-from crabhook.policy.engine import Policy
+from crabhook.policy.evaluate import Policy
 from crabhook.policy.protected import ENTRIES, ENTRY_NAMES, Protected
 from crabhook.policy.rule import RuleSet
 from tests.unit.policy.law import OPEN, bash, call, policy, rule, surroundings, verdict

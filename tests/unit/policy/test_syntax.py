@@ -9,8 +9,8 @@ from crabhook.policy.matcher import (
     NameMatcher,
     PathMatcher,
     ToolMatcher,
+    parse_matcher,
 )
-from crabhook.policy.syntax import parse_matcher
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crabhook.policy.wildcard import parse
+from crabhook.policy.command_pattern import parse
 
 
 @pytest.mark.parametrize(

@@ -1,12 +1,12 @@
 """Pasts made by hand: calls with what became of them, and the law they are held against."""
 
 from crabhook.model.event import Event
-from crabhook.policy.engine import Policy
+from crabhook.policy.context import Surroundings
+from crabhook.policy.evaluate import Policy
 from crabhook.policy.protected import Protected
 from crabhook.policy.rule import Rule, RuleSet, RuleVerdict
-from crabhook.policy.surroundings import Surroundings
-from crabhook.rulebook.past import PastCall
-from crabhook.rulebook.today import InForce, LawOf
+from crabhook.rulebook.context import InForce, LawOf
+from crabhook.rulebook.history import PastCall
 from crabhook.store.actors import actor_in
 from tests.unit.policy.law import HOME, NOW, PROJECT
 

@@ -1,10 +1,9 @@
 """Rules that could be suggested, and what each one covers."""
 
 from crabhook.model.event import Event
-from crabhook.policy.engine import Policy
+from crabhook.policy.evaluate import Policy
 from crabhook.policy.rule import RuleSet
-from crabhook.rulebook.candidates import Candidate, Coverage, candidates
-from crabhook.rulebook.distinct import Seen, distinct, seen
+from crabhook.rulebook.candidates import Candidate, Coverage, Seen, candidates, distinct, seen
 from tests.unit.policy.law import bash, call
 from tests.unit.rulebook.pasts import PROTECTED, past, under
 

@@ -1,7 +1,7 @@
 """Past calls, each different one once."""
 
-from crabhook.policy.parts import CommandPart
-from crabhook.rulebook.distinct import Seen, distinct, seen
+from crabhook.policy.calls.parts import CommandPart
+from crabhook.rulebook.candidates import Seen, distinct, seen
 from tests.unit.policy.law import bash, call, rule
 from tests.unit.rulebook.pasts import PROTECTED, past, under
 

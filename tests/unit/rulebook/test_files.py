@@ -7,14 +7,16 @@ import pytest
 
 from crabhook.policy.rule import Trust
 from crabhook.policy.rulefile import RuleFileError
-from crabhook.policy.trust import Trusted, digest, write_trusted
 from crabhook.rulebook.files import (
     LARGEST,
     RuleFiles,
     RulesError,
+    Trusted,
+    digest,
     read_project_file,
     read_text,
     write_text,
+    write_trusted,
 )
 from tests.support.hostile_files import TRAPS, make
 

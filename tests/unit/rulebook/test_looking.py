@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from crabhook.policy.holding import wanted_by
-from crabhook.rulebook import looking
-from crabhook.rulebook.looking import MOST_FOUND, RECALLED, REMEMBERED, Looks, look
+from crabhook.policy.context import wanted_by
+from crabhook.rulebook import context
+from crabhook.rulebook.context import MOST_FOUND, RECALLED, REMEMBERED, Looks, look
 
 WANTED = wanted_by([".env", ".aws", "*.pem"])
 
@@ -50,7 +50,7 @@ def test_a_folder_is_looked_into_by_its_own_name_and_by_where_it_leads(tmp_path:
 def test_what_is_no_folder_holds_nothing(tmp_path: Path) -> None:
     made(tmp_path, "a")
     for name in ("a", "none", "a/b"):
-        assert look(str(tmp_path / name), WANTED) == looking.Below()
+        assert look(str(tmp_path / name), WANTED) == context.Below()
 
 
 @pytest.mark.parametrize("name", ["/\0", "/" + "a" * 300, "/a" * 3000])
@@ -65,7 +65,7 @@ def test_a_look_ends_at_its_bounds_and_says_so(
     below = look(str(tmp_path), WANTED)
     assert not below.whole
     assert len(below.found) == MOST_FOUND
-    monkeypatch.setattr(looking, "MOST_NAMES", 5)
+    monkeypatch.setattr(context, "MOST_NAMES", 5)
     assert not look(str(tmp_path), wanted_by(["x"])).whole
 
 
@@ -92,6 +92,6 @@ def test_a_look_is_remembered_for_a_moment_and_recalled_for_a_while(tmp_path: Pa
 
 def test_only_so_many_looks_are_remembered(tmp_path: Path) -> None:
     looks = Looks()
-    for number in range(looking.KEPT + 5):
+    for number in range(context.KEPT + 5):
         looks.below(str(tmp_path / str(number)), WANTED)
-    assert repr(looks) == f"<Looks {looking.KEPT}>"
+    assert repr(looks) == f"<Looks {context.KEPT}>"

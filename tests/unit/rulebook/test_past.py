@@ -8,7 +8,7 @@ from crabhook.model.actor import OWNER, Rule
 from crabhook.model.decision import Decided, Decision, Verdict
 from crabhook.model.event import Event, ToolCall
 from crabhook.policy.rule import RuleVerdict
-from crabhook.rulebook.past import past_calls
+from crabhook.rulebook.history import past_calls
 from crabhook.store import entries
 from crabhook.store.change import happened
 from crabhook.store.entries import Circumstances

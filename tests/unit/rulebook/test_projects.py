@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from crabhook.policy.holding import NOT_LOOKED, wanted_by
-from crabhook.rulebook.looking import look
-from crabhook.rulebook.projects import (
+from crabhook.policy.context import NOT_LOOKED, wanted_by
+from crabhook.rulebook.context import (
     LOOK_AGAIN,
     PROJECTS_KEPT,
     Projects,
+    look,
     project_of,
     surroundings_here,
 )

@@ -1,9 +1,9 @@
 """A past call as rules can be asked about it again."""
 
-from crabhook.policy.call import read_call
-from crabhook.policy.parts import CommandPart
+from crabhook.policy.calls.parts import CommandPart
+from crabhook.policy.calls.read import read_call
 from crabhook.policy.rule import RuleScope
-from crabhook.rulebook.recalled import holds_a_stand_in, recalled
+from crabhook.rulebook.history import holds_a_stand_in, recalled
 from crabhook.store.redact import Redactor
 from tests.unit.policy.law import bash, call, rule, surroundings
 from tests.unit.rulebook.pasts import under

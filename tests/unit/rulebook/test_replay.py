@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from crabhook.model.wording import CRABHOOK
 from crabhook.policy.rule import RuleScope
-from crabhook.rulebook.replay import Kind, replay
+from crabhook.rulebook.history import Kind, replay
 from tests.unit.policy.law import NOW, bash, rule
 from tests.unit.rulebook.pasts import past, under
 

@@ -7,11 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crabhook.model.event import Event
-from crabhook.policy.engine import Policy
+from crabhook.policy.evaluate import Policy
 from crabhook.policy.propose import DEFAULT_LIFE
 from crabhook.policy.rule import Rule, RuleSet
-from crabhook.rulebook.past import PastCall
-from crabhook.rulebook.recalled import recalled
+from crabhook.rulebook.history import PastCall, recalled
 from crabhook.rulebook.suggest import Suggested, Wish, suggest
 from tests.support.examples import examples
 from tests.unit.policy.law import NOW, bash, call, rule

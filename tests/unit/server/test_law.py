@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from crabhook.model.event import Event, ToolCall
-from crabhook.policy.engine import Policy
-from crabhook.policy.trust import Trusted, digest, write_trusted
-from crabhook.rulebook.files import RuleFiles, write_text
-from crabhook.rulebook.projects import LOOK_AGAIN
+from crabhook.policy.evaluate import Policy
+from crabhook.rulebook.context import LOOK_AGAIN
+from crabhook.rulebook.files import RuleFiles, Trusted, digest, write_text, write_trusted
 from crabhook.server import law as module
 from crabhook.server.law import Law
 

@@ -29,7 +29,7 @@ from crabhook.store.sqlite import SqliteStore
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from crabhook.policy.offer import Offering
+    from crabhook.policy.propose import Offering
 
 NOON = 1_767_960_000.0  # 2026-01-09T12:00:00Z
 ALLOW, DENY = Decision(Verdict.ALLOW), Decision(Verdict.DENY, reason="no")

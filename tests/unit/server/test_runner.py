@@ -16,7 +16,7 @@ from crabhook.model.errors import DecisionError
 from crabhook.model.event import Event
 from crabhook.model.request import Origin
 from crabhook.platforms import PLATFORMS
-from crabhook.policy.offer import Offering
+from crabhook.policy.propose import Offering
 from crabhook.rulebook.files import RuleFiles, RulesError
 from crabhook.server import runner as module
 from crabhook.server.law import Law

@@ -9,8 +9,7 @@ from crabhook.doctor.facts import Machine
 from crabhook.doctor.finding import Finding, Status
 from crabhook.model.errors import CrabhookError
 from crabhook.policy.rule import RuleSet, Trust
-from crabhook.policy.trust import PROJECT_FILE, Trusted
-from crabhook.rulebook.files import RuleFiles
+from crabhook.rulebook.files import PROJECT_FILE, RuleFiles, Trusted
 
 _TRUST = {
     Trust.NONE: "not trusted, so nothing in it counts; `{}` would let it",

@@ -8,12 +8,10 @@ asked about.
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from crabhook.policy.names import names
-from crabhook.policy.programs import OPENERS, READERS
-from crabhook.policy.shell.arithmetic import read_arithmetic
 from crabhook.policy.shell.conditions import plain_test
+from crabhook.policy.shell.expansion import read_arithmetic
 from crabhook.policy.shell.line import Line, UnreadableError
-from crabhook.policy.shell.numbers import NUMBER_PRINTERS
+from crabhook.policy.shell.programs import NUMBER_PRINTERS, OPENERS, READERS, names
 from crabhook.policy.shell.script import ANY, Command, Word
 from crabhook.policy.shell.wrappers import WRAPPED, is_plain, unwrapped
 

@@ -3,9 +3,9 @@
 import re
 
 from crabhook.policy.shell import redirects
-from crabhook.policy.shell.arithmetic import read_arithmetic
 from crabhook.policy.shell.builtins import is_taken
 from crabhook.policy.shell.conditions import double_test
+from crabhook.policy.shell.expansion import read_arithmetic
 from crabhook.policy.shell.line import Line, UnreadableError
 from crabhook.policy.shell.script import ANY, Command, Word
 from crabhook.policy.shell.words import read_word

@@ -7,10 +7,9 @@ operator, the word must stay one word.
 import re
 from collections.abc import Sequence
 
-from crabhook.policy.names import names
-from crabhook.policy.shell.line import Line, UnreadableError, fixed_word
+from crabhook.policy.shell.line import Line, UnreadableError, Variables, fixed_word
+from crabhook.policy.shell.programs import names
 from crabhook.policy.shell.script import Atom, Kind, Word
-from crabhook.policy.shell.variables import Variables
 from crabhook.policy.shell.words import read_word, single
 
 _UNARY = names("-b -c -d -e -f -g -h -k -n -p -r -s -u -w -x -z -L -N -O -S -G")

@@ -1,10 +1,149 @@
-"""`${…}`: a variable, and a closed list of what may be done to its value."""
+"""What stands for other text in a line.
+
+`${…}` with a closed list of what may be done to a value; arithmetic over
+numbers, plain variables that are numbers, and what prints a number; and text
+that the shell unquotes: backslashes, `$'…'`, braces.
+"""
 
 import re
+from collections.abc import Sequence
 
-from crabhook.policy.shell.line import Line, UnreadableError
+from crabhook.policy.shell.line import NUMBERS, Line, UnreadableError
 from crabhook.policy.shell.script import NUMBER, Atom, Kind, Piece, values_of
 from crabhook.policy.shell.wrappers import is_plain
+
+_ANSI = re.compile(
+    r"\\(?:(?P<octal>[0-7]{1,3})|x(?P<hex>[0-9a-fA-F]{1,2})|u(?P<short>[0-9a-fA-F]{1,4})"
+    r"|U(?P<long>[0-9a-fA-F]{1,8})|c(?P<control>.)|(?P<letter>.))",
+    re.DOTALL,
+)
+_LETTERS = {"n": "\n", "t": "\t", "a": "\a", "b": "\b", "e": "\x1b", "E": "\x1b"}
+_LETTERS |= {"f": "\f", "r": "\r", "v": "\v"}
+_BRACES = re.compile(r"(?<!\\)\{([^{}]*)\}")
+_RANGE = re.compile(r"(-?\d{1,4})\.\.(-?\d{1,4})|([a-zA-Z])\.\.([a-zA-Z])")
+_WILD = re.compile(r"(?<!\\)[*?\[]")
+
+_DIRECTIVE = re.compile(r"%[-+ 0#]*\d*(?:\.\d+)?[a-zA-Z]")
+
+MAX_BRACES = 16  # of one word
+MAX_WORDS = 64  # of one word's braces; more is a trouble, not a list
+
+
+def unescape(text: str) -> str:
+    """Return an unquoted word without its backslashes; a backslash at a line's end joins."""
+    return re.sub(r"\\(.)", r"\1", text.replace("\\\n", ""), flags=re.DOTALL)
+
+
+def unescape_quoted(text: str) -> str:
+    """Return the inside of double quotes without the backslashes that mean something there."""
+    return re.sub(r'\\([$`"\\])', r"\1", text.replace("\\\n", ""))
+
+
+def ansi(text: str) -> str:
+    """Return the inside of `$'…'` as the characters that it stands for."""
+    return _ANSI.sub(_ansi_letter, text)
+
+
+def _ansi_letter(match: re.Match[str]) -> str:
+    if match["octal"]:
+        return chr(int(match["octal"], 8) & 0xFF)
+    if match["control"]:
+        return chr(ord(match["control"]) & 0x1F)
+    digits = match["hex"] or match["short"] or match["long"]
+    if digits:
+        number = int(digits, 16)
+        return chr(number) if number < 0x110000 and not 0xD800 <= number < 0xE000 else "\ufffd"
+    return _LETTERS.get(match["letter"], match["letter"])
+
+
+def formatted(words: Sequence[str]) -> str:
+    """Return what `printf` makes of its format and the words behind it, once through the format."""
+    given = iter([word for word in words if word != "--"])
+    return _DIRECTIVE.sub(lambda _: next(given, ""), next(given, ""))
+
+
+def has_wildcard(text: str) -> bool:
+    """Whether an unquoted word may become the names of files."""
+    return _WILD.search(text) is not None
+
+
+def braces(text: str) -> list[str] | None:
+    """Return the words that an unquoted word's braces make, or None for none.
+
+    Raises OverflowError past MAX_WORDS or MAX_BRACES.
+    """
+    if text.count("{") > MAX_BRACES:
+        raise OverflowError
+    match = _BRACES.search(text)
+    while match is not None and not _choices(match[1]):
+        match = _BRACES.search(text, match.end())
+    if match is None:
+        return None
+    words: list[str] = []
+    for choice in _choices(match[1]):
+        word = text[: match.start()] + choice + text[match.end() :]
+        words.extend(braces(word) or [word])
+        if len(words) > MAX_WORDS:
+            raise OverflowError
+    return words
+
+
+def _choices(inside: str) -> list[str]:
+    if "," in inside:
+        return inside.split(",")
+    if match := _RANGE.fullmatch(inside):
+        letters = match[3] is not None
+        first, last = (ord(match[3]), ord(match[4])) if letters else (int(match[1]), int(match[2]))
+        if abs(last - first) >= MAX_WORDS:
+            raise OverflowError
+        step = 1 if last >= first else -1
+        return [chr(n) if letters else str(n) for n in range(first, last + step, step)]
+    return []
+
+
+_NUMERIC = re.compile(
+    r"[ \t\n]+|0[xX][0-9a-fA-F]+|[0-9]+#?|(?P<name>[A-Za-z_][A-Za-z0-9_]*)"
+    r"|[-+*/%<>=!&|^~?:,]"
+)
+_SETS = re.compile(r"[ \t]*(?:=(?!=)|(?:[-+*/%&|^]|<<|>>)=|\+\+|--)")
+_WHERE = "arithmetic"
+
+
+def read_arithmetic(line: Line, end: str) -> None:
+    """Take an expression up to `end`, which is taken too: `))`, `;`, or nothing for all of it."""
+    opened, before = 0, ""
+    with line.nested():
+        while True:
+            if not opened and (line.take(end) if end else not line.here):
+                return
+            if line.take("("):
+                opened += 1
+            elif opened and line.take(")"):
+                opened -= 1
+            elif line.here == "$":
+                atom, _ = line.readers.dollar(line)
+                line.found.variables.must_count((atom,), _WHERE)
+            elif match := line.match(_NUMERIC):
+                if name := match["name"]:
+                    _name(line, name, before)
+                before = match[0] if match[0].strip() else before
+            elif line.here == "`":
+                line.found.trouble("backquotes in arithmetic")
+                line.readers.backquoted(line)
+            else:
+                raise UnreadableError("arithmetic with more than numbers and plain variables")
+
+
+def _name(line: Line, name: str, before: str) -> None:
+    variables = line.found.variables
+    if name not in NUMBERS and not is_plain(name):
+        line.found.trouble(f"arithmetic over {name}, which may be a command or change what runs")
+    if line.here == "[":
+        raise UnreadableError("arithmetic over parts of arrays")
+    variables.must_count((Atom(Kind.NAME, name),), _WHERE)
+    if _SETS.match(line.text, line.at) or before in ("+", "-"):
+        variables.sets(name, (NUMBER,), ("0",))
+
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*|[0-9]+|[@*#?$!_-]")
 _LENGTH = re.compile(r"#(?:[A-Za-z_][A-Za-z0-9_]*(?:\[(?:[@*]|[0-9]+)\])?|[0-9@*])?(?=\})")

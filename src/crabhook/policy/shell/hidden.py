@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from itertools import takewhile
 from posixpath import basename
 
-from crabhook.policy.names import names
+from crabhook.policy.shell.programs import names
 
 Argv = Sequence[str]
 

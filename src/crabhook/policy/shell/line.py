@@ -1,18 +1,188 @@
-"""The text of a line while it is read, and what was found in it.
+"""The text of a line while it is read, what was found in it, and what it sets variables to.
 
 Every byte must be taken by one of the readers beside this module.  Two kinds
 of fault end in a question: `Found.trouble` where reading can go on, so that a
 denial may still find more, and `UnreadableError` where it cannot.
+
+Arithmetic evaluates the *values* of its variables: `x='a[$(zz)]'; echo
+$((x))` runs zz.  So each variable there must be made of digits wherever the
+line sets it.  One that the line does not set has its value from the
+environment, which no agent makes: each call starts a shell of its own (see
+docs/decisions/0009).  The order of the assignments does not count, since
+loops and functions come back; the worst value does.
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from crabhook.policy.shell.script import Command, Piece, Redirect, Shape, Word
-from crabhook.policy.shell.variables import Variables
+from crabhook.policy.shell.programs import names
+from crabhook.policy.shell.script import Atom, Command, Kind, Piece, Redirect, Shape, Word
+from crabhook.policy.shell.wrappers import is_plain
+
+MAX_KNOWN = 32  # values of one variable
+MAX_SETTLED = 8
+
+_DIGITS = re.compile(r"[-+]?\d*")
+_TAME = re.compile(r"[\w./:@%+,=-]*", re.ASCII)
+# Variables of a shell's own that hold digits, whatever a line does.
+NUMBERS = names("RANDOM SECONDS LINENO EPOCHSECONDS UID EUID PPID SHLVL")
+
+_Atoms = tuple[Atom, ...]
+
+
+class Variables:
+    """The variables of one line; `known` are values that it finds them set to, to deny by."""
+
+    def __init__(self, known: Mapping[str, Sequence[str]]) -> None:
+        self.arrays: set[str] = set()
+        self.declared: set[str] = set()  # set by a word of `declare` and its like
+        self._appended: set[str] = set()
+        self._known = {name: list(values) for name, values in known.items()}
+        self._from_outside = frozenset(known)
+        self._set: dict[str, list[_Atoms]] = defaultdict(list)
+        self.sure: frozenset[str] = frozenset()
+        self._forgotten = False
+        self._outside: set[str] = set()
+        self._duties: dict[tuple[str, bool, str], None] = {}
+        self._count = 0
+
+    def values(self, name: str) -> tuple[str, ...]:
+        """Return what a variable may hold: what the line sets it to, or nothing."""
+        return (*self._known.get(name, ()), "")
+
+    def sets(
+        self, name: str, atoms: _Atoms, values: Sequence[str] = (), *, sure: bool = False
+    ) -> None:
+        """Keep what a variable may be set to; `sure`: it is, before what follows."""
+        self._set[name].append(atoms)
+        if sure:
+            self.sure |= {name}
+        known = dict.fromkeys((*self._known.get(name, ()), *values))
+        self._known[name] = list(known)[-MAX_KNOWN:]
+
+    def appends(self, name: str, values: Sequence[str]) -> tuple[str, ...]:
+        """Return what the variable may hold with this put behind it; its text is not settled."""
+        self._appended.add(name)
+        before = self._known.get(name, [""])[:MAX_SETTLED]
+        return tuple(f"{one}{value}" for one in before for value in values[:MAX_SETTLED])
+
+    def either(self, *choices: _Atoms) -> Atom:
+        """Return the piece of a word that is one of these."""
+        self._count += 1
+        name = f"\0{self._count}"
+        self._set[name].extend(choices)
+        return Atom(Kind.NAME, name, joined=False)
+
+    def must_count(self, atoms: Iterable[Atom], where: str) -> None:
+        """Keep that this must be digits, or the line is asked about: `where` computes with it."""
+        self._must(atoms, where, number=True)
+
+    def must_be_tame(self, atoms: Iterable[Atom], where: str) -> None:
+        """Keep that this must be one plain word."""
+        self._must((one for one in atoms if not one.joined), where, number=False)
+
+    def must_be_unset(self, name: str) -> None:
+        """Keep that no line of its own may set this variable."""
+        self._outside.add(name)
+
+    def _must(self, atoms: Iterable[Atom], where: str, *, number: bool) -> None:
+        fits = _DIGITS if number else _TAME
+        for atom in atoms:
+            if atom.kind is Kind.NAME:
+                self._duties[(atom.text, number, where)] = None
+            elif atom.kind is Kind.ANY or (
+                atom.kind is Kind.TEXT and not fits.fullmatch(atom.text)
+            ):
+                self._duties[("", number, where)] = None
+
+    def broken(self) -> list[str]:
+        """Return what the line computes with, or hands on, though it may be a command."""
+        evaluated = "an array is set by a word of declare, which the shell may evaluate"
+        odd = [evaluated] if self.declared & self.arrays else []
+        if self._outside & set(self._set):
+            odd.append("a test behind ||, which is a command to dash")
+        if not self._duties:
+            return odd
+        unfit = {number: self._unfit(number=number) for number in {key[1] for key in self._duties}}
+        found = []
+        for name, number, where in self._duties:
+            if not name or name in unfit[number] or not self._is_own(name):
+                what = "numbers" if number else "one plain word"
+                found.append(f"{where} takes {what}, and what it is given may be a command")
+        return [*odd, *dict.fromkeys(found)]
+
+    def forget(self) -> None:
+        """Count no variable as set by the line alone."""
+        self._forgotten = True
+
+    def is_sure(self, atoms: _Atoms) -> bool:
+        """Whether the line has set, by now, every variable in these pieces."""
+        named = [atom for atom in atoms if atom.kind is Kind.NAME]
+        return bool(named) and all(atom.text in self.sure and atom.joined for atom in named)
+
+    def _is_own(self, name: str) -> bool:
+        """Whether a variable is the line's own, or from an environment that no agent makes."""
+        return name.startswith("\0") or name in NUMBERS or is_plain(name)
+
+    def _unfit(self, *, number: bool) -> set[str]:
+        """Return the names that may hold something else, by way of other variables too."""
+        fits = _DIGITS if number else _TAME
+        copies: dict[str, list[str]] = defaultdict(list)
+        todo = []
+        for name, choices in self._set.items():
+            for atom in (atom for atoms in choices for atom in atoms):
+                if atom.kind is Kind.NAME:
+                    copies[atom.text].append(name)
+                    if not self._is_own(atom.text):
+                        todo.append(name)
+                elif atom.kind is Kind.ANY or (
+                    atom.kind is Kind.TEXT and not fits.fullmatch(atom.text)
+                ):
+                    todo.append(name)
+        unfit: set[str] = set()
+        todo += self.arrays
+        while todo:
+            name = todo.pop()
+            if name not in unfit:
+                unfit.add(name)
+                todo += copies[name]
+        return unfit
+
+    def is_told(self, atoms: Iterable[Atom], seen: frozenset[str] = frozenset()) -> bool:
+        """Whether a piece comes from what a command prints or reads, by way of variables too."""
+        for atom in atoms:
+            if atom.kind is Kind.ANY and not atom.text:
+                return True
+            if atom.kind is Kind.NAME and atom.text not in seen:
+                choices = self._set.get(atom.text, ())
+                if any(self.is_told(one, seen | {atom.text}) for one in choices):
+                    return True
+        return False
+
+    def settled(self, atoms: _Atoms) -> tuple[str, ...]:
+        """Return every text that these pieces, found sure, can be; nothing if it cannot be told."""
+        found = [""]
+        if self._forgotten:
+            return ()
+        for atom in atoms:
+            if atom.kind is Kind.TEXT:
+                texts: Sequence[str] = [atom.text]
+            elif atom.kind is Kind.NAME and atom.text not in self._appended | self.arrays:
+                choices = self._set[atom.text]
+                if any(one.kind is not Kind.TEXT for choice in choices for one in choice):
+                    return ()
+                texts = ["".join(one.text for one in choice) for choice in choices]
+            else:
+                return ()
+            found = list(dict.fromkeys(f"{before}{text}" for before in found for text in texts))
+            if len(found) > MAX_SETTLED:
+                return ()
+        return tuple(found)
+
 
 MAX_DEPTH = 40  # a person's line has five
 MAX_COMMANDS = 500
@@ -75,7 +245,6 @@ class PieceReader(Protocol):
 
     def __call__(self, line: "Line", *, quoted: bool = False) -> Piece:
         """Take it."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)

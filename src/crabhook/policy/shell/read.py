@@ -10,12 +10,11 @@ import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from crabhook.policy.names import names
 from crabhook.policy.shell import compound, redirects
-from crabhook.policy.shell.arithmetic import read_arithmetic
 from crabhook.policy.shell.builtins import builtin_trouble
+from crabhook.policy.shell.expansion import ansi, formatted, read_arithmetic
 from crabhook.policy.shell.line import Found, Line, Readers, UnreadableError
-from crabhook.policy.shell.literal import ansi, formatted
+from crabhook.policy.shell.programs import names
 from crabhook.policy.shell.script import (
     ANY,
     Assignment,

@@ -8,11 +8,9 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from crabhook.policy.shell.arithmetic import read_arithmetic
-from crabhook.policy.shell.expansion import read_expansion
-from crabhook.policy.shell.line import Line, UnreadableError
-from crabhook.policy.shell.literal import ansi, braces, unescape
-from crabhook.policy.shell.numbers import counts, printed
+from crabhook.policy.shell.expansion import ansi, braces, read_arithmetic, read_expansion, unescape
+from crabhook.policy.shell.line import Line, UnreadableError, Variables
+from crabhook.policy.shell.programs import counts, printed
 from crabhook.policy.shell.script import (
     ANY,
     NUMBER,
@@ -24,7 +22,6 @@ from crabhook.policy.shell.script import (
     Word,
     values_of,
 )
-from crabhook.policy.shell.variables import Variables
 
 _PLAIN = re.compile(r"[^ \t\n;&|<>()'\"\\$`]+")
 _QUOTED_PLAIN = re.compile(r'[^"\\$`]+')

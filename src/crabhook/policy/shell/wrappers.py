@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from posixpath import basename
 
-from crabhook.policy.names import names
 from crabhook.policy.shell.hidden import RUNNERS
+from crabhook.policy.shell.programs import names
 from crabhook.policy.shell.script import Assignment, Command, Word
 
 _DURATION = r"(?:\d+\.?\d*|\.\d+)[smhd]?"

@@ -14,7 +14,7 @@ from crabhook.model.errors import QuestionError
 from crabhook.model.event import Event
 from crabhook.model.jsontext import CUT, Value
 from crabhook.model.question import describe, read_questions
-from crabhook.policy.patch import read_patch
+from crabhook.policy.calls.shell_call import read_patch
 from crabhook.ui.text.compare import counted, line_count
 from crabhook.ui.text.safe import safe
 from crabhook.vocabulary import vocabulary

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
-from crabhook.policy.offer import Offer, Offering
+from crabhook.policy.propose import Offer, Offering
 from crabhook.policy.rule import Rule
 from crabhook.ui.cards.summary import summary
 

@@ -13,7 +13,7 @@ from crabhook.broker.card import Card
 from crabhook.broker.desk import Desk
 from crabhook.broker.states import State
 from crabhook.model.bounded_dict import Bounded
-from crabhook.policy.offer import Offer, Offering, until
+from crabhook.policy.propose import Offer, Offering, until
 from crabhook.policy.rule import Rule
 from crabhook.ui.commands.decide import other_words
 from crabhook.ui.commands.rules import covered, denials, ending, let_through, tried

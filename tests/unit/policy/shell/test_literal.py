@@ -2,7 +2,7 @@
 
 import pytest
 
-from crabhook.policy.shell.literal import ansi, braces, has_wildcard, unescape, unescape_quoted
+from crabhook.policy.shell.expansion import ansi, braces, has_wildcard, unescape, unescape_quoted
 
 
 @pytest.mark.parametrize(

@@ -3,8 +3,7 @@
 import pytest
 
 from crabhook.policy.shell.read import read_script
-from crabhook.policy.shell.unfold import BLANK
-from crabhook.policy.shell.whole import readings
+from crabhook.policy.shell.unfold import BLANK, readings
 
 
 def texts(text: str) -> list[str]:

@@ -2,8 +2,7 @@
 
 from datetime import UTC, datetime, timedelta
 
-from crabhook.policy.offer import Offer, Offering
-from crabhook.policy.propose import Trial
+from crabhook.policy.propose import Offer, Offering, Trial
 from crabhook.ui.commands.rules import covered, denials, ending, let_through, tried
 from tests.support.offering import offer, offering
 from tests.unit.policy.law import bash

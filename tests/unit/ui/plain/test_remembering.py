@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from crabhook.policy.offer import Offering
+from crabhook.policy.propose import Offering
 from crabhook.ui.plain import rules as module
 from tests.support.desk import BrokerDesk
 from tests.support.offering import BOTH, NARROW, WIDE, offer, offering

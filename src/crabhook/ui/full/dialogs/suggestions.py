@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.jsontext import pretty
 from crabhook.model.suggestion import MODES, PLACES, set_mode
-from crabhook.policy.offer import in_words, until
+from crabhook.policy.propose import in_words, until
 from crabhook.ui.cards.summary import brief
 from crabhook.ui.commands.decide import suggestions
 from crabhook.ui.commands.rules import covered, denials, ending, let_through, tried
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from crabhook.broker.desk import Desk
     from crabhook.model.jsontext import Value
     from crabhook.model.suggestion import Suggestion
-    from crabhook.policy.offer import Offer, Offering
+    from crabhook.policy.propose import Offer, Offering
     from crabhook.policy.rule import Rule
 
 # What the agent suggests.

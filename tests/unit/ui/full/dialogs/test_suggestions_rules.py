@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from crabhook.model.decision import Verdict
-from crabhook.policy.offer import Offering
+from crabhook.policy.propose import Offering
 from crabhook.ui.full.filters import Mode
 from crabhook.ui.full.panes.card import view_of
 from tests.support.offering import BOTH, NARROW, WIDE, offer, offering

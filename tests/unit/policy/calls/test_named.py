@@ -2,8 +2,8 @@
 
 import pytest
 
-from crabhook.policy.named import MAX_NAMES, expand_home, named_files
-from crabhook.policy.parts import Use
+from crabhook.policy.calls.mentioned_files import MAX_NAMES, expand_home, named_files
+from crabhook.policy.calls.parts import Use
 from crabhook.policy.shell.read import read_script
 from tests.unit.policy.law import surroundings
 

@@ -1,16 +1,18 @@
-"""Commands that no rule is ever made of: each time, somebody has to look.
+"""Commands that no rule is made of, and what a rule that allows gives away beside what it says.
 
-Written as rules, and matched as a denial would be: in any spelling, behind
-any wrapper.
+The commands are written as rules, and matched as a denial would be: in any
+spelling, behind any wrapper.
 """
 
+from collections.abc import Iterator
 from functools import lru_cache
 from posixpath import basename
 
+from crabhook.policy.calls.parts import Call, CommandPart, command_tools
 from crabhook.policy.command_pattern import CommandPattern, command_pattern
-from crabhook.policy.matcher import CommandMatcher, Matcher
-from crabhook.policy.names import names
-from crabhook.policy.parts import Call, CommandPart
+from crabhook.policy.matcher import CommandMatcher, Matcher, ToolMatcher
+from crabhook.policy.rule import Rule
+from crabhook.policy.shell.programs import names
 from crabhook.policy.shell.read import read_script
 from crabhook.policy.shell.unfold import lines, unfold
 from crabhook.vocabulary import vocabulary
@@ -170,3 +172,94 @@ def _meet(begins: str, pattern: CommandPattern) -> bool:
     """Whether some text that begins like this fits the pattern."""
     fixed = pattern.written.parts[0]
     return bool(fixed) and (begins.startswith(fixed) or fixed.startswith(begins))
+
+
+# By the words a command begins with: options that name a shell, a program, or another folder
+# whose settings name programs.  A rule whose star stands behind those words takes them in.
+_OPTIONS = {
+    "ant": "-f",
+    "awk": "system() in its program",
+    "bun": "--cwd",
+    "bundle": "--gemfile",
+    "cargo": "--config, --manifest-path",
+    "cmake": "-P, -E",
+    "composer": "--working-dir",
+    "deno": "--config",
+    "docker compose": "-f",
+    "dotnet": "a project elsewhere",
+    "eslint": "--config, --resolve-plugins-relative-to",
+    "git archive": "--exec",
+    "git clone": "--upload-pack, --config",
+    "git difftool": "--extcmd",
+    "git fetch": "--upload-pack",
+    "git grep": "--open-files-in-pager",
+    "git ls-remote": "--upload-pack",
+    "git pull": "--upload-pack",
+    "go": "-C, -exec, -toolexec",
+    "gradle": "-p, -I",
+    "jest": "--config, --rootDir",
+    "just": "--shell, -f",
+    "make": "-C, -f, SHELL=",
+    "mvn": "-f",
+    "mypy": "--config-file",
+    "ninja": "-C",
+    "nox": "-f",
+    "npm": "--script-shell, --prefix",
+    "pip": "an address or a folder to install from",
+    "pnpm": "--script-shell, --dir",
+    "prettier": "--plugin, --config",
+    "pytest": "-c, -p, --rootdir",
+    "rake": "-f",
+    "rg": "--pre",
+    "sed": "the `e` command in its script",
+    "sort": "--compress-program",
+    "tar": "--to-command, --use-compress-program",
+    "terraform": "-chdir",
+    "tox": "-c",
+    "vitest": "--config, --root",
+    "yarn": "--cwd",
+    "zip": "--unzip-command",
+}
+
+
+def never_made(rule: Rule) -> tuple[str, ...]:
+    """Return the matchers of an allow that take in a command of which no rule is offered."""
+    if rule.verdict.restricts:
+        return ()
+    return tuple(text for text, matcher in rule.pairs if _covers_never(matcher))
+
+
+def options_given(rule: Rule) -> tuple[str, ...]:
+    """Return what to know of an allow with a star: options that run something else, in words."""
+    if rule.verdict.restricts:
+        return ()
+    return tuple(dict.fromkeys(said for one in rule.matchers for said in _given(one)))
+
+
+def misread(rule: Rule) -> tuple[str, ...]:
+    """Return, in words, which matchers are read otherwise than their writer is likely to mean."""
+    return tuple(
+        f"in {text} the `:*` is a colon and any text, since it is not at the end, so it does not "
+        f"match `{inside.replace(':*', ' x', 1)}`; for any arguments there write ` *`"
+        for text, matcher in rule.pairs
+        if isinstance(matcher, CommandMatcher)
+        and ":*" in (inside := text.partition("(")[2].removesuffix(")")).removesuffix(":*")
+    )
+
+
+def _covers_never(matcher: Matcher) -> bool:
+    if isinstance(matcher, ToolMatcher):
+        return any(map(matcher.name.matches, command_tools()))
+    return takes_in_never(matcher)
+
+
+def _given(matcher: Matcher) -> Iterator[str]:
+    if not isinstance(matcher, CommandMatcher) or matcher.pattern.exact:
+        return
+    for pattern in patterns_run(matcher.pattern):
+        begins = pattern.written.parts[0]
+        for words, options in _OPTIONS.items():
+            if begins.startswith(f"{words} "):
+                yield (
+                    f"with any arguments `{words}` also takes {options}, and so runs something else"
+                )

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from crabhook.model.event import ToolCall
-from crabhook.policy.call import may_go_deep
-from crabhook.policy.holding import not_looked
+from crabhook.policy.calls.read import may_go_deep
+from crabhook.policy.context import not_looked
 from crabhook.policy.protected import ENTRY_NAMES
 from tests.unit.policy.law import (
     OPEN,

@@ -8,21 +8,26 @@ from urllib.parse import urlsplit
 
 from crabhook.model.event import Event
 from crabhook.model.jsontext import Value
-from crabhook.policy.globs import GlobError, alternatives
-from crabhook.policy.named import expand_home
-from crabhook.policy.parts import Call, Deep, FetchPart, FilePart, NamePart, Part, ToolPart, Use
-from crabhook.policy.patch import read_patch
-from crabhook.policy.paths import Place, place
-from crabhook.policy.programs import may_read_deep
-from crabhook.policy.shell_call import shell_call
-from crabhook.policy.surroundings import Surroundings
-from crabhook.policy.tools import (
+from crabhook.policy.calls.mentioned_files import expand_home
+from crabhook.policy.calls.parts import (
     PATH_KEYS,
+    Call,
+    Deep,
+    FetchPart,
+    FilePart,
     Kind,
+    NamePart,
+    Part,
+    ToolPart,
+    Use,
     canonical,
     kind_of,
     mcp_name,
 )
+from crabhook.policy.calls.shell_call import read_patch, shell_call
+from crabhook.policy.context import GlobError, Surroundings, alternatives
+from crabhook.policy.paths import Place, place
+from crabhook.policy.shell.programs import may_read_deep
 from crabhook.vocabulary import folder_keys, vocabulary
 
 _ADDRESS = re.compile(r"https?://[^\s\"'<>)\]]+", re.IGNORECASE)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from crabhook.policy.patch import read_patch
+from crabhook.policy.calls.shell_call import read_patch
 from tests.unit.policy.law import OPEN, allowing, call, denying, verdict
 
 

@@ -1,6 +1,6 @@
 """Lists of names, written as text."""
 
-from crabhook.policy.names import names
+from crabhook.policy.shell.programs import names
 
 
 def test_blanks_and_line_ends_part_names() -> None:

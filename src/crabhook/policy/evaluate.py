@@ -1,20 +1,25 @@
-"""One call in front of the law."""
+"""The whole of the law: rule sets and the protected list, asked about one call at a time.
 
+The order is deny, then protected, then ask, then allow, then pass (the hook
+protocol's section 10, with the protected list in between); among rules of one
+kind, the first.  A denial or a question needs one part of the call, an allow
+or a pass every part.
+"""
+
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import takewhile
 from typing import TypeAlias
 
 from crabhook.model.event import Event
-from crabhook.policy.globs import fits_shell_glob, selects
-from crabhook.policy.holding import Wanted, wanted_by
-from crabhook.policy.index import Placed, RuleIndex
+from crabhook.policy.calls.parts import Call, FilePart, Part, Use
+from crabhook.policy.calls.read import read_call
+from crabhook.policy.context import Surroundings, Wanted, fits_shell_glob, selects, wanted_by
 from crabhook.policy.matcher import CommandMatcher, PathMatcher
-from crabhook.policy.parts import Call, FilePart, Part, Use
 from crabhook.policy.paths import Anchor, Bases, is_within, place
-from crabhook.policy.programs import NAMES_ONLY, PRINTERS, READ_NOTHING, WRITERS
 from crabhook.policy.protected import Protected
-from crabhook.policy.rule import RuleScope, RuleVerdict
+from crabhook.policy.rule import Placed, RuleIndex, RuleScope, RuleSet, RuleVerdict
 from crabhook.policy.ruling import (
     PartRuling,
     Rank,
@@ -26,7 +31,7 @@ from crabhook.policy.ruling import (
     ruling_by_rule,
 )
 from crabhook.policy.shell.mentions import Mentions
-from crabhook.policy.surroundings import Surroundings
+from crabhook.policy.shell.programs import NAMES_ONLY, PRINTERS, READ_NOTHING, WRITERS
 
 _MODES = {"manual": "default"}  # the protocol's own second name
 
@@ -277,3 +282,45 @@ def _above_wildcards(name: str, part: FilePart) -> str:
         return name
     fixed = takewhile(lambda one: not set(one) & set("*?[{"), name.split("/"))
     return "/".join(fixed) or "/"
+
+
+_ASKS = (RuleVerdict.ASK_OPERATOR, RuleVerdict.ASK_AGENTS_USER)
+_CLASSES = ((RuleVerdict.DENY,), _ASKS, (RuleVerdict.ALLOW,), (RuleVerdict.PASS,))
+
+
+class Policy:
+    """The ordered whole of the rules."""
+
+    def __init__(self, rulesets: Sequence[RuleSet], protected: Protected) -> None:
+        placed = [
+            Placed(order, rule, folder)
+            for order, (rule, folder) in enumerate(
+                (rule, ruleset.folder) for ruleset in rulesets for rule in ruleset.counting
+            )
+        ]
+        off = [name for one in rulesets if not one.folder for name in one.unprotect]
+        deny, ask, allow, leave = (
+            RuleIndex(one for one in placed if one.rule.verdict in verdicts)
+            for verdicts in _CLASSES
+        )
+        self._law = Law(deny, protected.without(off), ask, allow, leave)
+        self._size = len(placed)
+
+    def __len__(self) -> int:
+        return self._size
+
+    def judge(self, event: Event, surroundings: Surroundings) -> Ruling | None:
+        """Return what the rules say of the event, or None where they leave it open."""
+        ruling = self.examine(event, surroundings)
+        return ruling if ruling.verdict is not None else None
+
+    def examine(self, event: Event, surroundings: Surroundings) -> Ruling:
+        """Return what the rules say of each part of the call, even where that decides nothing."""
+        call = read_call(event, surroundings)
+        if call is None:
+            return Ruling(None, None, f"{event.name} calls no tool, and rules speak of calls")
+        return self.examine_call(call, event, surroundings)
+
+    def examine_call(self, call: Call, event: Event, surroundings: Surroundings) -> Ruling:
+        """As `examine`, of a call that `read_call` has read already in these surroundings."""
+        return Judging(self._law, call, event, surroundings).ruling()

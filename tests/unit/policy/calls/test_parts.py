@@ -1,7 +1,7 @@
 """What a call comes to."""
 
-from crabhook.policy.call import read_call
-from crabhook.policy.parts import CommandPart, FilePart, Use
+from crabhook.policy.calls.parts import CommandPart, FilePart, Use
+from crabhook.policy.calls.read import read_call
 from tests.unit.policy.law import bash, surroundings
 
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from crabhook.policy.tools import KINDS, Kind, canonical, kind_of, mcp_name
+from crabhook.policy.calls.parts import KINDS, Kind, canonical, kind_of, mcp_name
 from crabhook.vocabulary import vocabulary
 
 

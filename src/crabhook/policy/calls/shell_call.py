@@ -1,23 +1,34 @@
-"""A shell line as a call: its commands and redirects, and the files they name."""
+"""A shell line as a call: its commands and redirects, and the files they name.
 
-from collections.abc import Iterable, Mapping, Sequence
-from posixpath import basename
+A patch of Codex's is read here too, since Codex takes one out of a shell line.
+Codex passes over blanks before a header, so a header is one wherever it
+stands, save behind a sign that puts a line in or takes it out.  Inside a hunk
+such a line may be no header but a line kept; its file counts all the same,
+since a file too many is only one question more.
+"""
 
-from crabhook.policy.elsewhere import Folders, files_elsewhere, is_inside, told_files
-from crabhook.policy.named import expand_home, named_files
-from crabhook.policy.parts import Call, CommandPart, FilePart, Part, ToolPart, Use
-from crabhook.policy.patch import read_patch
-from crabhook.policy.paths import LONGEST_PATH, normal, place
-from crabhook.policy.programs import MOVES, VERSION_CONTROL
-from crabhook.policy.removals import removal_trouble
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from posixpath import basename, dirname
+
+from crabhook.policy.calls.mentioned_files import (
+    Folders,
+    expand_home,
+    files_elsewhere,
+    is_inside,
+    named_files,
+    told_files,
+)
+from crabhook.policy.calls.parts import Call, CommandPart, FilePart, Kind, Part, ToolPart, Use
+from crabhook.policy.context import Surroundings
+from crabhook.policy.paths import LONGEST_PATH, is_within, normal, place
 from crabhook.policy.shell.mentions import mentions
+from crabhook.policy.shell.programs import MOVES, VERSION_CONTROL
 from crabhook.policy.shell.read import read_script
 from crabhook.policy.shell.script import Command, Flow, Redirect, Word
-from crabhook.policy.shell.unfold import lines, unfold
-from crabhook.policy.shell.whole import readings
+from crabhook.policy.shell.unfold import lines, readings, unfold
 from crabhook.policy.shell.wrappers import unwrapped
-from crabhook.policy.surroundings import Surroundings
-from crabhook.policy.tools import Kind
 
 _MAX_FOLDERS = 8
 _APPLY_PATCH = frozenset({"apply_patch", "applypatch"})
@@ -186,3 +197,91 @@ def _redirect_trouble(part: FilePart, redirect: Redirect, folders: Folders) -> s
     if not part.places or not _is_known(redirect, folders):
         return f"where {redirect.source} goes is only known when it runs"
     return ""
+
+
+_REMOVERS = frozenset({"rm", "rmdir"})
+_EVERYTHING = re.compile(r"[*?.\[\]!^{},]*[*?\[][*?.\[\]!^{},]*")  # `*`, `.*`, `{*,.*}`
+_BEGINS_UNKNOWN = re.compile(r"[\"']?\$(?!HOME\b|\{HOME\}|PWD\b|\{PWD\})[^/]*/[*.\"'/]*")
+"""`"$X"/` and `$X/*`: all of the system where the variable is empty."""
+
+
+def removal_trouble(
+    commands: Iterable[Command], folders: Sequence[str], surroundings: Surroundings
+) -> str:
+    """Return why no rule may allow the line, if one of its commands removes too much."""
+    for command in commands:
+        words = unwrapped(command)[-1] if command.words else ()
+        optioned = any(word.text.startswith("-") for word in words[1:])
+        if command.hidden and not optioned:
+            continue  # as `find -delete` removes: not what it is given
+        if words and basename(words[0].text) in _REMOVERS:
+            for word in words[1:]:
+                if _BEGINS_UNKNOWN.fullmatch(word.raw):
+                    return f"what {command.source} removes is only known when it runs"
+                if any(_is_critical(name, folders, surroundings) for name in _targets(word)):
+                    return f"it removes {word.raw}, which is too much to allow by rule"
+    return ""
+
+
+def _targets(word: Word) -> Iterator[str]:
+    """Yield what a word may name; of wildcards that mean all of a folder, the folder."""
+    for text in (*word.values, *word.parts):
+        whole = text.rstrip("/") or text[:1]
+        above, last = dirname(whole), basename(whole)
+        everything = (word.glob or word.parts) and _EVERYTHING.fullmatch(last)
+        yield (above or ".") if everything else whole
+
+
+def _is_critical(name: str, folders: Sequence[str], surroundings: Surroundings) -> bool:
+    if not name or "\0" in name or len(name) > 4096:
+        return False
+    home, project = surroundings.home, surroundings.project
+    path = expand_home(name, home)
+    for folder in folders:
+        for where in place(path, folder, surroundings).both:
+            kept = (home, project, folders[0])
+            if dirname(where) == "/" or any(is_within(one, where) for one in kept):
+                return True
+    return False
+
+
+_NAMES_FILE = re.compile(r"\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.+)")
+_FIRST, _LAST = "*** Begin Patch", "*** End Patch"
+_NAMES_NONE = frozenset({"*** End of File"})
+_BLANKS = " \t\r"
+_SIGNS = ("+", "-")
+_PARTS = (" ", "@@")  # what a line of a hunk may begin with besides: kept, or where it is
+
+
+@dataclass(frozen=True, slots=True)
+class Patch:
+    """The files a patch names, in their order, and why it may not be all of them."""
+
+    paths: tuple[str, ...]
+    trouble: str = ""
+
+
+def read_patch(text: str) -> Patch:
+    """Return what the patch in `text` touches; what is not wholly understood has a trouble."""
+    lines = text.strip().split("\n")
+    paths = tuple(path for line in lines if (path := _path(line)))
+    return Patch(
+        paths, next(_troubles(lines), "") or ("" if paths else "a patch that names no file")
+    )
+
+
+def _path(line: str) -> str:
+    """Return the file that a header names; nothing for any other line."""
+    found = None if line.startswith(_SIGNS) else _NAMES_FILE.match(line.lstrip())
+    return found[1].rstrip(_BLANKS) if found else ""
+
+
+def _troubles(lines: list[str]) -> Iterator[str]:
+    if lines[0].strip() != _FIRST or lines[-1].strip() != _LAST:
+        yield "a patch without its first or last line"
+    for line in lines[1:-1]:
+        head = line.strip()
+        if line.startswith(_SIGNS) or not head or _path(line) or head in _NAMES_NONE:
+            continue
+        if head.startswith("***") or not line.startswith(_PARTS):
+            yield "a line of a patch that rules do not know"

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from crabhook.model.event import Event
-from crabhook.policy.engine import Policy
+from crabhook.policy.evaluate import Policy
 from crabhook.policy.protected import Protected
 from crabhook.policy.rule import RuleScope
 from crabhook.policy.rulefile import read_rules
@@ -25,7 +25,7 @@ from tests.unit.policy.law import (
     verdict,
 )
 
-SAMPLES = Path(__file__).parents[2] / "samples" / "shell"
+SAMPLES = Path(__file__).parents[3] / "samples" / "shell"
 
 
 def _laws() -> dict[str, Policy]:

@@ -4,7 +4,7 @@ import pytest
 
 from crabhook.policy.rule import Trust
 from crabhook.policy.rulefile import RuleFileError
-from crabhook.policy.trust import (
+from crabhook.rulebook.files import (
     Trusted,
     digest,
     project_rules,

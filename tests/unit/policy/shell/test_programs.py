@@ -2,7 +2,7 @@
 
 import pytest
 
-from crabhook.policy.programs import only_reads
+from crabhook.policy.shell.programs import only_reads
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,4 @@
+"""Calls of tools, read into the parts that rules speak about.
+
+`read.read_call` is the door.
+"""

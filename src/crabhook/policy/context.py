@@ -1,0 +1,324 @@
+"""What a ruling needs besides the event: where and when, and what a folder holds.
+
+All of it is handed in, since the policy looks nothing up.  A search reads all
+that is in a folder, so it is held to the files there that a denial, a question
+or a secret entry of the protected list names.  Which of these a glob may
+select is told here too, read the widest way that any search tool reads it:
+ripgrep, git's pathspecs, grep's `--include` and JavaScript's globs differ in
+whether a star crosses a slash, what braces, blanks and commas part, where a
+glob is anchored.  A file that no such reading selects is safe from the search.
+"""
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cached_property, lru_cache
+from typing import TypeAlias
+
+_WILD = re.compile(r"[*?\[\\]")
+_Tail: TypeAlias = tuple[str, ...]
+"""Some last parts of a path, in small letters; an empty first one is the root."""
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """The files that a look is for, or folders with all that is below, by the end of their paths.
+
+    `names`: ends of paths, in small letters.  `wild`: ends whose last part is
+    gitignore's, for one part of a path.
+    """
+
+    names: frozenset[_Tail]
+    wild: frozenset[_Tail]
+
+    def __bool__(self) -> bool:
+        return bool(self.names or self.wild)
+
+    def knows(self, name: str) -> bool:
+        """Whether a file or folder of this name can be meant, wherever it is: soon told."""
+        if name.casefold() in self._by_name:
+            return True
+        return self._any_wild is not None and self._any_wild.fullmatch(name) is not None
+
+    def may_be_in(self, chosen: str) -> bool:
+        """Whether a shell's wildcards in this absolute path could choose one of the names."""
+        parts = [one for one in chosen.casefold().split("/") if set(one) & set("*?[")]
+        return "**" in parts or any(
+            may_share(glob, name)
+            for glob in parts
+            for name in (*self._by_name, *(tail[-1].casefold() for tail in self.wild))
+        )
+
+    def means(self, path: str) -> bool:
+        """Whether the file or folder at this absolute path may be one that a rule speaks of."""
+        name = path[path.rfind("/") + 1 :]
+        tails = self._by_name.get(name.casefold(), ())
+        if self._any_wild is not None and self._any_wild.fullmatch(name):
+            tails = (*tails, *(tail for one, tail in self._each_wild if one.fullmatch(name)))
+        return any(_ends(path, tail) for tail in tails)
+
+    @cached_property
+    def _by_name(self) -> dict[str, tuple[_Tail, ...]]:
+        found: dict[str, tuple[_Tail, ...]] = {}
+        for *before, name in self.names:
+            found[name] = (*found.get(name, ()), tuple(before))
+        return found
+
+    @cached_property
+    def _each_wild(self) -> tuple[tuple[re.Pattern[str], _Tail], ...]:
+        return tuple(
+            (re.compile(_widest(last), re.IGNORECASE | re.DOTALL), tuple(before))
+            for *before, last in self.wild
+        )
+
+    @cached_property
+    def _any_wild(self) -> re.Pattern[str] | None:
+        texts = "|".join(f"(?:{one.pattern})" for one, _ in self._each_wild)
+        return re.compile(texts, re.IGNORECASE | re.DOTALL) if texts else None
+
+
+def _ends(path: str, before: _Tail) -> bool:
+    """Whether the parts before a path's last one end like this."""
+    if not before:
+        return True
+    parts = path.casefold().split("/")[:-1]
+    return tuple(parts[-len(before) :]) == before and (before[0] != "" or parts[0] == "")
+
+
+@dataclass(frozen=True, slots=True)
+class Below:
+    """What a look below a folder found.
+
+    `found`: absolute names of files there that were wanted, or lie in a
+    wanted folder, or are links to such.  `whole`: nothing was left out.
+    `leads_out`: a link there leads to a folder elsewhere, which was not
+    looked into.  `odd`: a name there is more than one word to a shell or to `xargs`.
+    """
+
+    found: tuple[str, ...] = ()
+    whole: bool = True
+    leads_out: bool = False
+    odd: bool = False
+
+
+Look: TypeAlias = Callable[[str, Wanted], Below]
+"""What is handed in: an absolute folder and the names that are wanted, to what was found."""
+
+ODD_NAME = re.compile(r"[\s'\"\\*?\[]")
+NOT_LOOKED = Below(whole=False)
+
+
+def not_looked(_folder: str, _wanted: Wanted) -> Below:
+    """Say of any folder that nobody knows what it holds."""
+    return NOT_LOOKED
+
+
+def wanted_by(patterns: Iterable[str], rooted: Iterable[str] = ()) -> Wanted:
+    """Return what finds every file that one of gitignore's patterns means, whatever it is below.
+
+    `rooted` are those that are relative to the root of the file system.  Each
+    pattern gives the last part of it that is more than stars, and the plain
+    parts right before that.
+    """
+    names: set[_Tail] = set()
+    wild: set[_Tail] = set()
+    for pattern, at_root in (*((one, False) for one in patterns), *((one, True) for one in rooted)):
+        parts = pattern.strip("/").split("/")
+        while len(parts) > 1 and not parts[-1].strip("*"):
+            parts.pop()
+        before: list[str] = []
+        for part in reversed(parts[:-1]):
+            if _WILD.search(part):
+                break
+            before.insert(0, part.casefold())
+        else:
+            before[:0] = [""] if at_root else []
+        last = parts[-1]
+        if _WILD.search(last):
+            wild.add((*before, last))
+        else:
+            names.add((*before, last.casefold()))
+    return Wanted(frozenset(names), frozenset(wild))
+
+
+def _widest(part: str) -> str:
+    """Return an expression for one part of a gitignore pattern, which means that and maybe more."""
+    found, at = "", 0
+    while at < len(part):
+        if part[at] == "\\" and at + 1 < len(part):
+            at += 1
+            found += re.escape(part[at])
+        elif part[at] == "[":
+            end = part.find("]", at + 2)
+            sure = end > 0 and "\\" not in part[at:end]
+            found += "." if sure else ".*"
+            at = end if sure else len(part)
+        else:
+            found += {"*": ".*", "?": "."}.get(part[at]) or re.escape(part[at])
+        at += 1
+    return found
+
+
+MOST = 256  # alternatives of one glob; what has more is not understood
+LONGEST = 4096  # letters of one glob
+
+_PARTED = re.compile(r"[\s,]+")
+_BRACES = re.compile(r"\{([^{}]*)\}")
+_CLASS = re.compile(r"\[[!^]?\]?[^\]]*\]")
+_EXTENDED = re.compile(r"[@?*+!]\(")
+_NOWHERE = re.compile(r"/(?:\.?(?:/|$))+")
+
+
+class GlobError(ValueError):
+    """A glob that programs may read in several ways; the text says what, for a person."""
+
+
+def alternatives(text: str) -> tuple[str, ...]:
+    r"""Return every glob without braces that `text` may stand for.
+
+    That is all of it for each choice in its braces, and each piece of that
+    between blanks and commas; each also with what `\` quotes laid bare.
+    Raises GlobError for braces and brackets that do not close, for
+    `@(...)` and its like, for git's `:(...)`, and for more than MOST.
+    """
+    if len(text) > LONGEST:
+        raise GlobError("a glob that is too long")
+    if text.lstrip().startswith(":") or _EXTENDED.search(text):
+        raise GlobError("a glob that some programs read in their own way")
+    found: dict[str, None] = {}
+    for whole in _expanded(text):
+        for piece in map(str.strip, (whole, *_PARTED.split(whole))):
+            if piece:
+                found[piece] = None
+                found[re.sub(r"\\(.)", r"\1", piece, flags=re.DOTALL)] = None
+    if any("[" in _CLASS.sub("", one) for one in found):
+        raise GlobError("a glob whose brackets do not close")
+    if len(found) > MOST:
+        raise GlobError("a glob with too many alternatives")
+    return tuple(found)
+
+
+def selects(globs: Iterable[str], path: str) -> bool:
+    """Whether any of the globs, as `alternatives` gave them, may select the absolute path.
+
+    One that only takes files away (`!*.md`) leaves all others in.
+    """
+    return any(one.startswith("!") or _loosest(one).search(path) is not None for one in globs)
+
+
+def _expanded(text: str) -> list[str]:
+    """Return the text once for each choice in its braces, however they are nested."""
+    done: list[str] = []
+    waiting = [text]
+    while waiting:
+        one = waiting.pop()
+        inner = _BRACES.search(one)
+        if inner is None:
+            if "{" in one or "}" in one:
+                raise GlobError("a glob whose braces do not close")
+            done.append(one)
+        else:
+            choices = inner[1].split(",") if "," in inner[1] else [inner[1], "*"]  # `{a..c}`
+            waiting += [one[: inner.start()] + some + one[inner.end() :] for some in choices]
+        if len(done) + len(waiting) > MOST:
+            raise GlobError("a glob with too many alternatives")
+    return done
+
+
+@lru_cache(maxsize=1024)
+def _loosest(text: str) -> re.Pattern[str]:
+    """Return an expression that finds every path which some reading of the glob means.
+
+    A star crosses slashes, `?` and a class are any letter, capitals do not
+    count, the glob may begin at any folder, and what is below a match is
+    matched too.  No text makes it slow: what a star has passed over once is
+    not tried again.
+    """
+    plain = _NOWHERE.sub("/", f"/{text}").strip("/").replace("**/", "*")
+    first, *rest = re.split(r"\*+", plain.removeprefix("*") if text[:2] == "**" else plain)
+    found = "(?:^|/)" + _letters(first)
+    if rest:
+        *middle, last = map(_letters, rest)
+        found += "".join(f"(?>.*?{one})" for one in middle) + f".*?{last}"
+    return re.compile(f"{found}(?:/|$)", re.IGNORECASE | re.DOTALL)
+
+
+def _letters(text: str) -> str:
+    """Return an expression for a piece of a glob without stars."""
+    return "".join(
+        "." if one == "?" or len(one) > 1 else re.escape(one)
+        for one in re.findall(r"\[[!^]?\]?[^\]]*\]|.", text, flags=re.DOTALL)
+    )
+
+
+def fits_shell_glob(glob: str, path: str) -> bool:
+    """Whether a shell may make the absolute path of the wildcards in an absolute `glob`.
+
+    A class is read as any letter, and no wildcard is the dot that a name begins
+    with.  Each part of the glob is tried once at each part of the path.
+    """
+    names = path.split("/")
+    reached = {0}
+    for part in _parts(glob):
+        if part is None:  # `**`
+            reached = set(range(min(reached), len(names) + 1))
+        else:
+            fits = (at for at in reached if at < len(names) and part.fullmatch(names[at]))
+            reached = {at + 1 for at in fits}
+        if not reached:
+            return False
+    return len(names) in reached
+
+
+@lru_cache(maxsize=1024)
+def _parts(glob: str) -> tuple[re.Pattern[str] | None, ...]:
+    return tuple(None if one == "**" else _shell_part(one) for one in glob.split("/"))
+
+
+@lru_cache(maxsize=4096)
+def _shell_part(part: str) -> re.Pattern[str]:
+    """Return an expression for one part of a shell's glob; no text makes it slow."""
+    hidden = r"(?!\.)" if part[:1] in ("*", "?", "[") else ""
+    first, *rest = re.split(r"\*+", part)
+    found = hidden + _letters(first)
+    if rest:
+        *middle, last = map(_letters, rest)
+        found += "".join(f"(?>.*?{one})" for one in middle) + f".*{last}"
+    return re.compile(found, re.IGNORECASE | re.DOTALL)
+
+
+def may_share(glob: str, name: str) -> bool:
+    """Whether a shell's glob for one part of a path may choose what `name` means, a glob as well.
+
+    They are told apart by what both begin or end with, before and after their wildcards.
+    """
+    wild = re.compile(r"[*?\[\]\\]")
+    if glob[:1] in "*?[" and name[:1] == ".":
+        return False
+    begins, meant = wild.split(glob)[0], wild.split(name)[0]
+    if meant == name and begins != glob:
+        return _shell_part(glob).fullmatch(name) is not None
+    ends, meant_end = wild.split(glob)[-1], wild.split(name)[-1]
+    first = begins.startswith(meant) or meant.startswith(begins)
+    return first and (ends.endswith(meant_end) or meant_end.endswith(ends))
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """Where and when a call is judged.
+
+    `project`: the agent's project folder, absolute; empty where it has none, as
+    in the home folder: then every file is outside of it.  `home`: the home folder
+    of the agent's user.  `now`: an aware datetime, for rules that expire.
+    `real`: an absolute path with its symbolic links followed; where a part
+    does not exist, that part as it is (like `os.path.realpath`).  `below`:
+    what a folder holds of the files that are wanted; unless somebody looks,
+    nobody knows, and a search of it is asked about.
+    """
+
+    project: str
+    home: str
+    now: datetime
+    real: Callable[[str], str]
+    below: Look = not_looked

@@ -1,0 +1,258 @@
+"""Where a call is judged: its project, the law there, and what its folders hold.
+
+A look at a folder is bounded, and remembered for a moment.  It reads names,
+never a file.  What it does not get to it says so, and a search of such a
+folder is asked about.
+"""
+
+import logging
+import os
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from functools import lru_cache
+from math import inf
+from pathlib import Path
+from threading import Lock
+from time import monotonic
+from typing import TypeAlias
+
+from crabhook.model.bounded_dict import Bounded
+from crabhook.model.event import Event
+from crabhook.policy.context import NOT_LOOKED, ODD_NAME, Below, Surroundings, Wanted
+from crabhook.policy.evaluate import Policy
+from crabhook.policy.paths import LONGEST_PATH
+from crabhook.policy.protected import Protected
+from crabhook.policy.rule import RuleVerdict
+from crabhook.policy.ruling import Ruling
+from crabhook.rulebook.files import RuleFiles
+
+WITHIN = 2.0  # seconds that one look may take
+MOST_NAMES = 400_000  # that it passes
+MOST_FOUND = 200
+REMEMBERED = 2.0  # seconds for which a folder is not looked into again
+RECALLED = 60.0  # seconds for which one who must not wait is told of the last look
+KEPT = 256  # looks; the oldest are forgotten
+
+
+class Looks:
+    """Looks into folders, and remembers what was there."""
+
+    def __init__(self, clock: Callable[[], float] = monotonic, for_: float = REMEMBERED) -> None:
+        self._clock, self._for = clock, for_
+        self._known: Bounded[tuple[str, Wanted], tuple[float, Below]] = Bounded(KEPT)
+        self._lock = Lock()  # calls are judged in several threads
+
+    def __repr__(self) -> str:
+        return f"<Looks {len(self._known)}>"
+
+    def below(self, folder: str, wanted: Wanted) -> Below:
+        """Return what the folder holds, as of now or a moment ago; takes up to WITHIN."""
+        if known := self._recall(folder, wanted, self._for):
+            return known
+        found = look(folder, wanted, self._clock() + WITHIN, self._clock)
+        with self._lock:
+            self._known[folder, wanted] = (self._clock(), found)
+        return found
+
+    def known(self, folder: str, wanted: Wanted) -> Below:
+        """Return what the folder held when it was last looked into, without a look at it now."""
+        return self._recall(folder, wanted, RECALLED) or NOT_LOOKED
+
+    def _recall(self, folder: str, wanted: Wanted, for_: float) -> Below | None:
+        at, found = self._known.get((folder, wanted), (-inf, NOT_LOOKED))
+        return found if self._clock() - at < for_ else None
+
+
+def look(
+    folder: str, wanted: Wanted, until: float = inf, clock: Callable[[], float] = monotonic
+) -> Below:
+    """Return what a folder holds; what is no folder holds nothing.
+
+    The nearest files come first.  No link is followed, but where one leads is told.
+    """
+    if "\0" in folder or len(folder) > LONGEST_PATH:
+        return NOT_LOOKED  # which no folder can be called
+    root = os.path.realpath(folder).rstrip("/")
+    walk = _Walk(f"{root}/", wanted)
+    waiting = deque([(folder.rstrip("/"), root, False)])
+    while waiting:
+        here, real, inside = waiting.popleft()
+        try:
+            with os.scandir(here or "/") as entries:
+                for entry in entries:
+                    walk.passed += 1
+                    late = walk.passed % 1024 == 0 and clock() > until
+                    if late or walk.passed > MOST_NAMES or len(walk.found) >= MOST_FOUND:
+                        walk.whole = False
+                        return walk.told()
+                    name = entry.name
+                    walk.odd = walk.odd or ODD_NAME.search(name) is not None
+                    named, path = f"{here}/{name}", f"{real}/{name}"
+                    known = inside or wanted.knows(name)
+                    means = known and (inside or wanted.means(path) or wanted.means(named))
+                    if entry.is_dir(follow_symlinks=False):
+                        waiting.append((named, path, means))
+                    elif means or (entry.is_symlink() and walk.leads(path)):
+                        walk.found.append(named)
+        except (FileNotFoundError, NotADirectoryError):
+            continue
+        except OSError:
+            walk.whole = False
+    return walk.told()
+
+
+@dataclass(slots=True)
+class _Walk:
+    """One look while it is made; `root` is where links inside it lead to."""
+
+    root: str
+    wanted: Wanted
+    found: list[str] = field(default_factory=list)
+    passed: int = 0
+    whole: bool = True
+    leads_out: bool = False
+    odd: bool = False
+
+    def told(self) -> Below:
+        """Return what was found so far."""
+        return Below(tuple(self.found), self.whole, self.leads_out, self.odd)
+
+    def leads(self, link: str) -> bool:
+        """Whether a link leads to what is wanted; take note of one that leads out to a folder."""
+        target = os.path.realpath(link)
+        self.leads_out |= not target.startswith(self.root) and Path(target).is_dir()
+        ends = [at for at, letter in enumerate(target) if letter == "/" and at] + [len(target)]
+        return any(self.wanted.means(target[:end]) for end in ends)
+
+
+LOOK_AGAIN = 1.0  # seconds between two looks at the same folders or files
+PROJECTS_KEPT = 256
+_LOOKS = Looks()
+_MARKS = (".git", ".crabhook", ".claude")  # what a project's folder has
+
+
+def project_of(cwd: str) -> Path:
+    """Return the project of an agent in this folder: the nearest one that looks like a project.
+
+    The home folder and those above it are none, whatever they have: a `~/.claude`
+    is the agent's own, and a project there would be all that a person keeps.  An
+    agent in one of these has no project; the folder returned only says where it is.
+    """
+    folder = Path(cwd or "/")
+    for one in (folder, *folder.parents):
+        if any(_is_there(one / mark) for mark in _MARKS) and not _holds_home(one):
+            return one
+    return folder
+
+
+def _is_there(path: Path) -> bool:
+    """Whether there is something; not where we may not look, or nothing can have that name."""
+    try:
+        return path.exists()
+    except (OSError, ValueError):
+        return False
+
+
+def _holds_home(folder: Path) -> bool:
+    homes = {Path.home(), Path(os.path.realpath(Path.home()))}
+    names = {folder, Path(os.path.realpath(folder))} if _may_be_told(folder) else {folder}
+    return any(one in (home, *home.parents) for home in homes for one in names)
+
+
+def _may_be_told(folder: Path) -> bool:
+    """Whether it is worth asking where a folder's name leads: no folder has so long a name."""
+    return len(str(folder)) <= LONGEST_PATH and "\0" not in str(folder)
+
+
+def surroundings_here(project: Path, looks: Looks | None = None) -> Surroundings:
+    """Return what a ruling needs to know about this machine, now; it looks into folders itself.
+
+    Of an agent whose project is not on this machine nobody knows what a folder holds.
+    The home folder, the root and what is between them are nobody's project.
+    """
+    home = os.path.expanduser("~")  # noqa: PTH111 - a text is wanted, at every call that is judged
+    look = (looks or _LOOKS).below
+
+    def below(folder: str, wanted: Wanted) -> Below:
+        return look(folder, wanted) if project.is_dir() else NOT_LOOKED
+
+    named = "" if _holds_home(project) else str(project)
+    return Surroundings(named, home, datetime.now(UTC), _real, below)
+
+
+def _real(path: str) -> str:
+    """Return where a path leads; one that is longer than any file's leads nowhere."""
+    return os.path.realpath(path) if len(path) <= LONGEST_PATH else path
+
+
+class Projects:
+    """Remembers for a moment which project a folder is in: looking costs a dozen `stat`s."""
+
+    def __init__(self, clock: Callable[[], float] = monotonic) -> None:
+        self._clock = clock
+        self._known: Bounded[str, tuple[float, Path]] = Bounded(PROJECTS_KEPT)
+
+    def __repr__(self) -> str:
+        return f"<Projects {len(self._known)}>"
+
+    def of(self, cwd: str) -> Path:
+        """Return the project of an agent in this folder."""
+        known, now = self._known.get(cwd), self._clock()
+        if known and now - known[0] < LOOK_AGAIN:
+            return known[1]
+        found = project_of(cwd)
+        self._known[cwd] = (now, found)
+        return found
+
+
+_LOG = logging.getLogger(__name__)
+_PATHS_KEPT = 65536  # names of files whose links were followed
+
+
+@dataclass(frozen=True, slots=True)
+class InForce:
+    """The rules of a project, and what a ruling about calls there needs to know."""
+
+    policy: Policy
+    surroundings: Surroundings
+
+    def ruling(self, event: Event) -> Ruling:
+        """Return what the rules say of a call; a fault in judging is a question to a person."""
+        try:
+            return self.policy.examine(event, self.surroundings)
+        except Exception:  # noqa: BLE001 - as where calls are judged when they come
+            _LOG.debug("the rules could not be asked about %s", event.name, exc_info=True)
+            return Ruling(RuleVerdict.ASK_OPERATOR, None, "the rules could not be asked: a fault")
+
+
+LawOf: TypeAlias = Callable[[Event], InForce]
+"""Which law a call is under."""
+
+
+class Today:
+    """Reads each project's law once, and keeps it: what is tried on the past holds still."""
+
+    def __init__(self, files: RuleFiles) -> None:
+        self._files = files
+        self._projects = Projects(clock=lambda: 0.0)
+        self._known: dict[Path, InForce] = {}
+        self._looks = Looks(for_=inf)
+        self._real = lru_cache(maxsize=_PATHS_KEPT)(surroundings_here(Path("/")).real)
+
+    def __repr__(self) -> str:
+        return f"<Today projects={len(self._known)}>"
+
+    def __call__(self, event: Event) -> InForce:
+        """Return the law for a call; raises RuleFileError or RulesError where it cannot be read."""
+        project = self._projects.of(event.cwd)
+        if project not in self._known:
+            there = replace(surroundings_here(project, self._looks), real=self._real)
+            self._known[project] = InForce(self._files.policy(project), there)
+        return self._known[project]
+
+    @property
+    def protected(self) -> Protected:
+        """What always reaches a person, without what the user took off the list."""
+        return self._files.protected.without(self._files.user_rules().unprotect)

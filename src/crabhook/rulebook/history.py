@@ -1,0 +1,247 @@
+"""Calls that were decided before, as the record tells them, and held against today's rules.
+
+A past call can be asked about again, though not all of it was recorded.
+"""
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+from crabhook.model import actor
+from crabhook.model.actor import Actor, Operator
+from crabhook.model.decision import Verdict
+from crabhook.model.event import Event, ToolCall
+from crabhook.model.jsontext import Value
+from crabhook.policy.rule import Rule, RuleVerdict
+from crabhook.policy.ruling import Ruling
+from crabhook.rulebook.context import LawOf
+from crabhook.store.actors import actor_in
+from crabhook.store.query import Query
+from crabhook.store.reader import Reader
+from crabhook.store.record import Kind as Recorded
+from crabhook.store.record import Record
+
+_VERDICTS: Mapping[str, RuleVerdict] = {
+    Verdict.ALLOW.value: RuleVerdict.ALLOW,
+    Verdict.DENY.value: RuleVerdict.DENY,
+    Verdict.ASK.value: RuleVerdict.ASK_AGENTS_USER,
+    Verdict.PASS.value: RuleVerdict.PASS,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class PastCall:
+    """A call of a tool and what became of it.
+
+    `event` has what the record kept: the tool's input without its secrets.
+    `edited`: what was allowed was not what had been asked.  `at` is the
+    record's time.
+    """
+
+    event: Event
+    verdict: RuleVerdict
+    by: Actor
+    edited: bool
+    at: str
+    card: int | None
+
+    @property
+    def by_person(self) -> bool:
+        """Whether an operator decided it, not a rule or an order."""
+        return isinstance(self.by, Operator)
+
+
+def past_calls(folder: Path, *, last: int = 0, since: str = "") -> Iterator[PastCall]:
+    """Return the decided calls in the record of a state folder, the oldest first.
+
+    `last`: so many of the latest, 0 for all.  Raises StoreError where there
+    is no record that can be read.
+    """
+    with Reader(folder / "record.db") as reader:
+        yield from calls_in(
+            reader.find(Query(kinds=(Recorded.DECIDED.value,), last=last, since=since))
+        )
+
+
+def calls_in(records: Iterable[Record]) -> Iterator[PastCall]:
+    """Return the decided calls among some records; what cannot be read as one is left out."""
+    for record in records:
+        verdict = _VERDICTS.get(record.verdict)
+        told = _told(record)
+        if (
+            record.kind != Recorded.DECIDED
+            or verdict is None
+            or not record.tool
+            or "input" not in told
+        ):
+            continue
+        event = Event(
+            record.platform,
+            "PreToolUse",
+            session=record.session,
+            cwd=record.cwd,
+            agent_id=record.agent_id,
+            agent_type=record.agent_type,
+            tool=ToolCall(record.tool, told["input"], record.tool_use_id),
+        )
+        edited = "edited" in told
+        yield PastCall(event, verdict, actor_in(told), edited, record.at, record.card)
+
+
+def _told(record: Record) -> dict[str, Any]:
+    with suppress(ValueError):
+        told = json.loads(record.body)
+        if isinstance(told, dict):
+            return told
+    return {}
+
+
+# What the record has in the place of a secret (docs/reference/audit.md).
+_MARK = re.compile(r"\[(?:redacted [a-z0-9-]{1,40}|cut) len=\d{1,12} #([0-9a-f]{8})\]")
+_STAND_IN = re.compile(r"\bredacted-[0-9a-f]{8}\b")
+
+
+def recalled(event: Event) -> Event:
+    """Return the event as it is judged: in the default mode, with a word for each secret.
+
+    The permission mode is not recorded.  The mark of a secret has blanks and
+    a `#` in it, which a shell would read as several words and a comment; the
+    secret was most likely one word, so one stands in for it.
+    """
+    tool = event.tool and replace(event.tool, input=_with_words(event.tool.input))
+    return replace(event, tool=tool, permission_mode="default")
+
+
+def holds_a_stand_in(text: str) -> bool:
+    """Whether the text has a word in it that stands for a secret."""
+    return _STAND_IN.search(text) is not None
+
+
+def _with_words(value: Value) -> Value:
+    """Return an input with its marks replaced, as deep as rules look into it."""
+    if not isinstance(value, dict):
+        return value
+    return {
+        key: list(map(_word, one)) if isinstance(one, list) else _word(one)
+        for key, one in value.items()
+    }
+
+
+def _word(value: Value) -> Value:
+    return _MARK.sub(r"redacted-\1", value) if isinstance(value, str) else value
+
+
+class Kind(StrEnum):
+    """In what way a call would end otherwise; what matters most to a person comes first."""
+
+    OVERRULED = "the operator denied it, now allowed"
+    ALLOWED = "newly allowed"
+    DENIED = "newly denied"
+    EDITED = "the operator changed it, now decided as it was asked"
+    ASKED = "now asked"
+    PASSED = "now left to the agent's own rules"
+    OPEN = "no longer decided by rules"
+
+
+_NOW: Mapping[RuleVerdict, Kind] = {
+    RuleVerdict.ALLOW: Kind.ALLOWED,
+    RuleVerdict.DENY: Kind.DENIED,
+    RuleVerdict.ASK_AGENTS_USER: Kind.ASKED,
+    RuleVerdict.PASS: Kind.PASSED,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A call that would not end as it did.
+
+    `now` is None where the rules leave it open, so that the operator is
+    asked.  `rule` is the one that decides it now, if one does; `why` says
+    more, for a person.
+    """
+
+    kind: Kind
+    call: PastCall
+    now: RuleVerdict | None
+    rule: Rule | None
+    why: str
+
+    @property
+    def was(self) -> RuleVerdict:
+        """How the call ended."""
+        return self.call.verdict
+
+
+@dataclass(slots=True)
+class Replayed:
+    """What would change, in the order of the past.
+
+    `unchanged` ended as they would today; `spared` of these were decided by
+    the operator, and by rules they would be now.
+    """
+
+    changes: list[Change] = field(default_factory=list)
+    unchanged: int = 0
+    spared: int = 0
+
+    @property
+    def calls(self) -> int:
+        """How many calls were held against the rules."""
+        return self.unchanged + len(self.changes)
+
+    @property
+    def counts(self) -> Counter[Kind]:
+        """How many changes there are of each kind."""
+        return Counter(change.kind for change in self.changes)
+
+
+def replay(past: Iterable[PastCall], law: LawOf) -> Replayed:
+    """Return what today's rules would change of past calls.
+
+    Rules are in force as they are now: one that has expired decides nothing,
+    one for a session decides that session's calls.
+    """
+    found = Replayed()
+    for call in past:
+        event = recalled(call.event)
+        ruling = law(event).ruling(event)
+        kind = _kind(call, ruling)
+        if kind is not None:
+            found.changes.append(Change(kind, call, ruling.verdict, ruling.rule, ruling.why))
+            continue
+        found.unchanged += 1
+        found.spared += call.by_person and not _reaches_the_operator(ruling)
+    return found
+
+
+def _kind(call: PastCall, ruling: Ruling) -> Kind | None:
+    """Return in what way the call would end otherwise, or None where it would end the same."""
+    now = ruling.verdict
+    if now is None or now is RuleVerdict.ASK_OPERATOR:
+        return _asked(call, by_rule=now is not None)
+    if call.edited:
+        return Kind.EDITED
+    if now is call.verdict:
+        return None
+    if now is RuleVerdict.ALLOW and call.by_person and call.verdict is RuleVerdict.DENY:
+        return Kind.OVERRULED
+    return _NOW[now]
+
+
+def _asked(call: PastCall, *, by_rule: bool) -> Kind | None:
+    """Return how a call that would come to the operator ended otherwise, if it did."""
+    if call.by_person or isinstance(call.by, actor.Nobody):  # it came to the operator, or was to
+        return None
+    if by_rule:
+        return Kind.ASKED
+    return Kind.OPEN if isinstance(call.by, actor.Rule) else None
+
+
+def _reaches_the_operator(ruling: Ruling) -> bool:
+    return ruling.verdict in (None, RuleVerdict.ASK_OPERATOR)
