@@ -19,7 +19,7 @@ from crabhook.model.decision import Decision, Verdict
 from crabhook.model.request import Request
 from crabhook.platforms import AGENTS, PLATFORMS
 from crabhook.platforms.staging import Played
-from crabhook.policy.tools import Kind, kind_of
+from crabhook.policy.calls.parts import Kind, kind_of
 from crabhook.server.address import UnixAddress
 from crabhook.server.grpc.listener import open_port
 from crabhook.server.grpc.permission import PermissionPort
