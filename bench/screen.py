@@ -60,7 +60,7 @@ class Sitting:
 
     def come(self) -> None:
         """Let a hook ask."""
-        self.leave = self.runner.enter(_request(self.runner)).leave
+        self.leave = self.runner.enter(_request(self.runner), None).leave
 
     def move(self) -> None:
         """Go to the next card, or back."""
@@ -96,7 +96,7 @@ async def sitting(cards: int, forgetting: TextIO) -> AsyncIterator[Sitting]:
     """Run a desk at which so many cards wait; its pictures go to a file."""
     runner = Runner(PLATFORMS)
     for _ in range(cards):
-        runner.enter(_request(runner))
+        runner.enter(_request(runner), None)
     options = DeskOptions(0, 0, attention=Attention(bell=_ALL_KINDS, title=_ALL_KINDS))
     with create_pipe_input() as keys:
         terminal = _Terminal(forgetting)

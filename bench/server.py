@@ -20,7 +20,6 @@ from crabhook.model.actor import OWNER
 from crabhook.model.decision import Decision, Verdict
 from crabhook.platforms import PLATFORMS
 from crabhook.server.address import TcpAddress, Tls, default_address
-from crabhook.server.door import no_study
 from crabhook.server.grpc.listener import open_port
 from crabhook.server.grpc.permission import PermissionPort
 from crabhook.server.http.listener import NAMED, Opening, open_http
@@ -78,8 +77,8 @@ async def serve(folder: Path) -> None:
     operator = PromptOperator(LocalDesk(runner, OWNER))
     token = load_or_make(folder / TOKEN)
     service = PermissionPort(runner, wait=WAIT, token=token)
-    entrance = Entrance(runner, wait=WAIT, study=no_study)
-    way = Unticketed(runner, wait=WAIT, study=no_study, named=NAMED)
+    entrance = Entrance(runner, wait=WAIT)
+    way = Unticketed(runner, wait=WAIT, named=NAMED)
     addresses = (default_address(), TcpAddress("127.0.0.1", 0))
     async with (
         open_port(service, addresses, Tls(folder / CERTIFICATE, folder / KEY)) as bound,

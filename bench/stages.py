@@ -88,16 +88,16 @@ async def _decided(folder: Path) -> list[Mapping[str, float]]:
     recorder = _TimedRecorder(lambda: SqliteStore(folder / "record", _KEEP))
     recorder.watch = watch
 
-    def judge(event: Event) -> Ruling | None:
+    async def judge(event: Event, *, long: bool) -> Ruling | None:
         since = perf_counter()
         try:
-            return law.judge(event)
+            return await law.judge(event, long=long)
         finally:
             watch.spent(JUDGING, since)
 
     with closing(recorder):
         runner = Runner(PLATFORMS, recorder, judge)
-        door = Door(runner, law.study)
+        door = Door(runner)
         for number in range(WARMING + CALLS):
             call = new_call(samples[number % len(samples)], session=RULED)
             await _decide(written(call), runner, door, watch)

@@ -33,7 +33,7 @@ from crabhook.server.runner import Runner
 from tests.conformance.outcome import Heard, Outcome
 from tests.support.claude import Claude
 from tests.support.scripted_model import MAIN
-from tests.support.seat import seat
+from tests.support.seat import decide, seat
 from tests.support.turns import Script
 
 if TYPE_CHECKING:
@@ -151,10 +151,10 @@ class Operator:
 
     def _answer(self, card: Card) -> None:
         try:
-            seat(self._runner).answer(card.number, self._scene.decide(card))
+            decide(self._runner, card.number, self._scene.decide(card))
         except (CrabhookError, AssertionError, LookupError, OSError) as error:
             self._scene.refused = f"{card.event.name}: {error}"
-            seat(self._runner).answer(card.number, Decision(Verdict.PASS))
+            decide(self._runner, card.number, Decision(Verdict.PASS))
 
 
 async def play(cell: Cell) -> Outcome:

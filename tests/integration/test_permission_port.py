@@ -32,7 +32,7 @@ from tests.support.port import (
     path_of,
     request,
 )
-from tests.support.seat import seat
+from tests.support.seat import decide
 
 SAMPLES = Path(__file__).parents[1] / "samples"
 PROMPT = {"hook_event_name": "PermissionRequest", "tool_name": "Bash"}
@@ -68,7 +68,7 @@ async def test_every_recorded_input_goes_through(name: str, address: list[Addres
                 assert card.event.fields == json.loads(sample.read_bytes())
                 form = Verdict.DECLINE in card.choices.verdicts
                 decision = Decision(Verdict.DECLINE if form else Verdict.DENY, reason="no")
-                seat(port.runner).answer(card.number, decision)
+                decide(port.runner, card.number, decision)
                 waited += 1
             printed = (await asked).reply
             assert (printed.stdout, printed.exit_code) == (
@@ -89,7 +89,7 @@ async def test_one_decision_makes_both_views(payload: Any, decision: Decision) -
     async with opened() as port, connected(port.bound[0]) as channel:
         asked = asyncio.ensure_future(ask(channel, request(payload)))
         (card,) = await port.waiting()
-        seat(port.runner).answer(card.number, decision)
+        decide(port.runner, card.number, decision)
         response = await asked
     assert response.confirm
     assert response.reply.exit_code == 0
@@ -140,7 +140,7 @@ async def test_the_server_says_that_it_has_accepted_before_anybody_decides() -> 
     ):
         await call.initial_metadata()
         (card,) = await port.waiting()
-        seat(port.runner).answer(card.number, Decision(Verdict.ALLOW))
+        decide(port.runner, card.number, Decision(Verdict.ALLOW))
         response: Any = await call.read()
         assert response.permission_decision == "allow"
 
@@ -187,7 +187,7 @@ async def test_a_ticket_takes_its_place_again_and_the_old_connection_is_told() -
                 await old
             assert refused.value.code() is grpc.StatusCode.ABORTED
             assert port.runner.waiting() == (card,)
-            seat(port.runner).answer(card.number, Decision(Verdict.ALLOW))
+            decide(port.runner, card.number, Decision(Verdict.ALLOW))
             response: Any = await new.read()
             assert response.permission_decision == "allow"
 
@@ -197,7 +197,7 @@ async def test_an_answer_that_did_not_arrive_is_given_again() -> None:
         asked = request()
         async with asking(channel, asked):
             (card,) = await port.waiting()
-            seat(port.runner).answer(card.number, Decision(Verdict.DENY, reason="no"))
+            decide(port.runner, card.number, Decision(Verdict.DENY, reason="no"))
         again = await ask(channel, asked)
         assert (again.permission_decision, again.confirm) == ("deny", True)
         await confirm(channel, asked.request_id)
@@ -216,7 +216,7 @@ async def test_a_ticket_is_found_again_only_with_its_secret() -> None:
                     await ask(channel, stolen)
                 assert refused.value.code() is grpc.StatusCode.PERMISSION_DENIED
                 if port.runner.waiting():
-                    seat(port.runner).answer(card.number, Decision(Verdict.ALLOW))
+                    decide(port.runner, card.number, Decision(Verdict.ALLOW))
             response: Any = await call.read()
             assert response.permission_decision == "allow"
 
@@ -229,7 +229,7 @@ async def answered(port: Opened, channel: grpc.aio.Channel) -> str:
     asked = request()
     coming = asyncio.ensure_future(ask(channel, asked))
     (card,) = await port.waiting()
-    seat(port.runner).answer(card.number, Decision(Verdict.ALLOW))
+    decide(port.runner, card.number, Decision(Verdict.ALLOW))
     assert (await coming).confirm
     return asked.request_id
 
@@ -305,39 +305,39 @@ async def test_a_payload_as_large_as_clients_send_goes_through() -> None:
         asked = asyncio.ensure_future(ask(channel, request(big)))
         (card,) = await port.waiting()
         assert card.event.fields == big
-        seat(port.runner).answer(card.number, Decision(Verdict.ALLOW))
+        decide(port.runner, card.number, Decision(Verdict.ALLOW))
         assert (await asked).permission_decision == "allow"
 
 
 async def test_what_takes_long_to_judge_keeps_no_other_call_waiting() -> None:
     begun, enough = asyncio.Event(), asyncio.Event()
 
-    async def study(_: Event, *, long: bool) -> None:
+    async def judge(_: Event, *, long: bool) -> None:
         if long:
             begun.set()
             await enough.wait()
 
     long = {**BASH, "tool_input": {"command": "ls " * LONG}}
-    async with opened(study=study) as port, connected(port.bound[0]) as channel:
+    async with opened(judge=judge) as port, connected(port.bound[0]) as channel:
         slow = asyncio.ensure_future(ask(channel, request(long)))
         await begun.wait()
         await answered(port, channel)
         enough.set()
         (card,) = await port.waiting()
-        seat(port.runner).answer(card.number, Decision(Verdict.ALLOW))
+        decide(port.runner, card.number, Decision(Verdict.ALLOW))
         assert (await slow).permission_decision == "allow"
 
 
 async def test_whoever_leaves_while_its_input_is_judged_never_waits() -> None:
     begun = asyncio.Event()
 
-    async def study(_: Event, *, long: bool) -> None:
+    async def judge(_: Event, *, long: bool) -> None:
         if long:
             begun.set()
             await asyncio.sleep(60)
 
     long = {**BASH, "tool_input": {"command": "ls " * LONG}}
-    async with opened(study=study) as port, connected(port.bound[0]) as channel:
+    async with opened(judge=judge) as port, connected(port.bound[0]) as channel:
         slow = asyncio.ensure_future(ask(channel, request(long)))
         await begun.wait()
         slow.cancel()

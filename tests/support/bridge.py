@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from crabhook.platforms import PLATFORMS
 from crabhook.server.address import UnixAddress
-from crabhook.server.door import Study, no_study
 from crabhook.server.ndjson.bridge import Entrance, open_bridge
 from crabhook.server.runner import Runner
 from tests.support.port import BASH, SOON, Opened, short_folder
@@ -63,11 +62,11 @@ def envelope(request_id: Any = "r1", payload: Any = None, **fields: Any) -> dict
 
 
 @asynccontextmanager
-async def opened_bridge(*, wait: float = 60.0, study: Study = no_study) -> AsyncIterator[Opened]:
+async def opened_bridge(*, wait: float = 60.0) -> AsyncIterator[Opened]:
     """Open a bridge on a socket of its own; nothing waits any more at the end."""
     with short_folder() as folder:
         runner = Runner(PLATFORMS)
-        entrance = Entrance(runner, wait=wait, study=study)
+        entrance = Entrance(runner, wait=wait)
         async with open_bridge(entrance, f"unix:{folder}/s") as address:
             port = Opened(runner, (address,))
             stop = runner.subscribe(port.hears)

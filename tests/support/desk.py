@@ -20,12 +20,13 @@ from crabhook.broker.facts import (
     Fact,
     Left,
     Ordered,
+    Reconsidered,
     Revoked,
     RuleAdded,
     Snoozed,
     TimePassed,
 )
-from crabhook.broker.law import Judge, no_law
+from crabhook.broker.law import against
 from crabhook.model.actor import OWNER, Actor
 from crabhook.model.decision import Decision
 from crabhook.model.order import Order
@@ -34,6 +35,8 @@ from crabhook.model.request import Origin, Request
 from crabhook.platforms import PLATFORMS
 from crabhook.policy.propose import Offering
 from crabhook.policy.rule import Rule
+from crabhook.policy.ruling import Ruling
+from tests.support.ruled import Judge, no_rules
 
 NOBODY = Origin()
 
@@ -47,7 +50,7 @@ class BrokerDesk:
     `offered` are the rules offered for cards; None: still being tried.  `rules` are those taken.
     """
 
-    def __init__(self, clock: Callable[[], float] | None = None, judge: Judge = no_law) -> None:
+    def __init__(self, clock: Callable[[], float] | None = None, judge: Judge = no_rules) -> None:
         self.by: Actor = OWNER
         self.replies: dict[str, Reply] = {}
         self.refused: dict[str, str] = {}
@@ -56,7 +59,7 @@ class BrokerDesk:
         self.decided: list[tuple[int, Decision]] = []
         self.offered: dict[int, Offering | None] = {}
         self.rules: list[tuple[int, Rule]] = []
-        self._broker = Broker(PLATFORMS, judge)
+        self._broker, self._judge = Broker(PLATFORMS), judge
         self._clock = clock
         self._passed = 1000.0
         self._listeners: list[Callable[[Card | FeedEntry], None]] = []
@@ -89,12 +92,17 @@ class BrokerDesk:
         return self._broker.sessions()
 
     def answer(self, number: int, decision: Decision) -> Card:
-        self._tell(Answered(number, decision, self.by, self.now()))
+        rulings = self._rulings(number, decision)
+        self._tell(Answered(number, decision, self.by, self.now(), rulings=rulings))
         self.decided.append((number, decision))
         return self._known(number)
 
     def objections(self, number: int, decision: Decision) -> Sequence[str]:
-        return self._broker.objections(number, decision)
+        return against(self._rulings(number, decision).values())
+
+    def _rulings(self, number: int, decision: Decision) -> dict[str, Ruling | None]:
+        changed = self._broker.changed(number, decision)
+        return {leg: self._judge(event) for leg, event in changed.items()}
 
     def offers(self, number: int) -> Offering | None:
         return self.offered.get(number, Offering(why="nothing is offered here"))
@@ -104,6 +112,9 @@ class BrokerDesk:
         self.rules.append((number, rule))
         card = self.answer(number, decision)
         self._tell(RuleAdded(number, str(rule), self.by, self.now()))
+        for one in self._broker.alike(number):
+            rulings = {leg.id: self._judge(leg.event) for leg in one.requests}
+            self._tell(Reconsidered(rulings, self.now()))
         return card
 
     def holdable(self) -> Sequence[str]:
@@ -163,7 +174,7 @@ class BrokerDesk:
             origin=origin,
             gives_up_at=gives_up_at,
         )
-        self._tell(Arrived(request, 1, self.now()))
+        self._tell(Arrived(request, self._judge(event), 1, self.now()))
         return name
 
     def leave(self, name: str) -> None:

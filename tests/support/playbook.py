@@ -38,7 +38,6 @@ from crabhook.broker.facts import (
     TimePassed,
 )
 from crabhook.broker.followed import Fate
-from crabhook.broker.law import Judge, no_law
 from crabhook.broker.waitingroom import BOUNDS, Bounds
 from crabhook.model.actor import OWNER, Actor
 from crabhook.model.decision import Decision, Verdict
@@ -46,6 +45,8 @@ from crabhook.model.order import Order
 from crabhook.model.reply import Reply
 from crabhook.model.request import Request, Stance
 from crabhook.platforms import PLATFORMS
+from crabhook.policy.ruling import Ruling
+from tests.support.ruled import Judge, no_rules
 
 ALLOW = Decision(Verdict.ALLOW)
 DENY = Decision(Verdict.DENY, reason="not here")
@@ -107,8 +108,8 @@ def done(ticket: str, command: str, use_id: str = "t1", **how: Any) -> Request:
 class Playbook:
     """One broker, its clock, and what was said so far."""
 
-    def __init__(self, judge: Judge = no_law, bounds: Bounds = BOUNDS) -> None:
-        self.broker = Broker(PLATFORMS, judge, bounds)
+    def __init__(self, judge: Judge = no_rules, bounds: Bounds = BOUNDS) -> None:
+        self.broker, self.judge = Broker(PLATFORMS, bounds), judge
         self.now = 1000.0
         self.alarm: float | None = None
         self.effects: list[Effect] = []  # of the last fact
@@ -128,14 +129,21 @@ class Playbook:
         timed = replace(request, wait_until=self.now + request.wait_until)
         return self._told(
             f"{_who(request.id, attempt)} asks: {request.event.name}",
-            Arrived(timed, attempt, self.now, warnings),
+            Arrived(timed, self.judge(timed.event), attempt, self.now, warnings),
         )
 
     def answers(self, number: int, decision: Decision, by: Actor = OWNER) -> Self:
         """A card is decided, by the operator unless told otherwise."""
         return self._told(
-            f"operator: #{number} {decision.verdict}", Answered(number, decision, by, self.now)
+            f"operator: #{number} {decision.verdict}",
+            Answered(number, decision, by, self.now, rulings=self._rulings(number, decision)),
         )
+
+    def _rulings(self, number: int, decision: Decision) -> dict[str, Ruling | None]:
+        if self.broker.card(number) is None:
+            return {}
+        changed = self.broker.changed(number, decision)
+        return {leg: self.judge(event) for leg, event in changed.items()}
 
     def orders(self, order: Order) -> Self:
         """The operator gives a standing order."""

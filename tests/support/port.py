@@ -21,7 +21,7 @@ from crabhook.server.address import Address, Tls, UnixAddress
 from crabhook.server.grpc.listener import open_port
 from crabhook.server.grpc.permission import PermissionPort
 from crabhook.server.health import Health, HealthPort
-from crabhook.server.runner import Runner
+from crabhook.server.runner import Judge, Runner, no_rules
 from crabhook.v1 import permission_pb2 as pb
 from crabhook.v1.permission_pb2_grpc import PermissionServiceStub
 
@@ -73,12 +73,12 @@ async def opened(
     wait: float = 60.0,
     token: str | None = None,
     tls: Tls | None = None,
-    **how: Any,
+    judge: Judge = no_rules,
 ) -> AsyncIterator[Opened]:
     """Open a port on the addresses, or on a socket of its own; nothing waits any more at the end."""
     with ExitStack() as own:
-        runner = Runner(PLATFORMS)
-        service = PermissionPort(runner, wait=wait, token=token, **how)
+        runner = Runner(PLATFORMS, judge=judge)
+        service = PermissionPort(runner, wait=wait, token=token)
         places = addresses or (UnixAddress(own.enter_context(short_folder()) / "s"),)
         health = HealthPort(Health(runner), token=token)
         async with open_port(service, places, tls, health=health) as bound:

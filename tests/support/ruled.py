@@ -1,20 +1,24 @@
 """A judge as a server has one: rules written as in a file, over the real protected places."""
 
-from __future__ import annotations
-
+from collections.abc import Callable
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from typing import TypeAlias
 
+from crabhook.model.event import Event
 from crabhook.policy.context import Surroundings
 from crabhook.policy.evaluate import Policy
 from crabhook.policy.protected import Protected
 from crabhook.policy.rulefile import read_rules
+from crabhook.policy.ruling import Ruling
 
-if TYPE_CHECKING:
-    from crabhook.broker.law import Judge
+Judge: TypeAlias = Callable[[Event], Ruling | None]
 
 NO_RM = '[[rule]]\nverdict = "deny"\nmatch = "Bash(rm *)"\nnote = "use trash"\n'
 RM_DENIED = "rules.toml, line 1: deny Bash(rm *) (use trash): rm -rf build"
+
+
+def no_rules(_: Event) -> None:
+    """Say nothing of any event."""
 
 
 def judge_by(rules: str = NO_RM, project: str = "/p") -> Judge:

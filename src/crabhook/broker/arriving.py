@@ -61,7 +61,7 @@ def _rule(books: Books, fact: Arrived, twins: Twins) -> Ruling:
     if halt is not None:  # whatever the stance, and whatever the rules say
         return Ruling(decided=halted(halt))
     platform = books.platforms[request.event.platform]
-    ruling = books.orders.rule(request.event, platform, request.stance, fact.now, books.judge)
+    ruling = books.orders.rule(request.event, platform, request.stance, fact.now, fact.ruling)
     if ruling.decided is None:
         return ruling
     if not books.stops.counts(request.event, ruling.decided.decision):

@@ -11,7 +11,6 @@ from crabhook.broker.calls import named
 from crabhook.broker.card import Card, FeedEntry
 from crabhook.broker.effects import Effect, Note, Refusal, Refuse, Resolve, Show, WakeAt
 from crabhook.broker.followed import FollowedCalls
-from crabhook.broker.law import Judge, no_law
 from crabhook.broker.orders import Orders
 from crabhook.broker.settled import SettledCalls
 from crabhook.broker.shelf import Shelf
@@ -37,11 +36,8 @@ SESSIONS_KEPT = 4096  # not every session tells its end; those not heard of long
 class Books:
     """What the broker knows: cards, who waits on which connection, orders, and what went by."""
 
-    def __init__(
-        self, platforms: Mapping[str, Platform], judge: Judge = no_law, bounds: Bounds = BOUNDS
-    ) -> None:
+    def __init__(self, platforms: Mapping[str, Platform], bounds: Bounds = BOUNDS) -> None:
         self.platforms = platforms
-        self.judge = judge
         self.shelf = Shelf()
         self.room = WaitingRoom(bounds)
         self.deadlines: list[tuple[float, str]] = []

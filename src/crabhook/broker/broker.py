@@ -2,7 +2,8 @@
 
 `Broker.handle(fact)` is the whole interface of the state machine; everything
 else here is read-only.  One fact is handled to its end before the next, so
-no two of them ever see a half-made change.
+no two of them ever see a half-made change.  It calls nobody: what has to be looked up
+or judged comes with the fact.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -11,13 +12,17 @@ from typing import Any
 from crabhook.broker import arriving, ending, facts, ordering, reconsidering, restoring
 from crabhook.broker.books import Books
 from crabhook.broker.card import Card, FeedEntry
-from crabhook.broker.effects import Effect, Note
-from crabhook.broker.law import Judge, no_law
+from crabhook.broker.effects import Effect
 from crabhook.broker.waitingroom import BOUNDS, Bounds
 from crabhook.model.decision import Decision
 from crabhook.model.event import Event
 from crabhook.model.order import Standing
 from crabhook.platforms.interface import Platform
+
+
+def _noted(books: Books, fact: facts.Noted) -> list[Effect]:
+    return [books.note(fact.now, fact.event, fact.text, alarm=fact.alarm)]
+
 
 _HANDLERS: Mapping[type, Callable[[Books, Any], list[Effect]]] = {
     facts.Arrived: arriving.arrived,
@@ -29,6 +34,8 @@ _HANDLERS: Mapping[type, Callable[[Books, Any], list[Effect]]] = {
     facts.Ordered: ordering.ordered,
     facts.Revoked: ordering.revoked,
     facts.RuleAdded: reconsidering.rule_added,
+    facts.Reconsidered: reconsidering.reconsidered,
+    facts.Noted: _noted,
     facts.Extended: ordering.extended,
     facts.Snoozed: ordering.snoozed,
     facts.Restored: restoring.restored,
@@ -38,10 +45,8 @@ _HANDLERS: Mapping[type, Callable[[Books, Any], list[Effect]]] = {
 class Broker:
     """Pairs requests with decisions, each exactly once."""
 
-    def __init__(
-        self, platforms: Mapping[str, Platform], judge: Judge = no_law, bounds: Bounds = BOUNDS
-    ) -> None:
-        self._books = Books(platforms, judge, bounds)
+    def __init__(self, platforms: Mapping[str, Platform], bounds: Bounds = BOUNDS) -> None:
+        self._books = Books(platforms, bounds)
 
     def __repr__(self) -> str:
         return f"<Broker {self._books!r}>"
@@ -55,19 +60,19 @@ class Broker:
         return _HANDLERS[type(fact)](self._books, fact)
 
     def check(self, number: int, decision: Decision) -> None:
-        """Raise what `Answered` would: TooLateError or DecisionError."""
-        ending.check(self._books, number, decision)
+        """Raise what `Answered` would of a call as it was asked: TooLateError or DecisionError."""
+        ending.check(self._books, number, decision, {})
 
-    def objections(self, number: int, decision: Decision) -> tuple[str, ...]:
-        """Return what the rules say against a call as a decision changes it; see `Desk`."""
-        return ending.objections_to(self._books, number, decision)
+    def changed(self, number: int, decision: Decision) -> Mapping[str, Event]:
+        """Return a card's calls as a decision changes them, by request id: they are to be judged.
 
-    def note(self, event: Event, text: str, now: float, *, alarm: bool = False) -> Note:
-        """Put a line into the feed that no fact tells; an `alarm` stands out.
-
-        It changes nothing else, so it may come while a fact is handled, as news of the rules do.
+        Answers to questions and changed plans run nothing.  Raises TooLateError.
         """
-        return self._books.note(now, event, text, alarm=alarm)
+        return ending.changed_calls(self._books, ending.known_card(self._books, number), decision)
+
+    def alike(self, number: int) -> Sequence[Card]:
+        """Return the cards that a rule added on this one may decide: they are to be judged anew."""
+        return reconsidering.alike(self._books, number)
 
     def waiting(self) -> Sequence[Card]:
         """Return the cards that wait, the oldest first."""

@@ -53,9 +53,10 @@ class Desk(Protocol):
         event cannot carry the decision; either way nothing changed.
         """
 
-    def objections(self, number: int, decision: Decision) -> Sequence[str]:
+    def objections(self, number: int, decision: Decision) -> Sequence[str] | None:
         """Return what a deny rule or a protected place says of a call as a decision changes it.
 
+        None while the rules are asked, which may take seconds for a long input: ask again then.
         Nothing for a call that is not changed.  An answer that has them is
         taken only with all of them in `Decision.despite`: the operator was
         shown them, and said yes all the same.  Raises TooLateError.

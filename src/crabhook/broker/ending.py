@@ -3,12 +3,13 @@
 from collections.abc import Mapping
 from dataclasses import replace
 from heapq import heappop
+from typing import TypeAlias
 
 from crabhook.broker.books import Books
 from crabhook.broker.card import Card
 from crabhook.broker.effects import Effect, Refusal, Refuse, WakeAt
 from crabhook.broker.facts import Answered, Closing, Delivered, Left, TimePassed
-from crabhook.broker.law import objections
+from crabhook.broker.law import against
 from crabhook.broker.orders import halted
 from crabhook.broker.restoring import never_came_back
 from crabhook.broker.states import Happening, State, TooLateError, after
@@ -16,10 +17,14 @@ from crabhook.model.actor import OrderKind
 from crabhook.model.decision import Decided, Decision, Verdict
 from crabhook.model.ending import Ended, Follows, TimeUp
 from crabhook.model.errors import DecisionError
+from crabhook.model.event import Event
 from crabhook.model.jsontext import Value
 from crabhook.model.order import Order
 from crabhook.model.reply import Reply
 from crabhook.model.request import Request
+from crabhook.policy.ruling import Ruling
+
+Rulings: TypeAlias = Mapping[str, Ruling | None]
 
 _FOLLOWS: Mapping[str, Follows] = {
     "PreToolUse": Follows.OWN_RULES,
@@ -41,7 +46,7 @@ def answered(books: Books, fact: Answered) -> list[Effect]:
     """
     card, decision = known_card(books, fact.number), fact.decision
     decided = Decided(decision, fact.by)
-    state = check(books, fact.number, decision)
+    state = check(books, fact.number, decision, fact.rulings)
     books.stops.count(card.event, decision)
     effects: list[Effect] = []
     for leg in card.requests:
@@ -71,7 +76,7 @@ def _halt(books: Books, card: Card, decided: Decided, now: float) -> list[Effect
     return effects
 
 
-def check(books: Books, number: int, decision: Decision) -> State:
+def check(books: Books, number: int, decision: Decision, rulings: Rulings) -> State:
     """Return the state a card would have once decided so; raises as `answered` does."""
     card = known_card(books, number)
     try:
@@ -83,29 +88,32 @@ def check(books: Books, number: int, decision: Decision) -> State:
         ) from None
     for leg in card.requests:
         books.platforms[leg.event.platform].check(leg.event, decision)
-    said = objections_to(books, number, decision)
+    changed = changed_calls(books, card, decision)
+    if not changed.keys() <= rulings.keys():
+        raise DecisionError(f"#{number} was changed, and the rules were not asked about that yet")
+    said = against(rulings[leg] for leg in changed)
     if not set(said) <= set(decision.despite):
         raise DecisionError(f"the rules are against the call as it was changed: {'; '.join(said)}")
     return state
 
 
-def objections_to(books: Books, number: int, decision: Decision) -> tuple[str, ...]:
-    """Return what a denial or a protected place says of a call as the decision changes it.
+def changed_calls(books: Books, card: Card, decision: Decision) -> dict[str, Event]:
+    """Return a card's calls as a decision changes them, by request id.
 
-    Only of what differs from what the agent asked: that was judged when it came.  Answers to
+    Only what differs from what the agent asked: that was judged when it came.  Answers to
     questions and changed plans run nothing.
     """
-    card, found = known_card(books, number), dict[str, None]()
     if decision.updated_input is None or card.state is not State.WAITING:
-        return ()
+        return {}
+    found: dict[str, Event] = {}
     for leg in card.requests:
         event = leg.event
         if event.tool is None or books.platforms[event.platform].asks(event):
             continue
         changed = replace(event.tool, input=dict(decision.updated_input))
         if changed.fingerprint != event.tool.fingerprint:
-            found |= dict.fromkeys(objections(books.judge(replace(event, tool=changed))))
-    return tuple(found)
+            found[leg.id] = replace(event, tool=changed)
+    return found
 
 
 def known_card(books: Books, number: int) -> Card:

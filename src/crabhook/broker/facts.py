@@ -3,7 +3,7 @@
 What somebody did carries who it was, `by`.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
@@ -13,16 +13,19 @@ from crabhook.model.event import Event
 from crabhook.model.order import Order, Standing
 from crabhook.model.reply import Reply
 from crabhook.model.request import Request
+from crabhook.policy.ruling import Ruling
 
 
 @dataclass(frozen=True, slots=True)
 class Arrived:
-    """A hook asks.  `attempt` tells its connections apart: a ticket may come back on a new one.
+    """A hook asks, and the owner's rules say so much of it; None: they leave it open.
 
+    `attempt` tells its connections apart: a ticket may come back on a new one.
     `warnings` are what a card of it says in red from the first.
     """
 
     request: Request
+    ruling: Ruling | None
     attempt: int
     now: float
     warnings: tuple[str, ...] = ()
@@ -30,11 +33,16 @@ class Arrived:
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """The card with this number was decided."""
+    """The card with this number was decided.
+
+    `rulings` are what the rules say of its calls as the decision changes them,
+    by request id; see `Broker.changed`.
+    """
 
     number: int
     decision: Decision
     by: Actor
+    rulings: Mapping[str, Ruling | None] = field(default_factory=dict, kw_only=True)
     now: float
 
 
@@ -104,6 +112,24 @@ class RuleAdded:
 
 
 @dataclass(frozen=True, slots=True)
+class Reconsidered:
+    """The rules have changed, and say so much of requests that wait, by their ids."""
+
+    rulings: Mapping[str, Ruling | None]
+    now: float
+
+
+@dataclass(frozen=True, slots=True)
+class Noted:
+    """Something went by that is nobody's request; an `alarm` stands out."""
+
+    event: Event
+    text: str
+    alarm: bool = field(default=False, kw_only=True)
+    now: float
+
+
+@dataclass(frozen=True, slots=True)
 class Extended:
     """An operator wants more time for a card, this many seconds."""
 
@@ -134,11 +160,15 @@ class Given:
 
 @dataclass(frozen=True, slots=True)
 class WaitedBefore:
-    """A leg of a card that waited when the server ended; `waited`: for how long, seconds."""
+    """A leg of a card that waited when the server ended; `waited`: for how long, seconds.
+
+    `ruling`: what the rules say of it now, where they were asked again.
+    """
 
     number: int
     request: Request
     waited: float = 0.0
+    ruling: Ruling | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,6 +210,8 @@ Fact: TypeAlias = (
     | Ordered
     | Revoked
     | RuleAdded
+    | Reconsidered
+    | Noted
     | Extended
     | Snoozed
     | Restored

@@ -1,16 +1,12 @@
 """What the owner's rules mean for an event that has arrived: decided, asked, or left open."""
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TypeAlias
 
 from crabhook.model import actor
 from crabhook.model.decision import Decided, Decision, Verdict
-from crabhook.model.event import Event
 from crabhook.policy.rule import Rule, RuleVerdict
 from crabhook.policy.ruling import Ruling
-
-Judge: TypeAlias = Callable[[Event], Ruling | None]
 
 _VERDICTS: Mapping[RuleVerdict, Verdict] = {
     RuleVerdict.ALLOW: Verdict.ALLOW,
@@ -20,10 +16,6 @@ _VERDICTS: Mapping[RuleVerdict, Verdict] = {
 }
 
 _TOLD, _TEXT = 20, 400  # parts of a call, and letters of each, that are told of
-
-
-def no_law(_: Event) -> None:
-    """Say nothing of any event."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +46,12 @@ class Said:
         return Said(asks=True, why=f"{self.why}; this agent cannot be told to ask its own user")
 
 
-def objections(ruling: Ruling | None) -> Iterator[str]:
-    """Yield what a denial or a protected place says against a call, a sentence each."""
+def against(rulings: Iterable[Ruling | None]) -> tuple[str, ...]:
+    """Return what denials and protected places say against calls, a sentence each, once."""
+    return tuple(dict.fromkeys(said for ruling in rulings for said in _objections(ruling)))
+
+
+def _objections(ruling: Ruling | None) -> Iterator[str]:
     if ruling is None or not _objects(ruling.verdict, ruling.rule):
         return
     against = [one for one in ruling.parts if _objects(one.verdict, one.rule)][:_TOLD]

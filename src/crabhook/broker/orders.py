@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from itertools import count
 
-from crabhook.broker.law import Judge, Said, no_law, said_by
+from crabhook.broker.law import Said, said_by
 from crabhook.broker.stops import CAP
 from crabhook.model.actor import Actor, Nobody, OrderKind, StandingOrder
 from crabhook.model.decision import Decided, Decision, Verdict, no_opinion
@@ -22,6 +22,7 @@ from crabhook.model.request import Stance
 from crabhook.model.wording import AWAY, HALTED
 from crabhook.platforms.interface import Platform
 from crabhook.platforms.rows import Held
+from crabhook.policy.ruling import Ruling as Law
 
 MAX_ORDERS = 200
 _OF_A_SESSION = (OrderKind.ALLOW_ALL, OrderKind.HOLD_ALL, OrderKind.HALT)
@@ -160,9 +161,9 @@ class Orders:
         self.revoke(lambda order: bool(order.session) and order.session == event.session)
 
     def rule(
-        self, event: Event, platform: Platform, stance: Stance, now: float, law: Judge = no_law
+        self, event: Event, platform: Platform, stance: Stance, now: float, law: Law | None = None
     ) -> Ruling:
-        """Return what becomes of an event that has just arrived.
+        """Return what becomes of an event that has just arrived; `law`: what the rules say of it.
 
         A rule's denial comes before everything, its question before what the
         operator ordered in general, its allow after that.  An event that only
@@ -178,7 +179,7 @@ class Orders:
             return Ruling() if away else self._rule_on_request(event, orders)
         if not away and (kept_going := self._keep_going(event, orders)):
             return kept_going
-        said = said_by(law(event)).where(platform.choices(event).verdicts)
+        said = said_by(law).where(platform.choices(event).verdicts)
         if held is Held.BY_RULE and said == Said():
             return Ruling() if away else _held_with_all(orders) or Ruling()
         if away and not said.denies:

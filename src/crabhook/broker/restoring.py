@@ -10,7 +10,7 @@ from crabhook.broker.books import Books
 from crabhook.broker.card import Card
 from crabhook.broker.effects import Effect
 from crabhook.broker.facts import DecidedBefore, Restored, WaitedBefore
-from crabhook.broker.law import Said, said_by
+from crabhook.broker.law import said_by
 from crabhook.broker.orders import came_by
 from crabhook.broker.states import State
 from crabhook.model.ending import Ended
@@ -18,7 +18,6 @@ from crabhook.model.request import Request
 
 NO_CONNECTION = 0  # an attempt no connection ever has: the runner counts from 1
 COME_BACK_WITHIN = 150.0  # seconds; hooks try for two minutes
-JUDGED = 100  # cards; each takes about a millisecond, and hooks wait for the server to be there
 
 
 def restored(books: Books, fact: Restored) -> list[Effect]:
@@ -32,14 +31,14 @@ def restored(books: Books, fact: Restored) -> list[Effect]:
         _put_back_decided(books, decided, fact.now)
     effects: list[Effect] = []
     due = fact.now + COME_BACK_WITHIN
-    for place, one in enumerate(fact.waiting):
+    for one in fact.waiting:
         # The wall clock may have been set meanwhile: no wait is over before its hook could say so.
         request = replace(one.request, wait_until=max(one.request.wait_until, due))
         books.hear_of(request.event)
         books.room.enter(request, NO_CONNECTION)
         card = books.shelf.card(one.number)
         legs = (*card.requests, request) if card else (request,)
-        fresh = card or _fresh(books, one, request, fact.now, judged=place < JUDGED)
+        fresh = card or _fresh(books, one, request, fact.now)
         effects.append(books.put(replace(fresh, requests=legs)))
         effects.append(books.wake(request.wait_until, request.id))
     if fact.waiting:
@@ -48,10 +47,10 @@ def restored(books: Books, fact: Restored) -> list[Effect]:
     return effects
 
 
-def _fresh(books: Books, one: WaitedBefore, request: Request, now: float, *, judged: bool) -> Card:
-    """Return the card of what waited, with why it is here: the rules may be asked again."""
+def _fresh(books: Books, one: WaitedBefore, request: Request, now: float) -> Card:
+    """Return the card of what waited, with why it is here."""
     event = request.event
-    told = said_by(books.judge(event)) if judged else Said()
+    told = said_by(one.ruling)
     return Card(
         one.number,
         (request,),

@@ -45,7 +45,6 @@ Warner: TypeAlias = Callable[[Event], tuple[str, ...]]
 
 LOOK_WITHIN = 2.0  # seconds; a folder that takes longer is on a file system that hangs
 MOST_HANGING = 8  # threads that may stand there
-STUDIED_KEPT = 64  # rulings made ahead whose event was never judged: its ticket was known
 
 
 def no_warning(_event: Event) -> tuple[str, ...]:
@@ -106,7 +105,6 @@ class Law:
         self._looks = Looks()  # into folders that agents search
         self._ours = -inf  # when we last changed the files ourselves
         self._told = False  # of that change, by whoever made it
-        self._studied: dict[int, tuple[Event, _There, Ruling | None, bool]] = {}
 
     def __repr__(self) -> str:
         return f"<Law projects={len(self._by_project)} trouble={self.trouble!r}>"
@@ -135,49 +133,28 @@ class Law:
                     _LOG.info("the rules of %s cannot be looked at: %s", folder, error)
             await asyncio.sleep(LOOK_AGAIN)
 
-    def judge(self, event: Event) -> Ruling | None:
+    async def judge(self, event: Event, *, long: bool) -> Ruling | None:
         """Return what the rules say of an event, or None where they leave it open.
 
-        Only for one that was not studied, as when the operator adds a rule, are
-        the files looked at here.
+        `long`: reading a hostile shell line may take a second, and looking into a large
+        folder that is searched too, so such an event is judged in a thread, and other
+        agents' hooks do not wait for it.  Of a short one, what a folder holds is told by
+        the last look into it.
         """
         if event.tool is None:
             return None
-        if studied := self._studied.pop(id(event), None):
-            _, there, ruling, is_judged = studied
-            return ruling if is_judged else self._judged_here(there, event)
         folder = _folder(event)
-        there = self._fresh(folder) or self._keep(folder, self._look(folder))
-        return self._judged_here(there, event)
+        there = self._fresh(folder) or await self._looked(folder)
+        around = surroundings_here(there.project, self._looks)
+        if not long:
+            return _judged(there.policy, event, replace(around, below=self._looks.known))
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(None, _judged, there.policy, event, around)
 
     def warnings(self, event: Event) -> tuple[str, ...]:
         """Return what a card about an event says in red, as of the last look at its project."""
         there = self._by_folder.get(_folder(event)) if event.tool else None
         return there.warn(event) if there else ()
-
-    def _judged_here(self, there: _There, event: Event) -> Ruling | None:
-        """Judge on the loop: what a folder holds is told by the last look into it."""
-        around = replace(surroundings_here(there.project, self._looks), below=self._looks.known)
-        return _judged(there.policy, event, around)
-
-    async def study(self, event: Event, *, long: bool) -> None:
-        """Have at hand what `judge` needs for an event: its rules, and for a long one the ruling.
-
-        Reading a hostile shell line may take a second, and looking into a large folder
-        that is searched too, so such an event is judged in a thread, and other agents'
-        hooks do not wait for it.
-        """
-        if event.tool is None:
-            return
-        folder = _folder(event)
-        there = self._fresh(folder) or await self._looked(folder)
-        ruling = None
-        if long:
-            loop = asyncio.get_running_loop()
-            around = surroundings_here(there.project, self._looks)
-            ruling = await loop.run_in_executor(None, _judged, there.policy, event, around)
-        self._studied[id(event)] = (event, there, ruling, long)  # which keeps the event, and its id
-        _bound(self._studied, STUDIED_KEPT)
 
     def _fresh(self, folder: str) -> _There | None:
         there = self._by_folder.get(folder)

@@ -1,19 +1,43 @@
 """The desk of a screen in the server's own process; all that is done at it is done by one actor."""
 
-from collections.abc import Callable, Sequence
+import asyncio
+from collections import OrderedDict
+from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
 
 from crabhook.broker.card import Card, FeedEntry
 from crabhook.broker.desk import News
 from crabhook.broker.facts import Answered, Extended, Ordered, Revoked, RuleAdded, Snoozed
+from crabhook.broker.law import against
 from crabhook.model.actor import Actor
 from crabhook.model.decision import Decision
 from crabhook.model.errors import DecisionError
+from crabhook.model.event import Event
+from crabhook.model.jsontext import Value
 from crabhook.model.order import Order, Standing
 from crabhook.policy.propose import Offering, in_words
 from crabhook.policy.rule import Rule
+from crabhook.policy.ruling import Ruling
 from crabhook.server.runner import Runner
 
 _NO_RULES = "no rules are kept here"
+
+
+CHANGES_KEPT = 64  # of cards, each as it was last to be changed
+
+
+@dataclass(slots=True)
+class _Change:
+    """What a card's calls are to become, and what the rules say of that; None while they are asked.
+
+    `legs` are the ids of the requests that change.
+    """
+
+    updated_input: Mapping[str, Value] | None
+    legs: AbstractSet[str]
+    rulings: Mapping[str, Ruling | None] | None = None
+    asking: "asyncio.Future[None] | None" = None
 
 
 class LocalDesk:
@@ -21,6 +45,7 @@ class LocalDesk:
 
     def __init__(self, runner: Runner, by: Actor) -> None:
         self._runner, self._by = runner, by
+        self._judged: OrderedDict[int, _Change] = OrderedDict()
         self._broker = runner.broker
 
     def __repr__(self) -> str:
@@ -61,12 +86,29 @@ class LocalDesk:
 
     def answer(self, number: int, decision: Decision) -> Card:
         """Decide a card; raises TooLateError or DecisionError, and then nothing changed."""
-        self._runner.handle(Answered(number, decision, self._by, self.now()))
+        change = self._judged.get(number)
+        known = change is not None and change.updated_input == decision.updated_input
+        rulings = change.rulings if change is not None and known else {}
+        self._runner.handle(Answered(number, decision, self._by, self.now(), rulings=rulings or {}))
         return self._known(number)
 
-    def objections(self, number: int, decision: Decision) -> Sequence[str]:
-        """Return what the rules say against a call as a decision changes it."""
-        return self._broker.objections(number, decision)
+    def objections(self, number: int, decision: Decision) -> Sequence[str] | None:
+        """Return what the rules say against a call as a decision changes it; None while asked."""
+        changed, updated = self._broker.changed(number, decision), decision.updated_input
+        if not changed:
+            return ()
+        change = self._judged.get(number)
+        if change is None or change.updated_input != updated or change.legs != changed.keys():
+            change = self._judged[number] = _Change(updated, frozenset(changed))
+            change.asking = asyncio.ensure_future(self._judge(change, changed))
+            if len(self._judged) > CHANGES_KEPT:
+                self._judged.popitem(last=False)
+        return None if change.rulings is None else against(change.rulings.values())
+
+    async def _judge(self, change: "_Change", changed: Mapping[str, Event]) -> None:
+        """Ask the rules in a thread: hooks do not wait while a long input is judged."""
+        rulings = {leg: await self._runner.judge(one, long=True) for leg, one in changed.items()}
+        change.rulings = rulings
 
     def offers(self, number: int) -> Offering | None:
         """Return the rules a card could be allowed by from now on; None while they are tried."""
@@ -83,6 +125,7 @@ class LocalDesk:
         kept = self._runner.offers.keep(rule, number)
         self._runner.handle(Answered(number, decision, self._by, self.now()))
         self._runner.handle(RuleAdded(number, in_words(kept), self._by, self.now()))
+        self._runner.reconsider(number)
         return self._known(number)
 
     def holdable(self) -> Sequence[str]:

@@ -20,12 +20,10 @@ from prometheus_client.metrics_core import (
 )
 from prometheus_client.registry import Collector
 
-from crabhook.broker.law import Judge
 from crabhook.model.event import Event
 from crabhook.policy.ruling import Ruling
-from crabhook.server.door import Study
 from crabhook.server.families import COUNTERS, GAUGES, TIMINGS, Timing, Value
-from crabhook.server.runner import Runner
+from crabhook.server.runner import Judge, Runner
 from crabhook.server.spread import Spread
 from crabhook.server.tally import Tally
 
@@ -66,31 +64,16 @@ class Metrics(Collector):
     # How long things take.
 
     def timed(self, judge: Judge) -> Judge:
-        """Return the judge, with a clock beside it."""
-        spread = self._judged[AT_ONCE]
+        """Return the judge, with a clock beside it: one for what is judged ahead in a thread."""
 
-        def judged(event: Event) -> Ruling | None:
+        async def judged(event: Event, *, long: bool) -> Ruling | None:
             began = perf_counter()
             try:
-                return judge(event)
+                return await judge(event, long=long)
             finally:
-                spread.add(perf_counter() - began)
+                self._judged[AHEAD if long else AT_ONCE].add(perf_counter() - began)
 
         return judged
-
-    def timed_ahead(self, study: Study) -> Study:
-        """Return the study of long inputs, with a clock beside it."""
-        spread = self._judged[AHEAD]
-
-        async def studied(event: Event, *, long: bool) -> None:
-            began = perf_counter()
-            try:
-                await study(event, long=long)
-            finally:
-                if long:  # a short one is judged when it is taken in
-                    spread.add(perf_counter() - began)
-
-        return studied
 
     @asynccontextmanager
     async def keeping_time(

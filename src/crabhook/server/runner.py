@@ -6,11 +6,13 @@ called from that loop alone, so it needs no lock.
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict
+from collections import deque
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, replace
 from itertools import count
 from os import uname
 from time import time as wall
+from typing import Protocol
 
 from crabhook.broker.broker import Broker
 from crabhook.broker.card import Card, FeedEntry
@@ -23,17 +25,21 @@ from crabhook.broker.facts import (
     Delivered,
     Fact,
     Left,
+    Noted,
+    Reconsidered,
     TimePassed,
+    WaitedBefore,
 )
-from crabhook.broker.law import Judge, no_law
 from crabhook.broker.restoring import COME_BACK_WITHIN
 from crabhook.broker.tickets import same_secret
 from crabhook.broker.waitingroom import BOUNDS, Bounds
 from crabhook.model.decision import Decided
+from crabhook.model.errors import CrabhookError
 from crabhook.model.event import Event
 from crabhook.model.order import Standing
 from crabhook.model.request import Request
 from crabhook.platforms.interface import Platform
+from crabhook.policy.ruling import Ruling
 from crabhook.server.bookkeeper import Bookkeeper
 from crabhook.server.keeping import restored
 from crabhook.server.lastwords import LastWords
@@ -47,7 +53,22 @@ from crabhook.store.recorder import Recorder
 from crabhook.transcript import Summary
 
 _LOG = logging.getLogger(__name__)
+JUDGED = 100  # requests taken up from a server before; hooks wait for this one to be there
 RECEIPT_WITHIN = 5.0  # seconds; a client that lives confirms at once
+
+
+class Judge(Protocol):
+    """The owner's rules: what they say of an event, None where they leave it open.
+
+    `long`: judging it may take a while, so that it is done off the loop.
+    """
+
+    def __call__(self, event: Event, /, *, long: bool) -> Awaitable[Ruling | None]:
+        """Judge one event."""
+
+
+async def no_rules(_event: Event, *, long: bool) -> None:
+    """Leave every event open."""
 
 
 class Runner:
@@ -61,12 +82,17 @@ class Runner:
         self,
         platforms: Mapping[str, Platform],
         recorder: Recorder | None = None,
-        judge: Judge = no_law,
+        judge: Judge = no_rules,
         offers: Offers | None = None,
         bounds: Bounds = BOUNDS,
     ) -> None:
         self._platforms = platforms
-        self.broker = Broker(platforms, judge, bounds)
+        self.broker = Broker(platforms, bounds)
+        self.judge = judge
+        self._facts: deque[Fact] = deque()
+        self._busy = False
+        self._tasks: set[asyncio.Task[None]] = set()
+        self.updates = 0  # how many have been published: the number of the last
         self.recorder = recorder
         self._bookkeeper = Bookkeeper(wall)
         self.words = LastWords()
@@ -92,11 +118,13 @@ class Runner:
 
     # For the record.
 
-    def restore(self) -> None:
+    async def restore(self) -> None:
         """Take up what a server before this one left: requests that wait, answers not received."""
         if self.recorder is None:
             return
         fact = restored(self.recorder.recover(), self._platforms, self.now(), wall())
+        first = [replace(one, ruling=await self._ruling(one)) for one in fact.waiting[:JUDGED]]
+        fact = replace(fact, waiting=(*first, *fact.waiting[JUDGED:]))
         self.handle(fact)
         self._absent = {one.request.id: one.request.secret for one in fact.waiting}
         for one in fact.decided:
@@ -120,8 +148,11 @@ class Runner:
 
     # For the port.
 
-    def enter(self, request: Request) -> Place:
-        """Take a request in; its place may already hold the reply.  Raises RefusedError."""
+    def enter(self, request: Request, ruling: Ruling | None) -> Place:
+        """Take a request in, of which the rules say so much; its place may hold the reply already.
+
+        Raises RefusedError.
+        """
         if self._refuses():
             raise RefusedError(Refusal.UNRECORDED)
         if self.handed_over:
@@ -132,7 +163,7 @@ class Runner:
         self._places[request.id, place.attempt] = place
         here = request.origin.host == uname().nodename  # else its settings are elsewhere, too
         warnings = self.warned(request.event) if here else ()
-        self.handle(Arrived(request, place.attempt, self.now(), warnings))
+        self.handle(Arrived(request, ruling, place.attempt, self.now(), warnings))
         if self.recorder is not None:
             self._summaries.hear(request)
         if self.closed:
@@ -181,11 +212,11 @@ class Runner:
         _LOG.error("%s", text)
         if self.recorder is not None:
             self.recorder.write(happened(entries.server(text, wall())))
-        self._carry_out(self.broker.note(Event("", "Desk"), text, self.now(), alarm=True))
+        self.handle(Noted(Event("", "Desk"), text, self.now(), alarm=True))
 
     def observe(self, event: Event, text: str) -> None:
         """Show something that went by and was nobody's request."""
-        self._carry_out(self.broker.note(event, text, self.now()))
+        self.handle(Noted(event, text, self.now()))
 
     def close(self) -> None:
         """Release whatever waits with no opinion, and whatever still comes."""
@@ -201,7 +232,23 @@ class Runner:
         self._places.clear()  # so that no hook is taken to have left
         self._stop_clocks()
 
+    def reconsider(self, number: int) -> None:
+        """Have what waits for the same tool as a card judged anew: a rule was added."""
+        task = asyncio.get_running_loop().create_task(self._reconsider(self.broker.alike(number)))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _reconsider(self, cards: Sequence[Card]) -> None:
+        for card in cards:
+            rulings = {leg.id: await self.judge(leg.event, long=True) for leg in card.requests}
+            self.handle(Reconsidered(rulings, self.now()))
+
+    async def _ruling(self, one: WaitedBefore) -> Ruling | None:
+        return await self.judge(one.request.event, long=True)
+
     def _stop_clocks(self) -> None:
+        for task in self._tasks:
+            task.cancel()
         if self._alarm:
             self._alarm.cancel()
         for _, alarm in self._receipts.values():
@@ -245,7 +292,29 @@ class Runner:
     # Facts in, effects out.
 
     def handle(self, fact: Fact) -> None:
-        """Tell the broker, record what follows and do it; raises what `Broker.handle` does."""
+        """Tell the broker, record what follows and do it; raises what `Broker.handle` does.
+
+        A fact that comes while another is carried out, as from a listener, waits for its turn;
+        what cannot be done is logged then.  So whatever is published is in one order for all.
+        """
+        if self._busy:
+            self._facts.append(fact)
+            return
+        self._busy = True
+        try:
+            self._take(fact)
+            while self._facts:
+                self._take_later(self._facts.popleft())
+        finally:
+            self._busy = False
+
+    def _take_later(self, fact: Fact) -> None:
+        try:
+            self._take(fact)
+        except CrabhookError as error:
+            _LOG.warning("%s came too late: %s", type(fact).__name__, error)
+
+    def _take(self, fact: Fact) -> None:
         effects = self.broker.handle(fact)
         if self.recorder is not None and (
             changes := self._bookkeeper.changes(fact, effects, self.broker.halts())
@@ -291,6 +360,7 @@ class Runner:
         self._receipts[request_id] = (secret, alarm)
 
     def _publish(self, news: News) -> None:
+        self.updates += 1
         for listener in tuple(self._listeners):
             try:
                 listener(news)

@@ -11,7 +11,7 @@ from crabhook.model.event import Event
 from crabhook.model.request import Origin, Request, Stance
 from crabhook.platforms import PLATFORMS
 from crabhook.server.deadlines import deadlines
-from crabhook.server.door import Door, Study
+from crabhook.server.door import Door
 from crabhook.server.place import Place
 from crabhook.server.runner import Runner
 
@@ -26,13 +26,13 @@ _UNKNOWN = Event(PLATFORM, "?")
 class Unticketed:
     """Takes requests in, and tells the operator of what could not be.
 
-    `wait` is how long one may wait for the operator, seconds.  `study` is the
-    door's.  `named` is what the operator knows this way in by.
+    `wait` is how long one may wait for the operator, seconds.  `named` is what
+    the operator knows this way in by.
     """
 
-    def __init__(self, runner: Runner, *, wait: float, study: Study, named: str) -> None:
+    def __init__(self, runner: Runner, *, wait: float, named: str) -> None:
         self._runner, self._wait, self._named = runner, wait, named
-        self._door = Door(runner, study)
+        self._door = Door(runner)
 
     def __repr__(self) -> str:
         return f"<Unticketed by the {self._named} to {self._runner!r}>"

@@ -16,7 +16,6 @@ from aiohttp import web
 from crabhook.model.decision import Decision, Verdict
 from crabhook.platforms import PLATFORMS
 from crabhook.platforms.claude.write import PATH, STANCE, WAIT
-from crabhook.server.door import no_study
 from crabhook.server.health import Health
 from crabhook.server.http.errors import TurnedAwayError
 from crabhook.server.http.hook_route import HookRoute, hook_headers
@@ -27,7 +26,7 @@ from crabhook.server.unticketed import Unticketed
 from tests.fuzz.mutation import words
 from tests.fuzz.payloads import samples
 from tests.fuzz.target import Target
-from tests.support.seat import seat
+from tests.support.seat import decide
 
 TOKEN = "the-token"
 HERE = ("127.0.0.1", 7780)
@@ -95,7 +94,7 @@ async def _law(data: bytes, size: int, *, answers: bool) -> None:
     if waiting := runner.waiting():
         assert f"Bearer {TOKEN}".encode() in data
         if answers and not wire.is_closing():
-            seat(runner).answer(waiting[0].number, Decision(Verdict.ALLOW))
+            decide(runner, waiting[0].number, Decision(Verdict.ALLOW))
             await _turns()
             assert _allows(wire.written) <= 1
     wire.close()
@@ -109,7 +108,7 @@ async def _law(data: bytes, size: int, *, answers: bool) -> None:
 
 
 def _middleware(runner: Runner) -> Middleware:
-    way = Unticketed(runner, wait=60.0, study=no_study, named=NAMED)
+    way = Unticketed(runner, wait=60.0, named=NAMED)
     middleware = Middleware(Guard(TOKEN), way.complain, runner.witness.stranger)
     hooks = HookRoute(way, middleware.connections)
 

@@ -23,7 +23,7 @@ from crabhook.v1 import permission_pb2 as pb
 from tests.fuzz.mutation import messages
 from tests.fuzz.payloads import MUTATION, samples, says_allow
 from tests.fuzz.target import Target
-from tests.support.seat import seat
+from tests.support.seat import decide, seat
 
 DOCUMENTED = {
     *_STATUS.values(),
@@ -119,7 +119,7 @@ def _decided(runner: Runner) -> set[str]:
         legs = {leg.id for leg in card.requests}
         decision = Decision(Verdict.DENY, reason="no") if place % 2 else Decision(Verdict.ALLOW)
         try:
-            seat(runner).answer(card.number, decision)
+            decide(runner, card.number, decision)
         except DecisionError:
             continue
         allowed |= legs if decision.verdict is Verdict.ALLOW else set()

@@ -120,14 +120,14 @@ GATE = "its hook is a gate: every call comes to you that no rule decides"
 def test_a_card_says_why_it_is_here_and_says_it_again_after_a_restart(
     asked: Request, because: str
 ) -> None:
-    broker = Broker(PLATFORMS, judge_by(ASKED))
+    broker, ruling = Broker(PLATFORMS), judge_by(ASKED)(asked.event)
     broker.handle(Ordered(Order(OrderKind.HOLD, name="SubagentStart"), OWNER, 0.0))
     broker.handle(Ordered(Order(OrderKind.HOLD_ALL, session="held", until=60.0), OWNER, 0.0))
-    broker.handle(Arrived(asked, 1, 0.0))
+    broker.handle(Arrived(asked, ruling, 1, 0.0))
     (card,) = broker.waiting()
     assert card.because.startswith(because)
-    after = Broker(PLATFORMS, judge_by(ASKED))
-    after.handle(Restored((WaitedBefore(1, asked),), (), (), 1, 0.0))
+    after = Broker(PLATFORMS)
+    after.handle(Restored((WaitedBefore(1, asked, ruling=ruling),), (), (), 1, 0.0))
     (again,) = after.waiting()
     if "order" in because:
         because = "a standing order" if again.event.name == "SubagentStart" else GATE

@@ -6,7 +6,7 @@ import pytest
 
 from crabhook.broker.broker import Broker
 from crabhook.broker.facts import Answered, Arrived
-from crabhook.broker.law import Judge
+from crabhook.broker.law import against
 from crabhook.broker.states import State
 from crabhook.model.actor import OWNER
 from crabhook.model.decision import Decision, Verdict
@@ -14,8 +14,9 @@ from crabhook.model.errors import DecisionError
 from crabhook.model.order import Order, OrderKind
 from crabhook.model.request import Request
 from crabhook.platforms import PLATFORMS
+from crabhook.policy.ruling import Ruling
 from tests.support.playbook import Playbook, asking, bash, calling, done, prompt
-from tests.support.ruled import NO_RM, RM_DENIED, judge_by
+from tests.support.ruled import RM_DENIED, judge_by
 
 PLAN = {"plan": "# one"}
 
@@ -48,13 +49,28 @@ def test_a_halt_goes_with_any_verdict(book: Playbook) -> None:
     assert book.effects[0].reply.output == {"continue": False, "stopReason": "enough"}  # type: ignore[union-attr]
 
 
-def ruled(*commands: str) -> Broker:
-    """Return a broker under the rule against rm, asked about these."""
-    broker = Broker(PLATFORMS, judge_by())
-    for place, command in enumerate(commands, 1):
-        request = replace(bash(f"r{place}", command, f"t{place}"), wait_until=600.0)
-        broker.handle(Arrived(request, 1, 0.0))
-    return broker
+BY_RULES = judge_by()
+
+
+class Ruled:
+    """A broker under the rule against rm, asked about these."""
+
+    def __init__(self, *commands: str) -> None:
+        self.broker = Broker(PLATFORMS)
+        for place, command in enumerate(commands, 1):
+            request = replace(bash(f"r{place}", command, f"t{place}"), wait_until=600.0)
+            self.broker.handle(Arrived(request, BY_RULES(request.event), 1, 0.0))
+
+    def rulings(self, decision: Decision) -> dict[str, Ruling | None]:
+        """What the rules say of #1 as a decision changes it."""
+        changed = self.broker.changed(1, decision)
+        return {leg: BY_RULES(event) for leg, event in changed.items()}
+
+    def objections(self, decision: Decision) -> tuple[str, ...]:
+        return against(self.rulings(decision).values())
+
+    def answers(self, decision: Decision) -> None:
+        self.broker.handle(Answered(1, decision, OWNER, 1.0, rulings=self.rulings(decision)))
 
 
 def changed(command: str) -> Decision:
@@ -76,36 +92,52 @@ def changed(command: str) -> Decision:
 def test_an_edited_call_is_judged_again_before_it_is_sent(
     command: str, said: tuple[str, ...]
 ) -> None:
-    broker, decision = ruled("ls"), changed(command)
-    assert broker.objections(1, decision) == said
+    ruled, decision = Ruled("ls"), changed(command)
+    assert ruled.objections(decision) == said
     if said:
         with pytest.raises(DecisionError, match="the rules are against"):
-            broker.handle(Answered(1, decision, OWNER, 1.0))
-        assert broker.waiting()
-    broker.handle(Answered(1, replace(decision, despite=said), OWNER, 1.0))
-    assert not broker.waiting()
+            ruled.answers(decision)
+        assert ruled.broker.waiting()
+    ruled.answers(replace(decision, despite=said))
+    assert not ruled.broker.waiting()
+
+
+def test_a_changed_call_that_nobody_judged_is_not_sent() -> None:
+    ruled = Ruled("ls")
+    with pytest.raises(DecisionError, match="the rules were not asked"):
+        ruled.broker.handle(Answered(1, changed("ls -l"), OWNER, 1.0))
+    assert ruled.broker.waiting()
+
+
+def test_a_leg_that_joined_since_a_change_was_judged_is_judged_too() -> None:
+    ruled, decision = Ruled("ls"), changed("ls -l")
+    rulings = ruled.rulings(decision)
+    joins = replace(prompt("p", "ls"), wait_until=600.0)
+    ruled.broker.handle(Arrived(joins, None, 2, 0.0))
+    with pytest.raises(DecisionError, match="the rules were not asked"):
+        ruled.broker.handle(Answered(1, decision, OWNER, 1.0, rulings=rulings))
+    ruled.answers(decision)
+    assert not ruled.broker.waiting()
 
 
 def test_a_yes_to_one_objection_is_none_to_another() -> None:
-    broker = ruled("ls")
-    yes = broker.objections(1, changed("rm -rf build"))
+    ruled = Ruled("ls")
+    yes = ruled.objections(changed("rm -rf build"))
     with pytest.raises(DecisionError):
-        broker.handle(Answered(1, replace(changed("rm -rf src"), despite=yes), OWNER, 1.0))
+        ruled.answers(replace(changed("rm -rf src"), despite=yes))
 
 
 def test_answers_to_questions_and_calls_that_are_not_changed_are_not_judged_again() -> None:
-    rules = list[Judge]()
-    broker = Broker(PLATFORMS, lambda event: rules[0](event) if rules else None)
+    broker = Broker(PLATFORMS)
     asked = calling("q", {"questions": []}, "q1", event="PermissionRequest", tool="AskUserQuestion")
-    broker.handle(Arrived(asked, 1, 0.0))
-    rules.append(judge_by(NO_RM.replace("Bash(rm *)", "AskUserQuestion")))
+    broker.handle(Arrived(asked, None, 1, 0.0))
     broker.handle(
         Answered(
             1, Decision(Verdict.ALLOW, updated_input={"questions": [], "answers": {}}), OWNER, 1.0
         )
     )
     assert not broker.waiting()
-    assert not ruled("ls").objections(1, Decision(Verdict.ALLOW))
+    assert not Ruled("ls").objections(Decision(Verdict.ALLOW))
 
 
 GONE_ON = "the agent goes on by its own rules, which may run it unasked"

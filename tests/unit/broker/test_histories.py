@@ -164,7 +164,7 @@ class Histories(RuleBasedStateMachine):
     def the_operator_answers(self, number: int, decision: Decision) -> None:
         before = self.broker.card(number)
         try:
-            self._tell(Answered(number, decision, OWNER, self.now))
+            self._answer(number, decision)
         except TooLateError:
             assert before is None or before.state is not State.WAITING
             assert self.broker.card(number) is before
@@ -179,9 +179,15 @@ class Histories(RuleBasedStateMachine):
         waiting = self.broker.waiting()
         card = waiting[place % len(waiting)]
         try:
-            self._tell(Answered(card.number, decision, OWNER, self.now))
+            self._answer(card.number, decision)
         except DecisionError:  # its event cannot carry it
             assert self.broker.card(card.number) is card
+
+    def _answer(self, number: int, decision: Decision) -> None:
+        """Decide a card, or none; the rules, asked about what is changed, say nothing."""
+        changed = self.broker.changed(number, decision) if self.broker.card(number) else {}
+        rulings = dict.fromkeys(changed)
+        self._tell(Answered(number, decision, OWNER, self.now, rulings=rulings))
 
     @rule(seconds=TIMES)
     def time_passes(self, seconds: float) -> None:
@@ -306,7 +312,7 @@ class Histories(RuleBasedStateMachine):
         attempt = self.connections[request.id] = self.connections.get(request.id, 0) + 1
         self.open.add((request.id, attempt))
         timed = replace(request, wait_until=self.now + request.wait_until)
-        return self._tell(Arrived(timed, attempt, self.now))
+        return self._tell(Arrived(timed, None, attempt, self.now))
 
     def _tell(self, fact: Fact) -> list[Effect]:
         if isinstance(fact, Answered):

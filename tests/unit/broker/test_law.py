@@ -9,7 +9,6 @@ from crabhook.broker.law import Said, said_by
 from crabhook.model import actor
 from crabhook.model.actor import OWNER
 from crabhook.model.decision import Decided, Decision, Verdict
-from crabhook.model.event import Event
 from crabhook.model.order import Order, OrderKind
 from crabhook.model.request import Stance
 from crabhook.platforms import PLATFORMS
@@ -31,12 +30,12 @@ def told(
     platform: str = "claude",
 ) -> str:
     """What a Bash call gets under this rule and these orders: a verdict, silence, or a card."""
-    broker = Broker(PLATFORMS, lambda _: ruling(verdict))
+    broker = Broker(PLATFORMS)
     for order in orders:
         broker.handle(Ordered(order, OWNER, 0.0))
     how = {"stance": stance, "platform": platform}
     asked = bash("a", "ls", **how) if event == "PreToolUse" else asking("a", event, **how)
-    broker.handle(Arrived(asked, 1, 0.0))
+    broker.handle(Arrived(asked, ruling(verdict), 1, 0.0))
     if cards := broker.waiting():
         return f"card {cards[0].law}".strip()
     (entry,) = [one for one in broker.feed() if one.event.name == event]
@@ -104,9 +103,9 @@ def test_a_companion_does_what_rules_say_of_a_call_and_lets_the_others_pass_unse
 
 def test_a_call_that_a_companion_let_pass_is_asked_about_when_its_agent_asks() -> None:
     broker = Broker(PLATFORMS)
-    broker.handle(Arrived(bash("a", "ls", stance=Stance.COMPANION), 1, 0.0))
+    broker.handle(Arrived(bash("a", "ls", stance=Stance.COMPANION), None, 1, 0.0))
     assert not broker.waiting()
-    broker.handle(Arrived(prompt("b", "ls", stance=Stance.COMPANION), 2, 0.0))
+    broker.handle(Arrived(prompt("b", "ls", stance=Stance.COMPANION), None, 2, 0.0))
     (card,) = broker.waiting()
     assert [leg.id for leg in card.requests] == ["b"]
 
@@ -116,10 +115,10 @@ def test_a_call_that_a_companion_let_pass_is_asked_about_when_its_agent_asks() -
 def test_what_was_decided_before_a_call_is_what_its_prompt_is_told_with_no_second_card(
     stance: Stance, verdict: Verdict
 ) -> None:
-    broker = Broker(PLATFORMS, lambda _: ruling(RuleVerdict.ASK_OPERATOR))
-    broker.handle(Arrived(bash("a", "ls", stance=stance), 1, 0.0))
+    broker, asks = Broker(PLATFORMS), ruling(RuleVerdict.ASK_OPERATOR)
+    broker.handle(Arrived(bash("a", "ls", stance=stance), asks, 1, 0.0))
     broker.handle(Answered(1, Decision(verdict), OWNER, 0.0))
-    resolve, *_ = broker.handle(Arrived(prompt("b", "ls", stance=stance), 2, 0.0))
+    resolve, *_ = broker.handle(Arrived(prompt("b", "ls", stance=stance), asks, 2, 0.0))
     assert isinstance(resolve, Resolve)
     assert (b'"allow"' in resolve.reply.stdout) == (verdict is Verdict.ALLOW)
     assert not broker.waiting()
@@ -143,19 +142,11 @@ def test_no_ruling_says_nothing() -> None:
     assert said_by(None) == said_by(ruling(None)) == Said()
 
 
-def test_the_event_is_judged_as_it_came() -> None:
-    seen: list[Event] = []
-    broker = Broker(PLATFORMS, seen.append)
-    broker.handle(Arrived(bash("a", "ls"), 1, 0.0))
-    assert [event.tool.input for event in seen if event.tool] == [{"command": "ls"}]
-
-
 def test_a_rule_written_meanwhile_denies_what_was_allowed_a_moment_ago() -> None:
-    rules = iter([None, ruling(RuleVerdict.DENY)])
-    broker = Broker(PLATFORMS, lambda _: next(rules))
-    broker.handle(Arrived(bash("a", "ls"), 1, 0.0))
+    broker = Broker(PLATFORMS)
+    broker.handle(Arrived(bash("a", "ls"), None, 1, 0.0))
     broker.handle(Answered(1, ALLOW, OWNER, 0.0))
-    (resolve, _) = broker.handle(Arrived(prompt("b", "ls"), 2, 0.0))
+    (resolve, _) = broker.handle(Arrived(prompt("b", "ls"), ruling(RuleVerdict.DENY), 2, 0.0))
     assert isinstance(resolve, Resolve)
     assert resolve.decided is not None
     assert resolve.decided.decision.verdict is Verdict.DENY
@@ -166,10 +157,10 @@ def test_who_cannot_be_told_to_ask_its_own_user_has_the_operator_asked(
     order: tuple[Order, ...],
 ) -> None:
     """No opinion would let the call run where the agent asks nobody."""
-    broker = Broker(PLATFORMS, lambda _: ruling(RuleVerdict.ASK_AGENTS_USER))
+    broker, asks = Broker(PLATFORMS), ruling(RuleVerdict.ASK_AGENTS_USER)
     for one in order:
         broker.handle(Ordered(one, OWNER, 0.0))
     call = asking("a", "BeforeTool", tool_name="glob", tool_input={}, platform="gemini")
-    broker.handle(Arrived(call, 1, 0.0))
+    broker.handle(Arrived(call, asks, 1, 0.0))
     (card,) = broker.waiting()
     assert card.law == "it says so; this agent cannot be told to ask its own user"

@@ -2,13 +2,11 @@
 
 import pytest
 
-from crabhook.broker.broker import Broker
-from crabhook.broker.facts import RuleAdded
+from crabhook.broker.facts import Reconsidered, RuleAdded
 from crabhook.model.actor import OWNER
 from crabhook.model.event import Event
 from crabhook.model.order import Order, OrderKind
 from crabhook.model.wording import who
-from crabhook.platforms import PLATFORMS
 from crabhook.policy.rule import Rule, RuleVerdict
 from crabhook.policy.ruling import Ruling
 from tests.support.playbook import ALLOW, Playbook, bash, calling, prompt
@@ -38,13 +36,18 @@ def law() -> Law:
 
 @pytest.fixture
 def book(law: Law) -> Playbook:
-    book = Playbook()
-    book.broker = Broker(PLATFORMS, law)
-    return book
+    return Playbook(law)
 
 
 def added(book: Playbook, number: int = 1) -> Playbook:
-    return book._told("a rule is added", RuleAdded(number, "allow Bash(ls)", OWNER, book.now))
+    book._told("a rule is added", RuleAdded(number, "allow Bash(ls)", OWNER, book.now))
+    told = list(book.effects)
+    for card in book.broker.alike(number):
+        rulings = {leg.id: book.judge(leg.event) for leg in card.requests}
+        book._told(f"#{card.number} is judged anew", Reconsidered(rulings, book.now))
+        told += book.effects
+    book.effects = told
+    return book
 
 
 def test_what_waits_for_the_same_is_decided_by_the_rule(book: Playbook, law: Law) -> None:

@@ -59,7 +59,7 @@ def kinds(changes: list[Change]) -> list[str]:
 
 def test_a_request_is_kept_whole_with_its_record() -> None:
     kept = Kept()
-    (change,) = kept.tell(Arrived(bash("a", "ls", wait=600), 1, 0.0))
+    (change,) = kept.tell(Arrived(bash("a", "ls", wait=600), None, 1, 0.0))
     assert kinds([change]) == ["asked"]
     (waiting,) = change.waiting
     request = bash("a", "ls", wait=600)
@@ -71,11 +71,11 @@ def test_a_request_is_kept_whole_with_its_record() -> None:
 
 def test_a_decision_its_record_and_every_answer_are_one_change() -> None:
     kept = Kept()
-    kept.tell(Arrived(bash("a", "ls"), 1, 0.0))
-    kept.tell(Arrived(prompt("b", "ls"), 2, 0.0))
+    kept.tell(Arrived(bash("a", "ls"), None, 1, 0.0))
+    kept.tell(Arrived(prompt("b", "ls"), None, 2, 0.0))
     edited: dict[str, Any] = {"command": "ls -l"}
     decision = Decision(Verdict.ALLOW, note="ok", updated_input=edited)
-    (change,) = kept.tell(Answered(1, decision, OWNER, 2.5))
+    (change,) = kept.tell(Answered(1, decision, OWNER, 2.5, rulings={"a": None, "b": None}))
     (entry,) = change.entries
     assert (entry.kind.value, entry.verdict, entry.card) == ("decided", "allow", 1)
     assert entry.body["waited"] == 2.5
@@ -90,10 +90,10 @@ def test_every_other_end_is_told_and_ends_the_wait() -> None:
         (Left("a", 1, 3.0), "withdrawn"),
         (TimePassed(600.0), "expired"),
         (Closing(3.0), "withdrawn"),
-        (Arrived(asking("z", "SessionEnd"), 9, 3.0), "withdrawn"),
+        (Arrived(asking("z", "SessionEnd"), None, 9, 3.0), "withdrawn"),
     ):
         kept = Kept()
-        kept.tell(Arrived(prompt("a", "ls"), 1, 0.0))
+        kept.tell(Arrived(prompt("a", "ls"), None, 1, 0.0))
         changes = kept.tell(fact)
         assert kinds(changes)[0] == kind
         assert changes[0].ended == ("a",)
@@ -106,8 +106,8 @@ def test_every_other_end_is_told_and_ends_the_wait() -> None:
 )
 def test_a_leg_that_leaves_the_others_waits_no_longer(over: Fact, why: str) -> None:
     kept = Kept()
-    kept.tell(Arrived(bash("a", "ls", wait=600), 1, 0.0))
-    kept.tell(Arrived(prompt("b", "ls", wait=30), 2, 1.0))
+    kept.tell(Arrived(bash("a", "ls", wait=600), None, 1, 0.0))
+    kept.tell(Arrived(prompt("b", "ls", wait=30), None, 2, 1.0))
     (change,) = kept.tell(over)
     (entry,) = change.entries
     assert (change.ended, change.waiting) == (("b",), ())
@@ -118,7 +118,7 @@ def test_a_leg_that_leaves_the_others_waits_no_longer(over: Fact, why: str) -> N
 
 def test_a_delivery_is_told_once() -> None:
     kept = Kept()
-    kept.tell(Arrived(bash("a", "ls"), 1, 0.0))
+    kept.tell(Arrived(bash("a", "ls"), None, 1, 0.0))
     kept.tell(Answered(1, DENY, OWNER, 1.0))
     (change,) = kept.tell(Delivered("a", whole=True, now=1.1))
     assert (kinds([change]), change.delivered) == (["delivered"], (("a", True),))
@@ -127,18 +127,18 @@ def test_a_delivery_is_told_once() -> None:
 
 def test_what_is_only_watched_is_an_event_and_what_an_order_decides_a_decision() -> None:
     kept = Kept()
-    assert kinds(kept.tell(Arrived(asking("a", "Notification"), 1, 0.0))) == ["event"]
+    assert kinds(kept.tell(Arrived(asking("a", "Notification"), None, 1, 0.0))) == ["event"]
     order = Order(OrderKind.ALLOW_ALL, session="s", until=60.0)
     assert kinds(kept.tell(Ordered(order, OWNER, 0.0))) == ["operator"]
-    (change,) = kept.tell(Arrived(bash("b", "ls"), 2, 0.0))
+    (change,) = kept.tell(Arrived(bash("b", "ls"), None, 2, 0.0))
     assert (kinds([change]), change.entries[0].verdict) == (["decided"], "allow")
     assert change.answers[0].request_id == "b"
-    assert kept.tell(Arrived(bash("b", "ls"), 3, 0.0)) == []
+    assert kept.tell(Arrived(bash("b", "ls"), None, 3, 0.0)) == []
 
 
 def test_a_longer_wait_is_kept_and_is_no_new_request() -> None:
     kept = Kept()
-    kept.tell(Arrived(replace(bash("a", "ls", wait=10), gives_up_at=100.0), 1, 0.0))
+    kept.tell(Arrived(replace(bash("a", "ls", wait=10), gives_up_at=100.0), None, 1, 0.0))
     change, told_of = kept.tell(Extended(1, 50, OWNER, 0.0))
     assert change.entries == ()
     assert told_of.entries[0].body == {
@@ -151,10 +151,10 @@ def test_a_longer_wait_is_kept_and_is_no_new_request() -> None:
 
 def test_a_ticket_that_comes_back_adds_nothing() -> None:
     kept = Kept()
-    kept.tell(Arrived(bash("a", "ls"), 1, 0.0))
-    assert kept.tell(Arrived(bash("a", "ls"), 2, 1.0)) == []
+    kept.tell(Arrived(bash("a", "ls"), None, 1, 0.0))
+    assert kept.tell(Arrived(bash("a", "ls"), None, 2, 1.0)) == []
     kept.tell(Answered(1, ALLOW, OWNER, 2.0))
-    assert kept.tell(Arrived(bash("a", "ls"), 3, 3.0)) == []
+    assert kept.tell(Arrived(bash("a", "ls"), None, 3, 3.0)) == []
 
 
 def told(changes: list[Change]) -> list[tuple[str, int | None, Any]]:
@@ -173,8 +173,8 @@ def begun_again(*waiting: Request, decided: tuple[DecidedBefore, ...] = ()) -> K
 
 def test_each_leg_has_its_own_delivery() -> None:
     kept = Kept()
-    kept.tell(Arrived(bash("a", "ls"), 1, 0.0))
-    kept.tell(Arrived(prompt("b", "ls"), 2, 0.0))
+    kept.tell(Arrived(bash("a", "ls"), None, 1, 0.0))
+    kept.tell(Arrived(prompt("b", "ls"), None, 2, 0.0))
     kept.tell(Answered(1, DENY, OWNER, 1.0))
     assert told(kept.tell(Delivered("b", whole=True, now=1.1))) == [("b", 1, True)]
     assert told(kept.tell(Delivered("a", whole=False, now=6.0))) == [("a", 1, False)]
@@ -186,7 +186,7 @@ def test_a_delivery_is_told_however_many_were_decided_at_once() -> None:
     kept = Kept()
     many = ENDED_KEPT + 50
     for number in range(many):
-        kept.tell(Arrived(bash(f"r{number}", "ls", f"t{number}"), number + 1, 0.0))
+        kept.tell(Arrived(bash(f"r{number}", "ls", f"t{number}"), None, number + 1, 0.0))
     for number in range(many):
         kept.tell(Answered(number + 1, DENY, OWNER, 1.0))
     fates = [told(kept.tell(Delivered(f"r{n}", whole=True, now=1.1))) for n in range(many)]
@@ -222,10 +222,10 @@ def test_a_hook_that_came_back_and_went_is_said_to_be_gone(decided: bool) -> Non
         given = Given("a", "secret of a", PLATFORMS["claude"].write(before.request.event, DENY))
         kept = Kept()
         kept.tell(Restored((), (given,), (before,), 9, 0.0))
-        kept.tell(Arrived(bash("a", "ls"), 1, 0.5))
+        kept.tell(Arrived(bash("a", "ls"), None, 1, 0.5))
     else:
         kept = begun_again(bash("a", "ls"))
-        kept.tell(Arrived(bash("a", "ls"), 1, 0.5))
+        kept.tell(Arrived(bash("a", "ls"), None, 1, 0.5))
         kept.tell(Answered(7, DENY, OWNER, 1.0))
     (change,) = kept.tell(Delivered("a", whole=False, now=6.0))
     assert change.entries[0].body["why"] == "the hook had gone"
@@ -233,7 +233,7 @@ def test_a_hook_that_came_back_and_went_is_said_to_be_gone(decided: bool) -> Non
 
 def test_an_answer_is_kept_with_what_it_says_until_it_is_received() -> None:
     kept = Kept()
-    kept.tell(Arrived(bash("a", "ls"), 1, 0.0))
+    kept.tell(Arrived(bash("a", "ls"), None, 1, 0.0))
     (change,) = kept.tell(Answered(1, DENY, OWNER, 1.0))
     (answer,) = change.answers
     assert answer.owed
@@ -245,8 +245,8 @@ def test_an_answer_is_kept_with_what_it_says_until_it_is_received() -> None:
 def test_a_request_that_found_no_room_is_on_record_as_turned_away() -> None:
     kept = Kept()
     kept.broker = Broker(PLATFORMS, bounds=Bounds(session_requests=1))
-    kept.tell(Arrived(bash("a", "ls"), 1, 0.0))
-    (change,) = kept.tell(Arrived(bash("b", "rm", "t2"), 2, 0.0))
+    kept.tell(Arrived(bash("a", "ls"), None, 1, 0.0))
+    (change,) = kept.tell(Arrived(bash("b", "rm", "t2"), None, 2, 0.0))
     assert kinds([change]) == ["withdrawn"]
     assert "turned away" in str(change.entries[0].body["why"])
     assert not change.waiting

@@ -24,13 +24,13 @@ class Told:
     """A runner, and what it has told of decisions."""
 
     def __init__(self, ruling: Ruling | None = None) -> None:
-        self.runner = Runner(PLATFORMS, None, lambda _: ruling)
+        self.runner, self.ruling = Runner(PLATFORMS), ruling
         self.decisions: list[tuple[Event, Decided]] = []
         self.runner.decided = lambda event, decided: self.decisions.append((event, decided))
 
     def asks(self, ticket: str, event: str = "PreToolUse", **fields: Any) -> None:
         now = asyncio.get_running_loop().time()
-        self.runner.enter(asking(ticket, event, wait=now + 60, **{**LS, **fields}))
+        self.runner.enter(asking(ticket, event, wait=now + 60, **{**LS, **fields}), self.ruling)
 
     @property
     def lines(self) -> list[str]:

@@ -6,46 +6,61 @@ import pytest
 
 from crabhook.model.event import Event
 from crabhook.platforms import PLATFORMS
-from crabhook.server.door import LONG, Door, no_study
+from crabhook.policy.rule import RuleVerdict
+from crabhook.policy.ruling import Ruling
+from crabhook.server.door import LONG, Door
 from crabhook.server.runner import Runner
 from tests.support.playbook import asking, bash
 
 
 @pytest.mark.parametrize(
-    ("event", "size", "studied"),
+    ("event", "size", "judged"),
     [("PreToolUse", LONG + 1, [True]), ("PreToolUse", LONG, [False]), ("Stop", LONG + 1, [])],
 )
-async def test_what_is_judged_is_studied_before_it_is_taken_in(
-    event: str, size: int, studied: list[bool]
+async def test_what_is_judged_is_judged_before_it_is_taken_in(
+    event: str, size: int, judged: list[bool]
 ) -> None:
-    runner, seen = Runner(PLATFORMS), list[tuple[str, bool, int]]()
+    seen = list[tuple[Event, bool, int]]()
 
-    async def study(one: Event, *, long: bool) -> None:
-        seen.append((one.name, long, len(runner.waiting())))
+    async def judge(one: Event, *, long: bool) -> None:
+        seen.append((one, long, len(runner.waiting())))
+
+    runner = Runner(PLATFORMS, judge=judge)
 
     asked = bash("a", "ls") if event == "PreToolUse" else asking("a", event)
-    place = await Door(runner, study).enter(replace(asked, size=size, wait_until=1e12))
-    assert seen == [(event, long, 0) for long in studied]
+    place = await Door(runner).enter(replace(asked, size=size, wait_until=1e12))
+    assert seen == [(asked.event, long, 0) for long in judged]
     assert place.reply.done() == (event == "Stop")
     runner.close()
 
 
-async def test_what_may_search_a_folder_is_studied_however_short_it_is() -> None:
-    runner, seen = Runner(PLATFORMS), list[bool]()
+async def test_what_may_search_a_folder_is_judged_in_a_thread_however_short_it_is() -> None:
+    seen = list[bool]()
 
-    async def study(_: Event, *, long: bool) -> None:
+    async def judge(_: Event, *, long: bool) -> None:
         seen.append(long)
+
+    runner = Runner(PLATFORMS, judge=judge)
 
     for at, line in enumerate(("ls", "grep -r x .")):
         asked = replace(bash(str(at), line), size=1, wait_until=1e12)
-        await Door(runner, study).enter(asked)
+        await Door(runner).enter(asked)
     assert seen == [False, True]
     runner.close()
 
 
-async def test_without_rules_there_is_nothing_to_study() -> None:
+async def test_without_rules_everything_is_asked() -> None:
     runner = Runner(PLATFORMS)
-    await no_study(bash("a", "ls").event, long=True)
     place = await Door(runner).enter(replace(bash("a", "ls"), size=LONG + 1, wait_until=1e12))
     assert not place.reply.done()
+    runner.close()
+
+
+async def test_what_the_rules_say_comes_in_with_the_request() -> None:
+    async def judge(_: Event, *, long: bool) -> Ruling:
+        return Ruling(RuleVerdict.DENY, None, "not here")
+
+    runner = Runner(PLATFORMS, judge=judge)
+    place = await Door(runner).enter(replace(bash("a", "ls"), wait_until=1e12))
+    assert b'"deny"' in (await place.wait()).stdout
     runner.close()

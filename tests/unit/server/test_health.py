@@ -46,7 +46,7 @@ async def test_a_record_in_trouble_counts_where_it_has_requests_turned_away(
     assert health.reason is fitness
     if not health.serving:  # it is no other than what a hook would find
         with pytest.raises(RefusedError):
-            runner.enter(bash("a", "ls", wait=1e9))
+            runner.enter(bash("a", "ls", wait=1e9), None)
     recorder.error = None
     assert health.serving
     runner.close()

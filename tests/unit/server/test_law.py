@@ -35,8 +35,8 @@ def event(cwd: Path, command: str = "ls") -> Event:
     return Event("claude", "PreToolUse", cwd=str(cwd), tool=ToolCall("Bash", {"command": command}))
 
 
-def said(law: Law, about: Event) -> str | None:
-    ruling = law.judge(about)
+async def said(law: Law, about: Event, *, long: bool = False) -> str | None:
+    ruling = await law.judge(about, long=long)
     return ruling.verdict.value if ruling and ruling.verdict else None
 
 
@@ -47,40 +47,46 @@ def write(path: Path, text: str) -> None:
     os.utime(path, ns=(before + 10**9, before + 10**9))
 
 
-def test_no_file_is_no_law(tmp_path: Path) -> None:
-    assert said(Law(RuleFiles(tmp_path)), event(tmp_path)) is None
+async def test_no_file_is_no_law(tmp_path: Path) -> None:
+    assert await said(Law(RuleFiles(tmp_path)), event(tmp_path)) is None
 
 
-def test_a_file_counts_from_its_next_change_on(tmp_path: Path) -> None:
+async def test_a_file_counts_from_its_next_change_on(tmp_path: Path) -> None:
     files = RuleFiles(tmp_path)
     law = Law(files)
     for text, expected in ((ALLOW, "allow"), (DENY, "deny"), ("", None)):
         write(files.user, text)
-        assert said(law, event(tmp_path)) == expected
+        assert await said(law, event(tmp_path)) == expected
 
 
-def test_a_broken_file_keeps_the_rules_before_it_and_says_where_it_broke(tmp_path: Path) -> None:
+async def test_a_broken_file_keeps_the_rules_before_it_and_says_where_it_broke(
+    tmp_path: Path,
+) -> None:
     files, told = RuleFiles(tmp_path), list[str]()
     law = Law(files)
     law.changed = told.append
     write(files.user, DENY)
-    assert said(law, event(tmp_path)) == "deny"
+    assert await said(law, event(tmp_path)) == "deny"
     write(files.user, "\nverdict =")
-    assert said(law, event(tmp_path)) == "deny"
+    assert await said(law, event(tmp_path)) == "deny"
     assert "line 2" in law.trouble
     assert told == [law.trouble]
     write(files.user, ALLOW)
-    assert said(law, event(tmp_path)) == "allow"
+    assert await said(law, event(tmp_path)) == "allow"
     assert law.trouble == ""
     assert len(told) == 2
 
 
-def test_a_file_that_is_broken_from_the_start_leaves_all_to_the_operator(tmp_path: Path) -> None:
+async def test_a_file_that_is_broken_from_the_start_leaves_all_to_the_operator(
+    tmp_path: Path,
+) -> None:
     files = RuleFiles(tmp_path)
     write(files.user, "nonsense")
     law = Law(files)
-    assert said(law, event(tmp_path)) is None
-    assert said(law, event(tmp_path, f"rm {files.user}")) == "ask-operator"  # no order passes it
+    assert await said(law, event(tmp_path)) is None
+    assert (
+        await said(law, event(tmp_path, f"rm {files.user}")) == "ask-operator"
+    )  # no order passes it
 
 
 def test_a_file_that_is_broken_at_the_start_says_so_before_any_call_until_it_is_mended(
@@ -112,7 +118,7 @@ async def test_a_changed_rule_file_is_announced_within_two_seconds_without_a_cal
     law = Law(files)
     law.changed = told.put_nowait
     law.look()
-    assert said(law, event(tmp_path / "app")) is None
+    assert await said(law, event(tmp_path / "app")) is None
     watching = asyncio.ensure_future(law.watch())
     try:
         for path, text, news in (
@@ -128,73 +134,65 @@ async def test_a_changed_rule_file_is_announced_within_two_seconds_without_a_cal
     assert told.empty()
 
 
-def test_a_change_of_our_own_is_told_by_who_made_it(tmp_path: Path) -> None:
+async def test_a_change_of_our_own_is_told_by_who_made_it(tmp_path: Path) -> None:
     files, told = RuleFiles(tmp_path), list[str]()
     law = Law(files)
     law.changed = told.append
     law.look()
     write(files.user, DENY)
     law.look_again()
-    assert said(law, event(tmp_path)) == "deny"
+    assert await said(law, event(tmp_path)) == "deny"
     write(files.user, ALLOW)
     law.look()
     assert told == ["the rules have changed: 1 of yours are in force"]
 
 
-def test_a_fault_in_judging_is_a_question_that_no_order_answers(
+async def test_a_fault_in_judging_is_a_question_that_no_order_answers(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(*_: object) -> None:
         raise RuntimeError("a fault")
 
     monkeypatch.setattr(Policy, "judge", fail)
-    assert said(Law(RuleFiles(tmp_path)), event(tmp_path)) == "ask-operator"
+    assert await said(Law(RuleFiles(tmp_path)), event(tmp_path)) == "ask-operator"
 
 
-def test_a_projects_own_file_counts_for_nothing_until_it_is_trusted(tmp_path: Path) -> None:
+async def test_a_projects_own_file_counts_for_nothing_until_it_is_trusted(tmp_path: Path) -> None:
     project = tmp_path / "project"
     (project / ".crabhook").mkdir(parents=True)
     write(project / ".crabhook" / "rules.toml", DENY)
-    assert said(Law(RuleFiles(tmp_path)), event(project)) is None
+    assert await said(Law(RuleFiles(tmp_path)), event(project)) is None
 
 
-def test_an_event_without_a_tool_is_not_judged(tmp_path: Path) -> None:
+async def test_an_event_without_a_tool_is_not_judged(tmp_path: Path) -> None:
     write(RuleFiles(tmp_path).user, DENY)
-    assert Law(RuleFiles(tmp_path)).judge(Event("claude", "Stop", cwd="/")) is None
+    assert await said(Law(RuleFiles(tmp_path)), Event("claude", "Stop", cwd="/")) is None
 
 
-def test_a_change_of_our_own_counts_at_once(
+async def test_a_change_of_our_own_counts_at_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "LOOK_AGAIN", 3600.0)
     files = RuleFiles(tmp_path)
     law = Law(files)
     write(files.user, ALLOW)
-    assert said(law, event(tmp_path)) == "allow"
+    assert await said(law, event(tmp_path)) == "allow"
     write(files.user, DENY)
-    assert said(law, event(tmp_path)) == "allow"
+    assert await said(law, event(tmp_path)) == "allow"
     law.look_again()
-    assert said(law, event(tmp_path)) == "deny"
+    assert await said(law, event(tmp_path)) == "deny"
 
 
-async def test_a_ruling_made_ahead_is_the_one_given_and_only_once(tmp_path: Path) -> None:
+@pytest.mark.parametrize("long", [True, False])
+async def test_what_is_judged_in_a_thread_is_judged_as_on_the_loop(
+    tmp_path: Path, long: bool
+) -> None:
     files = RuleFiles(tmp_path)
     write(files.user, DENY)
     law, asked = Law(files), event(tmp_path)
-    await law.study(asked, long=True)
+    assert await said(law, asked, long=long) == "deny"
     write(files.user, ALLOW)
-    assert said(law, asked) == "deny"
-    assert said(law, asked) == "allow"
-    assert said(law, event(tmp_path)) == "allow"
-
-
-async def test_what_was_studied_and_never_asked_about_is_forgotten(tmp_path: Path) -> None:
-    law = Law(RuleFiles(tmp_path))
-    for number in range(module.STUDIED_KEPT + 5):
-        await law.study(event(tmp_path, f"ls {number}"), long=number % 2 == 0)
-    assert len(law._studied) == module.STUDIED_KEPT
-    await law.study(Event("claude", "Stop", cwd="/"), long=True)
-    assert len(law._studied) == module.STUDIED_KEPT
+    assert await said(law, asked, long=long) == "allow"
 
 
 def trusted_project(files: RuleFiles, project: Path) -> Path:
@@ -214,9 +212,9 @@ async def test_a_projects_file_that_cannot_be_read_leaves_the_owners_rules_in_fo
     law.changed = told.append
     asked = event(tmp_path / "app")
     async with asyncio.timeout(10):  # a pipe that is waited on waits for ever
-        await law.study(asked, long=False)
-    assert said(law, asked) == "deny"
-    assert said(law, event(tmp_path / "app")) == "deny"
+        await law.judge(asked, long=False)
+    assert await said(law, asked) == "deny"
+    assert await said(law, event(tmp_path / "app")) == "deny"
     assert ["not a regular file" in one for one in told] == [True]
     assert law.trouble == ""
 
@@ -227,9 +225,9 @@ async def test_a_broken_file_keeps_the_rules_before_it_for_a_project_met_later(
     files = RuleFiles(tmp_path)
     law = Law(files)
     write(files.user, DENY)
-    assert said(law, event(tmp_path)) == "deny"
+    assert await said(law, event(tmp_path)) == "deny"
     write(files.user, "nonsense")
-    assert said(law, event(tmp_path / "another")) == "deny"
+    assert await said(law, event(tmp_path / "another")) == "deny"
 
 
 async def test_the_files_are_looked_at_beside_the_loop(
@@ -245,13 +243,13 @@ async def test_the_files_are_looked_at_beside_the_loop(
 
     monkeypatch.setattr(RuleFiles, "user_rules", slowly)
     asked = [event(tmp_path) for _ in range(3)]
-    studies = [asyncio.ensure_future(law.study(one, long=False)) for one in asked]
+    studies = [asyncio.ensure_future(law.judge(one, long=False)) for one in asked]
     await asyncio.sleep(0.05)  # the loop runs meanwhile
     studies[0].cancel()  # whoever leaves takes the look from nobody
     release.set()
     async with asyncio.timeout(10):
         await asyncio.gather(*studies[1:])
-    assert [said(law, one) for one in asked[1:]] == ["deny", "deny"]
+    assert [await said(law, one) for one in asked[1:]] == ["deny", "deny"]
     assert law._looking == {}
 
 
@@ -270,23 +268,23 @@ async def test_who_asks_after_a_change_of_our_own_waits_for_a_new_look(
 
     monkeypatch.setattr(RuleFiles, "user_rules", slowly)
     before, after = event(tmp_path), event(tmp_path)
-    first = asyncio.ensure_future(law.study(before, long=False))
+    first = asyncio.ensure_future(law.judge(before, long=False))
     await asyncio.to_thread(begun.wait, 10)
     write(files.user, DENY)
     law.look_again()
-    second = asyncio.ensure_future(law.study(after, long=False))
+    second = asyncio.ensure_future(law.judge(after, long=False))
     await asyncio.sleep(0)
     release.set()
     await asyncio.gather(first, second)
-    assert said(law, after) == "deny"
+    assert await said(law, after) == "deny"
 
 
 async def test_a_folder_with_a_name_past_all_bounds_costs_nothing(tmp_path: Path) -> None:
     files = RuleFiles(tmp_path)
     write(files.user, DENY)
     law, asked = Law(files), replace(event(tmp_path), cwd="/x" * 1_000_000)
-    await law.study(asked, long=False)
-    assert said(law, asked) == "deny"
+    await law.judge(asked, long=False)
+    assert await said(law, asked) == "deny"
     assert list(law._by_folder) == ["/"]
 
 
@@ -298,14 +296,12 @@ async def test_a_folder_is_looked_into_ahead_and_never_where_others_wait(tmp_pat
     write(files.user, '[[rule]]\nverdict = "allow"\nmatch = "Read(./**)"\n')
     law = Law(files)
     grep = Event("claude", "PreToolUse", cwd=str(project), tool=ToolCall("Grep", {"pattern": "x"}))
-    assert said(law, grep) == "ask-operator"  # nobody has looked
-    await law.study(grep, long=True)
-    assert said(law, grep) == "allow"
+    assert await said(law, grep) == "ask-operator"  # nobody has looked
+    assert await said(law, grep, long=True) == "allow"
     (project / ".env").touch()
-    assert said(law, grep) == "allow"  # by what was seen a moment ago
+    assert await said(law, grep) == "allow"  # by what was seen a moment ago
     other = Law(files)
-    await other.study(grep, long=True)
-    assert said(other, grep) == "ask-operator"
+    assert await said(other, grep, long=True) == "ask-operator"
 
 
 async def test_a_search_by_an_agent_on_another_machine_is_asked_about(tmp_path: Path) -> None:
@@ -315,8 +311,7 @@ async def test_a_search_by_an_agent_on_another_machine_is_asked_about(tmp_path: 
     grep = Event(
         "claude", "PreToolUse", cwd="/nowhere/app", tool=ToolCall("Grep", {"pattern": "x"})
     )
-    await law.study(grep, long=True)
-    assert said(law, grep) == "ask-operator"
+    assert await said(law, grep, long=True) == "ask-operator"
 
 
 @pytest.mark.parametrize("cwd", ["/" + "x" * 300, "/a\0b", "/\ud800", "relative", ""])
@@ -326,8 +321,8 @@ async def test_the_owners_rules_hold_in_a_folder_that_cannot_be_looked_at(
     files = RuleFiles(tmp_path)
     write(files.user, DENY)
     law, asked = Law(files), replace(event(tmp_path), cwd=cwd)
-    await law.study(asked, long=False)
-    assert said(law, asked) == "deny"
+    await law.judge(asked, long=False)
+    assert await said(law, asked) == "deny"
 
 
 async def test_a_file_system_that_hangs_keeps_nobody_waiting_and_the_owners_rules_hold(
@@ -348,12 +343,12 @@ async def test_a_file_system_that_hangs_keeps_nobody_waiting_and_the_owners_rule
     hung = [event(tmp_path / f"stuck{number}") for number in range(3)]
     try:
         async with asyncio.timeout(20):
-            await asyncio.gather(*(law.study(one, long=False) for one in hung))
+            await asyncio.gather(*(law.judge(one, long=False) for one in hung))
             monkeypatch.setattr(module, "LOOK_WITHIN", 60.0)  # who asks there again waits no more
             hung.append(event(tmp_path / "stuck0"))
-            await law.study(hung[-1], long=False)
+            await law.judge(hung[-1], long=False)
             other = event(tmp_path / "another")
-            await law.study(other, long=False)
+            await law.judge(other, long=False)
     finally:
         release.set()
-    assert [said(law, one) for one in (*hung, other)] == ["deny"] * 5
+    assert [await said(law, one) for one in (*hung, other)] == ["deny"] * 5

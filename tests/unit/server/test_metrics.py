@@ -15,6 +15,8 @@ from crabhook import __version__
 from crabhook.model.event import Event
 from crabhook.model.order import Order, OrderKind
 from crabhook.platforms import PLATFORMS
+from crabhook.policy.rule import RuleVerdict
+from crabhook.policy.ruling import Ruling
 from crabhook.server import metrics as module
 from crabhook.server.families import COUNTERS, GAUGES, TIMINGS
 from crabhook.server.metrics import Metrics
@@ -25,6 +27,8 @@ from crabhook.store.recorder import Recorder
 from crabhook.store.sqlite import SqliteStore
 from tests.support.playbook import ALLOW, asking, bash
 from tests.support.seat import seat
+
+ALLOWED = Ruling(RuleVerdict.ALLOW, None, "so")
 
 
 def watched(runner: Runner) -> Metrics:
@@ -67,9 +71,9 @@ async def test_an_exposition_has_every_family_with_its_words_and_type() -> None:
 async def test_what_happens_is_counted() -> None:
     runner = Runner(PLATFORMS)
     metrics = watched(runner)
-    runner.enter(bash("a", "ls", wait=runner.now() + 60))
-    runner.enter(bash("b", "make", "t2", wait=runner.now() + 60))
-    runner.enter(asking("c", "AfterTool", platform="gemini", session="t"))
+    runner.enter(bash("a", "ls", wait=runner.now() + 60), None)
+    runner.enter(bash("b", "make", "t2", wait=runner.now() + 60), None)
+    runner.enter(asking("c", "AfterTool", platform="gemini", session="t"), None)
     seat(runner).order(Order(OrderKind.ALLOW_ALL, session="z", until=runner.now() + 60))
     seat(runner).answer(1, ALLOW)
     seen = shown(metrics)
@@ -114,8 +118,8 @@ async def test_nothing_an_agent_sent_is_in_it_however_it_is_sent() -> None:
     metrics = watched(runner)
     sent: dict[str, Any] = {"session": HOSTILE, "agent": HOSTILE, "wait": runner.now() + 60}
     for number, platform in enumerate(PLATFORMS):
-        runner.enter(asking(f"MARK{number}", HOSTILE, platform=platform, **sent))
-    runner.enter(bash("MARKx", HOSTILE, HOSTILE, secret=HOSTILE, **sent))
+        runner.enter(asking(f"MARK{number}", HOSTILE, platform=platform, **sent), None)
+    runner.enter(bash("MARKx", HOSTILE, HOSTILE, secret=HOSTILE, **sent), None)
     runner.observe(Event("claude", "?", session=HOSTILE), HOSTILE)
     runner.witness.unread("claude")
     text = metrics.exposition().decode()
@@ -130,10 +134,10 @@ async def test_nothing_an_agent_sent_is_in_it_however_it_is_sent() -> None:
 async def test_an_agent_that_makes_up_names_makes_no_more_samples() -> None:
     runner = Runner(PLATFORMS)
     metrics = watched(runner)
-    runner.enter(asking("a", "Made-up"))
+    runner.enter(asking("a", "Made-up"), None)
     before = len(shown(metrics))
     for number in range(200):
-        runner.enter(asking(f"r{number}", f"Made-up-{number}", session=f"s{number}"))
+        runner.enter(asking(f"r{number}", f"Made-up-{number}", session=f"s{number}"), None)
     assert len(shown(metrics)) == before
     runner.close()
 
@@ -143,32 +147,33 @@ def test_all_labels_are_words_of_our_own() -> None:
     assert all(word.replace("-", "").isalpha() for word in words)
 
 
-def test_the_judge_is_timed_whatever_it_does() -> None:
+async def test_the_judge_is_timed_whatever_it_does() -> None:
     metrics = Metrics()
 
-    def judge(event: Event) -> None:
+    async def judge(event: Event, *, long: bool) -> Ruling | None:
         if event.name == "Bad":
             raise ValueError("bad")
+        return ALLOWED
 
     timed = metrics.timed(judge)
-    assert timed(Event("claude", "Good")) is None
+    assert await timed(Event("claude", "Good"), long=False) is ALLOWED
     with pytest.raises(ValueError, match="bad"):
-        timed(Event("claude", "Bad"))
+        await timed(Event("claude", "Bad"), long=False)
     seen = shown(metrics)
     assert seen["crabhook_rules_seconds_count", ("at-once",)] == 2
     assert seen["crabhook_rules_seconds_count", ("ahead",)] == 0
 
 
-async def test_the_study_of_long_inputs_is_timed_apart() -> None:
+async def test_what_is_judged_in_a_thread_is_timed_apart() -> None:
     metrics = Metrics()
 
-    async def study(_: Event, *, long: bool) -> None:
+    async def judge(_: Event, *, long: bool) -> None:
         await asyncio.sleep(0.02)
 
-    await metrics.timed_ahead(study)(Event("claude", "PreToolUse"), long=True)
-    await metrics.timed_ahead(study)(Event("claude", "PreToolUse"), long=False)
+    await metrics.timed(judge)(Event("claude", "PreToolUse"), long=True)
     seen = shown(metrics)
     assert seen["crabhook_rules_seconds_count", ("ahead",)] == 1
+    assert seen["crabhook_rules_seconds_count", ("at-once",)] == 0
     assert seen["crabhook_rules_seconds_sum", ("ahead",)] >= 0.02
 
 

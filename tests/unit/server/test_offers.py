@@ -239,16 +239,16 @@ async def test_only_the_cards_asked_about_lately_are_remembered(
 
 async def test_a_rule_that_is_kept_counts_at_once_and_ends(office: Office) -> None:
     offers, law = asked(office)
-    assert law.judge(bash("pytest -q")) is None
+    assert await law.judge(bash("pytest -q"), long=False) is None
     narrow = (await made(offers, card())).offers[1]
     kept = offers.keep(narrow.proposal.rule, 3)
     assert kept.line == 1
     assert kept.note.startswith("always allow, on card #3, 20")
     assert kept.expires == narrow.proposal.rule.expires
-    ruling = law.judge(bash("pytest -q"))
+    ruling = await law.judge(bash("pytest -q"), long=False)
     assert ruling is not None
     assert ruling.verdict == "allow"
-    assert law.judge(bash("pytest -q", cwd="/nowhere/else")) is None
+    assert await law.judge(bash("pytest -q", cwd="/nowhere/else"), long=False) is None
     assert (await made(offers, card())).why == ruling.why  # what is allowed is offered no more
 
 

@@ -23,7 +23,7 @@ async def test_what_waited_at_an_older_server_is_decided_at_this_one(tmp_path: P
     folder = copied(tmp_path / "crabhook")
     recorder = Recorder(lambda: SqliteStore(folder))
     runner = Runner(PLATFORMS, recorder)
-    runner.restore()
+    await runner.restore()
     assert [card.number for card in runner.waiting()] == [21, 22]
     owed = runner.card(20)
     assert owed is not None

@@ -46,7 +46,7 @@ async def test_the_first_word_counts() -> None:
 
 async def test_a_server_that_makes_room_refuses_its_hooks_and_takes_none_to_have_left() -> None:
     runner = Runner(PLATFORMS)
-    place = runner.enter(request())
+    place = runner.enter(request(), None)
     waiting = asyncio.ensure_future(place.wait())
     await asyncio.sleep(0)
     runner.hand_over()
@@ -62,6 +62,6 @@ async def test_who_comes_while_it_makes_room_is_sent_to_the_next() -> None:
     runner = Runner(PLATFORMS)
     runner.hand_over()
     with pytest.raises(RefusedError) as refused:
-        runner.enter(request())
+        runner.enter(request(), None)
     assert refused.value.refusal is Refusal.HANDED_OVER
     assert not runner.waiting()

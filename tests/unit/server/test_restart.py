@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 def enter(runner: Runner, ticket: str) -> Place:
-    return runner.enter(bash(ticket, "ls", f"id of {ticket}", wait=runner.now() + 60))
+    return runner.enter(bash(ticket, "ls", f"id of {ticket}", wait=runner.now() + 60), None)
 
 
 async def killed_with(folder: Path, *decided: int) -> None:
@@ -54,7 +54,7 @@ async def test_what_became_of_an_answer_is_told_once_whenever_it_was_given(
     await killed_with(tmp_path, *decided)
     recorder = Recorder(lambda: SqliteStore(tmp_path))
     runner = Runner(PLATFORMS, recorder)
-    runner.restore()
+    await runner.restore()
     for card in runner.waiting():
         seat(runner).answer(card.number, DENY)  # while nobody is back
     place = enter(runner, "a")
@@ -81,7 +81,7 @@ async def test_what_is_known_of_an_answer_is_not_told_by_the_next_server(tmp_pat
     for _ in range(2):
         recorder = Recorder(lambda: SqliteStore(tmp_path))
         runner = Runner(PLATFORMS, recorder)
-        runner.restore()
+        await runner.restore()
         owed = set(runner._receipts)
         for request_id in owed:
             enter(runner, request_id)
@@ -120,7 +120,7 @@ async def test_trouble_from_before_there_was_a_screen_is_told_to_the_first(tmp_p
     (tmp_path / "record.db").write_text("no database at all, and longer than a header is" * 9)
     recorder = Recorder(lambda: SqliteStore(tmp_path))
     runner = Runner(PLATFORMS, recorder)
-    runner.restore()
+    await runner.restore()
     enter(runner, "a")
     told: list[str] = []
     runner.subscribe(lambda news: told.append(getattr(news, "text", "")))
@@ -138,10 +138,10 @@ async def test_an_id_the_store_alone_remembers_is_taken_up_by_no_other_secret(
     runner = Runner(PLATFORMS, recorder)
     enter(runner, "a")
     seat(runner).answer(1, DENY)
-    waits = runner.enter(bash("b", "ls", wait=runner.now() + 60))
+    waits = runner.enter(bash("b", "ls", wait=runner.now() + 60), None)
     stolen = asking("a", "UserPromptSubmit", secret="guess", wait=runner.now() + 60)
     with pytest.raises(RefusedError) as refused:
-        runner.enter(stolen)
+        runner.enter(stolen, None)
     assert refused.value.refusal is Refusal.NOT_YOURS
     # What it says, which would be the end of the other's turn, counts for nothing either.
     assert [card.number for card in runner.waiting()] == [2]
@@ -175,20 +175,20 @@ async def test_a_halted_session_stays_halted_when_the_server_begins_again(tmp_pa
     store.close()
 
     after = Runner(PLATFORMS, Recorder(lambda: SqliteStore(tmp_path)))
-    after.restore()
+    await after.restore()
     assert [(order.kind, order.session, order.words) for order in after.orders()] == [
         (OrderKind.HALT, "s", "stop")
     ]
     place = enter(after, "b")
     assert b"the operator halted this session: stop" in (await place.wait()).stdout
-    after.enter(asking("p", "UserPromptSubmit"))
+    after.enter(asking("p", "UserPromptSubmit"), None)
     assert not after.orders()
     after.close()
     assert after.recorder is not None
     after.recorder.close()
 
     third = Runner(PLATFORMS, Recorder(lambda: SqliteStore(tmp_path)))
-    third.restore()
+    await third.restore()
     assert not third.orders()
     assert third.recorder is not None
     third.recorder.close()

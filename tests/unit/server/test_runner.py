@@ -19,6 +19,7 @@ from crabhook.platforms import PLATFORMS
 from crabhook.policy.propose import Offering
 from crabhook.rulebook.files import RuleFiles, RulesError
 from crabhook.server import runner as module
+from crabhook.server.door import Door
 from crabhook.server.law import Law
 from crabhook.server.offers import Offers
 from crabhook.server.place import Place, RefusedError
@@ -33,7 +34,9 @@ from tests.support.seat import seat
 
 
 def enter(runner: Runner, ticket: str = "a", wait: float = 60.0, **how: str) -> Place:
-    return runner.enter(bash(ticket, "ls", f"id of {ticket}", wait=runner.now() + wait, **how))
+    return runner.enter(
+        bash(ticket, "ls", f"id of {ticket}", wait=runner.now() + wait, **how), None
+    )
 
 
 async def test_a_hook_waits_until_the_operator_decides() -> None:
@@ -86,7 +89,7 @@ async def test_a_lost_place_is_refused_and_a_stolen_ticket_at_once() -> None:
 
 async def test_an_observed_event_has_its_reply_at_once() -> None:
     runner = Runner(PLATFORMS)
-    place = runner.enter(asking("a", "Notification", wait=60))
+    place = runner.enter(asking("a", "Notification", wait=60), None)
     assert place.reply.done()
     assert not place.confirm
     assert [entry.event.name for entry in runner.feed()] == ["Notification"]
@@ -186,6 +189,48 @@ async def test_a_screen_may_answer_while_it_is_told() -> None:
     runner.close()
 
 
+async def test_an_answer_given_by_a_listener_waits_its_turn() -> None:
+    """Whoever listens hears the same, in the same order, and as it was when it happened."""
+    runner, heard = Runner(PLATFORMS), list[tuple[int, str, str]]()
+
+    def answers(news: object) -> None:
+        if getattr(news, "state", "") == "waiting":
+            seat(runner).answer(1, ALLOW)
+            runner.tell("allowed by a listener")
+
+    def hears(news: object) -> None:
+        what = getattr(news, "state", "") or getattr(news, "text", "")
+        now = runner.card(1)
+        heard.append((runner.updates, what, now.state if now else ""))
+
+    runner.subscribe(answers)
+    runner.subscribe(hears)
+    enter(runner)
+    assert heard == [
+        (1, "waiting", "waiting"),
+        (2, "decided", "decided"),
+        (3, "allowed by a listener", "decided"),
+    ]
+    runner.close()
+
+
+async def test_an_answer_of_a_listener_that_comes_too_late_harms_nobody(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    runner = Runner(PLATFORMS)
+    for _ in range(2):
+        runner.subscribe(
+            lambda news: (
+                seat(runner).answer(1, ALLOW) and None
+                if getattr(news, "state", "") == "waiting"
+                else None
+            )
+        )
+    assert is_allow(await enter(runner).wait())
+    assert "Answered came too late: #1 is already decided" in caplog.text
+    runner.close()
+
+
 async def test_an_agents_last_words_are_read_from_its_transcript(tmp_path: Path) -> None:
     said = {"type": "assistant", "message": {"content": [{"type": "text", "text": "Because."}]}}
     transcript = tmp_path / "t.jsonl"
@@ -194,7 +239,7 @@ async def test_an_agents_last_words_are_read_from_its_transcript(tmp_path: Path)
     fields = {"transcript_path": str(transcript)}
     here = Origin(host=os.uname().nodename)
     runner = Runner(PLATFORMS)
-    runner.enter(replace(asked, event=replace(asked.event, fields=fields), origin=here))
+    runner.enter(replace(asked, event=replace(asked.event, fields=fields), origin=here), None)
     async with asyncio.timeout(5):
         while seat(runner).last_words(1) is None:  # noqa: ASYNC110 - as the screen asks
             await asyncio.sleep(0.005)
@@ -234,7 +279,8 @@ async def test_a_rule_is_written_recorded_and_decides_what_comes_and_what_waits(
     narrow = (await rules.offered(1)).offers[1].proposal.rule
     card = seat(runner).remember(1, narrow, ALLOW)
     assert card.decision == ALLOW
-    for place in (*places, enter(runner, "c")):
+    asked = bash("c", "ls", "id of c", wait=runner.now() + 60)
+    for place in (*places, await Door(runner).enter(asked)):
         assert is_allow(await place.wait())
     assert not runner.waiting()
     by = runner.card(2).decided.by  # type: ignore[union-attr]

@@ -1,5 +1,6 @@
 """Every request that is taken in waits, or has ended in one way: whatever happens, in any order."""
 
+import asyncio
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Self
@@ -215,13 +216,13 @@ async def test_who_decided_is_told_apart(tmp_path: Path) -> None:
     runner.witness = tally
     soon = runner.now() + 60
     for ticket, command in (("a", "make"), ("b", "make it"), ("c", "ls"), ("d", "rm")):
-        runner.enter(bash(ticket, command, ticket, wait=soon))
+        await Door(runner).enter(bash(ticket, command, ticket, wait=soon))
     seat(runner).answer(1, ALLOW)
     seat(runner, Headless()).answer(2, PASS)
     seat(runner).order(Order(OrderKind.ALLOW_ALL, session="t", until=soon))
-    runner.enter(bash("e", "make", "e", wait=soon, session="t"))
+    runner.enter(bash("e", "make", "e", wait=soon, session="t"), None)
     seat(runner).order(Order(OrderKind.KEEP_GOING, name="Stop", words="go on", times=2))
-    runner.enter(asking("f", "Stop", wait=soon))
+    runner.enter(asking("f", "Stop", wait=soon), None)
     assert tally.decisions == {
         (By.OPERATOR, "allow"): 1,
         (By.HEADLESS, "pass"): 1,
@@ -238,11 +239,15 @@ async def test_what_a_new_rule_lets_go_is_the_rules_decision(tmp_path: Path) -> 
     runner = Runner(PLATFORMS, judge=law.judge)
     runner.witness = tally
     for ticket in ("a", "b"):
-        runner.enter(bash(ticket, "ls", ticket, wait=runner.now() + 60))
+        runner.enter(bash(ticket, "ls", ticket, wait=runner.now() + 60), None)
     (tmp_path / "rules.toml").write_text(RULES)
     law.look_again()
     seat(runner).answer(1, ALLOW)
     runner.handle(RuleAdded(1, "allow Bash(ls)", OWNER, runner.now()))
+    runner.reconsider(1)
+    async with asyncio.timeout(10):
+        while runner.waiting():  # noqa: ASYNC110 - as a person looks
+            await asyncio.sleep(0.005)  # it is judged in a thread
     assert tally.decisions == {(By.OPERATOR, "allow"): 1, (By.RULE, "allow"): 1}
     assert (tally.waiting, tally.ended[End.DECIDED]) == (0, 2)
     runner.close()

@@ -6,7 +6,6 @@ from crabhook.model.decision import Decision, Verdict
 from crabhook.model.errors import PayloadError
 from crabhook.model.request import Origin, Stance
 from crabhook.platforms import PLATFORMS
-from crabhook.server.door import no_study
 from crabhook.server.place import RefusedError
 from crabhook.server.runner import Runner
 from crabhook.server.tally import Tally
@@ -19,7 +18,7 @@ ANN = Origin("laptop", 7, "ann")
 
 
 def way(runner: Runner) -> Unticketed:
-    return Unticketed(runner, wait=60.0, study=no_study, named="side door")
+    return Unticketed(runner, wait=60.0, named="side door")
 
 
 async def test_the_same_event_twice_has_two_tickets() -> None:

@@ -37,7 +37,7 @@ async def test_it_hears_of_facts_in_order_even_where_a_screen_answers_at_once() 
             seat(runner).answer(1, ALLOW)
 
     runner.subscribe(answer)
-    runner.enter(bash("a", "ls", wait=runner.now() + 60))
+    runner.enter(bash("a", "ls", wait=runner.now() + 60), None)
     runner.close()
     assert notary.heard == ["Arrived True", "Answered True", "Closing False"]
 
@@ -45,7 +45,7 @@ async def test_it_hears_of_facts_in_order_even_where_a_screen_answers_at_once() 
 async def test_without_one_nothing_is_noted(caplog: pytest.LogCaptureFixture) -> None:
     runner = Runner(PLATFORMS)
     with caplog.at_level(logging.DEBUG, logger="crabhook"):
-        runner.enter(bash("a", "ls", wait=runner.now() + 60))
+        runner.enter(bash("a", "ls", wait=runner.now() + 60), None)
         runner.witness.stranger()
         runner.close()
     assert not caplog.records

@@ -9,13 +9,11 @@ import socket
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from crabhook import config
-from crabhook.broker.law import Judge
 from crabhook.broker.waitingroom import Bounds
 from crabhook.cli.arguments import rule_files
 from crabhook.cli.serve.desks import open_desk
@@ -34,7 +32,6 @@ from crabhook.server.address import (
     default_address,
     parse_address,
 )
-from crabhook.server.door import Study
 from crabhook.server.grpc.listener import open_port
 from crabhook.server.grpc.permission import PermissionPort
 from crabhook.server.health import Health, HealthPort
@@ -92,25 +89,6 @@ class Leaving:
         self.hands_over = number == HAND_OVER
         self.begin()
         end()
-
-
-@dataclass(frozen=True, slots=True)
-class Judging:
-    """The judge and the study of long inputs, and what measures them, if anything does."""
-
-    judge: Judge
-    study: Study
-    metrics: "Metrics | None" = None
-
-
-def judging(law: Law, *, measured: bool) -> Judging:
-    """Return the law's judging, measured or plain."""
-    if not measured:
-        return Judging(law.judge, law.study)
-    from crabhook.server.metrics import Metrics  # noqa: PLC0415 - it costs a start 20 ms
-
-    metrics = Metrics()
-    return Judging(metrics.timed(law.judge), metrics.timed_ahead(law.study), metrics)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -181,27 +159,35 @@ async def _serve(settings: Settings) -> None:
     others = OtherHooks(os.environ)
     law = Law(files, others.at)
     offers = Offers(files, law, config.state_folder() / "record.db")
-    ways = judging(law, measured=settings.http is not None)  # where they can be read
-    runner = Runner(PLATFORMS, recorder, ways.judge, offers, _bounds(settings))
+    metrics = _metrics() if settings.http is not None else None  # where they can be read
+    judge = metrics.timed(law.judge) if metrics else law.judge
+    runner = Runner(PLATFORMS, recorder, judge, offers, _bounds(settings))
     law.changed = runner.tell
     runner.warned = law.warnings
     runner.faults.append(lambda: law.trouble)
-    if ways.metrics:
-        ways.metrics.watch(runner)
+    if metrics:
+        metrics.watch(runner)
     try:
         law.look()
         if settings.headless and law.trouble:
             raise RulesError(f"--headless decides by the rules alone, and {law.trouble}")
         others.begin()
-        runner.restore()  # before any hook can come back
-        service = PermissionPort(runner, wait=settings.wait, token=token, study=ways.study)
+        await runner.restore()  # before any hook can come back
+        service = PermissionPort(runner, wait=settings.wait, token=token)
         port = _port(runner, service, sockets or addresses, token, settings)
-        entrance = Entrance(runner, wait=settings.wait, study=ways.study)
+        entrance = Entrance(runner, wait=settings.wait)
         bridged = with_bridge(port, entrance, settings.ndjson)
-        doors = _with_http(bridged, runner, ways, token or "", settings)
+        doors = _with_http(bridged, runner, metrics, token or "", settings)
         await _work(runner, law, doors, manager, settings)
     finally:
         recorder.close()
+
+
+def _metrics() -> "Metrics":
+    """Return what measures; for it alone is prometheus_client imported: nobody else waits."""
+    from crabhook.server.metrics import Metrics  # noqa: PLC0415 - see above
+
+    return Metrics()
 
 
 def _own_addresses(settings: Settings) -> list[Address]:
@@ -232,7 +218,7 @@ def _port(
 def _with_http(
     port: AbstractAsyncContextManager[Sequence[object]],
     runner: Runner,
-    ways: Judging,
+    metrics: "Metrics | None",
     token: str,
     settings: Settings,
 ) -> AbstractAsyncContextManager[Sequence[object]]:
@@ -246,11 +232,11 @@ def _with_http(
         with_http,
     )
 
-    way = Unticketed(runner, wait=settings.wait, study=ways.study, named=NAMED)
-    page = Page(ways.metrics.exposition, ways.metrics.CONTENT_TYPE) if ways.metrics else None
+    way = Unticketed(runner, wait=settings.wait, named=NAMED)
+    page = Page(metrics.exposition, metrics.CONTENT_TYPE) if metrics else None
     opening = Opening(settings.http, token, settings.http_name, _tls(settings), page)
     doors = with_http(port, opening, runner, way)
-    return ways.metrics.keeping_time(doors) if ways.metrics else doors
+    return metrics.keeping_time(doors) if metrics else doors
 
 
 async def _work(

@@ -7,7 +7,7 @@ from crabhook.model.errors import PayloadError
 from crabhook.model.event import Event
 from crabhook.model.reply import Reply
 from crabhook.platforms import PLATFORMS
-from crabhook.server.door import Door, Study, no_study
+from crabhook.server.door import Door
 from crabhook.server.grpc import codec
 from crabhook.server.place import Place, RefusedError
 from crabhook.server.runner import Runner
@@ -32,15 +32,12 @@ class PermissionPort(PermissionServiceServicer):
     """Answers hooks from one runner.
 
     `wait` is how long a request may wait for the operator, seconds; `token`
-    is what clients beyond the Unix socket must show; `study` is awaited before
-    a held event with a long input is taken in.
+    is what clients beyond the Unix socket must show.
     """
 
-    def __init__(
-        self, runner: Runner, *, wait: float, token: str | None, study: Study = no_study
-    ) -> None:
+    def __init__(self, runner: Runner, *, wait: float, token: str | None) -> None:
         self._runner = runner
-        self._door = Door(runner, study)
+        self._door = Door(runner)
         self._wait = wait
         self._token = token
 

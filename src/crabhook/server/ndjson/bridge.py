@@ -24,7 +24,6 @@ from crabhook.server.address import (
     UnixAddress,
     parse_address,
 )
-from crabhook.server.door import Study
 from crabhook.server.ndjson.envelope import Envelope, EnvelopeError, no_opinion, read, written
 from crabhook.server.place import Place, RefusedError
 from crabhook.server.runner import Runner
@@ -36,11 +35,11 @@ class Entrance:
     """Takes requests in.
 
     `wait` is how long one may wait for the operator, seconds: an envelope does
-    not say how long its forwarder will.  `study` is the door's.
+    not say how long its forwarder will.
     """
 
-    def __init__(self, runner: Runner, *, wait: float, study: Study) -> None:
-        self._way = Unticketed(runner, wait=wait, study=study, named="harness bridge")
+    def __init__(self, runner: Runner, *, wait: float) -> None:
+        self._way = Unticketed(runner, wait=wait, named="harness bridge")
 
     def __repr__(self) -> str:
         return f"<Entrance {self._way!r}>"

@@ -58,6 +58,7 @@ def _line(card: Card, now: float) -> str:
 
 
 _DECIDED_REMEMBERED = 1_000
+ASKED_AGAIN = 0.02  # seconds, until it is asked again what the rules say of a change
 _SHORTEST_WAIT = 0.01  # seconds; two clocks never agree to the last digit
 
 
@@ -75,6 +76,7 @@ class Clerk:
         self._oldest = Oldest(desk)
         self._remembering = Remembering(desk, teller.say)
         self._objected: dict[int, tuple[Card, Decision]] = {}  # changes that rules are against
+        self._being_judged: list[tuple[Card, Command]] = []  # changes the rules are asked about
         self._quiet: set[int] = set()  # cards whose agent is not to show what the hook says
         self._following = False
         self._newest = max((card.number for card in desk.waiting()), default=0)
@@ -99,6 +101,11 @@ class Clerk:
         async for line in lines:
             if self.take(line):
                 break
+            while self._being_judged:
+                await asyncio.sleep(ASKED_AGAIN)
+                again, self._being_judged = self._being_judged, []
+                for card, command in again:
+                    self._follow_about(card, command, alone=len(again) == 1)
             await self._teller.room()
         if count := self._answers.waiting:
             self._complain(f"what was held was not given ({count}): you left before its time")
@@ -134,14 +141,17 @@ class Clerk:
 
     def _follow_about_cards(self, command: Command) -> None:
         """Do what a word says to each card it names; what fails on one does not stop the others."""
-        follow = _ABOUT_A_CARD.get(command.word.name, Clerk._give)
         cards = self._cards(command)
         for card in cards:
-            try:
-                follow(self, card, command)
-            except CrabhookError as error:
-                named = len(cards) == 1 or str(error).startswith(f"#{card.number} ")
-                self._complain(error if named else f"#{card.number}: {error}")
+            self._follow_about(card, command, alone=len(cards) == 1)
+
+    def _follow_about(self, card: Card, command: Command, *, alone: bool) -> None:
+        follow = _ABOUT_A_CARD.get(command.word.name, Clerk._give)
+        try:
+            follow(self, card, command)
+        except CrabhookError as error:
+            named = alone or str(error).startswith(f"#{card.number} ")
+            self._complain(error if named else f"#{card.number}: {error}")
 
     def _cards(self, command: Command) -> Sequence[Card]:
         if command.target.kind is Naming.OLDEST:
@@ -153,10 +163,14 @@ class Clerk:
     def _give(self, card: Card, command: Command) -> None:
         """Decide a card as the word says."""
         given = DECIDING[command.word.name](card, command.rest)
+        said = self._desk.objections(card.number, given.decision)
+        if said is None:
+            self._being_judged.append((card, command))
+            return
         for remark in given.remarks:
             self._say(remark)
         self._objected.pop(card.number, None)
-        if said := self._desk.objections(card.number, given.decision):
+        if said:
             self._objected[card.number] = card, replace(given.decision, despite=tuple(said))
             for one in said:
                 self._say(f"  ! {brief(one, covered)}")

@@ -14,18 +14,20 @@ from crabhook.policy.ruling import Ruling
 from crabhook.server.runner import Runner
 from tests.support.playbook import asking
 
+DENIED = Ruling(RuleVerdict.DENY, None, "not here")
+
 
 @pytest.fixture
 async def runner(caplog: pytest.LogCaptureFixture) -> Runner:
     caplog.set_level(logging.DEBUG)
-    runner = Runner(PLATFORMS, None, lambda _: Ruling(RuleVerdict.DENY, None, "not here"))
+    runner = Runner(PLATFORMS)
     keep_log(runner)
     return runner
 
 
 def ask(runner: Runner, event: str = "PreToolUse", **fields: Any) -> None:
     now = asyncio.get_running_loop().time()
-    runner.enter(asking("a", event, wait=now + 60, **fields))
+    runner.enter(asking("a", event, wait=now + 60, **fields), DENIED)
 
 
 def bash(command: str) -> dict[str, Any]:

@@ -20,7 +20,7 @@ SOON = 10.0
 def ask(runner: Runner, ticket: str = "a") -> Place:
     now = asyncio.get_running_loop().time()
     tool = {"tool_name": "Bash", "tool_input": {"command": "ls"}, "tool_use_id": ticket}
-    return runner.enter(asking(ticket, "PreToolUse", wait=now + 60, **tool))
+    return runner.enter(asking(ticket, "PreToolUse", wait=now + 60, **tool), None)
 
 
 @pytest.mark.parametrize("plain", [False, True])

@@ -10,7 +10,6 @@ import pytest
 from crabhook.model.decision import Decision, Verdict
 from crabhook.platforms import PLATFORMS
 from crabhook.server.address import GRACE, AddressError, PortError, Tls
-from crabhook.server.door import no_study
 from crabhook.server.http import hook_route, middleware
 from crabhook.server.http.errors import SERVER
 from crabhook.server.http.listener import Opening, Page, open_http, with_http
@@ -21,7 +20,7 @@ from tests.unit.server.http.standing import TOKEN, standing, until
 
 
 def way(runner: Runner) -> Unticketed:
-    return Unticketed(runner, wait=60.0, study=no_study, named="HTTP door")
+    return Unticketed(runner, wait=60.0, named="HTTP door")
 
 
 async def test_a_request_waits_for_its_decision_and_the_decision_is_delivered() -> None:

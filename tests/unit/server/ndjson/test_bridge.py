@@ -11,7 +11,6 @@ import pytest
 from crabhook.model.decision import Decision, Verdict
 from crabhook.platforms import PLATFORMS
 from crabhook.server.address import Address, AddressError, TcpAddress, UnixAddress
-from crabhook.server.door import no_study
 from crabhook.server.ndjson import bridge as module
 from crabhook.server.ndjson.bridge import Entrance, open_bridge, with_bridge
 from crabhook.server.runner import Runner
@@ -24,7 +23,7 @@ HERE = TcpAddress("127.0.0.1", 1)
 
 
 def entrance() -> Entrance:
-    return Entrance(Runner(PLATFORMS), wait=60, study=no_study)
+    return Entrance(Runner(PLATFORMS), wait=60)
 
 
 @asynccontextmanager
@@ -98,7 +97,7 @@ async def test_who_never_leaves_does_not_keep_the_server_from_ending(
     monkeypatch.setattr(module, "GRACE", 0.05)
     runner = Runner(PLATFORMS)
     with short_folder() as folder:
-        way = Entrance(runner, wait=60, study=no_study)
+        way = Entrance(runner, wait=60)
         async with open_bridge(way, f"unix:{folder}/s"):
             reader, writer = await asyncio.open_unix_connection(f"{folder}/s")
             writer.write(b'{"request_id":"r","payload":{"hook_event_name":"PreToolUse"}}\n')

@@ -14,7 +14,7 @@ from crabhook.server import runner as runner_module
 from crabhook.server.ndjson import bridge as module
 from tests.support.bridge import envelope, line_to, notes, opened_bridge
 from tests.support.port import Opened, path_of
-from tests.support.seat import seat
+from tests.support.seat import decide
 
 ALLOW, DENY = Decision(Verdict.ALLOW), Decision(Verdict.DENY, reason="no")
 STOP = {"hook_event_name": "Stop", "session_id": "s"}
@@ -45,7 +45,7 @@ async def test_answers_come_as_they_are_given_each_under_its_own_id() -> None:
         await line.send(bash("a"), bash("b"), bash("c"))
         await port.waiting(3)
         for call, decision in (("c", ALLOW), ("a", DENY), ("b", ALLOW)):
-            seat(port.runner).answer(number_of(port, call), decision)
+            decide(port.runner, number_of(port, call), decision)
             answer = await line.answer()
             assert (answer["request_id"], verdict(answer)) == (call, decision.verdict)
 
@@ -73,7 +73,7 @@ async def test_what_is_taken_is_delivered() -> None:
     async with opened_bridge() as port, line_to(port) as line:
         await line.send(bash("a"))
         (card,) = await port.waiting()
-        seat(port.runner).answer(card.number, ALLOW)
+        decide(port.runner, card.number, ALLOW)
         assert verdict(await line.answer()) == "allow"
         await port.until(lambda: port.runner.ended()[-1].delivered is True)
 
@@ -115,7 +115,7 @@ async def test_an_id_that_waits_is_not_taken_twice_and_the_first_keeps_its_answe
             assert refused["request_id"] is None
             assert refused["payload"]["action"] == "passthrough"
         assert list(port.runner.waiting()) == [card]
-        seat(port.runner).answer(card.number, DENY)
+        decide(port.runner, card.number, DENY)
         assert verdict(await line.answer()) == "deny"
         await line.send(bash("a"))  # the id is free again
         await port.waiting(1)
@@ -127,10 +127,10 @@ async def test_an_id_means_nothing_on_another_connection() -> None:
         (card,) = await port.waiting()
         await other.send(bash("a", session_id="t"))
         await port.waiting(2)
-        seat(port.runner).answer(card.number, ALLOW)
+        decide(port.runner, card.number, ALLOW)
         assert verdict(await one.answer()) == "allow"
         (left,) = port.runner.waiting()
-        seat(port.runner).answer(left.number, DENY)
+        decide(port.runner, left.number, DENY)
         assert verdict(await other.answer()) == "deny"
 
 
@@ -194,7 +194,7 @@ async def test_a_line_within_the_bound_may_be_long() -> None:
     async with opened_bridge() as port, line_to(port) as line:
         await line.send(bash("a", tool_input={"command": "x" * 2_000_000}))
         (card,) = await port.waiting()
-        seat(port.runner).answer(card.number, ALLOW)
+        decide(port.runner, card.number, ALLOW)
         assert verdict(await line.answer()) == "allow"
 
 
@@ -209,7 +209,7 @@ async def test_who_does_not_read_is_cut_off_and_its_answer_counts_as_not_deliver
         await line.send(bash("a"), bash("b"))
         await port.waiting(2)
         changed = Decision(Verdict.ALLOW, updated_input={"command": more_than_a_socket_holds})
-        seat(port.runner).answer(number_of(port, "a"), changed)
+        decide(port.runner, number_of(port, "a"), changed)
         await port.waiting(0)  # the other one is withdrawn with the connection
         await port.until(lambda: port.runner.card(1).delivered is False)  # type: ignore[union-attr] - it was asked about a moment ago
         assert any("was not read in time" in note for note in notes(port))
@@ -224,7 +224,7 @@ async def test_who_does_not_read_is_not_listened_to_either(
         await line.send(bash("a"))
         (card,) = await port.waiting(1)
         changed = Decision(Verdict.ALLOW, updated_input={"command": "x" * 4_000_000})
-        seat(port.runner).answer(card.number, changed)
+        decide(port.runner, card.number, changed)
         await asyncio.sleep(0.01)
         await line.send(bash("b"), bash("c"))
         await asyncio.sleep(0.05)
@@ -267,7 +267,7 @@ async def test_a_fault_of_our_own_costs_the_connection_not_the_desk(
             (card,) = await port.waiting()
             with monkeypatch.context() as patch:
                 patch.setattr(module, "written", broken)
-                seat(port.runner).answer(card.number, ALLOW)
+                decide(port.runner, card.number, ALLOW)
                 assert await line.answer() is None
         assert "out of ink" in caplog.text
         async with line_to(port) as line:
@@ -284,7 +284,7 @@ async def test_a_connection_reset_is_an_end_like_any_other() -> None:
             (card,) = await port.waiting()
             line.sendall(json.dumps(bash("b")).encode() + b"\n")
             await port.waiting(2)
-            seat(port.runner).answer(card.number, DENY)
+            decide(port.runner, card.number, DENY)
             await port.until(lambda: port.runner.ended()[-1].delivered is True)
         await port.waiting(0)  # closed with an answer unread, for which the kernel sends a reset
 

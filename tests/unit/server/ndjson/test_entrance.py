@@ -1,7 +1,6 @@
 """Requests from the bridge become requests like any other, under tickets of our own."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
@@ -11,7 +10,7 @@ from crabhook.model.errors import PayloadError
 from crabhook.model.event import Event
 from crabhook.model.request import Origin, Stance
 from crabhook.platforms import PLATFORMS
-from crabhook.server.door import LONG, no_study
+from crabhook.server.door import LONG
 from crabhook.server.ndjson.bridge import Entrance
 from crabhook.server.ndjson.envelope import Envelope
 from crabhook.server.runner import Runner
@@ -20,11 +19,10 @@ from tests.support.seat import seat
 BASH = b'{"hook_event_name":"PreToolUse","session_id":"s","tool_name":"Bash","tool_use_id":"t1"}'
 STOP = b'{"hook_event_name":"Stop","session_id":"s"}'
 ANN = Origin("laptop", 7, "ann")
-Study = Callable[[Event], Awaitable[None]]
 
 
-def entrance(runner: Runner, study: Study = no_study, wait: float = 60.0) -> Entrance:
-    return Entrance(runner, wait=wait, study=study)
+def entrance(runner: Runner, wait: float = 60.0) -> Entrance:
+    return Entrance(runner, wait=wait)
 
 
 async def test_a_request_waits_at_the_gate_with_a_ticket_of_ours() -> None:
@@ -65,24 +63,24 @@ async def test_copies_that_contradict_are_told_and_do_not_count() -> None:
 
 
 @pytest.mark.parametrize(
-    ("payload", "size", "studied"),
+    ("payload", "size", "judged"),
     [
         (BASH, LONG + 1, [("PreToolUse", True)]),
         (BASH, LONG, [("PreToolUse", False)]),
         (STOP, LONG + 1, []),
     ],
 )
-async def test_what_is_judged_is_studied_before_it_is_taken_in(
-    payload: bytes, size: int, studied: list[tuple[str, bool]]
+async def test_what_is_judged_is_judged_before_it_is_taken_in(
+    payload: bytes, size: int, judged: list[tuple[str, bool]]
 ) -> None:
     seen: list[Any] = []
 
-    async def study(event: Event, *, long: bool) -> None:
+    async def judge(event: Event, *, long: bool) -> None:
         seen.append((event.name, long, len(runner.feed()) + len(runner.waiting())))
 
-    runner = Runner(PLATFORMS)
-    await entrance(runner, study).enter(Envelope("r", payload), ANN, size)
-    assert seen == [(*one, 0) for one in studied]
+    runner = Runner(PLATFORMS, judge=judge)
+    await entrance(runner).enter(Envelope("r", payload), ANN, size)
+    assert seen == [(*one, 0) for one in judged]
     runner.close()
 
 

@@ -15,7 +15,7 @@ from crabhook.model.decision import Decision, Verdict
 from crabhook.model.errors import CrabhookError, PayloadError
 from crabhook.model.jsontext import Value, parse_value, pretty
 from crabhook.ui.commands.decide import RewriteError, edited_field, rewritten
-from crabhook.ui.full.dialogs.prompts import Proposal
+from crabhook.ui.full.dialogs.prompts import Menu, MenuFilled, Proposal
 from crabhook.ui.full.effects import Effect, Effects, Give, Go, Say
 from crabhook.ui.full.filters import Mode
 from crabhook.ui.full.text_input import LONGEST_TEXT, TextInput
@@ -190,10 +190,25 @@ def compare(edit: Edit, edits: Edits, desk: Desk) -> Effects:
         return (Say(f"#{edit.number} has ended: nothing can be sent"),)
     try:
         decision = edit.decision()
-        said = tuple(desk.objections(edit.number, decision))
-    except (RewriteError, CrabhookError) as error:
+    except RewriteError as error:
         return (Say(str(error)),)
-    return (_proposal(edit, replace(decision, despite=said), edits, desk),)
+
+    def judged() -> Effects:
+        """Show the change once the rules have spoken of it; nothing before."""
+        try:
+            said = desk.objections(edit.number, decision)
+        except CrabhookError as error:
+            return (Go(Mode.EDIT), Say(str(error)))
+        if said is None:
+            return ()
+        return (_proposal(edit, replace(decision, despite=tuple(said)), edits, desk),)
+
+    def filled() -> Effects:
+        found = judged()
+        return (MenuFilled(None), *found) if found else ()
+
+    title = f"#{edit.number}: the rules are asked about the change…"
+    return judged() or (Menu(title, (), edit.number, fill=filled),)
 
 
 def _proposal(
