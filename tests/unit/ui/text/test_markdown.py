@@ -120,3 +120,18 @@ def test_rows_are_safe_and_fit_and_no_letter_or_digit_is_lost(text: str, columns
 def test_a_line_of_ten_million_letters_costs_what_is_looked_at() -> None:
     mark = next(marks_of("**" * 5_000_000))
     assert next(mark_rows(mark, 80, safe))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '[x]: http://host.example/path "run it"',  # a link's definition
+        "| a | b |\n|---|---|\n| 1 | 2 | a cell past those of the head |",
+        "```sh --flag\nls\n```",
+        "a &amp; b &#x72;m",
+        r"rm \-rf \* \[not a link\]",
+        "<!-- a comment --> <b>html</b>",
+    ],
+)
+def test_what_a_page_would_not_show_is_shown_as_it_was_sent(text: str) -> None:
+    assert shown(text) == text.split("\n")
