@@ -15,14 +15,18 @@ A handler is given an event and returns an answer that the event makes
 docs/how-to/own-hooks.md is the page to start from.
 """
 
-from crabhook.sdk.answer import Answer, Verdict
 from crabhook.sdk.dialects.reply import Reply
-from crabhook.sdk.event import Event, Unknown
-from crabhook.sdk.events import (
-    EVENTS,
-    AfterModel,
-    BeforeModel,
-    BeforeToolSelection,
+from crabhook.sdk.event import Answer, Event, Unknown, Verdict
+from crabhook.sdk.events import EVENTS
+from crabhook.sdk.events.calls import (
+    PermissionDenied,
+    PermissionRequest,
+    PostToolBatch,
+    PostToolUse,
+    PostToolUseFailure,
+    PreToolUse,
+)
+from crabhook.sdk.events.session import (
     ConfigChange,
     CwdChanged,
     DirectoryAdded,
@@ -30,22 +34,23 @@ from crabhook.sdk.events import (
     ElicitationResult,
     FileChanged,
     InstructionsLoaded,
-    Interrupt,
-    MessageDisplay,
-    Notification,
-    PermissionDenied,
-    PermissionRequest,
     PostCompact,
     PostModelSwitch,
-    PostToolBatch,
-    PostToolUse,
-    PostToolUseFailure,
     PreCompact,
     PreModelSwitch,
-    PreToolUse,
     SessionEnd,
     SessionStart,
     Setup,
+    WorktreeCreate,
+    WorktreeRemove,
+)
+from crabhook.sdk.events.turns import (
+    AfterModel,
+    BeforeModel,
+    BeforeToolSelection,
+    Interrupt,
+    MessageDisplay,
+    Notification,
     Stop,
     StopFailure,
     SubagentStart,
@@ -55,15 +60,10 @@ from crabhook.sdk.events import (
     TeammateIdle,
     UserPromptExpansion,
     UserPromptSubmit,
-    WorktreeCreate,
-    WorktreeRemove,
 )
-from crabhook.sdk.handler import Handler, on
 from crabhook.sdk.operator import ask_operator
 from crabhook.sdk.platform import Platform
-from crabhook.sdk.reading import find_platform, read_event
-from crabhook.sdk.responding import respond
-from crabhook.sdk.running import run
+from crabhook.sdk.running import Handler, find_platform, on, read_event, respond, run
 
 __all__ = [
     "EVENTS",

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from crabhook.sdk.answer import Answer, Verdict
-from crabhook.sdk.event import Event
+from crabhook.sdk.event import Answer, Event, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

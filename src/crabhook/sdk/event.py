@@ -1,16 +1,141 @@
-"""An event of any agent: a typed, read-only view of the input that its hook was given."""
+"""An event of any agent: a typed, read-only view of its input, and what a hook answers to it.
+
+An agent may send anything.  A field that is missing or of another type than
+the protocol says is read as empty; the raw input keeps it as it came.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
-
-from crabhook.sdk.fields import Text
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from crabhook.sdk.answer import Answer, Verdict
     from crabhook.sdk.platform import Platform
+
+
+class Verdict(StrEnum):
+    """The kinds of decision, by the broker's names for them; a test holds the two together."""
+
+    ALLOW = "allow"
+    DENY = "deny"
+    ASK = "ask"
+    DEFER = "defer"
+    KEEP_GOING = "keep-going"
+    RETRY = "retry"
+    ACCEPT = "accept"
+    DECLINE = "decline"
+    CANCEL = "cancel"
+
+
+class Answer(NamedTuple):
+    """What the agent is told; made by the methods of the event, which offer what it can carry.
+
+    `verdict`: None decides nothing.
+    `reason`: why, or how to go on; the model reads it.
+    `context`: further words for the model.
+    `updated_input`: replaces the tool's whole input.
+    `output`: replaces what the model is shown of a tool's result.
+    `content`: a form's values, by property.
+    `permissions`: permission updates to apply with an allow, in Claude Code's words.
+    `interrupt`: a denial also ends the turn.
+    `halt`: ends the turn, for this reason, whatever the verdict.
+    `user_message`: shown to the agent's user.
+    `suppress_output`: asks the agent not to show what the hook says.
+    `specific`: what only this platform knows, in its own words.
+    """
+
+    verdict: Verdict | None = None
+    reason: str = ""
+    context: str = ""
+    updated_input: Mapping[str, Any] | None = None
+    output: Any = None
+    content: Mapping[str, Any] | None = None
+    permissions: tuple[Mapping[str, Any], ...] = ()
+    interrupt: bool = False
+    halt: str = ""
+    user_message: str = ""
+    suppress_output: bool = False
+    specific: Mapping[str, Any] | None = None
+
+    def telling_user(self, message: str) -> Answer:
+        """Return the same answer with a message to the agent's user beside it."""
+        return self._replace(user_message=message)
+
+    def quietly(self) -> Answer:
+        """Return the same answer, asking the agent not to show what the hook says."""
+        return self._replace(suppress_output=True)
+
+
+class _Field:
+    """A field by its key; of several keys the first that the agent sent counts."""
+
+    __slots__ = ("_keys",)
+
+    def __init__(self, *keys: str) -> None:
+        self._keys = keys
+
+    def _find(self, event: Event) -> object:
+        return next((event.raw[key] for key in self._keys if key in event.raw), None)
+
+
+class Text(_Field):
+    """A text, empty where there is none."""
+
+    __slots__ = ()
+
+    def __get__(self, event: Event, kind: type | None = None) -> str:
+        value = self._find(event)
+        return value if isinstance(value, str) else ""
+
+
+class Flag(_Field):
+    """True or false, false where there is neither."""
+
+    __slots__ = ()
+
+    def __get__(self, event: Event, kind: type | None = None) -> bool:
+        return self._find(event) is True
+
+
+class Number(_Field):
+    """A number, 0 where there is none."""
+
+    __slots__ = ()
+
+    def __get__(self, event: Event, kind: type | None = None) -> float:
+        value = self._find(event)
+        return value if isinstance(value, int | float) and not isinstance(value, bool) else 0
+
+
+class Object(_Field):
+    """A JSON object, empty where there is none."""
+
+    __slots__ = ()
+
+    def __get__(self, event: Event, kind: type | None = None) -> dict[str, Any]:
+        value = self._find(event)
+        return value if isinstance(value, dict) else {}
+
+
+class Objects(_Field):
+    """A list of JSON objects, empty where there is none; what is no object is left out."""
+
+    __slots__ = ()
+
+    def __get__(self, event: Event, kind: type | None = None) -> list[dict[str, Any]]:
+        value = self._find(event)
+        return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+
+
+class Anything(_Field):
+    """Whatever JSON was sent, None where there is none."""
+
+    __slots__ = ()
+
+    def __get__(self, event: Event, kind: type | None = None) -> Any:  # noqa: ANN401 - it is JSON
+        return self._find(event)
 
 
 class Event:

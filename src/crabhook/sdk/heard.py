@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from crabhook.model.errors import PayloadError
 from crabhook.model.jsontext import parse_object
 from crabhook.sdk.abilities import words
-from crabhook.sdk.answer import Answer, Verdict
+from crabhook.sdk.event import Answer, Verdict
 
 if TYPE_CHECKING:
     from crabhook.hook.wire import Reply

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from crabhook.sdk.answer import Answer
+from crabhook.sdk.event import Answer
 
 if TYPE_CHECKING:
     from crabhook.hook.client import Request

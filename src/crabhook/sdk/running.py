@@ -1,18 +1,191 @@
-"""A hook's process: one input, one answer, and the end."""
+"""A hook's process: one input, one answer, and the end; and the same without a process."""
 
 from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, Generic, Literal, NoReturn, TypeAlias, TypeVar
 
-from crabhook.model.jsontext import compact
-from crabhook.sdk.responding import FAILED, REFUSED, OnError, check, decide
+from crabhook.model.errors import PayloadError
+from crabhook.model.jsontext import compact, parse_object
+from crabhook.sdk.dialects import write
+from crabhook.sdk.dialects.reply import Reply
+from crabhook.sdk.event import Event, Unknown
+from crabhook.sdk.events import EVENTS
+from crabhook.sdk.platform import Platform
 
 if TYPE_CHECKING:
-    from crabhook.sdk.dialects.reply import Reply
-    from crabhook.sdk.handler import Handler
-    from crabhook.sdk.platform import Platform
+    from collections.abc import Callable, Mapping, Sequence
+
+    from crabhook.sdk.event import Answer
+
+
+E = TypeVar("E", bound=Event)
+
+
+class Handler(Generic[E]):
+    """A function from an event to an answer, called for one kind of event; made by `on`.
+
+    Called by hand it is the function, so that a test needs no process.
+    """
+
+    __slots__ = ("_function", "kind")
+
+    def __init__(self, kind: type[E], function: Callable[[E], Answer | None]) -> None:
+        self.kind = kind
+        self._function = function
+
+    def __call__(self, event: E) -> Answer | None:
+        """Return the function's answer to the event."""
+        return self._function(event)
+
+    def __repr__(self) -> str:
+        name = getattr(self._function, "__qualname__", repr(self._function))
+        return f"<Handler of {self.kind.__name__}: {name}>"
+
+    def takes(self, event: Event) -> bool:
+        """Whether the event is of the kind that this is for."""
+        return isinstance(event, self.kind)
+
+
+def on(kind: type[E]) -> Callable[[Callable[[E], Answer | None]], Handler[E]]:
+    """Make a function the handler of this kind of event; `on(Event)` takes every event."""
+
+    def handler(function: Callable[[E], Answer | None]) -> Handler[E]:
+        return Handler(kind, function)
+
+    return handler
+
+
+def read_event(payload: bytes | Mapping[str, Any], platform: Platform | str | None = None) -> Event:
+    """Return the event in a hook's standard input, or in the object it holds.
+
+    Without a `platform` it is found from the input.  An event that is not in
+    the platform's table is `Unknown`.  Raises PayloadError, in words for a
+    person, for what is not one JSON object with the event's name.
+    """
+    if not isinstance(payload, bytes):
+        payload = compact(payload).encode()
+    raw = parse_object(payload)
+    name = raw.get("hook_event_name")
+    if not isinstance(name, str) or not name:
+        raise PayloadError('it has no text "hook_event_name"')
+    whose = Platform(platform) if platform else find_platform(raw)
+    return EVENTS[whose].get(name, Unknown)(raw, whose, payload)
+
+
+def find_platform(raw: Mapping[str, Any]) -> Platform:
+    """Return whose input it is, judged by what only one agent sends.
+
+    Gemini dates its events.  Codex numbers its turns, names its transcripts
+    rollout-..., and sends a SessionStart's permission mode.  An event is never
+    taken for that of an agent which has none of the name.  Environment
+    variables tell nothing: an agent that another one started inherits them.
+    """
+    name, transcript = raw.get("hook_event_name"), raw.get("transcript_path")
+    having = [platform for platform in Platform if name in EVENTS[platform]] or [*Platform]
+    of_codex = (
+        "turn_id" in raw
+        or (name == "SessionStart" and "permission_mode" in raw)
+        or (isinstance(transcript, str) and transcript.rpartition("/")[2].startswith("rollout-"))
+    )
+    signs = {Platform.GEMINI: "timestamp" in raw, Platform.CODEX: of_codex, Platform.CLAUDE: True}
+    return next((one for one, seen in signs.items() if seen and one in having), having[0])
+
+
+OnError: TypeAlias = Literal["pass", "deny"]
+
+_OURS = __file__.rpartition("/sdk/")[0]
+
+FAILED = 1  # the exit code that every agent reports to its user and goes on from
+REFUSED = 2  # the exit code that every agent heeds, whatever it asked
+
+
+def respond(
+    payload: bytes | Mapping[str, Any],
+    *handlers: Handler[Any],
+    on_error: OnError = "pass",
+    platform: Platform | str | None = None,
+) -> Reply:
+    """Return what `run` with the same arguments would print for this input."""
+    return decide(payload, handlers, on_error, platform)[0]
+
+
+def decide(
+    payload: bytes | Mapping[str, Any],
+    handlers: Sequence[Handler[Any]],
+    on_error: OnError,
+    platform: Platform | str | None,
+) -> tuple[Reply, Answer | None]:
+    """Return the reply, and the handler's answer that it says, if it says one."""
+    check(on_error, platform)
+    try:
+        event = read_event(payload, platform)
+    except PayloadError as error:
+        return _unreadable(payload, error, on_error, platform), None
+    try:
+        answer = _first_answer(event, handlers)
+        return write(event, answer), answer
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - a fault of the author's is theirs to see
+        return _fault(event, error, on_error), None
+
+
+def check(on_error: str, platform: str | None) -> None:
+    """Raise ValueError for words that mean nothing here; a slip in one must not open a guard."""
+    if on_error not in ("pass", "deny"):
+        raise ValueError(f"on_error is 'pass' or 'deny', not {on_error!r}")
+    known = [one.value for one in Platform]
+    if platform is not None and platform not in known:
+        raise ValueError(f"platform is one of {', '.join(map(repr, known))}, not {platform!r}")
+
+
+def _first_answer(event: Event, handlers: Sequence[Handler[Any]]) -> Answer | None:
+    for handler in handlers:
+        if not isinstance(handler, Handler):
+            raise TypeError(f"{handler!r} is no handler: put @on(PreToolUse), or such, above it")
+        if handler.takes(event) and (answer := handler(event)) is not None:
+            return answer
+    return None
+
+
+def _failed(event: Event, what: str, trace: str, on_error: OnError) -> Reply:
+    """Refuse what is about to happen where the author wants that, else let the agent go on."""
+    refusal = event.refusal(what) if on_error == "deny" else None
+    if refusal is not None:
+        return write(event, refusal)._replace(stderr=f"{what}\n{trace}")
+    # Gemini shows its user no standard error beside an object, but a message in it.
+    output = {"systemMessage": what} if event.platform is Platform.GEMINI else None
+    return Reply(output, f"{what}\n{trace}", FAILED)
+
+
+def _fault(event: Event, error: BaseException, on_error: OnError) -> Reply:
+    """Answer for a handler that failed; its traceback begins in the author's own code."""
+    import traceback  # noqa: PLC0415 - only who fails needs it
+
+    step = error.__traceback__
+    while step and step.tb_frame.f_code.co_filename.startswith(_OURS):
+        step = step.tb_next
+    told = traceback.format_exception(error.with_traceback(step))
+    return _failed(
+        event, f"a hook failed on {event.name}: {told[-1].strip()}", "".join(told), on_error
+    )
+
+
+def _unreadable(
+    payload: bytes | Mapping[str, Any],
+    error: PayloadError,
+    on_error: OnError,
+    platform: Platform | str | None,
+) -> Reply:
+    """Answer for an input nobody can read, as for its event where at least that one's name can."""
+    from crabhook.hook.fallback import event_name  # noqa: PLC0415 - only who fails needs it
+
+    what = f"a hook cannot read its input: {error}"
+    name = event_name(payload) if isinstance(payload, bytes) else None
+    if name:
+        return _failed(read_event({"hook_event_name": name}, platform), what, "", on_error)
+    return Reply(None, f"{what}\n", REFUSED if on_error == "deny" else FAILED)
+
 
 _LARGEST_INPUT = 32 << 20
 _HELP = """\

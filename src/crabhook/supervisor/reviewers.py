@@ -19,8 +19,8 @@ from crabhook.hook.wire import SUPERVISOR, Reply
 from crabhook.model.errors import PayloadError
 from crabhook.model.jsontext import parse_object
 from crabhook.sdk import heard
-from crabhook.sdk.answer import Answer, Verdict
-from crabhook.sdk.reading import read_event
+from crabhook.sdk.event import Answer, Verdict
+from crabhook.sdk.running import read_event
 from crabhook.supervisor.contract import (
     Deadline,
     Finding,

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from crabhook.model.errors import PayloadError
 from crabhook.sdk import EVENTS, Event, Platform, Unknown, find_platform, read_event
-from crabhook.sdk.fields import Anything, Flag, Number, Object, Objects, Text
+from crabhook.sdk.event import Anything, Flag, Number, Object, Objects, Text
 from tests.unit.sdk import samples
 
 JSON = st.recursive(

@@ -17,9 +17,9 @@ from crabhook.sdk import (
     Reply,
     Stop,
     Unknown,
-    handler,
     on,
     respond,
+    running,
 )
 from tests.unit.sdk import samples
 
@@ -64,7 +64,7 @@ def test_a_handler_called_by_hand_is_its_function() -> None:
     assert denying(event) == event.deny("no")
     assert denying.kind is PreToolUse
     assert "denying" in repr(denying)
-    assert isinstance(denying, handler.Handler)
+    assert isinstance(denying, running.Handler)
 
 
 def test_the_first_answer_counts_and_no_handler_is_called_after_it() -> None:

@@ -3,8 +3,8 @@
 import pytest
 
 from crabhook.sdk import Platform, PreToolUse
-from crabhook.sdk.compat.names import NORMALIZED_TO_TOOL
-from crabhook.sdk.tools import COMMON, common_name
+from crabhook.sdk.compat.wrapper import NORMALIZED_TO_TOOL
+from crabhook.sdk.platform import COMMON, common_name
 from tests.unit.sdk import samples
 
 CLAUDE, GEMINI, CODEX = Platform

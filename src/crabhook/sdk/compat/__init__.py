@@ -4,26 +4,26 @@ It is here for hooks that were written to the specification.  docs/how-to/own-ho
 side by side, where it is unsafe or out of date today.
 """
 
-from crabhook.sdk.compat.input import HookInput, normalize_input
-from crabhook.sdk.compat.names import (
+from crabhook.sdk.compat.wrapper import (
     EVENT_TO_NORMALIZED,
     NORMALIZED_TO_EVENT,
     NORMALIZED_TO_TOOL,
     TOOL_TO_NORMALIZED,
+    HookInput,
+    HookOutput,
     NormalizedEvent,
-    Platform,
-    normalize_event,
-    normalize_tool,
-)
-from crabhook.sdk.compat.operator import ask_operator
-from crabhook.sdk.compat.output import HookOutput, denormalize_output
-from crabhook.sdk.compat.running import (
+    ask_operator,
+    denormalize_output,
     format_hook_error,
+    normalize_event,
+    normalize_input,
+    normalize_tool,
     output_hook_error,
     read_stdin,
     run_hook,
     write_stdout,
 )
+from crabhook.sdk.platform import Platform
 
 __all__ = [
     "EVENT_TO_NORMALIZED",

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from crabhook.model.jsontext import compact
 from crabhook.sdk.abilities import Haltable, TakesContext, TalksToUser
-from crabhook.sdk.answer import Answer
 from crabhook.sdk.dialects.reply import Reply
+from crabhook.sdk.event import Answer
 from crabhook.sdk.events.calls import PermissionRequest, PostToolUse, PreToolUse
 from crabhook.sdk.platform import Platform
 

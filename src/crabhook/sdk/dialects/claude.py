@@ -9,18 +9,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from crabhook.sdk.answer import Answer, Verdict
-from crabhook.sdk.dialects.body import Body
-from crabhook.sdk.events import (
-    Elicitation,
-    ElicitationResult,
-    PermissionDenied,
-    PermissionRequest,
-    PreModelSwitch,
-    PreToolUse,
-    TaskCompleted,
-    TeammateIdle,
-)
+from crabhook.sdk.dialects.reply import Body
+from crabhook.sdk.event import Answer, Verdict
+from crabhook.sdk.events.calls import PermissionDenied, PermissionRequest, PreToolUse
+from crabhook.sdk.events.session import Elicitation, ElicitationResult, PreModelSwitch
+from crabhook.sdk.events.turns import TaskCompleted, TeammateIdle
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

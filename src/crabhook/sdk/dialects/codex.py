@@ -10,15 +10,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from crabhook.model.jsontext import compact
-from crabhook.sdk.answer import Answer, Verdict
-from crabhook.sdk.dialects.body import Body
-from crabhook.sdk.events import (
-    PermissionRequest,
-    PostToolUse,
-    PreCompact,
-    PreToolUse,
-    UserPromptSubmit,
-)
+from crabhook.sdk.dialects.reply import Body
+from crabhook.sdk.event import Answer, Verdict
+from crabhook.sdk.events.calls import PermissionRequest, PostToolUse, PreToolUse
+from crabhook.sdk.events.session import PreCompact
+from crabhook.sdk.events.turns import UserPromptSubmit
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -1,4 +1,4 @@
-"""What a hook's process gives its agent."""
+"""What a hook's process gives its agent, and a platform's JSON in the making."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from crabhook.model.jsontext import Value
+    from crabhook.sdk.event import Event
 
 
 class Reply(NamedTuple):
@@ -21,3 +22,26 @@ class Reply(NamedTuple):
     stderr: str = ""
     exit_code: int = 0
     unsaid: tuple[str, ...] = ()
+
+
+class Body:
+    """The top level, the members of hookSpecificOutput, and how the process ends."""
+
+    def __init__(self, event: Event) -> None:
+        self.event = event
+        self.top: dict[str, Value] = {}
+        self.specific: dict[str, Value] = {}
+        self.stderr = ""
+        self.exit_code = 0
+        self._unsaid: list[str] = []
+
+    def leave_out(self, what: str) -> None:
+        """Note something that this platform cannot be told on this event."""
+        self._unsaid.append(what)
+
+    def reply(self, silence: Mapping[str, Value] | None = None) -> Reply:
+        """Return the reply; `silence` is what is printed where nothing is said."""
+        output = dict(self.top)
+        if self.specific:
+            output["hookSpecificOutput"] = {"hookEventName": self.event.name, **self.specific}
+        return Reply(output or silence, self.stderr, self.exit_code, tuple(self._unsaid))

@@ -15,7 +15,6 @@ from crabhook.sdk.events.calls import (
     PostToolUseFailure,
     PreToolUse,
 )
-from crabhook.sdk.events.models import AfterModel, BeforeModel, BeforeToolSelection
 from crabhook.sdk.events.session import (
     ConfigChange,
     CwdChanged,
@@ -35,6 +34,9 @@ from crabhook.sdk.events.session import (
     WorktreeRemove,
 )
 from crabhook.sdk.events.turns import (
+    AfterModel,
+    BeforeModel,
+    BeforeToolSelection,
     Interrupt,
     MessageDisplay,
     Notification,
@@ -88,44 +90,3 @@ EVENTS: Mapping[Platform, Mapping[str, type[Event]]] = {
     },
     Platform.CODEX: {kind.__name__: kind for kind in _CODEX},
 }
-
-__all__ = [
-    "EVENTS",
-    "AfterModel",
-    "BeforeModel",
-    "BeforeToolSelection",
-    "ConfigChange",
-    "CwdChanged",
-    "DirectoryAdded",
-    "Elicitation",
-    "ElicitationResult",
-    "FileChanged",
-    "InstructionsLoaded",
-    "Interrupt",
-    "MessageDisplay",
-    "Notification",
-    "PermissionDenied",
-    "PermissionRequest",
-    "PostCompact",
-    "PostModelSwitch",
-    "PostToolBatch",
-    "PostToolUse",
-    "PostToolUseFailure",
-    "PreCompact",
-    "PreModelSwitch",
-    "PreToolUse",
-    "SessionEnd",
-    "SessionStart",
-    "Setup",
-    "Stop",
-    "StopFailure",
-    "SubagentStart",
-    "SubagentStop",
-    "TaskCompleted",
-    "TaskCreated",
-    "TeammateIdle",
-    "UserPromptExpansion",
-    "UserPromptSubmit",
-    "WorktreeCreate",
-    "WorktreeRemove",
-]

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from crabhook.sdk import tools
 from crabhook.sdk.abilities import Askable, Blockable, Deniable, Haltable, TakesContext, TalksToUser
-from crabhook.sdk.answer import Answer, Verdict
-from crabhook.sdk.event import Event
-from crabhook.sdk.fields import Anything, Flag, Number, Object, Objects, Text
+from crabhook.sdk.event import Answer, Anything, Event, Flag, Number, Object, Objects, Text, Verdict
+from crabhook.sdk.platform import common_name
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -18,7 +16,7 @@ class _Call(Event):
     """One call of a tool.
 
     `tool_name` is the agent's own name for it, `tool` the one that is the
-    same on every platform (see `tools`).  `tool_input` is empty where the
+    same on every platform (see `crabhook.sdk.platform.COMMON`).  `tool_input` is empty where the
     agent sent something else than an object.
     """
 
@@ -30,7 +28,7 @@ class _Call(Event):
     @property
     def tool(self) -> str:
         """The tool by the name it has on every platform: "shell", "edit_file" ..."""
-        return tools.common_name(self.platform, self.tool_name, self.raw.get("mcp_context"))
+        return common_name(self.platform, self.tool_name, self.raw.get("mcp_context"))
 
     @property
     def command(self) -> str:

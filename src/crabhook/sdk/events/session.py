@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from crabhook.sdk.abilities import Askable, Blockable, Deniable, Fillable, TakesContext, TalksToUser
-from crabhook.sdk.answer import Answer, Verdict
-from crabhook.sdk.event import Event
-from crabhook.sdk.fields import Number, Object, Text
+from crabhook.sdk.event import Answer, Event, Number, Object, Text, Verdict
 
 
 class SessionStart(TakesContext, TalksToUser):

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crabhook.sdk.compat.input import HookInput, normalize_input
-from crabhook.sdk.compat.names import NormalizedEvent, Platform
+from crabhook.sdk.compat.wrapper import HookInput, NormalizedEvent, normalize_input
+from crabhook.sdk.platform import Platform
 from tests.unit.sdk import samples
 
 JSON = st.recursive(

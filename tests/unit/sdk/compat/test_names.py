@@ -2,16 +2,16 @@
 
 import pytest
 
-from crabhook.sdk.compat.names import (
+from crabhook.sdk.compat.wrapper import (
     EVENT_TO_NORMALIZED,
     NORMALIZED_TO_EVENT,
     NORMALIZED_TO_TOOL,
     TOOL_TO_NORMALIZED,
     NormalizedEvent,
-    Platform,
     normalize_event,
     normalize_tool,
 )
+from crabhook.sdk.platform import Platform
 
 N = NormalizedEvent
 

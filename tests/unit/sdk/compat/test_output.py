@@ -7,8 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crabhook.sdk.compat.names import NORMALIZED_TO_EVENT, NormalizedEvent, Platform
-from crabhook.sdk.compat.output import HookOutput, denormalize_output
+from crabhook.sdk.compat.wrapper import (
+    NORMALIZED_TO_EVENT,
+    HookOutput,
+    NormalizedEvent,
+    denormalize_output,
+)
+from crabhook.sdk.platform import Platform
 
 CLAUDE, GEMINI, CODEX = Platform
 STOP, CALL = NormalizedEvent.AFTER_AGENT, NormalizedEvent.BEFORE_TOOL

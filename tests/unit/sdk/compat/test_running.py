@@ -7,16 +7,16 @@ from typing import Any, NoReturn
 
 import pytest
 
-from crabhook.sdk.compat.input import HookInput
-from crabhook.sdk.compat.names import Platform
-from crabhook.sdk.compat.output import HookOutput
-from crabhook.sdk.compat.running import (
+from crabhook.sdk.compat.wrapper import (
+    HookInput,
+    HookOutput,
     format_hook_error,
     output_hook_error,
     read_stdin,
     run_hook,
     write_stdout,
 )
+from crabhook.sdk.platform import Platform
 from tests.unit.sdk import samples
 
 

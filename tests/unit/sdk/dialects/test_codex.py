@@ -18,9 +18,8 @@ from crabhook.sdk import (
     Verdict,
 )
 from crabhook.sdk.dialects import write
-from crabhook.sdk.dialects.body import Body
 from crabhook.sdk.dialects.codex import write as codex_write
-from crabhook.sdk.dialects.reply import Reply
+from crabhook.sdk.dialects.reply import Body, Reply
 from tests.unit.sdk import samples
 
 

@@ -1,0 +1,270 @@
+"""The hook wrapper of the specification: events and tools by one name, input, output, process."""
+
+import json
+import sys
+import traceback
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, Self
+
+from crabhook.model.errors import PayloadError
+from crabhook.sdk import heard
+from crabhook.sdk.operator import DEFAULT_TIMEOUT, ask
+from crabhook.sdk.platform import Platform
+from crabhook.sdk.running import read_event
+
+
+class NormalizedEvent(StrEnum):
+    """The events that the specification knows, by the same name on every platform."""
+
+    AFTER_AGENT = "after_agent"
+    BEFORE_TOOL = "before_tool"
+    BEFORE_PROMPT = "before_prompt"
+    SESSION_START = "session_start"
+    SESSION_END = "session_end"
+    AFTER_TOOL = "after_tool"
+    BEFORE_MODEL = "before_model"
+    AFTER_MODEL = "after_model"
+
+
+# Codex has Claude Code's names for the events that both have.
+_BY_CLAUDE_AND_CODEX: Mapping[str, NormalizedEvent] = {
+    "Stop": NormalizedEvent.AFTER_AGENT,
+    "SubagentStop": NormalizedEvent.AFTER_AGENT,
+    "PreToolUse": NormalizedEvent.BEFORE_TOOL,
+    "PostToolUse": NormalizedEvent.AFTER_TOOL,
+    "UserPromptSubmit": NormalizedEvent.BEFORE_PROMPT,
+    "SessionStart": NormalizedEvent.SESSION_START,
+    "SessionEnd": NormalizedEvent.SESSION_END,
+}
+
+EVENT_TO_NORMALIZED: Mapping[Platform, Mapping[str, NormalizedEvent]] = {
+    Platform.CLAUDE: _BY_CLAUDE_AND_CODEX,
+    Platform.GEMINI: {
+        "AfterAgent": NormalizedEvent.AFTER_AGENT,
+        "BeforeTool": NormalizedEvent.BEFORE_TOOL,
+        "AfterTool": NormalizedEvent.AFTER_TOOL,
+        "BeforeAgent": NormalizedEvent.BEFORE_PROMPT,
+        "SessionStart": NormalizedEvent.SESSION_START,
+        "SessionEnd": NormalizedEvent.SESSION_END,
+        "BeforeModel": NormalizedEvent.BEFORE_MODEL,
+        "AfterModel": NormalizedEvent.AFTER_MODEL,
+    },
+    Platform.CODEX: _BY_CLAUDE_AND_CODEX,
+}
+
+# Of two names for one event the first counts: AFTER_AGENT is Stop.
+NORMALIZED_TO_EVENT: Mapping[Platform, Mapping[NormalizedEvent, str]] = {
+    platform: {event: name for name, event in reversed(list(names.items()))}
+    for platform, names in EVENT_TO_NORMALIZED.items()
+}
+
+_BY_CLAUDE = {
+    "Write": "write_file",
+    "Edit": "edit_file",
+    "Read": "read_file",
+    "Bash": "shell",
+    "Glob": "glob",
+    "Grep": "grep",
+    "WebFetch": "web_fetch",
+    "WebSearch": "web_search",
+    "Task": "task",
+}
+
+TOOL_TO_NORMALIZED: Mapping[Platform, Mapping[str, str]] = {
+    Platform.CLAUDE: _BY_CLAUDE,
+    Platform.GEMINI: {name: name for name in _BY_CLAUDE.values()},
+    Platform.CODEX: {"Bash": "shell"},
+}
+
+NORMALIZED_TO_TOOL: Mapping[Platform, Mapping[str, str]] = {
+    platform: {normalized: name for name, normalized in names.items()}
+    for platform, names in TOOL_TO_NORMALIZED.items()
+}
+
+
+def normalize_event(platform: Platform, name: str) -> NormalizedEvent:
+    """Return the event's name for all platforms; an unknown event is AFTER_AGENT (006.4)."""
+    return EVENT_TO_NORMALIZED[platform].get(name, NormalizedEvent.AFTER_AGENT)
+
+
+def normalize_tool(platform: Platform, name: str) -> str:
+    """Return the tool's name for all platforms; an unknown name in lower case (006.3)."""
+    return TOOL_TO_NORMALIZED[platform].get(name, name.lower())
+
+
+@dataclass
+class HookInput:
+    """What happened, by names that are the same on every platform.
+
+    A field that the agent did not send, or sent as another type, is empty;
+    `raw_input` is the whole input as it came.
+    """
+
+    platform: Platform
+    event: NormalizedEvent
+    session_id: str = ""
+    transcript_path: str = ""
+    cwd: str = ""
+    tool_name: str = ""
+    tool_input: dict[str, Any] = field(default_factory=dict)
+    tool_response: Any = None
+    prompt: str = ""
+    raw_input: dict[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any], platform: Platform) -> Self:
+        """Return the input in `data`, an agent's JSON; an unknown event is AFTER_AGENT."""
+        tool_input = data.get("tool_input")
+        return cls(
+            platform=platform,
+            event=normalize_event(platform, _text(data, "hook_event_name")),
+            session_id=_text(data, "session_id"),
+            transcript_path=_text(data, "transcript_path"),
+            cwd=_text(data, "cwd"),
+            tool_name=normalize_tool(platform, _text(data, "tool_name")),
+            tool_input=tool_input if isinstance(tool_input, dict) else {},
+            tool_response=data.get("tool_response"),
+            prompt=_text(data, "prompt"),
+            raw_input=data,
+        )
+
+
+def normalize_input(text: str, platform: Platform) -> HookInput:
+    """Return the input in a hook's standard input; what is not a JSON object is an empty one."""
+    try:
+        data = json.loads(text)
+    except (ValueError, RecursionError):
+        data = {}
+    return HookInput.from_dict(data if isinstance(data, dict) else {}, platform)
+
+
+def _text(data: dict[str, Any], key: str) -> str:
+    value = data.get(key)
+    return value if isinstance(value, str) else ""
+
+
+@dataclass
+class HookOutput:
+    """What the agent is told; all empty is no opinion.
+
+    `context` becomes what 006.6 says, which on most events of Claude Code is
+    a message to the user and does not reach the model.  `raw_output` are
+    further members of the JSON, which never replace those made from the rest.
+    """
+
+    decision: str = ""
+    reason: str = ""
+    context: str = ""
+    continue_loop: bool = True
+    stop_reason: str = ""
+    suppress_output: bool = False
+    raw_output: dict[str, Any] = field(default_factory=dict)
+
+
+def denormalize_output(output: HookOutput, platform: Platform, event: NormalizedEvent) -> str:
+    """Return the JSON that the platform reads on this event, "{}" where nothing is said."""
+    said: dict[str, Any] = {}
+    if output.decision:
+        said["decision"] = _decision(output.decision, platform)
+    if output.reason:
+        said["reason"] = output.reason
+    if not output.continue_loop:
+        said["continue"] = False
+        if output.stop_reason:
+            said["stopReason"] = output.stop_reason
+    if output.suppress_output:
+        said["suppressOutput"] = True
+    if output.context:
+        said |= _context(output.context, platform, event)
+    return json.dumps(_merged(said, output.raw_output))
+
+
+def _decision(decision: str, platform: Platform) -> str:
+    return "deny" if decision == "block" and platform is Platform.GEMINI else decision
+
+
+def _context(text: str, platform: Platform, event: NormalizedEvent) -> dict[str, Any]:
+    if platform is not Platform.GEMINI and event is not NormalizedEvent.SESSION_START:
+        return {"systemMessage": text}
+    name = NORMALIZED_TO_EVENT[platform][event]
+    return {"hookSpecificOutput": {"hookEventName": name, "additionalContext": text}}
+
+
+def _merged(said: Mapping[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:
+    """Return `said` with what only `more` has, inside objects that both have as well."""
+    whole = {**more, **said}
+    for key in said.keys() & more.keys():
+        if isinstance(said[key], dict) and isinstance(more[key], dict):
+            whole[key] = _merged(said[key], more[key])
+    return whole
+
+
+def ask_operator(
+    hook_input: HookInput, *, address: str | None = None, timeout: float = DEFAULT_TIMEOUT
+) -> HookOutput | None:
+    """Ask the operator about this event; None where nobody decided, which is no opinion.
+
+    The answer is in `raw_output`, in the words of the platform: this shape
+    has none for a changed input or a permission.  An answer that has to be an
+    exit code has no place in this shape and becomes a block.  See
+    `crabhook.sdk.ask_operator` for the arguments.
+    """
+    try:
+        event = read_event(hook_input.raw_input, hook_input.platform)
+    except PayloadError:
+        return None
+    asked = ask(event, address=address, timeout=timeout)
+    if asked is None:
+        return None
+    asked.confirm()
+    if heard.answer(event, asked.reply) is None:
+        return None
+    if asked.reply.exit_code:
+        return HookOutput("block", reason=asked.reply.stderr.decode("utf-8", "replace").strip())
+    raw: dict[str, Any] = dict(heard.output(asked.reply))
+    return HookOutput(raw_output=raw)
+
+
+def run_hook(function: Callable[[HookInput], HookOutput], platform: Platform) -> int:
+    """Read the input, call `function`, write what it returns; always return 0.
+
+    An exception becomes a block whose reason is its traceback, on whatever
+    event, which sends an agent that wants to stop round in circles.
+    """
+    try:
+        hook_input = normalize_input(read_stdin(), platform)
+        output = function(hook_input)
+        write_stdout(denormalize_output(output, platform, hook_input.event))
+    except Exception as error:  # noqa: BLE001 - 006.10: whatever it is, the agent is told and 0 returned
+        output_hook_error(error)
+    return 0
+
+
+def read_stdin() -> str:
+    """Return what is on standard input; nothing from a terminal, or where it cannot be read."""
+    try:
+        return "" if sys.stdin.isatty() else sys.stdin.read()
+    except Exception:  # noqa: BLE001 - 006.8: the empty string on any exception
+        return ""
+
+
+def write_stdout(text: str) -> None:
+    """Print the text on standard output."""
+    print(text)  # noqa: T201 - 006.8 asks for it
+
+
+def format_hook_error(error: BaseException, context: str = "") -> dict[str, Any]:
+    """Return a block whose reason tells of the error; `context` is what was being done."""
+    lines = ["Hook Script Error", ""]
+    if context:
+        lines.append(f"Context: {context}")
+    lines += [f"Error type: {type(error).__name__}", f"Message: {error}", "", "Traceback:"]
+    told = "".join(traceback.format_exception(error))
+    return {"decision": "block", "reason": "\n".join(lines) + "\n" + told}
+
+
+def output_hook_error(error: BaseException, context: str = "") -> None:
+    """Print the block of `format_hook_error` as JSON."""
+    write_stdout(json.dumps(format_hook_error(error, context)))
