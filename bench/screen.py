@@ -27,9 +27,8 @@ from crabhook.model.request import Request
 from crabhook.platforms import PLATFORMS
 from crabhook.server.localdesk import LocalDesk
 from crabhook.server.runner import Runner
-from crabhook.ui.attention import Attention, Kind
 from crabhook.ui.full import app
-from crabhook.ui.options import DeskOptions
+from crabhook.ui.options import Attention, DeskOptions, Kind
 
 _QUIET = 0.045  # seconds without a picture, longer than the desk waits between two
 _SIZE = Size(rows=40, columns=120)

@@ -1,8 +1,124 @@
-"""How the operator wants the desk to behave and to look."""
+"""How the operator wants the desk to behave, to look, and to call them.
 
+The law of calling: an operator who is typing is not disturbed; what came
+meanwhile calls once they have stopped, if it still waits then.
+"""
+
+from collections.abc import Mapping
 from dataclasses import dataclass
+from enum import StrEnum
 
-from crabhook.ui.attention import UNDISTURBED, Attention
+from crabhook.broker.card import Card
+from crabhook.broker.states import State
+from crabhook.model.choices import Choices
+from crabhook.model.decision import Verdict
+from crabhook.ui.cards.summary import is_plan, is_question
+
+QUIET = 5.0  # seconds after a key in which nobody is called
+APART = 3.0  # seconds between two calls, however much arrives
+
+
+class Kind(StrEnum):
+    """The kinds of card, as far as an operator wants to be called for them."""
+
+    CALL = "call"
+    QUESTION = "question"
+    PLAN = "plan"
+    FORM = "form"
+    STOP = "stop"
+
+
+def kind_of(card: Card) -> Kind:
+    """Return what kind of card it is; whatever else was held on request is like a call."""
+    if is_question(card.event):
+        return Kind.QUESTION
+    if is_plan(card.event):
+        return Kind.PLAN
+    return _by_verdict(card.choices)
+
+
+def _by_verdict(choices: Choices) -> Kind:
+    for verdict, kind in ((Verdict.ACCEPT, Kind.FORM), (Verdict.KEEP_GOING, Kind.STOP)):
+        if verdict in choices.verdicts:
+            return kind
+    return Kind.CALL
+
+
+@dataclass(frozen=True, slots=True)
+class Attention:
+    """How the operator wants to be called, for which kinds of card each way.
+
+    `bell`: the terminal's bell.  `notify`: the desktop's notification, by an
+    escape sequence of the kind `sequence`.  `title`: a count in the
+    terminal's title.  `command`: `program` is run.
+    """
+
+    bell: frozenset[Kind] = frozenset()
+    notify: frozenset[Kind] = frozenset()
+    title: frozenset[Kind] = frozenset()
+    command: frozenset[Kind] = frozenset()
+    sequence: str = "osc9"
+    program: tuple[str, ...] = ()
+
+    def ways(self, kind: Kind) -> bool:
+        """Whether a card of this kind calls in a way that an operator who types is spared."""
+        return any(kind in way for way in (self.bell, self.notify, self.command))
+
+
+UNDISTURBED = Attention()
+
+
+class Watch:
+    """Keeps what has not been called for yet.  Times are on the desk's clock, in seconds."""
+
+    def __init__(self, attention: Attention, now: float) -> None:
+        self.attention = attention
+        self._uncalled: dict[int, Card] = {}
+        self._seen: set[int] = set()
+        self._called_at = now - APART
+        self._key_at = now - QUIET
+
+    def __repr__(self) -> str:
+        return f"<Watch uncalled={sorted(self._uncalled)}>"
+
+    def news(self, card: Card) -> None:
+        """Take in a card: a new one calls, one that ends or is put aside does not any more."""
+        number = card.number
+        if card.state is not State.WAITING:
+            self._uncalled.pop(number, None)
+            self._seen.discard(number)
+        elif card.snoozed_until:
+            self._uncalled.pop(number, None)
+            self._seen.discard(number)  # when it is back it calls again
+        elif number not in self._seen:
+            self._seen.add(number)
+            if self.attention.ways(kind_of(card)):
+                self._uncalled[number] = card
+
+    def key(self, now: float) -> None:
+        """Take in that the operator pressed a key."""
+        self._key_at = now
+
+    @property
+    def due(self) -> float | None:
+        """When the operator is to be called; None when there is nothing to call for."""
+        if not self._uncalled:
+            return None
+        return max(self._key_at + QUIET, self._called_at + APART)
+
+    def call(self, now: float) -> tuple[Card, ...]:
+        """Return the cards to call for now, each once."""
+        due = self.due
+        if due is None or now < due:
+            return ()
+        cards = tuple(self._uncalled.values())
+        self._uncalled.clear()
+        self._called_at = now
+        return cards
+
+    def counted(self, waiting: Mapping[Kind, int]) -> int:
+        """Return how many cards the terminal's title counts, of so many of each kind."""
+        return sum(waiting.get(kind, 0) for kind in self.attention.title)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ import pytest
 from crabhook.config import KINDS
 from crabhook.model.actor import OrderKind
 from crabhook.model.order import Order
-from crabhook.ui.attention import APART, QUIET, Attention, Kind, Watch, kind_of
+from crabhook.ui.options import APART, QUIET, Attention, Kind, Watch, kind_of
 from tests.support.sitting import QUESTIONS, Sitting
 
 EVERY = frozenset(Kind)

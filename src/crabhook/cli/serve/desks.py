@@ -22,9 +22,8 @@ from crabhook.server.localdesk import LocalDesk
 from crabhook.server.runner import Runner
 from crabhook.store.redact import Redactor
 from crabhook.ui import headless
-from crabhook.ui.attention import Attention, Kind
 from crabhook.ui.cards.summary import summary
-from crabhook.ui.options import DeskOptions
+from crabhook.ui.options import Attention, DeskOptions, Kind
 from crabhook.ui.plain import desk as plain
 from crabhook.ui.terminal import standard_lines, standard_writer
 

@@ -10,8 +10,7 @@ from crabhook.ui.full.dialogs.orders import orders_line
 from crabhook.ui.full.dialogs.prompts import Typing
 from crabhook.ui.full.dialogs.question import tab_line
 from crabhook.ui.full.keys import line_keys
-from crabhook.ui.full.panes.card import content_of, head_lines, view_of
-from crabhook.ui.full.panes.help import help_line
+from crabhook.ui.full.panes.card import content_of, head_lines, help_line, view_of
 from crabhook.ui.full.panes.rows import Standing, WordsOfCards, card_row, feed_rows
 from crabhook.ui.full.screen import Screen
 from crabhook.ui.secrets import ASCII_COVER, COVER

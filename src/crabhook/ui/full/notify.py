@@ -12,9 +12,9 @@ from contextlib import suppress
 from prompt_toolkit.output import Output
 
 from crabhook.broker.card import Card
-from crabhook.ui.attention import Attention, kind_of
 from crabhook.ui.cards.summary import project, tool_label
 from crabhook.ui.full.screen import Screen
+from crabhook.ui.options import Attention, kind_of
 from crabhook.ui.text.safe import safe
 
 _LONGEST = 80  # letters of a notification

@@ -11,7 +11,6 @@ from crabhook.broker.desk import Desk
 from crabhook.model.choices import PASS_ALONE, Beside
 from crabhook.model.order import OrderKind
 from crabhook.ui.answers import Answers
-from crabhook.ui.attention import Watch
 from crabhook.ui.cards.context import Surroundings
 from crabhook.ui.commands.decide import suggestions
 from crabhook.ui.full.dialogs import mcp_form, plan
@@ -24,7 +23,7 @@ from crabhook.ui.full.effects import Effects, Go, Reveal, Scroll, ScrollFar
 from crabhook.ui.full.filters import KeyContext, Mode
 from crabhook.ui.full.focus import Focus
 from crabhook.ui.full.panes.queue import Selection
-from crabhook.ui.options import DeskOptions
+from crabhook.ui.options import DeskOptions, Watch
 from crabhook.ui.text.layout import Detail
 
 _FAR = 1 << 30

@@ -21,9 +21,8 @@ from prompt_toolkit.utils import get_cwidth
 
 from crabhook.broker.card import Card
 from crabhook.model.decision import Decision, Verdict
-from crabhook.ui.attention import Attention, Kind
 from crabhook.ui.full.app import run
-from crabhook.ui.options import DeskOptions
+from crabhook.ui.options import Attention, DeskOptions, Kind
 from tests.support.desk import BrokerDesk
 from tests.support.sitting import CLIENT, QUESTIONS, call
 

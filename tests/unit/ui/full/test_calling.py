@@ -12,8 +12,8 @@ import pytest
 from prompt_toolkit.data_structures import Size
 from prompt_toolkit.output.vt100 import Vt100_Output
 
-from crabhook.ui.attention import APART, Attention, Kind
 from crabhook.ui.full.notify import Caller
+from crabhook.ui.options import APART, Attention, Kind
 from tests.support.sitting import Sitting
 
 EVERY = frozenset(Kind)

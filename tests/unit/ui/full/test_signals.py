@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crabhook.config import SEQUENCES as SETTINGS_KNOW
-from crabhook.ui.attention import Attention, Kind
 from crabhook.ui.full.notify import SEQUENCES, called_by, notification, title, told_to_program
+from crabhook.ui.options import Attention, Kind
 from tests.support.sitting import Sitting
 
 SHAPES = {

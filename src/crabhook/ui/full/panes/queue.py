@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from crabhook.broker.card import Card
 from crabhook.broker.desk import Desk
 from crabhook.broker.states import State
-from crabhook.ui.attention import Kind, kind_of
+from crabhook.ui.options import Kind, kind_of
 
 
 class Queue:

@@ -7,8 +7,7 @@ import pytest
 from crabhook.ui.full.dialogs.bulk import BundleContent
 from crabhook.ui.full.dialogs.edit import DifferenceContent, EditContent
 from crabhook.ui.full.dialogs.prompts import MenuContent, Statement
-from crabhook.ui.full.panes.card import OVER_THE_CARD, content_of
-from crabhook.ui.full.panes.help import HelpContent
+from crabhook.ui.full.panes.card import OVER_THE_CARD, HelpContent, content_of
 from crabhook.ui.full.panes.request import TextContent
 from crabhook.ui.text.layout import Content
 from tests.support.sitting import Sitting

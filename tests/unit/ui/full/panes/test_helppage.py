@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from crabhook.ui.full.keys import KEYS, TABLE, line_keys
-from crabhook.ui.full.panes.help import HelpContent, help_line
+from crabhook.ui.full.panes.card import HelpContent, help_line
 from crabhook.ui.text.layout import Sheet, line_cells
 from crabhook.ui.text.safe import safe
 from tests.support.key_contexts import CONTEXTS

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from crabhook.broker.card import Card
 from crabhook.model.decision import Decision, Verdict
-from crabhook.ui.attention import kind_of
 from crabhook.ui.full.panes.queue import Queue
+from crabhook.ui.options import kind_of
 from tests.support.desk import BrokerDesk
 from tests.support.sitting import call
 
