@@ -34,7 +34,8 @@ from crabhook.policy.context import Surroundings
 from crabhook.policy.evaluate import Policy
 from crabhook.policy.protected import Protected
 from crabhook.policy.rulefile import read_rules
-from crabhook.store.sqlite import SqliteStore
+from crabhook.store.opening import open_writer
+from crabhook.store.writer import Writer
 
 # Characters of what a Write is to write, and of a shell line; past 8 KiB no
 # line is parsed.
@@ -121,12 +122,12 @@ def _recording(folder: Path) -> Sequence[Series]:
     stream, decided, opened = asked_and_decided(), {}, {}
     held = 0
     for size in RECORDS:
-        with closing(SqliteStore(folder, KEEP)) as store:
+        with closing(open_writer(folder, KEEP)) as store:
             for _ in range(held, size, _BATCH):
                 store.write(list(islice(stream, _BATCH)))
             held = size
         started = perf_counter()
-        with closing(SqliteStore(folder, KEEP)) as store:
+        with closing(open_writer(folder, KEEP)) as store:
             opened[size] = perf_counter() - started
             decided[size] = median(_decisions(store, size))
     return [
@@ -135,7 +136,7 @@ def _recording(folder: Path) -> Sequence[Series]:
     ]
 
 
-def _decisions(store: SqliteStore, size: int) -> Sequence[float]:
+def _decisions(store: Writer, size: int) -> Sequence[float]:
     """Keep requests and decide them, one by one; return the seconds of each decision."""
     calls = [Call(10_000_000 + size * _DECISIONS + number) for number in range(_DECISIONS)]
     took = []

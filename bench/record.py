@@ -19,13 +19,13 @@ from bench.table import table
 from crabhook.model.jsontext import Value
 from crabhook.store.change import Answer, Change, Waiting, happened, settled, waits
 from crabhook.store.head import HeadFile
-from crabhook.store.query import Query
-from crabhook.store.reader import Reader
+from crabhook.store.interface import Query
+from crabhook.store.opening import open_history, open_writer
 from crabhook.store.record import Entry, Kind
 from crabhook.store.retention import Retention
-from crabhook.store.sqlite import SqliteStore
 from crabhook.store.stats import ENDS, stats
 from crabhook.store.verify import verify
+from crabhook.store.writer import Writer
 
 _BEGIN = 1_760_000_000.0
 _ALONE = 3000  # decisions written one by one
@@ -108,7 +108,7 @@ def _seconds(what: Callable[[], object]) -> float:
     return perf_counter() - begun
 
 
-def _each(store: SqliteStore, changes: Iterable[Change]) -> float:
+def _each(store: Writer, changes: Iterable[Change]) -> float:
     """Write changes, each in a transaction of its own; return how many a second."""
     listed = list(changes)
     return len(listed) / _seconds(lambda: [store.write([change]) for change in listed])
@@ -117,7 +117,7 @@ def _each(store: SqliteStore, changes: Iterable[Change]) -> float:
 def decisions(folder: Path) -> Iterator[tuple[str, str]]:
     """Measure decisions written as the server writes them."""
     calls = [Call(number) for number in range(1, _ALONE + 1)]
-    with closing(SqliteStore(folder, KEEP)) as store:
+    with closing(open_writer(folder, KEEP)) as store:
         yield "requests kept a second, one by one", f"{_each(store, (c.asks() for c in calls)):.0f}"
         yield "decisions a second, one by one", f"{_each(store, (c.ends() for c in calls)):.0f}"
         later = [Call(number + 2 * _ALONE) for number in range(_ALONE)]
@@ -130,7 +130,7 @@ def decisions(folder: Path) -> Iterator[tuple[str, str]]:
 
 def reading(folder: Path, number: int) -> Iterator[tuple[str, str]]:
     """Write a large record, then measure what people do with it."""
-    with closing(SqliteStore(folder, KEEP)) as store:
+    with closing(open_writer(folder, KEEP)) as store:
         stream = asked_and_decided()
         begun = perf_counter()
         for _ in range(0, number, _BATCH):
@@ -148,14 +148,14 @@ def reading(folder: Path, number: int) -> Iterator[tuple[str, str]]:
         "audit --tool mcp__* --last 0": Query(kinds=ENDS, tool="mcp__*"),
         "audit --since (the last tenth)": Query(kinds=ENDS, since="2025-10-12", last=100),
     }
-    with Reader(folder / "record.db") as reader:
+    with open_history(folder) as history:
         for name, query in queries.items():
-            yield name, f"{_seconds(lambda q=query: list(reader.find(q))):.2f} s"  # type: ignore[misc]
-        yield "audit stats", f"{_seconds(lambda: stats(reader.find(Query(kinds=ENDS)))):.1f} s"
-        yield "audit sessions", f"{_seconds(lambda: list(reader.agents())):.1f} s"
+            yield name, f"{_seconds(lambda q=query: list(history.find(q))):.2f} s"  # type: ignore[misc]
+        yield "audit stats", f"{_seconds(lambda: stats(history.find(Query(kinds=ENDS)))):.1f} s"
+        yield "audit sessions", f"{_seconds(lambda: list(history.agents())):.1f} s"
         heads = [kept] if kept else []
-        yield "the chain alone", f"{_seconds(lambda: verify(reader, heads, thorough=False)):.1f} s"
-        yield "audit verify", f"{_seconds(lambda: verify(reader, heads)):.1f} s"
+        yield "the chain alone", f"{_seconds(lambda: verify(history, heads, thorough=False)):.1f} s"
+        yield "audit verify", f"{_seconds(lambda: verify(history, heads)):.1f} s"
 
 
 def main() -> None:

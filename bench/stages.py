@@ -29,9 +29,9 @@ from crabhook.server.grpc import codec
 from crabhook.server.law import Law
 from crabhook.server.runner import Runner
 from crabhook.store.change import Change
+from crabhook.store.opening import open_writer
 from crabhook.store.recorder import Recorder
 from crabhook.store.retention import Retention
-from crabhook.store.sqlite import SqliteStore
 from crabhook.v1 import permission_pb2 as pb
 
 RULES = 1_000
@@ -85,7 +85,7 @@ async def _decided(folder: Path) -> list[Mapping[str, float]]:
     watch, samples = Stopwatch(), calls_of_tools()
     (folder / "rules.toml").write_text(lawbook(RULES), encoding="utf-8")
     law = Law(RuleFiles(folder))
-    recorder = _TimedRecorder(lambda: SqliteStore(folder / "record", _KEEP))
+    recorder = _TimedRecorder(lambda: open_writer(folder / "record", _KEEP))
     recorder.watch = watch
 
     async def judge(event: Event, *, long: bool) -> Ruling | None:

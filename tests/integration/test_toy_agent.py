@@ -25,9 +25,9 @@ from crabhook.server.grpc.listener import open_port
 from crabhook.server.grpc.permission import PermissionPort
 from crabhook.server.runner import Runner
 from crabhook.server.tally import labels_of
+from crabhook.store.opening import open_writer
 from crabhook.store.record import Kind as RecordKind
 from crabhook.store.recorder import Recorder
-from crabhook.store.sqlite import SqliteStore
 from crabhook.ui.full.panes.request import request_rows
 from crabhook.ui.full.panes.rows import WordsOfCards
 from crabhook.ui.plain.output import card_lines
@@ -99,7 +99,7 @@ def test_its_hooks_are_written_and_taken_away_again(
 async def test_a_call_of_its_is_a_card_on_both_desks_and_is_decided_and_recorded(
     home: Path,
 ) -> None:
-    recorder = Recorder(lambda: SqliteStore(home / "state"))
+    recorder = Recorder(lambda: open_writer(home / "state"))
     runner = Runner(PLATFORMS, recorder)
     address = UnixAddress(home / "s")
     port = Opened(runner, ())

@@ -8,8 +8,7 @@ from collections import Counter, defaultdict
 from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
-from crabhook.store.head import HeadFile
-from crabhook.store.reader import Reader
+from crabhook.store.opening import open_history
 from crabhook.store.record import Kind, Record
 from crabhook.store.verify import verify
 
@@ -23,10 +22,10 @@ class Ledger:
     """The record in a state folder, read once."""
 
     def __init__(self, folder: Path) -> None:
-        kept = HeadFile(folder / "record.head").read()
-        with Reader(folder / "record.db") as reader:
-            self.records = list(reader.records())
-            self.verified = verify(reader, [kept] if kept else [])
+        with open_history(folder) as history:
+            kept = history.kept_head()
+            self.records = list(history.find())
+            self.verified = verify(history, [kept] if kept else [])
         with closing(sqlite3.connect(f"file:{folder}/record.db?mode=ro", uri=True)) as database:
             self.waiting = database.execute("SELECT request_id, card FROM waiting").fetchall()
 

@@ -5,7 +5,6 @@ It reads beside a server that runs, and writes nothing.
 
 import argparse
 import json
-import sqlite3
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict
@@ -17,9 +16,9 @@ from crabhook.cli.past import REPLAYED, Replay, run_replay
 from crabhook.cli.terminal import about, short
 from crabhook.model.errors import CrabhookError
 from crabhook.store.errors import StoreError
-from crabhook.store.head import HeadFile, parse, written
-from crabhook.store.query import Query
-from crabhook.store.reader import Agent, Reader
+from crabhook.store.head import parse, written
+from crabhook.store.interface import Agent, Query
+from crabhook.store.opening import open_history
 from crabhook.store.record import Head, Kind, Record
 from crabhook.store.stats import ENDS, Share, stats
 from crabhook.store.verify import Verified, verify
@@ -77,29 +76,29 @@ def run(arguments: argparse.Namespace) -> int:
     except BrokenPipeError:  # whoever read us has read enough
         sys.stderr.close()
         return 0
-    except (CrabhookError, sqlite3.Error, OSError, ValueError) as error:
+    except (CrabhookError, OSError, ValueError) as error:
         print(f"crabhook audit: {safe(str(error))}", file=sys.stderr)  # noqa: T201 - the output
         return 2
 
 
 def _list(folder: Path, arguments: argparse.Namespace) -> int:
     query = _query(arguments, LAST, () if arguments.all_kinds or arguments.card else ENDS)
-    with Reader(folder / "record.db") as reader:
-        for record in reader.find(query):
+    with open_history(folder) as history:
+        for record in history.find(query):
             _say(_json(record) if arguments.json else _line(record))
     return 0
 
 
 def _export(folder: Path, arguments: argparse.Namespace) -> int:
-    with Reader(folder / "record.db") as reader:
-        for record in reader.find(_query(arguments, 0, ())):
+    with open_history(folder) as history:
+        for record in history.find(_query(arguments, 0, ())):
             _say(_json(record))
     return 0
 
 
 def _stats(folder: Path, arguments: argparse.Namespace) -> int:
-    with Reader(folder / "record.db") as reader:
-        found = stats(reader.find(_query(arguments, 0, ENDS)))
+    with open_history(folder) as history:
+        found = stats(history.find(_query(arguments, 0, ENDS)))
     if arguments.json:
         _say(json.dumps(found.values()))
         return 0
@@ -109,20 +108,20 @@ def _stats(folder: Path, arguments: argparse.Namespace) -> int:
 
 
 def _sessions(folder: Path, arguments: argparse.Namespace) -> int:
-    with Reader(folder / "record.db") as reader:
-        for agent in reader.agents():
+    with open_history(folder) as history:
+        for agent in history.agents():
             if agent.session.startswith(arguments.session):
                 _say(json.dumps(asdict(agent)) if arguments.json else _agent(agent))
     return 0
 
 
 def _verify(folder: Path, arguments: argparse.Namespace) -> int:
-    kept = HeadFile(folder / "record.head").read()  # before the record: it never leads
-    heads = [kept] if kept else []
-    if arguments.head:
-        heads.append(_head_in(arguments.head))
-    with Reader(folder / "record.db") as reader:
-        found = verify(reader, heads)
+    with open_history(folder) as history:
+        kept = history.kept_head()
+        heads = [kept] if kept else []
+        if arguments.head:
+            heads.append(_head_in(arguments.head))
+        found = verify(history, heads)
     if kept is None and found.records:
         found.fault(found.head.seq, "the head that was kept apart is gone")
     _say(json.dumps(_verified(found)) if arguments.json else _report(found))
@@ -135,8 +134,8 @@ def _replay(folder: Path, arguments: argparse.Namespace) -> int:
 
 
 def _head(folder: Path, _: argparse.Namespace) -> int:
-    with Reader(folder / "record.db") as reader:
-        last = next(reader.find(Query(last=1)), None)
+    with open_history(folder) as history:
+        last = next(history.find(Query(last=1)), None)
     sys.stdout.write(
         written(Head(last.seq, last.hash, str(last.at)) if last else Head(0, bytes(32)))
     )

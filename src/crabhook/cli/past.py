@@ -25,10 +25,9 @@ from crabhook.rulebook.context import Today
 from crabhook.rulebook.files import RuleFiles, RulesError
 from crabhook.rulebook.history import Change, Kind, PastCall, Replayed, calls_in, replay
 from crabhook.rulebook.suggest import DISTINCT, Suggested, Suggestion, Wish, suggest
-from crabhook.store.query import Query
-from crabhook.store.reader import Reader
+from crabhook.store.interface import History, Query
+from crabhook.store.opening import open_history
 from crabhook.store.record import Kind as Recorded
-from crabhook.store.sqlite_files import speaking_of
 from crabhook.ui.text.safe import safe
 
 REPLAYED = 10_000  # calls that are replayed unless more are asked for
@@ -69,8 +68,8 @@ def run_replay(folder: Path, wanted: Replay) -> int:
     Raises StoreError where there is no record, RuleFileError or RulesError
     where the rules cannot be read.
     """
-    with Reader(folder / "record.db") as reader:
-        found = replay(_replayed_calls(reader, wanted), Today(rule_files()))
+    with open_history(folder) as history:
+        found = replay(_replayed_calls(history, wanted), Today(rule_files()))
     if wanted.as_json:
         _say_changes(found)
     else:
@@ -78,11 +77,11 @@ def run_replay(folder: Path, wanted: Replay) -> int:
     return 0
 
 
-def _replayed_calls(reader: Reader, wanted: Replay) -> Iterable[PastCall]:
+def _replayed_calls(history: History, wanted: Replay) -> Iterable[PastCall]:
     if wanted.project is None:
-        return calls_in(reader.find(wanted.query))
+        return calls_in(history.find(wanted.query))
     whole, below = replace(wanted.query, last=0), str(wanted.project)
-    there = (one for one in calls_in(reader.find(whole)) if is_within(one.event.cwd, below))
+    there = (one for one in calls_in(history.find(whole)) if is_within(one.event.cwd, below))
     return deque(there, maxlen=wanted.query.last or None)
 
 
@@ -207,9 +206,8 @@ def run_suggest(arguments: argparse.Namespace) -> int:
     files = rule_files()
     wish = Wish(arguments.at_least, arguments.with_denials, distinct=DISTINCT)
     today = Today(files)
-    path = state_folder() / "record.db"
-    with speaking_of(path), Reader(path) as reader:
-        past = list(_past(reader, arguments))
+    with open_history(state_folder()) as history:
+        past = list(_past(history, arguments))
     found = suggest(past, today, today.protected, wish)
     if arguments.add:
         return _add(files, found, arguments.add)
@@ -220,13 +218,13 @@ def run_suggest(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _past(reader: Reader, arguments: argparse.Namespace) -> Iterator[PastCall]:
+def _past(history: History, arguments: argparse.Namespace) -> Iterator[PastCall]:
     """Return what was allowed in the time that is asked for, and all that was ever denied."""
     kinds = (Recorded.DECIDED.value,)
     allow, deny = Verdict.ALLOW.value, Verdict.DENY.value
-    yield from calls_in(reader.find(Query(kinds=kinds, verdict=deny)))
+    yield from calls_in(history.find(Query(kinds=kinds, verdict=deny)))
     within = Query(kinds=kinds, verdict=allow, since=arguments.since, last=arguments.last)
-    yield from calls_in(reader.find(within))
+    yield from calls_in(history.find(within))
 
 
 def _add(files: RuleFiles, found: Suggested, numbers: list[int]) -> int:

@@ -22,8 +22,8 @@ from crabhook.policy.rule import Rule, RuleVerdict
 from crabhook.policy.ruling import Ruling
 from crabhook.rulebook.context import LawOf
 from crabhook.store.actors import actor_in
-from crabhook.store.query import Query
-from crabhook.store.reader import Reader
+from crabhook.store.interface import Query
+from crabhook.store.opening import open_history
 from crabhook.store.record import Kind as Recorded
 from crabhook.store.record import Record
 
@@ -63,9 +63,9 @@ def past_calls(folder: Path, *, last: int = 0, since: str = "") -> Iterator[Past
     `last`: so many of the latest, 0 for all.  Raises StoreError where there
     is no record that can be read.
     """
-    with Reader(folder / "record.db") as reader:
+    with open_history(folder) as history:
         yield from calls_in(
-            reader.find(Query(kinds=(Recorded.DECIDED.value,), last=last, since=since))
+            history.find(Query(kinds=(Recorded.DECIDED.value,), last=last, since=since))
         )
 
 

@@ -7,7 +7,6 @@ the latest first.
 
 import asyncio
 import logging
-import sqlite3
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -28,8 +27,8 @@ from crabhook.rulebook.files import RuleFiles, RulesError
 from crabhook.rulebook.history import calls_in, recalled
 from crabhook.server.law import Law
 from crabhook.store.errors import StoreError
-from crabhook.store.query import Query
-from crabhook.store.reader import Reader
+from crabhook.store.interface import History, Query
+from crabhook.store.opening import open_history
 from crabhook.store.record import Kind as Recorded
 
 _LOG = logging.getLogger(__name__)
@@ -120,17 +119,17 @@ class _Past:
 
     def __iter__(self) -> Iterator[tuple[Event, RuleVerdict]]:
         try:
-            with Reader(self._record) as reader:
+            with open_history(self._record) as history:
                 self.count = 0
-                yield from self._read(reader, denied=True)
-                yield from self._read(reader, denied=False)
-        except (StoreError, sqlite3.Error) as error:
+                yield from self._read(history, denied=True)
+                yield from self._read(history, denied=False)
+        except StoreError as error:
             _LOG.info("rules are tried only as far as the record can be read: %s", error)
 
-    def _read(self, reader: Reader, *, denied: bool) -> Iterator[tuple[Event, RuleVerdict]]:
+    def _read(self, history: History, *, denied: bool) -> Iterator[tuple[Event, RuleVerdict]]:
         verdict = RuleVerdict.DENY.value if denied else ""
         query = Query(kinds=(Recorded.DECIDED.value,), verdict=verdict, last=LAST, backwards=True)
-        for record in reader.find(query):
+        for record in history.find(query):
             if monotonic() > self._until:
                 return
             if (kind_of(record.tool) is Kind.COMMAND) is not self._shell:

@@ -1,6 +1,7 @@
 """Floor 3: memory that outlives the process: the record of what happened, and what still waits.
 
-`interface.Store` is what the server needs of a store, `sqlite.SqliteStore` is
-the one there is, and `recorder.Recorder` stands between the two, so that a
-store that fails takes no decision with it.
+`recorder.Recorder` writes for the server, and goes on when a storage fails.
+Below it a `writer.Writer` takes out secrets and chains the records, and an
+`interface.Journal` keeps them; an `interface.History` is read.  `opening`
+chooses both by a URL, and SQLite is the one storage there is.
 """

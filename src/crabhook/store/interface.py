@@ -1,27 +1,61 @@
-"""What the server needs of a store."""
+"""What a storage has to offer: a `Journal`, by which it is written, and a `History`, which is read.
 
-from collections.abc import Sequence
-from typing import Protocol
+A storage keeps what it is given.  Secrets are taken out and records are
+chained above it (`writer.Writer`), and whether the chain holds is judged above
+it (`verify`), so that every storage has the same record.
+"""
+
+from asyncio import Future
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Protocol, Self
 
 from crabhook.store.change import Change, Recovered
-from crabhook.store.record import Head
+from crabhook.store.record import Head, Record
+from crabhook.store.retention import Cut, Retention
 
 
-class Store(Protocol):
-    """A record that only grows, and beside it what has to survive a kill.
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """What is committed together or not at all.
+
+    `before` is the head that the first of the `records` follows: a storage
+    that others may write to as well commits only if that is still its head.
+    The entries of `changes` are what the records were made of; a storage keeps
+    the rest of each change.  `cut` says which records are to go.
+    """
+
+    before: Head
+    records: Sequence[Record] = ()
+    changes: Sequence[Change] = ()
+    cut: Cut | None = None
+
+
+class Journal(Protocol):
+    """The record and what has to survive a kill, for the one process that writes them.
 
     Every method raises a StoreError; then nothing of what it was asked has
-    been written, and it may be asked again.
+    been done, and it may be asked again.
     """
 
     @property
+    def key(self) -> bytes:
+        """The key of the fingerprints of secrets in this record."""
+
     def head(self) -> Head:
-        """The last record's number and hash."""
+        """Read the last record's number, hash and time."""
 
-    def write(self, changes: Sequence[Change]) -> Head:
-        """Write all of them in one transaction, in order; return the new head.
+    def hash_of(self, seq: int) -> bytes | None:
+        """Read the hash of one record; None where it is not there."""
 
-        Once this has returned a kill of the process loses none of it.
+    def commit(self, batch: Batch) -> Future[None] | None:
+        """Write a batch; once it is written, a kill of the process loses none of it.
+
+        A storage that writes at once returns None.  Another returns a future,
+        which it ends by itself, in the batches' order; it may write several as
+        one meanwhile, and what a batch says must not be released before.  When
+        one fails, those behind it fail, since they follow its records.
         Raises TicketError when an id comes with another secret.
         """
 
@@ -29,16 +63,107 @@ class Store(Protocol):
         """Whether a request's id is known by another secret."""
 
     def recover(self, now: float) -> Recovered:
-        """Return what was waiting, just answered, or owed; `now` is wall seconds."""
+        """Return what was waiting, just answered, or owed; `now` is wall seconds.
+
+        It writes nothing, so that a full disk costs no request.
+        """
 
     def forget_answers(self, before: float) -> int:
         """Forget answers decided before this wall time that are not owed; return how many."""
 
-    def anchor(self) -> Head:
-        """Make all that is recorded safe from a power cut, then keep the head apart from it."""
+    def kept_head(self) -> Head | None:
+        """Return the head that was kept apart from the record; None where none was.
 
-    def prune(self, now: float, *, at_most: int = 1000) -> int:
-        """Remove records past their age or the size allowed, the oldest first; return how many."""
+        Raises CorruptError where it cannot be read.
+        """
+
+    def anchor(self, head: Head) -> None:
+        """Make all that is recorded safe from a power cut, then keep `head` apart from it.
+
+        May run in a thread of its own, while the journal is written.
+        """
+
+    def next_cut(self, retention: Retention, now: float, at_most: int) -> Cut | None:
+        """Return what is to go, at most so many records and never the last; None if nothing is."""
+
+    def give_back(self) -> None:
+        """Give some of the room that is free to the disk again, when it is much."""
 
     def close(self) -> None:
-        """Anchor and let go; to close twice does nothing."""
+        """Let go; to close twice does nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """What a reader wants of the record: all of these hold; what is empty does not count.
+
+    `since` and `until` are times as the record writes them (`until` is past
+    the last); `tool` may have `*` in it; `session` may be a session's
+    beginning; `last` is how many at most, the latest ones, 0 for all.
+    `backwards`: the latest comes first.
+    """
+
+    since: str = ""
+    until: str = ""
+    tool: str = ""
+    session: str = ""
+    verdict: str = ""
+    kinds: tuple[str, ...] = ()
+    card: int | None = None
+    last: int = 0
+    backwards: bool = False
+
+
+ALL = Query()
+
+
+@dataclass(frozen=True, slots=True)
+class Agent:
+    """One agent of one session, as the record knows it; the main one has no id."""
+
+    platform: str
+    session: str
+    agent_id: str
+    agent_type: str
+    first: int
+    last: int
+    since: str
+    until: str
+    records: int
+    decisions: int
+
+
+class History(Protocol):
+    """A view of the record at one moment, for a reader, who cannot write.
+
+    Every method raises a StoreError where the record cannot be read.
+    """
+
+    def __enter__(self) -> Self:
+        """Return the view; it is closed with the block."""
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Close it."""
+
+    def find(self, query: Query = ALL) -> Iterator[Record]:
+        """Return the records that `query` asks for, in order."""
+
+    def kept_head(self) -> Head | None:
+        """Return the head kept apart, as it was before this view; so it never leads the record."""
+
+    def checkpoints(self) -> Iterator[str]:
+        """Return the bodies of the checkpoints, in order."""
+
+    def unrecorded(self) -> list[str]:
+        """Return the ids of answers to hooks that no decision on record gave."""
+
+    def damage(self) -> list[str]:
+        """Return what the storage itself finds wrong with what it holds."""
+
+    def agents(self) -> Iterator[Agent]:
+        """Return the sessions' agents, the latest heard of first."""

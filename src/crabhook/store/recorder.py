@@ -6,7 +6,8 @@ record that says from when to when the record was missing.
 """
 
 import logging
-from collections.abc import Callable
+from asyncio import Future, ensure_future
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from enum import StrEnum
 from time import monotonic, sleep, time
@@ -15,8 +16,8 @@ from crabhook.broker.tickets import ANSWER_KEPT_FOR
 from crabhook.store.change import Backlog, Change, Limits, Recovered, happened, left
 from crabhook.store.errors import LockedError, StoreError, TakenError, TicketError
 from crabhook.store.head import Courier
-from crabhook.store.interface import Store
 from crabhook.store.record import Entry, Kind, iso
+from crabhook.store.writer import Writer
 
 _LOG = logging.getLogger(__name__)
 
@@ -45,7 +46,7 @@ class Recorder:
 
     def __init__(
         self,
-        open_store: Callable[[], Store],
+        open_store: Callable[[], Writer],
         *,
         on_trouble: OnTrouble = OnTrouble.DECIDE,
         limits: Limits | None = None,
@@ -57,7 +58,7 @@ class Recorder:
         self._limits = limits or Limits()
         self._backlog = Backlog(self._limits)
         self._courier = courier
-        self._store: Store | None = None
+        self._store: Writer | None = None
         self._late = False  # whether the store opens when the server runs already
         self._now = self._retry_at = self._forget_at = self._prune_at = 0.0
         self._patience = RETRY_AFTER
@@ -92,23 +93,38 @@ class Recorder:
             return ""
         return f"what is decided could not be recorded: {self.error}"
 
-    def write(self, *changes: Change) -> bool:
+    def write(self, *changes: Change) -> bool | Future[bool]:
         """Write changes in one transaction; return False where they wait in memory instead.
 
+        A storage that takes a while has the same told by a future, which ends
+        by itself; nothing that the changes say may be released before.
         Raises TicketError when an id comes with another secret; then nothing
         is kept of any of them.
         """
         if self._store is not None and self.error is None:
             try:
-                self._store.write(changes)
+                return self._write_to(self._store, changes)
             except TicketError:
                 raise
             except Exception as error:  # noqa: BLE001 - no fault here may take a decision with it
                 self._failed(error)
-            else:
-                return True
         self._backlog.add(changes, self._wall())
         return False
+
+    def _write_to(self, store: Writer, changes: Sequence[Change]) -> bool | Future[bool]:
+        pending = store.write(changes)
+        return True if pending is None else ensure_future(self._written_later(pending, changes))
+
+    async def _written_later(self, pending: Future[None], changes: Sequence[Change]) -> bool:
+        try:
+            await pending
+        except TicketError:
+            raise
+        except Exception as error:  # noqa: BLE001 - as in write
+            self._failed(error)
+            self._backlog.add(changes, self._wall())
+            return False
+        return True
 
     def is_anothers(self, request_id: str, secret: str) -> bool:
         """Whether a request's id is known by another secret; no, while that cannot be known."""
@@ -170,7 +186,7 @@ class Recorder:
             except StoreError as error:
                 _LOG.warning("the record was not closed well: %s", error)
 
-    def _keep_house(self, store: Store, now: float) -> None:
+    def _keep_house(self, store: Writer, now: float) -> None:
         if now >= self._forget_at:
             store.forget_answers(self._wall() - ANSWER_KEPT_FOR)
             self._forget_at = now + FORGET_EVERY
@@ -210,7 +226,7 @@ class Recorder:
             opened.pop_all()
             self._store, self.error = store, None
 
-    def _catch_up(self, store: Store) -> None:
+    def _catch_up(self, store: Writer) -> None:
         """Write the backlog, after a record of the gap."""
         try:
             if self._backlog:
@@ -221,14 +237,14 @@ class Recorder:
         self._backlog = Backlog(self._limits)
         self.error, self._patience = None, RETRY_AFTER
 
-    def _write_backlog(self, store: Store) -> None:
+    def _write_backlog(self, store: Writer) -> None:
         change = self._backlog.change()
         gap = happened(self._gap())
         try:
-            store.write([gap, change])
+            self._write_to(store, [gap, change])
         except TicketError as error:  # two clients with one id: what they said is still recorded
             _LOG.warning("%s; neither will be taken up again", error)
-            store.write([gap, Change(change.entries, ended=change.ended)])
+            self._write_to(store, [gap, Change(change.entries, ended=change.ended)])
 
     def _gap(self) -> Entry:
         now = self._wall()
@@ -253,7 +269,7 @@ class Recorder:
         self._patience = min(2 * self._patience, RETRY_AT_MOST)
 
 
-def _nobody_asked(store: Store, now: float) -> Change:
+def _nobody_asked(store: Writer, now: float) -> Change:
     """Return the end of all that waited in a store that opens too late to put it back."""
     waiting = [one.request_id for one in store.recover(now).waiting]
     return left(

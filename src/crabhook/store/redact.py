@@ -5,6 +5,7 @@ A mark says what kind of secret it was, how long, and its fingerprint:
 more, nothing raises, and what comes out is bounded.
 """
 
+import hmac
 import math
 import re
 from collections.abc import Mapping
@@ -14,7 +15,6 @@ from crabhook.model.jsontext import MAX_DEPTH, Value
 from crabhook.secrets.assigned import is_reference, names_a_secret
 from crabhook.secrets.find import find, is_plain
 from crabhook.secrets.spans import united
-from crabhook.store.fingerprint import fingerprint
 
 MAX_TEXT = 32_768  # characters kept of one text
 MAX_VALUE = 131_072  # characters and values kept of one body, all in all
@@ -25,6 +25,12 @@ _ROOM = 1000  # characters left for marks when a text is cut
 _ROUNDS = 8  # a mark can bring to light what stood behind the secret; it seldom takes a second
 
 _MARK = re.compile(r"(\[(?:redacted [a-z0-9-]{1,40}|cut) len=\d{1,12} #[0-9a-f]{8}\])")
+
+
+def fingerprint(key: bytes, secret: str) -> str:
+    """Return eight hexadecimal digits that say nothing of `secret` without the key."""
+    text = secret.encode("utf-8", "surrogatepass")
+    return hmac.digest(key, text, "sha256").hex()[:8]
 
 
 class Redactor:

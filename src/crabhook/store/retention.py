@@ -6,14 +6,14 @@ which record the kept part begins and the hash that went before it.
 
 import json
 import re
-import sqlite3
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 
 from crabhook.store.record import Entry, Kind, iso
 
 DAY = 86_400.0
-_VACUUM_PAGES = 1000  # pages given back to the disk at a time
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,47 +88,8 @@ def cut_of(body: str) -> Cut:
     )
 
 
-def next_cut(
-    connection: sqlite3.Connection, retention: Retention, now: float, at_most: int
-) -> Cut | None:
-    """Return what is to go, at most so many records and never the last one; None if nothing is.
-
-    Records go from the oldest on, so a younger one (by a clock that was
-    wrong) keeps those after it.
-    """
-    oldest = connection.execute(
-        "SELECT seq, at, hash FROM record ORDER BY seq LIMIT ?", (at_most + 1,)
-    ).fetchall()
-    before = iso(max(0.0, now - retention.days * DAY))
-    aged = next((place for place, (_, at, _) in enumerate(oldest) if at >= before), len(oldest))
-    large = used(connection) > retention.size
-    count = min(at_most if large else aged, len(oldest) - 1)
-    if count <= 0:
-        return None
-    first, last = oldest[0], oldest[count - 1]
-    why = f"more than {retention.size} bytes" if large else f"older than {retention.days:g} days"
-    latest = max(str(at) for _, at, _ in oldest[:count])
-    return Cut(last[0] + 1, last[2], count, first[1], last[1], why, latest)
-
-
-def remove(connection: sqlite3.Connection, cut: Cut) -> None:
-    """Remove the records before the cut; its checkpoint must have been written."""
-    connection.execute("UPDATE counter SET value = ? WHERE name = 'begins'", (cut.begins,))
-    connection.execute("DELETE FROM record WHERE seq < ?", (cut.begins,))
-
-
-def give_back(connection: sqlite3.Connection) -> None:
-    """Give some of the pages that are free to the disk again, when they are many."""
-    free, pages = _pragma(connection, "freelist_count"), _pragma(connection, "page_count")
-    if free > max(_VACUUM_PAGES, pages // 10):
-        connection.execute(f"PRAGMA incremental_vacuum({_VACUUM_PAGES})").fetchall()
-
-
-def used(connection: sqlite3.Connection) -> int:
-    """Return how many bytes of the database hold something."""
-    pages = _pragma(connection, "page_count") - _pragma(connection, "freelist_count")
-    return pages * _pragma(connection, "page_size")
-
-
-def _pragma(connection: sqlite3.Connection, name: str) -> int:
-    return int(connection.execute(f"PRAGMA {name}").fetchone()[0])
+def cuts_in(bodies: Iterable[str]) -> Iterator[Cut]:
+    """Return what the bodies of checkpoints say was cut; one that was edited is left out."""
+    for body in bodies:
+        with suppress(ValueError, KeyError, TypeError):  # its own link tells
+            yield cut_of(body)

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from crabhook.ownfile import read_own
 from crabhook.store.errors import (
     CorruptError,
     FullError,
@@ -17,6 +18,10 @@ from crabhook.store.errors import (
     TakenError,
 )
 from crabhook.store.sqlite_tables import migrate
+
+DATABASE, HEAD, KEY, LOCK = "record.db", "record.head", "record.key", "record.lock"
+KEY_BYTES = 32
+READING, WRITING = "read", "written"
 
 _BY_CODE: Mapping[int, tuple[type[StoreError], str]] = {
     sqlite3.SQLITE_FULL: (FullError, "the disk is full; make room"),
@@ -39,16 +44,18 @@ _BY_NUMBER: Mapping[int, tuple[type[StoreError], str]] = {
 }
 
 
-def named(error: sqlite3.Error | UnicodeDecodeError | OSError, path: Path) -> StoreError:
-    """Return the StoreError that says what `error`, met at `path`, means."""
+def named(
+    error: sqlite3.Error | UnicodeDecodeError | OSError, path: Path, doing: str = WRITING
+) -> StoreError:
+    """Return the StoreError that says what `error`, met at `path` while `doing` it, means."""
     if isinstance(error, UnicodeDecodeError):  # of a message of SQLite's that quotes the damage
         return CorruptError(f"the record {path} is damaged; move it away and keep it")
     if isinstance(error, OSError):
         kind, advice = _BY_NUMBER.get(error.errno or 0, (StoreError, str(error)))
-        return kind(f"{path} was not written: {advice}")
+        return kind(f"{path} was not {doing}: {advice}")
     primary = (getattr(error, "sqlite_errorcode", None) or 0) & 0xFF
     kind, advice = _BY_CODE.get(primary, (StoreError, f"{error}"))
-    return kind(f"the record {path} was not written: {advice}")
+    return kind(f"the record {path} was not {doing}: {advice}")
 
 
 @contextmanager
@@ -66,12 +73,12 @@ def transaction(connection: sqlite3.Connection, path: Path) -> Iterator[None]:
 
 
 @contextmanager
-def speaking_of(path: Path) -> Iterator[None]:
+def speaking_of(path: Path, doing: str = WRITING) -> Iterator[None]:
     """Raise what SQLite raises inside as a StoreError about the file `path`."""
     try:
         yield
     except (sqlite3.Error, UnicodeDecodeError) as error:
-        raise named(error, path) from error
+        raise named(error, path, doing) from error
 
 
 class WriterLock:
@@ -178,3 +185,39 @@ def synced(path: Path) -> int:
         raise named(error, path) from error
     finally:
         os.close(descriptor)
+
+
+def load_key(path: Path) -> bytes:
+    """Return the key in `path`, made at random the first time.  Raises a StoreError."""
+    try:
+        return _checked(path, read_own(path, 1024))
+    except FileNotFoundError:
+        pass
+    except OSError as error:
+        raise named(error, path) from error
+    try:
+        return _made(path)
+    except OSError as error:
+        raise named(error, path) from error
+
+
+def _made(path: Path) -> bytes:
+    key = os.urandom(KEY_BYTES)
+    beside = path.with_name(f"{path.name}.new")
+    descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    try:
+        os.write(descriptor, key)
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+    beside.replace(path)
+    return key
+
+
+def _checked(path: Path, key: bytes) -> bytes:
+    if len(key) != KEY_BYTES:
+        raise CorruptError(
+            f"{path} is not {KEY_BYTES} bytes long; move it away: marks made from then on will "
+            "not match the older ones"
+        )
+    return key

@@ -8,14 +8,13 @@ head is kept after the records.
 
 import json
 import re
-import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from crabhook.store.errors import CorruptError
-from crabhook.store.reader import Reader
+from crabhook.store.errors import StoreError
+from crabhook.store.interface import ALL, History, Query
 from crabhook.store.record import GENESIS, Head, Kind, Record, link
-from crabhook.store.retention import Cut, cut_of
+from crabhook.store.retention import Cut, cut_of, cuts_in
 
 MOST = 100  # findings of each sort that are told one by one
 
@@ -63,34 +62,43 @@ class Verified:
             self.untold += 1
 
 
-def verify(reader: Reader, heads: Sequence[Head], *, thorough: bool = True) -> Verified:
+def verify(
+    history: History, heads: Sequence[Head], *, thorough: bool = True, last: int = 0
+) -> Verified:
     """Return what is wrong with the record.
 
-    `heads` are those kept apart, read before `reader` was opened.
-    `thorough` has SQLite check its own pages and indexes as well, by which
-    records are found.
+    `heads` are those kept apart, as they were before `history` was opened.
+    `thorough` has the storage check itself as well, by which records are
+    found.  `last` verifies only so many of the latest records, by the hash of
+    the one before them; 0 verifies all.
     """
     found = Verified()
     try:
-        hashes = _walk(reader, found, {head.seq for head in heads})
-        _compare(reader, found, heads, hashes)
-        _answers(reader, found)
+        first = next(history.find(ALL), None)
+        before = next(history.find(Query(last=last + 1)), None) if last else None
+        if before and first and before.seq == first.seq:
+            before = None  # there are no more than that
+        hashes = _walk(history, found, {head.seq for head in heads}, before, last)
+        _compare(history, found, heads, hashes, first)
+        _answers(history, found)
         if thorough:
-            for fault in reader.damage():
+            for fault in history.damage():
                 found.fault(0, f"the database is damaged: {fault}")
-    except (sqlite3.Error, UnicodeDecodeError, CorruptError) as error:
+    except StoreError as error:
         found.fault(found.head.seq, f"the database cannot be read past here: {error}")
     return found
 
 
-def _walk(reader: Reader, found: Verified, wanted: set[int]) -> dict[int, bytes]:
+def _walk(
+    history: History, found: Verified, wanted: set[int], earlier: Record | None, last_ones: int
+) -> dict[int, bytes]:
     """Follow the chain; return the hashes of what is wanted, and of what came before the first."""
-    records = iter(reader.records())
+    records = history.find(Query(last=last_ones) if earlier else ALL)
     first = next(records, None)
     if first is None:
         return {0: GENESIS.hash}
     found.first = first.seq
-    before = _before(reader, first, found)
+    before = _before(history, first, earlier, found)
     hashes = {} if before is None else {first.seq - 1: before}
     last = first.seq - 1
     latest = ""
@@ -119,15 +127,20 @@ def _linked(before: bytes | None, record: Record) -> bool:
     return before is None or link(before, record.content()) == record.hash
 
 
-def _before(reader: Reader, first: Record, found: Verified) -> bytes | None:
+def _before(
+    history: History, first: Record, earlier: Record | None, found: Verified
+) -> bytes | None:
     """Return the hash the first record must follow."""
+    if earlier and first.seq == earlier.seq + 1:
+        return earlier.hash
     if first.seq == 1:
         return GENESIS.hash
-    kept = reader.checkpoints().get(first.seq)
-    if kept is None:
+    cut = next((one for one in cuts_in(history.checkpoints()) if one.begins == first.seq), None)
+    if cut is None:
         what = f"records 1 to {first.seq - 1} are missing, and no checkpoint tells of it"
         found.fault(first.seq, what)
-    return kept
+        return None
+    return cut.hash
 
 
 def _remark(record: Record, latest: str, found: Verified) -> None:
@@ -158,8 +171,13 @@ def _why(record: Record) -> str:
 
 
 def _compare(
-    reader: Reader, found: Verified, heads: Iterable[Head], hashes: dict[int, bytes]
+    history: History,
+    found: Verified,
+    heads: Iterable[Head],
+    hashes: dict[int, bytes],
+    first: Record | None,
 ) -> None:
+    begins = first.seq if first else 1
     for head in heads:
         if head.seq > found.head.seq:
             what = f"the record ends here, and its head kept apart is of {head.seq}: it was cut off"
@@ -167,8 +185,9 @@ def _compare(
         elif head.seq in hashes:
             if hashes[head.seq] != head.hash:
                 found.fault(head.seq, "this is not the record that the head kept apart is of")
-        elif 0 < head.seq < reader.begins() - 1:
-            _compare_removed(reader.cut_before(), head, found)
+        elif 0 < head.seq < begins - 1:
+            cuts = cuts_in(history.checkpoints())
+            _compare_removed(next((one for one in cuts if one.begins == begins), None), head, found)
 
 
 def _compare_removed(cut: Cut | None, head: Head, found: Verified) -> None:
@@ -190,9 +209,9 @@ def _compare_removed(cut: Cut | None, head: Head, found: Verified) -> None:
         )
 
 
-def _answers(reader: Reader, found: Verified) -> None:
+def _answers(history: History, found: Verified) -> None:
     """Hold what hooks were answered against what was decided."""
-    for request_id in reader.unrecorded():
+    for request_id in history.unrecorded():
         what = f"the answer to request {request_id} was given by no decision on record"
         if found.lost:
             found.note(found.head.seq, f"{what}; entries were lost while the record was missing")

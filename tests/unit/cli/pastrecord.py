@@ -9,8 +9,8 @@ from crabhook.model.wording import who
 from crabhook.store import entries
 from crabhook.store.change import happened
 from crabhook.store.entries import Circumstances
+from crabhook.store.opening import open_writer
 from crabhook.store.record import Entry
-from crabhook.store.sqlite import SqliteStore
 
 NOON = 1_767_960_000.0  # 2026-01-09T12:00:00Z
 
@@ -38,6 +38,6 @@ def decided(
 
 
 def write(folder: Path, *kept: Entry) -> None:
-    store = SqliteStore(folder)
+    store = open_writer(folder)
     store.write([happened(*kept)])
     store.close()

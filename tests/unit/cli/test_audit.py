@@ -11,8 +11,8 @@ import pytest
 
 from crabhook.cli import audit
 from crabhook.store.change import happened
+from crabhook.store.opening import open_writer
 from crabhook.store.record import Kind
-from crabhook.store.sqlite import SqliteStore
 from tests.unit.store.making import NOON, decision, entry
 
 HOSTILE = "ls \x1b[2J\u202e\nrm"
@@ -26,7 +26,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("TZ", "UTC")
     time.tzset()
     folder = tmp_path / "crabhook"
-    store = SqliteStore(folder)
+    store = open_writer(folder)
     body = {"by": "operator", "waited": 2.0, "input": {"command": HOSTILE}}
     store.write(
         [

@@ -13,8 +13,8 @@ from crabhook.store import entries
 from crabhook.store.change import happened
 from crabhook.store.entries import Circumstances
 from crabhook.store.errors import StoreError
+from crabhook.store.opening import open_writer
 from crabhook.store.record import Entry
-from crabhook.store.sqlite import SqliteStore
 
 NOON = 1_767_960_000.0  # 2026-01-09T12:00:00Z
 
@@ -27,7 +27,7 @@ def decided(verdict: Verdict, command: str, *, rule: str = "", card: int | None 
 
 
 def record(folder: Path, *kept: Entry) -> None:
-    store = SqliteStore(folder)
+    store = open_writer(folder)
     for one in kept:
         store.write([happened(one)])
     store.close()

@@ -9,8 +9,8 @@ from crabhook.server.health import Fitness, Health
 from crabhook.server.place import RefusedError
 from crabhook.server.runner import Runner
 from crabhook.store.errors import StoreError
+from crabhook.store.opening import open_writer
 from crabhook.store.recorder import OnTrouble, Recorder
-from crabhook.store.sqlite import SqliteStore
 from tests.support.playbook import bash
 
 
@@ -38,7 +38,7 @@ async def test_one_that_makes_room_for_the_next_says_so() -> None:
 async def test_a_record_in_trouble_counts_where_it_has_requests_turned_away(
     what: OnTrouble, fitness: Fitness, tmp_path: Path
 ) -> None:
-    recorder = Recorder(lambda: SqliteStore(tmp_path), on_trouble=what)
+    recorder = Recorder(lambda: open_writer(tmp_path), on_trouble=what)
     runner = Runner(PLATFORMS, recorder)
     health = Health(runner)
     assert health.serving

@@ -23,8 +23,8 @@ from crabhook.server.metrics import Metrics
 from crabhook.server.runner import Runner
 from crabhook.server.tally import By, End
 from crabhook.store.errors import StoreError
+from crabhook.store.opening import open_writer
 from crabhook.store.recorder import Recorder
-from crabhook.store.sqlite import SqliteStore
 from tests.support.playbook import ALLOW, asking, bash
 from tests.support.seat import seat
 
@@ -99,7 +99,7 @@ async def test_what_happens_is_counted() -> None:
 
 
 async def test_a_record_in_trouble_is_seen(tmp_path: Path) -> None:
-    recorder = Recorder(lambda: SqliteStore(tmp_path))
+    recorder = Recorder(lambda: open_writer(tmp_path))
     runner = Runner(PLATFORMS, recorder)
     metrics = watched(runner)
     assert shown(metrics)["crabhook_record_trouble", ()] == 0

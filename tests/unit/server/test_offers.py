@@ -24,7 +24,7 @@ from crabhook.server.offers import Offers, offering
 from crabhook.store import entries
 from crabhook.store.change import happened
 from crabhook.store.entries import Circumstances
-from crabhook.store.sqlite import SqliteStore
+from crabhook.store.opening import open_writer
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -50,7 +50,7 @@ class Office:
 
     def __init__(self, folder: Path) -> None:
         self.files = RuleFiles(folder / "config")
-        self.record = folder / "record.db"
+        self.record = folder
         self._folder = folder
 
     def rules(self, text: str) -> None:
@@ -58,7 +58,7 @@ class Office:
         self.files.user.write_text(text, encoding="utf-8")
 
     def past(self, *calls: tuple[Event, Decision]) -> None:
-        store = SqliteStore(self._folder)
+        store = open_writer(self._folder)
         store.write([happened(decided(event, decision)) for event, decision in calls])
         store.close()
 
@@ -98,7 +98,7 @@ def test_without_a_record_rules_are_offered_and_said_to_be_untried(office: Offic
     found = office.offered(bash("pytest"))
     assert found.tried_on is None
     assert found.offers
-    office.record.write_bytes(b"no database" * 100)
+    (office.record / "record.db").write_bytes(b"no database" * 100)
     assert office.offered(bash("pytest")).tried_on is None
 
 

@@ -8,9 +8,9 @@ from crabhook.model.actor import UNKNOWN
 from crabhook.model.decision import Decision, Verdict
 from crabhook.platforms import PLATFORMS
 from crabhook.server.runner import Runner
+from crabhook.store.opening import open_writer
 from crabhook.store.record import Kind
 from crabhook.store.recorder import Recorder
-from crabhook.store.sqlite import SqliteStore
 from tests.support.ledger import Ledger
 from tests.support.older_record import copied
 from tests.support.seat import seat
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 async def test_what_waited_at_an_older_server_is_decided_at_this_one(tmp_path: Path) -> None:
     folder = copied(tmp_path / "crabhook")
-    recorder = Recorder(lambda: SqliteStore(folder))
+    recorder = Recorder(lambda: open_writer(folder))
     runner = Runner(PLATFORMS, recorder)
     await runner.restore()
     assert [card.number for card in runner.waiting()] == [21, 22]

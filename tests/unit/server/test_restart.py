@@ -17,9 +17,8 @@ from crabhook.platforms import PLATFORMS
 from crabhook.server import runner as module
 from crabhook.server.place import RefusedError
 from crabhook.server.runner import Runner
-from crabhook.store.reader import Reader
+from crabhook.store.opening import open_history, open_writer
 from crabhook.store.recorder import OnTrouble, Recorder
-from crabhook.store.sqlite import SqliteStore
 from tests.support.playbook import DENY, asking, bash
 from tests.support.seat import seat
 
@@ -35,7 +34,7 @@ def enter(runner: Runner, ticket: str) -> Place:
 
 async def killed_with(folder: Path, *decided: int) -> None:
     """Run a server that takes two requests, decides these cards, and ends before any receipt."""
-    store = SqliteStore(folder)
+    store = open_writer(folder)
     before = Runner(PLATFORMS, Recorder(lambda: store))
     enter(before, "a")
     enter(before, "b")
@@ -52,7 +51,7 @@ async def test_what_became_of_an_answer_is_told_once_whenever_it_was_given(
 ) -> None:
     monkeypatch.setattr(module, "COME_BACK_WITHIN", 0.05)
     await killed_with(tmp_path, *decided)
-    recorder = Recorder(lambda: SqliteStore(tmp_path))
+    recorder = Recorder(lambda: open_writer(tmp_path))
     runner = Runner(PLATFORMS, recorder)
     await runner.restore()
     for card in runner.waiting():
@@ -64,10 +63,9 @@ async def test_what_became_of_an_answer_is_told_once_whenever_it_was_given(
     await asyncio.sleep(0.2)
     runner.close()
     recorder.close()
-    with Reader(tmp_path / "record.db") as reader:
+    with open_history(tmp_path) as history:
         told = [
-            (one.kind, one.request_id, json.loads(one.body).get("whole"))
-            for one in reader.records()
+            (one.kind, one.request_id, json.loads(one.body).get("whole")) for one in history.find()
         ]
     assert [one for one in told if one[0] == "delivered"] == [
         ("delivered", "a", True),
@@ -79,7 +77,7 @@ async def test_what_became_of_an_answer_is_told_once_whenever_it_was_given(
 async def test_what_is_known_of_an_answer_is_not_told_by_the_next_server(tmp_path: Path) -> None:
     await killed_with(tmp_path, 1, 2)
     for _ in range(2):
-        recorder = Recorder(lambda: SqliteStore(tmp_path))
+        recorder = Recorder(lambda: open_writer(tmp_path))
         runner = Runner(PLATFORMS, recorder)
         await runner.restore()
         owed = set(runner._receipts)
@@ -95,7 +93,7 @@ async def test_trouble_with_the_record_is_told_at_once_and_its_end_too(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("crabhook.store.recorder.RETRY_AFTER", 0.0)
-    recorder = Recorder(lambda: SqliteStore(tmp_path))
+    recorder = Recorder(lambda: open_writer(tmp_path))
     runner = Runner(PLATFORMS, recorder)
     told: list[str] = []
     runner.subscribe(lambda news: told.append(getattr(news, "text", "")))
@@ -118,7 +116,7 @@ async def test_trouble_with_the_record_is_told_at_once_and_its_end_too(
 
 async def test_trouble_from_before_there_was_a_screen_is_told_to_the_first(tmp_path: Path) -> None:
     (tmp_path / "record.db").write_text("no database at all, and longer than a header is" * 9)
-    recorder = Recorder(lambda: SqliteStore(tmp_path))
+    recorder = Recorder(lambda: open_writer(tmp_path))
     runner = Runner(PLATFORMS, recorder)
     await runner.restore()
     enter(runner, "a")
@@ -134,7 +132,7 @@ async def test_an_id_the_store_alone_remembers_is_taken_up_by_no_other_secret(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("crabhook.broker.tickets.ANSWERS_KEPT", 0)
-    recorder = Recorder(lambda: SqliteStore(tmp_path))
+    recorder = Recorder(lambda: open_writer(tmp_path))
     runner = Runner(PLATFORMS, recorder)
     enter(runner, "a")
     seat(runner).answer(1, DENY)
@@ -152,7 +150,7 @@ async def test_an_id_the_store_alone_remembers_is_taken_up_by_no_other_secret(
 
 
 async def test_where_nothing_may_go_unrecorded_the_first_is_turned_away_too(tmp_path: Path) -> None:
-    recorder = Recorder(lambda: SqliteStore(tmp_path), on_trouble=OnTrouble.REFUSE)
+    recorder = Recorder(lambda: open_writer(tmp_path), on_trouble=OnTrouble.REFUSE)
     runner = Runner(PLATFORMS, recorder)
     with closing(sqlite3.connect(tmp_path / "record.db", isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
@@ -167,14 +165,14 @@ async def test_where_nothing_may_go_unrecorded_the_first_is_turned_away_too(tmp_
 
 
 async def test_a_halted_session_stays_halted_when_the_server_begins_again(tmp_path: Path) -> None:
-    store = SqliteStore(tmp_path)
+    store = open_writer(tmp_path)
     before = Runner(PLATFORMS, Recorder(lambda: store))
     enter(before, "a")
     seat(before).answer(1, Decision(Verdict.DENY, reason="stop", halt="stop"))
     before._receipts["a"][1].cancel()
     store.close()
 
-    after = Runner(PLATFORMS, Recorder(lambda: SqliteStore(tmp_path)))
+    after = Runner(PLATFORMS, Recorder(lambda: open_writer(tmp_path)))
     await after.restore()
     assert [(order.kind, order.session, order.words) for order in after.orders()] == [
         (OrderKind.HALT, "s", "stop")
@@ -187,7 +185,7 @@ async def test_a_halted_session_stays_halted_when_the_server_begins_again(tmp_pa
     assert after.recorder is not None
     after.recorder.close()
 
-    third = Runner(PLATFORMS, Recorder(lambda: SqliteStore(tmp_path)))
+    third = Runner(PLATFORMS, Recorder(lambda: open_writer(tmp_path)))
     await third.restore()
     assert not third.orders()
     assert third.recorder is not None

@@ -24,10 +24,9 @@ from crabhook.server.law import Law
 from crabhook.server.offers import Offers
 from crabhook.server.place import Place, RefusedError
 from crabhook.server.runner import Runner
-from crabhook.store.query import Query
-from crabhook.store.reader import Reader
+from crabhook.store.interface import Query
+from crabhook.store.opening import open_history, open_writer
 from crabhook.store.recorder import Recorder
-from crabhook.store.sqlite import SqliteStore
 from tests.support.offering import NARROW
 from tests.support.playbook import ALLOW, DENY, asking, bash, is_allow
 from tests.support.seat import seat
@@ -254,8 +253,8 @@ class Rules:
     def __init__(self, folder: Path) -> None:
         self.files = RuleFiles(folder / "config")
         self.law = Law(self.files)
-        self.record = folder / "record.db"
-        self.recorder = Recorder(lambda: SqliteStore(folder))
+        self.record = folder
+        self.recorder = Recorder(lambda: open_writer(folder))
         offers = Offers(self.files, self.law, self.record)
         self.runner = Runner(PLATFORMS, self.recorder, self.law.judge, offers)
 
@@ -266,8 +265,8 @@ class Rules:
         return found
 
     def recorded(self, kind: str) -> list[str]:
-        with Reader(self.record) as reader:
-            return [record.body for record in reader.find(Query(kinds=(kind,)))]
+        with open_history(self.record) as history:
+            return [record.body for record in history.find(Query(kinds=(kind,)))]
 
 
 async def test_a_rule_is_written_recorded_and_decides_what_comes_and_what_waits(

@@ -23,9 +23,9 @@ from crabhook.platforms import PLATFORMS
 from crabhook.store import entries
 from crabhook.store.change import Answer, Change, Waiting, delivered, happened, left, settled, waits
 from crabhook.store.entries import Circumstances
+from crabhook.store.opening import open_writer
 from crabhook.store.record import Kind
 from crabhook.store.retention import Retention
-from crabhook.store.sqlite import SqliteStore
 from tests.soak.jobs import Job, Source
 from tests.soak.judge import Case, Ending, Sitting, Trouble, broken_laws
 from tests.soak.said import NOBODY, Printed
@@ -127,7 +127,7 @@ class Past:
 
     def judged(self) -> list[str]:
         """What is found."""
-        with closing(SqliteStore(self.folder, Retention(180, 10**9))) as store:
+        with closing(open_writer(self.folder, Retention(180, 10**9))) as store:
             store.write(self.changes)
         ledger = Ledger(self.folder)
         return broken_laws(Case(self.endings, ledger, [self.sitting], self.troubles, self.jobs))

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from crabhook.store.sqlite import SqliteStore
+from crabhook.store.opening import open_writer
+from crabhook.store.writer import Writer
 
 
 @pytest.fixture
@@ -15,8 +16,8 @@ def folder(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def store(folder: Path) -> Iterator[SqliteStore]:
+def store(folder: Path) -> Iterator[Writer]:
     """An empty record, open for writing."""
-    opened = SqliteStore(folder)
+    opened = open_writer(folder)
     yield opened
     opened.close()

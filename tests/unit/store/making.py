@@ -5,7 +5,7 @@ from typing import Any
 
 from crabhook.store.change import Answer, Waiting
 from crabhook.store.head import HeadFile
-from crabhook.store.reader import Reader
+from crabhook.store.opening import open_history
 from crabhook.store.record import Entry, Head, Kind, Record
 from crabhook.store.verify import Verified, verify
 
@@ -39,12 +39,12 @@ def answer(request_id: str = "r1", secret: str = "s3", decided: float = NOON) ->
 
 def records(folder: Path) -> list[Record]:
     """Return all that is recorded."""
-    with Reader(folder / "record.db") as reader:
-        return list(reader.records())
+    with open_history(folder) as history:
+        return list(history.find())
 
 
 def verified(folder: Path, *elsewhere: Head, thorough: bool = True) -> Verified:
     """Verify the record against its own head and others."""
     kept = HeadFile(folder / "record.head").read()
-    with Reader(folder / "record.db") as reader:
-        return verify(reader, [*([kept] if kept else []), *elsewhere], thorough=thorough)
+    with open_history(folder) as history:
+        return verify(history, [*([kept] if kept else []), *elsewhere], thorough=thorough)

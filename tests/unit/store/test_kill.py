@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from crabhook.store.sqlite import SqliteStore
+from crabhook.store.opening import open_writer
 from tests.unit.store.making import records, verified
 
 pytestmark = pytest.mark.process
@@ -24,11 +24,11 @@ from pathlib import Path
 from time import time
 sys.path.insert(0, sys.argv[2])
 from crabhook.store.change import settled, waits
-from crabhook.store.sqlite import SqliteStore
+from crabhook.store.opening import open_writer
 from tests.unit.store.making import answer, decision, entry, waiting
 from crabhook.store.record import Kind
 folder, begin = Path(sys.argv[1]), int(sys.argv[3])
-store = SqliteStore(folder)
+store = open_writer(folder)
 print("open", flush=True)
 for number in range(begin, begin + 100_000):
     store.write([waits(waiting(f"r{number}", card=number), entry(Kind.ASKED, card=number))])
@@ -72,7 +72,7 @@ def check(folder: Path, asked: set[int], decided: set[int]) -> None:
     """Compare what is on disk with what was said to be."""
     found = verified(folder)
     assert found.sound, found.faults
-    store = SqliteStore(folder)
+    store = open_writer(folder)
     there = store.recover(time.time())
     store.close()
     recorded = {record.card for record in records(folder) if record.kind == "decided"}

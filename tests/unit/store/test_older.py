@@ -15,9 +15,8 @@ from crabhook.model.wording import who
 from crabhook.store.actors import actor_in, end_in
 from crabhook.store.change import happened
 from crabhook.store.entries import operator
-from crabhook.store.query import Query
-from crabhook.store.reader import Reader
-from crabhook.store.sqlite import SqliteStore
+from crabhook.store.interface import Query
+from crabhook.store.opening import open_history, open_writer
 from crabhook.store.stats import stats
 from tests.support.older_record import copied
 from tests.unit.store.making import records, verified
@@ -39,19 +38,19 @@ def test_an_older_record_is_sound_before_anything_is_written_to_it(older: Path) 
 
 
 def test_an_older_record_is_read_as_it_is_by_every_question(older: Path) -> None:
-    with Reader(older / "record.db") as reader:
-        assert [one.card for one in reader.find(Query(verdict="deny", last=1))] == [19]
-        assert len(list(reader.find(Query(kinds=("asked",))))) == 22
-        assert {one.platform for one in reader.agents()} == {"claude", "codex", "gemini"}
-        counted = stats(reader.records()).all
+    with open_history(older) as history:
+        assert [one.card for one in history.find(Query(verdict="deny", last=1))] == [19]
+        assert len(list(history.find(Query(kinds=("asked",))))) == 22
+        assert {one.platform for one in history.agents()} == {"claude", "codex", "gemini"}
+        counted = stats(history.find()).all
     assert counted.by == {"rules": 7, "operator": 17, "nobody": 3}
     assert counted.verdicts["keep-going"] == 2
 
 
 def test_who_decided_and_how_it_ended_is_read_from_an_older_record(older: Path) -> None:
-    with Reader(older / "record.db") as reader:
-        decided = [json.loads(one.body) for one in reader.find(Query(kinds=("decided",)))]
-        (left,) = [json.loads(one.body) for one in reader.find(Query(kinds=("withdrawn",)))]
+    with open_history(older) as history:
+        decided = [json.loads(one.body) for one in history.find(Query(kinds=("decided",)))]
+        (left,) = [json.loads(one.body) for one in history.find(Query(kinds=("withdrawn",)))]
     actors = [actor_in(one) for one in decided]
     assert {type(one) for one in actors} == {Operator, Rule, StandingOrder, Headless, Nobody}
     for body, actor in zip(decided, actors, strict=True):
@@ -60,7 +59,7 @@ def test_who_decided_and_how_it_ended_is_read_from_an_older_record(older: Path) 
 
 
 def test_what_an_older_server_left_is_found(older: Path) -> None:
-    store = SqliteStore(older)
+    store = open_writer(older)
     try:
         found = store.recover(time())
     finally:
@@ -76,7 +75,7 @@ def test_what_an_older_server_left_is_found(older: Path) -> None:
 
 def test_an_older_record_goes_on_in_one_chain(older: Path) -> None:
     before = records(older)
-    store = SqliteStore(older)
+    store = open_writer(older)
     store.write([happened(operator("went on", time()))])
     store.close()
     after = records(older)

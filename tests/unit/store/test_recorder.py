@@ -15,10 +15,11 @@ from crabhook.store import recorder as module
 from crabhook.store.change import Backlog, Limits, delivered, happened, left, settled, waits
 from crabhook.store.errors import FullError, StoreError, TicketError
 from crabhook.store.head import Courier, parse, through
+from crabhook.store.opening import open_writer
 from crabhook.store.record import Kind
 from crabhook.store.recorder import OnTrouble, Recorder
 from crabhook.store.retention import DAY, Retention
-from crabhook.store.sqlite import SqliteStore
+from crabhook.store.writer import Writer
 from tests.unit.store.making import NOON, answer, decision, entry, records, verified, waiting
 
 
@@ -39,7 +40,7 @@ def clock() -> Clock:
 
 @pytest.fixture
 def recorder(folder: Path, clock: Clock) -> Iterator[Recorder]:
-    made = Recorder(lambda: SqliteStore(folder), wall=clock)
+    made = Recorder(lambda: open_writer(folder), wall=clock)
     yield made
     made.close()
 
@@ -105,7 +106,7 @@ def test_it_is_not_tried_at_every_write(folder: Path, recorder: Recorder) -> Non
 
 
 def test_memory_is_bounded_and_what_was_lost_is_told(folder: Path, clock: Clock) -> None:
-    recorder = Recorder(lambda: SqliteStore(folder), wall=clock, limits=Limits(entries=3))
+    recorder = Recorder(lambda: open_writer(folder), wall=clock, limits=Limits(entries=3))
     with locked(folder):
         for number in range(8):
             recorder.write(happened(entry(body={"n": number})))
@@ -140,7 +141,7 @@ def test_a_backlog_keeps_how_things_are_and_not_how_they_came_to_be() -> None:
 
 
 def test_refusing_is_said_only_in_trouble_and_only_if_wanted(folder: Path, clock: Clock) -> None:
-    recorder = Recorder(lambda: SqliteStore(folder), wall=clock, on_trouble=OnTrouble.REFUSE)
+    recorder = Recorder(lambda: open_writer(folder), wall=clock, on_trouble=OnTrouble.REFUSE)
     assert recorder.refusal == ""
     with locked(folder):
         recorder.write(happened(entry()))
@@ -183,9 +184,9 @@ def test_two_tickets_with_one_id_do_not_hold_up_the_backlog(
 
 @pytest.mark.slow
 def test_a_store_that_cannot_be_opened_is_opened_later(folder: Path, clock: Clock) -> None:
-    old = SqliteStore(folder)
+    old = open_writer(folder)
     old.write([waits(waiting("old"), entry(Kind.ASKED))])
-    recorder = Recorder(lambda: SqliteStore(folder), wall=clock)
+    recorder = Recorder(lambda: open_writer(folder), wall=clock)
     assert "another crabhook" in recorder.trouble
     assert recorder.recover().waiting == ()
     assert not recorder.write(happened(decision()))
@@ -206,7 +207,7 @@ def test_a_fault_nobody_foresaw_is_trouble_and_no_crash(
 
 
 def test_what_waits_in_memory_is_written_at_the_end(folder: Path, clock: Clock) -> None:
-    recorder = Recorder(lambda: SqliteStore(folder), wall=clock)
+    recorder = Recorder(lambda: open_writer(folder), wall=clock)
     with locked(folder):
         recorder.write(happened(decision()))
     recorder.close()
@@ -216,16 +217,16 @@ def test_what_waits_in_memory_is_written_at_the_end(folder: Path, clock: Clock) 
 def test_what_is_lost_at_the_end_is_logged(
     folder: Path, clock: Clock, caplog: pytest.LogCaptureFixture
 ) -> None:
-    recorder = Recorder(lambda: SqliteStore(folder), wall=clock)
+    recorder = Recorder(lambda: open_writer(folder), wall=clock)
     with locked(folder):
         recorder.write(happened(decision()))
         recorder.close()
     assert "what waits in memory is lost" in caplog.text
-    SqliteStore(folder).close()
+    open_writer(folder).close()
 
 
 def test_house_is_kept_as_time_passes(folder: Path, clock: Clock) -> None:
-    recorder = Recorder(lambda: SqliteStore(folder, Retention(days=1)), wall=clock)
+    recorder = Recorder(lambda: open_writer(folder, Retention(days=1)), wall=clock)
     recorder.write(settled([answer()], *(decision(n) for n in range(700))))
     clock.now += 2 * DAY
     recorder.write(happened(entry(at=clock.now)))
@@ -243,7 +244,7 @@ def test_the_head_is_sent_on_after_it_is_kept(folder: Path, tmp_path: Path, cloc
     place = tmp_path / "elsewhere"
     program = "import sys; open(sys.argv[1], 'w').write(sys.stdin.read())"
     courier = Courier(through([sys.executable, "-c", program, str(place)]))
-    recorder = Recorder(lambda: SqliteStore(folder), wall=clock, courier=courier)
+    recorder = Recorder(lambda: open_writer(folder), wall=clock, courier=courier)
     recorder.write(happened(entry()))
     recorder.time_passed(1.0)
     recorder.anchor()
@@ -257,7 +258,7 @@ def test_a_courier_in_trouble_is_shown(folder: Path, clock: Clock) -> None:
     def away(_: str) -> None:
         raise OSError("away")
 
-    recorder = Recorder(lambda: SqliteStore(folder), wall=clock, courier=Courier(away))
+    recorder = Recorder(lambda: open_writer(folder), wall=clock, courier=Courier(away))
     recorder.write(happened(entry()))
     recorder.anchor()
     assert "away" in recorder.trouble
@@ -265,11 +266,11 @@ def test_a_courier_in_trouble_is_shown(folder: Path, clock: Clock) -> None:
     recorder.close()
 
 
-def failing(times: int, then: Callable[[], SqliteStore]) -> Callable[[], SqliteStore]:
+def failing(times: int, then: Callable[[], Writer]) -> Callable[[], Writer]:
     """Open only after so many attempts."""
     attempts = iter(range(times))
 
-    def open_store() -> SqliteStore:
+    def open_store() -> Writer:
         if next(attempts, None) is not None:
             raise StoreError("not yet")
         return then()
@@ -278,7 +279,7 @@ def failing(times: int, then: Callable[[], SqliteStore]) -> Callable[[], SqliteS
 
 
 def test_attempts_in_vain_grow_rarer(folder: Path, clock: Clock) -> None:
-    recorder = Recorder(failing(6, lambda: SqliteStore(folder)), wall=clock)
+    recorder = Recorder(failing(6, lambda: open_writer(folder)), wall=clock)
     opened_at = 0
     while recorder.trouble and opened_at < 200:
         opened_at += 1
@@ -288,11 +289,11 @@ def test_attempts_in_vain_grow_rarer(folder: Path, clock: Clock) -> None:
 
 
 def test_a_record_that_another_server_lets_go_of_at_once_is_waited_for(folder: Path) -> None:
-    before = SqliteStore(folder)
+    before = open_writer(folder)
     before.write([waits(waiting("r1"))])
     leaving = threading.Timer(0.3, before.close)
     leaving.start()
-    after = Recorder(lambda: SqliteStore(folder))
+    after = Recorder(lambda: open_writer(folder))
     leaving.join()
     assert after.trouble == ""
     assert [one.request_id for one in after.recover().waiting] == ["r1"]
@@ -303,8 +304,8 @@ def test_a_record_that_another_server_keeps_is_not_waited_for_long(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "HELD_AT_MOST", 0.1)
-    before = SqliteStore(folder)
-    beside = Recorder(lambda: SqliteStore(folder))
+    before = open_writer(folder)
+    beside = Recorder(lambda: open_writer(folder))
     assert "another crabhook" in beside.trouble
     beside.close()
     before.close()
@@ -321,16 +322,16 @@ def test_answers_nobody_would_come_back_for_leave_the_memory() -> None:
 def test_that_it_cannot_be_anchored_is_logged_once(
     recorder: Recorder, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    def full(_: SqliteStore) -> NoReturn:
+    def full(_: Writer) -> NoReturn:
         raise FullError("the disk is full")
 
     with monkeypatch.context() as patch:
-        patch.setattr(SqliteStore, "anchor", full)
+        patch.setattr(Writer, "anchor", full)
         for _ in range(3):
             recorder.anchor()
     assert caplog.text.count("not anchored") == 1
     recorder.anchor()
     with monkeypatch.context() as patch:
-        patch.setattr(SqliteStore, "anchor", full)
+        patch.setattr(Writer, "anchor", full)
         recorder.anchor()
     assert caplog.text.count("not anchored") == 2

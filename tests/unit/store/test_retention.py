@@ -8,17 +8,17 @@ import pytest
 
 from crabhook.store.change import happened
 from crabhook.store.head import parse, written
+from crabhook.store.opening import open_writer
 from crabhook.store.record import Entry, Head, Kind, iso
 from crabhook.store.redact import Redactor
 from crabhook.store.retention import DAY, Retention
-from crabhook.store.shape import Shaper
-from crabhook.store.sqlite import SqliteStore
+from crabhook.store.writer import Writer, chained
 from tests.unit.store.making import NOON, entry, records, verified
 
 
-def aged(folder: Path, retention: Retention, *, days: int = 10, each: int = 5) -> SqliteStore:
+def aged(folder: Path, retention: Retention, *, days: int = 10, each: int = 5) -> Writer:
     """A store with some records of every day up to noon."""
-    store = SqliteStore(folder, retention)
+    store = open_writer(folder, retention)
     for day in range(days):
         at = NOON - (days - 1 - day) * DAY
         store.write([happened(*(entry(at=at, body={"day": day}) for _ in range(each)))])
@@ -37,7 +37,7 @@ def test_records_past_their_age_go_and_the_rest_is_verifiable(folder: Path) -> N
     assert '"begins":31' in checkpoint.body
 
 
-def test_nothing_goes_before_its_time(folder: Path, store: SqliteStore) -> None:
+def test_nothing_goes_before_its_time(folder: Path, store: Writer) -> None:
     store.write([happened(entry(at=NOON))])
     assert store.prune(NOON + 1) == 0
     assert verified(folder).head.seq == 1
@@ -62,7 +62,7 @@ def test_removing_in_steps_is_verifiable_after_each(folder: Path) -> None:
         assert verified(folder).sound
     store.close()
     assert removed == [8, 8, 8, 8, 3]
-    reopened = SqliteStore(folder)
+    reopened = open_writer(folder)
     reopened.write([happened(entry())])
     reopened.close()
     assert verified(folder).sound
@@ -70,7 +70,7 @@ def test_removing_in_steps_is_verifiable_after_each(folder: Path) -> None:
 
 def test_a_record_that_grows_too_large_loses_its_beginning(folder: Path) -> None:
     limit = 400_000
-    store = SqliteStore(folder, Retention(days=10_000, size=limit))
+    store = open_writer(folder, Retention(days=10_000, size=limit))
     for number in range(60):
         text = " ".join(f"word{number}x{place}" for place in range(1500))
         store.write([happened(entry(body={"text": text}))])
@@ -85,7 +85,7 @@ def test_a_record_that_grows_too_large_loses_its_beginning(folder: Path) -> None
 
 
 def test_what_was_removed_is_gone_from_the_file(folder: Path) -> None:
-    store = SqliteStore(folder, Retention(days=1))
+    store = open_writer(folder, Retention(days=1))
     store.write([happened(entry(at=NOON - 5 * DAY, body={"text": "a word long forgotten"}))])
     store.write([happened(entry(at=NOON))])
     assert store.prune(NOON) == 1
@@ -119,8 +119,8 @@ def forged(folder: Path, begins: int, **said: object) -> None:
         for trigger in ("record_never_changes", "record_goes_by_retention_alone"):
             connection.execute(f"DROP TRIGGER {trigger}")
         connection.execute("DELETE FROM record WHERE seq < ?", (begins,))
-        shaper = Shaper(Redactor(b"k" * 32))
-        for record in shaper.records(Head(kept[-1].seq, kept[-1].hash), entries):
+        head = Head(kept[-1].seq, kept[-1].hash)
+        for record in chained(entries, head, Redactor(b"k" * 32)):
             connection.execute(f"INSERT INTO record VALUES ({', '.join('?' * 15)})", record.row())
     connection.close()
 
@@ -188,7 +188,7 @@ def head_of(folder: Path, seq: int) -> Head:
 
 
 def test_a_clock_that_was_set_back_makes_no_checkpoint_untrue(folder: Path) -> None:
-    store = SqliteStore(folder, Retention(days=3.5))
+    store = open_writer(folder, Retention(days=3.5))
     for at in (NOON - 5 * DAY, NOON - 9 * DAY, NOON - 6 * DAY, NOON):
         store.write([happened(entry(at=at))])
     heads = [head_of(folder, seq) for seq in (1, 2, 3)]

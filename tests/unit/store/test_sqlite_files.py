@@ -23,16 +23,17 @@ from crabhook.store.errors import (
     ReadOnlyError,
     StoreError,
 )
+from crabhook.store.opening import open_writer
 from crabhook.store.record import Kind
-from crabhook.store.sqlite import SqliteStore
 from crabhook.store.sqlite_files import named
+from crabhook.store.writer import Writer
 from tests.unit.store.making import NOON, answer, decision, entry, records, verified, waiting
 
 
 @pytest.fixture
-def no_room(folder: Path) -> Iterator[SqliteStore]:
+def no_room(folder: Path) -> Iterator[Writer]:
     """A store whose files may not grow much; as root in tests, permissions would not hold it."""
-    store = SqliteStore(folder)
+    store = open_writer(folder)
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, before[1]))
@@ -44,7 +45,7 @@ def no_room(folder: Path) -> Iterator[SqliteStore]:
         store.close()
 
 
-def filled(store: SqliteStore) -> StoreError:
+def filled(store: Writer) -> StoreError:
     """Write until nothing fits any more; return what was said then."""
     for number in range(10_000):
         try:
@@ -54,9 +55,7 @@ def filled(store: SqliteStore) -> StoreError:
     pytest.fail("it never was full")
 
 
-def test_where_files_may_not_grow_nothing_half_is_written(
-    no_room: SqliteStore, folder: Path
-) -> None:
+def test_where_files_may_not_grow_nothing_half_is_written(no_room: Writer, folder: Path) -> None:
     filled(no_room)
     fitted = no_room.head.seq
     assert fitted > 5
@@ -65,7 +64,7 @@ def test_where_files_may_not_grow_nothing_half_is_written(
     assert found.records == fitted
 
 
-def test_when_there_is_room_again_the_chain_goes_on(no_room: SqliteStore, folder: Path) -> None:
+def test_when_there_is_room_again_the_chain_goes_on(no_room: Writer, folder: Path) -> None:
     filled(no_room)
     fitted = no_room.head.seq
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
@@ -76,13 +75,13 @@ def test_when_there_is_room_again_the_chain_goes_on(no_room: SqliteStore, folder
     assert verified(folder).sound
 
 
-def test_a_full_database_is_a_full_disk(folder: Path, store: SqliteStore) -> None:
-    pages = store._connection.execute("PRAGMA page_count").fetchone()[0]
-    store._connection.execute(f"PRAGMA max_page_count = {pages + 3}")
+def test_a_full_database_is_a_full_disk(folder: Path, store: Writer) -> None:
+    pages = store.journal._connection.execute("PRAGMA page_count").fetchone()[0]
+    store.journal._connection.execute(f"PRAGMA max_page_count = {pages + 3}")
     error = filled(store)
     assert isinstance(error, FullError)
     assert "make room" in str(error)
-    store._connection.execute("PRAGMA max_page_count = 100000")
+    store.journal._connection.execute("PRAGMA max_page_count = 100000")
     store.write([happened(entry())])
     assert verified(folder).sound
 
@@ -106,7 +105,7 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
 
 @pytest.mark.process
 def test_a_full_disk_is_said_and_survived(small_disk: Path) -> None:
-    store = SqliteStore(small_disk / "state")
+    store = open_writer(small_disk / "state")
     blocker = small_disk / "blocker"
     blocker.write_bytes(b"x" * 300_000)
     assert isinstance(filled(store), FullError)
@@ -122,7 +121,7 @@ def test_a_full_disk_is_said_and_survived(small_disk: Path) -> None:
 @pytest.mark.process
 def test_a_server_that_begins_on_a_full_disk_still_finds_what_waits(small_disk: Path) -> None:
     folder, killed = small_disk / "state", small_disk / "killed"
-    store = SqliteStore(folder)
+    store = open_writer(folder)
     store.write([waits(waiting(), entry(Kind.ASKED, card=1))])
     shutil.copytree(folder, killed)  # as a kill leaves it
     store.close()
@@ -130,7 +129,7 @@ def test_a_server_that_begins_on_a_full_disk_still_finds_what_waits(small_disk: 
     with (small_disk / "blocker").open("wb", buffering=0) as blocker, suppress(OSError):
         while True:
             blocker.write(b"x" * 4096)
-    again = SqliteStore(killed)
+    again = open_writer(killed)
     assert again.recover(NOON).waiting == (waiting(),)
     with pytest.raises(FullError):
         again.write([settled([answer()], decision(body={"text": "word " * 9000}))])
@@ -140,7 +139,7 @@ def test_a_server_that_begins_on_a_full_disk_still_finds_what_waits(small_disk: 
     assert verified(killed).sound
 
 
-def test_a_locked_database_is_said_soon_and_works_again(folder: Path, store: SqliteStore) -> None:
+def test_a_locked_database_is_said_soon_and_works_again(folder: Path, store: Writer) -> None:
     other = sqlite3.connect(folder / "record.db", isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
     with pytest.raises(LockedError, match="another program"):
@@ -154,14 +153,14 @@ def test_a_locked_database_is_said_soon_and_works_again(folder: Path, store: Sql
 def test_a_folder_nobody_may_make_is_said(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("no folder")
     with pytest.raises(StoreError, match="file"):
-        SqliteStore(tmp_path / "file" / "state")
+        open_writer(tmp_path / "file" / "state")
 
 
 def test_what_is_no_database_is_said_and_left_alone(folder: Path) -> None:
     folder.mkdir()
     (folder / "record.db").write_bytes(b"these are notes, no database\n" * 200)
     with pytest.raises(CorruptError, match="no database"):
-        SqliteStore(folder)
+        open_writer(folder)
     assert (folder / "record.db").read_bytes().startswith(b"these are notes")
 
 
@@ -171,23 +170,23 @@ def test_a_database_of_somebody_else_is_left_alone(folder: Path) -> None:
         other.execute("CREATE TABLE theirs (x)")
     other.close()
     with pytest.raises(ForeignError):
-        SqliteStore(folder)
+        open_writer(folder)
 
 
 def test_a_key_that_was_cut_is_said(folder: Path) -> None:
-    SqliteStore(folder).close()
+    open_writer(folder).close()
     (folder / "record.key").write_bytes(b"short")
     with pytest.raises(CorruptError, match=r"record\.key"):
-        SqliteStore(folder)
+        open_writer(folder)
 
 
 def test_a_failed_start_holds_no_lock(folder: Path) -> None:
     folder.mkdir()
     (folder / "record.db").write_bytes(b"these are notes, no database\n" * 200)
     with pytest.raises(CorruptError):
-        SqliteStore(folder)
+        open_writer(folder)
     (folder / "record.db").unlink()
-    SqliteStore(folder).close()
+    open_writer(folder).close()
 
 
 @pytest.mark.parametrize(
@@ -207,13 +206,13 @@ def test_faults_of_the_file_system_have_names(number: int, kind: type[StoreError
 
 @pytest.mark.process
 def test_a_folder_that_may_only_be_read_is_said(folder: Path) -> None:
-    SqliteStore(folder).close()
+    open_writer(folder).close()
     program = (
         "import os, sys; from pathlib import Path\n"
-        "from crabhook.store.sqlite import SqliteStore\n"
+        "from crabhook.store.opening import open_writer\n"
         "from crabhook.store.errors import ReadOnlyError\n"
         "os.setgid(65534); os.setuid(65534)\n"
-        "try: SqliteStore(Path(sys.argv[1]))\n"
+        "try: open_writer(Path(sys.argv[1]))\n"
         "except ReadOnlyError: print('said')\n"
     )
     if os.getuid():

@@ -5,16 +5,14 @@ from pathlib import Path
 import pytest
 
 from crabhook.store.change import happened
-from crabhook.store.reader import Reader
+from crabhook.store.opening import open_history
 from crabhook.store.record import Kind
-from crabhook.store.sqlite import SqliteStore
 from crabhook.store.stats import Share, stats
+from crabhook.store.writer import Writer
 from tests.unit.store.making import decision, entry
 
 
-def test_decisions_are_counted_by_who_made_them_and_about_what(
-    folder: Path, store: SqliteStore
-) -> None:
+def test_decisions_are_counted_by_who_made_them_and_about_what(folder: Path, store: Writer) -> None:
     by_rule = {"by": "crabhook", "rule": "Bash(ls *)", "waited": 0.0}
     by_order = {"by": "allow everything of this session", "waited": 0.0}
     store.write(
@@ -29,8 +27,8 @@ def test_decisions_are_counted_by_who_made_them_and_about_what(
             ),
         ]
     )
-    with Reader(folder / "record.db") as reader:
-        found = stats(reader.records())
+    with open_history(folder) as history:
+        found = stats(history.find())
     assert found.all.by == {"operator": 10, "rules": 2, "nobody": 2}
     assert found.all.verdicts == {"allow": 11, "deny": 1, "pass": 1, "expired": 1}
     assert (found.all.percentile(50), found.all.percentile(90)) == (5.0, 9.0)

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from crabhook.store.change import happened, settled
 from crabhook.store.errors import StoreError
 from crabhook.store.head import HeadFile, written
+from crabhook.store.opening import open_writer
 from crabhook.store.record import COLUMNS, Head, Kind, Record, link
-from crabhook.store.sqlite import SqliteStore
 from tests.support.examples import examples
 from tests.unit.store.making import answer, decision, entry, records, verified
 
@@ -28,7 +28,7 @@ CHANGEABLE = tuple(name for name in COLUMNS if name != "seq")
 def written_record(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a record of a dozen, closed."""
     folder = tmp_path_factory.mktemp("record") / "state"
-    store = SqliteStore(folder)
+    store = open_writer(folder)
     for number in range(RECORDS // 2):
         store.write([happened(entry(body={"n": number})), happened(decision(number))])
     store.close()
@@ -180,7 +180,7 @@ def test_a_cut_is_found_for_ever_though_the_record_goes_on(opened: Open) -> None
     copy = opened()
     copy.do(("DELETE FROM record WHERE seq > 5", ()))
     for _ in range(2):
-        store = SqliteStore(copy.folder)
+        store = open_writer(copy.folder)
         store.write([happened(entry())])
         store.close()
     found = verified(copy.folder)
@@ -194,7 +194,7 @@ def test_a_head_that_was_removed_or_changed_is_said_in_the_record(opened: Open, 
     copy = opened()
     path = copy.folder / "record.head"
     path.unlink() if head == "gone" else path.write_text(head)
-    SqliteStore(copy.folder).close()
+    open_writer(copy.folder).close()
     assert [fault.seq for fault in verified(copy.folder).faults] == [RECORDS + 1]
 
 
@@ -240,7 +240,7 @@ def test_a_gap_whose_body_is_no_text_is_a_fault_and_no_crash(opened: Open) -> No
 def test_a_last_hash_that_is_no_hash_stops_no_writer(opened: Open) -> None:
     copy = opened()
     copy.do(("UPDATE record SET hash = 5 WHERE seq = ?", (RECORDS,)))
-    store = SqliteStore(copy.folder)
+    store = open_writer(copy.folder)
     store.write([happened(entry())])
     store.close()
     assert RECORDS in {fault.seq for fault in verified(copy.folder).faults}
@@ -267,7 +267,7 @@ def test_a_bit_of_the_file_flipped_anywhere_is_found_or_changes_no_record(
 
 
 def test_an_answer_that_no_decision_on_record_gave_is_a_fault(folder: Path) -> None:
-    store = SqliteStore(folder)
+    store = open_writer(folder)
     store.write(
         [
             settled([answer("r1")], decision(1)),
@@ -286,7 +286,7 @@ def test_an_answer_that_no_decision_on_record_gave_is_a_fault(folder: Path) -> N
 
 
 def test_an_answer_whose_record_was_lost_in_a_gap_that_says_so_is_no_fault(folder: Path) -> None:
-    store = SqliteStore(folder)
+    store = open_writer(folder)
     gap = entry(Kind.GAP, body={"why": "the disk was full", "lost": 3})
     store.write([happened(gap), settled([answer("r1")], entry())])
     store.close()

@@ -47,9 +47,9 @@ from crabhook.server.token import load_or_make
 from crabhook.server.unix_socket import SocketWatch
 from crabhook.server.unticketed import Unticketed
 from crabhook.store.head import Courier, through
+from crabhook.store.opening import open_writer
 from crabhook.store.recorder import OnTrouble, Recorder
 from crabhook.store.retention import Retention
-from crabhook.store.sqlite import SqliteStore
 
 if TYPE_CHECKING:
     from crabhook.server.metrics import Metrics
@@ -158,7 +158,7 @@ async def _serve(settings: Settings) -> None:
     files = rule_files()
     others = OtherHooks(os.environ)
     law = Law(files, others.at)
-    offers = Offers(files, law, config.state_folder() / "record.db")
+    offers = Offers(files, law, config.state_folder())
     metrics = _metrics() if settings.http is not None else None  # where they can be read
     judge = metrics.timed(law.judge) if metrics else law.judge
     runner = Runner(PLATFORMS, recorder, judge, offers, _bounds(settings))
@@ -298,7 +298,7 @@ def _recorder(settings: Settings) -> Recorder:
     retention = Retention(settings.keep_days, int(settings.keep_megabytes * 1_000_000))
     courier = Courier(through(settings.head_command)) if settings.head_command else None
     return Recorder(
-        lambda: SqliteStore(config.state_folder(), retention),
+        lambda: open_writer(config.state_folder(), retention),
         on_trouble=OnTrouble(settings.on_trouble),
         courier=courier,
     )

@@ -3,7 +3,6 @@
 import os
 import shlex
 import shutil
-import sqlite3
 import stat
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -14,38 +13,14 @@ from crabhook.doctor import commands
 from crabhook.doctor.facts import Machine
 from crabhook.doctor.finding import Finding, Status
 from crabhook.store.errors import StoreError
-from crabhook.store.head import HeadFile
-from crabhook.store.query import Query
-from crabhook.store.reader import Reader
-from crabhook.store.record import Record
+from crabhook.store.interface import Query
+from crabhook.store.opening import open_history
 from crabhook.store.verify import Verified, verify
 
 NEEDED, WANTED = 10_000_000, 200_000_000  # bytes that are free: to go on at all, and for a while
 WHOLE = 250_000  # records: to verify so many takes a few seconds
 _FILES = tuple(f"record.{end}" for end in ("db", "db-wal", "db-shm", "head", "key", "lock"))
 LAST, QUICK_LAST = 50_000, 1_000  # records that are verified of a longer record, or quickly
-
-
-class Tail(Reader):
-    """A view of the last so many records, which `verify` reads like a whole.
-
-    It is the whole record where that has at most one record more.
-    """
-
-    def __init__(self, path: Path, last: int) -> None:
-        super().__init__(path)
-        self._last = last
-        first, before = next(super().records(), None), next(self.find(Query(last=last + 1)), None)
-        self._before = before if first and before and first.seq < before.seq else None
-
-    def records(self) -> Iterator[Record]:
-        """Return the last records, in order."""
-        return super().records() if self._before is None else self.find(Query(last=self._last))
-
-    def checkpoints(self) -> dict[int, bytes]:
-        """Return the hash that the first of them follows, beside those of the cuts."""
-        before = self._before
-        return super().checkpoints() | ({before.seq + 1: before.hash} if before else {})
 
 
 def writable(_: Machine) -> Iterator[Finding]:
@@ -128,7 +103,7 @@ def whole(machine: Machine) -> Iterator[Finding]:
         return
     try:
         found, of = _verified(folder, quick=machine.wish.quick)
-    except (StoreError, sqlite3.Error) as error:
+    except StoreError as error:
         what, means = f"the record cannot be read: {error}", _NOT_PROVEN
         yield Finding("record.whole", Status.FAULT, what, means, _aside(folder), _EVIDENCE)
         return
@@ -162,15 +137,13 @@ _EVIDENCE = (
 
 def _verified(folder: Path, *, quick: bool) -> tuple[Verified, int]:
     """Verify the record, or of a long one its end; return what was found, and how many it has."""
-    kept = HeadFile(folder / "record.head").read()  # before the record: it never leads
-    heads = [kept] if kept else []
-    with Reader(folder / "record.db") as reader:
-        ends = [*reader.find(Query(last=1))]
-        first = next(reader.records(), None)
+    with open_history(folder) as history:
+        kept = history.kept_head()
+        ends = [*history.find(Query(last=1))]
+        first = next(history.find(), None)
         records = ends[0].seq - first.seq + 1 if ends and first else 0
-    last = QUICK_LAST if quick else 0 if records <= WHOLE else LAST
-    with Tail(folder / "record.db", last) if last else Reader(folder / "record.db") as reader:
-        found = verify(reader, heads, thorough=not last)
+        last = QUICK_LAST if quick else 0 if records <= WHOLE else LAST
+        found = verify(history, [kept] if kept else [], thorough=not last, last=last)
     if kept is None and found.records:
         found.fault(found.head.seq, "the head that was kept apart is gone")
     return found, max(records, found.records)

@@ -13,15 +13,15 @@ from crabhook.doctor.checks import record
 from crabhook.doctor.checks.record import room, whole, writable
 from crabhook.doctor.finding import Finding, Status
 from crabhook.store.change import happened
-from crabhook.store.sqlite import SqliteStore
+from crabhook.store.opening import open_writer
 from tests.support.smalldisk import SmallDisk
 from tests.unit.doctor.home import BIN, Home, is_well
-from tests.unit.doctor.test_tail import edit
 from tests.unit.store.making import entry
+from tests.unit.store.test_verify_end import edit
 
 
 def begin(home: Home, many: int = 12) -> Path:
-    store = SqliteStore(home.state)
+    store = open_writer(home.state)
     store.write([happened(entry(body={"n": n})) for n in range(many)])
     store.close()
     return home.state
@@ -35,7 +35,7 @@ def test_before_there_is_a_record_all_is_well(home: Home) -> None:
 
 def test_a_record_that_is_whole_is_well_beside_its_writer(home: Home) -> None:
     begin(home)
-    store = SqliteStore(home.state)
+    store = open_writer(home.state)
     try:
         assert is_well(home.look_around(writable))
         finding = home.look_around(whole)

@@ -7,15 +7,15 @@ import pytest
 
 from crabhook.store.change import happened
 from crabhook.store.errors import StoreError
-from crabhook.store.query import Query
-from crabhook.store.reader import Reader
+from crabhook.store.interface import Query
+from crabhook.store.opening import open_history
 from crabhook.store.record import Kind, iso
-from crabhook.store.sqlite import SqliteStore
+from crabhook.store.writer import Writer
 from tests.unit.store.making import NOON, decision, entry
 
 
 @pytest.fixture
-def filled(folder: Path, store: SqliteStore) -> Path:
+def filled(folder: Path, store: Writer) -> Path:
     store.write(
         [
             happened(
@@ -27,7 +27,7 @@ def filled(folder: Path, store: SqliteStore) -> Path:
             )
         ]
     )
-    return folder / "record.db"
+    return folder
 
 
 @pytest.mark.parametrize(
@@ -54,32 +54,34 @@ def filled(folder: Path, store: SqliteStore) -> Path:
 def test_a_query_finds_what_it_asks_for(
     filled: Path, query: dict[str, Any], seqs: list[int]
 ) -> None:
-    with Reader(filled) as reader:
-        assert [record.seq for record in reader.find(Query(**query))] == seqs
+    with open_history(filled) as history:
+        assert [record.seq for record in history.find(Query(**query))] == seqs
 
 
 def test_sessions_have_their_agents(filled: Path) -> None:
-    with Reader(filled) as reader:
-        found = [(one.session, one.agent_id, one.records, one.decisions) for one in reader.agents()]
+    with open_history(filled) as history:
+        found = [
+            (one.session, one.agent_id, one.records, one.decisions) for one in history.agents()
+        ]
     assert found == [("s22", "a1", 1, 1), ("s2", "", 1, 1), ("s1", "", 2, 1)]
 
 
 def test_a_reader_sees_one_moment_and_keeps_nobody_from_writing(
-    filled: Path, store: SqliteStore
+    filled: Path, store: Writer
 ) -> None:
-    with Reader(filled) as reader:
+    with open_history(filled) as history:
         store.write([happened(entry())])
         store.anchor()
-        assert len(list(reader.records())) == 5
-    with Reader(filled) as reader:
-        assert len(list(reader.records())) == 6
+        assert len(list(history.find())) == 5
+    with open_history(filled) as history:
+        assert len(list(history.find())) == 6
 
 
 def test_a_record_that_is_not_there_is_said(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="crabhook serve"):
-        Reader(tmp_path / "record.db")
+        open_history(tmp_path)
 
 
 def test_a_reader_writes_nothing(filled: Path) -> None:
-    with Reader(filled) as reader, pytest.raises(Exception, match="readonly"):
-        reader._connection.execute("INSERT INTO counter VALUES ('x', 1)")
+    with open_history(filled) as history, pytest.raises(Exception, match="readonly"):
+        history._connection.execute("INSERT INTO counter VALUES ('x', 1)")

@@ -5,26 +5,24 @@ from pathlib import Path
 
 import pytest
 
-from crabhook.doctor.checks.record import Tail
 from crabhook.store.change import happened
-from crabhook.store.head import HeadFile
+from crabhook.store.opening import open_history, open_writer
 from crabhook.store.retention import Retention
-from crabhook.store.sqlite import SqliteStore
 from crabhook.store.verify import Verified, verify
 from tests.unit.store.making import NOON, entry
 
 
 def recorded(folder: Path, many: int) -> Path:
-    store = SqliteStore(folder)
+    store = open_writer(folder)
     store.write([happened(entry(body={"n": n})) for n in range(many)])
     store.close()
     return folder
 
 
 def verified(folder: Path, last: int) -> Verified:
-    head = HeadFile(folder / "record.head").read()
-    with Tail(folder / "record.db", last) as tail:
-        return verify(tail, [head] if head else [], thorough=False)
+    with open_history(folder) as history:
+        head = history.kept_head()
+        return verify(history, [head] if head else [], thorough=False, last=last)
 
 
 @pytest.mark.parametrize(("last", "read"), [(1, 1), (5, 5), (10, 10), (11, 12), (12, 12), (99, 12)])
@@ -59,7 +57,7 @@ def test_an_end_that_was_cut_off_is_found(tmp_path: Path) -> None:
 
 def test_a_record_that_retention_has_shortened_is_verified(tmp_path: Path) -> None:
     folder = tmp_path / "state"
-    store = SqliteStore(folder, Retention(days=1))
+    store = open_writer(folder, Retention(days=1))
     store.write([happened(entry(at=NOON + n * 86400)) for n in range(12)])
     assert store.prune(NOON + 8 * 86400)
     store.close()

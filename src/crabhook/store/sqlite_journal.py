@@ -1,0 +1,171 @@
+"""The record as one SQLite file beside its head, its key and its lock, in a folder of its own.
+
+Write-ahead logging with synchronous=NORMAL: once `commit` has returned, a kill
+of the process at any moment loses nothing, for the pages are the operating
+system's by then.  A power cut may take the last moments, up to the last
+`anchor`; what is lost then is lost from the end, never from the middle.
+"""
+
+import sqlite3
+from contextlib import ExitStack, closing
+from pathlib import Path
+
+from crabhook.broker.tickets import ANSWER_KEPT_FOR
+from crabhook.store.change import Recovered
+from crabhook.store.head import HeadFile
+from crabhook.store.interface import Batch
+from crabhook.store.record import COLUMNS, GENESIS, Head, as_hash, iso
+from crabhook.store.retention import DAY, Cut, Retention
+from crabhook.store.sqlite_files import (
+    DATABASE,
+    HEAD,
+    KEY,
+    LOCK,
+    WriterLock,
+    connect,
+    connected,
+    load_key,
+    private,
+    speaking_of,
+    synced,
+    transaction,
+)
+from crabhook.store.sqlite_tables import apply, forget, is_anothers, recovered
+
+WAL_CLEARED = 4_000_000  # bytes of log at which an anchor clears it
+
+_INSERT = f"INSERT INTO record VALUES ({', '.join('?' * len(COLUMNS))})"  # noqa: S608 - constants
+_HASH_OF = "SELECT hash FROM record WHERE seq = ?"
+_LAST = "SELECT seq, hash, at FROM record ORDER BY seq DESC LIMIT 1"
+_VACUUM_PAGES = 1000  # pages given back to the disk at a time
+
+
+class SqliteJournal:
+    """The record in `folder`, for its one writer; see `interface.Journal`.
+
+    Raises a StoreError where the record cannot be opened for writing.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.path = folder / DATABASE
+        self._head_file = HeadFile(folder / HEAD)
+        self._kept: Head | None = None  # the head kept apart, as far as it is known
+        private(folder)
+        with ExitStack() as opened:
+            lock = WriterLock(folder / LOCK)
+            opened.callback(lock.release)
+            self.key = load_key(folder / KEY)
+            self._connection = connected(self.path)
+            opened.callback(self._connection.close)
+            self._opened = opened.pop_all()
+
+    def __repr__(self) -> str:
+        return f"<SqliteJournal {self.path}>"
+
+    def head(self) -> Head:
+        """Read the last record's number, hash and time."""
+        with speaking_of(self.path):
+            row = self._connection.execute(_LAST).fetchone()
+        return Head(row[0], as_hash(row[1]), str(row[2])) if row else GENESIS
+
+    def hash_of(self, seq: int) -> bytes | None:
+        """Read the hash of one record; None where it is not there."""
+        with speaking_of(self.path):
+            row = self._connection.execute(_HASH_OF, (seq,)).fetchone()
+        return as_hash(row[0]) if row else None
+
+    def commit(self, batch: Batch) -> None:
+        """Write a batch; once this has returned, a kill of the process loses none of it."""
+        with transaction(self._connection, self.path):
+            for record in batch.records:
+                self._connection.execute(_INSERT, record.row())
+            for change in batch.changes:
+                apply(self._connection, change)
+            if batch.cut:
+                _remove(self._connection, batch.cut)
+
+    def is_anothers(self, request_id: str, secret: str) -> bool:
+        """Whether a request's id is known by another secret."""
+        with speaking_of(self.path):
+            return is_anothers(self._connection, request_id, secret)
+
+    def recover(self, now: float) -> Recovered:
+        """Return what waited, was just answered, or is owed; no answers too old to be asked for."""
+        with speaking_of(self.path):
+            return recovered(self._connection, now - ANSWER_KEPT_FOR)
+
+    def forget_answers(self, before: float) -> int:
+        """Forget answers decided before this wall time that are not owed; return how many."""
+        with transaction(self._connection, self.path):
+            return forget(self._connection, before)
+
+    def kept_head(self) -> Head | None:
+        """Return the head that was kept apart from the record; None where none was."""
+        self._kept = self._head_file.read()
+        return self._kept
+
+    def anchor(self, head: Head) -> None:
+        """Make all that is recorded safe from a power cut, then keep `head` apart from it."""
+        size = synced(self.path.with_name(f"{self.path.name}-wal"))
+        if head != self._kept:
+            self._head_file.keep(head)
+            self._kept = head
+        if size > WAL_CLEARED:
+            with speaking_of(self.path), closing(connect(self.path)) as other:
+                other.execute("PRAGMA wal_checkpoint(PASSIVE)")
+
+    def next_cut(self, retention: Retention, now: float, at_most: int) -> Cut | None:
+        """Return what is to go, at most so many records and never the last; None if nothing is."""
+        with speaking_of(self.path):
+            return _next_cut(self._connection, retention, now, at_most)
+
+    def give_back(self) -> None:
+        """Give some of the pages that are free to the disk again, when they are many."""
+        with speaking_of(self.path):
+            free, pages = (_pragma(self._connection, f"{of}_count") for of in ("freelist", "page"))
+            if free > max(_VACUUM_PAGES, pages // 10):
+                vacuum = f"PRAGMA incremental_vacuum({_VACUUM_PAGES})"
+                self._connection.execute(vacuum).fetchall()
+
+    def close(self) -> None:
+        """Let go; to close twice does nothing."""
+        self._opened.close()
+
+
+def _next_cut(
+    connection: sqlite3.Connection, retention: Retention, now: float, at_most: int
+) -> Cut | None:
+    """Return what is to go, at most so many records and never the last one; None if nothing is.
+
+    Records go from the oldest on, so a younger one (by a clock that was
+    wrong) keeps those after it.
+    """
+    oldest = connection.execute(
+        "SELECT seq, at, hash FROM record ORDER BY seq LIMIT ?", (at_most + 1,)
+    ).fetchall()
+    before = iso(max(0.0, now - retention.days * DAY))
+    aged = next((place for place, (_, at, _) in enumerate(oldest) if at >= before), len(oldest))
+    large = _used(connection) > retention.size
+    count = min(at_most if large else aged, len(oldest) - 1)
+    if count <= 0:
+        return None
+    first, last = oldest[0], oldest[count - 1]
+    why = f"more than {retention.size} bytes" if large else f"older than {retention.days:g} days"
+    latest = max(str(at) for _, at, _ in oldest[:count])
+    return Cut(last[0] + 1, last[2], count, first[1], last[1], why, latest)
+
+
+def _remove(connection: sqlite3.Connection, cut: Cut) -> None:
+    """Remove the records before the cut; its checkpoint must have been written."""
+    connection.execute("UPDATE counter SET value = ? WHERE name = 'begins'", (cut.begins,))
+    connection.execute("DELETE FROM record WHERE seq < ?", (cut.begins,))
+
+
+def _used(connection: sqlite3.Connection) -> int:
+    """Return how many bytes of the database hold something."""
+    pages = _pragma(connection, "page_count") - _pragma(connection, "freelist_count")
+    return pages * _pragma(connection, "page_size")
+
+
+def _pragma(connection: sqlite3.Connection, name: str) -> int:
+    return int(connection.execute(f"PRAGMA {name}").fetchone()[0])

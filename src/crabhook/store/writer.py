@@ -1,0 +1,188 @@
+"""The record's one writer: it takes out secrets and chains records, and a journal keeps them."""
+
+from asyncio import Future
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from threading import Lock
+from time import time
+
+from crabhook.model.jsontext import compact
+from crabhook.store.change import Change, Recovered, happened
+from crabhook.store.errors import CorruptError, FullError
+from crabhook.store.head import written
+from crabhook.store.interface import Batch, Journal
+from crabhook.store.record import GENESIS, Entry, Head, Kind, Record, iso, link
+from crabhook.store.redact import Redactor
+from crabhook.store.retention import Cut, Retention
+
+MAX_NAME = 4096  # characters of a column that an agent fills; a longer one is cut
+CUT_OFF = "the record does not lead to the head that was kept apart: its end was cut off"
+MISSING = "the head that was kept apart is gone"
+
+
+class Writer:
+    """A record that only grows, and beside it what has to survive a kill.
+
+    Every method raises a StoreError; then nothing of what it was asked has
+    been written, and it may be asked again.  Writing is for one thread;
+    `anchor` may run in another meanwhile.
+    """
+
+    def __init__(self, journal: Journal, retention: Retention | None = None) -> None:
+        self.journal = journal
+        self._retention = retention or Retention()
+        self._redactor = Redactor(journal.key)
+        self._head = GENESIS
+        self._in_doubt = False  # whether the head has to be read again, after a fault
+        self._closed = False
+        self._anchoring = Lock()
+        try:
+            self._head = journal.head()
+            self._notice_a_cut(time())
+            with suppress(FullError):  # what is there can still be recovered
+                self.anchor()
+        except BaseException:
+            journal.close()
+            raise
+
+    def __repr__(self) -> str:
+        return f"<Writer {self.journal!r} head={self._head.seq}>"
+
+    @property
+    def head(self) -> Head:
+        """The last record's number, hash and time."""
+        return self._head
+
+    def write(self, changes: Sequence[Change]) -> Future[None] | None:
+        """Write all of them in one transaction, in order.
+
+        Once this has returned None, or what it returned was awaited, a kill of
+        the process loses none of it.  Raises TicketError when an id comes with
+        another secret.
+        """
+        return self._write(changes)
+
+    def is_anothers(self, request_id: str, secret: str) -> bool:
+        """Whether a request's id is known by another secret."""
+        return self.journal.is_anothers(request_id, secret)
+
+    def recover(self, now: float) -> Recovered:
+        """Return what was waiting, just answered, or owed; `now` is wall seconds."""
+        return self.journal.recover(now)
+
+    def forget_answers(self, before: float) -> int:
+        """Forget answers decided before this wall time that are not owed; return how many."""
+        return self.journal.forget_answers(before)
+
+    def anchor(self) -> Head:
+        """Make all that is recorded safe from a power cut, then keep the head apart from it.
+
+        In this order, so that the head kept apart never leads the record.
+        """
+        with self._anchoring:
+            head = self._head
+            self.journal.anchor(head)
+        return head
+
+    def prune(self, now: float, *, at_most: int = 1000) -> int:
+        """Remove records past their age or the size allowed, the oldest first; return how many."""
+        cut = self.journal.next_cut(self._retention, now, at_most)
+        if cut is None:
+            return 0
+        self.anchor()  # the head kept apart is always of a record that is still there
+        self._write([happened(cut.entry(now))], cut)
+        self.journal.give_back()
+        return cut.removed
+
+    def close(self) -> None:
+        """Anchor and let go; to close twice does nothing."""
+        if self._closed:
+            return
+        self._closed = True
+        try:
+            self.anchor()
+        finally:
+            self.journal.close()
+
+    def _write(self, changes: Sequence[Change], cut: Cut | None = None) -> Future[None] | None:
+        if self._in_doubt:
+            self._head = self.journal.head()
+        self._in_doubt = True
+        entries = [entry for change in changes for entry in change.entries]
+        records = list(chained(entries, self._head, self._redactor))
+        pending = self.journal.commit(Batch(self._head, records, changes, cut))
+        if records:
+            self._head = Head(records[-1].seq, records[-1].hash, records[-1].at)
+        self._in_doubt = False
+        if pending is not None:
+            pending.add_done_callback(self._hear)
+        return pending
+
+    def _hear(self, pending: Future[None]) -> None:
+        """Hear how a commit ended that took a while; what was chained to a failed one fails too."""
+        self._in_doubt |= pending.cancelled() or pending.exception() is not None
+
+    def _notice_a_cut(self, now: float) -> None:
+        """Record it, for good, if the record does not lead to the head that was kept apart."""
+        try:
+            kept = self.journal.kept_head()
+        except CorruptError as error:
+            kept, why = None, str(error)
+        else:
+            if self._leads_to(kept):
+                return
+            why = CUT_OFF if kept else MISSING
+        head = written(kept).strip() if kept else None
+        cut = Entry(
+            Kind.GAP, now, body={"cut": True, "why": why, "ends": self._head.seq, "head": head}
+        )
+        self._write([happened(cut)])
+
+    def _leads_to(self, kept: Head | None) -> bool:
+        if kept in (None, GENESIS):
+            return kept is not None or self._head == GENESIS
+        return self.journal.hash_of(kept.seq) == kept.hash
+
+
+def chained(entries: Iterable[Entry], head: Head, redactor: Redactor) -> Iterator[Record]:
+    """Return the records that follow `head`, one for each entry, without secrets and bounded."""
+    seq, before = head.seq, head.hash
+    for entry in entries:
+        seq += 1
+        content = (seq, *_content(entry, redactor))
+        before = link(before, content)
+        yield Record(*content, before)
+
+
+def _content(
+    entry: Entry, redactor: Redactor
+) -> tuple[str, str, str, str, str, str, str, str, str, str, int | None, str, str]:
+    def name(text: str) -> str:
+        return _name(text, redactor)
+
+    return (
+        iso(entry.at),
+        entry.kind.value,
+        name(entry.platform),
+        name(entry.session),
+        name(entry.agent_id),
+        name(entry.agent_type),
+        name(entry.cwd),
+        name(entry.tool),
+        name(entry.tool_use_id),
+        name(entry.request_id),
+        entry.card,
+        name(entry.verdict),
+        compact(redactor.value(entry.body)),
+    )
+
+
+def _name(text: str, redactor: Redactor) -> str:
+    """Return a column's text without secrets, cut, and as UTF-8 can hold it.
+
+    Names are ids as often as not, so chance-looking words stay.
+    """
+    if not text:
+        return text
+    clean = redactor.name(text[:MAX_NAME])
+    return clean if clean.isascii() else clean.encode("utf-8", "backslashreplace").decode()
