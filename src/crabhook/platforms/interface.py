@@ -13,8 +13,7 @@ from crabhook.model.event import Event, Scope, ToolCall
 from crabhook.model.jsontext import Value
 from crabhook.model.reply import Reply
 from crabhook.model.request import Stance
-from crabhook.platforms.protocol import Protocol
-from crabhook.platforms.rows import EventRow, Held, Phase, holdable
+from crabhook.platforms.rows import EventRow, Held, Phase, Protocol, holdable
 
 if TYPE_CHECKING:
     from crabhook.platforms.installation import Settings
@@ -133,8 +132,8 @@ class Platform:
 
     @cached_property
     def protocol(self) -> Protocol:
-        """What it reads, for the linter, from `protocol.py` of its folder."""
-        found: Protocol = import_module(f"{self.package}.protocol").PROTOCOL
+        """What it reads, for the linter, from `settings.py` of its folder."""
+        found: Protocol = import_module(f"{self.package}.settings").PROTOCOL
         return found
 
     @cached_property

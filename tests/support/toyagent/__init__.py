@@ -15,8 +15,7 @@ from crabhook.model.reply import Reply
 from crabhook.model.request import Stance
 from crabhook.platforms.dialect import Limits, check_parts, check_reason, check_verdict, reader
 from crabhook.platforms.interface import Platform, Silence, Tools
-from crabhook.platforms.protocol import ANY, reads
-from crabhook.platforms.rows import EventRow, Held, Patience, Phase
+from crabhook.platforms.rows import ANY, EventRow, Held, Patience, Phase, reads
 
 QUESTION_TOOL = "toy_ask"
 

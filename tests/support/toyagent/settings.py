@@ -1,4 +1,4 @@
-"""How crabhook is installed into the toy agent."""
+"""How crabhook is installed into the toy agent, and what the toy reads."""
 
 import shlex
 from collections.abc import Mapping
@@ -6,7 +6,8 @@ from pathlib import Path
 
 from crabhook.model.request import Stance
 from crabhook.platforms.installation import Group, Installation, Scope, Settings, hooked
-from tests.support.toyagent import EVENTS
+from crabhook.platforms.rows import Protocol
+from tests.support.toyagent import EVENTS, QUESTION_TOOL
 
 
 def groups(installation: Installation) -> dict[str, Group]:
@@ -40,4 +41,18 @@ SETTINGS = Settings(
     path=settings_path,
     unreachable="If no server can be reached, the toy plays on.",
     versions=("1.0.0",),
+)
+
+PROTOCOL = Protocol(
+    name="toy",
+    title="Toy Agent",
+    unit=1,
+    timeout=30,
+    events={name: row.reads for name, row in EVENTS.items()},
+    tools=frozenset({"toy_shell", QUESTION_TOOL}),
+    mcp="mcp__server__tool",
+    nested=frozenset(),
+    decisions=frozenset({"allow", "deny"}),
+    folder=".toy",
+    spoken=frozenset({"ToyCall"}),
 )

@@ -17,7 +17,7 @@ from crabhook.lint.rules import PROFILES, STANDARD, TODAY
 from crabhook.model.request import Stance
 from crabhook.platforms.claude.settings import groups
 from crabhook.platforms.installation import Installation
-from crabhook.platforms.protocol import Protocol
+from crabhook.platforms.rows import Protocol
 from crabhook.ui.text.safe import safe
 from tests.support.examples import examples
 from tests.unit.lint.corpus import CASES, cases_for, gives, judged, report_of

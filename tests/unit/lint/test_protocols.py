@@ -5,11 +5,11 @@ import json
 import pytest
 
 from crabhook.lint.configuration import protocols
-from crabhook.platforms.claude import protocol as claude
+from crabhook.platforms.claude import settings as claude
 from crabhook.platforms.claude.events import EVENTS
-from crabhook.platforms.codex import protocol as codex
-from crabhook.platforms.gemini import protocol as gemini
-from crabhook.platforms.protocol import ANY, NOTHING
+from crabhook.platforms.codex import settings as codex
+from crabhook.platforms.gemini import settings as gemini
+from crabhook.platforms.rows import ANY, NOTHING
 from tests.unit.lint.corpus import CORPUS
 
 SAMPLES = CORPUS.parent

@@ -5,8 +5,8 @@ import pytest
 from crabhook.model.choices import Beside, Choices
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.errors import DecisionError
-from crabhook.platforms.claude.decisions import _LIMITS as CLAUDE
-from crabhook.platforms.codex.events import _LIMITS as CODEX
+from crabhook.platforms.claude.write import _LIMITS as CLAUDE
+from crabhook.platforms.codex.write import _LIMITS as CODEX
 from crabhook.platforms.dialect import ANY, PARTS, check_parts, check_reason, check_verdict
 from crabhook.platforms.gemini.events import _LIMITS as GEMINI
 

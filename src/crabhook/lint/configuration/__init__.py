@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from crabhook.platforms import PLATFORMS
-from crabhook.platforms.protocol import Protocol
+from crabhook.platforms.rows import Protocol
 
 
 def protocols() -> Mapping[str, Protocol]:

@@ -5,7 +5,7 @@ import warnings
 from dataclasses import dataclass
 from difflib import get_close_matches
 
-from crabhook.platforms.protocol import Protocol
+from crabhook.platforms.rows import Protocol
 
 MAX_MATCHER = 2000  # characters; longer ones are not judged
 

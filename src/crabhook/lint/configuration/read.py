@@ -13,7 +13,7 @@ from crabhook.lint.configuration.values import Item
 from crabhook.lint.finding import Place, Remark
 from crabhook.lint.script import Named
 from crabhook.model.jsontext import Value
-from crabhook.platforms.protocol import Protocol
+from crabhook.platforms.rows import Protocol
 
 _NEEDED = {
     "command": ("command",),

@@ -15,7 +15,7 @@ from crabhook.lint.configuration.matcher import (
 from crabhook.lint.configuration.read import Handler
 from crabhook.lint.finding import CRITICAL, HIGH, LOW, MEDIUM, Remark
 from crabhook.lint.rules.subjects import Setup, setup_rule
-from crabhook.platforms.protocol import ANY, NOTHING, Protocol
+from crabhook.platforms.rows import ANY, NOTHING, Protocol
 
 _QUARTER, _DAY = 900, 86_400
 _NEVER_HTTP = frozenset({"SessionStart", "Setup"})

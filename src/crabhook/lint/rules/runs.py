@@ -13,7 +13,7 @@ from crabhook.lint.configuration.read import Handler
 from crabhook.lint.finding import HIGH, MEDIUM, Remark
 from crabhook.lint.rules.entries import spelled
 from crabhook.lint.rules.subjects import Hook, Run, Setup, setup_rule
-from crabhook.platforms.protocol import Protocol
+from crabhook.platforms.rows import Protocol
 
 
 @setup_rule(

@@ -8,7 +8,7 @@ from crabhook.lint.configuration.command import Program
 from crabhook.lint.configuration.read import Configuration, Handler
 from crabhook.lint.finding import Remark, Rule, Severity
 from crabhook.lint.script import Script, Shape
-from crabhook.platforms.protocol import Protocol
+from crabhook.platforms.rows import Protocol
 
 
 @dataclass(frozen=True, slots=True)

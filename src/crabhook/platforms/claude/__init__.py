@@ -1,6 +1,6 @@
 """Claude Code (hook protocol 2.1.330): `events` is the table of all its events."""
 
-from crabhook.platforms.claude import decisions, events, write
+from crabhook.platforms.claude import events, write
 from crabhook.platforms.interface import Platform, Silence, Tools
 
 _FILE, _NOTEBOOK, _FOLDER = "file_path", "notebook_path", "path"
@@ -45,10 +45,10 @@ PLATFORM = Platform(
     read=events.read_event,
     held=events.held,
     asks=events.asks,
-    choices=decisions.choices,
-    check=decisions.check,
+    choices=write.choices,
+    check=write.check,
     write=write.write,
     remark=write.remark,
-    outcome=decisions.outcome,
-    compared=decisions.compared,
+    outcome=write.outcome,
+    compared=write.compared,
 )

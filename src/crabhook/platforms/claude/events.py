@@ -22,8 +22,20 @@ from crabhook.platforms.dialect import (
     TELLS_STOP,
     reader,
 )
-from crabhook.platforms.protocol import ANY, FREE, reads
-from crabhook.platforms.rows import ALL, HALT, TELL, Also, EventRow, Held, Patience, Phase, holdable
+from crabhook.platforms.rows import (
+    ALL,
+    ANY,
+    FREE,
+    HALT,
+    TELL,
+    Also,
+    EventRow,
+    Held,
+    Patience,
+    Phase,
+    holdable,
+    reads,
+)
 
 
 class Way(Enum):

@@ -36,10 +36,10 @@ PLATFORM = Platform(
     read=events.read_event,
     held=events.held,
     asks=events.asks,
-    choices=events.choices,
-    check=events.check,
+    choices=write.choices,
+    check=write.check,
     write=write.write,
     remark=write.remark,
     outcome=events.outcome,
-    limits=events.limits,
+    limits=write.limits,
 )

@@ -6,20 +6,15 @@ is void, and the call runs.  So a verdict is in this table only if there is a
 form of it that Codex was seen to take.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from enum import Enum
 
-from crabhook.model.choices import Beside, Choices
-from crabhook.model.decision import Decision, Verdict
-from crabhook.model.errors import DecisionError, QuestionError
+from crabhook.model.decision import Verdict
 from crabhook.model.event import Event, Scope, ToolCall
 from crabhook.model.fields import Told
 from crabhook.model.jsontext import Value
 from crabhook.model.request import Stance
-from crabhook.platforms.codex.wording import stated, why_unreadable
 from crabhook.platforms.dialect import (
-    ALLOWS,
-    ANY,
     EVENT,
     TELLS_AGENT,
     TELLS_COMPACTING,
@@ -27,16 +22,22 @@ from crabhook.platforms.dialect import (
     TELLS_RESULT,
     TELLS_SESSION,
     TELLS_STOP,
-    Limits,
-    check_parts,
-    check_reason,
-    check_verdict,
     reader,
     text,
 )
-from crabhook.platforms.protocol import ANY as ANY_TOOL
-from crabhook.platforms.protocol import FREE, reads
-from crabhook.platforms.rows import ALL, TELL, Also, EventRow, Held, Patience, Phase, holdable
+from crabhook.platforms.rows import (
+    ALL,
+    FREE,
+    TELL,
+    Also,
+    EventRow,
+    Held,
+    Patience,
+    Phase,
+    holdable,
+    reads,
+)
+from crabhook.platforms.rows import ANY as ANY_TOOL
 
 
 class Way(Enum):
@@ -171,7 +172,7 @@ def outcome(event: Event) -> str:
 
 # PermissionRequest adds the model's justification to the input of these tools,
 # which PreToolUse and PostToolUse of the same call do not have.
-_COMMANDS = frozenset({"Bash", "apply_patch"})
+COMMANDS = frozenset({"Bash", "apply_patch"})
 _JUSTIFICATION = "description"
 # Of a command that already runs it asks whether it may reach a host, in the
 # same place.  That is another question than the command's own, so it stays
@@ -183,7 +184,7 @@ def _tool(fields: Mapping[str, Value]) -> ToolCall | None:
     name, given = text(fields, "tool_name"), fields.get("tool_input")
     if not name:
         return None
-    justified = text(fields, EVENT) == "PermissionRequest" and name in _COMMANDS
+    justified = text(fields, EVENT) == "PermissionRequest" and name in COMMANDS
     comments = frozenset({_JUSTIFICATION}) if justified and _justifies(given) else frozenset()
     return ToolCall(name, given, text(fields, "tool_use_id"), comments)
 
@@ -195,108 +196,3 @@ def _justifies(given: Value) -> bool:
 
 
 read_event = reader("codex", EVENTS, _tool)
-
-_BEFORE_A_CALL = frozenset({"PreToolUse", "PermissionRequest"})
-
-
-def choices(event: Event) -> Choices:
-    """Return the verdicts the event takes, and what may go with them.
-
-    What goes with a verdict the event does not take is in vain, whatever it says here.
-    """
-    row = row_of(event)
-    has_tool = event.tool is not None
-    beside = Beside.NOTHING
-    for part, can_be in (
-        (Beside.NOTE, Also.CONTEXT in row.also or event.name == "PermissionRequest"),
-        (Beside.INPUT, event.name == "PreToolUse" and has_tool),
-        (Beside.RULE, event.name in _BEFORE_A_CALL and has_tool and not asks(event)),
-        (Beside.HALT, Also.HALT in row.also),
-        (Beside.MESSAGE, Also.USER in row.also),
-    ):
-        if can_be:
-            beside |= part
-    return Choices(frozenset({*row.verdicts, Verdict.PASS}), beside)
-
-
-_ANSWERED_BY_REFUSAL = (
-    "Codex takes no answers from a hook: yours reach the model as a refusal that states them."
-)
-_MAY_BE_REFUSED = (
-    "Outside its Plan mode Codex refuses these questions itself and does not say so here: "
-    "passed or allowed, they may be seen by nobody."
-)
-_APPROVES_NOTHING = (
-    "An allow approves nothing here: Codex goes by its own rules and sandbox, and asks nobody in "
-    "this session. A denial or a changed input is followed."
-)
-_APPROVES_WHAT_FOLLOWS = (
-    "An allow approves nothing by itself: Codex goes by its own rules. Should it ask about this "
-    "call within a minute, as before running it outside its sandbox, it is told this allow."
-)
-_DIALOG_WAITS = "Codex shows its own dialog only when this is passed or handed back."
-_INPUT_STAYS = "The input cannot be changed here: deny it, saying what to do instead."
-
-
-def limits(event: Event) -> tuple[str, ...]:
-    """Return what a decision on the event will not bring about, a sentence each."""
-    return tuple(_limits(event))
-
-
-def _limits(event: Event) -> Iterator[str]:
-    if event.name == "PermissionRequest":
-        yield _DIALOG_WAITS
-        yield _INPUT_STAYS
-    elif event.name != "PreToolUse":
-        return
-    elif asks(event):
-        yield _ANSWERED_BY_REFUSAL
-        yield _MAY_BE_REFUSED
-    elif event.permission_mode in UNASKED_MODES:
-        yield _APPROVES_NOTHING
-    else:
-        yield _APPROVES_WHAT_FOLLOWS
-
-
-_LIMITS: Limits = {
-    "halt": (ALLOWS | {Verdict.PASS}, "stops no session"),
-    "user_message": (ANY, "shows its user no message"),
-    "suppress_output": ((), "suppresses nothing: Codex takes the whole answer for void"),
-    "note": (ALLOWS, "takes no note"),
-    "interrupt": (ANY, "interrupts nothing"),
-    "permissions": (ANY, "takes no permissions"),
-    "output": (ANY, "replaces no output"),
-    "content": (ANY, "takes no form's values"),
-    "updated_input": (ALLOWS, "takes no changed input"),
-}
-
-
-def check(event: Event, decision: Decision) -> None:
-    """Raise DecisionError, saying why, if the event cannot carry the decision."""
-    who, offered = f"Codex's {event.name}", choices(event)
-    check_verdict(who, decision.verdict, offered, row_of(event).verdicts)
-    check_reason(decision, ", and Codex goes ahead without one")
-    check_parts(who, decision, offered, _LIMITS)
-    if decision.updated_input is not None:
-        assert event.tool is not None  # noqa: S101 - without one, no input is taken
-        _check_input(event, event.tool, decision.updated_input)
-
-
-def _check_input(event: Event, tool: ToolCall, updated: Mapping[str, Value]) -> None:
-    """Refuse an input that Codex would refuse, or would not read; and questions without answers."""
-    if asks(event):
-        _check_answers(updated)
-        return
-    if why := why_unreadable(dict(updated)):
-        raise DecisionError(f"the changed input cannot be sent to Codex: {why}")
-    if tool.name in _COMMANDS and not isinstance(updated.get("command"), str):
-        raise DecisionError(f'the changed input of {tool.name} has no text "command"')
-
-
-def _check_answers(updated: Mapping[str, Value]) -> None:
-    try:
-        told = stated(dict(updated))
-    except QuestionError as error:
-        raise DecisionError(f"the questions cannot be answered: {error}") from error
-    if not told:
-        raise DecisionError("Codex takes no changed questions, only answers to them")

@@ -1,19 +1,201 @@
-"""Decisions in the words Codex reads: only forms that it takes, since any other is void.
+"""What an event of Codex can be told, and how it is written: only forms that Codex takes.
 
-A void answer is no refusal: the call runs.  So nothing is printed that the
-protocol's page does not call good, and the exit code is always 0.
+Any other form is void, and a void answer is no refusal: the call runs.  So nothing
+is printed that the protocol's page does not call good, and the exit code is
+always 0.  Codex's JSON reader is a Rust program's and stricter than Python's
+writer.  A hook cannot answer request_user_input, but what it refuses the tool
+for is handed to the model, so answers go there.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
+from crabhook.model.choices import Beside, Choices
 from crabhook.model.decision import Decision, Verdict
-from crabhook.model.event import Event
-from crabhook.model.jsontext import Value, canonical
+from crabhook.model.errors import DecisionError, QuestionError
+from crabhook.model.event import Event, ToolCall
+from crabhook.model.jsontext import Value, canonical, literal
+from crabhook.model.question import read_questions
 from crabhook.model.reply import Reply
-from crabhook.platforms.codex.events import Way, asks, row_of
-from crabhook.platforms.codex.wording import readable, stated
-from crabhook.platforms.rows import Also
+from crabhook.platforms.codex.events import COMMANDS, UNASKED_MODES, Way, asks, row_of
+from crabhook.platforms.dialect import (
+    ALLOWS,
+    ANY,
+    Limits,
+    check_parts,
+    check_reason,
+    check_verdict,
+)
+from crabhook.platforms.rows import (
+    Also,
+)
+
+DEEPEST = 100  # levels; past 128 of the whole answer its reader gives up
+_LEAST, _MOST = -(2**63), 2**64 - 1  # whole numbers past these would come out changed
+
+_TAKEN = (
+    "This is no refusal: the operator has answered from another terminal, "
+    "so the questions are not shown here. Go on with these answers and do not ask again."
+)
+
+
+def stated(tool_input: Value) -> str:
+    """Return in words, for the model, the answers that `merge_answers` has set in an input.
+
+    Empty where the input has none.  Raises QuestionError for an input without questions.
+    """
+    questions = read_questions(tool_input)
+    answers, annotations = _under(tool_input, "answers"), _under(tool_input, "annotations")
+    lines, told = [], False
+    for question in questions:
+        answer, note = answers.get(question.text), _note(annotations.get(question.text))
+        said = literal(answer) if isinstance(answer, str) else "(not answered)"
+        lines.append(f"{literal(question.text)} = {said}")
+        lines += [f"  note: {literal(note)}"] if note else []
+        told = told or isinstance(answer, str) or bool(note)
+    return "\n".join([_TAKEN, *lines]) if told else ""
+
+
+def _under(tool_input: Value, key: str) -> dict[str, Value]:
+    value = tool_input.get(key) if isinstance(tool_input, dict) else None
+    return value if isinstance(value, dict) else {}
+
+
+def _note(annotation: Value) -> str:
+    note = annotation.get("notes") if isinstance(annotation, dict) else None
+    return note if isinstance(note, str) else ""
+
+
+def readable(text: str) -> str:
+    """Return `text` without halves of characters, which no UTF-8 can hold."""
+    return text.encode("utf-8", "replace").decode()
+
+
+def why_unreadable(value: Value, depth: int = 0) -> str:
+    """Return why `value` would not arrive as it is; empty where it would."""
+    if depth > DEEPEST:
+        return f"it is nested deeper than {DEEPEST} levels"
+    inner: list[Value] = []
+    why = ""
+    match value:
+        case str() if readable(value) != value:
+            why = "it holds half a character"
+        case int() if not _LEAST <= value <= _MOST:
+            why = "it holds a number of too many digits"
+        case float() if not abs(value) < float("inf"):
+            why = "it holds a number out of range"
+        case list():
+            inner = value
+        case dict():
+            inner = [*value, *value.values()]
+    return why or next(filter(None, (why_unreadable(item, depth + 1) for item in inner)), "")
+
+
+_BEFORE_A_CALL = frozenset({"PreToolUse", "PermissionRequest"})
+
+
+def choices(event: Event) -> Choices:
+    """Return the verdicts the event takes, and what may go with them.
+
+    What goes with a verdict the event does not take is in vain, whatever it says here.
+    """
+    row = row_of(event)
+    has_tool = event.tool is not None
+    beside = Beside.NOTHING
+    for part, can_be in (
+        (Beside.NOTE, Also.CONTEXT in row.also or event.name == "PermissionRequest"),
+        (Beside.INPUT, event.name == "PreToolUse" and has_tool),
+        (Beside.RULE, event.name in _BEFORE_A_CALL and has_tool and not asks(event)),
+        (Beside.HALT, Also.HALT in row.also),
+        (Beside.MESSAGE, Also.USER in row.also),
+    ):
+        if can_be:
+            beside |= part
+    return Choices(frozenset({*row.verdicts, Verdict.PASS}), beside)
+
+
+_ANSWERED_BY_REFUSAL = (
+    "Codex takes no answers from a hook: yours reach the model as a refusal that states them."
+)
+_MAY_BE_REFUSED = (
+    "Outside its Plan mode Codex refuses these questions itself and does not say so here: "
+    "passed or allowed, they may be seen by nobody."
+)
+_APPROVES_NOTHING = (
+    "An allow approves nothing here: Codex goes by its own rules and sandbox, and asks nobody in "
+    "this session. A denial or a changed input is followed."
+)
+_APPROVES_WHAT_FOLLOWS = (
+    "An allow approves nothing by itself: Codex goes by its own rules. Should it ask about this "
+    "call within a minute, as before running it outside its sandbox, it is told this allow."
+)
+_DIALOG_WAITS = "Codex shows its own dialog only when this is passed or handed back."
+_INPUT_STAYS = "The input cannot be changed here: deny it, saying what to do instead."
+
+
+def limits(event: Event) -> tuple[str, ...]:
+    """Return what a decision on the event will not bring about, a sentence each."""
+    return tuple(_limits(event))
+
+
+def _limits(event: Event) -> Iterator[str]:
+    if event.name == "PermissionRequest":
+        yield _DIALOG_WAITS
+        yield _INPUT_STAYS
+    elif event.name != "PreToolUse":
+        return
+    elif asks(event):
+        yield _ANSWERED_BY_REFUSAL
+        yield _MAY_BE_REFUSED
+    elif event.permission_mode in UNASKED_MODES:
+        yield _APPROVES_NOTHING
+    else:
+        yield _APPROVES_WHAT_FOLLOWS
+
+
+_LIMITS: Limits = {
+    "halt": (ALLOWS | {Verdict.PASS}, "stops no session"),
+    "user_message": (ANY, "shows its user no message"),
+    "suppress_output": ((), "suppresses nothing: Codex takes the whole answer for void"),
+    "note": (ALLOWS, "takes no note"),
+    "interrupt": (ANY, "interrupts nothing"),
+    "permissions": (ANY, "takes no permissions"),
+    "output": (ANY, "replaces no output"),
+    "content": (ANY, "takes no form's values"),
+    "updated_input": (ALLOWS, "takes no changed input"),
+}
+
+
+def check(event: Event, decision: Decision) -> None:
+    """Raise DecisionError, saying why, if the event cannot carry the decision."""
+    who, offered = f"Codex's {event.name}", choices(event)
+    check_verdict(who, decision.verdict, offered, row_of(event).verdicts)
+    check_reason(decision, ", and Codex goes ahead without one")
+    check_parts(who, decision, offered, _LIMITS)
+    if decision.updated_input is not None:
+        assert event.tool is not None  # noqa: S101 - without one, no input is taken
+        _check_input(event, event.tool, decision.updated_input)
+
+
+def _check_input(event: Event, tool: ToolCall, updated: Mapping[str, Value]) -> None:
+    """Refuse an input that Codex would refuse, or would not read; and questions without answers."""
+    if asks(event):
+        _check_answers(updated)
+        return
+    if why := why_unreadable(dict(updated)):
+        raise DecisionError(f"the changed input cannot be sent to Codex: {why}")
+    if tool.name in COMMANDS and not isinstance(updated.get("command"), str):
+        raise DecisionError(f'the changed input of {tool.name} has no text "command"')
+
+
+def _check_answers(updated: Mapping[str, Value]) -> None:
+    try:
+        told = stated(dict(updated))
+    except QuestionError as error:
+        raise DecisionError(f"the questions cannot be answered: {error}") from error
+    if not told:
+        raise DecisionError("Codex takes no changed questions, only answers to them")
+
 
 _Body = dict[str, Value]
 

@@ -33,9 +33,20 @@ from crabhook.platforms.dialect import (
     text,
     told_of,
 )
-from crabhook.platforms.protocol import ANY as ANY_TOOL
-from crabhook.platforms.protocol import FREE, reads
-from crabhook.platforms.rows import ALL, HALT, TELL, Also, EventRow, Held, Patience, Phase, holdable
+from crabhook.platforms.rows import (
+    ALL,
+    FREE,
+    HALT,
+    TELL,
+    Also,
+    EventRow,
+    Held,
+    Patience,
+    Phase,
+    holdable,
+    reads,
+)
+from crabhook.platforms.rows import ANY as ANY_TOOL
 
 
 class Way(Enum):

@@ -7,8 +7,8 @@ import pytest
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.errors import DecisionError
 from crabhook.model.event import Event, ToolCall
-from crabhook.platforms.claude.decisions import check
 from crabhook.platforms.claude.events import EVENTS
+from crabhook.platforms.claude.write import check
 from crabhook.platforms.rows import Also
 
 HELD = {"PreToolUse", "PermissionRequest"}

@@ -8,8 +8,8 @@ from crabhook.model.choices import Beside
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.errors import DecisionError
 from crabhook.model.event import Event, ToolCall
-from crabhook.platforms.claude.decisions import check, choices
 from crabhook.platforms.claude.events import EVENTS
+from crabhook.platforms.claude.write import check, choices
 
 WITH: dict[Beside, tuple[Verdict, dict[str, Any]]] = {
     Beside.NOTE: (Verdict.ALLOW, {"note": "n"}),

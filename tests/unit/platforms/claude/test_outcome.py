@@ -8,8 +8,8 @@ import pytest
 
 from crabhook.model.event import Scope
 from crabhook.platforms import PLATFORMS
-from crabhook.platforms.claude.decisions import LONGEST, outcome
 from crabhook.platforms.claude.events import EVENTS
+from crabhook.platforms.claude.write import LONGEST, outcome
 
 SAMPLES = Path(__file__).parents[3] / "samples" / "claude"
 

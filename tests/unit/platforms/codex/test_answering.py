@@ -6,7 +6,7 @@ import pytest
 
 from crabhook.model.errors import QuestionError
 from crabhook.model.question import Answer, merge_answers
-from crabhook.platforms.codex.wording import stated
+from crabhook.platforms.codex.write import stated
 
 ASKED: dict[str, Any] = {
     "questions": [

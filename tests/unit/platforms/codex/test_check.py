@@ -8,7 +8,8 @@ from crabhook.model.choices import Beside
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.errors import DecisionError
 from crabhook.model.event import Event, ToolCall
-from crabhook.platforms.codex.events import EVENTS, check, choices
+from crabhook.platforms.codex.events import EVENTS
+from crabhook.platforms.codex.write import check, choices
 
 QUESTIONS: dict[str, Any] = {"questions": [{"id": "c", "question": "Which?", "options": []}]}
 

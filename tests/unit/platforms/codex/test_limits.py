@@ -3,7 +3,7 @@
 import pytest
 
 from crabhook.model.event import Event, ToolCall
-from crabhook.platforms.codex.events import limits
+from crabhook.platforms.codex.write import limits
 
 BASH, QUESTION = ToolCall("Bash", {"command": "x"}), ToolCall("request_user_input", {})
 

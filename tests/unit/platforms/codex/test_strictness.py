@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from crabhook.platforms.codex.wording import DEEPEST, readable, why_unreadable
+from crabhook.platforms.codex.write import DEEPEST, readable, why_unreadable
 
 
 def nested(levels: int) -> Any:

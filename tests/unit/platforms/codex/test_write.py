@@ -13,8 +13,8 @@ from crabhook.model.decision import Decision, Verdict
 from crabhook.model.errors import DecisionError, QuestionError
 from crabhook.model.event import Event, ToolCall
 from crabhook.platforms import PLATFORMS
-from crabhook.platforms.codex.events import EVENTS, check
-from crabhook.platforms.codex.write import remark, write
+from crabhook.platforms.codex.events import EVENTS
+from crabhook.platforms.codex.write import check, remark, write
 from tests.support.client import SAMPLES, sample
 from tests.support.codex_grammar import Fate, fate
 from tests.support.examples import examples

@@ -8,9 +8,9 @@ import pytest
 from crabhook.model.choices import Beside
 from crabhook.model.decision import Decision
 from crabhook.model.decision import Verdict as Brokers
-from crabhook.platforms.claude.decisions import choices
 from crabhook.platforms.claude.events import EVENTS as CLAUDES
 from crabhook.platforms.claude.events import read_event as read_house
+from crabhook.platforms.claude.write import choices
 from crabhook.platforms.claude.write import write as house_write
 from crabhook.sdk import (
     EVENTS,
