@@ -21,7 +21,7 @@ HELD_BACK = frozenset({Verdict.ALLOW, Verdict.ACCEPT, Verdict.RETRY})
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class HeldAnswer:
     """An answer that has not been sent yet.  `since` and `due` are on the desk's clock.
 
     Those of the same `turn` were given together, and are taken back together.
@@ -46,13 +46,13 @@ class Answers:
     def __init__(self, desk: Desk, take_back: float) -> None:
         self._desk = desk
         self._take_back = take_back
-        self._held: dict[int, Held] = {}
+        self._held: dict[int, HeldAnswer] = {}
         self._turn = 0
 
     def __repr__(self) -> str:
         return f"<Answers held={sorted(self._held)}>"
 
-    def held(self, number: int) -> Held | None:
+    def held(self, number: int) -> HeldAnswer | None:
         """Return the answer to that card which waits to be sent."""
         return self._held.get(number)
 
@@ -82,7 +82,7 @@ class Answers:
     def _give(self, card: Card, decision: Decision, rule: Rule | None = None) -> str:
         self._held.pop(card.number, None)
         now = self._desk.now()
-        held = Held(card, decision, now, now + self._take_back, self._turn, rule)
+        held = HeldAnswer(card, decision, now, now + self._take_back, self._turn, rule)
         if decision.verdict not in HELD_BACK or not self._take_back:
             return self._send(held)
         self._held[card.number] = held
@@ -129,7 +129,7 @@ class Answers:
             del self._held[held.card.number]
         return [said for held in ripe if (said := self._send(held))]
 
-    def _send(self, held: Held) -> str:
+    def _send(self, held: HeldAnswer) -> str:
         number = held.card.number
         try:
             if held.rule is None:

@@ -18,7 +18,7 @@ QUIET = 5.0  # seconds after a key in which nobody is called
 APART = 3.0  # seconds between two calls, however much arrives
 
 
-class Kind(StrEnum):
+class CardKind(StrEnum):
     """The kinds of card, as far as an operator wants to be called for them."""
 
     CALL = "call"
@@ -28,20 +28,20 @@ class Kind(StrEnum):
     STOP = "stop"
 
 
-def kind_of(card: Card) -> Kind:
+def kind_of(card: Card) -> CardKind:
     """Return what kind of card it is; whatever else was held on request is like a call."""
     if is_question(card.event):
-        return Kind.QUESTION
+        return CardKind.QUESTION
     if is_plan(card.event):
-        return Kind.PLAN
+        return CardKind.PLAN
     return _by_verdict(card.choices)
 
 
-def _by_verdict(choices: Choices) -> Kind:
-    for verdict, kind in ((Verdict.ACCEPT, Kind.FORM), (Verdict.KEEP_GOING, Kind.STOP)):
+def _by_verdict(choices: Choices) -> CardKind:
+    for verdict, kind in ((Verdict.ACCEPT, CardKind.FORM), (Verdict.KEEP_GOING, CardKind.STOP)):
         if verdict in choices.verdicts:
             return kind
-    return Kind.CALL
+    return CardKind.CALL
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,14 +53,14 @@ class Attention:
     terminal's title.  `command`: `program` is run.
     """
 
-    bell: frozenset[Kind] = frozenset()
-    notify: frozenset[Kind] = frozenset()
-    title: frozenset[Kind] = frozenset()
-    command: frozenset[Kind] = frozenset()
+    bell: frozenset[CardKind] = frozenset()
+    notify: frozenset[CardKind] = frozenset()
+    title: frozenset[CardKind] = frozenset()
+    command: frozenset[CardKind] = frozenset()
     sequence: str = "osc9"
     program: tuple[str, ...] = ()
 
-    def ways(self, kind: Kind) -> bool:
+    def ways(self, kind: CardKind) -> bool:
         """Whether a card of this kind calls in a way that an operator who types is spared."""
         return any(kind in way for way in (self.bell, self.notify, self.command))
 
@@ -116,7 +116,7 @@ class Watch:
         self._called_at = now
         return cards
 
-    def counted(self, waiting: Mapping[Kind, int]) -> int:
+    def counted(self, waiting: Mapping[CardKind, int]) -> int:
         """Return how many cards the terminal's title counts, of so many of each kind."""
         return sum(waiting.get(kind, 0) for kind in self.attention.title)
 

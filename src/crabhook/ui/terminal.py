@@ -7,7 +7,7 @@ terminal for the shell that we came from; a descriptor of our own (`reopened`)
 changes nobody else's.
 
 The plain desk reads lines and writes lines here (`read_lines`, `LineWriter`);
-the full screen writes its pictures through `Glass`.
+the full screen writes its pictures through `NonBlockingOutput`.
 """
 
 import asyncio
@@ -169,7 +169,7 @@ def fold(line: str, columns: int) -> Iterator[str]:
 LAST_WORDS = 1.0  # seconds a terminal has to take the last picture, before we leave without
 
 
-class Glass:
+class NonBlockingOutput:
     """Standard output as a text stream whose `buffer` it is itself, as prompt_toolkit wants it."""
 
     def __init__(self, standard: TextIO, descriptor: int) -> None:
@@ -181,11 +181,11 @@ class Glass:
         self.buffer = self
 
     def __repr__(self) -> str:
-        return f"<Glass pending={len(self._pending)}>"
+        return f"<NonBlockingOutput pending={len(self._pending)}>"
 
     @classmethod
-    def over(cls, standard: TextIO) -> "Glass | None":
-        """Return a glass over a terminal; None where there is none, or no way to it."""
+    def over(cls, standard: TextIO) -> "NonBlockingOutput | None":
+        """Return a stream over a terminal; None where there is none, or no way to it."""
         descriptor = reopened(standard.fileno()) if standard.isatty() else None
         return None if descriptor is None else cls(standard, descriptor)
 

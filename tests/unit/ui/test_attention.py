@@ -7,10 +7,10 @@ import pytest
 from crabhook.config import KINDS
 from crabhook.model.actor import OrderKind
 from crabhook.model.order import Order
-from crabhook.ui.options import APART, QUIET, Attention, Kind, Watch, kind_of
+from crabhook.ui.options import APART, QUIET, Attention, CardKind, Watch, kind_of
 from tests.support.sitting import QUESTIONS, Sitting
 
-EVERY = frozenset(Kind)
+EVERY = frozenset(CardKind)
 
 
 def watching(attention: Attention | None = None) -> tuple[Sitting, Watch]:
@@ -25,7 +25,7 @@ def called(sitting: Sitting, watch: Watch) -> list[int]:
 
 
 def test_settings_know_the_same_kinds() -> None:
-    assert tuple(Kind) == KINDS
+    assert tuple(CardKind) == KINDS
 
 
 def test_each_card_is_of_one_kind() -> None:
@@ -38,13 +38,13 @@ def test_each_card_is_of_one_kind() -> None:
     sitting.happen("SubagentStop", session_id="f")
     sitting.happen("PreCompact", session_id="g")
     assert [kind_of(card) for card in sitting.desk.waiting()] == [
-        Kind.CALL,
-        Kind.QUESTION,
-        Kind.PLAN,
-        Kind.FORM,
-        Kind.STOP,
-        Kind.STOP,
-        Kind.CALL,
+        CardKind.CALL,
+        CardKind.QUESTION,
+        CardKind.PLAN,
+        CardKind.FORM,
+        CardKind.STOP,
+        CardKind.STOP,
+        CardKind.CALL,
     ]
 
 
@@ -93,7 +93,7 @@ def test_a_burst_is_one_call() -> None:
 
 
 def test_only_the_kinds_that_were_asked_for_call() -> None:
-    sitting, watch = watching(Attention(notify=frozenset({Kind.PLAN})))
+    sitting, watch = watching(Attention(notify=frozenset({CardKind.PLAN})))
     sitting.ask()
     assert called(sitting, watch) == []
     sitting.ask("ExitPlanMode", {"plan": "x"}, session_id="b")
@@ -112,7 +112,7 @@ def test_a_card_put_aside_calls_again_when_it_is_back() -> None:
 
 
 def test_the_title_counts_the_kinds_it_is_for() -> None:
-    sitting, watch = watching(Attention(title=frozenset({Kind.CALL})))
+    sitting, watch = watching(Attention(title=frozenset({CardKind.CALL})))
     sitting.ask()
     sitting.ask("ExitPlanMode", {"plan": "x"}, session_id="b")
     kinds = sitting.screen.selection.queue.kinds

@@ -23,7 +23,7 @@ from crabhook.server.runner import Runner
 from crabhook.store.redact import Redactor
 from crabhook.ui import headless
 from crabhook.ui.cards.summary import summary
-from crabhook.ui.options import Attention, DeskOptions, Kind
+from crabhook.ui.options import Attention, CardKind, DeskOptions
 from crabhook.ui.plain import desk as plain
 from crabhook.ui.terminal import standard_lines, standard_writer
 
@@ -118,10 +118,10 @@ async def _full(desk: LocalDesk, settings: Settings, where: str) -> None:
 
 def _attention(settings: Settings) -> Attention:
     return Attention(
-        bell=frozenset(map(Kind, settings.bell)),
-        notify=frozenset(map(Kind, settings.notify)),
-        title=frozenset(map(Kind, settings.title)),
-        command=frozenset(map(Kind, settings.command)),
+        bell=frozenset(map(CardKind, settings.bell)),
+        notify=frozenset(map(CardKind, settings.notify)),
+        title=frozenset(map(CardKind, settings.title)),
+        command=frozenset(map(CardKind, settings.command)),
         sequence=settings.sequence,
         program=settings.program,
     )

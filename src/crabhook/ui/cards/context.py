@@ -80,7 +80,7 @@ _A_PLAN = "the plan, as its file says"
 
 
 @dataclass(frozen=True, slots=True)
-class Around:
+class CardContext:
     """What the desk knows of a card beside the card: `words` are an agent's, `before` is a count.
 
     Both hold agents' letters, and are not yet safe to show.  `whose`: what the words are.
@@ -91,7 +91,7 @@ class Around:
     whose: str = _LAST_WORDS
 
 
-def words_line(around: Around, columns: int, spell: Speller) -> Line:
+def words_line(around: CardContext, columns: int, spell: Speller) -> Line:
     """Return the start of an agent's words in one line."""
     whose = f"({around.whose})" if columns >= _WIDE else ""
     said = clip(_in_one_line(around.words, spell), columns - cells(whose) - 5)
@@ -102,7 +102,7 @@ def _in_one_line(words: str, spell: Speller) -> str:
     return f'"{brief(" ".join(words[:1000].split()), spell)}"'
 
 
-def words_rows(around: Around, sheet: Sheet) -> Iterator[Line]:
+def words_rows(around: CardContext, sheet: Sheet) -> Iterator[Line]:
     """Return an agent's words in full, where one line cannot hold them."""
     words, room = around.words, sheet.columns - 5
     room -= len(around.whose) + 2 if sheet.columns >= _WIDE else 0
@@ -159,23 +159,23 @@ def suggestion_rows(card: Card, sheet: Sheet) -> Iterator[Line]:
             yield [("label", head) if place == 0 else ("", " " * len(head)), *row]
 
 
-class Surroundings:
+class CardContexts:
     """What is known around the cards that were looked at, each found once."""
 
     def __init__(self, desk: Desk) -> None:
         self._desk = desk
-        self._found: dict[int, Around] = {}
+        self._found: dict[int, CardContext] = {}
 
     def __repr__(self) -> str:
-        return f"<Surroundings of {sorted(self._found)}>"
+        return f"<CardContexts of {sorted(self._found)}>"
 
-    def of(self, card: Card) -> Around:
+    def of(self, card: Card) -> CardContext:
         """Return what is known around a card; its agent's last words may follow in a moment."""
         found = self._found.get(card.number)
         if found is None:
             words = self._words(card)
             whose = _A_PLAN if names_plan(card.event) else _LAST_WORDS
-            found = Around(words or "", decided_before(card, self._desk.ended()), whose)
+            found = CardContext(words or "", decided_before(card, self._desk.ended()), whose)
             if words is not None:
                 self._found[card.number] = found
         return found

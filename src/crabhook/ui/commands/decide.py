@@ -196,7 +196,7 @@ _TIMES = re.compile(r"times=(\S*)(?:\s+|$)")
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class LineDecision:
     """A decision, what to print before it is given, and how often it repeats by itself after."""
 
     decision: Decision
@@ -204,25 +204,25 @@ class Given:
     repeats: int = 0
 
 
-Decide: TypeAlias = Callable[[Card, str], Given]
+Decide: TypeAlias = Callable[[Card, str], LineDecision]
 
 
 def _plainly(verdict: Verdict) -> Decide:
     """Return the word that gives a verdict, and takes nothing more."""
-    return lambda _card, _rest: Given(Decision(verdict))
+    return lambda _card, _rest: LineDecision(Decision(verdict))
 
 
 def _with_reason(verdict: Verdict, *, interrupt: bool = False) -> Decide:
     """Return the word that gives a verdict with a reason."""
-    return lambda _card, rest: Given(Decision(verdict, reason=rest, interrupt=interrupt))
+    return lambda _card, rest: LineDecision(Decision(verdict, reason=rest, interrupt=interrupt))
 
 
-def _allow(card: Card, note: str) -> Given:
+def _allow(card: Card, note: str) -> LineDecision:
     remarks = (f"#{card.number} {_DIALOG}",) if is_question(card.event) else ()
-    return Given(Decision(Verdict.ALLOW, note=note), remarks)
+    return LineDecision(Decision(Verdict.ALLOW, note=note), remarks)
 
 
-def _answer(card: Card, rest: str) -> Given:
+def _answer(card: Card, rest: str) -> LineDecision:
     number, event = card.number, card.event
     if event.tool is None or not is_question(event):
         raise LineError(f"#{number} asks no questions", other_words(card))
@@ -233,17 +233,17 @@ def _answer(card: Card, rest: str) -> Given:
     except QuestionError as error:
         wrong = f"#{number} cannot be answered: {error}"
         raise LineError(wrong, f"{number} allow, or {number} deny …") from error
-    return Given(Decision(Verdict.ALLOW, updated_input=merged))
+    return LineDecision(Decision(Verdict.ALLOW, updated_input=merged))
 
 
-def _edit(card: Card, text: str) -> Given:
+def _edit(card: Card, text: str) -> LineDecision:
     tool = _tool(card)
     try:
         changed = rewritten(tool, _plan_text(tool, text))
     except RewriteError as error:
         raise LineError(str(error), WORDS["edit"].usage(card.number)) from error
     remark = "\n".join(difference(tool, changed))
-    return Given(Decision(Verdict.ALLOW, updated_input=changed), (remark,))
+    return LineDecision(Decision(Verdict.ALLOW, updated_input=changed), (remark,))
 
 
 def _plan_text(tool: ToolCall, text: str) -> str:
@@ -256,7 +256,7 @@ def _plan_text(tool: ToolCall, text: str) -> str:
         return text
 
 
-def _always(card: Card, rest: str) -> Given:
+def _always(card: Card, rest: str) -> LineDecision:
     usage = WORDS["always"].usage(card.number)
     offered = suggestions(card)
     if not offered:
@@ -269,23 +269,23 @@ def _always(card: Card, rest: str) -> Given:
         wrong = f'"{excerpt(" ".join(where))}" is no place to keep it'
         raise LineError(f"{wrong}: session, local, project or user", usage)
     update = offered[int(place) - 1].kept(where[0].lower() if where else "")
-    return Given(Decision(Verdict.ALLOW, permissions=(update,)))
+    return LineDecision(Decision(Verdict.ALLOW, permissions=(update,)))
 
 
-def _mode(card: Card, rest: str) -> Given:
+def _mode(card: Card, rest: str) -> LineDecision:
     mode = next((mode for mode in MODES if mode.lower() == rest.lower()), None)
     if mode is None:
         wrong = f'"{excerpt(rest)}" is no permission mode'
         usage = f"{card.number} {WORDS['mode'].name} {'|'.join(MODES)}"
         raise LineError(wrong, usage)
-    return Given(Decision(Verdict.ALLOW, permissions=(set_mode(mode),)))
+    return LineDecision(Decision(Verdict.ALLOW, permissions=(set_mode(mode),)))
 
 
-def _keep_going(card: Card, rest: str) -> Given:
+def _keep_going(card: Card, rest: str) -> LineDecision:
     usage = WORDS["keep-going"].usage(card.number)
     found = _TIMES.match(rest)
     if found is None:
-        return Given(Decision(Verdict.KEEP_GOING, reason=rest))
+        return LineDecision(Decision(Verdict.KEEP_GOING, reason=rest))
     left = max(CAP - card.kept_going, 1)
     if not re.fullmatch("[0-9]{1,3}", found[1]) or not 0 < int(found[1]) <= left:
         wrong = f"#{card.number} was kept going {card.kept_going} times in a row already"
@@ -293,38 +293,38 @@ def _keep_going(card: Card, rest: str) -> Given:
     if not card.event.session:  # an order about no session would be one about all
         raise LineError(f"#{card.number} names no session to be told again", usage)
     words = rest[found.end() :]
-    return Given(Decision(Verdict.KEEP_GOING, reason=words), repeats=int(found[1]) - 1)
+    return LineDecision(Decision(Verdict.KEEP_GOING, reason=words), repeats=int(found[1]) - 1)
 
 
-def _accept(card: Card, rest: str) -> Given:
+def _accept(card: Card, rest: str) -> LineDecision:
     fields = card.event.fields
     content = read_values(rest, fields, card.number) if rest else None
     if content is None and isinstance(fields.get("requested_schema"), dict):
         content = {}
-    return Given(Decision(Verdict.ACCEPT, content=content))
+    return LineDecision(Decision(Verdict.ACCEPT, content=content))
 
 
-def _output(card: Card, rest: str) -> Given:
+def _output(card: Card, rest: str) -> LineDecision:
     """Replace the tool's output: a text by a text, anything else by JSON."""
     if isinstance(card.event.fields.get("tool_response"), str):
-        return Given(Decision(Verdict.ALLOW, output=rest))
+        return LineDecision(Decision(Verdict.ALLOW, output=rest))
     try:
         output = parse_value(rest.encode(errors="replace"))
     except PayloadError as error:
         wrong = f"the output is JSON, and what you wrote cannot be read: {error}"
         raise LineError(wrong, WORDS["output"].usage(card.number)) from error
-    return Given(Decision(Verdict.ALLOW, output=output))
+    return LineDecision(Decision(Verdict.ALLOW, output=output))
 
 
-def _halt(card: Card, reason: str) -> Given:
+def _halt(card: Card, reason: str) -> LineDecision:
     """End the turn; what has not happened yet is refused besides, so that nothing slips through."""
     before = Beside.INPUT in card.choices.beside
     verdict = Verdict.DENY if before else Verdict.PASS
-    return Given(Decision(verdict, reason=reason if before else "", halt=reason))
+    return LineDecision(Decision(verdict, reason=reason if before else "", halt=reason))
 
 
-def _tell(_card: Card, message: str) -> Given:
-    return Given(Decision(Verdict.PASS, user_message=message))
+def _tell(_card: Card, message: str) -> LineDecision:
+    return LineDecision(Decision(Verdict.PASS, user_message=message))
 
 
 def _tool(card: Card) -> ToolCall:

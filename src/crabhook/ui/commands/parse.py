@@ -61,7 +61,7 @@ def known_session(start: str, desk: Desk, usage: str) -> str:
     return find_session(start, known, usage)
 
 
-class Kind(StrEnum):
+class Naming(StrEnum):
     """How requests are named."""
 
     OLDEST = "the oldest"
@@ -75,16 +75,16 @@ class Kind(StrEnum):
 class Target:
     """The requests a line names: by `numbers`, or by the start of a `session`'s id."""
 
-    kind: Kind = Kind.OLDEST
+    kind: Naming = Naming.OLDEST
     numbers: tuple[int, ...] = ()
     session: str = ""
 
     @property
     def reach(self) -> Reach:
         """How many requests it may name."""
-        if self.kind in (Kind.ALL, Kind.SESSION):
+        if self.kind in (Naming.ALL, Naming.SESSION):
             return Reach.ANY
-        return Reach.NAMED if self.kind is Kind.SAME or len(self.numbers) > 1 else Reach.ONE
+        return Reach.NAMED if self.kind is Naming.SAME or len(self.numbers) > 1 else Reach.ONE
 
     @property
     def number(self) -> int | None:
@@ -112,25 +112,25 @@ def read_target(text: str) -> tuple[Target, str]:
         return OLDEST, text
     rest = text[found.end() :]
     if found["all"]:
-        return Target(Kind.ALL), rest
+        return Target(Naming.ALL), rest
     if found["session"]:
-        return Target(Kind.SESSION, session=found["session"]), rest
+        return Target(Naming.SESSION, session=found["session"]), rest
     listed = found["same"] or found["numbers"]
     numbers = dict.fromkeys(int(number.lstrip("#")) for number in listed.split(","))
-    return Target(Kind.SAME if found["same"] else Kind.NUMBERS, tuple(numbers)), rest
+    return Target(Naming.SAME if found["same"] else Naming.NUMBERS, tuple(numbers)), rest
 
 
 def named_cards(target: Target, desk: Desk, word: Word) -> Sequence[Card]:
     """Return the cards a target names, which may have ended; raises LineError for none."""
-    if target.kind is Kind.ALL:
+    if target.kind is Naming.ALL:
         return _some(desk.waiting())
-    if target.kind is Kind.SESSION:
+    if target.kind is Naming.SESSION:
         waiting = desk.waiting()
         sessions = [card.event.session for card in waiting]
         session = find_session(target.session, sessions, f"session=ID {word.name}")
         return [card for card in waiting if card.event.session == session]
     cards = [_card(desk, number) for number in target.numbers]
-    if target.kind is Kind.SAME:
+    if target.kind is Naming.SAME:
         (one,) = cards
         return [one, *alike(one, desk.waiting())]
     return cards
@@ -189,7 +189,7 @@ def _looks_same(one: Card, other: Card) -> bool:
 JUST_NOW = 1.0  # seconds in which a person who writes may not have read what has changed
 
 
-class Oldest:
+class DefaultTarget:
     """The oldest card that waits and is not put aside.
 
     Where another card came into its place a moment ago, and not by the
@@ -273,7 +273,7 @@ def parse(line: str) -> Command | None:
     if word is None:
         raise _unknown(name, target)
     word, rest = _second(word, rest)
-    if target.kind is Kind.OLDEST:
+    if target.kind is Naming.OLDEST:
         _refuse_misplaced_number(word, rest)
     _check(word, target, rest)
     return Command(word, target, rest)
@@ -313,7 +313,7 @@ def _refuse_misplaced_number(word: Word, rest: str) -> None:
 
 def _check(word: Word, target: Target, rest: str) -> None:
     usage = word.usage(target.number)
-    if target.kind is not Kind.OLDEST:
+    if target.kind is not Naming.OLDEST:
         _check_reach(word, target)
     if rest and not word.takes:
         raise LineError(f'nothing follows "{word.name}": "{excerpt(rest)}"', usage)

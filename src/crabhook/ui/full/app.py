@@ -21,11 +21,11 @@ from crabhook.ui.full.dialogs.external_editor import ExternalEditing
 from crabhook.ui.full.keyrow import terminal_keys
 from crabhook.ui.full.keys import KEYS
 from crabhook.ui.full.layout import Frame, Painter
-from crabhook.ui.full.notify import Caller
+from crabhook.ui.full.notify import Notifier
 from crabhook.ui.full.screen import Screen
 from crabhook.ui.full.text_input import LINE_KEYS, TEXT_KEYS
 from crabhook.ui.options import DeskOptions
-from crabhook.ui.terminal import Glass
+from crabhook.ui.terminal import NonBlockingOutput
 from crabhook.ui.text.clock import Clock
 from crabhook.ui.text.style import class_of, style
 
@@ -52,11 +52,11 @@ async def run(
     controller = Controller(screen)
     control = _Picture(screen, controller)
     editing = ExternalEditing(screen.say)
-    glass = Glass.over(sys.stdout) if output is None and sys.stdout else None
+    terminal = NonBlockingOutput.over(sys.stdout) if output is None and sys.stdout else None
     application = _application(
-        screen, _bindings(screen, controller, editing), control, input, glass or output
+        screen, _bindings(screen, controller, editing), control, input, terminal or output
     )
-    caller = Caller(screen, application.output)
+    caller = Notifier(screen, application.output)
     changed = asyncio.Event()
 
     def on_news(news: News) -> None:
@@ -85,14 +85,14 @@ async def run(
         pulse.cancel()
         await asyncio.gather(pulse, return_exceptions=True)
         await caller.close()
-        if glass is not None:
-            await glass.close()
+        if terminal is not None:
+            await terminal.close()
 
 
 async def _pulse(
     screen: Screen,
     controller: Controller,
-    caller: Caller,
+    caller: Notifier,
     changed: asyncio.Event,
     redraw: Callable[[], None],
 ) -> None:
@@ -124,11 +124,11 @@ def _application(
     bindings: KeyBindings,
     control: UIControl,
     input_: Input | None,
-    output: Output | Glass | None,
+    output: Output | NonBlockingOutput | None,
 ) -> "_Desk":
-    glass = output if isinstance(output, Glass) else None
+    terminal = output if isinstance(output, NonBlockingOutput) else None
     application = _Desk(
-        glass,
+        terminal,
         layout=Layout(Window(control, always_hide_cursor=False)),
         key_bindings=bindings,
         style=style(colour=screen.options.colour),
@@ -138,7 +138,9 @@ def _application(
         min_redraw_interval=REDRAW_EVERY,
         max_render_postpone_time=REDRAW_EVERY,
         input=input_,
-        output=create_output(cast("TextIO", glass)) if glass else cast("Output | None", output),
+        output=create_output(cast("TextIO", terminal))
+        if terminal
+        else cast("Output | None", output),
     )
     application.ttimeoutlen = ESCAPE_WAIT
     application.timeoutlen = CHORD_WAIT
@@ -180,17 +182,17 @@ def _bindings(screen: Screen, controller: Controller, editing: ExternalEditing) 
 class _Desk(Application[None]):
     """An application that draws nothing while its terminal has not taken the picture before."""
 
-    def __init__(self, glass: Glass | None, **how: Any) -> None:  # noqa: ANN401 - as the class it is
-        self._glass = glass
+    def __init__(self, terminal: NonBlockingOutput | None, **how: Any) -> None:  # noqa: ANN401 - as the class it is
+        self._terminal = terminal
         super().__init__(**how)
 
     def when_taken(self, do: Callable[[], object]) -> None:
         """Do something once what was drawn is on the terminal."""
-        self._glass.then(do) if self._glass else do()
+        self._terminal.then(do) if self._terminal else do()
 
     def _redraw(self, render_as_done: bool = False) -> None:  # noqa: FBT001, FBT002 - its own name
-        if self._glass and self._glass.busy and not render_as_done:
-            self._glass.then(self.invalidate)
+        if self._terminal and self._terminal.busy and not render_as_done:
+            self._terminal.then(self.invalidate)
         else:
             super()._redraw(render_as_done)
 

@@ -11,7 +11,7 @@ from crabhook.ui.full.dialogs.prompts import Typing
 from crabhook.ui.full.dialogs.question import tab_line
 from crabhook.ui.full.keys import line_keys
 from crabhook.ui.full.panes.card import content_of, head_lines, help_line, view_of
-from crabhook.ui.full.panes.rows import Standing, WordsOfCards, card_row, feed_rows
+from crabhook.ui.full.panes.rows import CardRow, WordsOfCards, card_row, feed_rows
 from crabhook.ui.full.screen import Screen
 from crabhook.ui.secrets import ASCII_COVER, COVER
 from crabhook.ui.text.clock import Clock
@@ -171,9 +171,9 @@ class Painter:
         lines += [[] for _ in range(height - len(lines))]
         return lines, _more(window.above, window.below)
 
-    def _standing(self, card: Card, *, armed: bool) -> Standing:
+    def _standing(self, card: Card, *, armed: bool) -> CardRow:
         selected = self._screen.card
-        return Standing(
+        return CardRow(
             card,
             selected=selected is not None and card.number == selected.number,
             armed=armed,

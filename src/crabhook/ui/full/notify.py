@@ -71,7 +71,7 @@ PROGRAM_MAY_RUN = 60.0  # seconds
 _KEEP_TITLE, _OLD_TITLE = "\x1b[22;2t", "\x1b[23;2t"
 
 
-class Caller:
+class Notifier:
     """Sends what is due to the terminal, and starts the operator's own program."""
 
     def __init__(self, screen: Screen, output: Output) -> None:
@@ -82,7 +82,7 @@ class Caller:
         self._programs: set[asyncio.Task[None]] = set()
 
     def __repr__(self) -> str:
-        return f"<Caller {self._title!r} programs={len(self._programs)}>"
+        return f"<Notifier {self._title!r} programs={len(self._programs)}>"
 
     def call(self) -> None:
         """Call for what is due now, and keep the title true."""

@@ -11,7 +11,7 @@ from crabhook.broker.desk import Desk
 from crabhook.model.choices import PASS_ALONE, Beside
 from crabhook.model.order import OrderKind
 from crabhook.ui.answers import Answers
-from crabhook.ui.cards.context import Surroundings
+from crabhook.ui.cards.context import CardContexts
 from crabhook.ui.commands.decide import suggestions
 from crabhook.ui.full.dialogs import mcp_form, plan
 from crabhook.ui.full.dialogs.bulk import Marks
@@ -42,7 +42,7 @@ class Work:
         self.forms = Forms()
         self.fillings = Fillings(desk)
         self.plans = Plans(desk)
-        self.surroundings = Surroundings(desk)
+        self.surroundings = CardContexts(desk)
         self.edits = Edits()
         self.messages: dict[int, str] = {}
         self.quiet: set[int] = set()

@@ -8,8 +8,8 @@ from crabhook.broker.card import Card
 from crabhook.broker.desk import Desk, News
 from crabhook.ui.cards.summary import brief
 from crabhook.ui.commands.orders import order_line
-from crabhook.ui.plain.interpreter import Clerk
-from crabhook.ui.plain.output import Teller, Write, outcome_line
+from crabhook.ui.plain.interpreter import Interpreter
+from crabhook.ui.plain.output import OutputQueue, Write, outcome_line
 from crabhook.ui.secrets import covered
 
 FAREWELL = 1.0  # seconds; whoever does not read the last lines by then is gone
@@ -25,24 +25,24 @@ async def run(
     many milliseconds, in which `undo` takes it back; what is held when the
     operator leaves was never given.
     """
-    teller = Teller(desk)
-    clerk = Clerk(desk, teller, take_back_ms / 1000)
+    output = OutputQueue(desk)
+    interpreter = Interpreter(desk, output, take_back_ms / 1000)
 
     def hear(news: News) -> None:
-        teller.hear(news)
-        clerk.hear(news)
+        output.hear(news)
+        interpreter.hear(news)
 
-    teller.say(f"· crabhook, plain desk: {len(desk.waiting())} waiting; help lists the words")
+    output.say(f"· crabhook, plain desk: {len(desk.waiting())} waiting; help lists the words")
     for wrong in desk.troubles():
-        teller.say(f"! {brief(wrong, covered)}")
+        output.say(f"! {brief(wrong, covered)}")
     for order in desk.orders():
-        teller.say(order_line(order, desk.now()))
+        output.say(order_line(order, desk.now()))
     for card in desk.waiting():
-        teller.hear(card)
+        output.hear(card)
     unsubscribe = desk.subscribe(hear)
-    writing = asyncio.ensure_future(teller.write_to(write))
-    reading = asyncio.ensure_future(clerk.follow(lines))
-    reading.add_done_callback(lambda _: teller.close())
+    writing = asyncio.ensure_future(output.write_to(write))
+    reading = asyncio.ensure_future(interpreter.follow(lines))
+    reading.add_done_callback(lambda _: output.close())
     try:
         await writing
         await reading
@@ -50,7 +50,7 @@ async def run(
         pass  # nobody reads what we write: the operator has gone
     finally:
         unsubscribe()
-        clerk.leave()
+        interpreter.leave()
         for task in (reading, writing):
             task.cancel()
         await asyncio.gather(reading, writing, return_exceptions=True)

@@ -16,20 +16,20 @@ from crabhook.model.order import Order
 from crabhook.policy.rule import Rule
 from crabhook.ui.answers import HELD_BACK, Answers
 from crabhook.ui.cards.summary import brief, project, summary, tool_label
-from crabhook.ui.commands.decide import DECIDING, Given, other_words
+from crabhook.ui.commands.decide import DECIDING, LineDecision, other_words
 from crabhook.ui.commands.orders import keep_going_order, order_line, read_order, read_release
 from crabhook.ui.commands.parse import (
     JUST_NOW,
     Command,
-    Oldest,
+    DefaultTarget,
+    Naming,
     alike,
     first_alike,
     named_cards,
     parse,
 )
-from crabhook.ui.commands.parse import Kind as Naming
 from crabhook.ui.commands.words import WORDS, LineError, help_lines, read_duration
-from crabhook.ui.plain.output import Teller, card_lines
+from crabhook.ui.plain.output import OutputQueue, card_lines
 from crabhook.ui.plain.rules import Remembering
 from crabhook.ui.secrets import covered
 from crabhook.ui.text.clock import countdown
@@ -62,19 +62,19 @@ ASKED_AGAIN = 0.02  # seconds, until it is asked again what the rules say of a c
 _SHORTEST_WAIT = 0.01  # seconds; two clocks never agree to the last digit
 
 
-class Clerk:
-    """Follows lines at a desk; what it has to say goes to the teller."""
+class Interpreter:
+    """Follows lines at a desk; what it has to say goes to the output."""
 
-    def __init__(self, desk: Desk, teller: Teller, take_back: float) -> None:
+    def __init__(self, desk: Desk, output: OutputQueue, take_back: float) -> None:
         self._desk = desk
-        self._teller = teller
-        self._say = teller.say
+        self._output = output
+        self._say = output.say
         self._take_back = take_back
         self._answers = Answers(desk, take_back)
         self._timer: asyncio.TimerHandle | None = None
         self._decided: deque[int] = deque(maxlen=_DECIDED_REMEMBERED)
-        self._oldest = Oldest(desk)
-        self._remembering = Remembering(desk, teller.say)
+        self._default = DefaultTarget(desk)
+        self._remembering = Remembering(desk, output.say)
         self._objected: dict[int, tuple[Card, Decision]] = {}  # changes that rules are against
         self._being_judged: list[tuple[Card, Command]] = []  # changes the rules are asked about
         self._quiet: set[int] = set()  # cards whose agent is not to show what the hook says
@@ -90,7 +90,7 @@ class Clerk:
             self._quiet.discard(news.number)
             self._objected.pop(news.number, None)
         decided = news.state is State.DECIDED and news.number in self._decided
-        self._oldest.look(news, ours=decided or self._following)
+        self._default.look(news, ours=decided or self._following)
         if news.state is State.WAITING and news.number > self._newest:
             self._newest = news.number
             if first := first_alike(news, self._desk.waiting()):
@@ -106,7 +106,7 @@ class Clerk:
                 again, self._being_judged = self._being_judged, []
                 for card, command in again:
                     self._follow_about(card, command, alone=len(again) == 1)
-            await self._teller.room()
+            await self._output.room()
         if count := self._answers.waiting:
             self._complain(f"what was held was not given ({count}): you left before its time")
 
@@ -146,7 +146,7 @@ class Clerk:
             self._follow_about(card, command, alone=len(cards) == 1)
 
     def _follow_about(self, card: Card, command: Command, *, alone: bool) -> None:
-        follow = _ABOUT_A_CARD.get(command.word.name, Clerk._give)
+        follow = _ABOUT_A_CARD.get(command.word.name, Interpreter._give)
         try:
             follow(self, card, command)
         except CrabhookError as error:
@@ -155,7 +155,7 @@ class Clerk:
 
     def _cards(self, command: Command) -> Sequence[Card]:
         if command.target.kind is Naming.OLDEST:
-            return [self._oldest.meant(command.word)]
+            return [self._default.meant(command.word)]
         return named_cards(command.target, self._desk, command.word)
 
     # What the words do with a card.
@@ -196,7 +196,7 @@ class Clerk:
         said = "suppressOutput goes" if on else "no suppressOutput goes"
         self._say(f"· {said} with your decision about #{card.number}: nothing is sent yet")
 
-    def _repeat(self, card: Card, given: Given) -> None:
+    def _repeat(self, card: Card, given: LineDecision) -> None:
         """Have the agent told the same again when it next wants to stop."""
         if given.repeats:
             words = given.decision.reason
@@ -311,25 +311,25 @@ def _is_away(order: Order) -> bool:
     return order.kind is OrderKind.AWAY
 
 
-_ABOUT_A_CARD: Mapping[str, Callable[[Clerk, Card, Command], None]] = {
-    "anyway": Clerk._anyway,  # noqa: SLF001
-    "remember": Clerk._remember,  # noqa: SLF001
-    "undo": Clerk._undo,  # noqa: SLF001 - the table of its own methods
-    "quiet": Clerk._hush,  # noqa: SLF001
-    "show": Clerk._show,  # noqa: SLF001
-    "show secrets": Clerk._show,  # noqa: SLF001
-    "snooze": Clerk._snooze,  # noqa: SLF001
-    "extend": Clerk._extend,  # noqa: SLF001
+_ABOUT_A_CARD: Mapping[str, Callable[[Interpreter, Card, Command], None]] = {
+    "anyway": Interpreter._anyway,  # noqa: SLF001
+    "remember": Interpreter._remember,  # noqa: SLF001
+    "undo": Interpreter._undo,  # noqa: SLF001 - the table of its own methods
+    "quiet": Interpreter._hush,  # noqa: SLF001
+    "show": Interpreter._show,  # noqa: SLF001
+    "show secrets": Interpreter._show,  # noqa: SLF001
+    "snooze": Interpreter._snooze,  # noqa: SLF001
+    "extend": Interpreter._extend,  # noqa: SLF001
 }
 
-_ABOUT_ALL: Mapping[str, Callable[[Clerk, Command], None]] = {
-    "list": Clerk._list,  # noqa: SLF001
-    "help": Clerk._help,  # noqa: SLF001
-    "hold": Clerk._order,  # noqa: SLF001
-    "allow-all": Clerk._order,  # noqa: SLF001
-    "hold-all": Clerk._order,  # noqa: SLF001
-    "away": Clerk._order,  # noqa: SLF001
-    "here": Clerk._here,  # noqa: SLF001
-    "orders": Clerk._orders,  # noqa: SLF001
-    "release": Clerk._release,  # noqa: SLF001
+_ABOUT_ALL: Mapping[str, Callable[[Interpreter, Command], None]] = {
+    "list": Interpreter._list,  # noqa: SLF001
+    "help": Interpreter._help,  # noqa: SLF001
+    "hold": Interpreter._order,  # noqa: SLF001
+    "allow-all": Interpreter._order,  # noqa: SLF001
+    "hold-all": Interpreter._order,  # noqa: SLF001
+    "away": Interpreter._order,  # noqa: SLF001
+    "here": Interpreter._here,  # noqa: SLF001
+    "orders": Interpreter._orders,  # noqa: SLF001
+    "release": Interpreter._release,  # noqa: SLF001
 }

@@ -215,7 +215,7 @@ def feed_line(entry: FeedEntry) -> str:
     return " ".join(part for part in parts if part)
 
 
-class Teller:
+class OutputQueue:
     """Keeps what is to be told until it is written.
 
     It never makes the broker wait: whoever does not read loses events that

@@ -16,7 +16,7 @@ from crabhook.ui.text.width import Speller, cuts, lines_of, wrapped
 LONGEST = 2_000  # letters of a line that are looked at for emphasis; a longer one stands plain
 
 
-class Kind(Enum):
+class LineKind(Enum):
     """What a line of Markdown is."""
 
     TEXT = auto()
@@ -31,7 +31,7 @@ class Kind(Enum):
 class Mark:
     """One line: what it is, its text as it was sent, and what stands before its words."""
 
-    kind: Kind
+    kind: LineKind
     text: str
     head: str = ""
     words: str = ""
@@ -55,11 +55,11 @@ def marks_of(text: str) -> Iterator[Mark]:
         found = _FENCE.match(line[:LONGEST])
         if fence:
             ends = found and found["fence"].startswith(fence) and line.strip() == found["fence"]
-            yield Mark(Kind.FENCE if ends else Kind.CODE, raw)
+            yield Mark(LineKind.FENCE if ends else LineKind.CODE, raw)
             fence = "" if ends else fence
         elif found:
             fence = found["fence"]
-            yield Mark(Kind.FENCE, raw)
+            yield Mark(LineKind.FENCE, raw)
         else:
             yield _mark(raw, line)
 
@@ -67,24 +67,24 @@ def marks_of(text: str) -> Iterator[Mark]:
 def _mark(raw: str, line: str) -> Mark:
     start = line[:LONGEST]
     if _HEADING.match(start):
-        return Mark(Kind.HEADING, raw)
+        return Mark(LineKind.HEADING, raw)
     if _RULE.fullmatch(start):
-        return Mark(Kind.RULE, raw)
+        return Mark(LineKind.RULE, raw)
     if start.lstrip().startswith("|"):
-        return Mark(Kind.TABLE, raw)
+        return Mark(LineKind.TABLE, raw)
     if found := _LIST.match(start):
         bullet = "·" if found["mark"] in _BULLETS else found["mark"]
         head = f"{found['indent']}{bullet} {found['box'] or ''}"
-        return Mark(Kind.TEXT, raw, head, line[found.end() :])
+        return Mark(LineKind.TEXT, raw, head, line[found.end() :])
     if found := _QUOTE.match(start):
-        return Mark(Kind.TEXT, raw, "> " * found[0].count(">"), line[found.end() :])
+        return Mark(LineKind.TEXT, raw, "> " * found[0].count(">"), line[found.end() :])
     indent = line[: len(start) - len(start.lstrip(" "))]
-    return Mark(Kind.TEXT, raw, indent, line[len(indent) :])
+    return Mark(LineKind.TEXT, raw, indent, line[len(indent) :])
 
 
 def mark_rows(mark: Mark, columns: int, spell: Speller) -> Iterator[tuple[bool, Line]]:
     """Return a line in rows; the flag tells whether a row begins it."""
-    if mark.kind is not Kind.TEXT:
+    if mark.kind is not LineKind.TEXT:
         yield from _plain(mark, columns, spell)
         return
     head = mark.head[: max(columns // 2, 1)]  # blanks, digits and marks of ours: safe as it is
@@ -98,12 +98,12 @@ def mark_rows(mark: Mark, columns: int, spell: Speller) -> Iterator[tuple[bool, 
         yield place == 0, [(style, head) if place == 0 else ("", " " * len(head)), *row]
 
 
-_STYLES = {Kind.HEADING: "heading", Kind.CODE: "string", Kind.TABLE: ""}
+_STYLES = {LineKind.HEADING: "heading", LineKind.CODE: "string", LineKind.TABLE: ""}
 
 
 def _plain(mark: Mark, columns: int, spell: Speller) -> Iterator[tuple[bool, Line]]:
     style = _STYLES.get(mark.kind, "dim")
-    words = mark.kind is Kind.HEADING
+    words = mark.kind is LineKind.HEADING
     rows = wrapped(mark.text.replace("\t", TAB), columns, spell, words=words)
     yield from ((place == 0, [(style, row)]) for place, row in enumerate(rows))
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from crabhook.model.decision import Decision, Verdict
-from crabhook.ui.cards.context import Around, Surroundings, words_line
+from crabhook.ui.cards.context import CardContext, CardContexts, words_line
 from crabhook.ui.text.safe import safe
 from crabhook.ui.text.width import cells
 from tests.support.desk import BrokerDesk
@@ -64,7 +64,7 @@ def test_what_was_decided_before_is_told_as_it_was_when_the_card_was_first_seen(
 
 def test_hostile_words_stay_on_their_line_and_are_safe() -> None:
     for columns in (24, 80):
-        line = words_line(Around("\x1b[2J\n\u202e" * 200), columns, safe)
+        line = words_line(CardContext("\x1b[2J\n\u202e" * 200), columns, safe)
         text = "".join(said for _, said in line)
         assert safe(text) == text
         assert columns - 5 <= cells(text) <= columns
@@ -74,7 +74,7 @@ def test_a_card_that_is_forgotten_is_found_anew() -> None:
     sitting = Sitting()
     sitting.desk.words[1] = "one"
     sitting.ask()
-    around = Surroundings(sitting.desk)
+    around = CardContexts(sitting.desk)
     assert around.of(sitting.card).words == "one"
     sitting.desk.words[1] = "two"
     assert around.of(sitting.card).words == "one"

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crabhook.ui.commands.parse import OLDEST, Command, Kind, Target, parse
+from crabhook.ui.commands.parse import OLDEST, Command, Naming, Target, parse
 from crabhook.ui.commands.words import MAX_LINE, WORDS, LineError
 
 
@@ -28,20 +28,20 @@ from crabhook.ui.commands.words import MAX_LINE, WORDS, LineError
 def test_a_line_is_a_number_a_word_and_what_follows(
     line: str, word: str, number: int | None, rest: str
 ) -> None:
-    target = OLDEST if number is None else Target(Kind.NUMBERS, (number,))
+    target = OLDEST if number is None else Target(Naming.NUMBERS, (number,))
     assert parse(line) == Command(WORDS[word], target, rest)
 
 
 @pytest.mark.parametrize(
     ("line", "word", "target", "rest"),
     [
-        ("1,3,5 allow", "allow", Target(Kind.NUMBERS, (1, 3, 5)), ""),
-        ("#1,#3,1 deny no", "deny", Target(Kind.NUMBERS, (1, 3)), "no"),
-        ("all deny not now", "deny", Target(Kind.ALL), "not now"),
-        ("ALL pass", "pass", Target(Kind.ALL), ""),
-        ("session=3f1c deny no", "deny", Target(Kind.SESSION, session="3f1c"), "no"),
-        ("same=7 allow", "allow", Target(Kind.SAME, (7,)), ""),
-        ("same=#7 answer 1=2", "answer", Target(Kind.SAME, (7,)), "1=2"),
+        ("1,3,5 allow", "allow", Target(Naming.NUMBERS, (1, 3, 5)), ""),
+        ("#1,#3,1 deny no", "deny", Target(Naming.NUMBERS, (1, 3)), "no"),
+        ("all deny not now", "deny", Target(Naming.ALL), "not now"),
+        ("ALL pass", "pass", Target(Naming.ALL), ""),
+        ("session=3f1c deny no", "deny", Target(Naming.SESSION, session="3f1c"), "no"),
+        ("same=7 allow", "allow", Target(Naming.SAME, (7,)), ""),
+        ("same=#7 answer 1=2", "answer", Target(Naming.SAME, (7,)), "1=2"),
     ],
 )
 def test_several_requests_are_named_before_the_word(

@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from crabhook.ui.commands.parse import Kind, Target, alike, first_alike, named_cards, read_target
+from crabhook.ui.commands.parse import Naming, Target, alike, first_alike, named_cards, read_target
 from crabhook.ui.commands.words import WORDS, LineError, Reach
 from tests.support.desk import BrokerDesk
 from tests.support.plain_sitting import bash, sample
@@ -14,13 +14,13 @@ DENY = WORDS["deny"]
     ("text", "target", "rest"),
     [
         ("allow", Target(), "allow"),
-        ("7 allow", Target(Kind.NUMBERS, (7,)), "allow"),
-        ("#7,3 allow", Target(Kind.NUMBERS, (7, 3)), "allow"),
-        ("all", Target(Kind.ALL), ""),
-        ("all deny x", Target(Kind.ALL), "deny x"),
+        ("7 allow", Target(Naming.NUMBERS, (7,)), "allow"),
+        ("#7,3 allow", Target(Naming.NUMBERS, (7, 3)), "allow"),
+        ("all", Target(Naming.ALL), ""),
+        ("all deny x", Target(Naming.ALL), "deny x"),
         ("allow-all x", Target(), "allow-all x"),
-        ("Session=Ab deny x", Target(Kind.SESSION, session="Ab"), "deny x"),
-        ("same=7 allow", Target(Kind.SAME, (7,)), "allow"),
+        ("Session=Ab deny x", Target(Naming.SESSION, session="Ab"), "deny x"),
+        ("same=7 allow", Target(Naming.SAME, (7,)), "allow"),
         ("same=x allow", Target(), "same=x allow"),
         ("7,allow", Target(), "7,allow"),
         ("1234567890 allow", Target(), "1234567890 allow"),

@@ -22,7 +22,7 @@ from prompt_toolkit.utils import get_cwidth
 from crabhook.broker.card import Card
 from crabhook.model.decision import Decision, Verdict
 from crabhook.ui.full.app import run
-from crabhook.ui.options import Attention, DeskOptions, Kind
+from crabhook.ui.options import Attention, CardKind, DeskOptions
 from tests.support.desk import BrokerDesk
 from tests.support.sitting import CLIENT, QUESTIONS, call
 
@@ -406,7 +406,7 @@ async def test_pasted_lines_are_lines_in_the_editor_alone() -> None:
 
 
 async def test_a_bell_rings_for_a_request_and_the_title_counts_it() -> None:
-    every = frozenset(Kind)
+    every = frozenset(CardKind)
     attention = Attention(bell=every, title=every)
     options = DeskOptions(arming_ms=1, take_back_ms=0, attention=attention)
     async with at_the_desk(options) as terminal:

@@ -12,11 +12,11 @@ import pytest
 from prompt_toolkit.data_structures import Size
 from prompt_toolkit.output.vt100 import Vt100_Output
 
-from crabhook.ui.full.notify import Caller
-from crabhook.ui.options import APART, Attention, Kind
+from crabhook.ui.full.notify import Notifier
+from crabhook.ui.options import APART, Attention, CardKind
 from tests.support.sitting import Sitting
 
-EVERY = frozenset(Kind)
+EVERY = frozenset(CardKind)
 
 
 class Called:
@@ -26,7 +26,7 @@ class Called:
         self.sitting = Sitting(attention=Attention(**attention))
         self.written = io.StringIO()
         output = Vt100_Output(self.written, lambda: Size(24, 80), term="xterm", enable_cpr=False)
-        self.caller = Caller(self.sitting.screen, output)
+        self.caller = Notifier(self.sitting.screen, output)
 
     def sent(self) -> str:
         self.caller.call()

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from crabhook.config import SEQUENCES as SETTINGS_KNOW
 from crabhook.ui.full.notify import SEQUENCES, called_by, notification, title, told_to_program
-from crabhook.ui.options import Attention, Kind
+from crabhook.ui.options import Attention, CardKind
 from tests.support.sitting import Sitting
 
 SHAPES = {
@@ -64,7 +64,7 @@ def test_the_title_counts() -> None:
 def test_each_way_calls_for_its_own_kinds() -> None:
     sitting = cards(1)
     sitting.happen("Stop")
-    attention = Attention(bell=frozenset({Kind.STOP}), notify=frozenset(Kind))
+    attention = Attention(bell=frozenset({CardKind.STOP}), notify=frozenset(CardKind))
     called = called_by(attention, sitting.desk.waiting())
     assert {name: [card.number for card in found] for name, found in called.items()} == {
         "bell": [2],

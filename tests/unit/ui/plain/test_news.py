@@ -14,7 +14,7 @@ from crabhook.model.ending import AnsweredAtAgent, Ended, Follows, TimeUp
 from crabhook.model.event import Event, ToolCall
 from crabhook.model.order import Order
 from crabhook.model.request import Request
-from crabhook.ui.plain.output import BACKLOG, Teller, card_lines, feed_line, tell
+from crabhook.ui.plain.output import BACKLOG, OutputQueue, card_lines, feed_line, tell
 from tests.support.desk import BrokerDesk
 from tests.support.observed import OBSERVED
 
@@ -134,7 +134,7 @@ def test_what_becomes_of_an_order_is_the_desks_own_news() -> None:
 
 
 class Reader:
-    """Someone who reads what a teller writes, and may stop reading."""
+    """Someone who reads what a output writes, and may stop reading."""
 
     def __init__(self) -> None:
         self.lines: list[str] = []
@@ -149,23 +149,23 @@ class Reader:
         return [line for line in self.lines if line.startswith(start)]
 
 
-async def told(teller: Teller, reader: Reader) -> Reader:
-    teller.close()
-    await teller.write_to(reader.write)
+async def told(output: OutputQueue, reader: Reader) -> Reader:
+    output.close()
+    await output.write_to(reader.write)
     return reader
 
 
 async def test_a_cards_whole_life_is_told_in_order_and_once() -> None:
     desk, reader = BrokerDesk(), Reader()
-    teller = Teller(desk)
-    desk.subscribe(teller.hear)
-    writing = asyncio.create_task(teller.write_to(reader.write))
+    output = OutputQueue(desk)
+    desk.subscribe(output.hear)
+    writing = asyncio.create_task(output.write_to(reader.write))
     hook = desk.ask(sample("PermissionRequest-Bash"))
     await asyncio.sleep(0)
     desk.answer(1, ALLOW)
     await asyncio.sleep(0)
     desk.deliver(hook)
-    teller.close()
+    output.close()
     await writing
     assert reader.lines[-3:] == ["", "#1 ALLOWED", "#1 delivered"]
     assert reader.starting("#1 ") == [reader.lines[0], "#1 ALLOWED", "#1 delivered"]
@@ -174,18 +174,18 @@ async def test_a_cards_whole_life_is_told_in_order_and_once() -> None:
 
 async def test_a_feed_entry_of_a_card_that_was_never_shown_is_told() -> None:
     desk = BrokerDesk()
-    teller = Teller(desk)
-    teller.hear(FeedEntry(0.0, Event("claude", "PreToolUse", "s"), "ALLOWED by a rule", 9))
-    reader = await told(teller, Reader())
+    output = OutputQueue(desk)
+    output.hear(FeedEntry(0.0, Event("claude", "PreToolUse", "s"), "ALLOWED by a rule", 9))
+    reader = await told(output, Reader())
     assert reader.lines == ["· PreToolUse session=s… ALLOWED by a rule"]
 
 
 async def test_a_reader_who_stops_loses_what_went_by_but_never_a_request_or_an_outcome() -> None:
     desk, reader = BrokerDesk(), Reader()
-    teller = Teller(desk)
-    desk.subscribe(teller.hear)
+    output = OutputQueue(desk)
+    desk.subscribe(output.hear)
     shown = desk.ask(sample("PermissionRequest-Bash"))
-    writing = asyncio.create_task(teller.write_to(reader.write))
+    writing = asyncio.create_task(output.write_to(reader.write))
     await asyncio.sleep(0)
     reader.reads.clear()
     for number in range(BACKLOG + 50):
@@ -195,7 +195,7 @@ async def test_a_reader_who_stops_loses_what_went_by_but_never_a_request_or_an_o
         desk.leave(desk.ask(sample("PermissionRequest-Bash", session_id=f"brief{number}")))
     desk.ask(sample("PermissionRequest-Bash", session_id="waits"))
     reader.reads.set()
-    teller.close()
+    output.close()
     await writing
     assert [line.split(" session")[0] for line in reader.starting("#")] == [
         "#1 PermissionRequest Bash",
@@ -211,28 +211,28 @@ async def test_a_reader_who_stops_loses_what_went_by_but_never_a_request_or_an_o
 
 async def test_of_a_card_that_was_told_or_has_ended_no_payload_is_kept() -> None:
     desk = BrokerDesk()
-    teller = Teller(desk)
-    desk.subscribe(teller.hear)
+    output = OutputQueue(desk)
+    desk.subscribe(output.hear)
     ended = desk.ask(sample("PermissionRequest-Bash"))
     desk.leave(ended)
-    assert teller._queue[1].event.fields == {}  # type: ignore[union-attr]
+    assert output._queue[1].event.fields == {}  # type: ignore[union-attr]
     desk.ask(sample("PermissionRequest-Bash", session_id="waits"))
-    await told(teller, Reader())
-    assert teller._shown[2].event.fields == {}
-    assert teller._over[1].event.fields == {}
+    await told(output, Reader())
+    assert output._shown[2].event.fields == {}
+    assert output._over[1].event.fields == {}
 
 
 async def test_there_is_room_again_once_the_reader_goes_on() -> None:
     desk, reader = BrokerDesk(), Reader()
-    teller = Teller(desk)
+    output = OutputQueue(desk)
     for number in range(BACKLOG):
-        teller.say(f"· {number}")
-    waiting = asyncio.create_task(teller.room())
+        output.say(f"· {number}")
+    waiting = asyncio.create_task(output.room())
     await asyncio.sleep(0.01)
     assert not waiting.done()
-    writing = asyncio.create_task(teller.write_to(reader.write))
+    writing = asyncio.create_task(output.write_to(reader.write))
     await asyncio.wait_for(waiting, 5)
-    teller.close()
+    output.close()
     await writing
     assert len(reader.lines) == BACKLOG
 
@@ -241,10 +241,10 @@ async def test_what_the_writer_raises_ends_the_telling() -> None:
     async def gone(_: str) -> None:
         raise BrokenPipeError
 
-    teller = Teller(BrokerDesk())
-    teller.say("· x")
+    output = OutputQueue(BrokerDesk())
+    output.say("· x")
     with pytest.raises(BrokenPipeError):
-        await teller.write_to(gone)
+        await output.write_to(gone)
 
 
 @pytest.mark.parametrize(("name", "told"), OBSERVED)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crabhook.ui.text.layout import Line
-from crabhook.ui.text.markdown import Kind, mark_rows, marks_of
+from crabhook.ui.text.markdown import LineKind, mark_rows, marks_of
 from crabhook.ui.text.safe import safe
 from crabhook.ui.text.width import cells
 
@@ -22,7 +22,7 @@ def shown(text: str, columns: int = 60) -> list[str]:
     return ["".join(said for _, said in row) for row in rows(text, columns)]
 
 
-def kinds(text: str) -> list[Kind]:
+def kinds(text: str) -> list[LineKind]:
     return [mark.kind for mark in marks_of(text)]
 
 
@@ -30,23 +30,23 @@ def test_headings_code_and_tables_stand_as_they_were_sent() -> None:
     text = "# Plan\n```sh\nrm -rf /\n# a comment\n```\n| a | b |\n---"
     assert shown(text) == text.split("\n")
     assert kinds(text) == [
-        Kind.HEADING,
-        Kind.FENCE,
-        Kind.CODE,
-        Kind.CODE,
-        Kind.FENCE,
-        Kind.TABLE,
-        Kind.RULE,
+        LineKind.HEADING,
+        LineKind.FENCE,
+        LineKind.CODE,
+        LineKind.CODE,
+        LineKind.FENCE,
+        LineKind.TABLE,
+        LineKind.RULE,
     ]
 
 
 def test_a_fence_is_closed_by_one_as_long_and_by_nothing_else() -> None:
     assert kinds("````\n```\n~~~~\n````\n# h") == [
-        Kind.FENCE,
-        Kind.CODE,
-        Kind.CODE,
-        Kind.FENCE,
-        Kind.HEADING,
+        LineKind.FENCE,
+        LineKind.CODE,
+        LineKind.CODE,
+        LineKind.FENCE,
+        LineKind.HEADING,
     ]
 
 

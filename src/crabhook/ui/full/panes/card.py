@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from crabhook.model.request import Origin
     from crabhook.ui.full.dialogs.plan import PlanNotes
     from crabhook.ui.full.keyrow import Key
-    from crabhook.ui.full.panes.rows import Standing
+    from crabhook.ui.full.panes.rows import CardRow
     from crabhook.ui.full.screen import Screen
     from crabhook.ui.text.clock import Clock
     from crabhook.ui.text.layout import Content
@@ -98,7 +98,7 @@ def _first(key: Key) -> str:
     return key.shown if key.shown == "1-9" else key.shown.split(" ")[0]
 
 
-def head_lines(standing: Standing, sheet: Sheet, clock: Clock) -> list[Line]:
+def head_lines(standing: CardRow, sheet: Sheet, clock: Clock) -> list[Line]:
     """Return two rows above a card's content; what they cut short stands whole in the content."""
     return [
         ends(_title(standing, sheet), _facts(standing.card, sheet), sheet.columns),
@@ -106,7 +106,7 @@ def head_lines(standing: Standing, sheet: Sheet, clock: Clock) -> list[Line]:
     ]
 
 
-def _title(standing: Standing, sheet: Sheet) -> Line:
+def _title(standing: CardRow, sheet: Sheet) -> Line:
     card = standing.card
     asked = " → ".join(brief(leg.event.name, sheet.spell) for leg in card.requests)
     told = card.event.tool is not None or len(card.requests) > 1
@@ -137,11 +137,11 @@ def _place(card: Card, sheet: Sheet) -> Line:
     )
 
 
-def _sending(standing: Standing, clock: Clock) -> Line:
+def _sending(standing: CardRow, clock: Clock) -> Line:
     return [("", "    "), *standing.sending(clock)] if standing.held else []
 
 
-def _outcome(standing: Standing, sheet: Sheet) -> Line:
+def _outcome(standing: CardRow, sheet: Sheet) -> Line:
     """Return how an ended card ended, and why."""
     if not standing.ended:
         return []

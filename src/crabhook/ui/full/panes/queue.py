@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from crabhook.broker.card import Card
 from crabhook.broker.desk import Desk
 from crabhook.broker.states import State
-from crabhook.ui.options import Kind, kind_of
+from crabhook.ui.options import CardKind, kind_of
 
 
 class Queue:
@@ -41,7 +41,7 @@ class Queue:
         return self._handed_out
 
     @property
-    def kinds(self) -> Mapping[Kind, int]:
+    def kinds(self) -> Mapping[CardKind, int]:
         """How many cards of each kind there are."""
         return self._kinds
 

@@ -17,7 +17,7 @@ from crabhook.model.event import Event
 from crabhook.model.fields import How, Told
 from crabhook.model.jsontext import Value
 from crabhook.ui.cards.context import (
-    Around,
+    CardContext,
     because_rows,
     before_rows,
     limit_rows,
@@ -145,7 +145,7 @@ _SHOW: Mapping[How, _Show] = {
 
 LOOKED_AT = 100_000  # letters of a text in which hidden ones are counted
 _PATCH = "*** Begin Patch"
-_NOTHING = Around()
+_NOTHING = CardContext()
 
 _Input: TypeAlias = dict[str, Any]
 
@@ -155,7 +155,7 @@ class TextContent:
     """A request to read from its first row to its last, with what is known around it."""
 
     card: Card
-    around: Around = _NOTHING
+    around: CardContext = _NOTHING
 
     @property
     def key(self) -> Hashable:
@@ -173,7 +173,7 @@ class TextContent:
         return Item(key, lambda sheet: request_rows(self.card, sheet, self.around))
 
 
-def request_rows(card: Card, sheet: Sheet, around: Around = _NOTHING) -> Iterator[Line]:
+def request_rows(card: Card, sheet: Sheet, around: CardContext = _NOTHING) -> Iterator[Line]:
     """Return all there is to read about a card."""
     first, *others = [request.event for request in card.requests]
     yield from _warning(first)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from crabhook.broker.card import Card, FeedEntry
 from crabhook.broker.states import State
 from crabhook.model.bounded_dict import Bounded
-from crabhook.ui.answers import Held
+from crabhook.ui.answers import HeldAnswer
 from crabhook.ui.cards.summary import (
     agent_label,
     brief,
@@ -23,7 +23,7 @@ HELD_BAR = 6  # cells
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class CardRow:
     """A card as the operator has it before them.
 
     `armed`: keys may decide it.  `marked`: it is to be decided with others.
@@ -32,7 +32,7 @@ class Standing:
     card: Card
     selected: bool = False
     armed: bool = False
-    held: Held | None = None
+    held: HeldAnswer | None = None
     marked: bool = False
 
     @property
@@ -144,7 +144,7 @@ class WordsOfCards:
         return words
 
 
-def card_row(standing: Standing, words: Words, clock: Clock, columns: int) -> Line:
+def card_row(standing: CardRow, words: Words, clock: Clock, columns: int) -> Line:
     """Return the row of a card in the queue."""
     widths = next(widths for least, widths in _WIDTHS if columns >= least)
     style = standing.style
@@ -164,7 +164,7 @@ def card_row(standing: Standing, words: Words, clock: Clock, columns: int) -> Li
     return ends(left, [("", " "), *_state(standing, clock, widths.bar), ("", " ")], columns)
 
 
-def _state(standing: Standing, clock: Clock, bar_cells: int) -> Line:
+def _state(standing: CardRow, clock: Clock, bar_cells: int) -> Line:
     """Return what stands at the end of a row: how it ended, or the time that goes by."""
     card = standing.card
     if standing.ended:

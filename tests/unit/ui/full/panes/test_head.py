@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from crabhook.model.decision import Decision, Verdict
 from crabhook.ui.full.panes.card import head_lines
-from crabhook.ui.full.panes.rows import Standing
+from crabhook.ui.full.panes.rows import CardRow
 from crabhook.ui.text.clock import Clock
 from crabhook.ui.text.layout import Sheet, line_cells
 from crabhook.ui.text.safe import safe
@@ -12,7 +12,7 @@ from tests.support.sitting import Sitting, call
 
 
 def head(sitting: Sitting, columns: int = 78) -> list[str]:
-    lines = head_lines(Standing(sitting.card), Sheet(columns, safe), Clock(sitting.desk.now(), 0))
+    lines = head_lines(CardRow(sitting.card), Sheet(columns, safe), Clock(sitting.desk.now(), 0))
     assert len(lines) == 2
     return ["".join(text for _, text in line) for line in lines]
 
@@ -56,6 +56,6 @@ def test_a_head_never_shifts_what_stands_below_it() -> None:
     sitting = Sitting()
     sitting.ask(cwd="/very" * 100, permission_mode="x" * 100, agent_id="a", agent_type="y" * 200)
     for columns in (20, 40, 200):
-        lines = head_lines(Standing(sitting.card), Sheet(columns, safe), Clock(0, 0))
+        lines = head_lines(CardRow(sitting.card), Sheet(columns, safe), Clock(0, 0))
         assert len(lines) == 2
         assert all(line_cells(line) <= columns for line in lines)

@@ -9,7 +9,7 @@ import pytest
 
 from crabhook.broker.card import FeedEntry
 from crabhook.model.event import Event
-from crabhook.ui.full.panes.rows import WORDS_KEPT, Standing, WordsOfCards, card_row, feed_rows
+from crabhook.ui.full.panes.rows import WORDS_KEPT, CardRow, WordsOfCards, card_row, feed_rows
 from crabhook.ui.text.clock import Clock
 from crabhook.ui.text.layout import line_cells
 from crabhook.ui.text.safe import safe
@@ -20,7 +20,7 @@ from tests.support.sitting import Sitting, call
 def row(sitting: Sitting, columns: int) -> str:
     clock = Clock(sitting.desk.now(), 0)
     words = WordsOfCards(safe).of(sitting.card)
-    line = card_row(Standing(sitting.card, selected=True, armed=True), words, clock, columns)
+    line = card_row(CardRow(sitting.card, selected=True, armed=True), words, clock, columns)
     assert line_cells(line) == columns
     return "".join(text for _, text in line)
 

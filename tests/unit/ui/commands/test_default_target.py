@@ -1,6 +1,6 @@
 import pytest
 
-from crabhook.ui.commands.parse import JUST_NOW, Oldest
+from crabhook.ui.commands.parse import JUST_NOW, DefaultTarget
 from crabhook.ui.commands.words import WORDS, LineError
 from tests.support.desk import BrokerDesk
 from tests.support.plain_sitting import bash
@@ -8,13 +8,13 @@ from tests.support.plain_sitting import bash
 ALLOW, SHOW = WORDS["allow"], WORDS["show"]
 
 
-def desk_with(*commands: str) -> tuple[BrokerDesk, Oldest, list[str]]:
+def desk_with(*commands: str) -> tuple[BrokerDesk, DefaultTarget, list[str]]:
     desk = BrokerDesk()
     hooks = [desk.ask(bash(command)) for command in commands]
-    return desk, Oldest(desk), hooks
+    return desk, DefaultTarget(desk), hooks
 
 
-def look(oldest: Oldest, desk: BrokerDesk, number: int, *, ours: bool) -> None:
+def look(oldest: DefaultTarget, desk: BrokerDesk, number: int, *, ours: bool) -> None:
     card = desk.card(number)
     assert card is not None
     oldest.look(card, ours=ours)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TextIO, cast
 
 import pytest
 
-from crabhook.ui.terminal import Glass
+from crabhook.ui.terminal import NonBlockingOutput
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,27 +29,27 @@ def terminal() -> Iterator[tuple[int, TextIO]]:
 
 async def test_what_a_terminal_takes_at_once_is_on_it_and_nobody_waits() -> None:
     with terminal() as (master, standard):
-        glass = Glass.over(standard)
-        assert glass is not None
+        stream = NonBlockingOutput.over(standard)
+        assert stream is not None
         done: list[str] = []
-        assert glass.write(b"hello") == 5
-        assert not glass.busy
-        glass.then(lambda: done.append("drawn"))
+        assert stream.write(b"hello") == 5
+        assert not stream.busy
+        stream.then(lambda: done.append("drawn"))
         assert done == ["drawn"]
         assert os.read(master, 100) == b"hello"
-        await glass.close()
+        await stream.close()
 
 
 async def test_what_it_does_not_take_comes_later_whole_and_in_order() -> None:
     with terminal() as (master, standard):
-        glass = Glass.over(standard)
-        assert glass is not None
+        stream = NonBlockingOutput.over(standard)
+        assert stream is not None
         sent = bytes(range(256)) * 1000
         done: list[str] = []
-        glass.write(sent)
-        glass.write(b"end")
-        assert glass.busy
-        glass.then(lambda: done.append("drawn"))
+        stream.write(sent)
+        stream.write(b"end")
+        assert stream.busy
+        stream.then(lambda: done.append("drawn"))
         assert not done
         taken = b""
         os.set_blocking(master, False)
@@ -60,33 +60,33 @@ async def test_what_it_does_not_take_comes_later_whole_and_in_order() -> None:
         assert taken == sent + b"end"
         await asyncio.sleep(0.01)
         assert done == ["drawn"]
-        assert not glass.busy
-        await glass.close()
+        assert not stream.busy
+        await stream.close()
 
 
 async def test_a_terminal_that_takes_no_more_is_left_in_the_end() -> None:
     with terminal() as (_, standard):
-        glass = Glass.over(standard)
-        assert glass is not None
-        glass.write(b"x" * 1_000_000)
+        stream = NonBlockingOutput.over(standard)
+        assert stream is not None
+        stream.write(b"x" * 1_000_000)
         async with asyncio.timeout(10):
-            await glass.close()
+            await stream.close()
 
 
 async def test_a_terminal_that_is_gone_says_so_and_keeps_nothing() -> None:
     master, slave = pty.openpty()
     with os.fdopen(slave, "w") as standard:
-        glass = Glass.over(standard)
-        assert glass is not None
+        stream = NonBlockingOutput.over(standard)
+        assert stream is not None
         os.close(master)
         with pytest.raises(OSError, match="put"):
-            glass.write(b"hello")
-        assert not glass.busy
-        await glass.close()
+            stream.write(b"hello")
+        assert not stream.busy
+        await stream.close()
 
 
 def test_there_is_no_glass_over_what_is_no_terminal() -> None:
     reading, writing = os.pipe()
     with os.fdopen(writing, "w") as standard:
-        assert Glass.over(cast("TextIO", standard)) is None
+        assert NonBlockingOutput.over(cast("TextIO", standard)) is None
     os.close(reading)
