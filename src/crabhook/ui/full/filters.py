@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum, auto
-from typing import TypeAlias
 
 from crabhook.model.choices import PASS_ALONE, Beside, Choices
 from crabhook.model.decision import Verdict
@@ -55,133 +54,87 @@ class KeyContext:
     keeps: bool = False
 
 
-When: TypeAlias = Callable[[KeyContext], bool]
+class Filter:
+    """A condition of what keys depend on; `&` joins conditions and `~` turns one round."""
+
+    __slots__ = ("_met",)
+
+    def __init__(self, met: Callable[[KeyContext], bool]) -> None:
+        self._met = met
+
+    def __call__(self, context: KeyContext) -> bool:
+        """Whether the condition is met."""
+        return self._met(context)
+
+    def __and__(self, other: "Filter") -> "Filter":
+        """Return the condition that both are met."""
+        return Filter(lambda context: self(context) and other(context))
+
+    def __invert__(self) -> "Filter":
+        """Return the condition that this one is not met."""
+        return Filter(lambda context: not self(context))
 
 
-def at(*modes: Mode) -> When:
+def at(*modes: Mode) -> Filter:
     """Return the condition that keys go to one of these."""
-    return lambda context: context.mode in modes
+    return Filter(lambda context: context.mode in modes)
 
 
-def both(*whens: When) -> When:
-    """Return the condition that all of these are met."""
-    return lambda context: all(when(context) for when in whens)
+always = Filter(lambda _: True)
+away = Filter(lambda context: context.away) & at(Mode.QUEUE, Mode.TEXT)
+here = ~Filter(lambda context: context.away) & at(Mode.QUEUE, Mode.TEXT)
+without_form = ~Filter(lambda context: context.form)
+_card = Filter(lambda context: context.card)
+_waits = Filter(lambda context: context.waits)
+_marked = Filter(lambda context: context.marked)
+_plan = Filter(lambda context: context.plan)
+
+with_a_card = _card & at(Mode.QUEUE)
+"""In the queue, with a card to go into."""
+in_view = _waits & at(Mode.QUEUE, Mode.TEXT, Mode.FORM)
+"""At a card that waits, wherever it is looked at."""
+deciding = in_view & ~_marked
+"""At a card that waits, to be decided alone: while some are marked, keys decide those."""
+markable = _waits & at(Mode.QUEUE, Mode.TEXT)
+"""At a card that waits and whose keys are not taken by its form."""
+with_marks = _marked & at(Mode.QUEUE, Mode.TEXT)
+"""While cards are marked and the queue or a request is looked at."""
+answering = _waits & ~without_form & at(Mode.QUEUE, Mode.FORM)
+"""At a card whose questions wait, in the form or still in the queue."""
+in_the_form = _waits & at(Mode.FORM)
+"""In a form that waits."""
+reviewing = _waits & at(Mode.REVIEW)
+"""Before answers that could be sent."""
+filling = _waits & Filter(lambda context: context.fields) & at(Mode.FILL)
+"""In a form of an MCP server that waits."""
+noting = _waits & _plan & at(Mode.NOTES)
+"""On the lines of a plan that waits."""
+with_plan = _plan & without_form & deciding
+"""At a plan that waits, to be decided alone."""
+with_changes = _plan & Filter(lambda context: context.revised) & at(Mode.QUEUE, Mode.TEXT)
+"""At a plan that followed a denied one."""
+keeping = Filter(lambda context: context.keeps) & at(Mode.BOX)
+"""At a line that is only kept."""
+turning = Filter(lambda context: context.turns) & at(Mode.MENU)
+"""In a list with something to change about all its rows."""
+taking_back = Filter(lambda context: context.held) & at(
+    Mode.QUEUE, Mode.TEXT, Mode.FORM, Mode.REVIEW
+)
+"""While an allow is held and the request can be seen."""
 
 
-def no(when: When) -> When:
-    """Return the condition that this one is not met."""
-    return lambda context: not when(context)
-
-
-def can(verdict: Verdict, beside: Beside = Beside.NOTHING) -> When:
+def can(verdict: Verdict, beside: Beside = Beside.NOTHING) -> Filter:
     """Return the condition that the card can be told this, with that beside it."""
-    return lambda context: (
-        deciding(context)
-        and verdict in context.choices.verdicts
-        and beside in context.choices.beside
-    )
+    told = Filter(lambda context: verdict in context.choices.verdicts)
+    return deciding & told & can_carry(beside)
 
 
-def can_carry(beside: Beside) -> When:
+def can_carry(beside: Beside) -> Filter:
     """Return the condition that this can go with some verdict about the card."""
-    return lambda context: deciding(context) and beside in context.choices.beside
+    return deciding & Filter(lambda context: beside in context.choices.beside)
 
 
-def with_a_card(context: KeyContext) -> bool:
-    """In the queue, with a card to go into."""
-    return context.mode is Mode.QUEUE and context.card
-
-
-def in_view(context: KeyContext) -> bool:
-    """At a card that waits, wherever it is looked at."""
-    return context.waits and context.mode in (Mode.QUEUE, Mode.TEXT, Mode.FORM)
-
-
-def deciding(context: KeyContext) -> bool:
-    """At a card that waits, to be decided alone: while some are marked, keys decide those."""
-    return in_view(context) and not context.marked
-
-
-def without_form(context: KeyContext) -> bool:
-    """At something that asks no questions."""
-    return not context.form
-
-
-def suggesting(context: KeyContext) -> bool:
-    """At a card whose agent suggests what to allow from now on."""
-    return context.suggests and not context.form and can(Verdict.ALLOW, Beside.PERMISSIONS)(context)
-
-
-def markable(context: KeyContext) -> bool:
-    """At a card that waits and whose keys are not taken by its form."""
-    return context.waits and context.mode in (Mode.QUEUE, Mode.TEXT)
-
-
-def with_marks(context: KeyContext) -> bool:
-    """While cards are marked and the queue or a request is looked at."""
-    return context.marked and context.mode in (Mode.QUEUE, Mode.TEXT)
-
-
-def answering(context: KeyContext) -> bool:
-    """At a card whose questions wait, in the form or still in the queue."""
-    return context.waits and context.form and context.mode in (Mode.QUEUE, Mode.FORM)
-
-
-def in_the_form(context: KeyContext) -> bool:
-    """In a form that waits."""
-    return context.waits and context.mode is Mode.FORM
-
-
-def filling(context: KeyContext) -> bool:
-    """In a form of an MCP server that waits."""
-    return context.waits and context.fields and context.mode is Mode.FILL
-
-
-def noting(context: KeyContext) -> bool:
-    """On the lines of a plan that waits."""
-    return context.waits and context.plan and context.mode is Mode.NOTES
-
-
-def with_plan(context: KeyContext) -> bool:
-    """At a plan that waits, to be decided alone."""
-    return context.plan and not context.form and deciding(context)
-
-
-def with_changes(context: KeyContext) -> bool:
-    """At a plan that followed a denied one."""
-    return context.plan and context.revised and context.mode in (Mode.QUEUE, Mode.TEXT)
-
-
-def reviewing(context: KeyContext) -> bool:
-    """Before answers that could be sent."""
-    return context.waits and context.mode is Mode.REVIEW
-
-
-def keeping(context: KeyContext) -> bool:
-    """At a line that is only kept."""
-    return context.keeps and context.mode is Mode.BOX
-
-
-def turning(context: KeyContext) -> bool:
-    """In a list with something to change about all its rows."""
-    return context.turns and context.mode is Mode.MENU
-
-
-def taking_back(context: KeyContext) -> bool:
-    """While an allow is held and the request can be seen."""
-    return context.held and context.mode in (Mode.QUEUE, Mode.TEXT, Mode.FORM, Mode.REVIEW)
-
-
-def away(context: KeyContext) -> bool:
-    """While the operator is away and the queue is looked at."""
-    return context.away and context.mode in (Mode.QUEUE, Mode.TEXT)
-
-
-def here(context: KeyContext) -> bool:
-    """While the operator is here and the queue is looked at."""
-    return not context.away and context.mode in (Mode.QUEUE, Mode.TEXT)
-
-
-def always(_context: KeyContext) -> bool:
-    """At any time."""
-    return True
+suggesting = (
+    Filter(lambda context: context.suggests) & without_form & can(Verdict.ALLOW, Beside.PERMISSIONS)
+)
+"""At a card whose agent suggests what to allow from now on."""

@@ -7,15 +7,12 @@ are joined by `_`.
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum, auto
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 from crabhook.broker.card import Card
 from crabhook.model.decision import Decision, Verdict
-from crabhook.ui.full.dialogs.mcp_form_state import FillIn
-from crabhook.ui.full.dialogs.plan import PlanNotes
-from crabhook.ui.full.dialogs.question_state import Form
 from crabhook.ui.full.effects import Effect, Effects, Give
-from crabhook.ui.full.filters import When
+from crabhook.ui.full.filters import Filter
 from crabhook.ui.full.screen import Screen
 
 _SHOWN = {
@@ -32,7 +29,7 @@ _SHOWN = {
 
 
 class Guard(Enum):
-    """When a key is obeyed.  Every row names its own: there is no default.
+    """Filter a key is obeyed.  Every row names its own: there is no default.
 
     FREE: at once, since the key only moves, shows, marks or takes back.  ARMED:
     it does something to a card, or says yes to a page, so not before the card
@@ -47,6 +44,7 @@ class Guard(Enum):
     LINE = auto()
 
 
+_Part = TypeVar("_Part")
 Handler: TypeAlias = Callable[[Screen, str], Effects]
 
 
@@ -65,7 +63,7 @@ class Key:
     does: str
     guard: Guard
     do: Handler
-    when: When
+    when: Filter
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,18 +79,18 @@ class Group:
     first: bool = False
 
 
-def group(title: str, when: When, *rows: tuple[str, str, str, Guard, Handler]) -> Group:
+def group(title: str, when: Filter, *rows: tuple[str, str, str, Guard, Handler]) -> Group:
     """Return a group of keys that apply at the same moments."""
     return Group(title, tuple(_key(when, *row) for row in rows))
 
 
-def first_group(title: str, *rows: tuple[When, str, str, str, Guard, Handler]) -> Group:
+def first_group(title: str, *rows: tuple[Filter, str, str, str, Guard, Handler]) -> Group:
     """Return a group of keys to know first, each with moments of its own."""
     return Group(title, tuple(_key(*row) for row in rows), first=True)
 
 
 def _key(  # noqa: PLR0913, PLR0917 - the columns of a row
-    when: When, keys: str, name: str, does: str, guard: Guard, do: Handler
+    when: Filter, keys: str, name: str, does: str, guard: Guard, do: Handler
 ) -> Key:
     names = tuple(keys.split())
     digits = len(names) == 9 and names[0] == "1"
@@ -133,23 +131,21 @@ def by(do: Callable[[Screen, int], Effects], step: int) -> Handler:
     return lambda screen, _: do(screen, step)
 
 
-def on_card(do: Callable[[Screen, Card], Effects]) -> Handler:
-    """Return a handler that acts on the selected card."""
+def at_card(do: Callable[[Screen, Card], Effects]) -> Handler:
+    """Return the handler for the selected card that needs more of the screen."""
     return lambda screen, _: do(screen, screen.card) if screen.card else ()
 
 
-def on_form(do: Callable[[Form, str], Effects]) -> Handler:
-    """Return a handler that acts on the selected card's questions."""
-    return lambda screen, key: do(screen.form, key) if screen.form else ()
+def _on(part: Callable[[Screen], _Part | None]) -> Callable[[Callable[[_Part], Effects]], Handler]:
+    """Return how to make the handler for a part of the screen."""
+
+    def handler(do: Callable[[_Part], Effects]) -> Handler:
+        return lambda screen, _: () if (found := part(screen)) is None else do(found)
+
+    return handler
 
 
-def on_filling(do: Callable[[Card, FillIn, str], Effects]) -> Handler:
-    """Return a handler that acts on the selected card's form of an MCP server."""
-    return lambda screen, key: (
-        do(screen.card, screen.filling, key) if screen.card and screen.filling else ()
-    )
-
-
-def on_plan(do: Callable[[Card, PlanNotes], Effects]) -> Handler:
-    """Return a handler that acts on the selected card's plan."""
-    return lambda screen, _: do(screen.card, screen.plan) if screen.card and screen.plan else ()
+on_card = _on(lambda screen: screen.card)
+on_form = _on(lambda screen: screen.form)
+on_filling = _on(lambda screen: screen.filling)
+on_plan = _on(lambda screen: screen.plan)

@@ -27,6 +27,7 @@ from crabhook.ui.full.keyrow import (
     Guard,
     Handler,
     Key,
+    at_card,
     by,
     does,
     first_group,
@@ -43,7 +44,7 @@ _LOOKING = when.at(
     Mode.TEXT, Mode.FORM, Mode.REVIEW, Mode.CONFIRM, Mode.HELP, Mode.FILL, Mode.NOTES
 )
 _CHOOSING = when.at(Mode.QUEUE, Mode.MENU)
-_NOT_TYPING = when.no(when.at(Mode.BOX, Mode.EDIT))
+_NOT_TYPING = ~when.at(Mode.BOX, Mode.EDIT)
 _NOT_IN_HELP = when.at(Mode.QUEUE, Mode.TEXT, Mode.FORM, Mode.REVIEW, Mode.FILL, Mode.NOTES)
 _SEEN = when.at(Mode.QUEUE, Mode.TEXT, Mode.FORM, Mode.REVIEW, Mode.CONFIRM, Mode.FILL)
 _QUEUE_OR_TEXT = when.at(Mode.QUEUE, Mode.TEXT)
@@ -51,12 +52,12 @@ _DIGITS = "1 2 3 4 5 6 7 8 9"
 
 # What an allow means for an event that stops, or that tells of a denial.
 _STOPS, _DENIED = when.can(Verdict.KEEP_GOING), when.can(Verdict.RETRY)
-_PLAIN_ALLOW = when.both(when.can(Verdict.ALLOW), when.no(_STOPS), when.no(_DENIED))
-_ALLOWS_CALL = when.both(when.can(Verdict.ALLOW, Beside.NOTE), when.without_form)
-_EDITABLE = when.both(when.can(Verdict.ALLOW, Beside.INPUT), when.without_form)
+_PLAIN_ALLOW = when.can(Verdict.ALLOW) & ~_STOPS & ~_DENIED
+_ALLOWS_CALL = when.can(Verdict.ALLOW, Beside.NOTE) & when.without_form
+_EDITABLE = when.can(Verdict.ALLOW, Beside.INPUT) & when.without_form
 _REPLACEABLE = when.can(Verdict.ALLOW, Beside.OUTPUT)
 _RULED = when.can(Verdict.ALLOW, Beside.RULE)
-_ALLOWS_MODE = when.both(when.can(Verdict.ALLOW, Beside.PERMISSIONS), when.without_form)
+_ALLOWS_MODE = when.can(Verdict.ALLOW, Beside.PERMISSIONS) & when.without_form
 
 FREE, ARMED, ALLOW, LINE = Guard
 
@@ -71,6 +72,24 @@ def _allow(screen: Screen, _: str) -> Effects:
 
 def _enter_line(screen: Screen, _: str) -> Effects:
     return screen.focus.enter_line(screen.card)
+
+
+def _choose_number(screen: Screen, key: str) -> Effects:
+    return question.choose_number(screen.form, key) if screen.form else ()
+
+
+def _fill_in(screen: Screen, _: str) -> Effects:
+    card, form = screen.card, screen.filling
+    return mcp_form.enter(card, form) if card and form else ()
+
+
+def _fill_number(screen: Screen, key: str) -> Effects:
+    return mcp_form.choose(screen.filling, int(key)) if screen.filling else ()
+
+
+def _send_notes(screen: Screen, _: str) -> Effects:
+    card, notes = screen.card, screen.plan
+    return plan.send(card, notes) if card and notes else ()
 
 
 def _marked(verdict: Verdict) -> Handler:
@@ -107,47 +126,42 @@ TABLE: tuple[Group, ...] = (
         ("escape", "back", "do nothing of it, and go back", FREE, _back),
     ),
     group("before sending answers", when.reviewing,
-        ("enter y", "send", "send exactly the answers shown",
-         ARMED, on_form(lambda form, _: question.send(form))),
+        ("enter y", "send", "send exactly the answers shown", ARMED, on_form(question.send)),
     ),
     group("in a form", when.in_the_form,
         ("space", "choose", "choose the marked row, or take the choice back",
-         ARMED, on_form(lambda form, _: question.choose(form))),
+         ARMED, on_form(question.choose)),
         ("enter", "next", "the next question; after the last, the review",
-         FREE, on_form(lambda form, _: question.next_question(form))),
+         FREE, on_form(question.next_question)),
     ),
     group("answering questions", when.answering,
-        (_DIGITS, "choose", "choose that option, or take it back",
-         ARMED, on_form(question.choose_number)),
+        (_DIGITS, "choose", "choose that option, or take it back", ARMED, _choose_number),
         ("o", "own words", "answer the question in your own words",
-         ARMED, on_form(lambda form, _: question.own_words(form))),
-        ("t", "note", "put a note to the model beside the answer",
-         ARMED, on_form(lambda form, _: question.remark(form))),
+         ARMED, on_form(question.own_words)),
+        ("t", "note", "put a note to the model beside the answer", ARMED, on_form(question.remark)),
         ("r", "review & send", "see exactly which answers would be sent",
          FREE, does(Go(Mode.REVIEW))),
     ),
     group("in a form of an MCP server", when.filling,
-        ("enter", "fill in", "choose or type, and go on to the next field",
-         ARMED, on_filling(lambda card, form, _: mcp_form.enter(card, form))),
+        ("enter", "fill in", "choose or type, and go on to the next field", ARMED, _fill_in),
         ("a", "accept…", "see exactly what would be sent, then accept",
-         ARMED, on_card(lambda s, card: mcp_form.accept(card, s.filling))),
+         ARMED, at_card(lambda s, card: mcp_form.accept(card, s.filling))),
         ("d", "decline", "send the form back, refused", ARMED, gives(Verdict.DECLINE)),
         ("c", "cancel", "close the form without an answer", ARMED, gives(Verdict.CANCEL)),
         ("space", "choose", "choose the marked row, or take the choice back",
-         ARMED, on_filling(lambda _, form, _key: mcp_form.choose(form))),
-        (_DIGITS, "", "choose that one of the field's choices",
-         ARMED, on_filling(lambda _, form, key: mcp_form.choose(form, int(key)))),
+         ARMED, on_filling(mcp_form.choose)),
+        (_DIGITS, "", "choose that one of the field's choices", ARMED, _fill_number),
         ("backspace delete", "clear", "give nothing for the field",
-         ARMED, on_filling(lambda _, form, _key: mcp_form.clear(form))),
+         ARMED, on_filling(mcp_form.clear)),
         ("p", "pass", "no opinion: the agent shows the form itself", ARMED, gives(Verdict.PASS)),
     ),
     group("on the lines of a plan", when.noting,
         ("c enter", "note…", "note on the marked line what to change there",
-         ARMED, on_plan(lambda _, notes: plan.note(notes))),
+         ARMED, on_plan(plan.note)),
         ("s", "deny with the notes…",
-         "see the denial that the notes make, then send it", FREE, on_plan(plan.send)),
+         "see the denial that the notes make, then send it", FREE, _send_notes),
         ("backspace delete", "take note back", "take the note on the line back",
-         FREE, on_plan(lambda _, notes: plan.unnote(notes))),
+         FREE, on_plan(plan.unnote)),
     ),
     group("many at once: while requests are marked, these decide the marked ones alone",
         when.with_marks,
@@ -159,21 +173,19 @@ TABLE: tuple[Group, ...] = (
          FREE, _marked(Verdict.ASK)),
         ("p", "pass", "no opinion on all that are marked", FREE, _marked(Verdict.PASS)),
     ),
-    group("", when.both(when.with_marks, when.at(Mode.QUEUE)), ("escape", "unmark", "unmark all",
+    group("", when.with_marks & when.at(Mode.QUEUE), ("escape", "unmark", "unmark all",
          FREE, lambda s, _: bulk.unmark_all(s.marks))),
     first_group(
         "deciding, as far as the request's event can be told",
         (_PLAIN_ALLOW, "a", "allow",
          "a call or a plan: allow it; of questions: the agent shows its own dialog", ALLOW, _allow),
         (when.with_plan, "l", "note on lines…",
-         "go through the plan, and deny it with notes",
-         FREE, on_plan(lambda _, notes: plan.begin(notes))),
+         "go through the plan, and deny it with notes", FREE, on_plan(plan.begin)),
         (when.with_changes, "v", "what changed",
          "the changes since the plan denied before, or the plan",
-         FREE, on_card(lambda s, card: s.work.plans.compare(card))),
+         FREE, at_card(lambda s, card: s.work.plans.compare(card))),
         (_STOPS, "w", "keep going…",
-         "at a stop: it must not, the model reads how to go on",
-         ARMED, on_card(lambda _, card: decide.keep_going(card))),
+         "at a stop: it must not, the model reads how to go on", ARMED, on_card(decide.keep_going)),
         (_STOPS, "a", "let it stop", "at a stop: let the agent stop", ALLOW, _allow),
         (_DENIED, "r", "retry",
          "at a denial of the agent's own: let the model try again", ARMED, gives(Verdict.RETRY)),
@@ -189,13 +201,13 @@ TABLE: tuple[Group, ...] = (
          "a result: change what the model is shown of it", ARMED, _edit),
         (_RULED, "A", "always allow…",
          "allow, by a rule of your own from now on: choose which",
-         ARMED, on_card(lambda s, card: suggestions.offer_rules(card, s.desk))),
+         ARMED, at_card(lambda s, card: suggestions.offer_rules(card, s.desk))),
         (when.suggesting, _DIGITS, "suggestion…",
          "allow, and from now on too: that suggestion of the agent's",
          ARMED, lambda s, key: suggestions.offer_places(s.card, key) if s.card else ()),
         (when.can(Verdict.ACCEPT), "a", "accept…",
          "a form: see what would be sent, then accept",
-         ARMED, on_card(lambda s, card: mcp_form.accept(card, s.filling))),
+         ARMED, at_card(lambda s, card: mcp_form.accept(card, s.filling))),
         (when.can(Verdict.DECLINE), "d", "decline", "a form: send it back, refused",
          ARMED, gives(Verdict.DECLINE)),
         (when.can(Verdict.CANCEL), "c", "cancel", "a form: close it without an answer",
@@ -207,34 +219,33 @@ TABLE: tuple[Group, ...] = (
         (when.can(Verdict.DENY, Beside.INTERRUPT), "D", "deny, end turn…",
          "deny, and end the agent's turn", ARMED, lambda *_: decide.deny(interrupt=True)),
         (_ALLOWS_MODE, "M", "allow+mode…",
-         "allow, and set the agent's permission mode",
-         ARMED, on_card(lambda _, card: suggestions.offer_modes(card))),
+         "allow, and set the agent's permission mode", ARMED, on_card(suggestions.offer_modes)),
         (when.can_carry(Beside.HALT), "x", "stop session…",
          "end the session's turn; its user reads the reason",
-         ARMED, on_card(lambda s, card: decide.halt(card, s.desk))),
+         ARMED, at_card(lambda s, card: decide.halt(card, s.desk))),
         (when.can_carry(Beside.MESSAGE), "m", "message…",
          "a word to the agent's user, sent with whatever you decide",
-         ARMED, on_card(lambda s, card: decide.tell_user(card, s.work.messages))),
+         ARMED, at_card(lambda s, card: decide.tell_user(card, s.work.messages))),
         (when.can_carry(Beside.SUPPRESS), "Q", "",
          "ask its agent not to show the hook's output, whatever you decide, or take that back",
-         ARMED, on_card(lambda s, card: decide.hush(card, s.work.quiet))),
+         ARMED, at_card(lambda s, card: decide.hush(card, s.work.quiet))),
         (when.can(Verdict.DEFER), "f", "",
          "defer: end a run without a screen; resumed, it asks again", ARMED, gives(Verdict.DEFER)),
     ),
     group("its time", when.deciding,
         ("+ =", "wait longer", "let it wait ten minutes longer, if its agent does",
-         FREE, on_card(lambda _, card: decide.extend(card))),
+         FREE, on_card(decide.extend)),
         ("z", "snooze", "put it aside for five minutes, or back",
-         ARMED, on_card(lambda s, card: decide.snooze(card, s.desk.now()))),
+         ARMED, at_card(lambda s, card: decide.snooze(card, s.desk.now()))),
     ),
     group("marking", when.markable,
         ("space", "mark", "mark it, or unmark it, to decide many at once",
-         FREE, on_card(lambda s, card: bulk.mark(card, s.marks))),
+         FREE, at_card(lambda s, card: bulk.mark(card, s.marks))),
         ("*", "mark alike",
          "mark all that ask the very same; again: all of the session",
-         FREE, on_card(lambda s, card: bulk.mark_alike(card, s.selection.waiting(), s.marks))),
+         FREE, at_card(lambda s, card: bulk.mark_alike(card, s.selection.waiting(), s.marks))),
     ),
-    group("in the input box", when.both(when.at(Mode.BOX), when.no(when.keeping)),
+    group("in the input box", when.at(Mode.BOX) & ~when.keeping,
         ("enter", "send", "send the line, or go on to what it would do", LINE, _enter_line),
     ),
     group("", when.keeping, ("enter", "keep",
@@ -277,16 +288,16 @@ TABLE: tuple[Group, ...] = (
     ),
     group("between questions", when.at(Mode.FORM),
         ("left s-tab", "", "the question before",
-         FREE, on_form(lambda form, _: question.go_question(form, -1))),
+         FREE, on_form(lambda form: question.go_question(form, -1))),
         ("right tab", "", "the question after",
-         FREE, on_form(lambda form, _: question.go_question(form, +1))),
+         FREE, on_form(lambda form: question.go_question(form, +1))),
         ("escape", "queue", "back to the queue; the answers are kept", FREE, _back),
     ),
     group("between fields", when.at(Mode.FILL),
         ("s-tab left", "", "the field before",
-         FREE, on_filling(lambda _, form, _key: mcp_form.go_field(form, -1))),
+         FREE, on_filling(lambda form: mcp_form.go_field(form, -1))),
         ("tab right", "next field", "the field after",
-         FREE, on_filling(lambda _, form, _key: mcp_form.go_field(form, +1))),
+         FREE, on_filling(lambda form: mcp_form.go_field(form, +1))),
         ("escape", "queue", "back to the queue; what is filled in is kept", FREE, _back),
     ),
     group("", when.at(Mode.NOTES), ("escape", "queue",

@@ -8,8 +8,8 @@ from collections.abc import Callable, Hashable
 
 from crabhook.broker.card import Card
 from crabhook.broker.desk import Desk
+from crabhook.model.actor import OrderKind
 from crabhook.model.choices import PASS_ALONE, Beside
-from crabhook.model.order import OrderKind
 from crabhook.ui.answers import Answers
 from crabhook.ui.cards.context import CardContexts
 from crabhook.ui.commands.decide import suggestions

@@ -51,7 +51,7 @@ def test_one_is_either_here_or_away() -> None:
 
 
 def test_conditions_join_and_turn_round() -> None:
-    when = m.both(m.at(Mode.QUEUE), m.no(m.with_a_card))
+    when = m.at(Mode.QUEUE) & ~m.with_a_card
     assert when(KeyContext(Mode.QUEUE))
     assert not when(KeyContext(Mode.QUEUE, card=True))
     assert not when(KeyContext(Mode.TEXT))

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from crabhook.model.actor import OrderKind
 from crabhook.model.decision import Verdict
-from crabhook.model.order import Order, OrderKind
+from crabhook.model.order import Order
 from crabhook.ui.full.controller import Controller
 from crabhook.ui.full.effects import Effect, Give, GiveAll, GiveOrder, Go, Say, Snooze
 from crabhook.ui.full.filters import Mode

@@ -5,28 +5,21 @@ is asked about once more loses its mark, so that nothing is decided that has
 changed since.
 """
 
-from __future__ import annotations
-
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from crabhook.broker.card import Card
 from crabhook.broker.states import State
 from crabhook.model.decision import Decision, Verdict
 from crabhook.ui.cards.summary import is_plan, is_question, project, session_label, tool_label
 from crabhook.ui.commands.parse import alike
 from crabhook.ui.full.dialogs.prompts import AskLine, Proposal, Purpose
 from crabhook.ui.full.effects import Effects, GiveAll, Say
+from crabhook.ui.full.filters import Mode
 from crabhook.ui.full.panes.request import request_rows
 from crabhook.ui.text.code import plain_rows
-from crabhook.ui.text.layout import Item, framed
+from crabhook.ui.text.layout import Item, Line, Sheet, framed
 from crabhook.ui.text.width import Speller, wrapped
-
-if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Iterator, Sequence
-
-    from crabhook.broker.card import Card
-    from crabhook.ui.full.filters import Mode
-    from crabhook.ui.text.layout import Line, Sheet
 
 # The marks.
 

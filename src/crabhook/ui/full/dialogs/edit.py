@@ -4,15 +4,16 @@ The law of this file: what is sent is the whole input with the change in it,
 and what is shown as the change is read from what would be sent.
 """
 
-from __future__ import annotations
-
+from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
+from crabhook.broker.card import Card
+from crabhook.broker.desk import Desk
 from crabhook.broker.states import State
 from crabhook.model.choices import Beside
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.errors import CrabhookError, PayloadError
+from crabhook.model.event import ToolCall
 from crabhook.model.jsontext import Value, parse_value, pretty
 from crabhook.ui.commands.decide import RewriteError, edited_field, rewritten
 from crabhook.ui.full.dialogs.prompts import Menu, MenuFilled, Proposal
@@ -21,17 +22,9 @@ from crabhook.ui.full.filters import Mode
 from crabhook.ui.full.text_input import LONGEST_TEXT, TextInput
 from crabhook.ui.text.code import plain_rows, wrap_line
 from crabhook.ui.text.diff import edit_rows
-from crabhook.ui.text.layout import Item, framed
+from crabhook.ui.text.layout import Item, Line, Sheet, framed
 from crabhook.ui.text.safe import TAB
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterator
-
-    from crabhook.broker.card import Card
-    from crabhook.broker.desk import Desk
-    from crabhook.model.event import ToolCall
-    from crabhook.ui.text.layout import Line, Sheet
-    from crabhook.ui.text.width import Speller
+from crabhook.ui.text.width import Speller
 
 # What is edited.
 

@@ -4,27 +4,20 @@ The editor has the terminal to itself, in a process group of its own: a key
 that interrupts it must not interrupt the desk, on which agents wait.
 """
 
-from __future__ import annotations
-
 import os
 import shlex
 import signal
 import subprocess
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import Lock, Timer
-from typing import TYPE_CHECKING
 
 from prompt_toolkit.application import Application, run_in_terminal
 
 from crabhook.model.errors import CrabhookError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from crabhook.ui.full.effects import EditOutside
-
+from crabhook.ui.full.effects import EditOutside
 
 FALLBACK = "vi"
 STOPS_WITHIN = 2.0  # seconds until an editor that does not end when asked to is ended

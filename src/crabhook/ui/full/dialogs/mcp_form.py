@@ -4,11 +4,10 @@ It shows what is asked, what is given so far, and before it is accepted exactly
 what would be sent.
 """
 
-from __future__ import annotations
-
+from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from crabhook.broker.card import Card
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.errors import DecisionError
 from crabhook.ui.cards.summary import brief
@@ -18,13 +17,7 @@ from crabhook.ui.full.effects import Effect, Effects, Give, Go, Reveal, Say
 from crabhook.ui.full.filters import Mode
 from crabhook.ui.full.panes.request import request_rows
 from crabhook.ui.text.code import field_rows, plain_rows, value_rows
-from crabhook.ui.text.layout import Item, framed
-
-if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterator, Mapping
-
-    from crabhook.broker.card import Card
-    from crabhook.ui.text.layout import Line, Sheet
+from crabhook.ui.text.layout import Item, Line, Sheet, framed
 
 # What keys do.
 

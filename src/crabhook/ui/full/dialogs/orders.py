@@ -1,9 +1,9 @@
 """Standing orders: in words, the list to give one or to end one, and being away."""
 
-from __future__ import annotations
+from collections.abc import Callable, Sequence
 
-from typing import TYPE_CHECKING
-
+from crabhook.broker.card import Card
+from crabhook.broker.desk import Desk
 from crabhook.broker.stops import CAP
 from crabhook.model.actor import OrderKind
 from crabhook.model.errors import CrabhookError
@@ -13,14 +13,8 @@ from crabhook.ui.commands.words import read_duration
 from crabhook.ui.full.dialogs.prompts import AskLine, Choice, Menu, Proposal, Purpose, Statement
 from crabhook.ui.full.effects import Effects, EndOrders, GiveOrder, Say
 from crabhook.ui.text.clock import Clock, lasting
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from crabhook.broker.card import Card
-    from crabhook.broker.desk import Desk
-    from crabhook.ui.text.layout import Line
-    from crabhook.ui.text.width import Speller
+from crabhook.ui.text.layout import Line
+from crabhook.ui.text.width import Speller
 
 # Orders in words, as the status line always shows them.
 

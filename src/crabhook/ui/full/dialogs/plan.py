@@ -4,12 +4,12 @@ A plan is denied with notes: the denial's reason quotes each line that has a
 note, so that the model knows what to change where.
 """
 
-from __future__ import annotations
-
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
+from crabhook.broker.card import Card
+from crabhook.broker.desk import Desk
 from crabhook.model.decision import Decision, Verdict
 from crabhook.ui.cards.summary import is_plan
 from crabhook.ui.full.dialogs.prompts import Proposal, Purpose, ask_and_keep
@@ -18,15 +18,8 @@ from crabhook.ui.full.filters import Mode
 from crabhook.ui.full.panes.request import request_rows
 from crabhook.ui.text.code import plain_rows
 from crabhook.ui.text.diff import unified_rows
-from crabhook.ui.text.layout import Item, framed
+from crabhook.ui.text.layout import Item, Line, Sheet, framed
 from crabhook.ui.text.markdown import Mark, mark_rows, marks_of
-
-if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Iterator, Sequence
-
-    from crabhook.broker.card import Card
-    from crabhook.broker.desk import Desk
-    from crabhook.ui.text.layout import Line, Sheet
 
 # Plans and the notes on them.
 

@@ -1,22 +1,15 @@
 """What asks the operator: a list to choose from, a page that asks for a yes, a line to type."""
 
-from __future__ import annotations
-
+from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING
 
 from crabhook.ui.full.effects import Effect, Effects
 from crabhook.ui.full.filters import Mode
+from crabhook.ui.full.text_input import LineInput
 from crabhook.ui.text.code import plain_rows
-from crabhook.ui.text.layout import Content, Item, framed
+from crabhook.ui.text.layout import Content, Item, Line, Sheet, framed
 from crabhook.ui.text.width import clip, wrapped
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterator
-
-    from crabhook.ui.full.text_input import LineInput
-    from crabhook.ui.text.layout import Line, Sheet
 
 # A list to choose from.
 
@@ -64,7 +57,7 @@ class Menu(Effect):
     number: int | None = None
     beneath: tuple[str, str] = ("", "")
     cursor: int = 0
-    turn: Callable[[int], Menu] | None = None
+    turn: "Callable[[int], Menu] | None" = None
     fill: Callable[[], Effects] | None = None
 
     def move(self, step: int) -> None:

@@ -4,31 +4,24 @@ It shows the questions as tabs, the options of one of them row by row, and a
 review of exactly what would be sent.
 """
 
-from __future__ import annotations
-
+from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from crabhook.broker.card import Card
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.errors import QuestionError
 from crabhook.model.jsontext import Value, pretty
+from crabhook.model.question import Option
 from crabhook.ui.cards.summary import brief
 from crabhook.ui.full.dialogs.prompts import Purpose, ask_and_keep
+from crabhook.ui.full.dialogs.question_state import Draft, Form
 from crabhook.ui.full.effects import Effects, Give, Go, Reveal, Say
 from crabhook.ui.full.filters import Mode
 from crabhook.ui.full.panes.request import request_rows
 from crabhook.ui.text.code import plain_rows
-from crabhook.ui.text.layout import Item, framed
+from crabhook.ui.text.layout import Item, Line, Sheet, framed
 from crabhook.ui.text.safe import TAB
 from crabhook.ui.text.width import Speller, cells, clip
-
-if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterator, Mapping
-
-    from crabhook.broker.card import Card
-    from crabhook.model.question import Option
-    from crabhook.ui.full.dialogs.question_state import Draft, Form
-    from crabhook.ui.text.layout import Line, Sheet
 
 # What keys do.
 

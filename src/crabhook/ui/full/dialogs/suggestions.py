@@ -5,30 +5,21 @@ A rule that would have let a denied call through is taken only after a page
 that says so.
 """
 
-from __future__ import annotations
-
+from collections.abc import Callable, Mapping
 from datetime import timedelta
-from typing import TYPE_CHECKING
 
+from crabhook.broker.card import Card
+from crabhook.broker.desk import Desk
 from crabhook.model.decision import Decision, Verdict
-from crabhook.model.jsontext import pretty
-from crabhook.model.suggestion import MODES, PLACES, set_mode
-from crabhook.policy.propose import in_words, until
+from crabhook.model.jsontext import Value, pretty
+from crabhook.model.suggestion import MODES, PLACES, Suggestion, set_mode
+from crabhook.policy.propose import Offer, Offering, in_words, until
+from crabhook.policy.rule import Rule
 from crabhook.ui.cards.summary import brief
 from crabhook.ui.commands.decide import suggestions
 from crabhook.ui.commands.rules import covered, denials, ending, let_through, tried
 from crabhook.ui.full.dialogs.prompts import Beneath, Choice, Menu, MenuFilled, Proposal, Statement
 from crabhook.ui.full.effects import Effects, Give, Say
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from crabhook.broker.card import Card
-    from crabhook.broker.desk import Desk
-    from crabhook.model.jsontext import Value
-    from crabhook.model.suggestion import Suggestion
-    from crabhook.policy.propose import Offer, Offering
-    from crabhook.policy.rule import Rule
 
 # What the agent suggests.
 
