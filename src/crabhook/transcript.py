@@ -1,21 +1,29 @@
-"""What was said in a session, from its transcript: its first prompt, and what was said last.
+"""What an agent keeps of a session in files: its transcript, and a plan that an event only names.
 
-The file's name comes from an agent, so it is opened as `ownfile` does, and of its
+The files' names come from an agent, so each is opened as `ownfile` does, and of its
 content only what a person or an assistant said comes back, from a piece of a
 bounded size at either end.  What cannot be read is left out; nothing raises.
+
 Claude Code writes one JSON object a line: {"type": "assistant", "message":
-{"content": [{"type": "text", "text": …}]}}.
+{"content": [{"type": "text", "text": …}]}}.  Gemini CLI's exit_plan_mode says which file
+holds the plan.  It lies where Gemini CLI keeps a session's plans, beside its transcripts:
+…/tmp/PROJECT/chats/….jsonl and …/tmp/PROJECT/SESSION/plans/NAME.  Where its
+user keeps plans elsewhere, the name is all there is to show.
 """
 
 import os
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import PurePosixPath
 
 from crabhook.model.errors import PayloadError
+from crabhook.model.event import Event
 from crabhook.model.jsontext import Value, parse_object
 from crabhook.ownfile import open_own
+from crabhook.policy.paths import LONGEST_PATH
 
 PIECE = 1 << 18  # bytes looked at, at either end
 LONGEST = 4000  # characters of one saying
@@ -150,3 +158,47 @@ def _words(content: Value) -> tuple[tuple[str, ...], tuple[str, ...]]:
         elif block.get("type") == "tool_use" and isinstance(name, str):
             calls.append(name)
     return tuple(texts), tuple(calls)
+
+
+LONGEST_PLAN = 64 * 1024  # bytes of a plan that are read; no person reads past them
+_PLAN_NAME = re.compile(r"\w[\w.-]{0,200}")
+_AGENT_ID = re.compile(r"[A-Za-z0-9_-]{1,100}")
+_SESSION = re.compile(r"[A-Za-z0-9-]{1,100}")
+
+
+def plan_file(event: Event) -> str:
+    """Return where the plan lies that the event asks about; empty where it names none."""
+    given = event.tool.input if event.tool else None
+    name = given.get("plan_filename") if isinstance(given, dict) else None
+    said = event.text("transcript_path")
+    transcript = PurePosixPath(said if len(said) <= LONGEST_PATH else "")
+    if not isinstance(name, str) or not _PLAN_NAME.fullmatch(name):
+        return ""
+    if transcript.parent.name != "chats" or not _SESSION.fullmatch(event.session):
+        return ""
+    return str(transcript.parent.parent / event.session / "plans" / name)
+
+
+def read_plan(path: str) -> str:
+    """Return the beginning of the plan at `path`; empty where nothing can be read.
+
+    A folder on its way may be no link either, so that no name leads to
+    another file than the one it says.  Whatever is wrong, nothing raises.
+    """
+    try:
+        if os.path.realpath(path) != os.path.normpath(path):
+            return ""
+        with open_own(path) as (file, _):
+            return file.read(LONGEST_PLAN).decode("utf-8", "replace").strip()
+    except (OSError, ValueError):  # ValueError: a name that no file can have
+        return ""
+
+
+def transcript_of(event: Event) -> str:
+    """Return where the event's agent keeps its transcript: the session's, or a subagent's own."""
+    path = event.text("agent_transcript_path") or event.text("transcript_path")
+    if not event.agent_id or event.text("agent_transcript_path"):
+        return path
+    if not _AGENT_ID.fullmatch(event.agent_id) or not path.endswith(".jsonl"):
+        return ""
+    return f"{path.removesuffix('.jsonl')}/subagents/agent-{event.agent_id}.jsonl"

@@ -21,7 +21,7 @@ READER = """
 import sys
 sys.path[:0] = [{source!r}]
 from crabhook.platforms import PLATFORMS
-from crabhook.server.lastwords import transcript_of
+from crabhook.transcript import transcript_of
 from crabhook.transcript import last_words
 event = PLATFORMS["claude"].read(sys.stdin.buffer.read())
 with open({found!r}, "a") as file:

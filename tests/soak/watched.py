@@ -39,7 +39,7 @@ MEMORIES = (
     "crabhook.server.bookkeeper._TOLD_KEPT",
     "crabhook.server.law.PROJECTS_KEPT",
     "crabhook.server.offers.KEPT",
-    "crabhook.server.lastwords.KEPT",
+    "crabhook.server.transcripts.WORDS_KEPT",
     "crabhook.store.redact.REMEMBERED",
     "crabhook.ui.plain.interpreter._DECIDED_REMEMBERED",
     "crabhook.ui.plain.output._ENDED_REMEMBERED",

@@ -42,10 +42,9 @@ from crabhook.platforms.interface import Platform
 from crabhook.policy.ruling import Ruling
 from crabhook.server.bookkeeper import Bookkeeper
 from crabhook.server.keeping import restored
-from crabhook.server.lastwords import LastWords
 from crabhook.server.offers import Offers
 from crabhook.server.place import Place, RefusedError
-from crabhook.server.summaries import Summaries
+from crabhook.server.transcripts import LastWords, Summaries
 from crabhook.server.witness import Witness
 from crabhook.store import entries
 from crabhook.store.change import happened

@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 from crabhook.broker.card import Card
 from crabhook.model.event import Event, ToolCall
 from crabhook.model.request import Origin, Request
-from crabhook.server.lastwords import LastWords, transcript_of
-from crabhook.transcript import LAST, PIECE, last_words
+from crabhook.server.transcripts import LastWords
+from crabhook.transcript import LAST, PIECE, last_words, transcript_of
 from tests.support.examples import examples
 
 HERE = Origin(host=os.uname().nodename)

@@ -12,8 +12,8 @@ import pytest
 from crabhook.model.event import Event
 from crabhook.model.request import Origin, Request
 from crabhook.platforms import PLATFORMS
-from crabhook.server import summaries as module
-from crabhook.server.summaries import Summaries
+from crabhook.server import transcripts as module
+from crabhook.server.transcripts import Summaries
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -72,7 +72,7 @@ async def test_only_so_many_wait_to_be_read_and_so_many_ends_are_remembered(
     transcript: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "MOST_AT_ONCE", 2)
-    monkeypatch.setattr(module, "KEPT", 1)
+    monkeypatch.setattr(module, "ENDS_KEPT", 1)
     told = Told()
     for number in range(5):
         told.one.hear(ended(transcript, session=str(number)))

@@ -7,9 +7,9 @@ import pytest
 
 from crabhook.model.event import Event, ToolCall
 from crabhook.platforms import PLATFORMS
-from crabhook.server.planfile import LONGEST, plan_file, read_plan
+from crabhook.transcript import LONGEST_PLAN, plan_file, read_plan
 
-SAMPLES = Path(__file__).parents[2] / "samples" / "gemini"
+SAMPLES = Path(__file__).parents[1] / "samples" / "gemini"
 SESSION = "0000-1"
 
 
@@ -75,9 +75,9 @@ def test_no_link_is_followed_wherever_it_is(tmp_path: Path, plans: Path) -> None
 
 
 def test_a_long_plan_is_read_to_its_bound_and_broken_letters_do_not_matter(plans: Path) -> None:
-    (plans / "plan.md").write_bytes(b"\xff" + b"x" * 2 * LONGEST)
+    (plans / "plan.md").write_bytes(b"\xff" + b"x" * 2 * LONGEST_PLAN)
     plan = read_plan(str(plans / "plan.md"))
-    assert len(plan) == LONGEST
+    assert len(plan) == LONGEST_PLAN
     assert plan.startswith("\ufffdx")
 
 

@@ -1,0 +1,101 @@
+"""What is read of agents' transcripts, in threads: their last words, and a summary at the end.
+
+The last words say why an agent asks what it asks, and stand beside its card; of a plan
+its own file is read instead.  At a session's end what it was about goes on record.  The
+agent names the file, and only on the machine the hook ran on is it looked for.
+"""
+
+import asyncio
+import os
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from time import monotonic
+
+from crabhook.broker.card import Card
+from crabhook.model.bounded_dict import Bounded
+from crabhook.model.event import Event, Scope
+from crabhook.model.request import Request
+from crabhook.platforms.interface import Platform
+from crabhook.transcript import Summary, last_words, plan_file, read_plan, summary, transcript_of
+
+WORDS_KEPT = 256  # cards whose words are remembered
+
+
+class LastWords:
+    """What the agents of the cards shown lately said last; each file is read once a card."""
+
+    def __init__(self) -> None:
+        self._words: Bounded[int, str | None] = Bounded(WORDS_KEPT)
+        self._host = os.uname().nodename
+
+    def __repr__(self) -> str:
+        return f"<LastWords {len(self._words)}>"
+
+    def of(self, card: Card) -> str | None:
+        """Return the words of the card's agent, or its plan; None while they are being read."""
+        if card.number not in self._words:
+            path, read = _source(card.event)
+            here = card.requests[0].origin.host == self._host
+            if not (here and path):
+                return ""
+            self._words[card.number] = None
+            reading = asyncio.get_running_loop().run_in_executor(None, read, path)
+            reading.add_done_callback(lambda done: self._note(card.number, done))
+        return self._words[card.number]
+
+    def _note(self, number: int, done: "asyncio.Future[str]") -> None:
+        if number in self._words:
+            failed = done.cancelled() or done.exception() is not None
+            self._words[number] = "" if failed else done.result()
+
+
+def _source(event: Event) -> tuple[str, Callable[[str], str]]:
+    """Return the file that tells most about a card, and how it is read."""
+    if plan := plan_file(event):
+        return plan, read_plan
+    return transcript_of(event), last_words
+
+
+MOST_AT_ONCE = 32  # transcripts that wait to be read; past that a session goes without
+AGAIN_AFTER = 10.0  # seconds; several hooks tell of the same end
+ENDS_KEPT = 256  # sessions whose end is remembered for that
+
+Record = Callable[[Request, Summary], object]
+
+
+class Summaries:
+    """Hears of requests, and gives `record` a summary for each that is a session's end."""
+
+    def __init__(self, platforms: Mapping[str, Platform], record: Record) -> None:
+        self._platforms, self._record = platforms, record
+        self._host = os.uname().nodename
+        self._ended: Bounded[tuple[str, str], float] = Bounded(ENDS_KEPT)
+        self._reader = ThreadPoolExecutor(1, "crabhook-summaries")
+        self._waiting = 0
+
+    def __repr__(self) -> str:
+        return f"<Summaries waiting={self._waiting}>"
+
+    def hear(self, request: Request) -> None:
+        """Begin to read the transcript, if this is a session's end; called in the loop."""
+        event = request.event
+        path = event.text("transcript_path")
+        here = request.origin.host == self._host
+        if not (here and path and self._waiting < MOST_AT_ONCE):
+            return
+        over = self._platforms[event.platform].closes(event) is Scope.SESSION
+        if not over or self._is_told_again((event.platform, event.session)):
+            return
+        self._waiting += 1
+        reading = asyncio.get_running_loop().run_in_executor(self._reader, summary, path)
+        reading.add_done_callback(lambda done: self._note(request, done))
+
+    def _is_told_again(self, session: tuple[str, str]) -> bool:
+        now, before = monotonic(), self._ended.pop(session, -AGAIN_AFTER)
+        self._ended[session] = now
+        return now - before < AGAIN_AFTER
+
+    def _note(self, request: Request, done: "asyncio.Future[Summary | None]") -> None:
+        self._waiting -= 1
+        if not done.cancelled() and done.exception() is None and (found := done.result()):
+            self._record(request, found)
