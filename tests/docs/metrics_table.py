@@ -5,8 +5,8 @@ from pathlib import Path
 
 from crabhook.model.decision import Verdict
 from crabhook.platforms import PLATFORMS
-from crabhook.server.families import COUNTERS, GAUGES, ORDERS, REASONS, TIMINGS
-from crabhook.server.metrics import AHEAD, AT_ONCE
+from crabhook.server.metrics.collector import AHEAD, AT_ONCE
+from crabhook.server.metrics.definitions import COUNTERS, GAUGES, ORDERS, REASONS, TIMINGS
 from crabhook.server.tally import OTHER, By, End
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "metrics.md"

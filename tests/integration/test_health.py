@@ -12,7 +12,7 @@ from grpc_health.v1 import health_pb2 as pb
 from grpc_health.v1.health_pb2_grpc import HealthStub
 from prometheus_client.parser import text_string_to_metric_families
 
-from crabhook.server.metrics import Metrics
+from crabhook.server.metrics.collector import Metrics
 from tests.support.client import Client
 from tests.support.http_desk import HttpDesk, call
 from tests.support.service import Service

@@ -52,7 +52,7 @@ from crabhook.store.recorder import OnTrouble, Recorder
 from crabhook.store.retention import Retention
 
 if TYPE_CHECKING:
-    from crabhook.server.metrics import Metrics
+    from crabhook.server.metrics.collector import Metrics
 
 _LOG = logging.getLogger(__name__)
 
@@ -185,7 +185,7 @@ async def _serve(settings: Settings) -> None:
 
 def _metrics() -> "Metrics":
     """Return what measures; for it alone is prometheus_client imported: nobody else waits."""
-    from crabhook.server.metrics import Metrics  # noqa: PLC0415 - see above
+    from crabhook.server.metrics.collector import Metrics  # noqa: PLC0415 - see above
 
     return Metrics()
 

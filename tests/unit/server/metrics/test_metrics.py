@@ -17,9 +17,9 @@ from crabhook.model.order import Order, OrderKind
 from crabhook.platforms import PLATFORMS
 from crabhook.policy.rule import RuleVerdict
 from crabhook.policy.ruling import Ruling
-from crabhook.server import metrics as module
-from crabhook.server.families import COUNTERS, GAUGES, TIMINGS
-from crabhook.server.metrics import Metrics
+from crabhook.server.metrics import collector as module
+from crabhook.server.metrics.collector import Metrics
+from crabhook.server.metrics.definitions import COUNTERS, GAUGES, TIMINGS
 from crabhook.server.runner import Runner
 from crabhook.server.tally import By, End
 from crabhook.store.errors import StoreError

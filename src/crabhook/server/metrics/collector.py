@@ -22,7 +22,7 @@ from prometheus_client.registry import Collector
 
 from crabhook.model.event import Event
 from crabhook.policy.ruling import Ruling
-from crabhook.server.families import COUNTERS, GAUGES, TIMINGS, Timing, Value
+from crabhook.server.metrics.definitions import COUNTERS, GAUGES, TIMINGS, Timing, Value
 from crabhook.server.runner import Judge, Runner
 from crabhook.server.spread import Spread
 from crabhook.server.tally import Tally
