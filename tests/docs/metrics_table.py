@@ -11,7 +11,7 @@ from crabhook.server.tally import OTHER, By, End
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "metrics.md"
 BEGIN, FINISH = (
-    "<!-- metrics: made from src/crabhook/server/families.py -->",
+    "<!-- metrics: made from src/crabhook/server/metrics/definitions.py -->",
     "<!-- end of metrics -->",
 )
 
@@ -35,8 +35,8 @@ TOLD = {
 def _rows() -> Iterator[tuple[str, str, tuple[str, ...]]]:
     for family in (*COUNTERS, *GAUGES):
         yield family.name, family.told, family.labels
-    for timing, told, labels in TIMINGS:
-        yield timing.value, f"{told} A histogram.", labels
+    for timed in TIMINGS:
+        yield timed.name.value, f"{timed.told} A histogram.", timed.labels
 
 
 def table() -> str:

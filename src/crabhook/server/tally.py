@@ -7,7 +7,7 @@ Names an agent made up are counted as "other", so that no agent makes labels.
 
 import logging
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -21,14 +21,11 @@ from crabhook.model.ending import AnsweredAtAgent, Ended, EndReason, TimeUp
 from crabhook.model.event import Event
 from crabhook.model.request import Request
 from crabhook.platforms import PLATFORMS
-from crabhook.server.spread import Spread
 from crabhook.server.witness import Witness
 
 _LOG = logging.getLogger(__name__)
 
 OTHER = "other"
-# 1 ms, where rules and programs answer, to an hour, as long as a request waits.
-WAITS = (0.001, 0.01, 0.1, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600, 1800, 3600)
 
 
 class End(StrEnum):
@@ -105,9 +102,13 @@ class _Waiting:
 
 
 class Tally(Witness):
-    """Counts what a runner does, from its first fact on."""
+    """Counts what a runner does, from its first fact on.
 
-    def __init__(self) -> None:
+    `waited` hears how long each request waited that an operator decided, in seconds.
+    """
+
+    def __init__(self, waited: Callable[[float], object] = lambda _seconds: None) -> None:
+        self._waited = waited
         self.taken_in: Counter[tuple[str, str]] = Counter()
         self.ended: Counter[End] = Counter()
         self.decisions: Counter[tuple[By, str]] = Counter()
@@ -115,7 +116,6 @@ class Tally(Witness):
         self.receipts: Counter[bool] = Counter()
         self.unreadable: Counter[str] = Counter()
         self.strangers = self.returns = self.restored = 0
-        self.waits = Spread(WAITS)
         self._waiting: dict[str, _Waiting] = {}
         self._legs: dict[int, set[str]] = {}
 
@@ -196,7 +196,7 @@ class Tally(Witness):
         if (waited := self._waiting.get(request_id)) is None:
             return
         if by_whom(made.by) is By.OPERATOR:
-            self.waits.add(now - waited.since)
+            self._waited(now - waited.since)
         self._forget(request_id)
         self._decide(made)
 

@@ -5,17 +5,22 @@ this module unless somebody wants metrics.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
+from collections.abc import AsyncIterator, Iterable, Iterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from time import perf_counter
 from typing import ClassVar, TypeVar
 
-from prometheus_client import CollectorRegistry, ProcessCollector, generate_latest
+from prometheus_client import (
+    CollectorRegistry,
+    Histogram,
+    ProcessCollector,
+    disable_created_metrics,
+    generate_latest,
+)
 from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
 from prometheus_client.metrics_core import (
     CounterMetricFamily,
     GaugeMetricFamily,
-    HistogramMetricFamily,
     Metric,
 )
 from prometheus_client.registry import Collector
@@ -24,11 +29,8 @@ from crabhook.model.event import Event
 from crabhook.policy.ruling import Ruling
 from crabhook.server.metrics.definitions import COUNTERS, GAUGES, TIMINGS, Timing, Value
 from crabhook.server.runner import Judge, Runner
-from crabhook.server.spread import Spread
 from crabhook.server.tally import Tally
 
-RULE_TIMES = (0.0001, 0.0005, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5)
-LAGS = (0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5)
 LOOK_EVERY = 1.0  # seconds between two looks at the loop's lag
 AT_ONCE, AHEAD = "at-once", "ahead"
 
@@ -41,9 +43,13 @@ class Metrics(Collector):
     CONTENT_TYPE: ClassVar[str] = CONTENT_TYPE_PLAIN_0_0_4
 
     def __init__(self) -> None:
-        self.tally = Tally()
-        self._judged = {AT_ONCE: Spread(RULE_TIMES), AHEAD: Spread(RULE_TIMES)}
-        self._lag = Spread(LAGS)
+        disable_created_metrics()  # type: ignore[no-untyped-call]  # the stubs leave it out
+        self._timings = {
+            one.name: Histogram(one.name, one.told, one.labels, buckets=one.bounds, registry=None)
+            for one in TIMINGS
+        }
+        self._judged = {when: self._timings[Timing.RULES].labels(when) for when in (AT_ONCE, AHEAD)}
+        self.tally = Tally(self._timings[Timing.WAIT].observe)
         self._runner: Runner | None = None
         self._registry = CollectorRegistry(auto_describe=False)
         self._registry.register(self)
@@ -71,7 +77,7 @@ class Metrics(Collector):
             try:
                 return await judge(event, long=long)
             finally:
-                self._judged[AHEAD if long else AT_ONCE].add(perf_counter() - began)
+                self._judged[AHEAD if long else AT_ONCE].observe(perf_counter() - began)
 
         return judged
 
@@ -92,7 +98,7 @@ class Metrics(Collector):
         while True:
             due = loop.time() + LOOK_EVERY
             await asyncio.sleep(LOOK_EVERY)
-            self._lag.add(max(0.0, loop.time() - due))
+            self._timings[Timing.LOOP_LAG].observe(max(0.0, loop.time() - due))
 
     # What there is to read.
 
@@ -105,19 +111,8 @@ class Metrics(Collector):
             for shown in GAUGES:
                 gauge = GaugeMetricFamily(shown.name, shown.told, labels=shown.labels)
                 yield _filled(gauge, shown.values(self._runner))
-        spreads = self._spreads()
-        for timing, told, names in TIMINGS:
-            histogram = HistogramMetricFamily(timing.value, told, labels=names)
-            for key, spread in spreads[timing].items():
-                histogram.add_metric(key, spread.buckets(), spread.total)
-            yield histogram
-
-    def _spreads(self) -> Mapping[Timing, Mapping[tuple[str, ...], Spread]]:
-        return {
-            Timing.WAIT: {(): self.tally.waits},
-            Timing.RULES: {(when,): spread for when, spread in self._judged.items()},
-            Timing.LOOP_LAG: {(): self._lag},
-        }
+        for timing in self._timings.values():
+            yield from timing.collect()
 
 
 def _filled(family: CounterMetricFamily | GaugeMetricFamily, values: Iterable[Value]) -> Metric:

@@ -42,6 +42,16 @@ class Timing(StrEnum):
     LOOP_LAG = "crabhook_loop_lag_seconds"
 
 
+@dataclass(frozen=True, slots=True)
+class Timed:
+    """A histogram: its name, what it tells, its bounds in seconds, and its labels."""
+
+    name: Timing
+    told: str
+    bounds: Sequence[float]
+    labels: tuple[str, ...] = ()
+
+
 def _word(name: str) -> str:
     return name.lower().replace("_", "-")
 
@@ -163,12 +173,22 @@ GAUGES: Sequence[Family[Runner]] = (
         ("version",),
     ),
 )
-TIMINGS: Sequence[tuple[Timing, str, tuple[str, ...]]] = (
-    (Timing.WAIT, "How long requests waited that the operator decided.", ()),
-    (
+TIMINGS: Sequence[Timed] = (
+    Timed(
+        Timing.WAIT,
+        "How long requests waited that the operator decided.",
+        # 1 ms, where rules and programs answer, to an hour, as long as a request waits.
+        (0.001, 0.01, 0.1, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600, 1800, 3600),
+    ),
+    Timed(
         Timing.RULES,
         "How long the rules took over an event: at once, or a long one ahead, in a thread.",
+        (0.0001, 0.0005, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5),
         ("when",),
     ),
-    (Timing.LOOP_LAG, "How late the server came to what was due; one look a second.", ()),
+    Timed(
+        Timing.LOOP_LAG,
+        "How late the server came to what was due; one look a second.",
+        (0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5),
+    ),
 )

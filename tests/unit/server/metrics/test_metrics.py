@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from prometheus_client.parser import text_string_to_metric_families
 
 from crabhook import __version__
@@ -19,7 +21,7 @@ from crabhook.policy.rule import RuleVerdict
 from crabhook.policy.ruling import Ruling
 from crabhook.server.metrics import collector as module
 from crabhook.server.metrics.collector import Metrics
-from crabhook.server.metrics.definitions import COUNTERS, GAUGES, TIMINGS
+from crabhook.server.metrics.definitions import COUNTERS, GAUGES, TIMINGS, Timed
 from crabhook.server.runner import Runner
 from crabhook.server.tally import By, End
 from crabhook.store.errors import StoreError
@@ -61,8 +63,11 @@ async def test_an_exposition_has_every_family_with_its_words_and_type() -> None:
         assert (found.documentation, found.type) == (family.told, kind)
         assert f"# HELP {family.name} " in text
         assert f"# TYPE {family.name} {kind}" in text
-    for timing, told, _ in TIMINGS:
-        assert (families[timing].documentation, families[timing].type) == (told, "histogram")
+    for one in TIMINGS:
+        assert (families[one.name].documentation, families[one.name].type) == (
+            one.told,
+            "histogram",
+        )
     assert "process_open_fds" in families or sys.platform != "linux"
     assert "_created" not in text
     runner.close()
@@ -145,6 +150,24 @@ async def test_an_agent_that_makes_up_names_makes_no_more_samples() -> None:
 def test_all_labels_are_words_of_our_own() -> None:
     words = [*End, *By, *PLATFORMS, *(name for one in PLATFORMS.values() for name in one.events)]
     assert all(word.replace("-", "").isalpha() for word in words)
+
+
+@pytest.mark.parametrize("timed", TIMINGS, ids=lambda timed: timed.name)
+@given(times=st.lists(st.floats(0, 1e6), max_size=20))
+def test_each_bucket_has_what_was_no_longer_than_its_bound(
+    timed: Timed, times: list[float]
+) -> None:
+    metrics = Metrics()
+    histogram = metrics._timings[timed.name]
+    for one in times:
+        (histogram.labels("ahead") if timed.labels else histogram).observe(one)
+    labels = ("ahead",) if timed.labels else ()
+    seen = shown(metrics)
+    for top in timed.bounds:
+        within = sum(one <= top for one in times)
+        assert seen[f"{timed.name}_bucket", tuple(sorted((*labels, str(float(top)))))] == within
+    assert seen[f"{timed.name}_count", labels] == len(times)
+    assert seen[f"{timed.name}_sum", labels] == pytest.approx(sum(times))
 
 
 async def test_the_judge_is_timed_whatever_it_does() -> None:
