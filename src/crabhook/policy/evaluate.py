@@ -62,7 +62,7 @@ class Law:
 _Match: TypeAlias = tuple[Placed, str]  # a rule, and which of its matchers it was
 
 
-class Judging:
+class Evaluation:
     """Asks the law about each part of one call."""
 
     def __init__(self, law: Law, call: Call, event: Event, surroundings: Surroundings) -> None:
@@ -78,8 +78,8 @@ class Judging:
 
     def ruling(self) -> Ruling:
         """Return the ruling on the whole call."""
-        required = [self._said(part, hidden=False) for part in self._call.required]
-        suspected = [self._said(part, hidden=True) for part in self._call.suspected]
+        required = [self._rule_on(part, hidden=False) for part in self._call.required]
+        suspected = [self._rule_on(part, hidden=True) for part in self._call.suspected]
         hits = [one for one in suspected if one.rank is not Rank.NOTHING]
         parts = tuple(dict.fromkeys(one.part for one in (*required, *hits)))
         against = [one for one in (*required, *hits) if one.rank <= Rank.ASK]
@@ -128,20 +128,20 @@ class Judging:
         verdict, rule = by.part.verdict, by.part.rule
         return Ruling(verdict, rule, why, parts, self._call.troubles, protected)
 
-    def _said(self, part: Part, *, hidden: bool) -> RankedRuling:
-        """Return what is said of one part: the first of deny, protected, ask, allow, pass."""
-        if match := self._first_hit(self._law.deny, part):
+    def _rule_on(self, part: Part, *, hidden: bool) -> RankedRuling:
+        """Return the ruling on one part: the first of deny, protected, ask, allow, pass."""
+        if match := self._first(self._law.deny, part, against=True):
             return ruling_by_rule(Rank.DENY, match, part, hidden=hidden)
         if entry := self._law.protected.concerned(part, self._bases):
             why = f"{entry.what} always reach a person (protected: {entry.name})"
             verdict = RuleVerdict.ASK_OPERATOR
             said = PartRuling(kind_of_part(part), part.text, verdict, None, why, hidden)
             return RankedRuling(Rank.PROTECTED, 0, said)
-        if match := self._first_hit(self._law.ask, part):
+        if match := self._first(self._law.ask, part, against=True):
             return ruling_by_rule(Rank.ASK, match, part, hidden=hidden)
         if not hidden:
             for rank, index in ((Rank.ALLOW, self._law.allow), (Rank.PASS, self._law.leave)):
-                if match := self._first_cover(index, part):
+                if match := self._first(index, part, against=False):
                     return ruling_by_rule(rank, match, part, hidden=hidden)
         nothing = PartRuling(
             kind_of_part(part), part.text, None, None, "no rule speaks of it", hidden
@@ -149,7 +149,7 @@ class Judging:
         return RankedRuling(Rank.NOTHING, 0, nothing)
 
     def _held(self) -> RankedRuling | None:
-        """Return what is said of the files that the call reads with a folder that holds them."""
+        """Return the ruling on the files that the call reads with a folder that holds them."""
         looked_into: set[str] = set()
         if not self._law.wanted:
             return None
@@ -183,7 +183,7 @@ class Judging:
             if part.program in WRITERS:
                 uses.append(FilePart(name, Use.NAMED, where, program=part.program))
             for file in uses:
-                said = self._said(file, hidden=True)
+                said = self._rule_on(file, hidden=True)
                 if said.rank <= Rank.ASK and not self._is_for_all(said, file, part):
                     return question_about_search(said, part)
         if part.program in READ_NOTHING:
@@ -200,22 +200,13 @@ class Judging:
             return False
         return any(self._law.protected.may_be_shown(one, self._bases) for one in file.places)
 
-    def _first_hit(self, index: RuleIndex, part: Part) -> _Match | None:
-        for placed in index.candidates(part):
-            if self._holds(placed):
-                bases = self._bases_for(placed, otherwise=self._here)
-                for text, matcher in placed.rule.pairs:
-                    if matcher.hits(part, bases):
-                        return placed, text
-        return None
-
-    def _first_cover(self, index: RuleIndex, part: Part) -> _Match | None:
-        for placed in index.candidates(part):
-            if self._holds(placed):
-                bases = self._bases_for(placed)
-                for text, matcher in placed.rule.pairs:
-                    if matcher.covers(part, bases):
-                        return placed, text
+    def _first(self, index: RuleIndex, part: Part, *, against: bool) -> _Match | None:
+        """Return the first rule of an index that hits the part, or that covers the part."""
+        for placed in filter(self._holds, index.candidates(part)):
+            bases = self._bases_for(placed, otherwise=self._here if against else "")
+            for text, matcher in placed.rule.pairs:
+                if (matcher.hits if against else matcher.covers)(part, bases):
+                    return placed, text
         return None
 
     def _bases_for(self, placed: Placed, otherwise: str = "") -> Bases:
@@ -323,4 +314,4 @@ class Policy:
 
     def examine_call(self, call: Call, event: Event, surroundings: Surroundings) -> Ruling:
         """As `examine`, of a call that `read_call` has read already in these surroundings."""
-        return Judging(self._law, call, event, surroundings).ruling()
+        return Evaluation(self._law, call, event, surroundings).ruling()

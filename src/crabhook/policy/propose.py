@@ -95,28 +95,15 @@ def propose(
     return tuple(found.values())
 
 
-def tried(
-    proposal: Proposal,
-    past: Iterable[tuple[Event, RuleVerdict]],
-    surroundings_of: Callable[[Event], Surroundings],
-    protected: Protected,
-) -> Trial:
-    """Return what the proposal alone would have done to past calls, given with their verdicts.
-
-    It is tried as if it had been in force then, whenever it is to end.
-    """
-    (trial,) = tried_each((proposal,), past, surroundings_of, protected)
-    return trial
-
-
 def tried_each(
     proposals: Sequence[Proposal],
     past: Iterable[tuple[Event, RuleVerdict]],
     surroundings_of: Callable[[Event], Surroundings],
     protected: Protected,
 ) -> tuple[Trial, ...]:
-    """Return what each proposal alone would have done.
+    """Return what each proposal alone would have done to past calls, given with their verdicts.
 
+    Each is tried as if it had been in force then, whenever it is to end.
     Every past call is read once, and looked at more closely only if all the
     proposals together, with nothing protected, would allow it: few are.
     """

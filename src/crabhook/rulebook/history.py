@@ -10,7 +10,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from pathlib import Path
 from typing import Any
 
 from crabhook.model import actor
@@ -22,8 +21,6 @@ from crabhook.policy.rule import Rule, RuleVerdict
 from crabhook.policy.ruling import Ruling
 from crabhook.rulebook.context import LawOf
 from crabhook.store.actors import actor_in
-from crabhook.store.interface import Query
-from crabhook.store.opening import open_history
 from crabhook.store.record import Kind as Recorded
 from crabhook.store.record import Record
 
@@ -55,18 +52,6 @@ class PastCall:
     def by_person(self) -> bool:
         """Whether an operator decided it, not a rule or an order."""
         return isinstance(self.by, Operator)
-
-
-def past_calls(folder: Path, *, last: int = 0, since: str = "") -> Iterator[PastCall]:
-    """Return the decided calls in the record of a state folder, the oldest first.
-
-    `last`: so many of the latest, 0 for all.  Raises StoreError where there
-    is no record that can be read.
-    """
-    with open_history(folder) as history:
-        yield from calls_in(
-            history.find(Query(kinds=(Recorded.DECIDED.value,), last=last, since=since))
-        )
 
 
 def calls_in(records: Iterable[Record]) -> Iterator[PastCall]:

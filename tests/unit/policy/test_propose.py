@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 
 from crabhook.model.event import Event
-from crabhook.policy.propose import DEFAULT_LIFE, Proposal, propose, tried, tried_each
+from crabhook.policy.propose import DEFAULT_LIFE, Proposal, propose, tried_each
 from crabhook.policy.protected import Protected
 from crabhook.policy.rule import RuleVerdict
 from tests.unit.policy.law import NOW, allowing, bash, call, surroundings, verdict
@@ -102,7 +102,7 @@ def test_a_proposal_shows_what_it_would_have_covered_and_which_denials_it_would_
         (bash("git diff"), RuleVerdict.DENY),
         (bash("git log; rm x"), RuleVerdict.DENY),
     ]
-    trial = tried(wide, past, lambda _: surroundings(), Protected())
+    (trial,) = tried_each((wide,), past, lambda _: surroundings(), Protected())
     assert (trial.covered, trial.denials) == (2, (denied,))
 
 
@@ -120,7 +120,7 @@ def test_several_proposals_are_tried_as_each_would_be_alone() -> None:
         [asked], [asked], [asked, bash("git log")], [asked, bash("git log")],
     ]  # fmt: skip
     for one, trial in zip(offered, trials, strict=True):
-        assert tried(one, past, lambda _: surroundings(), Protected()) == trial
+        assert tried_each((one,), past, lambda _: surroundings(), Protected()) == (trial,)
 
 
 def test_a_proposal_says_what_it_gives_away_beside() -> None:

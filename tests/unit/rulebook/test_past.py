@@ -1,5 +1,6 @@
 """The record's decided calls, as what rules can be tried on."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -8,15 +9,21 @@ from crabhook.model.actor import OWNER, Rule
 from crabhook.model.decision import Decided, Decision, Verdict
 from crabhook.model.event import Event, ToolCall
 from crabhook.policy.rule import RuleVerdict
-from crabhook.rulebook.history import past_calls
+from crabhook.rulebook.history import PastCall, calls_in
 from crabhook.store import entries
 from crabhook.store.change import happened
 from crabhook.store.entries import Circumstances
 from crabhook.store.errors import StoreError
-from crabhook.store.opening import open_writer
-from crabhook.store.record import Entry
+from crabhook.store.interface import Query
+from crabhook.store.opening import open_history, open_writer
+from crabhook.store.record import Entry, Kind
 
 NOON = 1_767_960_000.0  # 2026-01-09T12:00:00Z
+
+
+def past_calls(folder: Path, *, last: int = 0) -> Iterator[PastCall]:
+    with open_history(folder) as history:
+        yield from calls_in(history.find(Query(kinds=(Kind.DECIDED.value,), last=last)))
 
 
 def decided(verdict: Verdict, command: str, *, rule: str = "", card: int | None = 1) -> Entry:

@@ -15,7 +15,7 @@ from posixpath import basename
 
 from crabhook.policy.calls.parts import CommandPart, Deep, FilePart, Use
 from crabhook.policy.context import GlobError, Surroundings, alternatives
-from crabhook.policy.paths import Place, is_within, normal, place
+from crabhook.policy.paths import LONGEST_PATH, Place, is_within, normal, place
 from crabhook.policy.shell.programs import (
     CONTENT_READERS,
     MOVES,
@@ -141,7 +141,7 @@ def _names(argv: Sequence[str]) -> Iterator[str]:
 def _places(name: str, folders: Sequence[str], surroundings: Surroundings) -> Iterator[Place]:
     path = expand_home(name, surroundings.home)
     for folder in folders[:1] if path.startswith("/") else folders:
-        if "\0" in path or len(path) > 4096:
+        if "\0" in path or len(path) > LONGEST_PATH:
             continue
         if " " in path or "\n" in path:  # prose: nobody links such names to secrets
             where = normal(path if path.startswith("/") else f"{folder}/{path}")
@@ -159,7 +159,7 @@ def expand_home(path: str, home: str) -> str:
 
 # With one of these, a pattern or a program is given that way, and each word is a file.
 _SCRIPT_GIVEN = ("--e", "--r", "--f")
-_NO_FILES = frozenset({"/dev/null", "/dev/stdin", "/dev/stdout", "/dev/stderr", "/dev/tty"})
+STREAMS = frozenset({"/dev/null", "/dev/stdin", "/dev/stdout", "/dev/stderr", "/dev/tty"})
 _HOME = Word("~", ("~",), tilde=True)
 
 
@@ -259,7 +259,7 @@ def _places_of(name: str, folders: Folders, surroundings: Surroundings) -> tuple
 
 def is_inside(where: Place, surroundings: Surroundings) -> bool:
     """Whether a file is in the project, by its name and by where its links lead."""
-    if where.named in _NO_FILES:
+    if where.named in STREAMS:
         return True
     if not surroundings.project:
         return False

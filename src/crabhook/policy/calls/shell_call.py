@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from posixpath import basename, dirname
 
 from crabhook.policy.calls.mentioned_files import (
+    STREAMS,
     Folders,
     expand_home,
     files_elsewhere,
@@ -32,8 +33,6 @@ from crabhook.policy.shell.wrappers import unwrapped
 
 _MAX_FOLDERS = 8
 _APPLY_PATCH = frozenset({"apply_patch", "applypatch"})
-# Writing there changes no file; anything else below /dev is a device or the net.
-_SINKS = frozenset({"/dev/null", "/dev/stdin", "/dev/stdout", "/dev/stderr", "/dev/tty"})
 
 
 def shell_call(
@@ -168,7 +167,7 @@ def _redirect_parts(
         if path and "\0" not in path
     )
     known = bool(places) and _is_known(redirect, folders)
-    if known and all(one.named in _SINKS for one in places):
+    if known and all(one.named in STREAMS for one in places):
         return
     inside = known and all(is_inside(one, surroundings) for one in places)
     own = covering if inside else frozenset()
@@ -233,7 +232,7 @@ def _targets(word: Word) -> Iterator[str]:
 
 
 def _is_critical(name: str, folders: Sequence[str], surroundings: Surroundings) -> bool:
-    if not name or "\0" in name or len(name) > 4096:
+    if not name or "\0" in name or len(name) > LONGEST_PATH:
         return False
     home, project = surroundings.home, surroundings.project
     path = expand_home(name, home)

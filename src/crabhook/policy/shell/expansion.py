@@ -21,7 +21,6 @@ _LETTERS = {"n": "\n", "t": "\t", "a": "\a", "b": "\b", "e": "\x1b", "E": "\x1b"
 _LETTERS |= {"f": "\f", "r": "\r", "v": "\v"}
 _BRACES = re.compile(r"(?<!\\)\{([^{}]*)\}")
 _RANGE = re.compile(r"(-?\d{1,4})\.\.(-?\d{1,4})|([a-zA-Z])\.\.([a-zA-Z])")
-_WILD = re.compile(r"(?<!\\)[*?\[]")
 
 _DIRECTIVE = re.compile(r"%[-+ 0#]*\d*(?:\.\d+)?[a-zA-Z]")
 
@@ -32,11 +31,6 @@ MAX_WORDS = 64  # of one word's braces; more is a trouble, not a list
 def unescape(text: str) -> str:
     """Return an unquoted word without its backslashes; a backslash at a line's end joins."""
     return re.sub(r"\\(.)", r"\1", text.replace("\\\n", ""), flags=re.DOTALL)
-
-
-def unescape_quoted(text: str) -> str:
-    """Return the inside of double quotes without the backslashes that mean something there."""
-    return re.sub(r'\\([$`"\\])', r"\1", text.replace("\\\n", ""))
 
 
 def ansi(text: str) -> str:
@@ -60,11 +54,6 @@ def formatted(words: Sequence[str]) -> str:
     """Return what `printf` makes of its format and the words behind it, once through the format."""
     given = iter([word for word in words if word != "--"])
     return _DIRECTIVE.sub(lambda _: next(given, ""), next(given, ""))
-
-
-def has_wildcard(text: str) -> bool:
-    """Whether an unquoted word may become the names of files."""
-    return _WILD.search(text) is not None
 
 
 def braces(text: str) -> list[str] | None:

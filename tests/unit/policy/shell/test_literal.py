@@ -2,7 +2,7 @@
 
 import pytest
 
-from crabhook.policy.shell.expansion import ansi, braces, has_wildcard, unescape, unescape_quoted
+from crabhook.policy.shell.expansion import ansi, braces, unescape
 
 
 @pytest.mark.parametrize(
@@ -16,16 +16,6 @@ def test_a_backslash_outside_quotes_takes_the_meaning_from_what_follows(
     text: str, meant: str
 ) -> None:
     assert unescape(text) == meant
-
-
-@pytest.mark.parametrize(
-    ("text", "meant"),
-    [(r"\$x", "$x"), (r"\"", '"'), (r"\a", r"\a"), (r"\\n", r"\n"), ("a\\\nb", "ab"), (r"\`", "`")],
-)
-def test_a_backslash_in_quotes_means_something_before_a_few_letters_alone(
-    text: str, meant: str
-) -> None:
-    assert unescape_quoted(text) == meant
 
 
 @pytest.mark.parametrize(
@@ -62,10 +52,3 @@ def test_braces_make_words(text: str, words: list[str] | None) -> None:
 def test_braces_that_make_too_many_words_say_so(text: str) -> None:
     with pytest.raises(OverflowError):
         braces(text)
-
-
-@pytest.mark.parametrize(
-    ("text", "wild"), [("*", True), ("a?", True), ("[a]", True), (r"\*", False), ("a", False)]
-)
-def test_wildcards_are_seen_unless_they_are_quoted(text: str, wild: bool) -> None:
-    assert has_wildcard(text) is wild
