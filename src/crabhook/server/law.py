@@ -18,8 +18,9 @@ from dataclasses import dataclass, replace
 from math import inf
 from pathlib import Path
 from time import monotonic
-from typing import TypeAlias, TypeVar
+from typing import TypeAlias
 
+from crabhook.model.bounded_dict import Bounded
 from crabhook.model.errors import CrabhookError
 from crabhook.model.event import Event
 from crabhook.policy.context import Surroundings
@@ -37,8 +38,6 @@ from crabhook.rulebook.context import (
 from crabhook.rulebook.files import PROJECT_FILE, RuleFiles, Trusted
 
 _LOG = logging.getLogger(__name__)
-_Key = TypeVar("_Key")
-_Kept = TypeVar("_Kept")
 
 Warner: TypeAlias = Callable[[Event], tuple[str, ...]]
 """Returns what a card about an event says in red from the first."""
@@ -97,8 +96,8 @@ class Law:
         self._files, self._warner = files, warner
         self.changed = _LOG.warning
         self._own = _Own(RuleSet(), (), ())
-        self._by_project: dict[Path, _There] = {}
-        self._by_folder: dict[str, _There] = {}
+        self._by_project: Bounded[Path, _There] = Bounded(PROJECTS_KEPT)
+        self._by_folder: Bounded[str, _There] = Bounded(PROJECTS_KEPT)
         self._looking: dict[str, asyncio.Future[_There]] = {}
         self._hanging: set[asyncio.Future[_There]] = set()
         self._looker = ThreadPoolExecutor(MOST_HANGING + 1, "crabhook-rules")
@@ -230,8 +229,6 @@ class Law:
             file = there.project / PROJECT_FILE
             self.changed(f"{file} has changed: {len(there.theirs.counting)} of its rules count")
         self._by_project[there.project] = self._by_folder[folder] = there
-        _bound(self._by_project, PROJECTS_KEPT)
-        _bound(self._by_folder, PROJECTS_KEPT)
         return there
 
     def _tell_of_own(self, before: _Own) -> None:
@@ -254,11 +251,6 @@ def _folder(event: Event) -> str:
     except UnicodeEncodeError:
         return "/"
     return event.cwd
-
-
-def _bound(kept: dict[_Key, _Kept], most: int) -> None:
-    if len(kept) > most:
-        del kept[next(iter(kept))]
 
 
 def _judged(policy: Policy, event: Event, around: Surroundings) -> Ruling | None:
