@@ -8,12 +8,18 @@ strictly (RFC 8259), as Claude Code's own JSON parser does.
 
 import json
 import re
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import ClassVar, Generic, TypeAlias, TypeVar
 
 from crabhook.model.errors import DocumentError
 
 Json: TypeAlias = "bool | Number | str | list[Json] | dict[str, Json] | None"
+
+K = TypeVar("K")
+N = TypeVar("N")
+"""What a reader makes of a key, and of a value."""
 
 MAX_DEPTH = 200  # deeper than any settings; keeps the reading within Python's stack
 
@@ -77,82 +83,119 @@ def as_json(value: object) -> Json:
     return parse(json.dumps(value)).value
 
 
-class _Reader:
-    """A recursive descent over one text; every method takes a place and returns a node there."""
+class Descent(ABC, Generic[K, N]):
+    """A recursive descent over one text: what keys and values are, a subclass says.
+
+    Every method takes a place in the text.  `blanks` stand between; `last_comma`:
+    a comma may stand before the end of a container.
+    """
+
+    blanks: ClassVar[re.Pattern[str]] = _BLANK
+    last_comma: ClassVar[bool] = False
 
     def __init__(self, text: str) -> None:
-        self._text = text
+        self.text = text
 
-    def error(self, at: int, what: str) -> DocumentError:
-        line = self._text.count("\n", 0, at) + 1
-        column = at - (self._text.rfind("\n", 0, at) + 1) + 1
-        return DocumentError(f"line {line}, column {column}: {what}")
+    def letter(self, at: int) -> str:
+        """Return the letter at a place, nothing where the text is over."""
+        return self.text[at : at + 1]
 
     def blank(self, at: int) -> int:
         """Return the first place from `at` on that is not blank."""
-        found = _BLANK.match(self._text, at)
+        found = self.blanks.match(self.text, at)
         return found.end() if found else at
+
+    def elements(self, start: int, depth: int) -> tuple[list[tuple[int, K, N]], int]:
+        """Return the elements of the container that opens at `start`, and where it ends.
+
+        Each has the place where it begins, its key, and its value.
+        """
+        closing = _CLOSING[self.text[start]]
+        found: list[tuple[int, K, N]] = []
+        at = self.blank(start + 1)
+        while self.letter(at) != closing:
+            if found:
+                if self.letter(at) != ",":
+                    raise self.unexpected(at, f"a comma or {closing}")
+                at = self.blank(at + 1)
+                if self.last_comma and self.letter(at) == closing:
+                    break
+            key, value, end = self.element(at, closing, depth)
+            found.append((at, key, value))
+            at = self.blank(end)
+        return found, at + 1
+
+    @abstractmethod
+    def element(self, at: int, closing: str, depth: int) -> tuple[K, N, int]:
+        """Return the key and the value of the element at a place, and where it ends."""
+
+    @abstractmethod
+    def unexpected(self, at: int, wanted: str) -> Exception:
+        """Return the error for something else at a place than what was wanted."""
+
+
+class _Reader(Descent[str, Node]):
+    """Reads JSON and nothing else."""
+
+    def error(self, at: int, what: str) -> DocumentError:
+        line = self.text.count("\n", 0, at) + 1
+        column = at - (self.text.rfind("\n", 0, at) + 1) + 1
+        return DocumentError(f"line {line}, column {column}: {what}")
 
     def value(self, at: int, depth: int) -> Node:
         if depth > MAX_DEPTH:
             raise self.error(at, f"nested deeper than {MAX_DEPTH} levels")
-        first = self._text[at : at + 1]
+        first = self.letter(at)
         if first in _CLOSING:
             return self._container(at, depth)
         if first == '"':
             return self._string(at)
-        if found := _NUMBER.match(self._text, at):
+        if found := _NUMBER.match(self.text, at):
             return Node(at, found.end(), Number(found[0]))
-        if found := _WORD.match(self._text, at):
+        if found := _WORD.match(self.text, at):
             return Node(at, found.end(), _WORDS[found[0]])
-        raise self._unexpected(at, "a value")
+        raise self.unexpected(at, "a value")
 
     def _string(self, at: int) -> Node:
-        if found := _STRING.match(self._text, at):
+        if found := _STRING.match(self.text, at):
             return Node(at, found.end(), json.loads(found[0]))
         raise self.error(at, "a string that is not closed, or holds what JSON strings cannot")
 
     def _container(self, start: int, depth: int) -> Node:
         """Return the object or the list that opens at `start`."""
-        opening = self._text[start]
-        elements: list[Element] = []
-        at = self.blank(start + 1)
-        while self._text[at : at + 1] != _CLOSING[opening]:
-            if elements:
-                if self._text[at : at + 1] != ",":
-                    raise self._unexpected(at, f"a comma or {_CLOSING[opening]}")
-                at = self.blank(at + 1)
-            elements.append(self._element(at, opening, depth))
-            at = self.blank(elements[-1].node.end)
+        found, end = self.elements(start, depth)
+        elements = tuple(Element(*one) for one in found)
         plain: dict[str, Json] = {element.key: element.node.value for element in elements}
-        if opening == "[":
-            return Node(start, at + 1, [e.node.value for e in elements], tuple(elements))
+        if self.letter(start) == "[":
+            return Node(start, end, [e.node.value for e in elements], elements)
         if len(plain) != len(elements):
             raise self._twice(elements)
-        return Node(start, at + 1, plain, tuple(elements))
+        return Node(start, end, plain, elements)
 
-    def _element(self, at: int, opening: str, depth: int) -> Element:
-        if opening == "[":
-            return Element(at, "", self.value(at, depth + 1))
-        if self._text[at : at + 1] != '"':
-            raise self._unexpected(at, "a key in double quotes")
+    def element(self, at: int, closing: str, depth: int) -> tuple[str, Node, int]:
+        if closing == "]":
+            node = self.value(at, depth + 1)
+            return "", node, node.end
+        if self.letter(at) != '"':
+            raise self.unexpected(at, "a key in double quotes")
         key = self._string(at)
         colon = self.blank(key.end)
-        if self._text[colon : colon + 1] != ":":
-            raise self._unexpected(colon, "a colon")
-        return Element(at, str(key.value), self.value(self.blank(colon + 1), depth + 1))
+        if self.letter(colon) != ":":
+            raise self.unexpected(colon, "a colon")
+        node = self.value(self.blank(colon + 1), depth + 1)
+        return str(key.value), node, node.end
 
-    def _twice(self, elements: list[Element]) -> DocumentError:
+    def _twice(self, elements: Sequence[Element]) -> DocumentError:
         first = {element.key: element for element in reversed(elements)}
         second = next(element for element in elements if first[element.key] is not element)
         return self.error(second.start, f"the key {second.key!r} is there twice")
 
-    def _unexpected(self, at: int, wanted: str) -> DocumentError:
-        found = self._text[at : at + 1]
+    def unexpected(self, at: int, wanted: str) -> DocumentError:
+        found = self.letter(at)
         if not found:
             return self.error(at, f"the file ends where {wanted} should be")
         if found in "/#":
             return self.error(at, "a comment, which JSON does not have")
-        if found in "}]" and self._text[:at].rstrip(" \t\r\n").endswith(","):
+        if found in "}]" and self.text[:at].rstrip(" \t\r\n").endswith(","):
             return self.error(at, "a comma with nothing after it, which JSON does not have")
         return self.error(at, f"{found!r} where {wanted} should be")
