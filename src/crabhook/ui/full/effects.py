@@ -146,6 +146,6 @@ class GiveOrder(Effect):
 
 @dataclass(frozen=True, slots=True)
 class EndOrders(Effect):
-    """End the standing orders that match."""
+    """End the standing orders with these ids."""
 
-    matches: Callable[[Order], bool]
+    ids: frozenset[int]

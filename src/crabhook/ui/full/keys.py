@@ -118,7 +118,7 @@ TABLE: tuple[Group, ...] = (
     ),
     group("while you are away", when.away,
         ("b", "I AM BACK", "be back: requests wait for you again",
-         FREE, lambda *_: orders.come_back()),
+         FREE, lambda s, _: orders.come_back(s.desk)),
     ),
     group("before something is done", when.at(Mode.CONFIRM),
         ("enter y", "yes, exactly this", "do exactly what is shown",

@@ -7,7 +7,7 @@ from crabhook.broker.desk import Desk
 from crabhook.broker.stops import CAP
 from crabhook.model.actor import OrderKind
 from crabhook.model.errors import CrabhookError
-from crabhook.model.order import Order
+from crabhook.model.order import Order, Standing
 from crabhook.ui.cards.summary import brief, project
 from crabhook.ui.commands.words import read_duration
 from crabhook.ui.full.dialogs.prompts import AskLine, Choice, Menu, Proposal, Purpose, Statement
@@ -95,11 +95,11 @@ def offer_orders(card: Card | None, desk: Desk) -> Effects:
     return (Menu(title, (*ends, *_for_session(card, desk), *_for_all(desk))),)
 
 
-def _ending(order: Order, now: float) -> Choice:
+def _ending(order: Standing, now: float) -> Choice:
     left = f", {lasting(order.until - now)} left" if order.until is not None else ""
     times = f", {order.times} times more" if order.times is not None else ""
     ours = f"END: {what_of(order)}{left}{times}"
-    effects = EndOrders(lambda one: one == order), Say(f"ended: {what_of(order)}")
+    effects = EndOrders(frozenset({order.id})), Say(f"ended: {what_of(order)}")
     return Choice(ours, lambda: effects, _behind(scope_of(order)))
 
 
@@ -234,7 +234,7 @@ def _away(waiting: int, seconds: float) -> Statement:
     )
 
 
-def come_back() -> Effects:
+def come_back(desk: Desk) -> Effects:
     """Be back at the desk."""
-    said = Say("you are back: requests wait for you again")
-    return EndOrders(lambda order: order.kind is OrderKind.AWAY), said
+    away = frozenset(order.id for order in desk.orders() if order.kind is OrderKind.AWAY)
+    return EndOrders(away), Say("you are back: requests wait for you again")
