@@ -28,11 +28,11 @@ from crabhook.platforms import PLATFORMS
 from crabhook.server.localdesk import LocalDesk
 from crabhook.server.runner import Runner
 from crabhook.ui.full import app
-from crabhook.ui.options import Attention, DeskOptions, Kind
+from crabhook.ui.options import Attention, CardKind, DeskOptions
 
 _QUIET = 0.045  # seconds without a picture, longer than the desk waits between two
 _SIZE = Size(rows=40, columns=120)
-_ALL_KINDS = frozenset(map(Kind, KINDS))
+_ALL_KINDS = frozenset(map(CardKind, KINDS))
 
 
 class _Terminal(Vt100_Output):
