@@ -13,9 +13,8 @@ from pathlib import Path
 from time import monotonic_ns
 
 from bench.events import LEFT_WAITING, WATCHED
-from crabhook.broker.card import Card
+from crabhook.broker.cards import Card, State
 from crabhook.broker.desk import Desk, News
-from crabhook.broker.states import State
 from crabhook.model.actor import OWNER
 from crabhook.model.decision import Decision, Verdict
 from crabhook.platforms import PLATFORMS

@@ -9,8 +9,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from crabhook.broker.card import Card, FeedEntry
-from crabhook.broker.states import State
+from crabhook.broker.cards import Card, FeedEntry, State
 from crabhook.hook.wire import read_reply
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.elicitation import read_fields

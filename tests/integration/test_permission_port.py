@@ -8,8 +8,7 @@ from typing import Any
 import grpc
 import pytest
 
-from crabhook.broker.card import FeedEntry
-from crabhook.broker.states import State
+from crabhook.broker.cards import FeedEntry, State
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.event import Event
 from crabhook.model.request import Stance

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from crabhook.broker.card import Card
+from crabhook.broker.cards import Card
 from crabhook.cli import main
 from crabhook.doctor.examination import cases, examine
 from crabhook.doctor.facts import Wish

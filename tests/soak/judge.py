@@ -12,7 +12,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from crabhook.broker.effects import Refusal
+from crabhook.broker.messages import Refusal
 from crabhook.model.ending import AnsweredAtAgent
 from crabhook.store.actors import end_in
 from crabhook.store.record import Kind, Record

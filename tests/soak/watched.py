@@ -28,13 +28,13 @@ if TYPE_CHECKING:
 SMALL_ONE, WHOLE = "small", "whole"
 SMALL = 64
 MEMORIES = (
-    "crabhook.broker.books.FEED_KEPT",
-    "crabhook.broker.books.SESSIONS_KEPT",
-    "crabhook.broker.memory.KEPT",
-    "crabhook.broker.shelf.ENDED_KEPT",
-    "crabhook.broker.stops._AGENTS_KEPT",
-    "crabhook.broker.tickets.ANSWERS_KEPT",
-    "crabhook.broker.twins._AGENTS_KEPT",
+    "crabhook.broker.state.FEED_KEPT",
+    "crabhook.broker.state.SESSIONS_KEPT",
+    "crabhook.broker.recent.KEPT",
+    "crabhook.broker.cards.ENDED_KEPT",
+    "crabhook.broker.orders._AGENTS_KEPT",
+    "crabhook.broker.pending.ANSWERS_KEPT",
+    "crabhook.broker.recent._AGENTS_KEPT",
     "crabhook.rulebook.context.PROJECTS_KEPT",
     "crabhook.server.bookkeeper._TOLD_KEPT",
     "crabhook.server.law.PROJECTS_KEPT",

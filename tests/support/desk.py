@@ -8,25 +8,29 @@ from itertools import count
 from typing import Any
 
 from crabhook.broker.broker import Broker
-from crabhook.broker.card import Card, FeedEntry
+from crabhook.broker.cards import Card, FeedEntry
 from crabhook.broker.desk import News
-from crabhook.broker.effects import Effect, Note, Refuse, Resolve, Show
-from crabhook.broker.facts import (
+from crabhook.broker.messages import (
     Answered,
     Arrived,
     Closing,
     Delivered,
+    Effect,
     Extended,
     Fact,
     Left,
+    Note,
     Ordered,
     Reconsidered,
+    Refuse,
+    Resolve,
     Revoked,
     RuleAdded,
+    Show,
     Snoozed,
     TimePassed,
 )
-from crabhook.broker.law import against
+from crabhook.broker.orders import against
 from crabhook.model.actor import OWNER, Actor
 from crabhook.model.decision import Decision
 from crabhook.model.order import Order

@@ -16,29 +16,27 @@ from dataclasses import replace
 from typing import Any, Self
 
 from crabhook.broker.broker import Broker
-from crabhook.broker.card import Card
-from crabhook.broker.effects import (
+from crabhook.broker.cards import Card
+from crabhook.broker.followed import Fate
+from crabhook.broker.messages import (
+    Answered,
+    Arrived,
+    Closing,
     Conflict,
+    Delivered,
     Effect,
+    Fact,
+    Left,
     Note,
+    Ordered,
     Outcome,
     Refuse,
     Resolve,
     Show,
+    TimePassed,
     WakeAt,
 )
-from crabhook.broker.facts import (
-    Answered,
-    Arrived,
-    Closing,
-    Delivered,
-    Fact,
-    Left,
-    Ordered,
-    TimePassed,
-)
-from crabhook.broker.followed import Fate
-from crabhook.broker.waitingroom import BOUNDS, Bounds
+from crabhook.broker.pending import LIMITS, Limits
 from crabhook.model.actor import OWNER, Actor
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.order import Order
@@ -108,7 +106,7 @@ def done(ticket: str, command: str, use_id: str = "t1", **how: Any) -> Request:
 class Playbook:
     """One broker, its clock, and what was said so far."""
 
-    def __init__(self, judge: Judge = no_rules, bounds: Bounds = BOUNDS) -> None:
+    def __init__(self, judge: Judge = no_rules, bounds: Limits = LIMITS) -> None:
         self.broker, self.judge = Broker(PLATFORMS, bounds), judge
         self.now = 1000.0
         self.alarm: float | None = None
@@ -129,7 +127,7 @@ class Playbook:
         timed = replace(request, wait_until=self.now + request.wait_until)
         return self._told(
             f"{_who(request.id, attempt)} asks: {request.event.name}",
-            Arrived(timed, self.judge(timed.event), attempt, self.now, warnings),
+            Arrived(timed, self.judge(timed.event), attempt, self.now, warnings=warnings),
         )
 
     def answers(self, number: int, decision: Decision, by: Actor = OWNER) -> Self:

@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 import grpc
 from hpack import Encoder
 
-from crabhook.broker.card import Card
+from crabhook.broker.cards import Card
 from crabhook.broker.desk import News
 from crabhook.hook.call import Call
 from crabhook.platforms import PLATFORMS

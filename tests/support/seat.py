@@ -1,6 +1,6 @@
 """The desk of the operator who sits at a server's own terminal."""
 
-from crabhook.broker.facts import Answered
+from crabhook.broker.messages import Answered
 from crabhook.model.actor import OWNER, Actor
 from crabhook.model.decision import Decision
 from crabhook.server.localdesk import LocalDesk

@@ -1,19 +1,31 @@
-"""A hook asks: a card, a known ticket, a call decided a moment ago, or silence at once."""
+"""A hook asks: a card, a known ticket, a call decided a moment ago, or silence at once.
+
+And a server that was killed begins again: what waited is put back on its cards,
+answers are kept.  A restored request has no connection until its hook comes back
+with its ticket; one that never does is withdrawn when no hook would still try.
+"""
 
 from collections.abc import Sequence
 from dataclasses import replace
 
 from crabhook.broker import doubts
-from crabhook.broker.books import Books
-from crabhook.broker.calls import joins, named, over
-from crabhook.broker.card import Card
-from crabhook.broker.effects import Effect, Refusal, Refuse, Resolve
+from crabhook.broker.cards import Card, State
+from crabhook.broker.correlation import joins, named, over
 from crabhook.broker.ending import remember_again
-from crabhook.broker.facts import Arrived
-from crabhook.broker.orders import Ruling, halted
-from crabhook.broker.restoring import is_back
-from crabhook.broker.tickets import same_secret
-from crabhook.broker.twins import Twins
+from crabhook.broker.messages import (
+    Arrived,
+    Effect,
+    Refusal,
+    Refuse,
+    Resolve,
+    Restored,
+    RestoredDecision,
+    RestoredRequest,
+)
+from crabhook.broker.orders import Ruling, came_by, halted, said_by
+from crabhook.broker.pending import NO_CONNECTION, same_secret
+from crabhook.broker.recent import DuplicateEvent
+from crabhook.broker.state import BrokerState
 from crabhook.model import wording
 from crabhook.model.decision import Decided, Decision, Verdict
 from crabhook.model.ending import AnsweredAtAgent
@@ -24,179 +36,185 @@ from crabhook.platforms.rows import Phase
 _SILENCE = Decision(Verdict.PASS)
 
 
-def arrived(books: Books, fact: Arrived) -> list[Effect]:
+def arrived(state: BrokerState, fact: Arrived) -> list[Effect]:
     """Take in a hook's event, and draw from it what else is over."""
     event = fact.request.event
-    platform = books.platforms[event.platform]
-    books.hear_of(event)
-    if again := _same_ticket(books, fact):
+    platform = state.platforms[event.platform]
+    state.hear_of(event)
+    if again := _same_ticket(state, fact):
         return again  # which is no news, and no order that came later changes its answer
     ends_turn = Verdict.KEEP_GOING in platform.choices(event).verdicts
-    twins = books.tellings.hear(fact.request, fact.now) if ends_turn else Twins()
-    effects = [] if twins.told_before else _conclude(books, fact.request, fact.now)
-    rivals = doubts.rivals(books, event)
-    ruling = _rule(books, fact, twins)
+    twins = state.duplicates.hear(fact.request, fact.now) if ends_turn else DuplicateEvent()
+    effects = [] if twins.told_before else _conclude(state, fact.request, fact.now)
+    rivals = doubts.rivals(state, event)
+    ruling = _rule(state, fact, twins)
     if not ruling.waits and ruling.decided is None:
-        went_by = books.note(fact.now, event, "", outcome=platform.outcome(event))
-        effects = [*_observe(books, fact), *effects, went_by]
+        went_by = state.note(fact.now, event, "", outcome=platform.outcome(event))
+        effects = [*_observe(state, fact), *effects, went_by]
     else:
-        decided = [] if ruling.denies else _decided_before(books, fact)
+        decided = [] if ruling.denies else _decided_before(state, fact)
         if not decided and ruling.decided is not None:
-            decided = _answer_at_once(books, fact, ruling.decided)
+            decided = _answer_at_once(state, fact, ruling.decided)
         effects += decided or _take_in(
-            books,
+            state,
             fact,
             ruling,
-            (*doubts.alarms_of(rivals), *doubts.forewarned(books, event), *fact.warnings),
+            (*doubts.alarms_of(rivals), *doubts.forewarned(state, event), *fact.warnings),
         )
-    return [*effects, *doubts.tell_rivals(books, fact.request, rivals, fact.now)]
+    return [*effects, *doubts.tell_rivals(state, fact.request, rivals, fact.now)]
 
 
-def _rule(books: Books, fact: Arrived, twins: Twins) -> Ruling:
+def _rule(state: BrokerState, fact: Arrived, twins: DuplicateEvent) -> Ruling:
     """Return what rules and orders say; to both hooks of one event, what they said to the first."""
     request = fact.request
     if twins.ordered is not None:
         return Ruling(decided=twins.ordered)
-    halt = books.orders.halt_of(request.event) if books.asks_about_a_call(request.event) else None
+    halt = state.orders.halt_of(request.event) if state.asks_about_a_call(request.event) else None
     if halt is not None:  # whatever the stance, and whatever the rules say
         return Ruling(decided=halted(halt))
-    platform = books.platforms[request.event.platform]
-    ruling = books.orders.rule(request.event, platform, request.stance, fact.now, fact.ruling)
+    platform = state.platforms[request.event.platform]
+    ruling = state.orders.rule(request.event, platform, request.stance, fact.now, fact.ruling)
     if ruling.decided is None:
         return ruling
-    if not books.stops.counts(request.event, ruling.decided.decision):
+    if not state.keep_going.counts(request.event, ruling.decided.decision):
         return Ruling()  # the agent would no longer follow it
     if ruling.decided.decision.verdict is Verdict.KEEP_GOING:
         twins.ordered = ruling.decided
     return ruling
 
 
-def _conclude(books: Books, request: Request, now: float) -> list[Effect]:
+def _conclude(state: BrokerState, request: Request, now: float) -> list[Effect]:
     """End the cards whose call, turn or session the event tells to be over, if that can be."""
     event = request.event
-    closes = books.platforms[event.platform].closes(event)
+    closes = state.platforms[event.platform].closes(event)
     if closes is Scope.NOTHING:
         return []
-    ended = _ended_elsewhere(books, event, closes)
-    if waited_for := [card for card in ended if doubts.stands_still(books, card)]:
-        return doubts.disbelieve(books, event, waited_for, now)
-    effects = _end_elsewhere(books, event, ended, now)
-    effects += doubts.hear_outcomes(books, request, now)
-    effects += doubts.hear_end(books, request, closes, now)
-    if books.platforms[event.platform].phase(event) is Phase.PROMPT and not event.agent_id:
-        for order in books.orders.resume(event):
-            effects.append(books.note(now, event, f"ended by its user's prompt: {order}"))
-    books.settled.forget(event, closes)
+    ended = _ended_elsewhere(state, event, closes)
+    if waited_for := [card for card in ended if doubts.stands_still(state, card)]:
+        return doubts.disbelieve(state, event, waited_for, now)
+    effects = _end_elsewhere(state, event, ended, now)
+    effects += doubts.hear_outcomes(state, request, now)
+    effects += doubts.hear_end(state, request, closes, now)
+    if state.platforms[event.platform].phase(event) is Phase.PROMPT and not event.agent_id:
+        for order in state.orders.resume(event):
+            effects.append(state.note(now, event, f"ended by its user's prompt: {order}"))
+    state.recent.forget(event, closes)
     if closes is Scope.SESSION:
-        books.sessions.pop((event.platform, event.session), None)
-        books.orders.forget(event)
+        state.sessions.pop((event.platform, event.session), None)
+        state.orders.forget(event)
     return effects
 
 
-def _ended_elsewhere(books: Books, news: Event, closes: Scope) -> list[Card]:
+def _ended_elsewhere(state: BrokerState, news: Event, closes: Scope) -> list[Card]:
     """Return the cards that the event tells to be over."""
-    ended = [card for card in books.shelf.of_session(news) if over(card.event, news, closes)]
+    ended = [card for card in state.cards.of_session(news) if over(card.event, news, closes)]
     if closes is not Scope.CALL:
         return ended
     # One result ends one call, never its twin: an id tells it best, and without one it is not
     # that of a call whose agent still waits.
     by_id = [card for card in ended if named(card.event) and named(news)]
-    return (by_id or [card for card in ended if not doubts.stands_still(books, card)])[:1]
+    return (by_id or [card for card in ended if not doubts.stands_still(state, card)])[:1]
 
 
-def _end_elsewhere(books: Books, news: Event, ended: Sequence[Card], now: float) -> list[Effect]:
-    why = AnsweredAtAgent(books.platforms[news.platform].outcome(news))
+def _end_elsewhere(
+    state: BrokerState, news: Event, ended: Sequence[Card], now: float
+) -> list[Effect]:
+    why = AnsweredAtAgent(state.platforms[news.platform].outcome(news))
     effects: list[Effect] = []
     for card in ended:
-        effects += books.release(card, why, now, Refusal.OVER)
+        effects += state.release(card, why, now, Refusal.OVER)
     return effects
 
 
-def _observe(books: Books, fact: Arrived) -> list[Effect]:
+def _observe(state: BrokerState, fact: Arrived) -> list[Effect]:
     """Answer an event that is only watched: no opinion, or a note that waited for this result."""
     event = fact.request.event
-    platform = books.platforms[event.platform]
+    platform = state.platforms[event.platform]
     if platform.phase(event) is Phase.BEFORE:
-        books.followed.see(event, fact.now)
-    note = _kept_note(books, event, fact.now)
+        state.followed.see(event, fact.now)
+    note = _kept_note(state, event, fact.now)
     said = platform.remark(event, note) if note else None
     reply = said or platform.write(event, _SILENCE)
     return [Resolve(fact.request.id, fact.attempt, reply)]
 
 
-def _kept_note(books: Books, event: Event, now: float) -> str:
-    is_result = books.platforms[event.platform].closes(event) in (Scope.CALL, Scope.RESULT)
-    return books.settled.take_note(event, now) if is_result else ""
+def _kept_note(state: BrokerState, event: Event, now: float) -> str:
+    is_result = state.platforms[event.platform].closes(event) in (Scope.CALL, Scope.RESULT)
+    return state.recent.take_note(event, now) if is_result else ""
 
 
-def _same_ticket(books: Books, fact: Arrived) -> list[Effect]:
+def _same_ticket(state: BrokerState, fact: Arrived) -> list[Effect]:
     """Deal with a ticket that is not new; nothing is done about a new one."""
     request = fact.request
-    if request.id in books.room:
-        return _come_back(books, fact)
-    if books.tickets.belongs_to_another(request):
+    if request.id in state.pending:
+        return _come_back(state, fact)
+    if state.tickets.belongs_to_another(request):
         return [Refuse(request.id, fact.attempt, Refusal.NOT_YOURS)]
-    answer = books.tickets.given(request)
+    answer = state.tickets.given(request)
     if isinstance(answer, Refusal):
         return [Refuse(request.id, fact.attempt, answer)]
     if answer is None:
         return []
-    remember_again(books, request.id, fact.now)
+    remember_again(state, request.id, fact.now)
     return [Resolve(request.id, fact.attempt, answer, confirm=True)]
 
 
-def _decided_before(books: Books, fact: Arrived) -> list[Effect]:
+def _decided_before(state: BrokerState, fact: Arrived) -> list[Effect]:
     """Say again what was decided about the same call a moment ago, if anything was."""
     request, now = fact.request, fact.now
-    if not books.asks_about_a_call(request.event):
+    if not state.asks_about_a_call(request.event):
         return []
-    alone = not _alike(books, request.event)
-    if (decided := books.settled.answer_again(request.event, now, alone=alone)) is not None:
+    alone = not _alike(state, request.event)
+    if (decided := state.recent.answer_again(request.event, now, alone=alone)) is not None:
         text = f"{decided.decision.verdict.done}: the same call was decided before"
-        return _answer_at_once(books, fact, decided, text)
+        return _answer_at_once(state, fact, decided, text)
     return []
 
 
-def _come_back(books: Books, fact: Arrived) -> list[Effect]:
+def _come_back(state: BrokerState, fact: Arrived) -> list[Effect]:
     """Put a ticket's new connection in the place of its old one."""
     ticket = fact.request
-    known = books.leg(ticket.id)
+    known = state.leg(ticket.id)
     if not same_secret(known.secret, ticket.secret):
         return [Refuse(ticket.id, fact.attempt, Refusal.NOT_YOURS)]
-    old = books.room.move(ticket.id, fact.attempt)
-    return [Refuse(ticket.id, old, Refusal.SUPERSEDED), *is_back(books, known, ticket)]
+    old = state.pending.move(ticket.id, fact.attempt)
+    return [Refuse(ticket.id, old, Refusal.SUPERSEDED), *is_back(state, known, ticket)]
 
 
-def _answer_at_once(books: Books, fact: Arrived, decided: Decided, text: str = "") -> list[Effect]:
+def _answer_at_once(
+    state: BrokerState, fact: Arrived, decided: Decided, text: str = ""
+) -> list[Effect]:
     """Give the reply that is already known, without a card."""
     request, decision = fact.request, decided.decision
-    if note := _kept_note(books, request.event, fact.now):
+    if note := _kept_note(state, request.event, fact.now):
         decision = replace(decision, note=note)
-    reply = books.write(request.event, decision)
-    books.tickets.give(request.id, request.secret, reply, fact.now)
-    if not text and books.asks_about_a_call(request.event):
-        books.followed.follow(request.event, decision, fact.now, requests=(request.id,))
+    reply = state.write(request.event, decision)
+    state.tickets.give(request.id, request.secret, reply, fact.now)
+    if not text and state.asks_about_a_call(request.event):
+        state.followed.follow(request.event, decision, fact.now, requests=(request.id,))
     line = text or f"{decision.verdict.done}: {wording.who(decided.by)}"
     return [
         Resolve(request.id, fact.attempt, reply, decided=Decided(decision, decided.by)),
-        books.note(fact.now, request.event, line),
+        state.note(fact.now, request.event, line),
     ]
 
 
-def _take_in(books: Books, fact: Arrived, ruling: Ruling, alarms: tuple[str, ...]) -> list[Effect]:
+def _take_in(
+    state: BrokerState, fact: Arrived, ruling: Ruling, alarms: tuple[str, ...]
+) -> list[Effect]:
     """Put a new request on a card, its call's or one of its own, if there is still room."""
-    if refusal := books.room.refusal(fact.request):
+    if refusal := state.pending.refusal(fact.request):
         return [
             Refuse(fact.request.id, fact.attempt, refusal),
-            *books.turned_away(fact.now, fact.request.event, refusal),
+            *state.turned_away(fact.now, fact.request.event, refusal),
         ]
-    request = replace(fact.request, note=_kept_note(books, fact.request.event, fact.now))
-    books.room.enter(request, fact.attempt)
-    if card := _same_call(books, request.event, fact.now):
+    request = replace(fact.request, note=_kept_note(state, fact.request.event, fact.now))
+    state.pending.enter(request, fact.attempt)
+    if card := _same_call(state, request.event, fact.now):
         card = replace(card, requests=(*card.requests, request))
     else:
-        kept_going = books.stops.in_a_row(request.event)
-        number = books.shelf.next_number()
+        kept_going = state.keep_going.in_a_row(request.event)
+        number = state.cards.next_number()
         card = Card(
             number,
             (request,),
@@ -206,23 +224,106 @@ def _take_in(books: Books, fact: Arrived, ruling: Ruling, alarms: tuple[str, ...
             came=ruling.came,
             alarms=alarms,
         )
-    return [books.put(card), books.wake(request.wait_until, request.id)]
+    return [state.put(card), state.wake(request.wait_until, request.id)]
 
 
-def _alike(books: Books, event: Event) -> list[Card]:
+def _alike(state: BrokerState, event: Event) -> list[Card]:
     """Return the cards that `event` may be another leg of; a result is a leg of none."""
-    if not books.asks_about_a_call(event):
+    if not state.asks_about_a_call(event):
         return []
     return [
         card
-        for card in books.shelf.alike(event)
+        for card in state.cards.alike(event)
         if joins([leg.event for leg in card.requests], event)
     ]
 
 
-def _same_call(books: Books, event: Event, now: float) -> Card | None:
+def _same_call(state: BrokerState, event: Event, now: float) -> Card | None:
     """Return the card whose call `event` asks about, if there can be no other it means."""
-    alike = _alike(books, event)
-    if not alike or (not named(event) and books.settled.speaks_of(event, now)):
+    alike = _alike(state, event)
+    if not alike or (not named(event) and state.recent.speaks_of(event, now)):
         return None
     return alike[0] if len(alike) == 1 else None
+
+
+COME_BACK_WITHIN = 150.0  # seconds; hooks try for two minutes
+
+
+def restored(state: BrokerState, fact: Restored) -> list[Effect]:
+    """Put back what waited, by card, and the answers that may not have been received."""
+    for given in fact.answers:
+        state.tickets.give(given.request_id, given.secret, given.reply, fact.now)
+    for order in fact.halts:
+        state.orders.give(order, order.by)
+    state.cards.begin_after(fact.last_number)
+    for decided in fact.decided:
+        _put_back_decided(state, decided, fact.now)
+    effects: list[Effect] = []
+    due = fact.now + COME_BACK_WITHIN
+    for one in fact.waiting:
+        # The wall clock may have been set meanwhile: no wait is over before its hook could say so.
+        request = replace(one.request, wait_until=max(one.request.wait_until, due))
+        state.hear_of(request.event)
+        state.pending.enter(request, NO_CONNECTION)
+        card = state.cards.card(one.number)
+        legs = (*card.requests, request) if card else (request,)
+        fresh = card or _fresh(state, one, request, fact.now)
+        effects.append(state.put(replace(fresh, requests=legs)))
+        effects.append(state.wake(request.wait_until, request.id))
+    if fact.waiting:
+        effects.append(state.wake(due))
+        state.expected_back = (due, [one.request.id for one in fact.waiting])
+    return effects
+
+
+def _fresh(state: BrokerState, one: RestoredRequest, request: Request, now: float) -> Card:
+    """Return the card of what waited, with why it is here."""
+    event = request.event
+    told = said_by(one.ruling)
+    return Card(
+        one.number,
+        (request,),
+        asked_at=now - one.waited,
+        restored=True,
+        law=told.why if told.asks else "",
+        came=came_by(event, state.platforms[event.platform], request.stance),
+    )
+
+
+def _put_back_decided(state: BrokerState, one: RestoredDecision, now: float) -> None:
+    """Put a decided card where it stood: it is no news, but its receipt may yet come."""
+    card = state.cards.card(one.number)
+    legs = (*card.requests, one.request) if card else (one.request,)
+    fresh = card or Card(
+        one.number,
+        legs,
+        asked_at=now,
+        state=State.DECIDED,
+        decided=one.decided,
+        ended_at=now,
+        delivered=one.delivered,
+        restored=True,
+    )
+    state.put(replace(fresh, requests=legs))
+    state.follow(replace(fresh, requests=legs), one.decided.decision, now)
+    if one.delivered is None:
+        state.decided_before.add(one.request.id)
+
+
+def is_back(state: BrokerState, known: Request, back: Request) -> list[Effect]:
+    """Let a restored request whose time seemed over wait as long as its hook, which is back, says.
+
+    The hook's own clock is one that nobody sets.
+    """
+    due, _ = state.expected_back
+    if known.wait_until != due:
+        return []
+    card = state.cards.of_leg(known)
+    leg = replace(
+        known,
+        wait_until=back.wait_until,
+        gives_up_at=back.gives_up_at,
+        when_lost=back.when_lost,
+    )
+    legs = tuple(leg if one.id == leg.id else one for one in card.requests)
+    return [state.put(replace(card, requests=legs)), state.wake(leg.wait_until, leg.id)]

@@ -8,12 +8,12 @@ knows no end.
 from collections.abc import Sequence
 from dataclasses import replace
 
-from crabhook.broker.books import Books
-from crabhook.broker.calls import conflict, named
-from crabhook.broker.card import Card
-from crabhook.broker.effects import Conflict, Effect, Outcome
+from crabhook.broker.cards import Card
+from crabhook.broker.correlation import conflict, named
 from crabhook.broker.followed import Fate, Followed
-from crabhook.broker.restoring import NO_CONNECTION
+from crabhook.broker.messages import Conflict, Effect, Outcome
+from crabhook.broker.pending import NO_CONNECTION
+from crabhook.broker.state import BrokerState
 from crabhook.model.event import Event, Scope
 from crabhook.model.request import Request
 from crabhook.platforms.rows import Phase
@@ -22,40 +22,40 @@ ALARMS_KEPT = 8  # of one card; whoever sends more says nothing new
 NAMED = 60  # letters of an agent's word in a sentence of ours
 
 
-def stands_still(books: Books, card: Card) -> bool:
+def stands_still(state: BrokerState, card: Card) -> bool:
     """Whether an agent waits for this card's decision, on a connection that is there."""
     return any(
-        books.platforms[leg.event.platform].phase(leg.event) is Phase.BEFORE
-        and books.room.attempt(leg.id) not in (None, NO_CONNECTION)
+        state.platforms[leg.event.platform].phase(leg.event) is Phase.BEFORE
+        and state.pending.attempt(leg.id) not in (None, NO_CONNECTION)
         for leg in card.requests
     )
 
 
-def disbelieve(books: Books, news: Event, cards: Sequence[Card], now: float) -> list[Effect]:
+def disbelieve(state: BrokerState, news: Event, cards: Sequence[Card], now: float) -> list[Effect]:
     """Say that an event tells of an end that cannot be: the agent still waits for these cards."""
     numbers = tuple(card.number for card in cards)
     called = ", ".join(f"#{number}" for number in numbers[:5])
     more = f" and {len(numbers) - 5} more" if len(numbers) > 5 else ""
     alarm = f"{_word(news.name)} says that this is over, but the agent still waits for its hook"
     why = f"says that {called}{more} is over, but the agent still waits for that hook: not believed"
-    shown: list[Effect] = [put_alarm(books, card, alarm) for card in cards if _is_news(card, alarm)]
+    shown: list[Effect] = [put_alarm(state, card, alarm) for card in cards if _is_news(card, alarm)]
     return [
         Conflict(news, f"{_word(news.name)} {why}", numbers),
         *shown,
-        books.note(now, news, why, alarm=True),
+        state.note(now, news, why, alarm=True),
     ]
 
 
-def rivals(books: Books, event: Event) -> list[Card | Followed]:
+def rivals(state: BrokerState, event: Event) -> list[Card | Followed]:
     """Return what else, waiting or decided, goes by the event's call id and is another call."""
-    if not books.asks_about_a_call(event) or not named(event):
+    if not state.asks_about_a_call(event) or not named(event):
         return []
     waiting = [
         card
-        for card in books.shelf.alike(event)
+        for card in state.cards.alike(event)
         if any(conflict(leg.event, event) for leg in card.requests)
     ]
-    return [*waiting, *books.followed.rivals(event)]
+    return [*waiting, *state.followed.rivals(event)]
 
 
 def alarms_of(others: Sequence[Card | Followed]) -> tuple[str, ...]:
@@ -63,9 +63,9 @@ def alarms_of(others: Sequence[Card | Followed]) -> tuple[str, ...]:
     return tuple(_other(one, _number(one)) for one in others[:ALARMS_KEPT])
 
 
-def forewarned(books: Books, event: Event) -> tuple[str, ...]:
+def forewarned(state: BrokerState, event: Event) -> tuple[str, ...]:
     """Return what a card says in whose session another hook has changed an approved call."""
-    changed = books.followed.changed(event) if books.asks_about_a_call(event) else None
+    changed = state.followed.changed(event) if state.asks_about_a_call(event) else None
     if changed is None:
         return ()
     where = f"#{changed.card}" if changed.card is not None else "a call a rule allowed"
@@ -73,30 +73,30 @@ def forewarned(books: Books, event: Event) -> tuple[str, ...]:
 
 
 def tell_rivals(
-    books: Books, request: Request, others: Sequence[Card | Followed], now: float
+    state: BrokerState, request: Request, others: Sequence[Card | Followed], now: float
 ) -> list[Effect]:
     """Say that two hooks ask for different things under one id, on the cards that were first."""
     if not others:
         return []
-    own = books.shelf.of_request(request.id)
+    own = state.cards.of_request(request.id)
     alarm = _other(request.event, own.number if own else None)
     effects: list[Effect] = []
     numbers = [own.number] if own else []
     for one in others:
         number = _number(one)
-        card = books.shelf.card(number) if number is not None else None
+        card = state.cards.card(number) if number is not None else None
         if card is not None:
             numbers.append(card.number)
             if _is_news(card, alarm):
-                effects.append(put_alarm(books, card, alarm))
+                effects.append(put_alarm(state, card, alarm))
     told = "; ".join(alarms_of(others[:3]))
     conflict_told = Conflict(request.event, told, tuple(numbers), request.id)
     number = own.number if own else None
-    return [conflict_told, *effects, books.note(now, request.event, told, number, alarm=True)]
+    return [conflict_told, *effects, state.note(now, request.event, told, number, alarm=True)]
 
 
 def tell_outcome(
-    books: Books, request: Request, found: tuple[Followed, Fate] | None, now: float
+    state: BrokerState, request: Request, found: tuple[Followed, Fate] | None, now: float
 ) -> list[Effect]:
     """Say what an event tells of a decided call; in red, where that is not what was decided."""
     if found is None:
@@ -104,36 +104,36 @@ def tell_outcome(
     call, fate = found
     effects: list[Effect] = [Outcome(request.event, request.id, call, fate)]
     if fate.alarming:
-        card = books.shelf.card(call.card) if call.card is not None else None
+        card = state.cards.card(call.card) if call.card is not None else None
         if card is not None and _is_news(card, fate.value):
-            effects.append(put_alarm(books, card, fate.value))
-        effects.append(books.note(now, request.event, fate.value, call.card, alarm=True))
+            effects.append(put_alarm(state, card, fate.value))
+        effects.append(state.note(now, request.event, fate.value, call.card, alarm=True))
     return effects
 
 
-def hear_outcomes(books: Books, request: Request, now: float) -> list[Effect]:
+def hear_outcomes(state: BrokerState, request: Request, now: float) -> list[Effect]:
     """Draw from a call's result what became of the call."""
     event = request.event
-    match books.platforms[event.platform].phase(event):
+    match state.platforms[event.platform].phase(event):
         case Phase.RAN:
-            return tell_outcome(books, request, books.followed.ran(event), now)
+            return tell_outcome(state, request, state.followed.ran(event), now)
         case Phase.REFUSED:
-            return tell_outcome(books, request, books.followed.refused(event), now)
+            return tell_outcome(state, request, state.followed.refused(event), now)
         case _:
             return []
 
 
-def hear_end(books: Books, request: Request, closes: Scope, now: float) -> list[Effect]:
+def hear_end(state: BrokerState, request: Request, closes: Scope, now: float) -> list[Effect]:
     """Draw from the end of a turn that what was left to the agent did not run."""
     effects: list[Effect] = []
-    for found in books.followed.conclude(request.event, closes):
-        effects += tell_outcome(books, request, found, now)
+    for found in state.followed.conclude(request.event, closes):
+        effects += tell_outcome(state, request, found, now)
     return effects
 
 
-def put_alarm(books: Books, card: Card, alarm: str) -> Effect:
+def put_alarm(state: BrokerState, card: Card, alarm: str) -> Effect:
     """Put a card that says one thing more in red in its own place."""
-    return books.put(replace(card, alarms=(*card.alarms, alarm)))
+    return state.put(replace(card, alarms=(*card.alarms, alarm)))
 
 
 def _is_news(card: Card, alarm: str) -> bool:

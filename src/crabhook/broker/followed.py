@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from hashlib import sha256
 
-from crabhook.broker.calls import named, over, same_agent
-from crabhook.broker.memory import Memory
+from crabhook.broker.correlation import named, over, same_agent
+from crabhook.broker.recent import Memory
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.event import Event, Scope, ToolCall
 from crabhook.model.jsontext import canonical

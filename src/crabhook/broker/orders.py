@@ -1,17 +1,20 @@
-"""Standing orders: what the operator said once, for a while, about events still to come.
+"""What the rules and the standing orders make of an event: it waits, is decided, or is observed.
 
 Every order is shown while it stands and ends by itself: by its time, by its
 count, with its session, or with the server.  A halt alone outlives the server,
 since its end would let an agent go on that was stopped; it ends with the
 session's next prompt.
+
+Claude Code ends the turn after eight blocks of Stop in a row, whatever a hook
+says (hook protocol, section 7); a ninth keep-going would be a decision that is
+shown and not carried out.
 """
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import count
 
-from crabhook.broker.law import Said, said_by
-from crabhook.broker.stops import CAP
+from crabhook.model import actor
 from crabhook.model.actor import Actor, Nobody, OrderKind, StandingOrder
 from crabhook.model.decision import Decided, Decision, Verdict, no_opinion
 from crabhook.model.ending import Ended
@@ -22,7 +25,120 @@ from crabhook.model.request import Stance
 from crabhook.model.wording import AWAY, HALTED
 from crabhook.platforms.interface import Platform
 from crabhook.platforms.rows import Held
-from crabhook.policy.ruling import Ruling as Law
+from crabhook.policy.rule import Rule, RuleVerdict
+from crabhook.policy.ruling import Ruling as RuleRuling
+
+_VERDICTS: Mapping[RuleVerdict, Verdict] = {
+    RuleVerdict.ALLOW: Verdict.ALLOW,
+    RuleVerdict.DENY: Verdict.DENY,
+    RuleVerdict.ASK_AGENTS_USER: Verdict.ASK,
+    RuleVerdict.PASS: Verdict.PASS,
+}
+
+_TOLD, _TEXT = 20, 400  # parts of a call, and letters of each, that are told of
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What the rules say: a decision, or that the operator must be asked, and why.
+
+    Nothing at all leaves the event to the standing orders.
+    """
+
+    decided: Decided | None = None
+    asks: bool = False
+    why: str = ""
+
+    @property
+    def denies(self) -> bool:
+        """Whether the event is refused whatever else was ordered."""
+        return self.decided is not None and self.decided.decision.verdict is Verdict.DENY
+
+    def where(self, verdicts: Collection[Verdict]) -> "Said":
+        """Return what they come to for an event that can be told these verdicts.
+
+        A person was to be asked: where the agent's own user cannot be, it is
+        the operator, since an agent that is told nothing may just go on.
+        """
+        asked = self.decided is not None and self.decided.decision.verdict is Verdict.ASK
+        if not asked or Verdict.ASK in verdicts:
+            return self
+        return Said(asks=True, why=f"{self.why}; this agent cannot be told to ask its own user")
+
+
+def against(rulings: Iterable[RuleRuling | None]) -> tuple[str, ...]:
+    """Return what denials and protected places say against calls, a sentence each, once."""
+    return tuple(dict.fromkeys(said for ruling in rulings for said in _objections(ruling)))
+
+
+def _objections(ruling: RuleRuling | None) -> Iterator[str]:
+    if ruling is None or not _objects(ruling.verdict, ruling.rule):
+        return
+    against = [one for one in ruling.parts if _objects(one.verdict, one.rule)][:_TOLD]
+    yield from [f"{one.why}: {one.text[:_TEXT]}" for one in against] or [ruling.why]
+
+
+def _objects(verdict: RuleVerdict | None, rule: Rule | None) -> bool:
+    """Whether it denies, or asks a person though no rule of the owner's wants that."""
+    return verdict is RuleVerdict.DENY or (verdict is RuleVerdict.ASK_OPERATOR and rule is None)
+
+
+def said_by(ruling: RuleRuling | None) -> Said:
+    """Return what a ruling means for the event it is about."""
+    if ruling is None or ruling.verdict is None:
+        return Said()
+    verdict = _VERDICTS.get(ruling.verdict)
+    if verdict is None:
+        return Said(asks=True, why=ruling.why)
+    by = actor.Rule(f"{ruling.rule} ({ruling.rule.where})" if ruling.rule else "")
+    reason = ""
+    if verdict is Verdict.DENY:
+        note = ruling.rule.note if ruling.rule else ""
+        reason = note or f"the operator's rules deny this: {ruling.why}"
+    return Said(Decided(Decision(verdict, reason=reason), by), why=ruling.why)
+
+
+CAP = 8
+_AGENTS_KEPT = 4096
+
+
+class KeepGoingCounter:
+    """Counts, by agent; an agent that stops by itself starts again from nothing."""
+
+    def __init__(self) -> None:
+        self._counts: dict[tuple[str, str, str], int] = {}
+
+    def in_a_row(self, event: Event) -> int:
+        """Return how often the agent was kept going since it last began by itself."""
+        if event.fields.get("stop_hook_active") is not True:
+            self._counts.pop(_agent(event), None)
+        return self._counts.get(_agent(event), 0)
+
+    def counts(self, event: Event, decision: Decision) -> bool:
+        """Count a decision that no operator made; say whether the agent will follow it."""
+        try:
+            self.count(event, decision)
+        except DecisionError:
+            return False
+        return True
+
+    def count(self, event: Event, decision: Decision) -> None:
+        """Count a decision; raise DecisionError where the agent would no longer follow it."""
+        if decision.verdict is not Verdict.KEEP_GOING:
+            return
+        row = self.in_a_row(event)
+        if row >= CAP:
+            raise DecisionError(
+                f"it was kept going {CAP} times in a row; the agent stops now anyway"
+            )
+        self._counts[_agent(event)] = row + 1
+        if len(self._counts) > _AGENTS_KEPT:
+            del self._counts[next(iter(self._counts))]
+
+
+def _agent(event: Event) -> tuple[str, str, str]:
+    return event.platform, event.session, event.agent_id
+
 
 MAX_ORDERS = 200
 _OF_A_SESSION = (OrderKind.ALLOW_ALL, OrderKind.HOLD_ALL, OrderKind.HALT)
@@ -161,7 +277,12 @@ class Orders:
         self.revoke(lambda order: bool(order.session) and order.session == event.session)
 
     def rule(
-        self, event: Event, platform: Platform, stance: Stance, now: float, law: Law | None = None
+        self,
+        event: Event,
+        platform: Platform,
+        stance: Stance,
+        now: float,
+        law: RuleRuling | None = None,
     ) -> Ruling:
         """Return what becomes of an event that has just arrived; `law`: what the rules say of it.
 

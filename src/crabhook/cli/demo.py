@@ -16,9 +16,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from crabhook import hook
-from crabhook.broker.card import Card
+from crabhook.broker.cards import Card, State
 from crabhook.broker.desk import Desk, News
-from crabhook.broker.states import State
 from crabhook.model.actor import OWNER
 from crabhook.model.event import Event
 from crabhook.platforms import PLATFORMS

@@ -8,13 +8,12 @@ answer are one change (store.change).
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from crabhook.broker import facts
-from crabhook.broker.calls import named
-from crabhook.broker.card import Card
-from crabhook.broker.effects import Conflict, Effect, Outcome, Refusal, Refuse, Resolve, Show
+from crabhook.broker import messages
+from crabhook.broker.cards import Card, State
+from crabhook.broker.correlation import named
 from crabhook.broker.followed import Fate, Followed
-from crabhook.broker.restoring import NO_CONNECTION
-from crabhook.broker.states import State
+from crabhook.broker.messages import Conflict, Effect, Outcome, Refusal, Refuse, Resolve, Show
+from crabhook.broker.pending import NO_CONNECTION
 from crabhook.model import wording
 from crabhook.model.actor import Operator
 from crabhook.model.bounded_dict import Bounded
@@ -62,7 +61,7 @@ class Bookkeeper:
         self._halts: tuple[Order, ...] = ()
 
     def changes(
-        self, fact: facts.Fact, effects: Sequence[Effect], halts: Sequence[Standing] = ()
+        self, fact: messages.Fact, effects: Sequence[Effect], halts: Sequence[Standing] = ()
     ) -> list[Change]:
         """Return what has to be recorded of a fact before its effects are carried out.
 
@@ -73,14 +72,14 @@ class Bookkeeper:
         for effect in effects:
             if isinstance(effect, Show):
                 made += self._card(effect.card, replies, fact.now)
-        if isinstance(fact, facts.Arrived) and fact.request.id in replies:
+        if isinstance(fact, messages.Arrived) and fact.request.id in replies:
             made += self._at_once(fact.request, replies[fact.request.id], effects)
         made += self._said_of_calls(effects)
-        if isinstance(fact, facts.Arrived):
+        if isinstance(fact, messages.Arrived):
             made += self._turned_away(fact.request, effects)
-        if isinstance(fact, facts.Restored):
+        if isinstance(fact, messages.Restored):
             self._take_up(fact.decided)
-        if isinstance(fact, facts.Delivered):
+        if isinstance(fact, messages.Delivered):
             made += self._delivered(fact)
         made += self._operator_did(fact, effects)
         if tuple(halts) != self._halts:
@@ -109,18 +108,18 @@ class Bookkeeper:
                     )
                     yield happened(entry)
 
-    def _operator_did(self, fact: facts.Fact, effects: Sequence[Effect]) -> Iterator[Change]:
+    def _operator_did(self, fact: messages.Fact, effects: Sequence[Effect]) -> Iterator[Change]:
         """Record what the operator did that was no decision."""
         wall = self._wall()
         match fact:
-            case facts.Ordered(order, by):
+            case messages.Ordered(order, by):
                 what = f"ordered: {Standing.of(order, 0, by)}"
                 yield happened(entries.operator(what, wall, by))
-            case facts.Revoked(_, by):
+            case messages.Revoked(_, by):
                 yield happened(entries.operator("ended orders", wall, by))
-            case facts.RuleAdded(number, rule, by):
+            case messages.RuleAdded(number, rule, by):
                 yield happened(entries.operator(f"added a rule on #{number}: {rule}", wall, by))
-            case facts.Extended(number, _, by):
+            case messages.Extended(number, _, by):
                 for effect in effects:
                     if isinstance(effect, Show):
                         expires = iso(wall + effect.card.wait_until - fact.now)
@@ -192,7 +191,7 @@ class Bookkeeper:
                 self._fates[leg.id] = _Fate(leg.event.slim(), card.number, absent)
         return settled([answer_kept(leg, replies[leg.id], wall, card) for leg in given], entry)
 
-    def _take_up(self, decided: Sequence[facts.DecidedBefore]) -> None:
+    def _take_up(self, decided: Sequence[messages.RestoredDecision]) -> None:
         """Know of what was decided, and recorded, before this server began."""
         for one in decided:
             self._ended[one.number] = None
@@ -200,7 +199,7 @@ class Bookkeeper:
             fate = _Fate(event, one.number, absent=True, told=one.delivered)
             self._fates[one.request.id] = fate
 
-    def _delivered(self, fact: facts.Delivered) -> Iterator[Change]:
+    def _delivered(self, fact: messages.Delivered) -> Iterator[Change]:
         fate, request_id, whole = self._fates.get(fact.request_id), fact.request_id, fact.whole
         if fate is None or fate.told or fate.told == whole:
             return

@@ -7,9 +7,14 @@ other, and a wall clock that was set meanwhile makes no wait longer.
 from collections.abc import Mapping
 from dataclasses import fields
 
-from crabhook.broker.card import Card
-from crabhook.broker.effects import Resolve
-from crabhook.broker.facts import DecidedBefore, Given, Restored, WaitedBefore
+from crabhook.broker.cards import Card
+from crabhook.broker.messages import (
+    Resolve,
+    Restored,
+    RestoredAnswer,
+    RestoredDecision,
+    RestoredRequest,
+)
 from crabhook.model import wording
 from crabhook.model.actor import UNKNOWN, OrderKind
 from crabhook.model.decision import Decided, Decision, Verdict
@@ -68,9 +73,9 @@ def answer_kept(leg: Request, resolve: Resolve, wall: float, card: Card | None =
 
 def _decided_before(
     kept: Answer, call: DecidedCall, platform: Platform, now: float
-) -> DecidedBefore:
+) -> RestoredDecision:
     request = Request(kept.request_id, kept.secret, platform.read(call.payload), wait_until=now)
-    return DecidedBefore(call.card, request, decided_read(call.decision), kept.delivered)
+    return RestoredDecision(call.card, request, decided_read(call.decision), kept.delivered)
 
 
 def restored(
@@ -79,14 +84,16 @@ def restored(
     """Return what a store gave back, as the broker is told of it."""
     return Restored(
         waiting=tuple(
-            WaitedBefore(
+            RestoredRequest(
                 one.card, read_back(one, platforms[one.platform], now, wall), one.waited(wall)
             )
             for one in found.waiting
             if one.platform in platforms
         ),
         answers=tuple(
-            Given(one.request_id, one.secret, Reply.verbatim(one.stdout, one.stderr, one.exit_code))
+            RestoredAnswer(
+                one.request_id, one.secret, Reply.verbatim(one.stdout, one.stderr, one.exit_code)
+            )
             for one in found.answers
         ),
         decided=tuple(

@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
-from crabhook.broker.card import Card, FeedEntry
+from crabhook.broker.cards import Card, FeedEntry
 from crabhook.broker.desk import News
-from crabhook.broker.facts import Answered, Extended, Ordered, Revoked, RuleAdded, Snoozed
-from crabhook.broker.law import against
+from crabhook.broker.messages import Answered, Extended, Ordered, Revoked, RuleAdded, Snoozed
+from crabhook.broker.orders import against
 from crabhook.model.actor import Actor
 from crabhook.model.decision import Decision
 from crabhook.model.errors import DecisionError

@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from time import monotonic
 
-from crabhook.broker.card import Card
+from crabhook.broker.cards import Card
 from crabhook.model.bounded_dict import Bounded
 from crabhook.model.errors import CrabhookError
 from crabhook.model.event import Event

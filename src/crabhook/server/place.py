@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Callable
 
-from crabhook.broker.effects import Refusal
+from crabhook.broker.messages import Refusal
 from crabhook.model.errors import CrabhookError
 from crabhook.model.reply import Reply
 from crabhook.model.request import Request

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 
 import grpc
 
-from crabhook.broker.facts import Ordered, Revoked
+from crabhook.broker.messages import Ordered, Revoked
 from crabhook.model.actor import ELSEWHERE, OWNER, OrderKind
 from crabhook.model.errors import DecisionError
 from crabhook.model.order import Order

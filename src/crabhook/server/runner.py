@@ -14,25 +14,30 @@ from os import uname
 from time import time as wall
 from typing import Protocol
 
+from crabhook.broker.arriving import COME_BACK_WITHIN
 from crabhook.broker.broker import Broker
-from crabhook.broker.card import Card, FeedEntry
+from crabhook.broker.cards import Card, FeedEntry
 from crabhook.broker.desk import News
-from crabhook.broker.effects import Effect, Note, Refusal, Refuse, Resolve, Show, WakeAt
-from crabhook.broker.facts import (
+from crabhook.broker.messages import (
     Answered,
     Arrived,
     Closing,
     Delivered,
+    Effect,
     Fact,
     Left,
+    Note,
     Noted,
     Reconsidered,
+    Refusal,
+    Refuse,
+    Resolve,
+    RestoredRequest,
+    Show,
     TimePassed,
-    WaitedBefore,
+    WakeAt,
 )
-from crabhook.broker.restoring import COME_BACK_WITHIN
-from crabhook.broker.tickets import same_secret
-from crabhook.broker.waitingroom import BOUNDS, Bounds
+from crabhook.broker.pending import LIMITS, Limits, same_secret
 from crabhook.model.decision import Decided
 from crabhook.model.errors import CrabhookError
 from crabhook.model.event import Event
@@ -83,7 +88,7 @@ class Runner:
         recorder: Recorder | None = None,
         judge: Judge = no_rules,
         offers: Offers | None = None,
-        bounds: Bounds = BOUNDS,
+        bounds: Limits = LIMITS,
     ) -> None:
         self._platforms = platforms
         self.broker = Broker(platforms, bounds)
@@ -162,7 +167,7 @@ class Runner:
         self._places[request.id, place.attempt] = place
         here = request.origin.host == uname().nodename  # else its settings are elsewhere, too
         warnings = self.warned(request.event) if here else ()
-        self.handle(Arrived(request, ruling, place.attempt, self.now(), warnings))
+        self.handle(Arrived(request, ruling, place.attempt, self.now(), warnings=warnings))
         if self.recorder is not None:
             self._summaries.hear(request)
         if self.closed:
@@ -242,7 +247,7 @@ class Runner:
             rulings = {leg.id: await self.judge(leg.event, long=True) for leg in card.requests}
             self.handle(Reconsidered(rulings, self.now()))
 
-    async def _ruling(self, one: WaitedBefore) -> Ruling | None:
+    async def _ruling(self, one: RestoredRequest) -> Ruling | None:
         return await self.judge(one.request.event, long=True)
 
     def _stop_clocks(self) -> None:

@@ -11,10 +11,19 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from crabhook.broker.card import Card
-from crabhook.broker.effects import Effect, Refusal, Refuse, Resolve, Show
-from crabhook.broker.facts import Arrived, Delivered, Fact, Left, Restored
-from crabhook.broker.states import State
+from crabhook.broker.cards import Card, State
+from crabhook.broker.messages import (
+    Arrived,
+    Delivered,
+    Effect,
+    Fact,
+    Left,
+    Refusal,
+    Refuse,
+    Resolve,
+    Restored,
+    Show,
+)
 from crabhook.model.actor import Actor, Headless, Nobody, Operator, Rule, StandingOrder
 from crabhook.model.decision import Decided
 from crabhook.model.ending import AnsweredAtAgent, Ended, EndReason, TimeUp

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from time import monotonic
 
-from crabhook.broker.card import Card
+from crabhook.broker.cards import Card
 from crabhook.model.bounded_dict import Bounded
 from crabhook.model.event import Event, Scope
 from crabhook.model.request import Request

@@ -2,8 +2,7 @@
 
 from collections.abc import Sequence
 
-from crabhook.broker.effects import Effect, Refusal
-from crabhook.broker.facts import Fact
+from crabhook.broker.messages import Effect, Fact, Refusal
 
 
 class Witness:

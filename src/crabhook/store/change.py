@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
-from crabhook.broker.tickets import ANSWER_KEPT_FOR
+from crabhook.broker.pending import ANSWER_KEPT_FOR
 from crabhook.store.record import Entry
 
 

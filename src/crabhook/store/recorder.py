@@ -12,7 +12,7 @@ from contextlib import ExitStack
 from enum import StrEnum
 from time import monotonic, sleep, time
 
-from crabhook.broker.tickets import ANSWER_KEPT_FOR
+from crabhook.broker.pending import ANSWER_KEPT_FOR
 from crabhook.store.change import Backlog, Change, Limits, Recovered, happened, left
 from crabhook.store.errors import LockedError, StoreError, TakenError, TicketError
 from crabhook.store.head import Courier

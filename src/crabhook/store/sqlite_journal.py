@@ -10,7 +10,7 @@ import sqlite3
 from contextlib import ExitStack, closing
 from pathlib import Path
 
-from crabhook.broker.tickets import ANSWER_KEPT_FOR
+from crabhook.broker.pending import ANSWER_KEPT_FOR
 from crabhook.store.change import Recovered
 from crabhook.store.head import HeadFile
 from crabhook.store.interface import Batch

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from crabhook.broker.tickets import same_secret
+from crabhook.broker.pending import same_secret
 from crabhook.store.change import Answer, Change, DecidedCall, Halt, Recovered, Waiting
 from crabhook.store.errors import ForeignError, TicketError
 

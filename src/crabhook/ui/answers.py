@@ -8,9 +8,8 @@ and when the desk is closed.
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from crabhook.broker.card import Card
+from crabhook.broker.cards import Card, State
 from crabhook.broker.desk import Desk
-from crabhook.broker.states import State
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.errors import CrabhookError
 from crabhook.policy.rule import Rule

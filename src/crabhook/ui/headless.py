@@ -7,9 +7,8 @@ allows here.
 import asyncio
 from collections.abc import Mapping
 
-from crabhook.broker.card import Card
+from crabhook.broker.cards import Card, TooLateError
 from crabhook.broker.desk import Desk, News
-from crabhook.broker.states import TooLateError
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.errors import DecisionError
 

@@ -8,8 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
-from crabhook.broker.card import Card
-from crabhook.broker.states import State
+from crabhook.broker.cards import Card, State
 from crabhook.model.choices import Choices
 from crabhook.model.decision import Verdict
 from crabhook.ui.cards.summary import is_plan, is_question

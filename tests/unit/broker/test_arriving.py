@@ -3,7 +3,7 @@
 import pytest
 
 from crabhook.broker.broker import Broker
-from crabhook.broker.facts import Arrived, Ordered, Restored, WaitedBefore
+from crabhook.broker.messages import Arrived, Ordered, Restored, RestoredRequest
 from crabhook.model.actor import OWNER
 from crabhook.model.decision import Decision
 from crabhook.model.order import Order, OrderKind
@@ -127,7 +127,7 @@ def test_a_card_says_why_it_is_here_and_says_it_again_after_a_restart(
     (card,) = broker.waiting()
     assert card.because.startswith(because)
     after = Broker(PLATFORMS)
-    after.handle(Restored((WaitedBefore(1, asked, ruling=ruling),), (), (), 1, 0.0))
+    after.handle(Restored((RestoredRequest(1, asked, ruling=ruling),), (), (), 1, 0.0))
     (again,) = after.waiting()
     if "order" in because:
         because = "a standing order" if again.event.name == "SubagentStart" else GATE

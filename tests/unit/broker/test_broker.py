@@ -5,11 +5,11 @@ from typing import TypeAlias
 
 import pytest
 
-from crabhook.broker import books
-from crabhook.broker.effects import Note, Refusal
+from crabhook.broker import state
+from crabhook.broker.cards import State, TooLateError
 from crabhook.broker.ending import undecided
-from crabhook.broker.states import State, TooLateError
-from crabhook.broker.waitingroom import Bounds
+from crabhook.broker.messages import Note, Refusal
+from crabhook.broker.pending import Limits
 from crabhook.model.actor import OWNER, Operator
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.ending import AnsweredAtAgent, Ended, TimeUp
@@ -240,9 +240,9 @@ def test_a_companion_leaves_pre_tool_use_alone(book: Playbook) -> None:
 
 
 def test_the_feed_keeps_the_start_of_a_payload_and_not_everything(book: Playbook) -> None:
-    for number in range(books.FEED_KEPT + 5):
+    for number in range(state.FEED_KEPT + 5):
         book.asks(asking(f"n{number}", "Notification", a="x" * 1000, message="x" * 5000, z=[1]))
-    assert len(book.broker.feed()) == books.FEED_KEPT
+    assert len(book.broker.feed()) == state.FEED_KEPT
     assert all(len(str(entry.event.fields)) < 3_000 for entry in book.broker.feed())
     assert all(entry.event.text("message")[:9] == "x" * 9 for entry in book.broker.feed())
     book.asks(bash("a", "ls")).answers(1, DENY)
@@ -252,7 +252,7 @@ def test_the_feed_keeps_the_start_of_a_payload_and_not_everything(book: Playbook
 @pytest.mark.slow
 def test_when_too_many_wait_the_next_is_refused_and_those_that_wait_stay() -> None:
     book = Playbook()
-    most = Bounds().requests
+    most = Limits().requests
     for number in range(most):
         book.asks(bash(f"a{number}", "ls", session=f"s{number}"))
     turned_away = f"feed: PreToolUse turned away: {Refusal.FULL}"
@@ -264,7 +264,7 @@ def test_when_too_many_wait_the_next_is_refused_and_those_that_wait_stay() -> No
 
 
 def test_a_session_that_asks_without_end_leaves_room_for_the_others(book: Playbook) -> None:
-    most = Bounds().session_requests
+    most = Limits().session_requests
     for number in range(most):
         book.asks(bash(f"a{number}", "ls", f"t{number}"))
     turned_away = f"feed: PreToolUse turned away: {Refusal.SESSION_FULL}"
@@ -275,7 +275,7 @@ def test_a_session_that_asks_without_end_leaves_room_for_the_others(book: Playbo
 
 
 def test_the_refusals_of_one_session_are_one_line_of_the_feed_with_their_count() -> None:
-    book = Playbook(bounds=Bounds(session_requests=1))
+    book = Playbook(bounds=Limits(session_requests=1))
     book.asks(bash("a", "ls", "t")).asks(bash("o", "ls", "t", session="other"))
     for number in range(120):
         book.asks(bash(f"b{number}", f"echo {number}", f"t{number}"))
@@ -288,7 +288,7 @@ def test_the_refusals_of_one_session_are_one_line_of_the_feed_with_their_count()
 
 
 def test_of_many_refusals_the_first_is_told_and_each_doubling() -> None:
-    book = Playbook(bounds=Bounds(session_requests=1))
+    book = Playbook(bounds=Limits(session_requests=1))
     book.asks(bash("a", "ls", "t"))
     told = []
     for number in range(120):
@@ -302,9 +302,9 @@ def test_sessions_are_counted_until_they_end_and_not_without_end(book: Playbook)
     assert book.broker.sessions() == 2
     book.asks(asking("c", "SessionEnd"))
     assert book.broker.sessions() == 1
-    for number in range(books.SESSIONS_KEPT):
+    for number in range(state.SESSIONS_KEPT):
         book.asks(asking("d", "SessionStart", session=str(number)))
-    assert book.broker.sessions() == books.SESSIONS_KEPT
+    assert book.broker.sessions() == state.SESSIONS_KEPT
 
 
 def test_a_broker_tells_in_short_what_it_holds(book: Playbook) -> None:

@@ -5,7 +5,7 @@ from typing import Any, get_args
 
 import pytest
 
-from crabhook.broker.effects import Effect, Refusal, Refuse, WakeAt
+from crabhook.broker.messages import Effect, Refusal, Refuse, WakeAt
 from crabhook.server.grpc.permission import _STATUS
 
 

@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 
 from crabhook.broker.broker import Broker
-from crabhook.broker.facts import Answered, Arrived
-from crabhook.broker.law import against
-from crabhook.broker.states import State
+from crabhook.broker.cards import State
+from crabhook.broker.messages import Answered, Arrived
+from crabhook.broker.orders import against
 from crabhook.model.actor import OWNER
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.errors import DecisionError

@@ -6,7 +6,7 @@ from typing import get_args
 import pytest
 
 from crabhook.broker.broker import _HANDLERS
-from crabhook.broker.facts import Fact
+from crabhook.broker.messages import Fact
 
 
 def test_every_fact_has_its_handler() -> None:

@@ -3,7 +3,7 @@
 import pytest
 
 from crabhook.broker.followed import FOLLOWED_FOR, Fate, FollowedCalls
-from crabhook.broker.memory import KEPT
+from crabhook.broker.recent import KEPT
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.event import Scope
 from crabhook.platforms import PLATFORMS

@@ -10,30 +10,34 @@ from dataclasses import dataclass, field, replace
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, invariant, precondition, rule
 
+from crabhook.broker.arriving import COME_BACK_WITHIN
 from crabhook.broker.broker import Broker
-from crabhook.broker.card import Card
-from crabhook.broker.effects import Effect, Note, Refuse, Resolve, Show, WakeAt
-from crabhook.broker.facts import (
+from crabhook.broker.cards import Card, State, TooLateError
+from crabhook.broker.messages import (
     Answered,
     Arrived,
     Closing,
-    DecidedBefore,
     Delivered,
+    Effect,
     Extended,
     Fact,
-    Given,
     Left,
+    Note,
     Ordered,
+    Refuse,
+    Resolve,
     Restored,
+    RestoredAnswer,
+    RestoredDecision,
+    RestoredRequest,
     Revoked,
+    Show,
     Snoozed,
     TimePassed,
-    WaitedBefore,
+    WakeAt,
 )
-from crabhook.broker.restoring import COME_BACK_WITHIN
-from crabhook.broker.settled import ASKED_AGAIN_WITHIN
-from crabhook.broker.states import State, TooLateError
-from crabhook.broker.tickets import ANSWER_KEPT_FOR
+from crabhook.broker.pending import ANSWER_KEPT_FOR
+from crabhook.broker.recent import ASKED_AGAIN_WITHIN
 from crabhook.model.actor import OWNER
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.errors import DecisionError
@@ -238,15 +242,16 @@ class Histories(RuleBasedStateMachine):
     @rule(back=st.booleans())
     def the_server_is_killed(self, back: bool) -> None:
         waiting = tuple(
-            WaitedBefore(card.number, leg, self.now - card.asked_at)
+            RestoredRequest(card.number, leg, self.now - card.asked_at)
             for card in self.broker.waiting()
             for leg in card.requests
         )
         answers = tuple(
-            Given(ticket, f"secret of {ticket}", reply) for ticket, reply in self._given().items()
+            RestoredAnswer(ticket, f"secret of {ticket}", reply)
+            for ticket, reply in self._given().items()
         )
         decided = tuple(
-            DecidedBefore(card.number, leg, card.decided, card.delivered)
+            RestoredDecision(card.number, leg, card.decided, card.delivered)
             for card in self.ended.values()
             for leg in card.requests
             if card.decided is not None and leg.id in self._given()

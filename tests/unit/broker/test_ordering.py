@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from crabhook.broker.facts import Extended, Revoked, Snoozed
-from crabhook.broker.states import TooLateError
+from crabhook.broker.cards import TooLateError
+from crabhook.broker.messages import Extended, Revoked, Snoozed
 from crabhook.model.actor import OWNER
 from crabhook.model.errors import DecisionError
 from crabhook.model.order import Order, OrderKind

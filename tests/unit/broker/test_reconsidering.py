@@ -2,7 +2,7 @@
 
 import pytest
 
-from crabhook.broker.facts import Reconsidered, RuleAdded
+from crabhook.broker.messages import Reconsidered, RuleAdded
 from crabhook.model.actor import OWNER
 from crabhook.model.event import Event
 from crabhook.model.order import Order, OrderKind

@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
-from crabhook.broker.facts import DecidedBefore, Given, Restored, WaitedBefore
-from crabhook.broker.restoring import COME_BACK_WITHIN
+from crabhook.broker.arriving import COME_BACK_WITHIN
+from crabhook.broker.messages import Restored, RestoredAnswer, RestoredDecision, RestoredRequest
 from crabhook.model.actor import OWNER
 from crabhook.model.decision import Decided, Decision, Verdict
 from crabhook.model.ending import Ended
@@ -17,11 +17,11 @@ def restore(
     book: Playbook,
     *waiting: tuple[int, Request],
     left: float = 600,
-    answers: tuple[Given, ...] = (),
-    decided: tuple[DecidedBefore, ...] = (),
+    answers: tuple[RestoredAnswer, ...] = (),
+    decided: tuple[RestoredDecision, ...] = (),
 ) -> None:
     legs = tuple(
-        WaitedBefore(number, replace(one, wait_until=book.now + left)) for number, one in waiting
+        RestoredRequest(number, replace(one, wait_until=book.now + left)) for number, one in waiting
     )
     book.broker.handle(Restored(legs, answers, decided, 40, book.now))
 
@@ -29,8 +29,10 @@ def restore(
 def decided_before(book: Playbook, request: Request, decision: Decision) -> None:
     """Begin again after a server that decided a call on card 7 and died before it said so."""
     said = PLATFORMS["claude"].write(request.event, decision)
-    given = Given(request.id, request.secret, said)
-    restore(book, answers=(given,), decided=(DecidedBefore(7, request, Decided(decision, OWNER)),))
+    given = RestoredAnswer(request.id, request.secret, said)
+    restore(
+        book, answers=(given,), decided=(RestoredDecision(7, request, Decided(decision, OWNER)),)
+    )
 
 
 def test_a_hook_that_comes_back_is_put_back_on_the_same_card_and_decided_once() -> None:
@@ -64,7 +66,7 @@ def test_what_is_decided_before_the_hook_is_back_waits_for_it() -> None:
 def test_an_answer_given_before_the_end_is_given_to_its_ticket_and_to_no_other() -> None:
     book = Playbook()
     said = Reply({"said": 1})
-    restore(book, answers=(Given("a", "secret of a", said),))
+    restore(book, answers=(RestoredAnswer("a", "secret of a", said),))
     book.asks(bash("a", "ls", secret="guess"))
     assert "NOT_YOURS" in repr(book.effects)
     book.asks(bash("a", "ls"))
@@ -174,6 +176,6 @@ def test_a_wait_that_is_over_and_whose_hook_is_gone_ends_with_the_others() -> No
 def test_a_card_that_is_put_back_has_waited_as_long_as_it_has() -> None:
     book = Playbook()
     leg = replace(bash("a", "ls"), wait_until=book.now + 600)
-    book.broker.handle(Restored((WaitedBefore(3, leg, 42.0),), (), (), 40, book.now))
+    book.broker.handle(Restored((RestoredRequest(3, leg, 42.0),), (), (), 40, book.now))
     (card,) = book.broker.waiting()
     assert book.now - card.asked_at == 42.0

@@ -2,7 +2,7 @@
 
 import pytest
 
-from crabhook.broker.states import TRANSITIONS, Happening, State, TooLateError, after
+from crabhook.broker.cards import TRANSITIONS, Happening, State, TooLateError, after
 
 
 def test_only_a_card_that_waits_can_change() -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from crabhook.broker.tickets import ANSWER_KEPT_FOR, ANSWERS_KEPT, Tickets, same_secret
+from crabhook.broker.pending import ANSWER_KEPT_FOR, ANSWERS_KEPT, Tickets, same_secret
 from crabhook.model.reply import SILENCE, Reply
 from crabhook.model.request import Request
 from tests.support.playbook import bash

@@ -9,23 +9,23 @@ from typing import Any
 import pytest
 
 from crabhook.broker.broker import Broker
-from crabhook.broker.facts import (
+from crabhook.broker.cards import ENDED_KEPT
+from crabhook.broker.messages import (
     Answered,
     Arrived,
     Closing,
-    DecidedBefore,
     Delivered,
     Extended,
     Fact,
-    Given,
     Left,
     Ordered,
     Restored,
+    RestoredAnswer,
+    RestoredDecision,
+    RestoredRequest,
     TimePassed,
-    WaitedBefore,
 )
-from crabhook.broker.shelf import ENDED_KEPT
-from crabhook.broker.waitingroom import Bounds
+from crabhook.broker.pending import Limits
 from crabhook.model.actor import OWNER
 from crabhook.model.decision import Decided, Decision, Verdict
 from crabhook.model.order import Order, OrderKind
@@ -163,10 +163,10 @@ def told(changes: list[Change]) -> list[tuple[str, int | None, Any]]:
     return [(one.request_id, one.card, one.body["whole"]) for one in found]
 
 
-def begun_again(*waiting: Request, decided: tuple[DecidedBefore, ...] = ()) -> Kept:
+def begun_again(*waiting: Request, decided: tuple[RestoredDecision, ...] = ()) -> Kept:
     """A broker after a restart, with what waited on card 7."""
     kept = Kept()
-    legs = tuple(WaitedBefore(7, replace(one, wait_until=600.0)) for one in waiting)
+    legs = tuple(RestoredRequest(7, replace(one, wait_until=600.0)) for one in waiting)
     kept.tell(Restored(legs, (), decided, 9, 0.0))
     return kept
 
@@ -194,7 +194,7 @@ def test_a_delivery_is_told_however_many_were_decided_at_once() -> None:
 
 
 def test_an_answer_from_before_a_restart_is_told_of_once_and_never_decided_again() -> None:
-    before = DecidedBefore(7, bash("a", "ls"), DENIED)
+    before = RestoredDecision(7, bash("a", "ls"), DENIED)
     kept = begun_again(decided=(before,))
     changes = kept.tell(Delivered("a", whole=True, now=2.0))
     assert (kinds(changes), told(changes)) == (["delivered"], [("a", 7, True)])
@@ -202,7 +202,7 @@ def test_an_answer_from_before_a_restart_is_told_of_once_and_never_decided_again
 
 
 def test_what_is_on_record_of_an_answers_way_is_not_told_again() -> None:
-    kept = begun_again(decided=(DecidedBefore(7, bash("a", "ls"), DENIED, delivered=False),))
+    kept = begun_again(decided=(RestoredDecision(7, bash("a", "ls"), DENIED, delivered=False),))
     assert kept.tell(Delivered("a", whole=False, now=2.0)) == []
     assert told(kept.tell(Delivered("a", whole=True, now=3.0))) == [("a", 7, True)]
 
@@ -217,9 +217,11 @@ def test_a_hook_that_does_not_come_back_for_its_answer_is_not_said_to_be_gone() 
 
 @pytest.mark.parametrize("decided", [True, False])
 def test_a_hook_that_came_back_and_went_is_said_to_be_gone(decided: bool) -> None:
-    before = DecidedBefore(7, bash("a", "ls"), DENIED)
+    before = RestoredDecision(7, bash("a", "ls"), DENIED)
     if decided:
-        given = Given("a", "secret of a", PLATFORMS["claude"].write(before.request.event, DENY))
+        given = RestoredAnswer(
+            "a", "secret of a", PLATFORMS["claude"].write(before.request.event, DENY)
+        )
         kept = Kept()
         kept.tell(Restored((), (given,), (before,), 9, 0.0))
         kept.tell(Arrived(bash("a", "ls"), None, 1, 0.5))
@@ -244,7 +246,7 @@ def test_an_answer_is_kept_with_what_it_says_until_it_is_received() -> None:
 
 def test_a_request_that_found_no_room_is_on_record_as_turned_away() -> None:
     kept = Kept()
-    kept.broker = Broker(PLATFORMS, bounds=Bounds(session_requests=1))
+    kept.broker = Broker(PLATFORMS, bounds=Limits(session_requests=1))
     kept.tell(Arrived(bash("a", "ls"), None, 1, 0.0))
     (change,) = kept.tell(Arrived(bash("b", "rm", "t2"), None, 2, 0.0))
     assert kinds([change]) == ["withdrawn"]

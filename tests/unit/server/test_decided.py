@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from crabhook.broker.states import TooLateError
+from crabhook.broker.cards import TooLateError
 from crabhook.model.actor import Rule
 from crabhook.model.decision import Decided, Decision, Verdict
 from crabhook.model.event import Event

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crabhook.broker.card import Card
+from crabhook.broker.cards import Card
 from crabhook.model.event import Event, ToolCall
 from crabhook.model.request import Origin, Request
 from crabhook.server.transcripts import LastWords

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from crabhook.broker.card import Card
+from crabhook.broker.cards import Card
 from crabhook.model.actor import OWNER
 from crabhook.model.decision import Decided, Decision, Verdict
 from crabhook.model.event import Event, ToolCall

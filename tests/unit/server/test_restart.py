@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from crabhook.broker.effects import Refusal
+from crabhook.broker.messages import Refusal
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.order import OrderKind
 from crabhook.platforms import PLATFORMS
@@ -131,7 +131,7 @@ async def test_trouble_from_before_there_was_a_screen_is_told_to_the_first(tmp_p
 async def test_an_id_the_store_alone_remembers_is_taken_up_by_no_other_secret(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("crabhook.broker.tickets.ANSWERS_KEPT", 0)
+    monkeypatch.setattr("crabhook.broker.pending.ANSWERS_KEPT", 0)
     recorder = Recorder(lambda: open_writer(tmp_path))
     runner = Runner(PLATFORMS, recorder)
     enter(runner, "a")

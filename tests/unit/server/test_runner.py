@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from crabhook.broker.effects import Refusal
-from crabhook.broker.states import State, TooLateError
+from crabhook.broker.cards import State, TooLateError
+from crabhook.broker.messages import Refusal
 from crabhook.model.actor import Rule
 from crabhook.model.errors import DecisionError
 from crabhook.model.event import Event

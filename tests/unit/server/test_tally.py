@@ -9,9 +9,20 @@ import grpc
 import pytest
 from hypothesis.stateful import invariant
 
-from crabhook.broker.effects import Effect, Refusal, Refuse, Resolve, Show
-from crabhook.broker.facts import Arrived, Fact, Restored, RuleAdded, TimePassed, WaitedBefore
-from crabhook.broker.waitingroom import Bounds
+from crabhook.broker.messages import (
+    Arrived,
+    Effect,
+    Fact,
+    Refusal,
+    Refuse,
+    Resolve,
+    Restored,
+    RestoredRequest,
+    RuleAdded,
+    Show,
+    TimePassed,
+)
+from crabhook.broker.pending import Limits
 from crabhook.model.actor import OWNER, Headless, Nobody
 from crabhook.model.event import Event
 from crabhook.model.order import Order, OrderKind
@@ -143,7 +154,7 @@ def test_each_way_to_end_is_counted_as_itself() -> None:
 def test_what_waited_at_the_server_before_counts_as_taken_in_and_may_not_come_back() -> None:
     book = Book()
     waits = bash("a", "ls", wait=book.now + 600)
-    book._told("again", Restored((WaitedBefore(3, waits),), (), (), 3, book.now))
+    book._told("again", Restored((RestoredRequest(3, waits),), (), (), 3, book.now))
     assert (book.tally.restored, book.tally.waiting) == (1, 1)
     book.waits(151)
     assert book.ended() == {End.NEVER_CAME_BACK: 1}
@@ -160,7 +171,9 @@ def test_a_hook_that_comes_back_is_no_new_request() -> None:
 def test_a_card_of_two_legs_is_restored_whole() -> None:
     book = Book()
     legs = (bash("a", "ls", wait=book.now + 600), prompt("b", "ls", wait=book.now + 600))
-    book._told("again", Restored(tuple(WaitedBefore(3, leg) for leg in legs), (), (), 3, book.now))
+    book._told(
+        "again", Restored(tuple(RestoredRequest(3, leg) for leg in legs), (), (), 3, book.now)
+    )
     assert (book.tally.restored, book.tally.waiting, book.ended()) == (2, 2, {})
     book.answers(3, ALLOW)
     assert book.ended() == {End.DECIDED: 2}
@@ -169,7 +182,7 @@ def test_a_card_of_two_legs_is_restored_whole() -> None:
 def test_a_restored_hook_whose_time_seemed_over_is_no_new_request_when_it_is_back() -> None:
     book = Book()
     waits = bash("a", "ls", wait=book.now + 1)
-    book._told("again", Restored((WaitedBefore(3, waits),), (), (), 3, book.now))
+    book._told("again", Restored((RestoredRequest(3, waits),), (), (), 3, book.now))
     book.asks(bash("a", "ls"))
     assert any(isinstance(effect, Show) for effect in book.effects)
     assert (book.tally.taken_in.total(), book.tally.waiting, book.tally.returns) == (1, 1, 1)
@@ -254,7 +267,7 @@ async def test_what_a_new_rule_lets_go_is_the_rules_decision(tmp_path: Path) -> 
 
 
 async def test_what_is_turned_away_is_counted_by_its_reason_and_not_as_taken_in() -> None:
-    runner, tally = Runner(PLATFORMS, bounds=Bounds(session_requests=1)), Tally()
+    runner, tally = Runner(PLATFORMS, bounds=Limits(session_requests=1)), Tally()
     runner.witness = tally
     door, soon = Door(runner), runner.now() + 60
     await door.enter(bash("a", "ls", wait=soon))

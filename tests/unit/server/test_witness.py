@@ -6,8 +6,7 @@ from collections.abc import Sequence
 import pytest
 
 from crabhook.broker.desk import News
-from crabhook.broker.effects import Effect
-from crabhook.broker.facts import Fact
+from crabhook.broker.messages import Effect, Fact
 from crabhook.platforms import PLATFORMS
 from crabhook.server.runner import Runner
 from crabhook.server.witness import Witness

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from crabhook.broker.effects import Refusal
+from crabhook.broker.messages import Refusal
 from crabhook.model.actor import OWNER, Actor, Headless, Nobody, Rule
 from crabhook.model.decision import Decided, Decision, Verdict
 from crabhook.model.ending import Ended

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from crabhook.broker.tickets import ANSWER_KEPT_FOR
+from crabhook.broker.pending import ANSWER_KEPT_FOR
 from crabhook.store.change import (
     Change,
     DecidedCall,

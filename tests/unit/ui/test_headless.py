@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from crabhook.broker.card import Card
+from crabhook.broker.cards import Card
 from crabhook.model.choices import Choices
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.errors import DecisionError

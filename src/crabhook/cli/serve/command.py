@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from crabhook import config
-from crabhook.broker.waitingroom import Bounds
+from crabhook.broker.pending import Limits
 from crabhook.cli.arguments import rule_files
 from crabhook.cli.serve.desks import open_desk
 from crabhook.cli.serve.logs import CANNOT_BEGIN, logging_to, told
@@ -284,8 +284,8 @@ def _status(runner: Runner, where: str) -> str:
     return f"listening on {where}; {len(runner.waiting())} waiting"
 
 
-def _bounds(settings: Settings) -> Bounds:
-    return Bounds(
+def _bounds(settings: Settings) -> Limits:
+    return Limits(
         settings.max_waiting,
         int(settings.max_waiting_megabytes * 1_000_000),
         settings.max_session_waiting,

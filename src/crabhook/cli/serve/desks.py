@@ -10,7 +10,7 @@ import secrets
 from collections.abc import Callable
 from contextlib import suppress
 
-from crabhook.broker.card import Card
+from crabhook.broker.cards import Card
 from crabhook.broker.desk import News
 from crabhook.cli.serve.logs import told
 from crabhook.config import Settings

@@ -2,7 +2,7 @@
 
 import grpc
 
-from crabhook.broker.effects import Refusal
+from crabhook.broker.messages import Refusal
 from crabhook.model.errors import PayloadError
 from crabhook.model.event import Event
 from crabhook.model.reply import Reply

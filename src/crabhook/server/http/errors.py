@@ -7,7 +7,7 @@ which is a notice, or what `onFailure` makes of it.
 from collections.abc import Mapping
 from http import HTTPStatus
 
-from crabhook.broker.effects import Refusal
+from crabhook.broker.messages import Refusal
 from crabhook.model.errors import CrabhookError
 
 SERVER = {"Server": "crabhook"}

@@ -11,7 +11,7 @@ from enum import StrEnum
 from typing import Generic, TypeAlias, TypeVar
 
 from crabhook import __version__
-from crabhook.broker.effects import Refusal
+from crabhook.broker.messages import Refusal
 from crabhook.model.actor import OrderKind
 from crabhook.platforms import PLATFORMS
 from crabhook.server.health import Health

@@ -8,9 +8,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-from crabhook.broker.card import Card
+from crabhook.broker.cards import Card, State
 from crabhook.broker.desk import Desk
-from crabhook.broker.states import State
 from crabhook.model.decision import Verdict
 from crabhook.model.event import Event
 from crabhook.ui.cards.summary import brief, names_plan

@@ -12,9 +12,8 @@ from dataclasses import dataclass
 from difflib import unified_diff
 from typing import TypeAlias
 
-from crabhook.broker.card import Card
-from crabhook.broker.states import State
-from crabhook.broker.stops import CAP
+from crabhook.broker.cards import Card, State
+from crabhook.broker.orders import CAP
 from crabhook.model.choices import Beside
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.elicitation import read_fields

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from crabhook.broker.card import Card
+from crabhook.broker.cards import Card
 from crabhook.broker.desk import Desk
 from crabhook.model.event import Event
 from crabhook.ui.cards.summary import brief

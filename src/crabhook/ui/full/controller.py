@@ -10,9 +10,8 @@ form.
 from dataclasses import replace
 from functools import singledispatchmethod
 
-from crabhook.broker.card import Card
+from crabhook.broker.cards import Card, State
 from crabhook.broker.desk import News
-from crabhook.broker.states import State
 from crabhook.model.choices import Beside, Choices
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.errors import CrabhookError

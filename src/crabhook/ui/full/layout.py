@@ -2,8 +2,7 @@
 
 from dataclasses import dataclass
 
-from crabhook.broker.card import Card
-from crabhook.broker.states import State
+from crabhook.broker.cards import Card, State
 from crabhook.ui.cards.context import alarm_lines, because_lines, limit_lines, words_line
 from crabhook.ui.full.dialogs.edit import EditContent
 from crabhook.ui.full.dialogs.orders import orders_line

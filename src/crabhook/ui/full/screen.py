@@ -6,7 +6,7 @@ change what they own of it, and the controller does the rest.
 
 from collections.abc import Callable, Hashable
 
-from crabhook.broker.card import Card
+from crabhook.broker.cards import Card
 from crabhook.broker.desk import Desk
 from crabhook.model.actor import OrderKind
 from crabhook.model.choices import PASS_ALONE, Beside

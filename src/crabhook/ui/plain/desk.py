@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
 
-from crabhook.broker.card import Card
+from crabhook.broker.cards import Card
 from crabhook.broker.desk import Desk, News
 from crabhook.ui.cards.summary import brief
 from crabhook.ui.commands.orders import order_line

@@ -5,9 +5,8 @@ from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from crabhook.broker.card import Card, FeedEntry
+from crabhook.broker.cards import Card, FeedEntry, State
 from crabhook.broker.desk import Desk, News
-from crabhook.broker.states import State
 from crabhook.model.actor import OrderKind
 from crabhook.model.choices import Beside
 from crabhook.model.decision import Decision, Verdict

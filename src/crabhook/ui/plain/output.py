@@ -9,10 +9,9 @@ from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import replace
 from typing import TypeAlias
 
-from crabhook.broker.card import Card, FeedEntry
+from crabhook.broker.cards import Card, FeedEntry, State
 from crabhook.broker.desk import Desk, News
-from crabhook.broker.states import State
-from crabhook.broker.stops import CAP
+from crabhook.broker.orders import CAP
 from crabhook.model.actor import Operator
 from crabhook.model.bounded_dict import Bounded
 from crabhook.model.decision import Decision, Verdict

@@ -9,9 +9,8 @@ import asyncio
 import re
 from collections.abc import Callable, Iterator
 
-from crabhook.broker.card import Card
+from crabhook.broker.cards import Card, State
 from crabhook.broker.desk import Desk
-from crabhook.broker.states import State
 from crabhook.model.bounded_dict import Bounded
 from crabhook.policy.propose import Offer, Offering, until
 from crabhook.policy.rule import Rule

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from crabhook.broker.states import State
+from crabhook.broker.cards import State
 from crabhook.cli.serve import desks
 from crabhook.cli.serve.desks import open_desk
 from crabhook.config import Settings

@@ -13,7 +13,7 @@ import grpc
 import pytest
 import trustme
 
-from crabhook.broker.effects import Refusal
+from crabhook.broker.messages import Refusal
 from crabhook.model.errors import CrabhookError
 from crabhook.server.address import PortError, TcpAddress, Tls, UnixAddress
 from crabhook.server.unix_socket import SocketTakenError

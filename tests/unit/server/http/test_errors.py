@@ -2,7 +2,7 @@
 
 import pytest
 
-from crabhook.broker.effects import Refusal
+from crabhook.broker.messages import Refusal
 from crabhook.server.http.errors import STATUS, turned_away
 
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from crabhook.broker.card import Card
+from crabhook.broker.cards import Card
 from crabhook.model.actor import OrderKind
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.order import Order

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from crabhook.broker.states import State
+from crabhook.broker.cards import State
 from crabhook.model.actor import OrderKind
 from crabhook.model.decision import Verdict
 from crabhook.model.order import Order

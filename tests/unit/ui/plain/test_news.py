@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from crabhook.broker.card import Card, FeedEntry
-from crabhook.broker.states import State
+from crabhook.broker.cards import Card, FeedEntry, State
 from crabhook.model.actor import OWNER, Actor, OrderKind, Rule
 from crabhook.model.decision import Decided, Decision, Verdict, no_opinion
 from crabhook.model.ending import AnsweredAtAgent, Ended, Follows, TimeUp

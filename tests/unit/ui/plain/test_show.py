@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crabhook.broker.card import Card
-from crabhook.broker.states import State
+from crabhook.broker.cards import Card, State
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.event import Event, ToolCall
 from crabhook.model.request import Origin, Request

@@ -8,8 +8,7 @@ changed since.
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from crabhook.broker.card import Card
-from crabhook.broker.states import State
+from crabhook.broker.cards import Card, State
 from crabhook.model.decision import Decision, Verdict
 from crabhook.ui.cards.summary import is_plan, is_question, project, session_label, tool_label
 from crabhook.ui.commands.parse import alike

@@ -2,9 +2,9 @@
 
 from collections.abc import MutableMapping, MutableSet
 
-from crabhook.broker.card import Card
+from crabhook.broker.cards import Card
 from crabhook.broker.desk import Desk
-from crabhook.broker.stops import CAP
+from crabhook.broker.orders import CAP
 from crabhook.model.decision import Decision, Verdict
 from crabhook.ui.commands.decide import DECIDING
 from crabhook.ui.full.dialogs.prompts import AskLine, Purpose

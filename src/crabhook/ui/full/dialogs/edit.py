@@ -7,9 +7,8 @@ and what is shown as the change is read from what would be sent.
 from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass, replace
 
-from crabhook.broker.card import Card
+from crabhook.broker.cards import Card, State
 from crabhook.broker.desk import Desk
-from crabhook.broker.states import State
 from crabhook.model.choices import Beside
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.errors import CrabhookError, PayloadError

@@ -7,7 +7,7 @@ what would be sent.
 from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass
 
-from crabhook.broker.card import Card
+from crabhook.broker.cards import Card
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.errors import DecisionError
 from crabhook.ui.cards.summary import brief

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import Final
 
-from crabhook.broker.card import Card
+from crabhook.broker.cards import Card
 from crabhook.broker.desk import Desk
 from crabhook.model.elicitation import Field, check_content, read_fields
 from crabhook.model.errors import DecisionError, PayloadError

@@ -2,9 +2,9 @@
 
 from collections.abc import Callable, Sequence
 
-from crabhook.broker.card import Card
+from crabhook.broker.cards import Card
 from crabhook.broker.desk import Desk
-from crabhook.broker.stops import CAP
+from crabhook.broker.orders import CAP
 from crabhook.model.actor import OrderKind
 from crabhook.model.errors import CrabhookError
 from crabhook.model.order import Order, Standing

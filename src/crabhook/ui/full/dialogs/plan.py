@@ -8,7 +8,7 @@ from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from crabhook.broker.card import Card
+from crabhook.broker.cards import Card
 from crabhook.broker.desk import Desk
 from crabhook.model.decision import Decision, Verdict
 from crabhook.ui.cards.summary import is_plan

@@ -7,7 +7,7 @@ review of exactly what would be sent.
 from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass
 
-from crabhook.broker.card import Card
+from crabhook.broker.cards import Card
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.errors import QuestionError
 from crabhook.model.jsontext import Value, pretty

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from crabhook.broker.card import Card
+from crabhook.broker.cards import Card
 from crabhook.model.errors import QuestionError
 from crabhook.model.jsontext import Value
 from crabhook.model.question import Answer, Question, merge_answers, quote_label, read_questions

@@ -8,7 +8,7 @@ that says so.
 from collections.abc import Callable, Mapping
 from datetime import timedelta
 
-from crabhook.broker.card import Card
+from crabhook.broker.cards import Card
 from crabhook.broker.desk import Desk
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.jsontext import Value, pretty

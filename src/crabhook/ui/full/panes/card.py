@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from crabhook.broker.card import Card
+from crabhook.broker.cards import Card
 from crabhook.ui.cards.summary import agent_label, brief, session_label, tool_label
 from crabhook.ui.full.dialogs.edit import EditContent
 from crabhook.ui.full.dialogs.mcp_form import FillContent
@@ -30,7 +30,7 @@ from crabhook.ui.text.width import Speller, cells, clip, wrapped
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 
-    from crabhook.broker.card import Card
+    from crabhook.broker.cards import Card
     from crabhook.model.request import Origin
     from crabhook.ui.full.dialogs.plan import PlanNotes
     from crabhook.ui.full.keyrow import Key

@@ -15,9 +15,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from crabhook.broker.card import Card
+from crabhook.broker.cards import Card, State
 from crabhook.broker.desk import Desk
-from crabhook.broker.states import State
 from crabhook.ui.options import CardKind, kind_of
 
 

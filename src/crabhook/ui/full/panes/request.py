@@ -10,8 +10,8 @@ from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, TypeAlias
 
-from crabhook.broker.card import Card
-from crabhook.broker.stops import CAP
+from crabhook.broker.cards import Card
+from crabhook.broker.orders import CAP
 from crabhook.model.decision import Verdict
 from crabhook.model.event import Event
 from crabhook.model.fields import How, Told

@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from crabhook.broker.card import Card, FeedEntry
-from crabhook.broker.states import State
+from crabhook.broker.cards import Card, FeedEntry, State
 from crabhook.model.bounded_dict import Bounded
 from crabhook.ui.answers import HeldAnswer
 from crabhook.ui.cards.summary import (

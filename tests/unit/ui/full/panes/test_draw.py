@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crabhook.broker.card import Card
+from crabhook.broker.cards import Card
 from crabhook.model.event import Event
 from crabhook.model.fields import How, Told
 from crabhook.model.request import Origin, Request

@@ -1,20 +1,23 @@
-"""Who waits, on which connection, and how much room they take: in all, and session by session.
+"""Who waits, on which connection, in how much room; and who may take up a request again.
 
 Every request that waits holds a connection, a card and its input in memory.
 One agent that asks without end must not take the operator from the others,
-so a session has bounds of its own.
+so a session has limits of its own.  Answers given are kept for a while, for
+clients that lost the connection before theirs.
 """
 
-from collections import Counter
+from collections import Counter, OrderedDict
 from dataclasses import dataclass
+from hmac import compare_digest
 
-from crabhook.broker.effects import Refusal
+from crabhook.broker.messages import Refusal
 from crabhook.model.event import Event
+from crabhook.model.reply import Reply
 from crabhook.model.request import Request
 
 
 @dataclass(frozen=True, slots=True)
-class Bounds:
+class Limits:
     """How much may wait at once; bytes are those of the hooks' inputs."""
 
     requests: int = 16_384
@@ -23,13 +26,14 @@ class Bounds:
     session_size: int = 64_000_000
 
 
-BOUNDS = Bounds()
+LIMITS = Limits()
+NO_CONNECTION = 0  # an attempt no connection ever has: the runner counts from 1
 
 
-class WaitingRoom:
+class PendingRequests:
     """The requests that wait, each with the connection it waits on."""
 
-    def __init__(self, bounds: Bounds) -> None:
+    def __init__(self, bounds: Limits) -> None:
         self._bounds = bounds
         self._inside: dict[str, tuple[int, Request]] = {}
         self._size = 0
@@ -37,7 +41,7 @@ class WaitingRoom:
         self._size_of_session: Counter[tuple[str, str]] = Counter()
 
     def __repr__(self) -> str:
-        return f"<WaitingRoom {len(self._inside)} requests, {self._size} bytes>"
+        return f"<PendingRequests {len(self._inside)} requests, {self._size} bytes>"
 
     def __contains__(self, request_id: object) -> bool:
         return request_id in self._inside
@@ -90,3 +94,48 @@ class WaitingRoom:
 
 def _session(event: Event) -> tuple[str, str]:
     return event.platform, event.session
+
+
+ANSWERS_KEPT = 4096  # the oldest are forgotten first
+ANSWER_KEPT_FOR = 900.0  # seconds; longer than a client tries to come back
+
+
+@dataclass(frozen=True, slots=True)
+class _Given:
+    secret: str
+    answer: Reply | Refusal
+    at: float
+
+
+class Tickets:
+    """Replies already given, by request id, for clients that lost the connection before theirs."""
+
+    def __init__(self) -> None:
+        self._given: OrderedDict[str, _Given] = OrderedDict()
+
+    def __repr__(self) -> str:
+        return f"<Tickets given={len(self._given)}>"
+
+    def give(self, request_id: str, secret: str, answer: Reply | Refusal, now: float) -> None:
+        """Keep the reply to a request, or that it got none, for who presents its ticket."""
+        self._given[request_id] = _Given(secret, answer, now)
+        while self._given:
+            oldest = next(iter(self._given.values()))
+            if len(self._given) <= ANSWERS_KEPT and now - oldest.at <= ANSWER_KEPT_FOR:
+                return
+            self._given.popitem(last=False)
+
+    def given(self, request: Request) -> Reply | Refusal | None:
+        """Return the answer kept for this very ticket, if there is one."""
+        kept = self._given.get(request.id)
+        return kept.answer if kept and same_secret(kept.secret, request.secret) else None
+
+    def belongs_to_another(self, request: Request) -> bool:
+        """Whether the id was answered under another secret."""
+        kept = self._given.get(request.id)
+        return kept is not None and not same_secret(kept.secret, request.secret)
+
+
+def same_secret(one: str, other: str) -> bool:
+    """Compare two secrets in a time that tells nothing about them."""
+    return compare_digest(one.encode("utf-8", "replace"), other.encode("utf-8", "replace"))

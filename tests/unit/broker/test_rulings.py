@@ -3,9 +3,8 @@
 import pytest
 
 from crabhook.broker.broker import Broker
-from crabhook.broker.effects import Resolve
-from crabhook.broker.facts import Answered, Arrived, Ordered
-from crabhook.broker.law import Said, said_by
+from crabhook.broker.messages import Answered, Arrived, Ordered, Resolve
+from crabhook.broker.orders import Said, said_by
 from crabhook.model import actor
 from crabhook.model.actor import OWNER
 from crabhook.model.decision import Decided, Decision, Verdict

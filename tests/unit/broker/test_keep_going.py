@@ -2,7 +2,7 @@
 
 import pytest
 
-from crabhook.broker.stops import CAP
+from crabhook.broker.orders import CAP
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.errors import DecisionError
 from crabhook.model.order import Order, OrderKind

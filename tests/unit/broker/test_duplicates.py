@@ -2,7 +2,7 @@
 
 import pytest
 
-from crabhook.broker.twins import TOGETHER_WITHIN, Tellings
+from crabhook.broker.recent import TOGETHER_WITHIN, Deduplicator
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.order import Order, OrderKind
 from crabhook.model.request import Request, Stance
@@ -84,17 +84,17 @@ def test_a_supervised_stop_is_told_what_the_operator_says(book: Playbook) -> Non
 
 
 def test_two_tellings_far_apart_are_two_events() -> None:
-    tellings = Tellings()
+    tellings = Deduplicator()
     assert not tellings.hear(stop("a", OWN), 0.0).told_before
     assert tellings.hear(stop("b", SUPERVISOR), TOGETHER_WITHIN).told_before
     assert not tellings.hear(stop("c", Stance.GATE), TOGETHER_WITHIN + 1).told_before
 
 
 def test_agents_are_told_apart_and_only_the_latest_are_kept() -> None:
-    tellings = Tellings()
+    tellings = Deduplicator()
     tellings.hear(stop("a", OWN, agent="one"), 0.0)
     assert not tellings.hear(stop("b", SUPERVISOR, agent="two"), 0.0).told_before
     for number in range(5000):
         tellings.hear(stop("x", OWN, agent=str(number)), 0.0)
-    assert repr(tellings) == "<Tellings of 4096 agents>"
+    assert repr(tellings) == "<Deduplicator of 4096 agents>"
     assert not tellings.hear(stop("c", SUPERVISOR, agent="one"), 0.0).told_before

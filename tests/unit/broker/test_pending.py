@@ -5,12 +5,12 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crabhook.broker.effects import Refusal
-from crabhook.broker.waitingroom import Bounds, WaitingRoom
+from crabhook.broker.messages import Refusal
+from crabhook.broker.pending import Limits, PendingRequests
 from crabhook.model.request import Request
 from tests.support.playbook import bash
 
-BOUNDS = Bounds(requests=4, size=100, session_requests=2, session_size=60)
+LIMITS = Limits(requests=4, size=100, session_requests=2, session_size=60)
 
 
 def request(ticket: str, session: str = "s", size: int = 1) -> Request:
@@ -18,7 +18,7 @@ def request(ticket: str, session: str = "s", size: int = 1) -> Request:
 
 
 def test_a_request_waits_on_its_connection_until_it_leaves() -> None:
-    room = WaitingRoom(BOUNDS)
+    room = PendingRequests(LIMITS)
     assert "a" not in room
     room.enter(request("a"), 1)
     assert "a" in room
@@ -28,7 +28,7 @@ def test_a_request_waits_on_its_connection_until_it_leaves() -> None:
 
 
 def test_each_bound_has_its_own_refusal() -> None:
-    room = WaitingRoom(BOUNDS)
+    room = PendingRequests(LIMITS)
     room.enter(request("a", size=50), 1)
     assert room.refusal(request("b", size=11)) is Refusal.SESSION_FULL
     assert room.refusal(request("b", "t", size=51)) is Refusal.FULL
@@ -42,8 +42,8 @@ def test_each_bound_has_its_own_refusal() -> None:
 
 
 def test_sessions_of_two_platforms_never_share_their_bounds() -> None:
-    room = WaitingRoom(BOUNDS)
-    for number in range(BOUNDS.session_requests):
+    room = PendingRequests(LIMITS)
+    for number in range(LIMITS.session_requests):
         room.enter(request(f"a{number}"), 1)
     other = request("b")
     assert room.refusal(other) is Refusal.SESSION_FULL
@@ -54,7 +54,7 @@ def test_sessions_of_two_platforms_never_share_their_bounds() -> None:
 def test_whoever_comes_and_goes_an_empty_room_has_all_its_room(
     moves: list[tuple[str, str, int]],
 ) -> None:
-    room = WaitingRoom(BOUNDS)
+    room = PendingRequests(LIMITS)
     for ticket, session, size in moves:
         if ticket in room:
             room.leave(ticket)
@@ -62,6 +62,6 @@ def test_whoever_comes_and_goes_an_empty_room_has_all_its_room(
             room.enter(request(ticket, session, size), 1)
     for ticket in "abcdef":
         room.leave(ticket)
-    assert repr(room) == "<WaitingRoom 0 requests, 0 bytes>"
+    assert repr(room) == "<PendingRequests 0 requests, 0 bytes>"
     for session in "st":
-        assert room.refusal(request("x", session, BOUNDS.session_size)) is None
+        assert room.refusal(request("x", session, LIMITS.session_size)) is None

@@ -1,4 +1,4 @@
-"""The broker's books: everything it knows, and the entries that several of its hands make."""
+"""The broker's state: everything it knows, and the changes that several of its handlers make."""
 
 from collections import deque
 from collections.abc import Mapping, Sequence
@@ -7,18 +7,13 @@ from functools import reduce
 from heapq import heappush
 from operator import and_
 
-from crabhook.broker.calls import named
-from crabhook.broker.card import Card, FeedEntry
-from crabhook.broker.effects import Effect, Note, Refusal, Refuse, Resolve, Show, WakeAt
+from crabhook.broker.cards import Card, CardIndex, FeedEntry, Happening, after
+from crabhook.broker.correlation import named
 from crabhook.broker.followed import FollowedCalls
-from crabhook.broker.orders import Orders
-from crabhook.broker.settled import SettledCalls
-from crabhook.broker.shelf import Shelf
-from crabhook.broker.states import Happening, after
-from crabhook.broker.stops import Stops
-from crabhook.broker.tickets import Tickets
-from crabhook.broker.twins import Tellings
-from crabhook.broker.waitingroom import BOUNDS, Bounds, WaitingRoom
+from crabhook.broker.messages import Effect, Note, Refusal, Refuse, Resolve, Show, WakeAt
+from crabhook.broker.orders import KeepGoingCounter, Orders
+from crabhook.broker.pending import LIMITS, Limits, PendingRequests, Tickets
+from crabhook.broker.recent import Deduplicator, RecentDecisions
 from crabhook.model.actor import Operator
 from crabhook.model.decision import Decided, Decision, no_opinion
 from crabhook.model.ending import EndReason
@@ -33,20 +28,20 @@ REFUSED_TOGETHER = 60.0  # seconds after which a session's refusal is a line of 
 SESSIONS_KEPT = 4096  # not every session tells its end; those not heard of longest go first
 
 
-class Books:
+class BrokerState:
     """What the broker knows: cards, who waits on which connection, orders, and what went by."""
 
-    def __init__(self, platforms: Mapping[str, Platform], bounds: Bounds = BOUNDS) -> None:
+    def __init__(self, platforms: Mapping[str, Platform], bounds: Limits = LIMITS) -> None:
         self.platforms = platforms
-        self.shelf = Shelf()
-        self.room = WaitingRoom(bounds)
+        self.cards = CardIndex()
+        self.pending = PendingRequests(bounds)
         self.deadlines: list[tuple[float, str]] = []
-        self.settled = SettledCalls()
+        self.recent = RecentDecisions()
         self.followed = FollowedCalls(platforms)
         self.tickets = Tickets()
         self.orders = Orders()
-        self.stops = Stops()
-        self.tellings = Tellings()
+        self.keep_going = KeepGoingCounter()
+        self.duplicates = Deduplicator()
         self.expected_back: tuple[float, list[str]] = (0.0, [])
         self.decided_before: set[str] = set()  # the last server's answers that no hook took here
         self.sessions: dict[tuple[str, str], None] = {}
@@ -54,7 +49,7 @@ class Books:
         self._turned_away: dict[tuple[str, str, Refusal], tuple[int, FeedEntry]] = {}
 
     def __repr__(self) -> str:
-        return f"<Books {self.shelf!r} {self.settled!r} {self.tickets!r} {self.orders!r}>"
+        return f"<BrokerState {self.cards!r} {self.recent!r} {self.tickets!r} {self.orders!r}>"
 
     def hear_of(self, event: Event) -> None:
         """Note that the event's session lives."""
@@ -66,7 +61,7 @@ class Books:
 
     def leg(self, request_id: str) -> Request:
         """Return a request that waits."""
-        card = self.shelf.of_request(request_id)
+        card = self.cards.of_request(request_id)
         assert card is not None  # noqa: S101 - every request that waits is on the shelf
         return next(leg for leg in card.requests if leg.id == request_id)
 
@@ -89,7 +84,7 @@ class Books:
 
         Where a person decided, it is of interest whether the reply arrives.
         """
-        attempt = self.room.leave(leg.id)
+        attempt = self.pending.leave(leg.id)
         if attempt is None:
             return []
         decision = decided.decision
@@ -108,7 +103,7 @@ class Books:
         """
         if not self.asks_about_a_call(leg.event):
             return self.resolve(leg, no_opinion(why), now)
-        attempt = self.room.leave(leg.id)
+        attempt = self.pending.leave(leg.id)
         if attempt is None:
             return []
         self.tickets.give(leg.id, leg.secret, refusal, now)
@@ -120,7 +115,7 @@ class Books:
         choices = reduce(and_, (self.platforms[leg.platform].choices(leg) for leg in legs))
         limits = [line for leg in legs for line in self.platforms[leg.platform].limits(leg)]
         card = replace(card, choices=choices, limits=tuple(dict.fromkeys(limits)))
-        self.shelf.put(card)
+        self.cards.put(card)
         return Show(card)
 
     def holdable(self) -> Sequence[str]:
@@ -130,7 +125,7 @@ class Books:
     def let_go(self, why: EndReason, now: float, refusal: Refusal | None = None) -> list[Effect]:
         """Release whatever waits; see `release`."""
         effects: list[Effect] = []
-        for card in self.shelf.waiting():
+        for card in self.cards.waiting():
             effects += self.release(card, why, now, refusal)
         return effects
 
@@ -174,7 +169,7 @@ class Books:
     def remember_answer(self, card: Card, decided: Decided | None, now: float) -> None:
         """Keep what the PermissionRequest of the same call, if one follows, has to hear."""
         if card.event.tool and all(leg.event.name != "PermissionRequest" for leg in card.requests):
-            self.settled.remember_answer(card.event, decided, now)
+            self.recent.remember_answer(card.event, decided, now)
 
     def turned_away(self, now: float, event: Event, refusal: Refusal) -> list[Effect]:
         """Put a refusal into the feed: those of one session are one line, with their count.

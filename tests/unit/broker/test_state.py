@@ -1,12 +1,12 @@
 """The books are what the broker's hands share; they are bounded, and say in short what they hold."""
 
-from crabhook.broker.books import FEED_KEPT, SESSIONS_KEPT, Books
+from crabhook.broker.state import FEED_KEPT, SESSIONS_KEPT, BrokerState
 from crabhook.model.event import Event
 from crabhook.platforms import PLATFORMS
 
 
 def test_feed_and_sessions_are_bounded_and_keep_the_newest() -> None:
-    books = Books(PLATFORMS)
+    books = BrokerState(PLATFORMS)
     for number in range(max(FEED_KEPT, SESSIONS_KEPT) + 3):
         event = Event("claude", "Stop", session=str(number))
         books.hear_of(event)
@@ -17,5 +17,5 @@ def test_feed_and_sessions_are_bounded_and_keep_the_newest() -> None:
 
 
 def test_the_earliest_time_is_what_is_asked_to_be_woken_for() -> None:
-    books = Books(PLATFORMS)
+    books = BrokerState(PLATFORMS)
     assert [books.wake(at).at for at in (30.0, 10.0, 20.0)] == [30.0, 10.0, 10.0]

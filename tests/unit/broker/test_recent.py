@@ -2,8 +2,7 @@
 
 import pytest
 
-from crabhook.broker.memory import KEPT
-from crabhook.broker.settled import ASKED_AGAIN_WITHIN, NOTE_KEPT, SettledCalls
+from crabhook.broker.recent import ASKED_AGAIN_WITHIN, KEPT, NOTE_KEPT, RecentDecisions
 from crabhook.model.actor import OWNER
 from crabhook.model.decision import Decided, Decision, Verdict
 from crabhook.model.event import Event, Scope, ToolCall
@@ -108,7 +107,7 @@ def test_a_prompt_given_again_after_an_answer_that_was_lost(book: Playbook) -> N
     book.asks(prompt("b", "ls")).sees("b/2 hears PermissionRequest allow, confirms")
 
 
-# Twins: what was decided about one says nothing about the other.
+# DuplicateEvent: what was decided about one says nothing about the other.
 
 
 def test_when_one_twin_was_passed_over_no_prompt_is_allowed(book: Playbook) -> None:
@@ -221,36 +220,36 @@ def call(number: int, use_id: str = "") -> Event:
 
 @pytest.mark.slow
 def test_the_memory_is_bounded_and_the_oldest_goes_first() -> None:
-    settled = SettledCalls()
+    settled = RecentDecisions()
     for number in range(KEPT + 1):
         settled.remember_answer(call(number), ALLOWED, 0.0)
         settled.remember_note(call(number), Decided(NOTED, OWNER), 0.0)
-    assert repr(settled) == f"<SettledCalls answers={KEPT} notes={KEPT}>"
+    assert repr(settled) == f"<RecentDecisions answers={KEPT} notes={KEPT}>"
     assert settled.take_note(call(0), 0.0) == ""
     assert settled.take_note(call(1), 0.0) == "mind the gap"
 
 
 def test_the_memory_keeps_no_payload() -> None:
-    settled = SettledCalls()
+    settled = RecentDecisions()
     settled.remember_answer(call(1), ALLOWED, 0.0)
     assert [entry.event.fields for _, entry in settled._answers.of_session(call(1))] == [{}]
 
 
 @pytest.mark.slow
 def test_no_answer_is_kept_past_its_use_and_not_more_than_so_many() -> None:
-    settled = SettledCalls()
+    settled = RecentDecisions()
     for number in range(KEPT + 10):
         settled.remember_answer(call(number), ALLOWED, 0.0)
-    assert repr(settled) == f"<SettledCalls answers={KEPT} notes=0>"
+    assert repr(settled) == f"<RecentDecisions answers={KEPT} notes=0>"
     settled.remember_answer(call(0), ALLOWED, ASKED_AGAIN_WITHIN + 1)
-    assert repr(settled) == "<SettledCalls answers=1 notes=0>"
+    assert repr(settled) == "<RecentDecisions answers=1 notes=0>"
 
 
 def test_an_event_without_a_tool_is_remembered_and_matches_nothing() -> None:
-    settled = SettledCalls()
+    settled = RecentDecisions()
     bare = Event("claude", "PreToolUse", session="s")
     settled.remember_answer(bare, ALLOWED, 0.0)
     asked = Event("claude", "PermissionRequest", session="s")
     assert settled.answer_again(asked, 0.0) is None
     settled.forget(asked, Scope.SESSION)
-    assert repr(settled) == "<SettledCalls answers=0 notes=0>"
+    assert repr(settled) == "<RecentDecisions answers=0 notes=0>"

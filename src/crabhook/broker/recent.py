@@ -1,19 +1,83 @@
-"""What was just decided, and the later events of the same calls that it still has to reach.
+"""What was heard and decided a moment ago, as far as later events of the same call need it.
 
 Two things follow a decided call.  When its PreToolUse was decided and Claude
 Code asks again through PermissionRequest, the operator is not asked twice; nor
 when it was left undecided until its time had passed.  And when the leg that
 was answered could not carry the operator's note to the model, the note goes
 with the call's result.
+
+An agent tells each of its hooks of the end of a turn, at once and in the same
+words.  The second to arrive is no sign that anything else has happened: it
+ends no card, and what was ordered about the first is said of it again.
 """
 
-from dataclasses import dataclass
+from collections import OrderedDict
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from hashlib import sha256
+from typing import Generic, Protocol, TypeVar
 
-from crabhook.broker.calls import named, over, result_of, same_call
-from crabhook.broker.memory import Memory
+from crabhook.broker.correlation import named, over, result_of, same_call
 from crabhook.model.decision import Decided, Verdict, no_opinion
 from crabhook.model.ending import Ended
 from crabhook.model.event import Event, Scope
+from crabhook.model.jsontext import canonical
+from crabhook.model.request import Request, Stance
+
+KEPT = 4096  # entries, the oldest forgotten first
+
+
+class Remembered(Protocol):
+    """An entry: the event it is about, without its payload, and when it came."""
+
+    @property
+    def event(self) -> Event:
+        """The event."""
+
+    @property
+    def at(self) -> float:
+        """When it came, on the broker's clock."""
+
+
+_Entry = TypeVar("_Entry", bound=Remembered)
+
+
+class Memory(Generic[_Entry]):
+    """Entries in the order they came, found by session, each kept for a time (seconds)."""
+
+    def __init__(self, kept_for: float) -> None:
+        self._kept_for = kept_for
+        self._sessions: dict[tuple[str, str], dict[int, _Entry]] = {}
+        self._order: OrderedDict[int, tuple[tuple[str, str], float]] = OrderedDict()
+        self._next = 0
+
+    def __len__(self) -> int:
+        return len(self._order)
+
+    def of_session(self, event: Event) -> Iterator[tuple[int, _Entry]]:
+        """Return the entries of the event's session, the oldest first."""
+        return iter(tuple(self._sessions.get((event.platform, event.session), {}).items()))
+
+    def keep(self, entry: _Entry) -> None:
+        """Keep an entry; the oldest may have to go."""
+        self._next += 1
+        session = (entry.event.platform, entry.event.session)
+        self._order[self._next] = (session, entry.at)
+        self._sessions.setdefault(session, {})[self._next] = entry
+        while len(self._order) > KEPT or self._oldest() < entry.at - self._kept_for:
+            self.drop(next(iter(self._order)))
+
+    def drop(self, key: int) -> None:
+        """Forget an entry."""
+        session, _ = self._order.pop(key)
+        del self._sessions[session][key]
+        if not self._sessions[session]:
+            del self._sessions[session]
+
+    def _oldest(self) -> float:
+        _, at = next(iter(self._order.values()))
+        return at
+
 
 ASKED_AGAIN_WITHIN = 60.0  # seconds; a PermissionRequest follows its PreToolUse at once
 NOTE_KEPT = 86_400.0  # seconds; a note waits as long as its tool may run
@@ -42,7 +106,7 @@ class _Settled:
         return [self.event.slim(dict(self.decided.decision.updated_input))]
 
 
-class SettledCalls:
+class RecentDecisions:
     """The memory of calls decided a moment ago; bounded in number and in time."""
 
     def __init__(self) -> None:
@@ -50,7 +114,7 @@ class SettledCalls:
         self._notes: Memory[_Settled] = Memory(NOTE_KEPT)
 
     def __repr__(self) -> str:
-        return f"<SettledCalls answers={len(self._answers)} notes={len(self._notes)}>"
+        return f"<RecentDecisions answers={len(self._answers)} notes={len(self._notes)}>"
 
     def remember_answer(self, event: Event, decided: Decided | None, now: float) -> None:
         """Keep a decision on PreToolUse, for the PermissionRequest that may follow.
@@ -133,3 +197,61 @@ def _leaves(decided: Decided | None) -> bool:
 
 def _same_named(one: Event, other: Event) -> bool:
     return named(one) and named(other) and same_call(one, other)
+
+
+TOGETHER_WITHIN = 30.0  # seconds; an agent starts its hooks at the same moment
+_AGENTS_KEPT = 4096
+
+
+@dataclass(slots=True)
+class DuplicateEvent:
+    """One event, the hooks it has come through, and what an order said about it, if one did."""
+
+    fingerprint: bytes = b""
+    at: float = 0.0
+    stances: set[Stance] = field(default_factory=set)
+    ordered: Decided | None = None
+
+    @property
+    def told_before(self) -> bool:
+        """Whether this is the event's second telling, or a later one."""
+        return len(self.stances) > 1
+
+
+class Deduplicator:
+    """The last end of a turn of each agent, so that its second telling is known for what it is."""
+
+    def __init__(self) -> None:
+        self._last: OrderedDict[tuple[str, str, str], DuplicateEvent] = OrderedDict()
+
+    def __repr__(self) -> str:
+        return f"<Deduplicator of {len(self._last)} agents>"
+
+    def hear(self, request: Request, now: float) -> DuplicateEvent:
+        """Take in an event that ends a turn; return it with what its other hook has told.
+
+        A hook tells once, so the same words under the same stance are another event.
+        """
+        agent, fingerprint = _agent(request.event), _fingerprint(request.event)
+        last = self._last.pop(agent, None)
+        if (
+            last is not None
+            and last.fingerprint == fingerprint
+            and now - last.at <= TOGETHER_WITHIN
+            and request.stance not in last.stances
+        ):
+            last.stances.add(request.stance)
+            self._last[agent] = last
+            return last
+        self._last[agent] = DuplicateEvent(fingerprint, now, {request.stance})
+        if len(self._last) > _AGENTS_KEPT:
+            self._last.popitem(last=False)
+        return self._last[agent]
+
+
+def _agent(event: Event) -> tuple[str, str, str]:
+    return event.platform, event.session, event.agent_id
+
+
+def _fingerprint(event: Event) -> bytes:
+    return sha256(canonical({"name": event.name, **event.fields}).encode()).digest()

@@ -5,8 +5,16 @@ from typing import Any
 
 import pytest
 
-from crabhook.broker.calls import conflict, joins, named, over, result_of, same_agent, same_call
-from crabhook.broker.settled import ASKED_AGAIN_WITHIN
+from crabhook.broker.correlation import (
+    conflict,
+    joins,
+    named,
+    over,
+    result_of,
+    same_agent,
+    same_call,
+)
+from crabhook.broker.recent import ASKED_AGAIN_WITHIN
 from crabhook.model.event import Event, Scope, ToolCall
 from crabhook.model.order import Order, OrderKind
 from crabhook.model.request import Request

@@ -1,12 +1,16 @@
-"""What the broker is told.  Every fact carries `now`, seconds on the broker's clock.
+"""The broker's interface: the facts it is told, and the effects it asks of the outside, in order.
 
-What somebody did carries who it was, `by`.
+Every fact carries `now`, seconds on the broker's clock.  What somebody did
+carries who it was, `by`.
 """
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import TypeAlias
 
+from crabhook.broker.cards import Card, FeedEntry
+from crabhook.broker.followed import Fate, Followed
 from crabhook.model.actor import Actor
 from crabhook.model.decision import Decided, Decision
 from crabhook.model.event import Event
@@ -27,8 +31,8 @@ class Arrived:
     request: Request
     ruling: Ruling | None
     attempt: int
+    warnings: tuple[str, ...] = field(default=(), kw_only=True)
     now: float
-    warnings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +154,7 @@ class Snoozed:
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class RestoredAnswer:
     """An answer that was given before the server ended, and perhaps not received."""
 
     request_id: str
@@ -159,7 +163,7 @@ class Given:
 
 
 @dataclass(frozen=True, slots=True)
-class WaitedBefore:
+class RestoredRequest:
     """A leg of a card that waited when the server ended; `waited`: for how long, seconds.
 
     `ruling`: what the rules say of it now, where they were asked again.
@@ -172,7 +176,7 @@ class WaitedBefore:
 
 
 @dataclass(frozen=True, slots=True)
-class DecidedBefore:
+class RestoredDecision:
     """A leg of a card that an operator decided before the server ended.
 
     `delivered`: what is on record of its answer's way, None for nothing.
@@ -192,9 +196,9 @@ class Restored:
     the sessions that stay halted.
     """
 
-    waiting: tuple[WaitedBefore, ...]
-    answers: tuple[Given, ...]
-    decided: tuple[DecidedBefore, ...]
+    waiting: tuple[RestoredRequest, ...]
+    answers: tuple[RestoredAnswer, ...]
+    decided: tuple[RestoredDecision, ...]
     last_number: int
     halts: tuple[Standing, ...] = field(default=(), kw_only=True)
     now: float
@@ -216,3 +220,89 @@ Fact: TypeAlias = (
     | Snoozed
     | Restored
 )
+
+
+class Refusal(StrEnum):
+    """Why a request gets no reply; what then counts is what its hook was installed to do."""
+
+    NOT_YOURS = "this request id belongs to another secret"
+    SUPERSEDED = "the same request came back on another connection"
+    FULL = "too much waits for the operator already"
+    SESSION_FULL = "too much of this session waits for the operator already"
+    UNDECIDED = "nobody decided in time"
+    OVER = "the agent tells that it was answered there"
+    CLOSED = "the operator closed the desk"
+    UNRECORDED = "what is decided could not be recorded"
+    HANDED_OVER = "the server makes room for the next one: ask again there"
+
+
+@dataclass(frozen=True, slots=True)
+class Resolve:
+    """Give this reply to the hook on that connection.
+
+    `confirm`: tell me Delivered, whether the hook has printed it or not.
+    `decided` is what the reply says; None where nothing was decided, or where
+    the same reply was given before.
+    """
+
+    request_id: str
+    attempt: int
+    reply: Reply
+    confirm: bool = False
+    decided: Decided | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Refuse:
+    """Turn the hook on that connection away."""
+
+    request_id: str
+    attempt: int
+    refusal: Refusal
+
+
+@dataclass(frozen=True, slots=True)
+class Show:
+    """A card is new or has changed."""
+
+    card: Card
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """Something went by."""
+
+    entry: FeedEntry
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """A hook said what cannot be true of a call, or of these cards; it was not followed.
+
+    `request_id`: the hook's, where it asked about a call itself.
+    """
+
+    event: Event
+    why: str
+    cards: tuple[int, ...] = ()
+    request_id: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """An event, told by the hook `request_id`, says what became of a call that was decided."""
+
+    event: Event
+    request_id: str
+    call: Followed
+    fate: Fate
+
+
+@dataclass(frozen=True, slots=True)
+class WakeAt:
+    """Tell me TimePassed at this time, or sooner."""
+
+    at: float
+
+
+Effect: TypeAlias = Resolve | Refuse | Show | Note | Conflict | Outcome | WakeAt

@@ -1,0 +1,258 @@
+"""Cards: what the operator sees of a call, the law of its life, and where each is found.
+
+The law: a card waits, then ends exactly once.  DECIDED, EXPIRED and WITHDRAWN
+are final; whatever happens to a final card changes nothing, and the one who
+tried is told so.
+"""
+
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TypeVar
+
+from crabhook.broker.correlation import CallKey, call_keys
+from crabhook.model import wording
+from crabhook.model.choices import PASS_ALONE, Choices
+from crabhook.model.decision import Decided, Decision
+from crabhook.model.ending import EndReason
+from crabhook.model.errors import CrabhookError
+from crabhook.model.event import Event
+from crabhook.model.request import Request
+
+
+class State(StrEnum):
+    """Where a card is in its life."""
+
+    WAITING = "waiting"
+    DECIDED = "decided"
+    EXPIRED = "expired"
+    WITHDRAWN = "withdrawn"
+
+
+class Happening(StrEnum):
+    """What can happen to a card."""
+
+    ANSWERED = "answered"
+    TIMED_OUT = "timed out"
+    LEFT = "left"
+
+
+TRANSITIONS: Mapping[tuple[State, Happening], State] = {
+    (State.WAITING, Happening.ANSWERED): State.DECIDED,
+    (State.WAITING, Happening.TIMED_OUT): State.EXPIRED,
+    (State.WAITING, Happening.LEFT): State.WITHDRAWN,
+}
+
+
+class TooLateError(CrabhookError):
+    """Something was done to a card that had already ended; nothing changed."""
+
+
+def after(state: State, happening: Happening) -> State:
+    """Return the state that follows; raise TooLateError where none does."""
+    try:
+        return TRANSITIONS[state, happening]
+    except KeyError:
+        raise TooLateError(f"already {state}") from None
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """One call that an operator decides once, however many hooks ask about it.
+
+    `number` is what the operator calls it; `requests` are the legs that wait
+    (of an ended card, those it ended with), the first to come first.  Times
+    are seconds on the broker's clock.  `end` says how an undecided card
+    ended.  `delivered` is None until the reply's fate is known.
+    `law`: why the owner's rules want a person to decide it, if they do.
+    `came`: what else brought it here: a standing order, or how its hook was installed.
+    `restored`: it was put back after a restart of the server.
+    `kept_going`: how often in a row its agent was already told to go on.
+    `snoozed_until`: the operator has put it aside until then; 0 when it is not aside.
+    `choices`: what can be decided, about all of its requests at once.
+    `limits`: what a decision will not bring about at this agent, a sentence each.
+    `alarms`: what was said of the call that cannot be true of it, or what ran in
+    its place; a sentence each, with agents' words in it.
+    """
+
+    number: int
+    requests: tuple[Request, ...]
+    asked_at: float
+    state: State = State.WAITING
+    decided: Decided | None = None
+    end: EndReason | None = None
+    ended_at: float = 0.0
+    delivered: bool | None = None
+    kept_going: int = 0
+    restored: bool = False
+    law: str = ""
+    came: str = ""
+    snoozed_until: float = 0.0
+    choices: Choices = PASS_ALONE
+    limits: tuple[str, ...] = ()
+    alarms: tuple[str, ...] = ()
+
+    @property
+    def event(self) -> Event:
+        """The event the call first arrived with."""
+        return self.requests[0].event
+
+    @property
+    def decision(self) -> Decision | None:
+        """What was decided, whoever did; None where nobody has."""
+        return None if self.decided is None else self.decided.decision
+
+    @property
+    def why(self) -> str:
+        """How it ended undecided, in words; an agent's letters may be in them."""
+        return wording.why(self.end) if self.end is not None else ""
+
+    @property
+    def wait_until(self) -> float:
+        """When the last of its hooks stops waiting."""
+        return max(request.wait_until for request in self.requests)
+
+    @property
+    def because(self) -> str:
+        """Why it is here, in words for the operator; an agent's letters may be in them."""
+        return self.law or self.came
+
+    @property
+    def outcome(self) -> str:
+        """How it ended, in the words of the screen and the record; empty while it waits."""
+        if self.decision is not None and self.state is State.DECIDED:
+            return self.decision.verdict.done
+        return "" if self.state is State.WAITING else self.state.name
+
+
+@dataclass(frozen=True, slots=True)
+class FeedEntry:
+    """One line of what went by: an event that was only observed, or a card's news.
+
+    `text` is what we did about it, `outcome` what it tells of a call or a turn that is over.
+    Of an event that was on no card there is the start of what it tells (`Event.brief`).
+    `alarm`: something is wrong, and the line is to stand out.
+    """
+
+    at: float
+    event: Event
+    text: str
+    number: int | None = None
+    outcome: str = ""
+    alarm: bool = False
+
+
+ENDED_KEPT = 200  # ended cards a screen may still want to read; the oldest go first
+
+
+class CardIndex:
+    """Every card the broker knows of; looking one up costs the same among many as among few."""
+
+    def __init__(self) -> None:
+        self._waiting: dict[int, Card] = {}
+        self._queue: tuple[Card, ...] | None = None  # the same in a row, once somebody asked
+        self._ended: OrderedDict[int, Card] = OrderedDict()
+        self._listed: dict[int, Event] = {}  # what a card is found by, though that leg may leave
+        self._by_request: dict[str, int] = {}
+        self._by_session: dict[tuple[str, str], dict[int, None]] = {}
+        self._by_call: dict[CallKey, dict[int, None]] = {}
+        self._last_number = 0
+
+    def __repr__(self) -> str:
+        return f"<CardIndex waiting={len(self._waiting)} ended={len(self._ended)}>"
+
+    def next_number(self) -> int:
+        """Return a number no card has had."""
+        self._last_number += 1
+        return self._last_number
+
+    def begin_after(self, number: int) -> None:
+        """Give no number that was given before."""
+        self._last_number = max(self._last_number, number)
+
+    def waiting(self) -> Sequence[Card]:
+        """Return the cards that wait, the oldest first."""
+        if self._queue is None:
+            self._queue = tuple(self._waiting.values())
+        return self._queue
+
+    def card(self, number: int) -> Card | None:
+        """Return the card with this number, if it is still known."""
+        return self._waiting.get(number) or self._ended.get(number)
+
+    def ended(self) -> Sequence[Card]:
+        """Return the cards that ended not long ago, the newest last."""
+        return tuple(self._ended.values())
+
+    def of_request(self, request_id: str) -> Card | None:
+        """Return the card a request is, or was last, a leg of."""
+        number = self._by_request.get(request_id)
+        return None if number is None else self.card(number)
+
+    def of_leg(self, leg: Request) -> Card:
+        """Return the card that `leg` waits on."""
+        return self._waiting[self._by_request[leg.id]]
+
+    def of_session(self, event: Event) -> list[Card]:
+        """Return the cards that wait in the event's session, the oldest first."""
+        numbers = self._by_session.get((event.platform, event.session), {})
+        return [self._waiting[number] for number in numbers]
+
+    def alike(self, event: Event) -> list[Card]:
+        """Return the cards that wait about a call that may be the event's own, the oldest first."""
+        if (event.platform, event.session) not in self._by_session:
+            return []  # and nobody has to make the names of its call
+        numbers: dict[int, None] = {}
+        for key in call_keys(event):
+            numbers |= self._by_call.get(key, {})
+        return [self._waiting[number] for number in sorted(numbers)]
+
+    def put(self, card: Card) -> None:
+        """Put a new card on the shelf, or a changed one in its own place."""
+        before = self.card(card.number)
+        self._queue = None
+        if before:
+            self._unlist(before)
+        for request in card.requests:
+            self._by_request[request.id] = card.number
+        if card.state is State.WAITING:
+            if card.number not in self._waiting:
+                self._list(card)
+            self._waiting[card.number] = card
+            return
+        if self._waiting.pop(card.number, None) is not None:
+            self._strike(card.number)
+        self._ended[card.number] = card
+        if len(self._ended) > ENDED_KEPT:
+            _, forgotten = self._ended.popitem(last=False)
+            self._unlist(forgotten)
+
+    def _list(self, card: Card) -> None:
+        self._listed[card.number] = card.event
+        session = (card.event.platform, card.event.session)
+        self._by_session.setdefault(session, {})[card.number] = None
+        for key in call_keys(card.event):
+            self._by_call.setdefault(key, {})[card.number] = None
+
+    def _strike(self, number: int) -> None:
+        event = self._listed.pop(number)
+        _discard(self._by_session, (event.platform, event.session), number)
+        for key in call_keys(event):
+            _discard(self._by_call, key, number)
+
+    def _unlist(self, card: Card) -> None:
+        """Forget which requests the card has, save those that have moved on to another."""
+        for request in card.requests:
+            if self._by_request.get(request.id) == card.number:
+                del self._by_request[request.id]
+
+
+_Key = TypeVar("_Key")
+
+
+def _discard(index: dict[_Key, dict[int, None]], key: _Key, number: int) -> None:
+    """Take a number out of an index, and its key if that was the last."""
+    index[key].pop(number, None)
+    if not index[key]:
+        del index[key]
