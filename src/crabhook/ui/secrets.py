@@ -53,14 +53,36 @@ _RUNNERS = frozenset(
 _TAKERS = frozenset(
     [
         *("curl", "wget", "http", "https", "smbclient", "mysql", "mysqldump", "mariadb"),
-        *("docker", "podman", "helm", "redis-cli", "zip", "unzip"),
-        *("ldapsearch", "ldapadd", "ldapmodify", "ldapwhoami"),
+        *("redis-cli", "zip", "unzip", "ldapsearch", "ldapadd", "ldapmodify", "ldapwhoami"),
     ]
 )
 _ASSIGNERS = frozenset(("export", "readonly", "local", "declare", "typeset"))
+# Names by which a text could run what it only assigned or handed over before, or make another
+# program of a name: `$_` is the last argument, `env` prints what is exported.
+_TELLTALES = frozenset(
+    [
+        *(
+            "_",
+            "eval",
+            "source",
+            "stdin",
+            "sh",
+            "bash",
+            "dash",
+            "ksh",
+            "zsh",
+            "fish",
+            "xargs",
+            "env",
+        ),
+        *("printenv", "compgen", "fc", "history", "trap", "alias", "hash"),
+        *("enable", "function", "argv", "BASH_COMMAND", "BASH_ARGV", "PROMPT_COMMAND", "ENV"),
+        *("python", "python3", "perl", "ruby", "node", "ssh", "sudo", "doas", "parallel"),
+    ]
+)
 # A shell line as far as its words can be told without doubt; anything else ends the reading.
 _TOKEN = re.compile(
-    r"(?P<blank>[ \t]+)|(?P<end>&&|\|\||[;|\n]|&(?!>))|(?P<to>[0-9]?(?:>>?|<)(?![<>&(]))"
+    r"(?P<blank>[ \t]+)|(?P<end>&&|\|\||[;|\n]|&(?!>))|(?P<to>[0-9]?(?:>>?|<)(?![<>&(|]))"
     r"|'(?P<single>[^']*)'|\"(?P<double>[^\"\\`$]*)\"|\"(?P<mixed>(?:[^\"\\`$]|\$[A-Za-z_])*)\""
     r"|(?P<name>\$[A-Za-z_]\w*)|(?P<plain>(?:[^\s\"'`$;&|<>()\\#]|(?<=[^\s;&|])#)+)"
 )
@@ -159,9 +181,13 @@ def _values(text: str) -> Iterator[_Value]:
 
     They stand in an assignment whose name the line has nowhere else, or among
     the arguments of a program that runs none of them.  The line is read from
-    its beginning, up to the first thing that could be read in two ways.
+    its beginning, up to the first thing that could be read in two ways, and not
+    at all if it could run elsewhere what it assigns here.
     """
-    command, place = _Command(Counter(_NAME.findall(text))), 0
+    names = Counter(_NAME.findall(text))
+    if not _TELLTALES.isdisjoint(names):
+        return
+    command, place = _Command(names), 0
     while found := _TOKEN.match(text, place):
         place = found.end()
         yield from command.read(found)

@@ -63,6 +63,13 @@ def test_a_quoted_secret_is_covered_with_its_blanks_where_a_shell_sees_one_value
         ("echo $'\\'' TOKEN=\"' ; rm -rf / ; '\"", "rm -rf /"),
         ("X=1 # it's\nTOKEN=\"'; rm -rf /; '\"", "rm -rf /"),
         ('TOKEN="$(rm -rf /)"', "rm -rf /"),
+        ('export TOKEN="x rm -rf /"; eval $_', "rm -rf /"),
+        ('curl -u "a:x rm -rf /"; eval $_', "rm -rf /"),
+        ('export TOKEN="x rm -rf /"; env | sh', "rm -rf /"),
+        ('nohup bash -c >| X=1 TOKEN="x rm -rf /"', "rm -rf /"),
+        ('perl >| X=1 TOKEN="x rm -rf /"', "rm -rf /"),
+        ("function curl { eval $argv; }; curl -u 'a:x rm -rf /'", "rm -rf /"),
+        ('docker exec box nohup TOKEN="x rm -rf /"', "rm -rf /"),
         ('TOKEN="`rm -rf /`"', "rm -rf /"),
         # A program's name, however random it looks.
         ("TOKEN= reboot", "reboot"),
