@@ -15,9 +15,8 @@ from crabhook.cli.arguments import when
 from crabhook.cli.past import REPLAYED, Replay, run_replay
 from crabhook.cli.terminal import about, short
 from crabhook.model.errors import CrabhookError
-from crabhook.store.errors import StoreError
 from crabhook.store.head import parse, written
-from crabhook.store.interface import Agent, Query
+from crabhook.store.interface import Agent, Query, StoreError
 from crabhook.store.opening import open_history
 from crabhook.store.record import Head, Kind, Record
 from crabhook.store.stats import ENDS, Share, stats

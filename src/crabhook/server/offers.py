@@ -26,8 +26,7 @@ from crabhook.rulebook.context import Today
 from crabhook.rulebook.files import RuleFiles, RulesError
 from crabhook.rulebook.history import calls_in, recalled
 from crabhook.server.law import Law
-from crabhook.store.errors import StoreError
-from crabhook.store.interface import History, Query
+from crabhook.store.interface import History, Query, StoreError
 from crabhook.store.opening import open_history
 from crabhook.store.record import Kind as Recorded
 

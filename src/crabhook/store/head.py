@@ -12,9 +12,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from crabhook.ownfile import read_own
-from crabhook.store.errors import CorruptError, StoreError
+from crabhook.store.interface import CorruptError, StoreError
 from crabhook.store.record import GENESIS, Head
-from crabhook.store.sqlite_files import named
+from crabhook.store.sqlite.files import named
 
 _LOG = logging.getLogger(__name__)
 

@@ -8,11 +8,10 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from crabhook.store.errors import StoreError
-from crabhook.store.interface import History, Journal
+from crabhook.store.interface import History, Journal, StoreError
 from crabhook.store.retention import Retention
-from crabhook.store.sqlite_history import SqliteHistory
-from crabhook.store.sqlite_journal import SqliteJournal
+from crabhook.store.sqlite.history import SqliteHistory
+from crabhook.store.sqlite.journal import SqliteJournal
 from crabhook.store.writer import Writer
 
 Place = str | Path

@@ -14,8 +14,8 @@ from time import monotonic, sleep, time
 
 from crabhook.broker.pending import ANSWER_KEPT_FOR
 from crabhook.store.change import Backlog, Change, Limits, Recovered, happened, left
-from crabhook.store.errors import LockedError, StoreError, TakenError, TicketError
 from crabhook.store.head import Courier
+from crabhook.store.interface import LockedError, StoreError, TakenError, TicketError
 from crabhook.store.record import Entry, Kind, iso
 from crabhook.store.writer import Writer
 

@@ -11,8 +11,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from crabhook.store.errors import StoreError
-from crabhook.store.interface import ALL, History, Query
+from crabhook.store.interface import ALL, History, Query, StoreError
 from crabhook.store.record import GENESIS, Head, Kind, Record, link
 from crabhook.store.retention import Cut, cut_of, cuts_in
 

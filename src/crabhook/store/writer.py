@@ -8,9 +8,8 @@ from time import time
 
 from crabhook.model.jsontext import compact
 from crabhook.store.change import Change, Recovered, happened
-from crabhook.store.errors import CorruptError, FullError
 from crabhook.store.head import written
-from crabhook.store.interface import Batch, Journal
+from crabhook.store.interface import Batch, CorruptError, FullError, Journal
 from crabhook.store.record import GENESIS, Entry, Head, Kind, Record, iso, link
 from crabhook.store.redact import Redactor
 from crabhook.store.retention import Cut, Retention

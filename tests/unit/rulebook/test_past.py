@@ -13,8 +13,7 @@ from crabhook.rulebook.history import PastCall, calls_in
 from crabhook.store import entries
 from crabhook.store.change import happened
 from crabhook.store.entries import Circumstances
-from crabhook.store.errors import StoreError
-from crabhook.store.interface import Query
+from crabhook.store.interface import Query, StoreError
 from crabhook.store.opening import open_history, open_writer
 from crabhook.store.record import Entry, Kind
 

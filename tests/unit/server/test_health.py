@@ -8,7 +8,7 @@ from crabhook.platforms import PLATFORMS
 from crabhook.server.health import Fitness, Health
 from crabhook.server.place import RefusedError
 from crabhook.server.runner import Runner
-from crabhook.store.errors import StoreError
+from crabhook.store.interface import StoreError
 from crabhook.store.opening import open_writer
 from crabhook.store.recorder import OnTrouble, Recorder
 from tests.support.playbook import bash

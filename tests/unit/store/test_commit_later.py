@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from crabhook.store.change import happened, settled, waits
-from crabhook.store.errors import StoreError
+from crabhook.store.interface import StoreError
 from crabhook.store.record import Kind
 from crabhook.store.recorder import Recorder
-from crabhook.store.sqlite_journal import SqliteJournal
+from crabhook.store.sqlite.journal import SqliteJournal
 from crabhook.store.writer import Writer
 from tests.unit.store.making import answer, decision, entry, records, verified, waiting
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from crabhook.store.errors import CorruptError, StoreError
 from crabhook.store.head import Courier, HeadFile, parse, through, written
+from crabhook.store.interface import CorruptError, StoreError
 from crabhook.store.record import Head
 
 HEAD = Head(5, bytes(range(32)))

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from crabhook.store.change import happened
-from crabhook.store.errors import StoreError
+from crabhook.store.interface import StoreError
 from crabhook.store.opening import open_history, open_writer
 from tests.unit.store.making import entry
 

@@ -13,8 +13,8 @@ import pytest
 
 from crabhook.store import recorder as module
 from crabhook.store.change import Backlog, Limits, delivered, happened, left, settled, waits
-from crabhook.store.errors import FullError, StoreError, TicketError
 from crabhook.store.head import Courier, parse, through
+from crabhook.store.interface import FullError, StoreError, TicketError
 from crabhook.store.opening import open_writer
 from crabhook.store.record import Kind
 from crabhook.store.recorder import OnTrouble, Recorder

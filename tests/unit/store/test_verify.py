@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crabhook.store.change import happened, settled
-from crabhook.store.errors import StoreError
 from crabhook.store.head import HeadFile, written
+from crabhook.store.interface import StoreError
 from crabhook.store.opening import open_writer
 from crabhook.store.record import COLUMNS, Head, Kind, Record, link
 from tests.support.examples import examples

@@ -22,7 +22,7 @@ from crabhook.store.change import (
     settled,
     waits,
 )
-from crabhook.store.errors import StoreError, TakenError, TicketError
+from crabhook.store.interface import StoreError, TakenError, TicketError
 from crabhook.store.opening import open_writer
 from crabhook.store.record import Head, Kind
 from crabhook.store.writer import Writer

@@ -12,8 +12,7 @@ from crabhook import config
 from crabhook.doctor import commands
 from crabhook.doctor.facts import Machine
 from crabhook.doctor.finding import Finding, Status
-from crabhook.store.errors import StoreError
-from crabhook.store.interface import Query
+from crabhook.store.interface import Query, StoreError
 from crabhook.store.opening import open_history
 from crabhook.store.verify import Verified, verify
 

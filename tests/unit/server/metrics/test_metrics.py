@@ -24,7 +24,7 @@ from crabhook.server.metrics.collector import Metrics
 from crabhook.server.metrics.definitions import COUNTERS, GAUGES, TIMINGS, Timed
 from crabhook.server.runner import Runner
 from crabhook.server.tally import By, End
-from crabhook.store.errors import StoreError
+from crabhook.store.interface import StoreError
 from crabhook.store.opening import open_writer
 from crabhook.store.recorder import Recorder
 from tests.support.playbook import ALLOW, asking, bash

@@ -12,12 +12,11 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from crabhook.store.errors import CorruptError, StoreError
 from crabhook.store.head import HeadFile
-from crabhook.store.interface import ALL, Agent, Query
+from crabhook.store.interface import ALL, Agent, CorruptError, Query, StoreError
 from crabhook.store.record import COLUMNS, Head, Record, as_hash
-from crabhook.store.sqlite_files import DATABASE, HEAD, READING, speaking_of
-from crabhook.store.sqlite_tables import check
+from crabhook.store.sqlite.files import DATABASE, HEAD, READING, speaking_of
+from crabhook.store.sqlite.tables import check
 
 _SELECT = f"SELECT {', '.join(COLUMNS)} FROM record"  # noqa: S608 - constants
 READ_MS = 2000  # how long to wait for a lock; only an opening server holds one, and not long

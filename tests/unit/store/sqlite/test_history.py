@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 
 from crabhook.store.change import happened
-from crabhook.store.errors import StoreError
-from crabhook.store.interface import Query
+from crabhook.store.interface import Query, StoreError
 from crabhook.store.opening import open_history
 from crabhook.store.record import Kind, iso
 from crabhook.store.writer import Writer

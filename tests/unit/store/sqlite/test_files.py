@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from crabhook.store.change import happened, settled, waits
-from crabhook.store.errors import (
+from crabhook.store.interface import (
     CorruptError,
     ForeignError,
     FullError,
@@ -25,7 +25,7 @@ from crabhook.store.errors import (
 )
 from crabhook.store.opening import open_writer
 from crabhook.store.record import Kind
-from crabhook.store.sqlite_files import named
+from crabhook.store.sqlite.files import named
 from crabhook.store.writer import Writer
 from tests.unit.store.making import NOON, answer, decision, entry, records, verified, waiting
 
@@ -210,7 +210,7 @@ def test_a_folder_that_may_only_be_read_is_said(folder: Path) -> None:
     program = (
         "import os, sys; from pathlib import Path\n"
         "from crabhook.store.opening import open_writer\n"
-        "from crabhook.store.errors import ReadOnlyError\n"
+        "from crabhook.store.interface import ReadOnlyError\n"
         "os.setgid(65534); os.setuid(65534)\n"
         "try: open_writer(Path(sys.argv[1]))\n"
         "except ReadOnlyError: print('said')\n"

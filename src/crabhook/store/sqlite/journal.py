@@ -16,7 +16,7 @@ from crabhook.store.head import HeadFile
 from crabhook.store.interface import Batch
 from crabhook.store.record import COLUMNS, GENESIS, Head, as_hash, iso
 from crabhook.store.retention import DAY, Cut, Retention
-from crabhook.store.sqlite_files import (
+from crabhook.store.sqlite.files import (
     DATABASE,
     HEAD,
     KEY,
@@ -30,7 +30,7 @@ from crabhook.store.sqlite_files import (
     synced,
     transaction,
 )
-from crabhook.store.sqlite_tables import apply, forget, is_anothers, recovered
+from crabhook.store.sqlite.tables import apply, forget, is_anothers, recovered
 
 WAL_CLEARED = 4_000_000  # bytes of log at which an anchor clears it
 

@@ -9,7 +9,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from crabhook.ownfile import read_own
-from crabhook.store.errors import (
+from crabhook.store.interface import (
     CorruptError,
     FullError,
     LockedError,
@@ -17,7 +17,7 @@ from crabhook.store.errors import (
     StoreError,
     TakenError,
 )
-from crabhook.store.sqlite_tables import migrate
+from crabhook.store.sqlite.tables import migrate
 
 DATABASE, HEAD, KEY, LOCK = "record.db", "record.head", "record.key", "record.lock"
 KEY_BYTES = 32

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from crabhook.store.errors import ForeignError
-from crabhook.store.sqlite_tables import APPLICATION, STEPS, check, migrate, recovered
+from crabhook.store.interface import ForeignError
+from crabhook.store.sqlite.tables import APPLICATION, STEPS, check, migrate, recovered
 
 SECOND = "ALTER TABLE counter ADD COLUMN unit TEXT NOT NULL DEFAULT 'cards';"
 

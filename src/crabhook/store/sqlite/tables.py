@@ -13,7 +13,7 @@ from typing import Any
 
 from crabhook.broker.pending import same_secret
 from crabhook.store.change import Answer, Change, DecidedCall, Halt, Recovered, Waiting
-from crabhook.store.errors import ForeignError, TicketError
+from crabhook.store.interface import ForeignError, TicketError
 
 APPLICATION = 0x43524142  # "CRAB": how a file says that it is a record of ours
 

@@ -1,0 +1,1 @@
+"""The record in one SQLite file, with nothing to set up."""
