@@ -1,8 +1,8 @@
 """The operator's answers on their way to the desk; an allow is held for a moment, to be taken back.
 
-The law of this file: what is held and not yet sent is nothing.  It is dropped
-when its card ends or grows, when the operator says anything else about it,
-and when the desk is closed.
+The law of this file: an answer that is held decides nothing.  It is dropped
+when its card ends or grows, when the operator answers the card again, and
+when the desk is closed.
 """
 
 from collections.abc import Iterable
@@ -15,7 +15,7 @@ from crabhook.model.errors import CrabhookError
 from crabhook.policy.rule import Rule
 from crabhook.ui.cards.summary import brief
 
-# What a slip of a finger could do harm with.
+# The verdicts with which a slip of a finger could do harm.
 HELD_BACK = frozenset({Verdict.ALLOW, Verdict.ACCEPT, Verdict.RETRY})
 
 
@@ -40,7 +40,7 @@ class HeldAnswer:
 
 
 class Answers:
-    """Sends the operator's answers, each once; says in a sentence what came of it."""
+    """Sends the operator's answers, each once; what the desk refuses is returned as a sentence."""
 
     def __init__(self, desk: Desk, take_back: float) -> None:
         self._desk = desk
@@ -74,7 +74,7 @@ class Answers:
         return self._give(card, decision, rule)
 
     def give_all(self, cards: Iterable[Card], decision: Decision) -> list[str]:
-        """Give several cards one answer together; return what went wrong."""
+        """Give several cards one answer together; return a sentence for each that was refused."""
         self._turn += 1
         return [said for card in cards if (said := self._give(card, decision))]
 
@@ -88,7 +88,10 @@ class Answers:
         return ""
 
     def take_back(self, number: int | None) -> str:
-        """Drop what is held for that card, or what was held last, and what was given with it."""
+        """Drop the answer held for that card, or else the one held last; return a sentence.
+
+        Answers that were given together with it are dropped as well.
+        """
         if number not in self._held:
             number = next(reversed(self._held), None)
         if number is None:
@@ -121,7 +124,7 @@ class Answers:
         return ""
 
     def tick(self) -> list[str]:
-        """Send what is due; return what there is to say about it."""
+        """Send the answers that are due; return a sentence for each that the desk refused."""
         now = self._desk.now()
         ripe = [held for held in self._held.values() if held.due <= now]
         for held in ripe:

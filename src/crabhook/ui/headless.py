@@ -27,7 +27,7 @@ _ALWAYS: Mapping[Verdict, str] = {Verdict.PASS: "has no opinion on what no rule 
 
 
 def answer_to(card: Card, otherwise: Verdict) -> Decision:
-    """Return what a card is answered with that nobody will look at: `otherwise`, or no opinion.
+    """Return the answer to a card that nobody will look at: `otherwise`, or no opinion.
 
     The reason says that nobody was there and, where a rule wants a person to
     decide, which.

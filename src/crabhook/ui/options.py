@@ -18,7 +18,7 @@ APART = 3.0  # seconds between two calls, however much arrives
 
 
 class CardKind(StrEnum):
-    """The kinds of card, as far as an operator wants to be called for them."""
+    """The kinds of card for which an operator can choose how to be called."""
 
     CALL = "call"
     QUESTION = "question"
@@ -60,7 +60,7 @@ class Attention:
     program: tuple[str, ...] = ()
 
     def ways(self, kind: CardKind) -> bool:
-        """Whether a card of this kind calls in a way that an operator who types is spared."""
+        """Whether a card of this kind rings, notifies or runs the program: ways that disturb."""
         return any(kind in way for way in (self.bell, self.notify, self.command))
 
 
@@ -68,7 +68,10 @@ UNDISTURBED = Attention()
 
 
 class Watch:
-    """Keeps what has not been called for yet.  Times are on the desk's clock, in seconds."""
+    """Knows for which cards the operator has not been called yet.
+
+    Times are in seconds on the desk's clock.
+    """
 
     def __init__(self, attention: Attention, now: float) -> None:
         self.attention = attention
@@ -81,7 +84,7 @@ class Watch:
         return f"<Watch uncalled={sorted(self._uncalled)}>"
 
     def news(self, card: Card) -> None:
-        """Take in a card: a new one calls, one that ends or is put aside does not any more."""
+        """Take in a card: a new card calls; an ended card, or a card put aside, stops calling."""
         number = card.number
         if card.state is not State.WAITING:
             self._uncalled.pop(number, None)

@@ -244,7 +244,7 @@ class NonBlockingOutput:
             raise
 
     def _go_on(self) -> None:
-        with suppress(OSError):  # the terminal is gone; reading it says so to whoever has to know
+        with suppress(OSError):  # the terminal is gone: the application learns it by reading
             self._send()
         if not self.busy:
             asyncio.get_running_loop().remove_writer(self._descriptor)

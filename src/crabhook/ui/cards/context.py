@@ -80,9 +80,11 @@ _A_PLAN = "the plan, as its file says"
 
 @dataclass(frozen=True, slots=True)
 class CardContext:
-    """What the desk knows of a card beside the card: `words` are an agent's, `before` is a count.
+    """What the desk knows about a card besides the card itself.
 
-    Both hold agents' letters, and are not yet safe to show.  `whose`: what the words are.
+    `words` are the agent's last words, or its plan, and `whose` says which.
+    `before` counts the decisions on calls like it.  `words` and `before` hold
+    letters that an agent chose, and are not yet safe to show.
     """
 
     words: str = ""
@@ -159,7 +161,7 @@ def suggestion_rows(card: Card, sheet: Sheet) -> Iterator[Line]:
 
 
 class CardContexts:
-    """What is known around the cards that were looked at, each found once."""
+    """The contexts of the cards that were looked at; each is found once."""
 
     def __init__(self, desk: Desk) -> None:
         self._desk = desk
@@ -180,7 +182,7 @@ class CardContexts:
         return found
 
     def read(self, card: Card) -> bool:
-        """Whether nothing about the card is still being read."""
+        """Whether everything about the card has been read."""
         return card.number in self._found or self._words(card) is not None
 
     def forget(self, number: int) -> None:

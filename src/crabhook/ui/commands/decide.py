@@ -33,14 +33,14 @@ _Fits: TypeAlias = Callable[[Card], bool]
 
 
 def fitting(card: Card) -> list[str]:
-    """Return how the words that fit a card which waits are written; nothing for one that ended."""
+    """Return how each word that fits a waiting card is written; no words for an ended card."""
     if card.state is not State.WAITING:
         return []
     return [_usage(name, card) for name, fits in _FITS.items() if fits(card)]
 
 
 def other_words(card: Card) -> str:
-    """Return what can be written about a card where something else could not."""
+    """Return the words that fit a card, as the hint of a complaint about one that does not."""
     return " | ".join(fitting(card)) or WORDS["show"].usage(card.number)
 
 
@@ -196,7 +196,11 @@ _TIMES = re.compile(r"times=(\S*)(?:\s+|$)")
 
 @dataclass(frozen=True, slots=True)
 class LineDecision:
-    """A decision, what to print before it is given, and how often it repeats by itself after."""
+    """The decision that a line makes.
+
+    `remarks` are printed before it is given; `repeats` is how often it is
+    given again, by a standing order, without being asked for.
+    """
 
     decision: Decision
     remarks: tuple[str, ...] = ()

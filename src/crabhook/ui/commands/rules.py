@@ -1,7 +1,7 @@
 """What the rules of "always allow" would have done, in the words of both screens.
 
-What an agent named stands in these texts as it was sent: whoever shows them
-makes it safe.
+These texts hold names that an agent chose, as they were sent: the caller makes
+them safe before it shows them.
 """
 
 from collections import Counter

@@ -23,13 +23,13 @@ class LineError(CrabhookError):
 
 
 class Reach(IntEnum):
-    """Of how many requests at once a word may be said.
+    """How many requests one line may decide with a word.
 
-    What lets something happen is said of requests that the operator has
-    named, never of all there are: one may have come a moment ago.
+    A word that lets something happen needs the numbers of the requests:
+    "all" might include a request that came a moment ago, unread.
     """
 
-    NONE = 0  # it is about the desk
+    NONE = 0  # the word is about the desk
     ONE = 1
     NAMED = 2  # several, by their numbers, or all that ask the same as one
     ANY = 3  # all, or all of a session
@@ -50,7 +50,7 @@ class Word:
 
     @property
     def about_a_card(self) -> bool:
-        """Whether it is said of a request."""
+        """Whether the word decides or shows requests, and not the desk."""
         return self.reach is not Reach.NONE
 
     @property
@@ -150,7 +150,7 @@ def _rows(words: Iterable[Word]) -> Iterator[str]:
 FOR_EVER = "forever"
 _LONGEST_LIFE = 3650  # days
 _LIFE = re.compile(r"(?:([0-9]{1,6})d)?(?:([0-9]{1,6})h)?", re.IGNORECASE)
-LONGEST = 100 * 3600  # seconds; what is to last longer is no matter of a sitting
+LONGEST = 100 * 3600  # seconds; nobody sits at a desk for longer
 _WRITTEN = re.compile(r"(?:([0-9]{1,6})h)?(?:([0-9]{1,6})m)?(?:([0-9]{1,6})s)?", re.IGNORECASE)
 
 

@@ -72,7 +72,7 @@ _KEEP_TITLE, _OLD_TITLE = "\x1b[22;2t", "\x1b[23;2t"
 
 
 class Notifier:
-    """Sends what is due to the terminal, and starts the operator's own program."""
+    """Calls the operator through the terminal, and starts the operator's own program."""
 
     def __init__(self, screen: Screen, output: Output) -> None:
         self._screen = screen

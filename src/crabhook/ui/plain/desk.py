@@ -12,7 +12,7 @@ from crabhook.ui.plain.interpreter import Interpreter
 from crabhook.ui.plain.output import OutputQueue, Write, outcome_line
 from crabhook.ui.secrets import covered
 
-FAREWELL = 1.0  # seconds; whoever does not read the last lines by then is gone
+FAREWELL = 1.0  # seconds; an operator who has not read the last lines by then has left
 
 
 async def run(

@@ -215,11 +215,11 @@ def feed_line(entry: FeedEntry) -> str:
 
 
 class OutputQueue:
-    """Keeps what is to be told until it is written.
+    """Keeps lines and changed cards until they are written; the broker never waits for a reader.
 
-    It never makes the broker wait: whoever does not read loses events that
-    went by and calls that began and ended unseen, which is then said, but
-    never a request that waits or the outcome of one that was shown.
+    A reader who stops reading loses events that went by, and calls that began
+    and ended meanwhile; a line then says how many.  A request that waits, and
+    the outcome of a request that was shown, are never lost.
     """
 
     def __init__(self, desk: Desk) -> None:

@@ -110,7 +110,7 @@ def json_rows(name: str, value: Value, longest: int) -> Iterator[Row]:
 
 
 def _elsewhere(event: Event, key: str, value: Value) -> bool:
-    """Whether a field is shown elsewhere on the card, or is of no use to whoever decides."""
+    """Whether a field is shown elsewhere on the card, or helps nobody to decide."""
     if key in _EVERY_EVENTS:
         return isinstance(value, str)
     if key == "permission_suggestions":

@@ -99,7 +99,7 @@ def _first(key: Key) -> str:
 
 
 def head_lines(standing: CardRow, sheet: Sheet, clock: Clock) -> list[Line]:
-    """Return two rows above a card's content; what they cut short stands whole in the content."""
+    """Return the two rows above a card's content; the content shows in full what they cut short."""
     return [
         ends(_title(standing, sheet), _facts(standing.card, sheet), sheet.columns),
         _sending(standing, clock) or _outcome(standing, sheet) or _place(standing.card, sheet),

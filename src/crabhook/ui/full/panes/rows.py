@@ -23,7 +23,7 @@ HELD_BAR = 6  # cells
 
 @dataclass(frozen=True, slots=True)
 class CardRow:
-    """A card as the operator has it before them.
+    """A card with what its row shows besides: how it stands with the operator.
 
     `armed`: keys may decide it.  `marked`: it is to be decided with others.
     """
@@ -104,7 +104,7 @@ _WIDTHS = (
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """What a card's row says that never changes, safe to show."""
+    """The words of a card's row that never change, safe to show."""
 
     tool: str
     project: str
