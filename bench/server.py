@@ -22,11 +22,11 @@ from crabhook.server.address import TcpAddress, Tls, default_address
 from crabhook.server.grpc.listener import open_port
 from crabhook.server.grpc.permission import PermissionPort
 from crabhook.server.http.listener import NAMED, Opening, open_http
+from crabhook.server.intake import AnonymousIntake
 from crabhook.server.localdesk import LocalDesk
 from crabhook.server.ndjson.bridge import Entrance, open_bridge
 from crabhook.server.runner import Runner
 from crabhook.server.token import load_or_make
-from crabhook.server.unticketed import Unticketed
 
 TOKEN, CERTIFICATE, KEY, AUTHORITY = "token", "server.pem", "server.key", "ca.pem"
 BRIDGE = "ndjson.sock"
@@ -77,7 +77,7 @@ async def serve(folder: Path) -> None:
     token = load_or_make(folder / TOKEN)
     service = PermissionPort(runner, wait=WAIT, token=token)
     entrance = Entrance(runner, wait=WAIT)
-    way = Unticketed(runner, wait=WAIT, named=NAMED)
+    way = AnonymousIntake(runner, wait=WAIT, named=NAMED)
     addresses = (default_address(), TcpAddress("127.0.0.1", 0))
     async with (
         open_port(service, addresses, Tls(folder / CERTIFICATE, folder / KEY)) as bound,

@@ -24,8 +24,8 @@ from crabhook.model.event import Event
 from crabhook.platforms import PLATFORMS
 from crabhook.policy.ruling import Ruling
 from crabhook.rulebook.files import RuleFiles
-from crabhook.server.door import Door
 from crabhook.server.grpc import codec
+from crabhook.server.intake import Intake
 from crabhook.server.law import Law
 from crabhook.server.runner import Runner
 from crabhook.store.change import Change
@@ -97,7 +97,7 @@ async def _decided(folder: Path) -> list[Mapping[str, float]]:
 
     with closing(recorder):
         runner = Runner(PLATFORMS, recorder, judge)
-        door = Door(runner)
+        door = Intake(runner)
         for number in range(WARMING + CALLS):
             call = new_call(samples[number % len(samples)], session=RULED)
             await _decide(written(call), runner, door, watch)
@@ -105,7 +105,7 @@ async def _decided(folder: Path) -> list[Mapping[str, float]]:
     return watch.calls[WARMING:]
 
 
-async def _decide(message: bytes, runner: Runner, door: Door, watch: Stopwatch) -> None:
+async def _decide(message: bytes, runner: Runner, door: Intake, watch: Stopwatch) -> None:
     """Do what the port does with a message; raise BenchError where it is not allowed."""
     since = perf_counter()
     request = pb.PermissionRequest.FromString(message)

@@ -7,7 +7,7 @@ from crabhook.model.decision import Verdict
 from crabhook.platforms import PLATFORMS
 from crabhook.server.metrics.collector import AHEAD, AT_ONCE
 from crabhook.server.metrics.definitions import COUNTERS, GAUGES, ORDERS, REASONS, TIMINGS
-from crabhook.server.tally import OTHER, By, End
+from crabhook.server.metrics.tally import OTHER, By, End
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "metrics.md"
 BEGIN, FINISH = (

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from crabhook.server.passphrase import NAME, Passphrase, keep
+from crabhook.server.grpc.presence import NAME, Passphrase, keep
 from tests.support import requirements
 from tests.support.client import Client, sample
 from tests.support.plain_desk import CRABHOOK

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from crabhook.server.passphrase import NAME, Passphrase, keep
+from crabhook.server.grpc.presence import NAME, Passphrase, keep
 from tests.support.client import sample
 from tests.support.older import TODAY, WHEELS, Program, unpack
 from tests.support.plain_desk import PlainDesk

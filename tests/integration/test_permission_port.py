@@ -16,7 +16,7 @@ from crabhook.platforms import PLATFORMS
 from crabhook.platforms.rows import Held
 from crabhook.server import runner as runner_module
 from crabhook.server.address import Address, TcpAddress
-from crabhook.server.door import LONG
+from crabhook.server.intake import LONG
 from crabhook.v1 import permission_pb2 as pb
 from tests.support.port import (
     BASH,

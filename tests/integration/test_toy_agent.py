@@ -23,8 +23,8 @@ from crabhook.policy.calls.parts import Kind, kind_of
 from crabhook.server.address import UnixAddress
 from crabhook.server.grpc.listener import open_port
 from crabhook.server.grpc.permission import PermissionPort
+from crabhook.server.metrics.tally import labels_of
 from crabhook.server.runner import Runner
-from crabhook.server.tally import labels_of
 from crabhook.store.opening import open_writer
 from crabhook.store.record import Kind as RecordKind
 from crabhook.store.recorder import Recorder

@@ -10,8 +10,7 @@ from crabhook.platforms import PLATFORMS
 from crabhook.server.address import Address, UnixAddress
 from crabhook.server.grpc.listener import open_port
 from crabhook.server.grpc.permission import PermissionPort
-from crabhook.server.passphrase import Passphrase, keep
-from crabhook.server.presence import PresencePort
+from crabhook.server.grpc.presence import Passphrase, PresencePort, keep
 from crabhook.server.runner import Runner
 from crabhook.v1 import desk_pb2 as pb
 from crabhook.v1.desk_pb2_grpc import DeskServiceStub

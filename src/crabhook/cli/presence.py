@@ -20,7 +20,7 @@ from crabhook.cli.commands import Subcommand
 from crabhook.cli.terminal import ask
 from crabhook.model.errors import CrabhookError
 from crabhook.server.address import Address, UnixAddress, default_address, parse_address
-from crabhook.server.passphrase import NAME, Passphrase, PassphraseError, keep, load, remove
+from crabhook.server.grpc.presence import NAME, Passphrase, PassphraseError, keep, load, remove
 from crabhook.ui.commands.words import LineError, read_duration
 from crabhook.ui.text.clock import countdown
 from crabhook.ui.text.safe import safe

@@ -21,8 +21,8 @@ from crabhook.server.http.errors import TurnedAwayError
 from crabhook.server.http.hook_route import HookRoute, hook_headers
 from crabhook.server.http.listener import NAMED, healthz
 from crabhook.server.http.middleware import Guard, Middleware, Route
+from crabhook.server.intake import AnonymousIntake
 from crabhook.server.runner import Runner
-from crabhook.server.unticketed import Unticketed
 from tests.fuzz.mutation import words
 from tests.fuzz.payloads import samples
 from tests.fuzz.target import Target
@@ -108,7 +108,7 @@ async def _law(data: bytes, size: int, *, answers: bool) -> None:
 
 
 def _middleware(runner: Runner) -> Middleware:
-    way = Unticketed(runner, wait=60.0, named=NAMED)
+    way = AnonymousIntake(runner, wait=60.0, named=NAMED)
     middleware = Middleware(Guard(TOKEN), way.complain, runner.witness.stranger)
     hooks = HookRoute(way, middleware.connections)
 

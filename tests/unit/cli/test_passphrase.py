@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from crabhook.cli import presence
-from crabhook.server.passphrase import NAME, Passphrase, keep, load
+from crabhook.server.grpc.presence import NAME, Passphrase, keep, load
 from tests.support.plain_desk import CRABHOOK
 from tests.support.presence import RIGHT, WRONG
 from tests.support.typist import Typist

@@ -13,7 +13,7 @@ import pytest
 
 from crabhook.cli.presence import PresenceError, away, here, socket_of
 from crabhook.server.address import default_address
-from crabhook.server.passphrase import NAME, TRIES, Passphrase, keep
+from crabhook.server.grpc.presence import NAME, TRIES, Passphrase, keep
 from tests.support.client import Client, sample
 from tests.support.plain_desk import CRABHOOK, PlainDesk
 from tests.support.port import opened, short_folder

@@ -2,7 +2,7 @@
 
 import pytest
 
-from crabhook.server.deadlines import deadlines
+from crabhook.server.intake import deadlines
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 
 import pytest
+from crabhook.server.door import Door
 
 from crabhook.model.actor import OWNER, Operator
 from crabhook.model.decision import Decision, Verdict
@@ -13,7 +14,6 @@ from crabhook.model.event import Event
 from crabhook.platforms import PLATFORMS
 from crabhook.policy.rule import RuleVerdict
 from crabhook.policy.ruling import Ruling
-from crabhook.server.door import Door
 from crabhook.server.runner import Runner
 from tests.support.playbook import ALLOW, bash
 from tests.support.seat import seat

@@ -19,7 +19,7 @@ from crabhook.platforms import PLATFORMS
 from crabhook.policy.propose import Offering
 from crabhook.rulebook.files import RuleFiles, RulesError
 from crabhook.server import runner as module
-from crabhook.server.door import Door
+from crabhook.server.intake import Intake
 from crabhook.server.law import Law
 from crabhook.server.offers import Offers
 from crabhook.server.place import Place, RefusedError
@@ -279,7 +279,7 @@ async def test_a_rule_is_written_recorded_and_decides_what_comes_and_what_waits(
     card = seat(runner).remember(1, narrow, ALLOW)
     assert card.decision == ALLOW
     asked = bash("c", "ls", "id of c", wait=runner.now() + 60)
-    for place in (*places, await Door(runner).enter(asked)):
+    for place in (*places, await Intake(runner).enter(asked)):
         assert is_allow(await place.wait())
     assert not runner.waiting()
     by = runner.card(2).decided.by  # type: ignore[union-attr]

@@ -34,18 +34,18 @@ from crabhook.server.address import (
 )
 from crabhook.server.grpc.listener import open_port
 from crabhook.server.grpc.permission import PermissionPort
+from crabhook.server.grpc.presence import NAME as PASSPHRASE
+from crabhook.server.grpc.presence import PresencePort
 from crabhook.server.health import Health, HealthPort
+from crabhook.server.intake import AnonymousIntake
 from crabhook.server.law import Law
 from crabhook.server.ndjson.bridge import Entrance, with_bridge
 from crabhook.server.offers import Offers
-from crabhook.server.passphrase import NAME as PASSPHRASE
-from crabhook.server.presence import PresencePort
 from crabhook.server.runner import Runner
 from crabhook.server.service.activation import address_of, inherited, open_behind
 from crabhook.server.service.notify import ServiceManager
 from crabhook.server.token import load_or_make
 from crabhook.server.unix_socket import SocketWatch
-from crabhook.server.unticketed import Unticketed
 from crabhook.store.head import Courier, through
 from crabhook.store.opening import open_writer
 from crabhook.store.recorder import OnTrouble, Recorder
@@ -232,7 +232,7 @@ def _with_http(
         with_http,
     )
 
-    way = Unticketed(runner, wait=settings.wait, named=NAMED)
+    way = AnonymousIntake(runner, wait=settings.wait, named=NAMED)
     page = Page(metrics.exposition, metrics.CONTENT_TYPE) if metrics else None
     opening = Opening(settings.http, token, settings.http_name, _tls(settings), page)
     doors = with_http(port, opening, runner, way)

@@ -21,8 +21,8 @@ from crabhook.server.address import (
     UnixAddress,
 )
 from crabhook.server.grpc.permission import PermissionPort
+from crabhook.server.grpc.presence import PresencePort
 from crabhook.server.health import HealthPort
-from crabhook.server.presence import PresencePort
 from crabhook.server.unix_socket import SocketFile
 from crabhook.v1.desk_pb2_grpc import add_DeskServiceServicer_to_server
 from crabhook.v1.permission_pb2_grpc import add_PermissionServiceServicer_to_server

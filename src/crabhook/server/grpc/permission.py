@@ -7,8 +7,8 @@ from crabhook.model.errors import PayloadError
 from crabhook.model.event import Event
 from crabhook.model.reply import Reply
 from crabhook.platforms import PLATFORMS
-from crabhook.server.door import Door
 from crabhook.server.grpc import codec
+from crabhook.server.intake import Intake
 from crabhook.server.place import Place, RefusedError
 from crabhook.server.runner import Runner
 from crabhook.server.token import NO_TOKEN, Context, admitted
@@ -37,7 +37,7 @@ class PermissionPort(PermissionServiceServicer):
 
     def __init__(self, runner: Runner, *, wait: float, token: str | None) -> None:
         self._runner = runner
-        self._door = Door(runner)
+        self._intake = Intake(runner)
         self._wait = wait
         self._token = token
 
@@ -56,7 +56,7 @@ class PermissionPort(PermissionServiceServicer):
             return self._unreadable(request, error)
         try:
             asked = codec.request(request, event, self._runner.now(), self._wait)
-            place = await self._door.enter(asked)
+            place = await self._intake.enter(asked)
             reply = await self._wait_in(place, context)
         except RefusedError as error:
             await context.abort(_STATUS[error.refusal], str(error))

@@ -22,8 +22,8 @@ from crabhook.platforms.claude.write import STANCE, WAIT, body
 from crabhook.server.address import MAX_REQUEST
 from crabhook.server.http.connections import Connections, transport_of
 from crabhook.server.http.errors import SERVER, TurnedAwayError, turned_away
+from crabhook.server.intake import TAKEN_WITHIN, AnonymousIntake
 from crabhook.server.place import Place, RefusedError
-from crabhook.server.unticketed import TAKEN_WITHIN, Unticketed
 
 LONGEST = MAX_REQUEST  # bytes: what comes over gRPC may be as long
 READ_WITHIN = 30.0  # seconds; an agent sends all at once
@@ -137,7 +137,7 @@ def _wrong(what: str) -> TurnedAwayError:
 class HookRoute:
     """Answers hooks; `connections` holds those that they come on."""
 
-    def __init__(self, way: Unticketed, connections: Connections) -> None:
+    def __init__(self, way: AnonymousIntake, connections: Connections) -> None:
         self._way, self._connections = way, connections
 
     def __repr__(self) -> str:

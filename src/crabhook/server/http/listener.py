@@ -25,8 +25,8 @@ from crabhook.server.health import Health
 from crabhook.server.http.errors import SERVER
 from crabhook.server.http.hook_route import HookRoute
 from crabhook.server.http.middleware import Answer, Guard, Middleware, Route
+from crabhook.server.intake import AnonymousIntake
 from crabhook.server.runner import Runner
-from crabhook.server.unticketed import Unticketed
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +83,7 @@ async def with_http(
     port: AbstractAsyncContextManager[Sequence[object]],
     opening: Opening,
     runner: Runner,
-    way: Unticketed,
+    way: AnonymousIntake,
 ) -> AsyncIterator[Sequence[object]]:
     """Open a port, and the HTTP door beside it; yields where both listen."""
     async with port as bound, open_http(opening, runner, way) as place:
@@ -92,7 +92,7 @@ async def with_http(
 
 @asynccontextmanager
 async def open_http(
-    opening: Opening, runner: Runner, way: Unticketed
+    opening: Opening, runner: Runner, way: AnonymousIntake
 ) -> AsyncIterator[HttpAddress]:
     """Serve while the context lasts; yields the address as bound.
 

@@ -24,11 +24,11 @@ from crabhook.server.address import (
     UnixAddress,
     parse_address,
 )
+from crabhook.server.intake import TAKEN_WITHIN, AnonymousIntake
 from crabhook.server.ndjson.envelope import Envelope, EnvelopeError, no_opinion, read, written
 from crabhook.server.place import Place, RefusedError
 from crabhook.server.runner import Runner
 from crabhook.server.unix_socket import SocketFile, peer_of
-from crabhook.server.unticketed import TAKEN_WITHIN, Unticketed
 
 
 class Entrance:
@@ -39,7 +39,7 @@ class Entrance:
     """
 
     def __init__(self, runner: Runner, *, wait: float) -> None:
-        self._way = Unticketed(runner, wait=wait, named="harness bridge")
+        self._way = AnonymousIntake(runner, wait=wait, named="harness bridge")
 
     def __repr__(self) -> str:
         return f"<Entrance {self._way!r}>"

@@ -12,8 +12,8 @@ from typing import Any
 from crabhook.platforms import PLATFORMS
 from crabhook.server.address import HttpAddress
 from crabhook.server.http.listener import NAMED, Opening, Page, open_http
+from crabhook.server.intake import AnonymousIntake
 from crabhook.server.runner import Runner
-from crabhook.server.unticketed import Unticketed
 
 TOKEN = "the-token"
 CALL = {"hook_event_name": "PreToolUse", "session_id": "s", "tool_name": "Bash"}
@@ -75,7 +75,7 @@ class Client:
 async def standing(metrics: Page | None = None, wait: float = 60.0) -> AsyncIterator[Standing]:
     """Open a door on a port of the system's choice; whatever waits is let go at the end."""
     runner = Runner(PLATFORMS)
-    way = Unticketed(runner, wait=wait, named=NAMED)
+    way = AnonymousIntake(runner, wait=wait, named=NAMED)
     clients: list[Client] = []
     try:
         async with open_http(Opening("127.0.0.1:0", TOKEN, metrics=metrics), runner, way) as where:

@@ -13,14 +13,14 @@ from crabhook.server.address import GRACE, AddressError, PortError, Tls
 from crabhook.server.http import hook_route, middleware
 from crabhook.server.http.errors import SERVER
 from crabhook.server.http.listener import Opening, Page, open_http, with_http
+from crabhook.server.intake import AnonymousIntake
 from crabhook.server.runner import Runner
-from crabhook.server.unticketed import Unticketed
 from tests.support.seat import seat
 from tests.unit.server.http.standing import TOKEN, standing, until
 
 
-def way(runner: Runner) -> Unticketed:
-    return Unticketed(runner, wait=60.0, named="HTTP door")
+def way(runner: Runner) -> AnonymousIntake:
+    return AnonymousIntake(runner, wait=60.0, named="HTTP door")
 
 
 async def test_a_request_waits_for_its_decision_and_the_decision_is_delivered() -> None:

@@ -10,7 +10,7 @@ from crabhook.model.errors import PayloadError
 from crabhook.model.event import Event
 from crabhook.model.request import Origin, Stance
 from crabhook.platforms import PLATFORMS
-from crabhook.server.door import LONG
+from crabhook.server.intake import LONG
 from crabhook.server.ndjson.bridge import Entrance
 from crabhook.server.ndjson.envelope import Envelope
 from crabhook.server.runner import Runner

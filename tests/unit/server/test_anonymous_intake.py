@@ -6,10 +6,10 @@ from crabhook.model.decision import Decision, Verdict
 from crabhook.model.errors import PayloadError
 from crabhook.model.request import Origin, Stance
 from crabhook.platforms import PLATFORMS
+from crabhook.server.intake import PLATFORM, AnonymousIntake
+from crabhook.server.metrics.tally import Tally
 from crabhook.server.place import RefusedError
 from crabhook.server.runner import Runner
-from crabhook.server.tally import Tally
-from crabhook.server.unticketed import PLATFORM, Unticketed
 from tests.support.seat import seat
 
 CALL = PLATFORMS[PLATFORM].read(b'{"hook_event_name":"PreToolUse","tool_name":"Bash"}')
@@ -17,8 +17,8 @@ STOP = PLATFORMS[PLATFORM].read(b'{"hook_event_name":"Stop"}')
 ANN = Origin("laptop", 7, "ann")
 
 
-def way(runner: Runner) -> Unticketed:
-    return Unticketed(runner, wait=60.0, named="side door")
+def way(runner: Runner) -> AnonymousIntake:
+    return AnonymousIntake(runner, wait=60.0, named="side door")
 
 
 async def test_the_same_event_twice_has_two_tickets() -> None:

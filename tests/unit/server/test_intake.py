@@ -8,7 +8,7 @@ from crabhook.model.event import Event
 from crabhook.platforms import PLATFORMS
 from crabhook.policy.rule import RuleVerdict
 from crabhook.policy.ruling import Ruling
-from crabhook.server.door import LONG, Door
+from crabhook.server.intake import LONG, Intake
 from crabhook.server.runner import Runner
 from tests.support.playbook import asking, bash
 
@@ -28,7 +28,7 @@ async def test_what_is_judged_is_judged_before_it_is_taken_in(
     runner = Runner(PLATFORMS, judge=judge)
 
     asked = bash("a", "ls") if event == "PreToolUse" else asking("a", event)
-    place = await Door(runner).enter(replace(asked, size=size, wait_until=1e12))
+    place = await Intake(runner).enter(replace(asked, size=size, wait_until=1e12))
     assert seen == [(asked.event, long, 0) for long in judged]
     assert place.reply.done() == (event == "Stop")
     runner.close()
@@ -44,14 +44,14 @@ async def test_what_may_search_a_folder_is_judged_in_a_thread_however_short_it_i
 
     for at, line in enumerate(("ls", "grep -r x .")):
         asked = replace(bash(str(at), line), size=1, wait_until=1e12)
-        await Door(runner).enter(asked)
+        await Intake(runner).enter(asked)
     assert seen == [False, True]
     runner.close()
 
 
 async def test_without_rules_everything_is_asked() -> None:
     runner = Runner(PLATFORMS)
-    place = await Door(runner).enter(replace(bash("a", "ls"), size=LONG + 1, wait_until=1e12))
+    place = await Intake(runner).enter(replace(bash("a", "ls"), size=LONG + 1, wait_until=1e12))
     assert not place.reply.done()
     runner.close()
 
@@ -61,6 +61,6 @@ async def test_what_the_rules_say_comes_in_with_the_request() -> None:
         return Ruling(RuleVerdict.DENY, None, "not here")
 
     runner = Runner(PLATFORMS, judge=judge)
-    place = await Door(runner).enter(replace(bash("a", "ls"), wait_until=1e12))
+    place = await Intake(runner).enter(replace(bash("a", "ls"), wait_until=1e12))
     assert b'"deny"' in (await place.wait()).stdout
     runner.close()

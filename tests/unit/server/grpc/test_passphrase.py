@@ -4,7 +4,7 @@ import unicodedata
 
 import pytest
 
-from crabhook.server.passphrase import (
+from crabhook.server.grpc.presence import (
     LONGEST,
     PAUSE,
     SHORTEST,

@@ -16,8 +16,14 @@ from crabhook.broker.orders import MAX_ORDERS
 from crabhook.model.order import Order, OrderKind, Standing
 from crabhook.model.wording import AWAY
 from crabhook.server.address import TcpAddress
-from crabhook.server.passphrase import LONGEST, TRIES, Passphrase, keep
-from crabhook.server.presence import LONGEST_AWAY, OWNER_ELSEWHERE
+from crabhook.server.grpc.presence import (
+    LONGEST,
+    LONGEST_AWAY,
+    OWNER_ELSEWHERE,
+    TRIES,
+    Passphrase,
+    keep,
+)
 from crabhook.ui.commands import words
 from crabhook.v1 import desk_pb2 as pb
 from tests.support.port import ask, asking, connected, request

@@ -30,11 +30,11 @@ from crabhook.model.request import Request
 from crabhook.platforms import PLATFORMS
 from crabhook.rulebook.files import RuleFiles
 from crabhook.server.address import TcpAddress
-from crabhook.server.door import Door
+from crabhook.server.intake import Intake
 from crabhook.server.law import Law
+from crabhook.server.metrics.tally import By, End, Tally, labels_of
 from crabhook.server.place import RefusedError
 from crabhook.server.runner import Runner
-from crabhook.server.tally import By, End, Tally, labels_of
 from tests.support.examples import examples
 from tests.support.playbook import ALLOW, DENY, PASS, Playbook, asking, bash, prompt
 from tests.support.port import ask, connected, opened, request
@@ -229,7 +229,7 @@ async def test_who_decided_is_told_apart(tmp_path: Path) -> None:
     runner.witness = tally
     soon = runner.now() + 60
     for ticket, command in (("a", "make"), ("b", "make it"), ("c", "ls"), ("d", "rm")):
-        await Door(runner).enter(bash(ticket, command, ticket, wait=soon))
+        await Intake(runner).enter(bash(ticket, command, ticket, wait=soon))
     seat(runner).answer(1, ALLOW)
     seat(runner, Headless()).answer(2, PASS)
     seat(runner).order(Order(OrderKind.ALLOW_ALL, session="t", until=soon))
@@ -269,7 +269,7 @@ async def test_what_a_new_rule_lets_go_is_the_rules_decision(tmp_path: Path) -> 
 async def test_what_is_turned_away_is_counted_by_its_reason_and_not_as_taken_in() -> None:
     runner, tally = Runner(PLATFORMS, bounds=Limits(session_requests=1)), Tally()
     runner.witness = tally
-    door, soon = Door(runner), runner.now() + 60
+    door, soon = Intake(runner), runner.now() + 60
     await door.enter(bash("a", "ls", wait=soon))
     for one in (bash("b", "ls", "t2", wait=soon), bash("a", "ls", secret="guess", wait=soon)):
         with pytest.raises(RefusedError):

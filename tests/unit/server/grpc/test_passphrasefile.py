@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from crabhook.server.passphrase import Passphrase, PassphraseError, keep, load, remove
+from crabhook.server.grpc.presence import Passphrase, PassphraseError, keep, load, remove
 
 KEPT = Passphrase(b"s" * 16, b"h" * 32)
 OTHER = Passphrase(b"t" * 16, b"h" * 32)

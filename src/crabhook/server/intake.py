@@ -1,0 +1,138 @@
+"""How every hook's request goes in, whichever port it came to.
+
+gRPC's clients make a ticket of their own, to find their place again after a lost
+connection.  A JSON line or an HTTP request is its connection's alone, and brings none:
+one is made here, so that nobody can claim it.
+"""
+
+from secrets import token_hex
+from typing import NamedTuple
+
+from crabhook.model.errors import PayloadError
+from crabhook.model.event import Event
+from crabhook.model.request import Origin, Request, Stance
+from crabhook.platforms import PLATFORMS
+from crabhook.platforms.rows import Held
+from crabhook.policy.calls.read import may_go_deep
+from crabhook.policy.ruling import Ruling
+from crabhook.server.place import Place, RefusedError
+from crabhook.server.runner import Runner
+
+
+class Deadlines(NamedTuple):
+    """On the broker's clock: when we answer at the latest, and when the hook gives up."""
+
+    wait_until: float
+    gives_up_at: float
+
+
+def deadlines(now: float, wait: float, theirs: float = 0.0) -> Deadlines:
+    """Return the deadlines of a request that may wait `wait` seconds here.
+
+    `theirs` is how long its hook waits, 0 where it does not say; we answer a
+    little before the hook gives up, so that it hears of it.
+    """
+    gives_up_at = now + (theirs - min(1.0, theirs / 10) if theirs else wait)
+    return Deadlines(min(now + wait, gives_up_at), gives_up_at)
+
+
+LONG = 2048  # bytes of an input; a shorter one is judged in a few milliseconds
+_JUDGED = (Held.ALWAYS, Held.AT_THE_GATE, Held.BY_RULE)
+
+
+class Intake:
+    """Lets requests in to one runner, each with what the owner's rules say of it.
+
+    A held event is judged before it is taken in, so that other agents' hooks do not
+    wait while its rules are read, a long input is judged or a folder is searched.
+    """
+
+    def __init__(self, runner: Runner) -> None:
+        self._runner = runner
+
+    def __repr__(self) -> str:
+        return f"<Intake to {self._runner!r}>"
+
+    async def enter(self, asked: Request) -> Place:
+        """Take a request in; its place may already hold the reply.  Raises RefusedError."""
+        ruling = await self._ruling(asked)
+        try:
+            return self._runner.enter(asked, ruling)
+        except RefusedError as error:
+            self._runner.witness.refused(error.refusal)
+            raise
+
+    async def _ruling(self, asked: Request) -> Ruling | None:
+        if PLATFORMS[asked.event.platform].held(asked.event, asked.stance) not in _JUDGED:
+            return None
+        long = asked.size > LONG or may_go_deep(asked.event)
+        return await self._runner.judge(asked.event, long=long)
+
+
+PLATFORM = "claude"
+"""Whose hook input comes in here."""
+
+TAKEN_WITHIN = 5.0  # seconds the other end has to read an answer; it reads at once
+
+_UNKNOWN = Event(PLATFORM, "?")
+
+
+class AnonymousIntake:
+    """Takes requests in, and tells the operator of what could not be.
+
+    `wait` is how long one may wait for the operator, seconds.  `named` is what
+    the operator knows this way in by.
+    """
+
+    def __init__(self, runner: Runner, *, wait: float, named: str) -> None:
+        self._runner, self._wait, self._named = runner, wait, named
+        self._intake = Intake(runner)
+
+    def __repr__(self) -> str:
+        return f"<AnonymousIntake by the {self._named} to {self._runner!r}>"
+
+    def read(self, payload: bytes) -> Event:
+        """Return the event in a hook's input.  Raises PayloadError, which is counted."""
+        try:
+            return PLATFORMS[PLATFORM].read(payload)
+        except PayloadError:
+            self._runner.witness.unread(PLATFORM)
+            raise
+
+    async def enter(
+        self,
+        event: Event,
+        origin: Origin,
+        size: int,
+        *,
+        stance: Stance = Stance.GATE,
+        theirs: float = 0.0,
+    ) -> Place:
+        """Take in an event whose input had `size` bytes.  Raises RefusedError.
+
+        `theirs` is how many seconds its hook waits, 0 where it does not say.
+        """
+        until = deadlines(self._runner.now(), self._wait, theirs)
+        request = Request(
+            id=token_hex(16),
+            secret=token_hex(16),
+            event=event,
+            wait_until=until.wait_until,
+            stance=stance,
+            origin=origin,
+            gives_up_at=until.gives_up_at,
+            size=size,
+        )
+        return await self._intake.enter(request)
+
+    def taken(self, place: Place) -> None:
+        """Note that a connection has taken a request's answer."""
+        self._runner.confirm(place.request.id, place.request.secret)
+
+    def observe(self, event: Event, text: str) -> None:
+        """Show the operator something about an event."""
+        self._runner.observe(event, text)
+
+    def complain(self, what: str) -> None:
+        """Show the operator what somebody did wrong."""
+        self.observe(_UNKNOWN, f"{self._named}: {what}")
