@@ -30,7 +30,7 @@ from bench.record import KEEP, Call, asked_and_decided
 from bench.served import headless, new_home
 from bench.table import table
 from crabhook.platforms import PLATFORMS
-from crabhook.policy.context import Surroundings
+from crabhook.policy.context import Context
 from crabhook.policy.evaluate import Policy
 from crabhook.policy.protected import Protected
 from crabhook.policy.rulefile import read_rules
@@ -99,7 +99,7 @@ def _writing() -> Sequence[Series]:
 def _parsing() -> Series:
     """Judge shell lines of many simple commands."""
     policy = Policy([read_rules(lawbook(RULES), "rules.toml")], Protected(()))
-    where = Surroundings("/home/dev/project", "/home/dev", datetime.now(UTC), os.path.realpath)
+    where = Context("/home/dev/project", "/home/dev", datetime.now(UTC), os.path.realpath)
     took: dict[int, list[float]] = {size: [] for size in LINES}
     for _ in range(_ROUNDS):
         for size in random.sample(LINES, len(LINES)):

@@ -21,7 +21,7 @@ from bench.lawbook import RULED, crowded_lawbook, lawbook
 from bench.table import table
 from crabhook.model.event import Event
 from crabhook.platforms import PLATFORMS
-from crabhook.policy.context import Surroundings
+from crabhook.policy.context import Context
 from crabhook.policy.evaluate import Policy
 from crabhook.policy.protected import Protected
 from crabhook.policy.rulefile import read_rules
@@ -43,7 +43,7 @@ class Book:
     crowded: Policy
     costs: dict[str, list[float]] = field(default_factory=dict)
 
-    def judge(self, calls: Mapping[str, Sequence[Event]], where: Surroundings) -> None:
+    def judge(self, calls: Mapping[str, Sequence[Event]], where: Context) -> None:
         """Judge every call once, and keep what one of each sort took."""
         for sort, events in calls.items():
             policy = self.crowded if sort == _CROWDED else self.policy
@@ -54,7 +54,7 @@ class Book:
 def measure(_: Wishes) -> Found:
     """Judge with every number of rules."""
     calls = _calls()
-    where = Surroundings("/home/dev/project", "/home/dev", datetime.now(UTC), os.path.realpath)
+    where = Context("/home/dev/project", "/home/dev", datetime.now(UTC), os.path.realpath)
     books = [_book(size) for size in SIZES]
     for book in books:
         _check(book, calls[_MIX], where)
@@ -94,7 +94,7 @@ def _policy(text: str) -> Policy:
     return Policy([read_rules(text, "rules.toml")], Protected(()))
 
 
-def _check(book: Book, calls: Sequence[Event], where: Surroundings) -> None:
+def _check(book: Book, calls: Sequence[Event], where: Context) -> None:
     """Raise BenchError unless the rules decide every call."""
     for event in calls:
         for policy in (book.policy, book.crowded):

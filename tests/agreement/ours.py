@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from crabhook.model.event import Event, ToolCall
-from crabhook.policy.context import Surroundings
+from crabhook.policy.context import Context
 from crabhook.policy.evaluate import Policy
 from crabhook.policy.protected import Protected
 from crabhook.policy.rule import RuleVerdict
@@ -40,6 +40,6 @@ def we_say(policy: Policy, tool: str, inputs: Mapping[str, Any], scene: Scene) -
     """Return allow, deny or ask for a call with this input, as a hook was told it."""
     project = str(scene.project)
     event = Event("claude", "PreToolUse", "s", project, "default", tool=ToolCall(tool, inputs))
-    here = Surroundings(project, str(scene.home), datetime.now(UTC), os.path.realpath, look)
+    here = Context(project, str(scene.home), datetime.now(UTC), os.path.realpath, look)
     ruling = policy.judge(event, here)
     return "ask" if ruling is None or ruling.verdict is None else SAID.get(ruling.verdict, "ask")

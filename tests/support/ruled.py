@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from typing import TypeAlias
 
 from crabhook.model.event import Event
-from crabhook.policy.context import Surroundings
+from crabhook.policy.context import Context
 from crabhook.policy.evaluate import Policy
 from crabhook.policy.protected import Protected
 from crabhook.policy.rulefile import read_rules
@@ -24,5 +24,5 @@ def no_rules(_: Event) -> None:
 def judge_by(rules: str = NO_RM, project: str = "/p") -> Judge:
     """Return a judge for agents in one project."""
     policy = Policy([read_rules(rules, "rules.toml")], Protected(()))
-    here = Surroundings(project, "/home/ann", datetime(2026, 11, 22, tzinfo=UTC), lambda path: path)
+    here = Context(project, "/home/ann", datetime(2026, 11, 22, tzinfo=UTC), lambda path: path)
     return lambda event: policy.judge(event, here)

@@ -16,7 +16,7 @@ from crabhook.policy.never_remember import misread, options_given
 from crabhook.policy.rule import Rule, RuleScope, RuleVerdict, Trust
 from crabhook.policy.ruling import PartRuling, Ruling
 from crabhook.rulebook import edit
-from crabhook.rulebook.context import surroundings_here
+from crabhook.rulebook.context import context_here
 from crabhook.rulebook.files import PROJECT_FILE, RulesError, read_text
 from crabhook.ui.text.safe import safe_lines
 
@@ -43,7 +43,7 @@ def event_of(tool: str, text: str, project: Path, mode: str = "default") -> Even
 
 def explained(policy: Policy, event: Event, project: Path) -> str:
     """Return each part of the call with what decides it, then the verdict on the whole."""
-    ruling = policy.examine(event, surroundings_here(project))
+    ruling = policy.examine(event, context_here(project))
     tool = canonical(event.tool.name) if event.tool else ""
     lines = [f"{tool}:"]
     lines += [_line(part) for part in ruling.parts]
@@ -68,7 +68,7 @@ def hold(policy: Policy, table: Path, project: Path) -> tuple[list[str], int]:
 
     Raises RulesError for a table that cannot be read.
     """
-    surroundings = surroundings_here(project)
+    context = context_here(project)
     failures, number = [], 0
     for at, row in enumerate(read_text(table).split("\n"), 1):
         if not row.strip() or row.startswith("#"):
@@ -80,7 +80,7 @@ def hold(policy: Policy, table: Path, project: Path) -> tuple[list[str], int]:
             raise RulesError(f"{table}, line {at}: it must hold {form}")
         number += 1
         event = event_of("Bash", command.translate(PICTURES), project)
-        ruling = policy.examine(event, surroundings)
+        ruling = policy.examine(event, context)
         if verdict_of(ruling) != expected:
             failures.append(
                 f"{table}, line {at}: {command}\n"

@@ -305,7 +305,7 @@ def may_share(glob: str, name: str) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Surroundings:
+class Context:
     """Where and when a call is judged.
 
     `project`: the agent's project folder, absolute; empty where it has none, as

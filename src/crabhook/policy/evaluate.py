@@ -15,7 +15,7 @@ from typing import TypeAlias
 from crabhook.model.event import Event
 from crabhook.policy.calls.parts import Call, FilePart, Part, Use
 from crabhook.policy.calls.read import read_call
-from crabhook.policy.context import Surroundings, Wanted, fits_shell_glob, selects, wanted_by
+from crabhook.policy.context import Context, Wanted, fits_shell_glob, selects, wanted_by
 from crabhook.policy.matcher import CommandMatcher, PathMatcher
 from crabhook.policy.paths import Anchor, Bases, is_within, place
 from crabhook.policy.protected import Protected
@@ -65,16 +65,16 @@ _Match: TypeAlias = tuple[Placed, str]  # a rule, and which of its matchers it w
 class Evaluation:
     """Asks the law about each part of one call."""
 
-    def __init__(self, law: Law, call: Call, event: Event, surroundings: Surroundings) -> None:
+    def __init__(self, law: Law, call: Call, event: Event, context: Context) -> None:
         self._law = law
         self._call = call
         self._event = event
-        self._surroundings = surroundings
-        cwd = event.cwd if event.cwd.startswith("/") else surroundings.project or "/"
-        self._bases = Bases(surroundings.home, surroundings.project, cwd, surroundings.real)
-        self._bases_of_source: dict[str, Bases] = {surroundings.project: self._bases}
+        self._context = context
+        cwd = event.cwd if event.cwd.startswith("/") else context.project or "/"
+        self._bases = Bases(context.home, context.project, cwd, context.real)
+        self._bases_of_source: dict[str, Bases] = {context.project: self._bases}
         # Without a project, a rule's scope and a denial go by the folder that the agent is in.
-        self._here = surroundings.project or cwd
+        self._here = context.project or cwd
 
     def ruling(self) -> Ruling:
         """Return the ruling on the whole call."""
@@ -173,12 +173,12 @@ class Evaluation:
         return any(self._law.wanted.may_be_in(one.named) for one in part.places)
 
     def _held_by(self, folder: str, part: FilePart) -> RankedRuling | None:
-        below, deep = self._surroundings.below(folder, self._law.wanted), part.deep
+        below, deep = self._context.below(folder, self._law.wanted), part.deep
         cut = deep is not None and deep.split and below.odd
         for name in below.found:
             if not (cut or _takes(part, name)):
                 continue
-            where = (place(name, "/", self._surroundings),)
+            where = (place(name, "/", self._context),)
             uses = [FilePart(name, Use.READ, where)]
             if part.program in WRITERS:
                 uses.append(FilePart(name, Use.NAMED, where, program=part.program))
@@ -227,7 +227,7 @@ class Evaluation:
         if placed.folder and not is_within(self._here, placed.folder):
             return False
         expires = placed.rule.expires
-        if expires is not None and expires <= self._surroundings.now:
+        if expires is not None and expires <= self._context.now:
             return False
         return self._is_in(placed.rule.scope)
 
@@ -246,7 +246,7 @@ class Evaluation:
 
     def _absolute(self, folder: str) -> str:
         if folder == "~" or folder.startswith("~/"):
-            return self._surroundings.home + folder[1:]
+            return self._context.home + folder[1:]
         return folder
 
 
@@ -300,18 +300,18 @@ class Policy:
     def __len__(self) -> int:
         return self._size
 
-    def judge(self, event: Event, surroundings: Surroundings) -> Ruling | None:
+    def judge(self, event: Event, context: Context) -> Ruling | None:
         """Return what the rules say of the event, or None where they leave it open."""
-        ruling = self.examine(event, surroundings)
+        ruling = self.examine(event, context)
         return ruling if ruling.verdict is not None else None
 
-    def examine(self, event: Event, surroundings: Surroundings) -> Ruling:
+    def examine(self, event: Event, context: Context) -> Ruling:
         """Return what the rules say of each part of the call, even where that decides nothing."""
-        call = read_call(event, surroundings)
+        call = read_call(event, context)
         if call is None:
             return Ruling(None, None, f"{event.name} calls no tool, and rules speak of calls")
-        return self.examine_call(call, event, surroundings)
+        return self.examine_call(call, event, context)
 
-    def examine_call(self, call: Call, event: Event, surroundings: Surroundings) -> Ruling:
-        """As `examine`, of a call that `read_call` has read already in these surroundings."""
-        return Evaluation(self._law, call, event, surroundings).ruling()
+    def examine_call(self, call: Call, event: Event, context: Context) -> Ruling:
+        """As `examine`, of a call that `read_call` has read already in these context."""
+        return Evaluation(self._law, call, event, context).ruling()

@@ -14,7 +14,7 @@ from typing import TypeAlias
 
 from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
 
-from crabhook.policy.context import Surroundings
+from crabhook.policy.context import Context
 
 LONGEST_PATH = 4096  # letters: Linux's PATH_MAX, the largest that is met
 
@@ -48,10 +48,10 @@ def normal(path: str) -> str:
     return "/" + normpath(path).lstrip("/") if path.startswith("/") else normpath(path)
 
 
-def place(path: str, cwd: str, surroundings: Surroundings) -> Place:
+def place(path: str, cwd: str, context: Context) -> Place:
     """Return where `path` is for a program in the folder `cwd`; `~` is for the caller to expand."""
     whole = path if path.startswith("/") else f"{cwd}/{path}"
-    return Place(normal(whole), normal(surroundings.real(whole)))
+    return Place(normal(whole), normal(context.real(whole)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,7 @@ from crabhook.policy.calls.parts import (
     Use,
 )
 from crabhook.policy.calls.read import ANYTHING, read_call
-from crabhook.policy.context import Surroundings
+from crabhook.policy.context import Context
 from crabhook.policy.evaluate import Policy
 from crabhook.policy.matcher import parse_matcher
 from crabhook.policy.never_remember import is_never_remembered, options_given, reaches_never
@@ -66,7 +66,7 @@ class Trial:
 
 def propose(
     event: Event,
-    surroundings: Surroundings,
+    context: Context,
     protected: Protected,
     expires: datetime | None = None,
 ) -> tuple[Proposal, ...]:
@@ -77,12 +77,12 @@ def propose(
     a command beside this one.  `expires` is when they end:
     DEFAULT_LIFE from now unless said otherwise.
     """
-    call = read_call(event, surroundings)
+    call = read_call(event, context)
     if call is None or call.troubles or is_never_remembered(call):
         return ()
-    end = expires or (surroundings.now + DEFAULT_LIFE).replace(microsecond=0)
+    end = expires or (context.now + DEFAULT_LIFE).replace(microsecond=0)
     found: dict[tuple[tuple[str, ...], RuleScope], Proposal] = {}
-    for texts, scope, covers in _drafts(call, event, surroundings):
+    for texts, scope, covers in _drafts(call, event, context):
         try:
             matchers = tuple(parse_matcher(text, restricts=False) for text in texts)
         except ValueError:  # a name that the rules' syntax cannot write
@@ -90,7 +90,7 @@ def propose(
         if any(map(reaches_never, matchers)):
             continue
         rule = Rule(RuleVerdict.ALLOW, texts, matchers, scope=scope, expires=end)
-        if _allows(Policy([RuleSet((rule,))], protected), call, event, surroundings):
+        if _allows(Policy([RuleSet((rule,))], protected), call, event, context):
             found.setdefault((texts, scope), Proposal(rule, covers, options_given(rule)))
     return tuple(found.values())
 
@@ -98,7 +98,7 @@ def propose(
 def tried_each(
     proposals: Sequence[Proposal],
     past: Iterable[tuple[Event, RuleVerdict]],
-    surroundings_of: Callable[[Event], Surroundings],
+    context_of: Callable[[Event], Context],
     protected: Protected,
 ) -> tuple[Trial, ...]:
     """Return what each proposal alone would have done to past calls, given with their verdicts.
@@ -112,31 +112,31 @@ def tried_each(
     covered = [0] * len(policies)
     denials: list[list[Event]] = [[] for _ in policies]
     for event, verdict in past:
-        surroundings = surroundings_of(event)
-        call = read_call(event, surroundings)
-        if call is None or not _allows(widest, call, event, surroundings):
+        context = context_of(event)
+        call = read_call(event, context)
+        if call is None or not _allows(widest, call, event, context):
             continue
         for place, policy in enumerate(policies):
-            if _allows(policy, call, event, surroundings):
+            if _allows(policy, call, event, context):
                 covered[place] += 1
                 if verdict is RuleVerdict.DENY:
                     denials[place].append(event)
     return tuple(Trial(count, tuple(some)) for count, some in zip(covered, denials, strict=True))
 
 
-def _allows(policy: Policy, call: Call, event: Event, surroundings: Surroundings) -> bool:
-    return policy.examine_call(call, event, surroundings).verdict is RuleVerdict.ALLOW
+def _allows(policy: Policy, call: Call, event: Event, context: Context) -> bool:
+    return policy.examine_call(call, event, context).verdict is RuleVerdict.ALLOW
 
 
 _Draft = tuple[tuple[str, ...], RuleScope, str]
 
 
-def _drafts(call: Call, event: Event, surroundings: Surroundings) -> Iterator[_Draft]:
+def _drafts(call: Call, event: Event, context: Context) -> Iterator[_Draft]:
     """Yield texts, scope and words for each width: every part of the call at the same width."""
-    widths = [_widths(part, event, surroundings) for part in call.required]
+    widths = [_widths(part, event, context) for part in call.required]
     if not widths or not all(widths):
         return
-    project = RuleScope(project=(surroundings.project,))
+    project = RuleScope(project=(context.project,))
     texts: tuple[str, ...] = ()
     words = ""
     for width in range(max(map(len, widths))):
@@ -145,18 +145,18 @@ def _drafts(call: Call, event: Event, surroundings: Surroundings) -> Iterator[_D
         words = " and ".join(dict.fromkeys(words for _, words in chosen))
         if width == 0 and event.session:
             yield texts, RuleScope(session=(event.session,)), f"{words}, in this session"
-        if surroundings.project:
+        if context.project:
             yield texts, project, f"{words}, in this project"
     yield texts, RuleScope(), f"{words}, everywhere"
 
 
-def _widths(part: Part, event: Event, surroundings: Surroundings) -> Sequence[tuple[str, str]]:
+def _widths(part: Part, event: Event, context: Context) -> Sequence[tuple[str, str]]:
     """Return matchers for one part, from narrow to wide, each with words."""
     match part:
         case CommandPart():
             return _command_widths(part)
         case FilePart():
-            return _file_widths(part, event, surroundings)
+            return _file_widths(part, event, context)
         case FetchPart():
             return [(f"WebFetch(domain:{part.host})", f"fetching from {part.host}")]
         case NamePart():
@@ -209,17 +209,17 @@ def _is_plain(word: str) -> bool:
     return _PLAIN.fullmatch(word) is not None
 
 
-def _file_widths(part: FilePart, event: Event, surroundings: Surroundings) -> list[tuple[str, str]]:
+def _file_widths(part: FilePart, event: Event, context: Context) -> list[tuple[str, str]]:
     tool = "Edit" if part.use is Use.WRITE else "Read"
     verb = "writing" if part.use is Use.WRITE else "reading"
     if not part.places or any(letter in part.places[0].named for letter in "*?[\\"):
         return []
-    name, cwd = part.places[0].named, event.cwd or surroundings.project
+    name, cwd = part.places[0].named, event.cwd or context.project
     folder = dirname(name)
     found = [] if name.endswith(ANYTHING) else [(f"{tool}(/{name})", f"{verb} {name}")]
-    if folder not in ("/", surroundings.home):
+    if folder not in ("/", context.home):
         found.append((f"{tool}(/{folder}/**)", f"{verb} below {folder}"))
-    if is_within(name, cwd) and cwd != surroundings.home:
+    if is_within(name, cwd) and cwd != context.home:
         found.append((f"{tool}(./**)", f"{verb} below the working directory"))
     return found
 
@@ -271,9 +271,9 @@ def until(rule: Rule) -> str:
     return f"until {rule.expires.astimezone():%Y-%m-%d}" if rule.expires else "for ever"
 
 
-def why_none(event: Event, surroundings: Surroundings) -> str:
+def why_none(event: Event, context: Context) -> str:
     """Return why nothing is proposed for the call, where nothing protected is in its way."""
-    call = read_call(event, surroundings)
+    call = read_call(event, context)
     if call is None:
         return f"{event.name} is about no call of a tool, and rules speak of calls"
     if is_never_remembered(call):

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from crabhook.model.event import Event
 from crabhook.policy.calls.parts import Call, Part
 from crabhook.policy.calls.read import read_call
-from crabhook.policy.context import Surroundings
+from crabhook.policy.context import Context
 from crabhook.policy.evaluate import Policy
 from crabhook.policy.paths import Bases, is_within
 from crabhook.policy.propose import propose
@@ -41,18 +41,18 @@ class Seen:
     today: RuleVerdict | None
 
     @property
-    def surroundings(self) -> Surroundings:
+    def context(self) -> Context:
         """Where it was made."""
-        return self.there.surroundings
+        return self.there.context
 
     def said_by(self, policy: Policy) -> RuleVerdict | None:
         """Return what some other rules say of it."""
-        return policy.examine_call(self.call, self.event, self.surroundings).verdict
+        return policy.examine_call(self.call, self.event, self.context).verdict
 
     def allowed_today(self, part: Part) -> bool:
         """Whether today's rules allow one part of it, taken alone."""
         alone = Call(self.call.tool, self.call.kind, (part,), ())
-        ruling = self.there.policy.examine_call(alone, self.event, self.surroundings)
+        ruling = self.there.policy.examine_call(alone, self.event, self.context)
         return ruling.verdict is RuleVerdict.ALLOW
 
 
@@ -80,11 +80,11 @@ def seen(one: Distinct, law: LawOf, protected: Protected) -> Seen | None:
     event = recalled(one.latest.event)
     there = law(event)
     try:
-        call = read_call(event, there.surroundings)
+        call = read_call(event, there.context)
         if call is None or not call.required or call.troubles:
             return None
-        bare = Policy((), protected).examine_call(call, event, there.surroundings)
-        today = there.policy.examine_call(call, event, there.surroundings)
+        bare = Policy((), protected).examine_call(call, event, there.context)
+        today = there.policy.examine_call(call, event, there.context)
     except Exception:  # noqa: BLE001 - when it comes again this is a question, never an allow
         _LOG.debug("a past call of %s could not be read", event.name, exc_info=True)
         return None
@@ -110,7 +110,7 @@ class Candidate:
 
     def holds_for(self, one: Seen) -> bool:
         """Whether its scope has the call in it."""
-        project, scope = one.surroundings.project, self.rule.scope.project
+        project, scope = one.context.project, self.rule.scope.project
         return not scope or any(is_within(project, folder) for folder in scope)
 
 
@@ -122,7 +122,7 @@ def candidates(calls: Iterable[Seen], protected: Protected) -> list[Candidate]:
     """
     found: dict[tuple[tuple[str, ...], RuleScope], Candidate] = {}
     for one in calls:
-        proposals = propose(one.event, one.surroundings, protected)
+        proposals = propose(one.event, one.context, protected)
         lasting = [each for each in proposals if not each.rule.scope.session]
         for width, proposal in enumerate(lasting):
             rule = proposal.rule
@@ -165,7 +165,7 @@ class Coverage:
 
     def parts(self, one: Seen) -> list[frozenset[str]]:
         """Return, for each part that an allow must cover, the matchers that do."""
-        here = one.surroundings
+        here = one.context
         cwd = one.event.cwd if one.event.cwd.startswith("/") else here.project
         bases = Bases(here.home, here.project, cwd, here.real)
         return [frozenset(self._covering(part, bases)) for part in one.call.required]

@@ -20,7 +20,7 @@ from typing import TypeAlias
 
 from crabhook.model.bounded_dict import Bounded
 from crabhook.model.event import Event
-from crabhook.policy.context import NOT_LOOKED, ODD_NAME, Below, Surroundings, Wanted
+from crabhook.policy.context import NOT_LOOKED, ODD_NAME, Below, Context, Wanted
 from crabhook.policy.evaluate import Policy
 from crabhook.policy.paths import LONGEST_PATH
 from crabhook.policy.protected import Protected
@@ -166,7 +166,7 @@ def _may_be_told(folder: Path) -> bool:
     return len(str(folder)) <= LONGEST_PATH and "\0" not in str(folder)
 
 
-def surroundings_here(project: Path, looks: Looks | None = None) -> Surroundings:
+def context_here(project: Path, looks: Looks | None = None) -> Context:
     """Return what a ruling needs to know about this machine, now; it looks into folders itself.
 
     Of an agent whose project is not on this machine nobody knows what a folder holds.
@@ -179,7 +179,7 @@ def surroundings_here(project: Path, looks: Looks | None = None) -> Surroundings
         return look(folder, wanted) if project.is_dir() else NOT_LOOKED
 
     named = "" if _holds_home(project) else str(project)
-    return Surroundings(named, home, datetime.now(UTC), _real, below)
+    return Context(named, home, datetime.now(UTC), _real, below)
 
 
 def _real(path: str) -> str:
@@ -216,12 +216,12 @@ class InForce:
     """The rules of a project, and what a ruling about calls there needs to know."""
 
     policy: Policy
-    surroundings: Surroundings
+    context: Context
 
     def ruling(self, event: Event) -> Ruling:
         """Return what the rules say of a call; a fault in judging is a question to a person."""
         try:
-            return self.policy.examine(event, self.surroundings)
+            return self.policy.examine(event, self.context)
         except Exception:  # noqa: BLE001 - as where calls are judged when they come
             _LOG.debug("the rules could not be asked about %s", event.name, exc_info=True)
             return Ruling(RuleVerdict.ASK_OPERATOR, None, "the rules could not be asked: a fault")
@@ -239,7 +239,7 @@ class Today:
         self._projects = Projects(clock=lambda: 0.0)
         self._known: dict[Path, InForce] = {}
         self._looks = Looks(for_=inf)
-        self._real = lru_cache(maxsize=_PATHS_KEPT)(surroundings_here(Path("/")).real)
+        self._real = lru_cache(maxsize=_PATHS_KEPT)(context_here(Path("/")).real)
 
     def __repr__(self) -> str:
         return f"<Today projects={len(self._known)}>"
@@ -248,7 +248,7 @@ class Today:
         """Return the law for a call; raises RuleFileError or RulesError where it cannot be read."""
         project = self._projects.of(event.cwd)
         if project not in self._known:
-            there = replace(surroundings_here(project, self._looks), real=self._real)
+            there = replace(context_here(project, self._looks), real=self._real)
             self._known[project] = InForce(self._files.policy(project), there)
         return self._known[project]
 

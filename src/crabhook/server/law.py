@@ -23,7 +23,7 @@ from typing import TypeAlias
 from crabhook.model.bounded_dict import Bounded
 from crabhook.model.errors import CrabhookError
 from crabhook.model.event import Event
-from crabhook.policy.context import Surroundings
+from crabhook.policy.context import Context
 from crabhook.policy.evaluate import Policy
 from crabhook.policy.paths import LONGEST_PATH
 from crabhook.policy.rule import RuleSet, RuleVerdict, Trust
@@ -32,8 +32,8 @@ from crabhook.rulebook.context import (
     LOOK_AGAIN,
     PROJECTS_KEPT,
     Looks,
+    context_here,
     project_of,
-    surroundings_here,
 )
 from crabhook.rulebook.files import PROJECT_FILE, RuleFiles, Trusted
 
@@ -144,7 +144,7 @@ class Law:
             return None
         folder = _folder(event)
         there = self._fresh(folder) or await self._looked(folder)
-        around = surroundings_here(there.project, self._looks)
+        around = context_here(there.project, self._looks)
         if not long:
             return _judged(there.policy, event, replace(around, below=self._looks.known))
         loop = asyncio.get_running_loop()
@@ -253,7 +253,7 @@ def _folder(event: Event) -> str:
     return event.cwd
 
 
-def _judged(policy: Policy, event: Event, around: Surroundings) -> Ruling | None:
+def _judged(policy: Policy, event: Event, around: Context) -> Ruling | None:
     try:
         return policy.judge(replace(event, cwd=_folder(event)), around)
     except Exception:  # noqa: BLE001 - a fault in judging is a question to a person

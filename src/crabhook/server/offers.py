@@ -18,7 +18,7 @@ from crabhook.model.bounded_dict import Bounded
 from crabhook.model.errors import CrabhookError
 from crabhook.model.event import Event
 from crabhook.policy.calls.parts import Kind, kind_of
-from crabhook.policy.context import Surroundings
+from crabhook.policy.context import Context
 from crabhook.policy.propose import Offer, Offering, propose, tried_each, why_none
 from crabhook.policy.rule import Rule, RuleVerdict
 from crabhook.rulebook import edit
@@ -91,14 +91,14 @@ def offering(event: Event, files: RuleFiles, record: Path) -> Offering:
     today = Today(files)
     try:
         here = today(event)
-        ruling, protected = here.policy.judge(event, here.surroundings), today.protected
-        proposals = () if ruling else propose(event, here.surroundings, protected)
+        ruling, protected = here.policy.judge(event, here.context), today.protected
+        proposals = () if ruling else propose(event, here.context, protected)
         past = _Past(record, event, today)
-        trials = tried_each(proposals, past, past.surroundings_of, protected) if proposals else ()
+        trials = tried_each(proposals, past, past.context_of, protected) if proposals else ()
     except CrabhookError as error:
         return Offering(why=f"no rule can be added: {error}")
     if not proposals:
-        return Offering(why=ruling.why if ruling else why_none(event, here.surroundings))
+        return Offering(why=ruling.why if ruling else why_none(event, here.context))
     return Offering(tuple(map(Offer, proposals, trials)), past.count)
 
 
@@ -141,9 +141,9 @@ class _Past:
                     self.count = (self.count or 0) + 1
                     yield event, call.verdict
 
-    def surroundings_of(self, event: Event) -> Surroundings:
+    def context_of(self, event: Event) -> Context:
         """Return what a ruling on a past call needs to know."""
-        return self._today(event).surroundings
+        return self._today(event).context
 
     def _is_beside_the_point(self, event: Event, *, denied: bool) -> bool:
         """Whether no rule would change what becomes of a call now, or its project has broken ones.

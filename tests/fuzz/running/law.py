@@ -16,14 +16,14 @@ from crabhook.policy.calls.read import read_call
 from crabhook.policy.evaluate import Policy
 from crabhook.policy.protected import ENTRY_NAMES
 from tests.fuzz.running.cage import Ran
-from tests.unit.policy.law import bash, policy, rule, surroundings
+from tests.unit.policy.law import bash, context, policy, rule
 
 BUILTINS = (
     "test", "[", "[[", "export", "declare", "typeset", "local", "readonly", "unset", "read", "mapfile", "readarray", "let", "hash",
     "enable", "compgen", "complete", "getopts", "set", "shopt", "alias", "cd", "pushd", "popd", "type", "wait", "shift", "return",
     "exit", "break", "continue", "times", "ulimit", "umask", "true", "false", ":",
 )  # fmt: skip
-_HERE = surroundings()
+_HERE = context()
 _LOOKED_THROUGH = frozenset({"timeout", "time", "nice", "nohup", "stdbuf", "noglob", "xargs"})
 """Programs that an allow looks through: what they run is held to the rules in its turn."""
 _BY_ZSH = frozenset({"cat", "more"})

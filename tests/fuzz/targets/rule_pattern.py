@@ -16,9 +16,9 @@ from crabhook.rulebook.edit import written
 from tests.fuzz.mutation import words
 from tests.fuzz.target import Target
 from tests.fuzz.text import text_of
-from tests.unit.policy.law import bash, call, policy, surroundings
+from tests.unit.policy.law import bash, call, context, policy
 
-HERE = surroundings()
+HERE = context()
 
 
 def law(data: bytes) -> None:

@@ -17,10 +17,10 @@ from crabhook.policy.ruling import Ruling
 from tests.fuzz.mutation import words
 from tests.fuzz.target import Target
 from tests.fuzz.text import text_of
-from tests.unit.policy.law import PICTURES, bash, policy, rule, surroundings
+from tests.unit.policy.law import PICTURES, bash, context, policy, rule
 
 SAMPLES = Path(__file__).parents[2] / "samples" / "shell"
-HERE = surroundings()
+HERE = context()
 ALLOWED = rule("allow", "Bash(ls *)", "Bash(cat *)", "Bash(echo *)", "Bash(git status *)", "Bash(timeout *)", "Bash(xargs *)", "Bash(bash *)", "Bash(test *)", "Bash([ *)", "Bash(export *)", "Edit(./out/**)", "Read(./**)")  # fmt: skip
 WIDE = rule("allow", "Bash", "Read(//**)", "Edit(//**)")
 DENIED = rule("deny", "Bash(rm *)", "Bash(git push *)", "Read(./secret/**)", "Edit(./src/**)")

@@ -10,13 +10,13 @@ import pytest
 from bench.events import DECIDED_EVENT, LEFT_WAITING, calls_of_tools, new_call
 from bench.lawbook import RULED, crowded_lawbook, lawbook
 from crabhook.platforms import PLATFORMS
-from crabhook.policy.context import Surroundings
+from crabhook.policy.context import Context
 from crabhook.policy.evaluate import Policy
 from crabhook.policy.protected import Protected
 from crabhook.policy.rule import RuleVerdict
 from crabhook.policy.rulefile import read_rules
 
-WHERE = Surroundings("/home/dev/project", "/home/dev", datetime(2026, 1, 1, tzinfo=UTC), str)
+WHERE = Context("/home/dev/project", "/home/dev", datetime(2026, 1, 1, tzinfo=UTC), str)
 
 
 def policy(text: str) -> Policy:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from crabhook.cli.rules import event_of, explained, verdict_of
-from crabhook.rulebook.context import surroundings_here
+from crabhook.rulebook.context import context_here
 from tests.unit.policy.law import allowing, denying
 
 
@@ -37,6 +37,6 @@ def test_what_is_open_is_explained_too(tmp_path: Path) -> None:
 
 
 def test_a_verdict_is_told_as_tables_write_it(tmp_path: Path) -> None:
-    event, here = event_of("Bash", "rm x", tmp_path), surroundings_here(tmp_path)
+    event, here = event_of("Bash", "rm x", tmp_path), context_here(tmp_path)
     assert verdict_of(denying("Bash(rm *)").judge(event, here)) == "deny"
     assert verdict_of(allowing("Read").judge(event, here)) == "open"

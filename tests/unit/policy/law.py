@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from crabhook.model.event import Event, ToolCall
-from crabhook.policy.context import ODD_NAME, Below, Surroundings, Wanted
+from crabhook.policy.context import ODD_NAME, Below, Context, Wanted
 from crabhook.policy.evaluate import Policy
 from crabhook.policy.matcher import parse_matcher
 from crabhook.policy.protected import Protected
@@ -18,9 +18,9 @@ OPEN = "open"
 PICTURES = {0x2400 + code: code for code in range(0x20)} | {0x2424: 0x0A}
 
 
-def surroundings(
+def context(
     links: Mapping[str, str] | None = None, now: datetime = NOW, files: Sequence[str] = ()
-) -> Surroundings:
+) -> Context:
     """A machine whose only files are these, and its only links.
 
     Each link's name, and all below it, leads elsewhere.
@@ -39,7 +39,7 @@ def surroundings(
         found = tuple(one for one in inside if any(map(wanted.means, names_to(one, start))))
         return Below(found, odd=any(ODD_NAME.search(one) for one in inside))
 
-    return Surroundings(PROJECT, HOME, now, real, below)
+    return Context(PROJECT, HOME, now, real, below)
 
 
 def names_to(path: str, start: str) -> list[str]:
@@ -85,7 +85,7 @@ def verdict(
     files: Sequence[str] = (),
 ) -> str:
     """What the law says, `OPEN` where it leaves the call to the operator."""
-    ruling = law.judge(event, surroundings(links, files=files))
+    ruling = law.judge(event, context(links, files=files))
     return OPEN if ruling is None else str(ruling.verdict)
 
 

@@ -8,7 +8,7 @@ from crabhook.model.event import Event
 from crabhook.policy.evaluate import Policy
 from crabhook.policy.protected import Protected
 from crabhook.policy.rule import RuleScope, RuleSet, RuleVerdict, Trust
-from tests.unit.policy.law import NOW, OPEN, bash, call, policy, rule, surroundings, verdict
+from tests.unit.policy.law import NOW, OPEN, bash, call, context, policy, rule, verdict
 
 
 def test_an_event_without_a_tool_is_left_open() -> None:
@@ -37,7 +37,7 @@ def test_of_two_questions_the_first_in_the_file_is_asked() -> None:
 
 def test_a_ruling_names_the_rule_and_says_why_part_by_part() -> None:
     deny = rule("deny", "Bash(rm *)")
-    ruling = policy(rule("allow", "Bash(ls *)"), deny).judge(bash("ls && rm x"), surroundings())
+    ruling = policy(rule("allow", "Bash(ls *)"), deny).judge(bash("ls && rm x"), context())
     assert ruling is not None
     assert (ruling.verdict, ruling.rule) == (RuleVerdict.DENY, deny)
     assert [(part.text, part.verdict) for part in ruling.parts[:2]] == [
@@ -48,7 +48,7 @@ def test_a_ruling_names_the_rule_and_says_why_part_by_part() -> None:
 
 
 def test_what_is_left_open_can_still_be_examined() -> None:
-    ruling = policy(rule("allow", "Bash(ls *)")).examine(bash("ls; who"), surroundings())
+    ruling = policy(rule("allow", "Bash(ls *)")).examine(bash("ls; who"), context())
     assert ruling.verdict is None
     assert "who" in ruling.why
     assert [part.verdict for part in ruling.parts] == [RuleVerdict.ALLOW, None]
@@ -62,7 +62,7 @@ def test_a_pass_beside_an_allow_passes_the_whole() -> None:
 def test_a_rule_ends_when_it_expires() -> None:
     law = policy(rule("allow", "Bash(ls *)", expires=NOW + timedelta(seconds=1)))
     assert verdict(law, bash("ls")) == "allow"
-    late = law.judge(bash("ls"), surroundings(now=NOW + timedelta(seconds=1)))
+    late = law.judge(bash("ls"), context(now=NOW + timedelta(seconds=1)))
     assert late is None
 
 

@@ -9,7 +9,7 @@ from crabhook.policy.calls.read import read_call
 from crabhook.policy.paths import Bases
 from crabhook.policy.rule import Placed, Rule, RuleIndex
 from tests.support.examples import examples
-from tests.unit.policy.law import bash, call, rule, surroundings
+from tests.unit.policy.law import bash, call, context, rule
 
 TEXTS = [
     "Bash",
@@ -64,7 +64,7 @@ def test_no_rule_that_speaks_of_a_part_is_missed_and_the_order_is_kept(
 ) -> None:
     rules: Sequence[Rule] = [rule("deny", text) for text in texts]
     placed = [Placed(order, one, "") for order, one in enumerate(rules)]
-    found = read_call(event, surroundings())  # type: ignore[arg-type]
+    found = read_call(event, context())  # type: ignore[arg-type]
     assert found is not None
     for part in found.parts:
         candidates = RuleIndex(placed).candidates(part)
@@ -75,6 +75,6 @@ def test_no_rule_that_speaks_of_a_part_is_missed_and_the_order_is_kept(
 
 def test_a_rule_for_another_command_is_not_even_tried() -> None:
     placed = [Placed(n, rule("deny", f"Bash(tool{n} *)"), "") for n in range(100)]
-    found = read_call(bash("tool7 a"), surroundings())
+    found = read_call(bash("tool7 a"), context())
     assert found is not None
     assert [one.order for one in RuleIndex(placed).candidates(found.required[0])] == [7]

@@ -5,11 +5,11 @@ import pytest
 from crabhook.policy.calls.read import read_call
 from crabhook.policy.matcher import parse_matcher
 from crabhook.policy.never_remember import is_never_remembered, reaches_never
-from tests.unit.policy.law import bash, surroundings
+from tests.unit.policy.law import bash, context
 
 
 def never(command: str) -> bool:
-    call = read_call(bash(command), surroundings())
+    call = read_call(bash(command), context())
     assert call is not None
     return is_never_remembered(call)
 

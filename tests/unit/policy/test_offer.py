@@ -8,7 +8,7 @@ import pytest
 from crabhook.model.event import Event
 from crabhook.policy.propose import in_words, until, why_none
 from crabhook.policy.rule import RuleScope
-from tests.unit.policy.law import bash, call, rule, surroundings
+from tests.unit.policy.law import bash, call, context, rule
 
 
 @pytest.mark.parametrize(
@@ -25,7 +25,7 @@ from tests.unit.policy.law import bash, call, rule, surroundings
     ],
 )
 def test_where_nothing_is_offered_it_is_said_why(event: Event, why: str) -> None:
-    assert why in why_none(event, surroundings())
+    assert why in why_none(event, context())
 
 
 def test_a_rule_is_said_with_where_it_holds_and_until_when() -> None:

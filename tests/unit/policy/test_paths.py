@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crabhook.policy.paths import Bases, PathSet, Place, is_within, normal, path_pattern, place
-from tests.unit.policy.law import surroundings
+from tests.unit.policy.law import context
 
 BASES = Bases("/home/dev", "/work/app", "/work/app/sub", lambda path: path)
 HOME = "/home/dev"
@@ -58,7 +58,7 @@ def test_an_allow_needs_the_link_and_its_target_a_denial_one_of_them() -> None:
 
 
 def test_a_working_directory_that_is_itself_a_link_covers_what_is_in_it() -> None:
-    links = surroundings({"/tmp": "/private/tmp"})
+    links = context({"/tmp": "/private/tmp"})
     bases = Bases(HOME, "/work", "/tmp/a", links.real)
     assert path_pattern("./**").covers(place("b", "/tmp/a", links), bases)
 

@@ -9,13 +9,13 @@ from crabhook.model.event import Event
 from crabhook.policy.propose import DEFAULT_LIFE, Proposal, propose, tried_each
 from crabhook.policy.protected import Protected
 from crabhook.policy.rule import RuleVerdict
-from tests.unit.policy.law import NOW, allowing, bash, call, surroundings, verdict
+from tests.unit.policy.law import NOW, allowing, bash, call, context, verdict
 
 OF_A_SERVER = {"mcp_context": {"server_name": "a", "tool_name": "b"}}
 
 
 def proposals(event: Event) -> list[Proposal]:
-    return list(propose(event, surroundings(), Protected()))
+    return list(propose(event, context(), Protected()))
 
 
 def texts(event: Event) -> list[str]:
@@ -84,9 +84,7 @@ def test_a_command_that_a_rule_cannot_write_is_offered_only_wider() -> None:
 
 def test_an_end_may_be_chosen() -> None:
     end = NOW + timedelta(days=1)
-    assert {one.rule.expires for one in propose(bash("ls"), surroundings(), Protected(), end)} == {
-        end
-    }
+    assert {one.rule.expires for one in propose(bash("ls"), context(), Protected(), end)} == {end}
 
 
 def test_a_proposal_shows_what_it_would_have_covered_and_which_denials_it_would_undo() -> None:
@@ -102,7 +100,7 @@ def test_a_proposal_shows_what_it_would_have_covered_and_which_denials_it_would_
         (bash("git diff"), RuleVerdict.DENY),
         (bash("git log; rm x"), RuleVerdict.DENY),
     ]
-    (trial,) = tried_each((wide,), past, lambda _: surroundings(), Protected())
+    (trial,) = tried_each((wide,), past, lambda _: context(), Protected())
     assert (trial.covered, trial.denials) == (2, (denied,))
 
 
@@ -114,17 +112,17 @@ def test_several_proposals_are_tried_as_each_would_be_alone() -> None:
         for denied in (RuleVerdict.ALLOW, RuleVerdict.DENY)
     ]
     offered = proposals(asked)
-    trials = tried_each(offered, past, lambda _: surroundings(), Protected())
+    trials = tried_each(offered, past, lambda _: context(), Protected())
     assert [trial.covered for trial in trials] == [2, 2, 4, 4]
     assert [list(trial.denials) for trial in trials] == [
         [asked], [asked], [asked, bash("git log")], [asked, bash("git log")],
     ]  # fmt: skip
     for one, trial in zip(offered, trials, strict=True):
-        assert tried_each((one,), past, lambda _: surroundings(), Protected()) == (trial,)
+        assert tried_each((one,), past, lambda _: context(), Protected()) == (trial,)
 
 
 def test_a_proposal_says_what_it_gives_away_beside() -> None:
-    found = propose(bash("make all"), surroundings(), Protected())
+    found = propose(bash("make all"), context(), Protected())
     said = {one.rule.texts[0]: one.gives_away for one in found}
     assert said["Bash(make all)"] == ()
     assert "SHELL=" in said["Bash(make all *)"][0]

@@ -5,7 +5,7 @@ import pytest
 from crabhook.policy.evaluate import Policy
 from crabhook.policy.protected import ENTRIES, ENTRY_NAMES, Protected
 from crabhook.policy.rule import RuleSet
-from tests.unit.policy.law import OPEN, bash, call, policy, rule, surroundings, verdict
+from tests.unit.policy.law import OPEN, bash, call, context, policy, rule, verdict
 
 SAMPLE = {
     "agent-settings": "/work/app/.claude/settings.json",
@@ -49,7 +49,7 @@ def test_a_denial_stays_a_denial_and_a_question_to_the_agents_user_becomes_ours(
 
 
 def test_the_ruling_names_the_entry() -> None:
-    ruling = policy(EVERYTHING).judge(call("Read", file_path=SAMPLE["cloud"]), surroundings())
+    ruling = policy(EVERYTHING).judge(call("Read", file_path=SAMPLE["cloud"]), context())
     assert ruling is not None
     assert ruling.rule is None
     assert "cloud" in ruling.protected

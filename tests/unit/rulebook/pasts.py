@@ -1,7 +1,7 @@
 """Pasts made by hand: calls with what became of them, and the law they are held against."""
 
 from crabhook.model.event import Event
-from crabhook.policy.context import Surroundings
+from crabhook.policy.context import Context
 from crabhook.policy.evaluate import Policy
 from crabhook.policy.protected import Protected
 from crabhook.policy.rule import Rule, RuleSet, RuleVerdict
@@ -30,6 +30,6 @@ def under(*rules: Rule) -> LawOf:
 
     def law(event: Event) -> InForce:
         project = "/".join(event.cwd.split("/")[:3]) or PROJECT
-        return InForce(policy, Surroundings(project, HOME, NOW, lambda path: path))
+        return InForce(policy, Context(project, HOME, NOW, lambda path: path))
 
     return law

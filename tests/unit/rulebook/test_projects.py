@@ -10,9 +10,9 @@ from crabhook.rulebook.context import (
     LOOK_AGAIN,
     PROJECTS_KEPT,
     Projects,
+    context_here,
     look,
     project_of,
-    surroundings_here,
 )
 
 
@@ -49,17 +49,17 @@ def test_an_agent_in_the_root_the_home_or_between_has_no_project_by_fallback(
     (tmp_path / "linked").symlink_to(home)
     monkeypatch.setenv("HOME", str(home))
     for cwd in (Path("/"), tmp_path, home.parent, home, tmp_path / "linked"):
-        assert surroundings_here(project_of(str(cwd))).project == ""
+        assert context_here(project_of(str(cwd))).project == ""
     unmarked = home / "unmarked"
-    assert surroundings_here(project_of(str(unmarked))).project == str(unmarked)
+    assert context_here(project_of(str(unmarked))).project == str(unmarked)
 
 
 def test_a_folder_of_an_agent_that_is_not_on_this_machine_is_not_known(
     tmp_path: Path,
 ) -> None:
     wanted = wanted_by(["a"])
-    assert surroundings_here(tmp_path).below(str(tmp_path), wanted).whole
-    assert not surroundings_here(tmp_path / "none").below(str(tmp_path), wanted).whole
+    assert context_here(tmp_path).below(str(tmp_path), wanted).whole
+    assert not context_here(tmp_path / "none").below(str(tmp_path), wanted).whole
 
 
 def test_a_folders_project_is_looked_up_once_a_second(tmp_path: Path) -> None:
@@ -89,6 +89,6 @@ def test_a_folder_that_cannot_be_looked_at_is_a_project_of_its_own(cwd: str) -> 
 def test_a_name_that_is_longer_than_any_files_leads_nowhere_at_once() -> None:
     name = "/x" * 200_000  # link by link, it would be followed for seconds; a longer one for hours
     before = time.process_time()
-    assert surroundings_here(Path("/")).real(name) == name
+    assert context_here(Path("/")).real(name) == name
     assert look(name, wanted_by(["*"])) == NOT_LOOKED
     assert time.process_time() - before < 0.5

@@ -5,7 +5,7 @@ from crabhook.policy.calls.read import read_call
 from crabhook.policy.rule import RuleScope
 from crabhook.rulebook.history import holds_a_stand_in, recalled
 from crabhook.store.redact import Redactor
-from tests.unit.policy.law import bash, call, rule, surroundings
+from tests.unit.policy.law import bash, call, context, rule
 from tests.unit.rulebook.pasts import under
 
 TOKEN = "ghp_abcdefghijklmnopqrstuvwxyz0123456789AB"
@@ -18,7 +18,7 @@ def redacted(command: str) -> str:
 def test_a_secrets_mark_is_one_word_to_the_shell_so_nothing_after_it_is_lost() -> None:
     recorded = redacted(f"export TOKEN={TOKEN}; rm -rf x")
     assert "[redacted" in recorded
-    read = read_call(recalled(bash(recorded)), surroundings())
+    read = read_call(recalled(bash(recorded)), context())
     assert read is not None
     texts = [part.text for part in read.required if isinstance(part, CommandPart)]
     assert len(texts) == 2

@@ -188,7 +188,7 @@ TODAYS = st.lists(
 def allows(event: Event, *rules: Rule) -> bool:
     event = recalled(event)
     there = under()(event)
-    ruling = Policy([RuleSet(rules)], PROTECTED).examine(event, there.surroundings)
+    ruling = Policy([RuleSet(rules)], PROTECTED).examine(event, there.context)
     return ruling.verdict == "allow"
 
 

@@ -29,7 +29,7 @@ def test_a_call_is_under_the_law_of_the_project_it_was_made_in(
 ) -> None:
     law = Today(files)
     here, there = bash("ls", f"{tmp_path}/a/src"), bash("ls", f"{tmp_path}/b")
-    assert law(here).surroundings.project == f"{tmp_path}/a"
+    assert law(here).context.project == f"{tmp_path}/a"
     assert law(here).ruling(here).verdict == "allow"
     assert law(there).ruling(there).verdict is None
 

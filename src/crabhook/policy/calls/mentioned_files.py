@@ -14,7 +14,7 @@ from itertools import pairwise
 from posixpath import basename
 
 from crabhook.policy.calls.parts import CommandPart, Deep, FilePart, Use
-from crabhook.policy.context import GlobError, Surroundings, alternatives
+from crabhook.policy.context import Context, GlobError, alternatives
 from crabhook.policy.paths import LONGEST_PATH, Place, is_within, normal, place
 from crabhook.policy.shell.programs import (
     CONTENT_READERS,
@@ -49,7 +49,7 @@ _TAKES_NOTHING = re.compile(
 
 
 def named_files(
-    commands: Iterable[Command], folders: Sequence[str], surroundings: Surroundings
+    commands: Iterable[Command], folders: Sequence[str], context: Context
 ) -> list[FilePart]:
     """Return every file that the words of the commands may mean, from each of the folders."""
     found: dict[tuple[str, str, bool, Deep | None], FilePart] = {}
@@ -62,7 +62,7 @@ def named_files(
                     return list(found.values())
                 key = (program, name, reads, deep.into(name))
                 if key not in found:
-                    places = tuple(_places(name, folders, surroundings))
+                    places = tuple(_places(name, folders, context))
                     use = Use.READ if reads else Use.NAMED
                     wild = bool(_WILD.search(name))
                     part = FilePart(name, use, places, glob=wild, program=program, deep=key[3])
@@ -138,8 +138,8 @@ def _names(argv: Sequence[str]) -> Iterator[str]:
         yield from pieces
 
 
-def _places(name: str, folders: Sequence[str], surroundings: Surroundings) -> Iterator[Place]:
-    path = expand_home(name, surroundings.home)
+def _places(name: str, folders: Sequence[str], context: Context) -> Iterator[Place]:
+    path = expand_home(name, context.home)
     for folder in folders[:1] if path.startswith("/") else folders:
         if "\0" in path or len(path) > LONGEST_PATH:
             continue
@@ -147,7 +147,7 @@ def _places(name: str, folders: Sequence[str], surroundings: Surroundings) -> It
             where = normal(path if path.startswith("/") else f"{folder}/{path}")
             yield Place(where, where)
         else:
-            yield place(path, folder, surroundings)
+            yield place(path, folder, context)
 
 
 def expand_home(path: str, home: str) -> str:
@@ -171,9 +171,7 @@ class Folders:
     sure: bool
 
 
-def files_elsewhere(
-    part: CommandPart, folders: Folders, surroundings: Surroundings
-) -> Iterator[FilePart]:
+def files_elsewhere(part: CommandPart, folders: Folders, context: Context) -> Iterator[FilePart]:
     """Yield each file that the command is given and that is not, or may not be, in the project."""
     words = unwrapped(part.command)[-1]
     program = basename(words[0].text)
@@ -182,9 +180,9 @@ def files_elsewhere(
     for word in _files(program, words[1:]):
         use = Use.WRITE if writes else Use.READ
         for name in _names_in(word):
-            places = _places_of(name, folders, surroundings)
+            places = _places_of(name, folders, context)
             wild = word.glob and writes
-            if wild or not places or not all(is_inside(one, surroundings) for one in places):
+            if wild or not places or not all(is_inside(one, context) for one in places):
                 text = name or word.raw
                 yield FilePart(text, use, places, part.tools, wild, program, part.tools, part)
 
@@ -245,25 +243,25 @@ def _bare(name: str) -> str:
     return name.removeprefix("@").removeprefix("file://")
 
 
-def _places_of(name: str, folders: Folders, surroundings: Surroundings) -> tuple[Place, ...]:
+def _places_of(name: str, folders: Folders, context: Context) -> tuple[Place, ...]:
     """Return where a file of this name may be; nothing where that is not known."""
-    path = expand_home(name, surroundings.home)
+    path = expand_home(name, context.home)
     if not path or "\0" in path or path.startswith("~"):
         return ()
     if path.startswith("/"):
-        return (place(path, "/", surroundings),)
+        return (place(path, "/", context),)
     if not folders.sure:
         return ()
-    return tuple(place(path, folder, surroundings) for folder in folders.all)
+    return tuple(place(path, folder, context) for folder in folders.all)
 
 
-def is_inside(where: Place, surroundings: Surroundings) -> bool:
+def is_inside(where: Place, context: Context) -> bool:
     """Whether a file is in the project, by its name and by where its links lead."""
     if where.named in STREAMS:
         return True
-    if not surroundings.project:
+    if not context.project:
         return False
-    roots = {surroundings.project, surroundings.real(surroundings.project)}
+    roots = {context.project, context.real(context.project)}
     return all(any(is_within(name, root) for root in roots) for name in where.both)
 
 
@@ -277,7 +275,7 @@ _WIDENS_FIND = frozenset({"-o", "-or", "-not", "!", ",", "-printf", "-fprintf", 
 
 
 def told_files(
-    commands: Iterable[Command], folders: Folders, surroundings: Surroundings
+    commands: Iterable[Command], folders: Folders, context: Context
 ) -> Iterator[FilePart]:
     """Yield the folder of each command that reads files whose names other commands bring.
 
@@ -290,7 +288,7 @@ def told_files(
     for command in commands:
         program = _reads_told(command, hidden_too=hidden_too)
         if program:
-            places = tuple(place(folder, "/", surroundings) for folder in folders.all)
+            places = tuple(place(folder, "/", context) for folder in folders.all)
             text = command.source or program
             yield FilePart(text, Use.READ, places, program=program, deep=Deep(globs, split=True))
 

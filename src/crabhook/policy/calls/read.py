@@ -25,7 +25,7 @@ from crabhook.policy.calls.parts import (
     mcp_name,
 )
 from crabhook.policy.calls.shell_call import read_patch, shell_call
-from crabhook.policy.context import GlobError, Surroundings, alternatives
+from crabhook.policy.context import Context, GlobError, alternatives
 from crabhook.policy.paths import Place, place
 from crabhook.policy.shell.programs import may_read_deep
 from crabhook.vocabulary import folder_keys, vocabulary
@@ -37,7 +37,7 @@ _OTHER_PATH = "a second path, which is not the tool's own"
 ANYTHING = "\x1f"  # a file's name that no pattern holds: it stands for all of a folder
 
 
-def read_call(event: Event, surroundings: Surroundings) -> Call | None:
+def read_call(event: Event, context: Context) -> Call | None:
     """Return the call that the event is about, or None where it is about none."""
     if event.tool is None:
         return None
@@ -50,7 +50,7 @@ def read_call(event: Event, surroundings: Surroundings) -> Call | None:
     read = _READERS.get(kind)
     if read is None:
         return Call(name, kind, (tool,), ())
-    return read(_Reading(event, inputs, tool, surroundings))
+    return read(_Reading(event, inputs, tool, context))
 
 
 def may_go_deep(event: Event) -> bool:
@@ -70,13 +70,13 @@ class _Reading:
         event: Event,
         inputs: Mapping[str, Value],
         tool: ToolPart,
-        surroundings: Surroundings,
+        context: Context,
     ) -> None:
         self.inputs = inputs
         self.tool = tool
-        self.surroundings = surroundings
+        self.context = context
         self.platform = event.platform
-        self.cwd = event.cwd if event.cwd.startswith("/") else surroundings.project or "/"
+        self.cwd = event.cwd if event.cwd.startswith("/") else context.project or "/"
         self.name = canonical(tool.text)
         self.kind = kind_of(tool.text)
 
@@ -111,7 +111,7 @@ class _Reading:
     def file(self, path: str, use: Use, *tools: str) -> FilePart:
         """Return the part for a file that the tool is told of."""
         written = {path, path.strip(" ")} - {""}
-        names = written | {expand_home(one, self.surroundings.home) for one in written}
+        names = written | {expand_home(one, self.context.home) for one in written}
         places = tuple(self._place(name) for name in sorted(names) if "\0" not in name)
         against = frozenset({*self.tool.tools, *tools})
         # `Edit` alone says nothing of Write, as Claude Code reads it; a patch is both.
@@ -119,7 +119,7 @@ class _Reading:
         return FilePart(path, use, places, against, own=own)
 
     def _place(self, name: str) -> Place:
-        return place(name, self.cwd, self.surroundings)
+        return place(name, self.cwd, self.context)
 
 
 def _command(reading: _Reading) -> Call:
@@ -128,7 +128,7 @@ def _command(reading: _Reading) -> Call:
     told = dict.fromkeys(folder for key in keys if (folder := reading.text(key)))
     cwd = posixpath.join(reading.cwd, *list(told)[:1])
     text = reading.text("command")
-    call = shell_call(text, cwd, tools, reading.tool, reading.surroundings)
+    call = shell_call(text, cwd, tools, reading.tool, reading.context)
     troubles = list(call.troubles)
     if any(reading.inputs.get(key) for key in vocabulary().loosening):
         troubles.append("more than its sandbox permits")

@@ -22,7 +22,7 @@ from crabhook.policy.calls.mentioned_files import (
     told_files,
 )
 from crabhook.policy.calls.parts import Call, CommandPart, FilePart, Kind, Part, ToolPart, Use
-from crabhook.policy.context import Surroundings
+from crabhook.policy.context import Context
 from crabhook.policy.paths import LONGEST_PATH, is_within, normal, place
 from crabhook.policy.shell.mentions import mentions
 from crabhook.policy.shell.programs import MOVES, VERSION_CONTROL
@@ -35,16 +35,14 @@ _MAX_FOLDERS = 8
 _APPLY_PATCH = frozenset({"apply_patch", "applypatch"})
 
 
-def shell_call(
-    text: str, cwd: str, tools: frozenset[str], tool: Part, surroundings: Surroundings
-) -> Call:
+def shell_call(text: str, cwd: str, tools: frozenset[str], tool: Part, context: Context) -> Call:
     """Return what the shell line `text` comes to in the folder `cwd`."""
     cwd = normal(cwd)
-    known = known_variables(cwd, surroundings)
+    known = known_variables(cwd, context)
     script = read_script(text, known)
     deep = unfold(text, script, known)
-    folders = _folders(cwd, deep.commands, surroundings)
-    stays = folders.sure and len(folders.all) == 1 and _is_root(cwd, surroundings)
+    folders = _folders(cwd, deep.commands, context)
+    stays = folders.sure and len(folders.all) == 1 and _is_root(cwd, context)
     required: list[Part] = []
     suspected: list[Part] = [tool]
     troubles = dict.fromkeys(deep.troubles)
@@ -53,22 +51,22 @@ def shell_call(
             named = _command_part(command, tools)
             (suspected if command.hidden else required).append(named)
             if not command.hidden:
-                required += files_elsewhere(named, folders, surroundings)
+                required += files_elsewhere(named, folders, context)
                 required += () if stays else _settings_elsewhere(named)
     for redirect in deep.redirects:
-        for part in _redirect_parts(redirect, folders, surroundings, tools):
+        for part in _redirect_parts(redirect, folders, context, tools):
             (suspected if redirect.hidden else required).append(part)
             if not redirect.hidden and (trouble := _redirect_trouble(part, redirect, folders)):
                 troubles[trouble] = None
     if any(map(_applies_patch, deep.commands)):
         troubles["a patch in a command, which Codex carries out itself"] = None
-        suspected += _patched_files(text, folders, surroundings)
-    if trouble := removal_trouble(deep.commands, folders.all, surroundings):
+        suspected += _patched_files(text, folders, context)
+    if trouble := removal_trouble(deep.commands, folders.all, context):
         troubles[trouble] = None
     if not required and not troubles:
         required.append(tool)
-    suspected += named_files(deep.commands, folders.all, surroundings)
-    suspected += told_files(deep.commands, folders, surroundings)
+    suspected += named_files(deep.commands, folders.all, context)
+    suspected += told_files(deep.commands, folders, context)
     return Call(
         "Bash",
         Kind.COMMAND,
@@ -86,21 +84,21 @@ def _applies_patch(command: Command) -> bool:
     )
 
 
-def _patched_files(text: str, folders: Folders, surroundings: Surroundings) -> Iterable[FilePart]:
+def _patched_files(text: str, folders: Folders, context: Context) -> Iterable[FilePart]:
     """Yield the files that a patch somewhere in the line names."""
     for path in read_patch(text).paths:
         named = folders.all if "\0" not in path else ()
-        places = tuple(place(path, folder, surroundings) for folder in named)
+        places = tuple(place(path, folder, context) for folder in named)
         yield FilePart(path, Use.WRITE, places, frozenset({"Edit", "Write"}))
 
 
-def known_variables(cwd: str, surroundings: Surroundings) -> Mapping[str, Sequence[str]]:
+def known_variables(cwd: str, context: Context) -> Mapping[str, Sequence[str]]:
     """Return the variables whose values can be told before the line runs."""
     return {
-        "HOME": (surroundings.home,),
+        "HOME": (context.home,),
         "PWD": (cwd,),
         "OLDPWD": (cwd,),
-        "CLAUDE_PROJECT_DIR": (surroundings.project,),
+        "CLAUDE_PROJECT_DIR": (context.project,),
     }
 
 
@@ -119,14 +117,14 @@ def _settings_elsewhere(part: CommandPart) -> Iterable[ToolPart]:
         yield ToolPart(f"{part.text}, in another folder", part.tools)
 
 
-def _is_root(cwd: str, surroundings: Surroundings) -> bool:
-    if len(cwd) > LONGEST_PATH or not surroundings.project:
+def _is_root(cwd: str, context: Context) -> bool:
+    if len(cwd) > LONGEST_PATH or not context.project:
         return False
-    here, root = place(cwd, "/", surroundings), place(surroundings.project, "/", surroundings)
+    here, root = place(cwd, "/", context), place(context.project, "/", context)
     return here.named == root.named or here.real == root.real
 
 
-def _folders(cwd: str, commands: Iterable[Command], surroundings: Surroundings) -> Folders:
+def _folders(cwd: str, commands: Iterable[Command], context: Context) -> Folders:
     """Return every folder that a `cd` may have gone to; each may also have failed."""
     folders, sure = [cwd], True
     for command in commands:
@@ -135,7 +133,7 @@ def _folders(cwd: str, commands: Iterable[Command], surroundings: Surroundings) 
                 continue
             where = [word for word in words[1:] if word.text not in ("-L", "-P", "-e", "--", "-q")]
             sure &= words[0].text != "popd" and all(map(_is_sure, where)) and len(where) < 2
-            target = expand_home(where[0].text, surroundings.home) if where else surroundings.home
+            target = expand_home(where[0].text, context.home) if where else context.home
             for folder in list(folders):
                 gone = normal(target if target.startswith("/") else f"{folder}/{target}")
                 if gone not in folders:
@@ -151,7 +149,7 @@ def _is_sure(folder: Word) -> bool:
 
 
 def _redirect_parts(
-    redirect: Redirect, folders: Folders, surroundings: Surroundings, covering: frozenset[str]
+    redirect: Redirect, folders: Folders, context: Context, covering: frozenset[str]
 ) -> Iterable[FilePart]:
     """Yield the files of a redirect; `covering`: the tools whose bare rules cover the command.
 
@@ -159,9 +157,9 @@ def _redirect_parts(
     covers the same file behind `<` or `>` too, as long as it is in the project.
     """
     target = redirect.target
-    text = expand_home(target.text, surroundings.home) if target.tilde else target.text
+    text = expand_home(target.text, context.home) if target.tilde else target.text
     places = tuple(
-        place(path, folder, surroundings)
+        place(path, folder, context)
         for path in redirect.settled or (text,)
         for folder in (folders.all[:1] if path.startswith("/") else folders.all)
         if path and "\0" not in path
@@ -169,7 +167,7 @@ def _redirect_parts(
     known = bool(places) and _is_known(redirect, folders)
     if known and all(one.named in STREAMS for one in places):
         return
-    inside = known and all(is_inside(one, surroundings) for one in places)
+    inside = known and all(is_inside(one, context) for one in places)
     own = covering if inside else frozenset()
     for flow, use, tools in _USES:
         if redirect.flow in (flow, Flow.BOTH):
@@ -204,9 +202,7 @@ _BEGINS_UNKNOWN = re.compile(r"[\"']?\$(?!HOME\b|\{HOME\}|PWD\b|\{PWD\})[^/]*/[*
 """`"$X"/` and `$X/*`: all of the system where the variable is empty."""
 
 
-def removal_trouble(
-    commands: Iterable[Command], folders: Sequence[str], surroundings: Surroundings
-) -> str:
+def removal_trouble(commands: Iterable[Command], folders: Sequence[str], context: Context) -> str:
     """Return why no rule may allow the line, if one of its commands removes too much."""
     for command in commands:
         words = unwrapped(command)[-1] if command.words else ()
@@ -217,7 +213,7 @@ def removal_trouble(
             for word in words[1:]:
                 if _BEGINS_UNKNOWN.fullmatch(word.raw):
                     return f"what {command.source} removes is only known when it runs"
-                if any(_is_critical(name, folders, surroundings) for name in _targets(word)):
+                if any(_is_critical(name, folders, context) for name in _targets(word)):
                     return f"it removes {word.raw}, which is too much to allow by rule"
     return ""
 
@@ -231,13 +227,13 @@ def _targets(word: Word) -> Iterator[str]:
         yield (above or ".") if everything else whole
 
 
-def _is_critical(name: str, folders: Sequence[str], surroundings: Surroundings) -> bool:
+def _is_critical(name: str, folders: Sequence[str], context: Context) -> bool:
     if not name or "\0" in name or len(name) > LONGEST_PATH:
         return False
-    home, project = surroundings.home, surroundings.project
+    home, project = context.home, context.project
     path = expand_home(name, home)
     for folder in folders:
-        for where in place(path, folder, surroundings).both:
+        for where in place(path, folder, context).both:
             kept = (home, project, folders[0])
             if dirname(where) == "/" or any(is_within(one, where) for one in kept):
                 return True

@@ -13,10 +13,10 @@ from tests.unit.policy.law import (
     OPEN,
     allowing,
     call,
+    context,
     denying,
     policy,
     rule,
-    surroundings,
     verdict,
 )
 
@@ -244,7 +244,7 @@ def test_a_search_of_a_folder_without_any_such_file_is_allowed() -> None:
 
 
 def test_a_search_where_nobody_could_look_is_asked_about() -> None:
-    unseen = replace(surroundings(), below=not_looked)
+    unseen = replace(context(), below=not_looked)
     ruling = allowing("Read(./**)").judge(call("Grep", pattern="TODO"), unseen)
     assert ruling is not None
     assert ruling.verdict == "ask-operator"
@@ -255,7 +255,7 @@ def test_a_search_where_nobody_could_look_is_asked_about() -> None:
 
 
 def test_the_question_says_which_file_it_is_about() -> None:
-    ruling = policy(rule("allow", "Read(./**)")).judge(call("Grep"), surroundings(files=FILES))
+    ruling = policy(rule("allow", "Read(./**)")).judge(call("Grep"), context(files=FILES))
     assert ruling is not None
     assert "/work/app/.env" in ruling.why
     assert "env-files" in ruling.protected

@@ -5,12 +5,12 @@ import pytest
 from crabhook.policy.calls.mentioned_files import MAX_NAMES, expand_home, named_files
 from crabhook.policy.calls.parts import Use
 from crabhook.policy.shell.read import read_script
-from tests.unit.policy.law import surroundings
+from tests.unit.policy.law import context
 
 
 def named(text: str, *folders: str) -> set[str]:
     commands = read_script(text, {"HOME": ("/home/dev",)}).commands
-    parts = named_files(commands, folders or ("/w",), surroundings())
+    parts = named_files(commands, folders or ("/w",), context())
     return {place.named for part in parts for place in part.places}
 
 
@@ -31,7 +31,7 @@ def test_a_file_is_looked_for_from_every_folder_the_line_may_be_in() -> None:
 
 def test_a_reader_reads_and_nobody_knows_what_another_does() -> None:
     uses = [
-        {part.use for part in named_files(read_script(text, {}).commands, ("/w",), surroundings())}
+        {part.use for part in named_files(read_script(text, {}).commands, ("/w",), context())}
         for text in ("cat b", "tool b")
     ]
     assert uses == [{Use.READ}, {Use.NAMED}]
@@ -39,7 +39,7 @@ def test_a_reader_reads_and_nobody_knows_what_another_does() -> None:
 
 def test_very_many_names_are_looked_at_as_far_as_the_bound() -> None:
     commands = read_script("a " + " ".join(f"b{n}" for n in range(1000)), {}).commands
-    assert len(named_files(commands, ("/w",), surroundings())) == MAX_NAMES
+    assert len(named_files(commands, ("/w",), context())) == MAX_NAMES
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.unit.policy.law import OPEN, bash, denying, policy, rule, surroundings, verdict
+from tests.unit.policy.law import OPEN, bash, context, denying, policy, rule, verdict
 
 WIDE = policy(rule("allow", "Bash", "Bash(rm -rf /)", "Bash(rm -rf .)"), off=["own-files"])
 
@@ -16,7 +16,7 @@ WIDE = policy(rule("allow", "Bash", "Bash(rm -rf /)", "Bash(rm -rf .)"), off=["o
 )  # fmt: skip
 def test_what_would_remove_everything_is_never_allowed(target: str) -> None:
     for line in (f"rm -rf {target}", f"tool && timeout 5 rm -r {target}", f"sudo rm -rf {target}"):
-        ruling = WIDE.judge(bash(line), surroundings())
+        ruling = WIDE.judge(bash(line), context())
         assert ruling is None or ruling.verdict == "ask-operator", line
 
 

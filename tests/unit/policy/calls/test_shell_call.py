@@ -18,10 +18,10 @@ from tests.unit.policy.law import (
     allowing,
     bash,
     call,
+    context,
     denying,
     policy,
     rule,
-    surroundings,
     verdict,
 )
 
@@ -61,7 +61,7 @@ def test_the_table_is_as_long_as_it_is_said_to_be() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("heading", TABLE)
 def test_every_line_of_the_table_is_judged_as_it_says(heading: str) -> None:
-    here, wrong = surroundings(), []
+    here, wrong = context(), []
     for number, law, expected, command in TABLE[heading]:
         ruling = LAWS[law].examine(bash(command), here)
         said = OPEN if ruling.verdict is None else str(ruling.verdict)
@@ -134,7 +134,7 @@ def test_what_is_denied_or_protected_is_so_behind_a_redirect_too(line: str) -> N
 
 
 def test_where_there_is_no_project_every_file_is_outside_and_a_denial_still_holds() -> None:
-    home = replace(surroundings(), project="")
+    home = replace(context(), project="")
     law = policy(
         rule("allow", "Bash(cat *)", "Bash(git *)", "Edit(/**)", "Bash(ls)", "Bash(make *)"),
         rule("deny", "Edit(/a)", scope=RuleScope(project=("~/",))),

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.unit.policy.law import allowing, bash, surroundings
+from tests.unit.policy.law import allowing, bash, context
 
 pytestmark = pytest.mark.process
 
@@ -45,7 +45,7 @@ for line in "$@"; do ( eval "$line" ) < /dev/null > /dev/null 2>&1; done
 def test_bash_runs_nothing_that_the_rules_do_not_name(tmp_path: Path) -> None:
     frames = list(product(FRAMES, FORMS))
     lines = [frame.replace("{}", form) for frame, form in random.sample(frames, 300)]
-    here = surroundings()
+    here = context()
     allowed = [
         line for line in lines if (said := LAW.judge(bash(line), here)) and said.verdict == "allow"
     ]

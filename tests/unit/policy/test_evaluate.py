@@ -8,7 +8,7 @@ from crabhook.policy.context import Below, Wanted, not_looked
 from crabhook.policy.evaluate import FOLDERS, Policy
 from crabhook.policy.protected import ENTRY_NAMES, Protected
 from crabhook.policy.rule import RuleSet
-from tests.unit.policy.law import OPEN, bash, call, policy, rule, surroundings, verdict
+from tests.unit.policy.law import OPEN, bash, call, context, policy, rule, verdict
 
 
 @pytest.mark.parametrize(
@@ -22,22 +22,22 @@ from tests.unit.policy.law import OPEN, bash, call, policy, rule, surroundings, 
     ],
 )
 def test_every_part_says_what_it_is(command: str, kinds: set[str]) -> None:
-    ruling = policy(rule("allow", "Bash(ls *)")).examine(bash(command), surroundings())
+    ruling = policy(rule("allow", "Bash(ls *)")).examine(bash(command), context())
     assert {part.kind for part in ruling.parts} == kinds
 
 
 def test_what_is_hidden_is_told_only_where_it_decides() -> None:
-    ruling = policy(rule("deny", "Bash(rm *)")).examine(bash("sudo rm x"), surroundings())
+    ruling = policy(rule("deny", "Bash(rm *)")).examine(bash("sudo rm x"), context())
     assert [(part.text, part.hidden) for part in ruling.parts] == [
         ("sudo rm x", False),
         ("rm x", True),
     ]
-    ruling = policy().examine(bash("sudo rm x"), surroundings())
+    ruling = policy().examine(bash("sudo rm x"), context())
     assert [part.text for part in ruling.parts] == ["sudo rm x"]
 
 
 def test_a_trouble_is_why_nothing_may_be_allowed() -> None:
-    ruling = policy(rule("allow", "Bash")).examine(bash("$x"), surroundings())
+    ruling = policy(rule("allow", "Bash")).examine(bash("$x"), context())
     assert ruling.verdict is None
     assert ruling.troubles
     assert ruling.troubles[0] in ruling.why
@@ -46,7 +46,7 @@ def test_a_trouble_is_why_nothing_may_be_allowed() -> None:
 def test_a_note_is_told_with_the_rule() -> None:
     noted = rule("deny", "Bash(rm *)")
     noted = type(noted)(noted.verdict, noted.texts, noted.matchers, note="ask me")
-    ruling = policy(noted).examine(bash("rm x"), surroundings())
+    ruling = policy(noted).examine(bash("rm x"), context())
     assert "ask me" in ruling.why
 
 
@@ -169,7 +169,7 @@ def test_a_link_that_leads_elsewhere_counts_for_who_follows_it() -> None:
     def below(folder: str, _wanted: Wanted) -> Below:
         return Below(leads_out=folder == "/work/app")
 
-    around = replace(surroundings(), below=below)
+    around = replace(context(), below=below)
     for line, said in (("grep -R x .", "ask-operator"), ("grep -r x .", "allow")):
         ruling = policy(rule("allow", "Bash")).judge(bash(line), around)
         assert ruling is not None
@@ -183,7 +183,7 @@ def test_only_so_many_folders_are_looked_into() -> None:
 
 
 def test_where_nobody_could_look_only_what_reads_is_asked_about() -> None:
-    unseen, law = replace(surroundings(), below=not_looked), policy(rule("allow", "Bash"))
+    unseen, law = replace(context(), below=not_looked), policy(rule("allow", "Bash"))
     for line, said in (
         ("grep -r x src", "ask-operator"),
         ("cp -r src out", "ask-operator"),
