@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 
 import pytest
-from crabhook.server.door import Door
 
 from crabhook.model.actor import OWNER, Operator
 from crabhook.model.decision import Decision, Verdict
@@ -14,6 +13,7 @@ from crabhook.model.event import Event
 from crabhook.platforms import PLATFORMS
 from crabhook.policy.rule import RuleVerdict
 from crabhook.policy.ruling import Ruling
+from crabhook.server.intake import Intake
 from crabhook.server.runner import Runner
 from tests.support.playbook import ALLOW, bash
 from tests.support.seat import seat
@@ -41,11 +41,11 @@ async def test_while_an_operators_change_is_judged_no_hook_waits_and_nothing_is_
     rules = Slow()
     runner = Runner(PLATFORMS, judge=rules)
     desk, soon = seat(runner), runner.now() + 60
-    place = await Door(runner).enter(bash("a", "ls", "t1", wait=soon))
+    place = await Intake(runner).enter(bash("a", "ls", "t1", wait=soon))
     assert desk.objections(1, CHANGED) is None
     with pytest.raises(DecisionError, match="the rules were not asked"):
         desk.answer(1, CHANGED)
-    await asyncio.wait_for(Door(runner).enter(bash("b", "ls", "t2", wait=soon)), 5)
+    await asyncio.wait_for(Intake(runner).enter(bash("b", "ls", "t2", wait=soon)), 5)
     assert desk.objections(1, CHANGED) is None
     rules.enough.set()
     async with asyncio.timeout(5):
@@ -63,7 +63,7 @@ async def test_what_was_judged_is_no_ruling_on_another_change() -> None:
     rules.enough.set()
     runner = Runner(PLATFORMS, judge=rules)
     desk = seat(runner)
-    await Door(runner).enter(bash("a", "ls", wait=runner.now() + 60))
+    await Intake(runner).enter(bash("a", "ls", wait=runner.now() + 60))
     desk.objections(1, CHANGED)
     await asyncio.sleep(0.01)
     other = Decision(Verdict.ALLOW, updated_input={"command": "rm -rf ."}, despite=("not that",))
