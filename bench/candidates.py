@@ -15,7 +15,8 @@ from bench.events import DECIDED_EVENT, OBSERVED_EVENT, new_call
 from bench.serving import Server
 from crabhook.install import program
 from crabhook.model.request import Stance
-from crabhook.platforms import installation as hooks
+from crabhook.platforms.claude.settings import groups
+from crabhook.platforms.installation import Installation
 
 
 def candidates(server: Server) -> list[Candidate]:
@@ -62,14 +63,14 @@ def candidates(server: Server) -> list[Candidate]:
     ]
 
 
-def gate_installation() -> hooks.Installation:
+def gate_installation() -> Installation:
     """Return what `crabhook install --gate` installs, by default otherwise."""
-    return hooks.Installation(program.interpreter(), program.stub(), Stance.GATE)
+    return Installation(program.interpreter(), program.stub(), Stance.GATE)
 
 
-def installed_command(event: str, installation: hooks.Installation) -> Command:
+def installed_command(event: str, installation: Installation) -> Command:
     """Return the command that `crabhook install` writes into the agent's settings for `event`."""
-    group = json.loads(json.dumps(hooks.groups(installation)))[event]  # as settings are read
+    group = json.loads(json.dumps(groups(installation)))[event]  # as settings are read
     handler = group["hooks"][0]
     return (handler["command"], *handler["args"])
 

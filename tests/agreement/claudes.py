@@ -16,7 +16,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tests.agreement.scene import Scene
-from tests.support.claude import REPOSITORY, Claude, command_hook, hook_settings
+from tests.support.agent import REPOSITORY
+from tests.support.claude import Claude, command_hook, hook_settings
 from tests.support.turns import Script, ToolUse
 
 if TYPE_CHECKING:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.support.claude import REPOSITORY, command_hook, hook_settings
+from tests.support.agent import REPOSITORY
+from tests.support.claude import command_hook, hook_settings
 from tests.support.turns import Script, Text, ToolUse, bash
 
 if TYPE_CHECKING:

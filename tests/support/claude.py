@@ -7,16 +7,13 @@ import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tests.support.agent import Installed, write_json
 from tests.support.agent import Run as Ran
 from tests.support.isolation import isolated, with_etc
 from tests.support.requirements import program
 from tests.support.terminal import Terminal
-
-if TYPE_CHECKING:
-    pass
 
 KEY = "sk-ant-api03-no-key-at-all-but-long-enough"
 """Any text will do; its last twenty characters are how Claude Code remembers that it was approved."""
