@@ -3,7 +3,7 @@
 import pytest
 
 from crabhook.sdk import Platform, PreToolUse
-from crabhook.sdk.compat.wrapper import NORMALIZED_TO_TOOL
+from crabhook.sdk.compat import NORMALIZED_TO_TOOL
 from crabhook.sdk.platform import COMMON, common_name
 from tests.unit.sdk import samples
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from crabhook.sdk.compat.wrapper import (
+from crabhook.sdk.compat import (
     EVENT_TO_NORMALIZED,
     NORMALIZED_TO_EVENT,
     NORMALIZED_TO_TOOL,

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crabhook.sdk.compat.wrapper import (
+from crabhook.sdk.compat import (
     NORMALIZED_TO_EVENT,
     HookOutput,
     NormalizedEvent,

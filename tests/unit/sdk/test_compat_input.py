@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crabhook.sdk.compat.wrapper import HookInput, NormalizedEvent, normalize_input
+from crabhook.sdk.compat import HookInput, NormalizedEvent, normalize_input
 from crabhook.sdk.platform import Platform
 from tests.unit.sdk import samples
 

@@ -7,7 +7,7 @@ from typing import Any, NoReturn
 
 import pytest
 
-from crabhook.sdk.compat.wrapper import (
+from crabhook.sdk.compat import (
     HookInput,
     HookOutput,
     format_hook_error,
