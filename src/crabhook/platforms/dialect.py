@@ -5,6 +5,7 @@ it can go with, and what is said where it cannot.
 """
 
 from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from crabhook.model.choices import Beside, Choices
@@ -13,7 +14,8 @@ from crabhook.model.errors import DecisionError, PayloadError
 from crabhook.model.event import Event, ToolCall
 from crabhook.model.fields import How, Told
 from crabhook.model.jsontext import Value, parse_object
-from crabhook.platforms.rows import EventRow
+from crabhook.model.reply import Reply
+from crabhook.platforms.rows import Also, EventRow
 
 EVENT = "hook_event_name"
 
@@ -98,6 +100,48 @@ def reader(
         )
 
     return read_event
+
+
+Body: TypeAlias = dict[str, Value]
+"""A JSON object that an agent reads, in the making."""
+
+
+@dataclass(slots=True)
+class Words:
+    """A reply in the making: the top level, hookSpecificOutput, and how the hook ends."""
+
+    top: Body = field(default_factory=dict)
+    specific: Body = field(default_factory=dict)
+    stderr: str = ""
+    exit_code: int = 0
+
+    def halt(self, reason: str) -> None:
+        """Have the agent end its turn."""
+        self.top |= {"continue": False, "stopReason": reason}
+
+    def pass_on(self, decision: Decision) -> None:
+        """Say nothing to the agent; why there is no opinion is for its debug log."""
+        if decision.verdict is Verdict.PASS and decision.reason:
+            self.stderr = f"crabhook: no opinion: {decision.reason}\n"
+
+    def reply(self, event: Event) -> Reply:
+        """Return the reply, with the event's name where hookSpecificOutput has to bear it."""
+        output = dict(self.top)
+        if self.specific:
+            output["hookSpecificOutput"] = {"hookEventName": event.name, **self.specific}
+        return Reply(output or None, self.stderr, self.exit_code)
+
+
+def offering(row: EventRow[Any], *parts: tuple[Beside, bool]) -> Choices:
+    """Return the verdicts of a row, and what may go with them: the parts that are true.
+
+    What goes with a verdict that the event does not take is in vain, whatever is said here.
+    """
+    beside = Beside.NOTHING
+    common = ((Beside.HALT, Also.HALT in row.also), (Beside.MESSAGE, Also.USER in row.also))
+    for part, can_be in (*common, *parts):
+        beside |= part if can_be else Beside.NOTHING
+    return Choices(frozenset({*row.verdicts, Verdict.PASS}), beside)
 
 
 Limits: TypeAlias = Mapping[str, tuple[Collection[Verdict], str]]

@@ -181,22 +181,6 @@ class Look:
     real: Callable[[Path], Path]
 
 
-def _no_switch(_: str) -> Iterator[str]:
-    return iter(())
-
-
-def _no_trouble(_: Path, __: Callable[[Path], bytes]) -> Iterator[str]:
-    return iter(())
-
-
-def _never_overridden(_: Scope | None, __: str) -> bool:
-    return False
-
-
-def _owns_nothing(_: Json) -> bool:
-    return False
-
-
 @dataclass(frozen=True, slots=True)
 class Settings:
     """How crabhook is installed into one agent, and what the doctor has to know of it.
@@ -225,12 +209,12 @@ class Settings:
     path: Callable[[Scope, Path, Mapping[str, str]], Path]
     unreachable: str
     versions: tuple[str, ...]
-    switches: Callable[[str], Iterator[str]] = _no_switch
-    overridden: Callable[[Scope | None, str], bool] = _never_overridden
-    troubles: Callable[[Path, Callable[[Path], bytes]], Iterator[str]] = _no_trouble
+    switches: Callable[[str], Iterator[str]] = lambda _: iter(())
+    overridden: Callable[[Scope | None, str], bool] = lambda _, __: False
+    troubles: Callable[[Path, Callable[[Path], bytes]], Iterator[str]] = lambda _, __: iter(())
     cautions: tuple[str, ...] = ()
     transports: tuple[Transport, ...] = (Transport.COMMAND,)
-    owns: Callable[[Json], bool] = _owns_nothing
+    owns: Callable[[Json], bool] = lambda _: False
     above: tuple[Path, ...] = ()
     beside: str = ""
     switch: str = "\0"

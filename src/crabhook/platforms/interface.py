@@ -58,14 +58,6 @@ class Silence:
     words: Mapping[tuple[str, str], str] = field(default_factory=dict)
 
 
-def _nothing_held_back(_: Event) -> Sequence[str]:
-    return ()
-
-
-def _whole_input(tool: ToolCall) -> Mapping[str, Value]:
-    return {"input": tool.bare}
-
-
 @dataclass(frozen=True)
 class Platform:
     """One agent: its tables, and the functions that read and write its hook protocol.
@@ -104,8 +96,8 @@ class Platform:
     write: Callable[[Event, Decision], Reply]
     remark: Callable[[Event, str], Reply | None]
     outcome: Callable[[Event], str]
-    limits: Callable[[Event], Sequence[str]] = _nothing_held_back
-    compared: Callable[[ToolCall], Mapping[str, Value]] = _whole_input
+    limits: Callable[[Event], Sequence[str]] = lambda _: ()
+    compared: Callable[[ToolCall], Mapping[str, Value]] = lambda tool: {"input": tool.bare}
 
     def holdable(self) -> Sequence[str]:
         """Return the names of the events that an operator may ask to hold."""

@@ -8,7 +8,6 @@ What else stands on standard error is a word for a debug log.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from functools import lru_cache
 
 from crabhook.model.choices import Beside, Choices
@@ -33,10 +32,13 @@ from crabhook.platforms.dialect import (
     ALLOWS,
     ANY,
     DENIES,
+    Body,
     Limits,
+    Words,
     check_parts,
     check_reason,
     check_verdict,
+    offering,
 )
 from crabhook.platforms.rows import Also
 
@@ -66,10 +68,7 @@ _LIMITS_OF_A_REQUEST: Limits = {**_LIMITS, "halt": (DENIES, "stops no session")}
 
 
 def choices(event: Event) -> Choices:
-    """Return the verdicts the event takes, and what may go with them.
-
-    What goes with a verdict the event does not take is in vain, whatever it says here.
-    """
+    """Return the verdicts the event takes, and what may go with them."""
     name = event.name if event.name in EVENTS else ""
     return _choices(name, event.tool is not None, asks(event), reaches_request(event))
 
@@ -78,8 +77,8 @@ def choices(event: Event) -> Choices:
 def _choices(name: str, calls: bool, asking: bool, reaches: bool) -> Choices:  # noqa: FBT001 - a key
     row = row_named(name)
     before = name in _BEFORE_A_CALL and calls
-    beside = Beside.NOTHING
-    for part, can_be in (
+    return offering(
+        row,
         # A note reaches the model on this event, or with the result of its call.
         (Beside.NOTE, Also.CONTEXT in row.also or name == "PermissionRequest"),
         (Beside.INPUT, before),
@@ -87,13 +86,8 @@ def _choices(name: str, calls: bool, asking: bool, reaches: bool) -> Choices:  #
         (Beside.RULE, before and not asking),
         (Beside.OUTPUT, name == "PostToolUse"),
         (Beside.INTERRUPT, name == "PermissionRequest"),
-        (Beside.HALT, Also.HALT in row.also),
-        (Beside.MESSAGE, Also.USER in row.also),
         (Beside.SUPPRESS, Also.USER in row.also),
-    ):
-        if can_be:
-            beside |= part
-    return Choices(frozenset({*row.verdicts, Verdict.PASS}), beside)
+    )
 
 
 def reaches_request(event: Event) -> bool:
@@ -179,8 +173,6 @@ def _short(text: str) -> str:
     return line if len(line) <= LONGEST else line[: LONGEST - 1] + "…"
 
 
-_Body = dict[str, Value]
-
 LARGEST_ECHO = 16 << 20  # bytes of an input that is sent back just as it came
 PATH = "/hooks/claude"
 """Where a server takes HTTP hooks in."""
@@ -190,22 +182,12 @@ WAIT = "X-Crabhook-Wait"
 BLOCKED = 2  # the exit code that blocks; the reason is read from standard error
 
 
-@dataclass(slots=True)
-class _Words:
-    """A reply in the making: the top level, hookSpecificOutput, and how the hook ends."""
-
-    top: _Body = field(default_factory=dict)
-    specific: _Body = field(default_factory=dict)
-    stderr: str = ""
-    exit_code: int = 0
-
-
 def write(event: Event, decision: Decision) -> Reply:
     """Return the reply that tells Claude Code the decision.
 
     No opinion is silence: exit code 0 and nothing on standard output.
     """
-    row, words = row_of(event), _Words()
+    row, words = row_of(event), Words()
     way = row.verdicts.get(decision.verdict, Way.SILENCE)
     if left_to_request(event, decision):
         way = Way.SILENCE
@@ -215,19 +197,19 @@ def write(event: Event, decision: Decision) -> Reply:
     if decision.output is not None:
         words.specific["updatedToolOutput"] = decision.output
     if decision.halt and way is not Way.DECISION:  # which says it by interrupting
-        words.top |= {"continue": False, "stopReason": decision.halt}
+        words.halt(decision.halt)
     if decision.user_message:
         words.top["systemMessage"] = decision.user_message
     if decision.suppress_output:
         words.top["suppressOutput"] = True
-    return _reply(event, words)
+    return words.reply(event)
 
 
 def remark(event: Event, note: str) -> Reply | None:
     """Return a silent reply that carries `note` to the model, or None if the event takes none."""
     if Also.CONTEXT not in row_of(event).also:
         return None
-    return _reply(event, _Words(specific={"additionalContext": note}))
+    return Words(specific={"additionalContext": note}).reply(event)
 
 
 def left_to_request(event: Event, decision: Decision) -> bool:
@@ -243,19 +225,7 @@ def left_to_request(event: Event, decision: Decision) -> bool:
     return decision.verdict is Verdict.ALLOW and (changed or bool(decision.permissions))
 
 
-def _reply(event: Event, words: _Words) -> Reply:
-    output = dict(words.top)
-    if words.specific:
-        output["hookSpecificOutput"] = {"hookEventName": event.name, **words.specific}
-    return Reply(output or None, words.stderr, words.exit_code)
-
-
-def _silence(words: _Words, _: Event, decision: Decision) -> None:
-    if decision.verdict is Verdict.PASS and decision.reason:
-        words.stderr = f"crabhook: no opinion: {decision.reason}\n"  # for the agent's debug log
-
-
-def _permission(words: _Words, event: Event, decision: Decision) -> None:
+def _permission(words: Words, event: Event, decision: Decision) -> None:
     words.specific["permissionDecision"] = decision.verdict.value
     if decision.reason:
         words.specific["permissionDecisionReason"] = decision.reason
@@ -263,8 +233,8 @@ def _permission(words: _Words, event: Event, decision: Decision) -> None:
         words.specific["updatedInput"] = updated
 
 
-def _decision(words: _Words, event: Event, decision: Decision) -> None:
-    body: _Body = {"behavior": decision.verdict.value}
+def _decision(words: Words, event: Event, decision: Decision) -> None:
+    body: Body = {"behavior": decision.verdict.value}
     if decision.verdict is Verdict.DENY:
         body["message"] = decision.reason
         if decision.interrupt or decision.halt:
@@ -277,7 +247,7 @@ def _decision(words: _Words, event: Event, decision: Decision) -> None:
     words.specific["decision"] = body
 
 
-def _is_as_asked(event: Event, updated: _Body) -> bool:
+def _is_as_asked(event: Event, updated: Body) -> bool:
     """Whether an input need not be sent back on PermissionRequest, and so must not be.
 
     The first hook to decide is the one that counts there, so no other's rewriting is undone
@@ -291,26 +261,26 @@ def _is_as_asked(event: Event, updated: _Body) -> bool:
     return canonical(updated) == canonical(tool.input)  # to Python 1 and true are equal
 
 
-def _block(words: _Words, _: Event, decision: Decision) -> None:
+def _block(words: Words, _: Event, decision: Decision) -> None:
     words.top |= {"decision": "block", "reason": decision.reason}
 
 
-def _exit(words: _Words, _: Event, decision: Decision) -> None:
+def _exit(words: Words, _: Event, decision: Decision) -> None:
     words.stderr, words.exit_code = f"{decision.reason}\n", BLOCKED
 
 
-def _action(words: _Words, _: Event, decision: Decision) -> None:
+def _action(words: Words, _: Event, decision: Decision) -> None:
     words.specific["action"] = decision.verdict.value
     if decision.content is not None:
         words.specific["content"] = dict(decision.content)
 
 
-def _retry(words: _Words, _: Event, __: Decision) -> None:
+def _retry(words: Words, _: Event, __: Decision) -> None:
     words.specific["retry"] = True
 
 
-_WRITERS: Mapping[Way, Callable[[_Words, Event, Decision], None]] = {
-    Way.SILENCE: _silence,
+_WRITERS: Mapping[Way, Callable[[Words, Event, Decision], None]] = {
+    Way.SILENCE: lambda words, _, decision: words.pass_on(decision),
     Way.PERMISSION: _permission,
     Way.DECISION: _decision,
     Way.BLOCK: _block,
@@ -320,7 +290,7 @@ _WRITERS: Mapping[Way, Callable[[_Words, Event, Decision], None]] = {
 }
 
 
-def _updated_input(event: Event, decision: Decision) -> _Body | None:
+def _updated_input(event: Event, decision: Decision) -> Body | None:
     """Return the input to send back: the operator's, or with any other allow the call's own.
 
     Another hook may rewrite the input of the same call, and of several that do

@@ -8,7 +8,6 @@ for is handed to the model, so answers go there.
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
 
 from crabhook.model.choices import Beside, Choices
 from crabhook.model.decision import Decision, Verdict
@@ -21,10 +20,13 @@ from crabhook.platforms.codex.events import COMMANDS, UNASKED_MODES, Way, asks, 
 from crabhook.platforms.dialect import (
     ALLOWS,
     ANY,
+    Body,
     Limits,
+    Words,
     check_parts,
     check_reason,
     check_verdict,
+    offering,
 )
 from crabhook.platforms.rows import (
     Also,
@@ -95,23 +97,15 @@ _BEFORE_A_CALL = frozenset({"PreToolUse", "PermissionRequest"})
 
 
 def choices(event: Event) -> Choices:
-    """Return the verdicts the event takes, and what may go with them.
-
-    What goes with a verdict the event does not take is in vain, whatever it says here.
-    """
+    """Return the verdicts the event takes, and what may go with them."""
     row = row_of(event)
     has_tool = event.tool is not None
-    beside = Beside.NOTHING
-    for part, can_be in (
+    return offering(
+        row,
         (Beside.NOTE, Also.CONTEXT in row.also or event.name == "PermissionRequest"),
         (Beside.INPUT, event.name == "PreToolUse" and has_tool),
         (Beside.RULE, event.name in _BEFORE_A_CALL and has_tool and not asks(event)),
-        (Beside.HALT, Also.HALT in row.also),
-        (Beside.MESSAGE, Also.USER in row.also),
-    ):
-        if can_be:
-            beside |= part
-    return Choices(frozenset({*row.verdicts, Verdict.PASS}), beside)
+    )
 
 
 _ANSWERED_BY_REFUSAL = (
@@ -197,38 +191,27 @@ def _check_answers(updated: Mapping[str, Value]) -> None:
         raise DecisionError("Codex takes no changed questions, only answers to them")
 
 
-_Body = dict[str, Value]
-
 _UNSAID = "The operator gave no reason."
-
-
-@dataclass(slots=True)
-class _Words:
-    """A reply in the making: the top level, and hookSpecificOutput."""
-
-    top: _Body = field(default_factory=dict)
-    specific: _Body = field(default_factory=dict)
-    stderr: str = ""
 
 
 def write(event: Event, decision: Decision) -> Reply:
     """Return the reply that tells Codex the decision; no opinion is silence."""
-    row, words = row_of(event), _Words()
+    row, words = row_of(event), Words()
     _WRITERS[_way(event, decision)](words, event, decision)
     if decision.note and Also.CONTEXT in row.also and not _is_answered(event, decision):
         words.specific["additionalContext"] = readable(decision.note)
     if decision.halt and Also.HALT in row.also:
-        words.top |= {"continue": False, "stopReason": readable(decision.halt)}
+        words.halt(readable(decision.halt))
     if decision.user_message and Also.USER in row.also:
         words.top["systemMessage"] = readable(decision.user_message)
-    return _reply(event, words)
+    return words.reply(event)
 
 
 def remark(event: Event, note: str) -> Reply | None:
     """Return a silent reply that carries `note` to the model, or None if the event takes none."""
     if Also.CONTEXT not in row_of(event).also:
         return None
-    return _reply(event, _Words(specific={"additionalContext": readable(note)}))
+    return Words(specific={"additionalContext": readable(note)}).reply(event)
 
 
 def _way(event: Event, decision: Decision) -> Way:
@@ -252,19 +235,7 @@ def _is_answered(event: Event, decision: Decision) -> bool:
     return decision.updated_input is not None and event.name == "PreToolUse" and asks(event)
 
 
-def _reply(event: Event, words: _Words) -> Reply:
-    output = dict(words.top)
-    if words.specific:
-        output["hookSpecificOutput"] = {"hookEventName": event.name, **words.specific}
-    return Reply(output or None, words.stderr)
-
-
-def _silence(words: _Words, _: Event, decision: Decision) -> None:
-    if decision.verdict is Verdict.PASS and decision.reason:
-        words.stderr = f"crabhook: no opinion: {decision.reason}\n"  # which Codex does not show
-
-
-def _permission(words: _Words, event: Event, decision: Decision) -> None:
+def _permission(words: Words, event: Event, decision: Decision) -> None:
     if decision.verdict is Verdict.DENY or decision.updated_input is None:
         _deny(words, decision.reason)
     elif asks(event):
@@ -275,19 +246,19 @@ def _permission(words: _Words, event: Event, decision: Decision) -> None:
         words.specific["updatedInput"] = dict(decision.updated_input)
 
 
-def _deny(words: _Words, reason: str) -> None:
+def _deny(words: Words, reason: str) -> None:
     words.specific["permissionDecision"] = "deny"
     words.specific["permissionDecisionReason"] = _said(reason)
 
 
-def _decision(words: _Words, _: Event, decision: Decision) -> None:
-    body: _Body = {"behavior": decision.verdict.value}
+def _decision(words: Words, _: Event, decision: Decision) -> None:
+    body: Body = {"behavior": decision.verdict.value}
     if decision.verdict is Verdict.DENY:
         body["message"] = _said(decision.reason)
     words.specific["decision"] = body
 
 
-def _block(words: _Words, _: Event, decision: Decision) -> None:
+def _block(words: Words, _: Event, decision: Decision) -> None:
     words.top |= {"decision": "block", "reason": _said(decision.reason)}
 
 
@@ -296,8 +267,8 @@ def _said(reason: str) -> str:
     return readable(reason) if reason.strip() else _UNSAID
 
 
-_WRITERS: Mapping[Way, Callable[[_Words, Event, Decision], None]] = {
-    Way.SILENCE: _silence,
+_WRITERS: Mapping[Way, Callable[[Words, Event, Decision], None]] = {
+    Way.SILENCE: lambda words, _, decision: words.pass_on(decision),
     Way.PERMISSION: _permission,
     Way.DECISION: _decision,
     Way.BLOCK: _block,

@@ -29,6 +29,7 @@ from crabhook.platforms.dialect import (
     check_parts,
     check_reason,
     check_verdict,
+    offering,
     read_fields,
     text,
     told_of,
@@ -192,21 +193,15 @@ def choices(event: Event) -> Choices:
     """Return the verdicts the event takes, and what may go with them."""
     row = row_of(event)
     is_call = event.name == "BeforeTool" and event.tool is not None
-    halts = Also.HALT in row.also
-    beside = Beside.NOTHING
-    for part, can_be in (
+    return offering(
+        row,
         (Beside.NOTE, takes_note(event)),
         (Beside.INPUT, is_call and not is_call_of(event, PLAN_TOOL)),
         (Beside.RULE, is_call and not asks(event)),
         (Beside.OUTPUT, event.name == "AfterTool"),
-        (Beside.INTERRUPT, halts and Verdict.DENY in row.verdicts),
-        (Beside.HALT, halts),
-        (Beside.MESSAGE, Also.USER in row.also),
+        (Beside.INTERRUPT, Also.HALT in row.also and Verdict.DENY in row.verdicts),
         (Beside.SUPPRESS, Also.USER in row.also),
-    ):
-        if can_be:
-            beside |= part
-    return Choices(frozenset({*row.verdicts, Verdict.PASS}), beside)
+    )
 
 
 def takes_note(event: Event) -> bool:

@@ -11,16 +11,14 @@ denied call, so the first thing said is that nothing failed.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.event import Event
 from crabhook.model.jsontext import Value, compact
 from crabhook.model.reply import Reply
+from crabhook.platforms.dialect import Body, Words
 from crabhook.platforms.gemini.events import QUESTION_TOOL, Way, is_call_of, row_of
 from crabhook.platforms.rows import Also
-
-_Body = dict[str, Value]
 
 _OPENING = (
     "this is no failure: the user was asked elsewhere and has answered. "
@@ -28,30 +26,12 @@ _OPENING = (
 )
 
 
-@dataclass(slots=True)
-class _Words:
-    """A reply in the making: the top level and hookSpecificOutput."""
-
-    top: _Body = field(default_factory=dict)
-    specific: _Body = field(default_factory=dict)
-
-    def deny(self, reason: str) -> None:
-        self.top |= {"decision": "deny", "reason": reason}
-
-    def halt(self, reason: str) -> None:
-        self.top |= {"continue": False, "stopReason": reason}
-
-    def reply(self) -> Reply:
-        specific = {"hookSpecificOutput": self.specific} if self.specific else {}
-        return Reply({**self.top, **specific})
-
-
 def write(event: Event, decision: Decision) -> Reply:
     """Return the reply that tells Gemini CLI the decision; no opinion is an empty object."""
-    row, words = row_of(event), _Words()
+    row, words = row_of(event), Words()
     way = row.verdicts.get(decision.verdict, Way.NOTHING)
     if way is Way.DENY:
-        words.deny(decision.reason)
+        _deny(words, decision.reason)
     elif way is not Way.NOTHING:
         words.top["decision"] = "allow"
     _changed(words, event, decision)
@@ -63,26 +43,36 @@ def write(event: Event, decision: Decision) -> Reply:
         words.top["systemMessage"] = decision.user_message
     if decision.suppress_output and Also.USER in row.also:
         words.top["suppressOutput"] = True
-    return words.reply()
+    return _reply(words)
 
 
 def remark(event: Event, note: str) -> Reply | None:
     """Return a reply that only carries `note` to the model, or None if the event takes none."""
     if Also.CONTEXT not in row_of(event).also:
         return None
-    return _Words(specific={"additionalContext": note}).reply()
+    return _reply(Words(specific={"additionalContext": note}))
 
 
-def _changed(words: _Words, event: Event, decision: Decision) -> None:
+def _reply(words: Words) -> Reply:
+    """Return the reply; hookSpecificOutput bears no event's name here."""
+    specific: Body = {"hookSpecificOutput": words.specific} if words.specific else {}
+    return Reply({**words.top, **specific})
+
+
+def _deny(words: Words, reason: str) -> None:
+    words.top |= {"decision": "deny", "reason": reason}
+
+
+def _changed(words: Words, event: Event, decision: Decision) -> None:
     """Write what goes with an allow instead of what the agent sent."""
     if decision.verdict is not Verdict.ALLOW:
         return
     if decision.output is not None and event.name == "AfterTool":
-        words.deny(_output(decision.output))
+        _deny(words, _output(decision.output))
     if decision.updated_input is None or event.name != "BeforeTool":
         return
     if is_call_of(event, QUESTION_TOOL) and (answers := stated(decision.updated_input)):
-        words.deny(answers)
+        _deny(words, answers)
     else:  # the whole of it: Gemini replaces the arguments, it does not merge them
         words.specific["tool_input"] = dict(decision.updated_input)
 
