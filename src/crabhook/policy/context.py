@@ -110,7 +110,7 @@ NOT_LOOKED = Below(whole=False)
 
 
 def not_looked(_folder: str, _wanted: Wanted) -> Below:
-    """Say of any folder that nobody knows what it holds."""
+    """Answer for any folder that what it holds is not known."""
     return NOT_LOOKED
 
 
@@ -313,8 +313,8 @@ class Context:
     of the agent's user.  `now`: an aware datetime, for rules that expire.
     `real`: an absolute path with its symbolic links followed; where a part
     does not exist, that part as it is (like `os.path.realpath`).  `below`:
-    what a folder holds of the files that are wanted; unless somebody looks,
-    nobody knows, and a search of it is asked about.
+    what a folder holds of the files that are wanted; without a look that is
+    not known, and a search of the folder is asked about.
     """
 
     project: str

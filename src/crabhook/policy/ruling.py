@@ -1,4 +1,4 @@
-"""What the policy says of a call."""
+"""Rulings: on a call, on one part of it, and the order in which parts decide."""
 
 from dataclasses import dataclass
 from enum import IntEnum
@@ -9,10 +9,10 @@ from crabhook.policy.rule import Placed, Rule, RuleVerdict
 
 @dataclass(frozen=True, slots=True)
 class PartRuling:
-    """What was said of one part of a call.
+    """The ruling on one part of a call.
 
     `kind` says what the part is: command, write, read, name, fetch, agent,
-    tool.  `hidden`: it was only suspected, so it could not help the call.
+    tool.  `hidden`: the part was only suspected, so it could not help the call.
     `verdict` is None where no rule speaks of it.
     """
 
@@ -26,7 +26,7 @@ class PartRuling:
 
 @dataclass(frozen=True, slots=True)
 class Ruling:
-    """What was said of the whole.
+    """The ruling on the whole call.
 
     `verdict` is None where the rules leave it open: the operator is asked.
     `rule` decided it, if one rule did.  `why` is for a person.  `parts` are
@@ -42,7 +42,7 @@ class Ruling:
 
 
 class Rank(IntEnum):
-    """How early in the order something was said."""
+    """The order in which rulings on parts decide a call, the first first."""
 
     DENY = 0
     PROTECTED = 1

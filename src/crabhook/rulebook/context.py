@@ -32,7 +32,7 @@ WITHIN = 2.0  # seconds that one look may take
 MOST_NAMES = 400_000  # that it passes
 MOST_FOUND = 200
 REMEMBERED = 2.0  # seconds for which a folder is not looked into again
-RECALLED = 60.0  # seconds for which one who must not wait is told of the last look
+RECALLED = 60.0  # seconds for which a caller that must not wait is told of the last look
 KEPT = 256  # looks; the oldest are forgotten
 
 
@@ -169,8 +169,8 @@ def _may_be_told(folder: Path) -> bool:
 def context_here(project: Path, looks: Looks | None = None) -> Context:
     """Return what a ruling needs to know about this machine, now; it looks into folders itself.
 
-    Of an agent whose project is not on this machine nobody knows what a folder holds.
-    The home folder, the root and what is between them are nobody's project.
+    What a folder holds is not known for an agent whose project is not on this machine.
+    The home folder, the root and what is between them are never a project.
     """
     home = os.path.expanduser("~")  # noqa: PTH111 - a text is wanted, at every call that is judged
     look = (looks or _LOOKS).below

@@ -120,6 +120,15 @@ def test_an_allow_that_leaves_a_shell_to_its_options_is_written_with_a_word_on_t
     assert capsys.readouterr().err == ""
 
 
+def test_a_matcher_that_does_not_mean_what_it_looks_like_is_written_with_a_word_on_that(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert call("add", "deny", "Bash(git push:* --force)") == 0
+    assert "is a colon and any text" in capsys.readouterr().err
+    assert call("add", "deny", "Bash(git push:*)") == 0
+    assert capsys.readouterr().err == ""
+
+
 def test_a_broken_file_is_said_to_be_broken_with_its_line(
     file: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -1,7 +1,7 @@
 """Files that a command names, by its words or by those that another command brings.
 
 Those in its words are suspected, never sure.  Those outside the project are
-more than a rule with a star gives away: `Bash(cat *)` is said of the project's
+more than a rule with a star gives away: `Bash(cat *)` means the project's
 files.  Programs that are known to open, change or go to what they are given
 need, for anything elsewhere, a rule on that file as well, or one that names
 the whole command without a star.

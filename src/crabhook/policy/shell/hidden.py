@@ -1,7 +1,7 @@
 """Commands that hide behind others: what a denial looks through.
 
 A guess too many costs a question, a guess too few lets a denied command run;
-so an option nobody knows is read both ways, with a value and without.
+so an unknown option is read both ways, with a value and without.
 Nothing here ever helps an allow.
 """
 
