@@ -19,6 +19,7 @@ from tests.support.sitting import Sitting
 KEYS = (
     "enter", "escape", "space", "tab", "s-tab", "up", "down", "left", "right", "pageup", "pagedown", "home", "end", "backspace", "delete",
     *"abcdefghijklmnopqrstuvwxyzAGHNPRSTVXYZ0123456789?/:.,-+*!'\"\\", "é", "\u202e", "\x1b", "c-a", "c-e", "c-k", "c-u", "c-w", "f5",
+    "c-left", "c-right", "c-y", "c-z", "c-_", "c-s", "c-o",
 )  # fmt: skip
 PLATFORM_NAMES = tuple(sorted(PLATFORMS))
 SIZES = ((80, 24), (20, 5), (200, 60), (1, 1), (41, 9))
