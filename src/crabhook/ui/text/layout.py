@@ -121,6 +121,20 @@ class Content(Protocol):
         """Return the item at `place`, from 0."""
 
 
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A content of one item, which is read as a whole; `said` changes when its rows would."""
+
+    key: Hashable
+    said: Callable[[], Hashable]
+    rows: Layer
+    count: int = 1
+
+    def item(self, _place: int) -> Item:
+        """Return the page's rows."""
+        return Item((self.key, self.said()), self.rows)
+
+
 class Detail:
     """A window on a content.  Heights and steps are in rows."""
 

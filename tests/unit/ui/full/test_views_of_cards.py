@@ -17,8 +17,8 @@ from crabhook.model.request import Stance
 from crabhook.platforms import PLATFORMS
 from crabhook.platforms.claude.events import HOLDABLE
 from crabhook.platforms.rows import Held
-from crabhook.ui.full.dialogs.mcp_form import FilledContent
-from crabhook.ui.full.dialogs.plan import ChangesContent, DenialContent, NotesContent
+from crabhook.ui.full.dialogs.mcp_form import filled_page
+from crabhook.ui.full.dialogs.plan import NotesContent, changes_page, denial_page
 from crabhook.ui.full.filters import Mode
 from crabhook.ui.text.layout import Content, Sheet, line_cells
 from crabhook.ui.text.safe import TAB, safe
@@ -172,7 +172,7 @@ def test_no_view_of_any_event_is_unsafe_or_fails(
     sitting = at_the_card(event)
     rows(sitting.content(), Sheet(columns, safe))
     if (form := sitting.screen.filling) is not None:
-        rows(FilledContent(sitting.card, form), Sheet(columns, safe))
+        rows(filled_page(sitting.card, form), Sheet(columns, safe))
     assert all(safe(row) == row for row in sitting.rows_of_text())
 
 
@@ -202,7 +202,7 @@ def test_no_form_is_unsafe_or_fails(properties: dict[str, Any], columns: int) ->
     form = sitting.screen.filling
     assert form is not None
     rows(sitting.content(), Sheet(columns, safe))
-    rows(FilledContent(sitting.card, form), Sheet(columns, safe))
+    rows(filled_page(sitting.card, form), Sheet(columns, safe))
 
 
 @examples(30)
@@ -216,8 +216,8 @@ def test_no_view_of_a_plan_is_unsafe_or_fails(text: str, columns: int) -> None:
     notes.write(HOSTILE)
     for content in (
         NotesContent(sitting.card, notes),
-        DenialContent(sitting.card, notes),
-        ChangesContent(sitting.card, HOSTILE, plan),
+        denial_page(sitting.card, notes),
+        changes_page(sitting.card, HOSTILE, plan),
     ):
         rows(content, sheet)
 

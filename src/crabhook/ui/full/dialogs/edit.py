@@ -21,7 +21,7 @@ from crabhook.ui.full.filters import Mode
 from crabhook.ui.full.text_input import LONGEST_TEXT, TextInput
 from crabhook.ui.text.code import plain_rows, wrap_line
 from crabhook.ui.text.diff import edit_rows
-from crabhook.ui.text.layout import Item, Line, Sheet, framed
+from crabhook.ui.text.layout import Item, Line, Page, Sheet, framed
 from crabhook.ui.text.safe import TAB
 from crabhook.ui.text.width import Speller
 
@@ -207,9 +207,7 @@ def _proposal(
     edit: Edit, decision: Decision, edits: Edits, desk: Desk, *, again: bool = False
 ) -> Proposal:
     """Return the page with the difference; where the rules object, a first yes asks `again`."""
-    difference = DifferenceContent(
-        edit.number, edit.subject, edit.old, edit.tell(decision), decision.despite, again=again
-    )
+    difference = difference_page(edit, edit.tell(decision), decision.despite, again=again)
 
     def send() -> Effects:
         if anew := _begun_anew(edit, edits, desk):
@@ -284,40 +282,23 @@ def _shown(text: str, spell: Speller) -> str:
     return spell(text.replace("\t", TAB))
 
 
-@dataclass(frozen=True, slots=True)
-class DifferenceContent:
-    """What an edit takes out of what the agent sent and puts in, and what the rules say to it.
+def difference_page(
+    edit: Edit, new: str, against: tuple[str, ...] = (), *, again: bool = False
+) -> Page:
+    """Return what an edit takes out of what the agent sent and puts in, and what rules say to it.
 
     `against`: what a denial or a protected place says.  `again`: the operator
     has said yes to that once, and is asked a second time.
     """
 
-    number: int
-    subject: str
-    old: str
-    new: str
-    against: tuple[str, ...] = ()
-    again: bool = False
+    def rows(sheet: Sheet) -> Iterator[Line]:
+        if against:
+            yield [("warning", _ANYWAY if again else _AGAINST)]
+            for said in against:
+                told = plain_rows(said, sheet.inner, sheet.spell, style="warning", words=True)
+                yield from framed(told)
+        yield [("heading", f"the {edit.subject} as it will be sent")]
+        yield from framed(edit_rows(edit.old, new, sheet.inner, sheet.spell))
 
-    @property
-    def key(self) -> Hashable:
-        """The difference itself, so that another one has to be looked at anew."""
-        return self.number, "difference", self.new, self.against, self.again
-
-    @property
-    def count(self) -> int:
-        """One item: it is read as a whole."""
-        return 1
-
-    def item(self, _place: int) -> Item:
-        """Return the difference."""
-        return Item((self.key, self.old), self._rows)
-
-    def _rows(self, sheet: Sheet) -> Iterator[Line]:
-        if self.against:
-            yield [("warning", _ANYWAY if self.again else _AGAINST)]
-            for said in self.against:
-                rows = plain_rows(said, sheet.inner, sheet.spell, style="warning", words=True)
-                yield from framed(rows)
-        yield [("heading", f"the {self.subject} as it will be sent")]
-        yield from framed(edit_rows(self.old, self.new, sheet.inner, sheet.spell))
+    # the difference itself is the key, so that another one has to be looked at anew
+    return Page((edit.number, "difference", new, against, again), lambda: edit.old, rows)

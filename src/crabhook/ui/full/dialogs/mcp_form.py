@@ -17,7 +17,7 @@ from crabhook.ui.full.effects import Effect, Effects, Give, Go, Reveal, Say
 from crabhook.ui.full.filters import Mode
 from crabhook.ui.full.panes.request import request_rows
 from crabhook.ui.text.code import field_rows, plain_rows, value_rows
-from crabhook.ui.text.layout import Item, Line, Sheet, framed
+from crabhook.ui.text.layout import Item, Line, Page, Sheet, framed
 
 # What keys do.
 
@@ -88,7 +88,7 @@ def accept(card: Card, form: FillIn | None) -> Effects:
     if (wrong := _wrong(form)) is not None:
         return Go(Mode.FILL), _shown(form), Say(wrong)
     proposal = Proposal(
-        lambda: FilledContent(card, form),
+        lambda: filled_page(card, form),
         lambda: (Give(Decision(Verdict.ACCEPT, content=form.content())),),
         number=card.number,
         back=Mode.FILL,
@@ -258,42 +258,27 @@ def _kind(entry: Entry, sheet: Sheet) -> str:
     return f"{said}, {brief(one.format, sheet.spell)}" if one.format else said
 
 
-@dataclass(frozen=True, slots=True)
-class FilledContent:
-    """Exactly what would be sent, and what keeps it from being sent."""
+def filled_page(card: Card, form: FillIn) -> Page:
+    """Return exactly what would be sent, and what keeps it from being sent."""
 
-    card: Card
-    form: FillIn
-
-    @property
-    def key(self) -> Hashable:
-        """The review of which card."""
-        return self.card.number, "filled"
-
-    @property
-    def count(self) -> int:
-        """One item: it is read as a whole."""
-        return 1
-
-    def item(self, _place: int) -> Item:
-        """Return the review."""
-        given = repr((self.form.content(), [said for _, said in self.form.problems()]))
-        return Item((self.card.number, "filled", given), self._rows)
-
-    def _rows(self, sheet: Sheet) -> Iterator[Line]:
-        problems = list(self.form.problems())
+    def rows(sheet: Sheet) -> Iterator[Line]:
+        problems = list(form.problems())
         for entry, said in problems:
             title = brief(entry.asked.title, sheet.spell)
             yield [("warning", f"! {title}: {brief(said, sheet.spell)}")]
-        content = self.form.content()
+        content = form.content()
         if not content:
             yield [("heading", "accepted with no values at all:" if not problems else "so far:")]
             yield [("dim", f"{_INDENT}(nothing given)")]
             return
         yield [("heading", "so far:" if problems else "these values will be sent:")]
         yield from framed(field_rows(content, sheet.inner, sheet.spell))
-        left = [
-            brief(entry.asked.title, sheet.spell) for entry in self.form.entries if not entry.given
-        ]
+        left = [brief(entry.asked.title, sheet.spell) for entry in form.entries if not entry.given]
         if left:
             yield [("dim", f"left out: {', '.join(left)}")]
+
+    return Page(
+        (card.number, "filled"),
+        lambda: repr((form.content(), [said for _, said in form.problems()])),
+        rows,
+    )

@@ -18,7 +18,7 @@ from crabhook.ui.full.filters import Mode
 from crabhook.ui.full.panes.request import request_rows
 from crabhook.ui.text.code import plain_rows
 from crabhook.ui.text.diff import unified_rows
-from crabhook.ui.text.layout import Item, Line, Sheet, framed
+from crabhook.ui.text.layout import Item, Line, Page, Sheet, framed
 from crabhook.ui.text.markdown import Mark, mark_rows, marks_of
 
 # Plans and the notes on them.
@@ -206,7 +206,7 @@ def send(card: Card, notes: PlanNotes) -> Effects:
         return (Say("there is no note yet: c makes one on the marked line"),)
     return (
         Proposal(
-            lambda: DenialContent(card, notes),
+            lambda: denial_page(card, notes),
             lambda: (Give(Decision(Verdict.DENY, reason=notes.reason())),),
             number=card.number,
             back=Mode.NOTES,
@@ -265,60 +265,27 @@ def _note(note: str, sheet: Sheet) -> Iterator[Line]:
         yield [("noted", "  note: " if place == 0 else " " * 8), *row]
 
 
-@dataclass(frozen=True, slots=True)
-class DenialContent:
-    """Exactly what the model would read of a plan rejected with notes."""
+def denial_page(card: Card, notes: PlanNotes) -> Page:
+    """Return exactly what the model would read of a plan rejected with notes."""
 
-    card: Card
-    notes: PlanNotes
-
-    @property
-    def key(self) -> Hashable:
-        """The denial of which card."""
-        return self.card.number, "denial"
-
-    @property
-    def count(self) -> int:
-        """One item: it is read as a whole."""
-        return 1
-
-    def item(self, _place: int) -> Item:
-        """Return the denial."""
-        return Item((self.card.number, "denial", self.notes.reason()), self._rows)
-
-    def _rows(self, sheet: Sheet) -> Iterator[Line]:
+    def rows(sheet: Sheet) -> Iterator[Line]:
         yield [("heading", "the plan is denied, and the model reads:")]
-        yield from framed(plain_rows(self.notes.reason(), sheet.inner, sheet.spell, words=True))
+        yield from framed(plain_rows(notes.reason(), sheet.inner, sheet.spell, words=True))
+
+    return Page((card.number, "denial"), notes.reason, rows)
 
 
-@dataclass(frozen=True, slots=True)
-class ChangesContent:
-    """What changed since the plan that was denied before, then the request in full."""
+def changes_page(card: Card, before: str, plan: str) -> Page:
+    """Return what changed since the plan that was denied before, then the request in full."""
 
-    card: Card
-    before: str
-    plan: str
-
-    @property
-    def key(self) -> Hashable:
-        """The changes of which card."""
-        return self.card.number, "changes"
-
-    @property
-    def count(self) -> int:
-        """One item: it is read as a whole."""
-        return 1
-
-    def item(self, _place: int) -> Item:
-        """Return the changes and the request."""
-        return Item((self.key, len(self.plan), len(self.before)), self._rows)
-
-    def _rows(self, sheet: Sheet) -> Iterator[Line]:
+    def rows(sheet: Sheet) -> Iterator[Line]:
         yield [("label", "since the plan that was denied before")]
-        if self.before == self.plan:
+        if before == plan:
             yield [("warning", "nothing changed: it is the same plan again")]
         else:
-            yield from framed(unified_rows(self.before, self.plan, sheet.inner, sheet.spell))
+            yield from framed(unified_rows(before, plan, sheet.inner, sheet.spell))
         yield []
         yield [("label", "the request in full")]
-        yield from request_rows(self.card, sheet)
+        yield from request_rows(card, sheet)
+
+    return Page((card.number, "changes"), lambda: (len(plan), len(before)), rows)

@@ -11,7 +11,7 @@ from crabhook.broker.cards import Card
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.errors import QuestionError
 from crabhook.model.jsontext import Value, pretty
-from crabhook.model.question import Option
+from crabhook.model.question import Option, Question
 from crabhook.ui.cards.summary import brief
 from crabhook.ui.full.dialogs.prompts import Purpose, ask_and_keep
 from crabhook.ui.full.dialogs.question_state import Draft, Form
@@ -19,7 +19,7 @@ from crabhook.ui.full.effects import Effects, Give, Go, Reveal, Say
 from crabhook.ui.full.filters import Mode
 from crabhook.ui.full.panes.request import request_rows
 from crabhook.ui.text.code import plain_rows
-from crabhook.ui.text.layout import Item, Line, Sheet, framed
+from crabhook.ui.text.layout import Item, Line, Page, Sheet, framed
 from crabhook.ui.text.safe import TAB
 from crabhook.ui.text.width import Speller, cells, clip
 
@@ -215,31 +215,12 @@ def _below(text: str, sheet: Sheet, style: str) -> Iterator[Line]:
             yield [("", _INDENT), *row]
 
 
-@dataclass(frozen=True, slots=True)
-class ReviewContent:
-    """Exactly what would be sent, read from the merged input itself."""
+def review_page(card: Card, form: Form) -> Page:
+    """Return exactly what would be sent, read from the merged input itself."""
 
-    card: Card
-    form: Form
-
-    @property
-    def key(self) -> Hashable:
-        """The review of which card."""
-        return self.card.number, "review"
-
-    @property
-    def count(self) -> int:
-        """One item: it is read as a whole."""
-        return 1
-
-    def item(self, _place: int) -> Item:
-        """Return the review."""
-        key = (self.card.number, "review", repr(self.form.answers()))
-        return Item(key, self._rows)
-
-    def _rows(self, sheet: Sheet) -> Iterator[Line]:
+    def rows(sheet: Sheet) -> Iterator[Line]:
         try:
-            merged = self.form.updated_input()
+            merged = form.updated_input()
         except QuestionError as error:
             yield [("warning", f" these answers cannot be sent: {sheet.spell(str(error))}")]
             return
@@ -248,22 +229,26 @@ class ReviewContent:
             return
         yield [("heading", " these answers will be sent:")]
         answers, remarks = _texts(merged, "answers"), _texts(merged, "annotations")
-        for place, question in enumerate(self.form.questions):
+        for place, question in enumerate(form.questions):
             said, remark = answers.pop(question.text, None), remarks.pop(question.text, None)
-            yield from self._one(place, said, remark, sheet)
+            yield from _answer_rows(question, place, said, remark, sheet)
         for key, value in answers.items():
             yield from _foreign(key, value, sheet)
 
-    def _one(self, place: int, said: Value, remark: Value, sheet: Sheet) -> Iterator[Line]:
-        question = self.form.questions[place]
-        yield [("label", f" ({place + 1}) "), ("dim", brief(question.text, sheet.spell))]
-        if said is None:
-            yield [("dim", f"{_INDENT}no answer")]
-        else:
-            yield from _below(_as_text(said), sheet, "chosen")
-        notes = remark.get("notes") if isinstance(remark, dict) else None
-        if notes:
-            yield from _below(f"note: {_as_text(notes)}", sheet, "")
+    return Page((card.number, "review"), lambda: repr(form.answers()), rows)
+
+
+def _answer_rows(
+    question: Question, place: int, said: Value, remark: Value, sheet: Sheet
+) -> Iterator[Line]:
+    yield [("label", f" ({place + 1}) "), ("dim", brief(question.text, sheet.spell))]
+    if said is None:
+        yield [("dim", f"{_INDENT}no answer")]
+    else:
+        yield from _below(_as_text(said), sheet, "chosen")
+    notes = remark.get("notes") if isinstance(remark, dict) else None
+    if notes:
+        yield from _below(f"note: {_as_text(notes)}", sheet, "")
 
 
 def _foreign(key: str, value: Value, sheet: Sheet) -> Iterator[Line]:

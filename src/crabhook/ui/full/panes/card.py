@@ -7,7 +7,6 @@ and a content that fits what it asks.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -16,14 +15,14 @@ from crabhook.ui.cards.summary import agent_label, brief, session_label, tool_la
 from crabhook.ui.full.dialogs.edit import EditContent
 from crabhook.ui.full.dialogs.mcp_form import FillContent
 from crabhook.ui.full.dialogs.mcp_form_state import is_link
-from crabhook.ui.full.dialogs.plan import ChangesContent, NotesContent
+from crabhook.ui.full.dialogs.plan import NotesContent, changes_page
 from crabhook.ui.full.dialogs.prompts import MenuContent
-from crabhook.ui.full.dialogs.question import FormContent, ReviewContent
+from crabhook.ui.full.dialogs.question import FormContent, review_page
 from crabhook.ui.full.filters import Mode
 from crabhook.ui.full.keys import TABLE
 from crabhook.ui.full.panes.request import TextContent, request_rows
 from crabhook.ui.text.code import plain_rows
-from crabhook.ui.text.layout import Detail, Item, Line, Sheet, ends, framed
+from crabhook.ui.text.layout import Detail, Item, Line, Page, Sheet, ends, framed
 from crabhook.ui.text.safe import hidden
 from crabhook.ui.text.width import Speller, cells, clip, wrapped
 
@@ -163,28 +162,11 @@ LONGEST = 4096  # letters of an address that is taken apart; a longer one is onl
 _USUAL = {"http": 80, "https": 443}
 
 
-@dataclass(frozen=True, slots=True)
-class LinkContent:
-    """The address, what is to be known of it, then the request in full."""
+def link_page(card: Card) -> Page:
+    """Return the address, what is to be known of it, then the request in full."""
 
-    card: Card
-
-    @property
-    def key(self) -> Hashable:
-        """The address of which card."""
-        return self.card.number, "address", tuple(leg.id for leg in self.card.requests)
-
-    @property
-    def count(self) -> int:
-        """One item: it is read as a whole."""
-        return 1
-
-    def item(self, _place: int) -> Item:
-        """Return the address and the request."""
-        return Item(self.key, self._rows)
-
-    def _rows(self, sheet: Sheet) -> Iterator[Line]:
-        event = self.card.event
+    def rows(sheet: Sheet) -> Iterator[Line]:
+        event = card.event
         server = brief(event.text("mcp_server_name"), sheet.spell) or "an MCP server"
         yield [("label", f"{server} asks to open this address:")]
         url = event.text("url")
@@ -197,7 +179,9 @@ class LinkContent:
         yield [("dim", "accept lets the agent go on; nothing is opened on this machine by it")]
         yield []
         yield [("label", "the request in full")]
-        yield from request_rows(self.card, sheet)
+        yield from request_rows(card, sheet)
+
+    return Page((card.number, "address", tuple(leg.id for leg in card.requests)), lambda: (), rows)
 
 
 def _sentence(style: str, said: str, sheet: Sheet) -> Iterator[Line]:
@@ -244,10 +228,10 @@ def card_content(screen: Screen, card: Card) -> Content:
     """Return the way to show the selected card that fits what it asks."""
     if (form := screen.form) is not None:
         if screen.focus.mode is Mode.REVIEW:
-            return ReviewContent(card, form)
+            return review_page(card, form)
         return FormContent(card, form, focused=screen.focus.mode is Mode.FORM)
     if is_link(card.event):
-        return LinkContent(card)
+        return link_page(card)
     if (filling := screen.filling) is not None:
         return FillContent(card, filling, focused=screen.focus.mode is Mode.FILL)
     plan = screen.plan
@@ -260,7 +244,7 @@ def _plan_content(screen: Screen, card: Card, plan: PlanNotes) -> Content | None
     if screen.focus.mode is Mode.NOTES:
         return NotesContent(card, plan)
     if screen.work.plans.comparing == card.number and (before := screen.work.plans.before(card)):
-        return ChangesContent(card, before, plan.plan)
+        return changes_page(card, before, plan.plan)
     return None
 
 

@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 
 from crabhook.broker.cards import Card
 from crabhook.model.decision import Decision, Verdict
-from crabhook.ui.full.dialogs.edit import DifferenceContent, Edit, EditContent
+from crabhook.ui.full.dialogs.edit import Edit, EditContent, difference_page
 from crabhook.ui.full.text_input import TEXT_KEYS, TextInput
-from crabhook.ui.text.layout import Line, Sheet, line_cells
+from crabhook.ui.text.layout import Line, Page, Sheet, line_cells
 from crabhook.ui.text.safe import safe
 from tests.support.sitting import Sitting
 
@@ -30,7 +30,7 @@ def editing(text: str) -> Edit:
     return Edit(CARD, "input", text, TextInput(text), lambda _: Decision(Verdict.ALLOW), str)
 
 
-def lines(content: EditContent | DifferenceContent) -> list[Line]:
+def lines(content: EditContent | Page) -> list[Line]:
     return [line for place in range(content.count) for line in content.item(place).rows(SHEET)]
 
 
@@ -72,7 +72,9 @@ def test_a_line_is_another_item_when_it_or_the_cursor_in_it_changes() -> None:
 
 
 def test_a_difference_takes_out_and_puts_in_and_is_another_when_it_changes() -> None:
-    one = DifferenceContent(1, "command", "ls\x1b", "ls -l")
+    edit = editing("ls\x1b")
+    edit.subject = "command"
+    one = difference_page(edit, "ls -l")
     rows = ["".join(text for _, text in line) for line in lines(one)]
     assert rows == ["the command as it will be sent", "│ - ls␛", "│ + ls -l"]
-    assert one.key != DifferenceContent(1, "command", "ls\x1b", "ls -a").key
+    assert one.key != difference_page(edit, "ls -a").key

@@ -7,7 +7,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crabhook.ui.full.dialogs.question import FormContent, ReviewContent, tab_line
+from crabhook.ui.full.dialogs.question import FormContent, review_page, tab_line
 from crabhook.ui.full.dialogs.question_state import Form
 from crabhook.ui.text.layout import Content, Sheet
 from crabhook.ui.text.safe import safe
@@ -114,7 +114,7 @@ def test_the_review_shows_what_will_be_sent_and_what_will_not() -> None:
     form.go(+1)
     form.choose(1)
     form.note("why not")
-    assert rows(ReviewContent(sitting.card, form)) == [
+    assert rows(review_page(sitting.card, form)) == [
         " these answers will be sent:",
         " (1) Which library?",
         "      no answer",
@@ -129,7 +129,7 @@ def test_answers_the_agent_put_there_itself_are_never_pass_for_the_operators() -
     sitting, form = opened(forged)
     form.go(+1)
     form.choose(0)
-    shown = "\n".join(rows(ReviewContent(sitting.card, form)))
+    shown = "\n".join(rows(review_page(sitting.card, form)))
     assert "pydantic" not in shown
     assert "answer to no question here" in shown
     assert "Delete it?: yes" in shown
@@ -137,7 +137,7 @@ def test_answers_the_agent_put_there_itself_are_never_pass_for_the_operators() -
 
 def test_an_empty_review_says_that_nothing_would_be_sent() -> None:
     sitting, form = opened()
-    assert "nothing is answered yet" in rows(ReviewContent(sitting.card, form))[0]
+    assert "nothing is answered yet" in rows(review_page(sitting.card, form))[0]
 
 
 @given(st.text(max_size=40), st.text(max_size=60), st.text(max_size=60), st.integers(20, 80))
@@ -150,7 +150,7 @@ def test_no_row_is_unsafe(label: str, description: str, preview: str, columns: i
     sheet = Sheet(columns, safe)
     for content in (
         FormContent(sitting.card, form, focused=True),
-        ReviewContent(sitting.card, form),
+        review_page(sitting.card, form),
     ):
         for place in range(content.count):
             for line in content.item(place).rows(sheet):

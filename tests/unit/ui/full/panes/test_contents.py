@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from crabhook.ui.full.dialogs.bulk import BundleContent
-from crabhook.ui.full.dialogs.edit import DifferenceContent, EditContent
+from crabhook.ui.full.dialogs.edit import EditContent
 from crabhook.ui.full.dialogs.prompts import MenuContent, Statement
 from crabhook.ui.full.panes.card import OVER_THE_CARD, HelpContent, content_of
 from crabhook.ui.full.panes.request import TextContent
-from crabhook.ui.text.layout import Content
+from crabhook.ui.text.layout import Content, Page
 from tests.support.sitting import Sitting
 
 
@@ -22,7 +22,7 @@ from tests.support.sitting import Sitting
         (["?"], HelpContent),
         (["O"], MenuContent),
         (["e"], EditContent),
-        (["e", "x", "c-s"], DifferenceContent),
+        (["e", "x", "c-s"], Page),
         (["space", "a"], BundleContent),
         (["b", "enter"], Statement),
     ],

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from crabhook.ui.full.panes.card import LinkContent
+from crabhook.ui.full.panes.card import link_page
 from crabhook.ui.text.layout import Sheet
 from crabhook.ui.text.safe import safe
 from tests.support.sitting import Sitting
@@ -16,7 +16,7 @@ def shown(url: Any) -> str:
     sitting = Sitting()
     event = {"hook_event_name": "Elicitation", "session_id": "s", "cwd": "/", "mode": "url"}
     sitting.desk.ask({**event, "mcp_server_name": "pay", "url": url, "message": "Sign in."})
-    lines = LinkContent(sitting.card).item(0).rows(Sheet(400, safe))
+    lines = link_page(sitting.card).item(0).rows(Sheet(400, safe))
     text = "\n".join("".join(said for _, said in line) for line in lines)
     return text.partition("the request in full")[0]
 
