@@ -1,6 +1,8 @@
 import asyncio
 import os
 import re
+import subprocess
+import sys
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -518,3 +520,15 @@ async def test_what_is_wrong_with_the_rules_is_printed_at_the_start_and_with_eve
         assert await sits.type("list") == [wrong, "· nothing waits"]
         desk.wrong.clear()
         assert await sits.type("list") == ["· nothing waits"]
+
+
+@pytest.mark.process
+def test_the_plain_desk_starts_without_the_full_screens_libraries() -> None:
+    code = (
+        "import sys, crabhook.ui.plain.desk, crabhook.ui.terminal\n"
+        "print(*sorted({'prompt_toolkit', 'pygments'} & sys.modules.keys()))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=30
+    )
+    assert done.stdout.split() == []
