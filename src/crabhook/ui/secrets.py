@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from itertools import islice
 from operator import attrgetter
 from typing import NamedTuple
 
@@ -28,6 +29,7 @@ _SHORTEST = 4  # letters of a text that can hold a secret
 _REMEMBERED = 2048  # lines whose secrets are known for a while: a screen draws them again and again
 _LONGEST = 2048  # letters of such a line
 _BEFORE = 600  # letters looked at before a word
+_USES = 50  # of a variable that are looked at
 _ROUNDS = 8  # what is covered can bring another secret to light; it seldom takes a second
 
 # Letters of a value: nothing that separates words or that a shell reads as more than itself.
@@ -40,6 +42,7 @@ _OPERATORS = ";|&(){}`\n"
 _OPERATOR = re.compile(r"[;|&<>()\n]")
 _NAME = re.compile(r"\w+")
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
+_EMPTY = re.compile(r"^(?!-).*\w=$")
 # Words behind which another word is a program, or what a program runs.
 _RUNNERS = frozenset(
     [
@@ -152,20 +155,47 @@ def _may_run(text: str, span: Span) -> bool:
     """Whether a shell could take the secret for a program, or for a part of its name."""
     if span.shown or span.kind == PRIVATE_KEY:
         return not span.shown
-    start, least = span.start, max(0, span.start - _BEFORE)
-    while start > least and text[start - 1] not in _BLANKS and text[start - 1] not in _OPERATORS:
-        start -= 1
+    start = _word_start(text, span.start)
     glued = text[start : span.start].strip(_QUOTES)
     by_shape = span.kind == RANDOM
     if glued and not (by_shape and not set(glued) & set("=:@")):
-        return False
-    begun = max(text.rfind(operator, least, start) for operator in _OPERATORS) + 1
-    words = text[max(begun, least) : start].split()
-    while words and _ASSIGNMENT.match(words[-1]):
+        assigned = _ASSIGNMENT.fullmatch(glued)
+        return assigned is not None and _is_run(text, assigned[0][:-1])
+    words = _words_before(text, start)
+    if words and _EMPTY.search(words[-1]):
+        return True  # `TOKEN= x` assigns nothing, and runs x
+    while words and (_ASSIGNMENT.match(words[-1]) or (by_shape and set(words[-1]) & set("<>"))):
         words.pop()
     if not words:
         return not _stands_alone(text, span)
     return not _RUNNERS.isdisjoint(words) if by_shape else words[-1] in _RUNNERS
+
+
+def _is_run(text: str, variable: str) -> bool:
+    """Whether a program's name is taken from the variable somewhere in the text."""
+    places = re.finditer(rf"\$\{{?{variable}\b", text)
+    for found in islice(places, _USES):
+        words = _words_before(text, _word_start(text, found.start()))
+        while words and _ASSIGNMENT.match(words[-1]):
+            words.pop()
+        if not words or words[-1] in _RUNNERS:
+            return True
+    return next(places, None) is not None
+
+
+def _word_start(text: str, start: int) -> int:
+    """Return where the blank-separated word begins that goes on at `start`."""
+    least = max(0, start - _BEFORE)
+    while start > least and text[start - 1] not in _BLANKS and text[start - 1] not in _OPERATORS:
+        start -= 1
+    return start
+
+
+def _words_before(text: str, start: int) -> list[str]:
+    """Return the words of a simple command before the one that begins at `start`."""
+    least = max(0, start - _BEFORE)
+    begun = max(text.rfind(operator, least, start) for operator in _OPERATORS) + 1
+    return text[max(begun, least) : start].split()
 
 
 def _stands_alone(text: str, span: Span) -> bool:

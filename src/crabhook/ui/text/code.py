@@ -18,7 +18,7 @@ from pygments.token import Token, _TokenType
 from crabhook.model.jsontext import Value, literal
 from crabhook.ui.text.layout import Line, Span
 from crabhook.ui.text.safe import TAB
-from crabhook.ui.text.width import Mask, Speller, cells, in_pieces, lines_of, spelling_of, wrapped
+from crabhook.ui.text.width import Mask, Speller, cells, lines_of, spelling_of, wrapped
 
 LONGEST = 8_000  # letters that are coloured; a lexer's time may grow faster than the text
 
@@ -62,8 +62,8 @@ def plain_rows(
 
 def _coloured(text: str, lexer: Lexer, columns: int, spell: Speller) -> Iterator[tuple[bool, Line]]:
     if isinstance(spell, Mask):
-        text = spell.unspelt(text)  # whole, so that it is known which quotes are open
-    said = "\n".join(map(in_pieces(spell), (line.replace("\t", TAB) for line in lines_of(text))))
+        text, spell = spell.apart(text)  # whole, so that it is known which quotes are open
+    said = "\n".join(spell(line.replace("\t", TAB)) for line in lines_of(text))
     for line in _split(_tokens(said, lexer)):
         for place, row in enumerate(wrap_line(line, columns)):
             yield place == 0, row

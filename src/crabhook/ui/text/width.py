@@ -145,9 +145,9 @@ class Mask:
         """Return a piece of a longer text spelt, the secrets in it covered."""
         return self.spell(masked(text, self.cover, begins=False))
 
-    def unspelt(self, text: str) -> str:
-        """Return `text` with its secrets covered; its lines can then be spelt one by one."""
-        return masked(text, self.cover)
+    def apart(self, text: str) -> tuple[str, Speller]:
+        """Return `text` covered as a whole, and how its lines are then spelt."""
+        return masked(text, self.cover), self.spell
 
     def whole(self, text: str) -> str:
         """Return all of `text` covered, as the value of a field that names a secret is."""
