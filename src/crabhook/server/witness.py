@@ -1,4 +1,4 @@
-"""Who watches a runner and is no screen: it hears of all that is done, and has no part in it."""
+"""What watches a runner and is no screen: it hears of all that is done, and has no part in it."""
 
 from collections.abc import Sequence
 
@@ -6,9 +6,9 @@ from crabhook.broker.messages import Effect, Fact, Refusal
 
 
 class Witness:
-    """One that takes no note of anything; what counts takes its place (`server.tally`).
+    """A witness that takes no note of anything; `server.metrics.tally` counts in its place.
 
-    What it is told may be hostile, and must not be changed.
+    The facts and effects that it hears of may be hostile, and must not be changed.
     """
 
     def __repr__(self) -> str:
