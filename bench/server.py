@@ -24,7 +24,7 @@ from crabhook.server.grpc.permission import PermissionPort
 from crabhook.server.http.listener import NAMED, Opening, open_http
 from crabhook.server.intake import AnonymousIntake
 from crabhook.server.localdesk import LocalDesk
-from crabhook.server.ndjson.bridge import Entrance, open_bridge
+from crabhook.server.ndjson.bridge import BridgeIntake, open_bridge
 from crabhook.server.runner import Runner
 from crabhook.server.token import load_or_make
 
@@ -76,12 +76,12 @@ async def serve(folder: Path) -> None:
     operator = PromptOperator(LocalDesk(runner, OWNER))
     token = load_or_make(folder / TOKEN)
     service = PermissionPort(runner, wait=WAIT, token=token)
-    entrance = Entrance(runner, wait=WAIT)
+    intake = BridgeIntake(runner, wait=WAIT)
     way = AnonymousIntake(runner, wait=WAIT, named=NAMED)
     addresses = (default_address(), TcpAddress("127.0.0.1", 0))
     async with (
         open_port(service, addresses, Tls(folder / CERTIFICATE, folder / KEY)) as bound,
-        open_bridge(entrance, f"unix:{folder / BRIDGE}"),
+        open_bridge(intake, f"unix:{folder / BRIDGE}"),
         open_http(Opening("127.0.0.1:0", token), runner, way) as http,
     ):
         say("ready", *(str(place).rpartition(":")[2] for place in (bound[1], http)))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from crabhook.platforms import PLATFORMS
 from crabhook.server.address import UnixAddress
-from crabhook.server.ndjson.bridge import Entrance, open_bridge
+from crabhook.server.ndjson.bridge import BridgeIntake, open_bridge
 from crabhook.server.runner import Runner
 from tests.support.port import BASH, SOON, Opened, short_folder
 
@@ -66,8 +66,8 @@ async def opened_bridge(*, wait: float = 60.0) -> AsyncIterator[Opened]:
     """Open a bridge on a socket of its own; nothing waits any more at the end."""
     with short_folder() as folder:
         runner = Runner(PLATFORMS)
-        entrance = Entrance(runner, wait=wait)
-        async with open_bridge(entrance, f"unix:{folder}/s") as address:
+        intake = BridgeIntake(runner, wait=wait)
+        async with open_bridge(intake, f"unix:{folder}/s") as address:
             port = Opened(runner, (address,))
             stop = runner.subscribe(port.hears)
             try:

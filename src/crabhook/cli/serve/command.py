@@ -39,7 +39,7 @@ from crabhook.server.grpc.presence import PresencePort
 from crabhook.server.health import Health, HealthPort
 from crabhook.server.intake import AnonymousIntake
 from crabhook.server.law import Law
-from crabhook.server.ndjson.bridge import Entrance, with_bridge
+from crabhook.server.ndjson.bridge import BridgeIntake, with_bridge
 from crabhook.server.offers import Offers
 from crabhook.server.runner import Runner
 from crabhook.server.service.activation import address_of, inherited, open_behind
@@ -175,8 +175,8 @@ async def _serve(settings: Settings) -> None:
         await runner.restore()  # before any hook can come back
         service = PermissionPort(runner, wait=settings.wait, token=token)
         port = _port(runner, service, sockets or addresses, token, settings)
-        entrance = Entrance(runner, wait=settings.wait)
-        bridged = with_bridge(port, entrance, settings.ndjson)
+        intake = BridgeIntake(runner, wait=settings.wait)
+        bridged = with_bridge(port, intake, settings.ndjson)
         doors = _with_http(bridged, runner, metrics, token or "", settings)
         await _work(runner, law, doors, manager, settings)
     finally:

@@ -31,36 +31,25 @@ from crabhook.server.runner import Runner
 from crabhook.server.unix_socket import SocketFile, peer_of
 
 
-class Entrance:
-    """Takes requests in.
+class BridgeIntake(AnonymousIntake):
+    """Takes the bridge's requests in.
 
-    `wait` is how long one may wait for the operator, seconds: an envelope does
+    `wait` is how long a request may wait for the operator, seconds: an envelope does
     not say how long its forwarder will.
     """
 
     def __init__(self, runner: Runner, *, wait: float) -> None:
-        self._way = AnonymousIntake(runner, wait=wait, named="harness bridge")
+        super().__init__(runner, wait=wait, named="harness bridge")
 
-    def __repr__(self) -> str:
-        return f"<Entrance {self._way!r}>"
-
-    async def enter(self, envelope: Envelope, origin: Origin, size: int) -> Place:
+    async def take(self, envelope: Envelope, origin: Origin, size: int) -> Place:
         """Take a request of `size` bytes in.  Raises PayloadError or RefusedError.
 
         A forwarder's request id means something on its own connection only.
         """
-        event = self._way.read(envelope.payload)
+        event = self.read(envelope.payload)
         if differs := envelope.differs(event):
-            self._way.observe(event, differs)
-        return await self._way.enter(event, origin, size)
-
-    def taken(self, place: Place) -> None:
-        """Note that a forwarder's connection has taken a request's answer."""
-        self._way.taken(place)
-
-    def complain(self, what: str) -> None:
-        """Show the operator what a forwarder did wrong."""
-        self._way.complain(what)
+            self.observe(event, differs)
+        return await self.enter(event, origin, size)
 
 
 _LOG = logging.getLogger(__name__)
@@ -74,12 +63,12 @@ class Connection:
 
     def __init__(
         self,
-        entrance: Entrance,
+        intake: BridgeIntake,
         reader: asyncio.StreamReader,
         writer: asyncio.StreamWriter,
         origin: Origin,
     ) -> None:
-        self._entrance, self._origin = entrance, origin
+        self._intake, self._origin = intake, origin
         self._reader, self._writer = reader, writer
         self._turn = asyncio.Lock()
         self._waiting: dict[str, asyncio.Task[None]] = {}
@@ -115,7 +104,7 @@ class Connection:
         except asyncio.IncompleteReadError as error:
             if error.partial:
                 what = f"a line of {len(error.partial)} bytes has no end and was not followed"
-                self._entrance.complain(what)
+                self._intake.complain(what)
         except asyncio.LimitOverrunError:
             await self._refuse(f"a line is longer than {LONGEST_LINE} bytes", None)
         return b""
@@ -136,7 +125,7 @@ class Connection:
 
     async def _enter(self, envelope: Envelope, size: int) -> None:
         try:
-            place = await self._entrance.enter(envelope, self._origin, size)
+            place = await self._intake.take(envelope, self._origin, size)
         except PayloadError as error:
             await self._refuse(f"unreadable hook input: {error}", envelope.request_id)
         except RefusedError as error:
@@ -151,7 +140,7 @@ class Connection:
         """Tell both sides that a line was not followed; under no id that is yet to be answered."""
         whose = None if request_id in self._waiting else request_id
         self._faults += whose is None
-        self._entrance.complain(why)
+        self._intake.complain(why)
         await self._send(whose, no_opinion(why))
 
     def _wait_in(self, request_id: str, place: Place) -> None:
@@ -175,7 +164,7 @@ class Connection:
         except RefusedError as error:
             reply = no_opinion(str(error))
         await self._send(request_id, reply)
-        self._entrance.taken(place)
+        self._intake.taken(place)
 
     async def _send(self, request_id: str | None, reply: Reply) -> None:
         """Write an answer; raise ConnectionError when the other end does not take it.
@@ -189,25 +178,25 @@ class Connection:
                     await self._writer.drain()
             except TimeoutError:
                 self._writer.transport.abort()
-                self._entrance.complain("an answer was not read in time; the connection is closed")
+                self._intake.complain("an answer was not read in time; the connection is closed")
                 raise ConnectionAbortedError from None
 
 
 @asynccontextmanager
 async def with_bridge(
-    port: AbstractAsyncContextManager[Sequence[Address]], entrance: Entrance, address: str | None
+    port: AbstractAsyncContextManager[Sequence[Address]], intake: BridgeIntake, address: str | None
 ) -> AsyncIterator[Sequence[Address]]:
     """Open a port, and the bridge beside it where an address is given; yields where both listen."""
     async with port as bound:
         if address is None:
             yield bound
             return
-        async with open_bridge(entrance, address) as place:
+        async with open_bridge(intake, address) as place:
             yield (*bound, place)
 
 
 @asynccontextmanager
-async def open_bridge(entrance: Entrance, address: str) -> AsyncIterator[Address]:
+async def open_bridge(intake: BridgeIntake, address: str) -> AsyncIterator[Address]:
     """Serve the bridge on `unix:PATH` while the context lasts; yields that address.
 
     Raises AddressError or SocketTakenError.
@@ -215,7 +204,7 @@ async def open_bridge(entrance: Entrance, address: str) -> AsyncIterator[Address
     place = parse_address(address)
     if not isinstance(place, UnixAddress):
         raise AddressError(f"{address!r}: the harness bridge listens on unix:PATH alone")
-    bridge = Bridge(entrance)
+    bridge = Bridge(intake)
     with SocketFile(place.path), _bound(place) as line:
         server = await asyncio.start_unix_server(
             bridge.accept, sock=line, limit=LONGEST_LINE, backlog=BACKLOG
@@ -244,8 +233,8 @@ def _bound(place: UnixAddress) -> socket.socket:
 class Bridge:
     """The connections that are open."""
 
-    def __init__(self, entrance: Entrance) -> None:
-        self._entrance = entrance
+    def __init__(self, intake: BridgeIntake) -> None:
+        self._intake = intake
         self._open: dict[asyncio.Task[None], Connection] = {}
 
     def __repr__(self) -> str:
@@ -255,10 +244,10 @@ class Bridge:
         """Begin to follow a connection, if its user may ask here."""
         peer = peer_of(writer.get_extra_info("socket"))
         if not peer.is_ours:
-            self._entrance.complain(f"process {peer.pid} of user {peer.uid} was turned away")
+            self._intake.complain(f"process {peer.pid} of user {peer.uid} was turned away")
             writer.transport.abort()
             return
-        connection = Connection(self._entrance, reader, writer, peer.origin)
+        connection = Connection(self._intake, reader, writer, peer.origin)
         task = asyncio.ensure_future(connection.follow())
         self._open[task] = connection
         task.add_done_callback(self._ended)

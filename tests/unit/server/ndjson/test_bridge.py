@@ -12,7 +12,7 @@ from crabhook.model.decision import Decision, Verdict
 from crabhook.platforms import PLATFORMS
 from crabhook.server.address import Address, AddressError, TcpAddress, UnixAddress
 from crabhook.server.ndjson import bridge as module
-from crabhook.server.ndjson.bridge import Entrance, open_bridge, with_bridge
+from crabhook.server.ndjson.bridge import BridgeIntake, open_bridge, with_bridge
 from crabhook.server.runner import Runner
 from crabhook.server.unix_socket import Peer, SocketTakenError
 from tests.support.bridge import envelope, line_to, notes, opened_bridge
@@ -22,8 +22,8 @@ from tests.support.seat import seat
 HERE = TcpAddress("127.0.0.1", 1)
 
 
-def entrance() -> Entrance:
-    return Entrance(Runner(PLATFORMS), wait=60)
+def intake() -> BridgeIntake:
+    return BridgeIntake(Runner(PLATFORMS), wait=60)
 
 
 @asynccontextmanager
@@ -45,9 +45,9 @@ async def test_a_dead_servers_socket_is_taken_over_and_a_live_ones_is_not() -> N
         path = Path(folder, "s")
         with module._bound(UnixAddress(path)):  # as a dead server leaves it
             pass
-        async with open_bridge(entrance(), f"unix:{path}"):
+        async with open_bridge(intake(), f"unix:{path}"):
             with pytest.raises(SocketTakenError, match="already listens"):
-                async with open_bridge(entrance(), f"unix:{path}"):
+                async with open_bridge(intake(), f"unix:{path}"):
                     pass
             reader, writer = await asyncio.open_unix_connection(path)
             writer.close()
@@ -57,18 +57,18 @@ async def test_a_dead_servers_socket_is_taken_over_and_a_live_ones_is_not() -> N
 @pytest.mark.parametrize("address", ["127.0.0.1:7", "nonsense", "unix:", "unix:" + "x" * 200])
 async def test_anything_but_a_unix_socket_is_refused(address: str) -> None:
     with pytest.raises(AddressError):
-        async with open_bridge(entrance(), address):
+        async with open_bridge(intake(), address):
             pass
 
 
 async def test_without_an_address_there_is_no_bridge() -> None:
-    async with with_bridge(port_of_its_own(), entrance(), None) as bound:
+    async with with_bridge(port_of_its_own(), intake(), None) as bound:
         assert tuple(bound) == (HERE,)
 
 
 async def test_with_one_it_stands_beside_the_port() -> None:
     with short_folder() as folder:
-        async with with_bridge(port_of_its_own(), entrance(), f"unix:{folder}/s") as bound:
+        async with with_bridge(port_of_its_own(), intake(), f"unix:{folder}/s") as bound:
             assert tuple(bound) == (HERE, UnixAddress(Path(folder, "s")))
 
 
@@ -97,7 +97,7 @@ async def test_who_never_leaves_does_not_keep_the_server_from_ending(
     monkeypatch.setattr(module, "GRACE", 0.05)
     runner = Runner(PLATFORMS)
     with short_folder() as folder:
-        way = Entrance(runner, wait=60)
+        way = BridgeIntake(runner, wait=60)
         async with open_bridge(way, f"unix:{folder}/s"):
             reader, writer = await asyncio.open_unix_connection(f"{folder}/s")
             writer.write(b'{"request_id":"r","payload":{"hook_event_name":"PreToolUse"}}\n')

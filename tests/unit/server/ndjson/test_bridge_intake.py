@@ -11,7 +11,7 @@ from crabhook.model.event import Event
 from crabhook.model.request import Origin, Stance
 from crabhook.platforms import PLATFORMS
 from crabhook.server.intake import LONG
-from crabhook.server.ndjson.bridge import Entrance
+from crabhook.server.ndjson.bridge import BridgeIntake
 from crabhook.server.ndjson.envelope import Envelope
 from crabhook.server.runner import Runner
 from tests.support.seat import seat
@@ -21,13 +21,13 @@ STOP = b'{"hook_event_name":"Stop","session_id":"s"}'
 ANN = Origin("laptop", 7, "ann")
 
 
-def entrance(runner: Runner, wait: float = 60.0) -> Entrance:
-    return Entrance(runner, wait=wait)
+def intake(runner: Runner, wait: float = 60.0) -> BridgeIntake:
+    return BridgeIntake(runner, wait=wait)
 
 
 async def test_a_request_waits_at_the_gate_with_a_ticket_of_ours() -> None:
     runner = Runner(PLATFORMS)
-    place = await entrance(runner).enter(Envelope("theirs", BASH), ANN, 90)
+    place = await intake(runner).take(Envelope("theirs", BASH), ANN, 90)
     (card,) = runner.waiting()
     (request,) = card.requests
     assert request == place.request
@@ -39,8 +39,8 @@ async def test_a_request_waits_at_the_gate_with_a_ticket_of_ours() -> None:
 
 async def test_one_id_twice_is_two_requests() -> None:
     runner = Runner(PLATFORMS)
-    way = entrance(runner)
-    one, other = [await way.enter(Envelope("same", BASH), ANN, 90) for _ in range(2)]
+    way = intake(runner)
+    one, other = [await way.take(Envelope("same", BASH), ANN, 90) for _ in range(2)]
     assert one.request.id != other.request.id
     assert one.request.secret != other.request.secret
     runner.close()
@@ -49,13 +49,13 @@ async def test_one_id_twice_is_two_requests() -> None:
 async def test_an_input_nobody_can_read_is_not_taken_in() -> None:
     runner = Runner(PLATFORMS)
     with pytest.raises(PayloadError):
-        await entrance(runner).enter(Envelope("r", b"{}"), ANN, 2)
+        await intake(runner).take(Envelope("r", b"{}"), ANN, 2)
     assert not runner.feed()
 
 
 async def test_copies_that_contradict_are_told_and_do_not_count() -> None:
     runner = Runner(PLATFORMS)
-    await entrance(runner).enter(Envelope("r", STOP, "another", "PreToolUse"), ANN, 50)
+    await intake(runner).take(Envelope("r", STOP, "another", "PreToolUse"), ANN, 50)
     told = [entry.text for entry in runner.feed()]
     assert '"PreToolUse"' in told[0]
     assert '"another"' in told[0]
@@ -79,15 +79,15 @@ async def test_what_is_judged_is_judged_before_it_is_taken_in(
         seen.append((event.name, long, len(runner.feed()) + len(runner.waiting())))
 
     runner = Runner(PLATFORMS, judge=judge)
-    await entrance(runner).enter(Envelope("r", payload), ANN, size)
+    await intake(runner).take(Envelope("r", payload), ANN, size)
     assert seen == [(*one, 0) for one in judged]
     runner.close()
 
 
 async def test_only_an_operators_answer_is_noted_as_taken() -> None:
     runner = Runner(PLATFORMS)
-    way = entrance(runner)
-    place = await way.enter(Envelope("r", BASH), ANN, 90)
+    way = intake(runner)
+    place = await way.take(Envelope("r", BASH), ANN, 90)
     (card,) = runner.waiting()
     seat(runner).answer(card.number, Decision(Verdict.ALLOW))
     await place.wait()
@@ -95,12 +95,12 @@ async def test_only_an_operators_answer_is_noted_as_taken() -> None:
     found = runner.card(card.number)
     assert found is not None
     assert found.delivered
-    observed = await way.enter(Envelope("r", STOP), ANN, 50)
+    observed = await way.take(Envelope("r", STOP), ANN, 50)
     await asyncio.wait_for(observed.wait(), 1)
     way.taken(observed)  # which nobody waits to hear
 
 
 async def test_complaints_stand_in_the_feed() -> None:
     runner = Runner(PLATFORMS)
-    entrance(runner).complain("it talks nonsense")
+    intake(runner).complain("it talks nonsense")
     assert runner.feed()[-1].text == "harness bridge: it talks nonsense"
