@@ -9,6 +9,7 @@ import pytest
 from crabhook.cli import HELP, main, parser_of
 from crabhook.cli.commands import ACTIONS, COMMANDS, HOOK_OPTIONS, subcommands
 from crabhook.hook import _OPTIONS, Options
+from crabhook.platforms import PLATFORMS
 
 ROOT = Path(__file__).parents[3]
 
@@ -84,3 +85,8 @@ def test_help_of_a_command_is_that_commands_help(capsys: pytest.CaptureFixture[s
             main(words)
     first, *others = capsys.readouterr().out.split("usage: ")[1:]
     assert others == [first, first]
+
+
+def test_every_registered_agent_is_named_where_a_hook_is_told_whose_it_is() -> None:
+    _, told = HOOK_OPTIONS["--platform NAME"]
+    assert f"whose hook it is: {', '.join(PLATFORMS)} (claude)" == told
