@@ -42,7 +42,10 @@ _CLOSERS = names("then elif else fi do done esac in }")
 _RESERVED = _OPENERS | _CLOSERS | {"!", "time"}
 # Words that zsh keeps for itself, or reads before it looks for a program.
 _ZSH_RESERVED = names("foreach end repeat nocorrect - always")
-_DASH_RUNS = re.compile(r"[ \t\n(!]*[A-Za-z_][A-Za-z0-9_]*[ \t\n;&|<>()]")
+# `((…))` that runs nothing where it is two groups, as in dash: a word that sets or counts.
+_RUNS_NOTHING_IN_DASH = re.compile(
+    r"[ \t\n]*(?:[A-Za-z_]\w*(?:\+\+|--|[-+*/%]?=[^\s;&|<>()`]*)|(?:\+\+|--)[A-Za-z_]\w*)[ \t\n]*"
+)
 _ENDS = ("", "\n", ";", "&", "|", ")")
 _NOTHING: frozenset[str] = frozenset()
 
@@ -222,7 +225,8 @@ def _command(line: Line, *, sure: bool) -> Command | None:
         line.at += 2
         start = line.at
         read_arithmetic(line, "))")
-        if _DASH_RUNS.match(line.text, start) or set("|&") & set(line.text[start : line.at]):
+        inside = line.text[start : line.at].removesuffix("))")
+        if not _RUNS_NOTHING_IN_DASH.fullmatch(inside):
             line.found.trouble("arithmetic with a word that is a command to dash")
         redirects.after_compound(line)
         return None
