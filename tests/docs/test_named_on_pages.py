@@ -1,4 +1,4 @@
-"""The options that the pages give to commands are those that the commands have."""
+"""What the pages name is there: options of commands, files of the program and of its tests."""
 
 import re
 from pathlib import Path
@@ -20,3 +20,29 @@ def test_every_option_that_a_page_gives_to_a_command_is_one(page: Path) -> None:
     for name, rest in COMMAND.findall(page.read_text(encoding="utf-8")):
         given = re.findall(r"(?<![\w-])--[a-z-]+", QUOTED.sub("", rest))
         assert set(given) <= known[name], f"crabhook {name}{rest}"
+
+
+PACKAGES = "|".join(
+    sorted(one.name for one in (ROOT / "src" / "crabhook").iterdir() if one.is_dir())
+)
+SHORT = re.compile(rf"(?<![\w/.-])((?:{PACKAGES})/[a-z_/]+\.py)\b")
+WHOLE = re.compile(r"(?<![\w/.-])((?:src|tests|bench|proto)/[\w/.-]+\.(?:py|proto|md|toml))\b")
+OF_OTHERS = {"CHANGELOG.md", "agreement.md"}
+"""Pages that name what was there once, and files of made-up projects."""
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_every_file_that_a_page_names_is_there(page: Path) -> None:
+    if page.name in OF_OTHERS:
+        return
+    text = page.read_text(encoding="utf-8")
+    named = {ROOT / name for name in WHOLE.findall(text) if "/AGENT/" not in name}
+    named |= {ROOT / "src" / "crabhook" / name for name in SHORT.findall(text)}
+    missing = sorted(str(one.relative_to(ROOT)) for one in named if not one.exists())
+    assert not missing, f"{page.name} names what is not there"
+
+
+def test_a_file_that_is_not_there_is_seen() -> None:
+    text = "`server/gone.py`, `src/crabhook/server/gone.py`, `tests/unit/hook/test_gone.py`"
+    assert SHORT.findall(text) == ["server/gone.py"]
+    assert len(WHOLE.findall(text)) == 2
