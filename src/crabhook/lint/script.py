@@ -6,7 +6,7 @@ known when the script runs.
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import Enum, StrEnum
 from typing import TypeAlias
 
@@ -76,19 +76,10 @@ class Shape:
                 yield place, literal
 
 
-@dataclass(frozen=True, slots=True)
-class Member:
-    """A key of an object, the place where it is written, and what it may be."""
-
-    key: str
-    place: Place
-    values: tuple[Shape, ...] = field(default=())
-
-
-def members(shape: Shape) -> Iterator[Member]:
-    """Yield the members of an object."""
+def members(shape: Shape) -> Iterator[tuple[str, Place]]:
+    """Yield the keys of an object, each with the place of its first value."""
     for key, values in (shape.members or {}).items():
-        yield Member(key, values[0].place, values)
+        yield key, values[0].place
 
 
 class Language(StrEnum):

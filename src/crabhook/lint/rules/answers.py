@@ -159,10 +159,10 @@ def misplaced(hook: Hook) -> Iterator[Remark]:
     """Find a key beside hookSpecificOutput that is only read inside it."""
     nested = (hook.protocol or protocols()["claude"]).nested - {"action"}
     for shape in hook.shapes():
-        for member in members(shape):
-            if member.key in nested:
-                told = f"`{member.key}` is only read inside hookSpecificOutput"
-                yield Remark(member.place, told)
+        for key, place in members(shape):
+            if key in nested:
+                told = f"`{key}` is only read inside hookSpecificOutput"
+                yield Remark(place, told)
 
 
 @script_rule(
@@ -185,11 +185,11 @@ def unread_on_event(hook: Hook) -> Iterator[Remark]:
             if len(named) != len(events) or not events:
                 continue
             read = frozenset().union(*(event.specific for event in events))
-            for member in members(specific):
-                if member.key not in read | {"hookEventName"}:
-                    told = f"{' and '.join(sorted(set(named)))} does not read `{member.key}`"
+            for key, place in members(specific):
+                if key not in read | {"hookEventName"}:
+                    told = f"{' and '.join(sorted(set(named)))} does not read `{key}`"
                     way = f"; it reads {_listed(read)}" if read else ""
-                    yield Remark(member.place, told + way)
+                    yield Remark(place, told + way)
 
 
 @script_rule(
@@ -235,9 +235,9 @@ def void_to_codex(hook: Hook) -> Iterator[Remark]:
     if not hook.is_for("codex"):
         return
     for shape in hook.shapes():
-        for member in members(shape):
-            if member.key not in _CODEX_TOP and member.key not in {"action", "message"}:
-                yield Remark(member.place, f"Codex knows no `{member.key}`")
+        for key, place in members(shape):
+            if key not in _CODEX_TOP and key not in {"action", "message"}:
+                yield Remark(place, f"Codex knows no `{key}`")
         for place, value in shape.texts("decision"):
             if value != "block":
                 yield Remark(place, f"decision {value!r} is not read by Codex: it is block")
@@ -282,9 +282,9 @@ def claudes_words_to_gemini(hook: Hook) -> Iterator[Remark]:
         return
     for shape in hook.shapes():
         for specific in shape.of(_SPECIFIC):
-            for member in members(specific):
-                if member.key in _CLAUDES_WORDS:
-                    yield Remark(member.place, f"Gemini CLI does not read `{member.key}`")
+            for key, place in members(specific):
+                if key in _CLAUDES_WORDS:
+                    yield Remark(place, f"Gemini CLI does not read `{key}`")
 
 
 def _listed(names: frozenset[str]) -> str:
