@@ -25,8 +25,8 @@ from crabhook.config import KINDS
 from crabhook.model.actor import OWNER
 from crabhook.model.request import Request
 from crabhook.platforms import PLATFORMS
-from crabhook.server.localdesk import LocalDesk
-from crabhook.server.runner import Runner
+from crabhook.server.core.local_desk import LocalDesk
+from crabhook.server.core.runner import Runner
 from crabhook.ui.full import app
 from crabhook.ui.options import Attention, CardKind, DeskOptions
 

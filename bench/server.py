@@ -19,13 +19,13 @@ from crabhook.model.actor import OWNER
 from crabhook.model.decision import Decision, Verdict
 from crabhook.platforms import PLATFORMS
 from crabhook.server.address import TcpAddress, Tls, default_address
+from crabhook.server.core.intake import AnonymousIntake
+from crabhook.server.core.local_desk import LocalDesk
+from crabhook.server.core.runner import Runner
 from crabhook.server.grpc.listener import open_port
 from crabhook.server.grpc.permission import PermissionPort
 from crabhook.server.http.listener import NAMED, Opening, open_http
-from crabhook.server.intake import AnonymousIntake
-from crabhook.server.localdesk import LocalDesk
 from crabhook.server.ndjson.bridge import BridgeIntake, open_bridge
-from crabhook.server.runner import Runner
 from crabhook.server.token import load_or_make
 
 TOKEN, CERTIFICATE, KEY, AUTHORITY = "token", "server.pem", "server.key", "ca.pem"

@@ -24,10 +24,10 @@ from crabhook.model.event import Event
 from crabhook.platforms import PLATFORMS
 from crabhook.policy.ruling import Ruling
 from crabhook.rulebook.files import RuleFiles
+from crabhook.server.core.intake import Intake
+from crabhook.server.core.law import Law
+from crabhook.server.core.runner import Runner
 from crabhook.server.grpc import codec
-from crabhook.server.intake import Intake
-from crabhook.server.law import Law
-from crabhook.server.runner import Runner
 from crabhook.store.change import Change
 from crabhook.store.opening import open_writer
 from crabhook.store.recorder import Recorder

@@ -5,9 +5,9 @@ import re
 from prometheus_client.parser import text_string_to_metric_families
 
 from crabhook.platforms import PLATFORMS
+from crabhook.server.core.runner import Runner
 from crabhook.server.health import SERVICES, WATCHES, Fitness
 from crabhook.server.metrics.collector import Metrics
-from crabhook.server.runner import Runner
 from tests.docs.metrics_table import PAGE, TOLD, WORDS, with_table
 
 TEXT = PAGE.read_text(encoding="utf-8")

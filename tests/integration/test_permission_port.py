@@ -14,9 +14,9 @@ from crabhook.model.event import Event
 from crabhook.model.request import Stance
 from crabhook.platforms import PLATFORMS
 from crabhook.platforms.rows import Held
-from crabhook.server import runner as runner_module
 from crabhook.server.address import Address, TcpAddress
-from crabhook.server.intake import LONG
+from crabhook.server.core import runner as runner_module
+from crabhook.server.core.intake import LONG
 from crabhook.v1 import permission_pb2 as pb
 from tests.support.port import (
     BASH,

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from tests.support.altered_server import alter
 
 if TYPE_CHECKING:
-    from crabhook.server.runner import Runner
+    from crabhook.server.core.runner import Runner
 
 
 SMALL_ONE, WHOLE = "small", "whole"
@@ -36,9 +36,9 @@ MEMORIES = (
     "crabhook.broker.pending.ANSWERS_KEPT",
     "crabhook.broker.recent._AGENTS_KEPT",
     "crabhook.rulebook.context.PROJECTS_KEPT",
-    "crabhook.server.bookkeeper._TOLD_KEPT",
-    "crabhook.server.law.PROJECTS_KEPT",
-    "crabhook.server.offers.KEPT",
+    "crabhook.server.core.journal_mapper._TOLD_KEPT",
+    "crabhook.server.core.law.PROJECTS_KEPT",
+    "crabhook.server.core.offers.KEPT",
     "crabhook.server.transcripts.WORDS_KEPT",
     "crabhook.store.redact.REMEMBERED",
     "crabhook.ui.plain.interpreter._DECIDED_REMEMBERED",
@@ -70,7 +70,7 @@ class Watched:
 
     def watch(self) -> None:
         """Learn of the runner when it is made, and answer the signal from then on."""
-        from crabhook.server.runner import Runner  # noqa: PLC0415 - after the clock was changed
+        from crabhook.server.core.runner import Runner  # noqa: PLC0415 - after the clock was changed
 
         made = Runner.__init__
 

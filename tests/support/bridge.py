@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from crabhook.platforms import PLATFORMS
 from crabhook.server.address import UnixAddress
+from crabhook.server.core.runner import Runner
 from crabhook.server.ndjson.bridge import BridgeIntake, open_bridge
-from crabhook.server.runner import Runner
 from tests.support.port import BASH, SOON, Opened, short_folder
 
 if TYPE_CHECKING:

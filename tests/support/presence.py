@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from crabhook.platforms import PLATFORMS
 from crabhook.server.address import Address, UnixAddress
+from crabhook.server.core.runner import Runner
 from crabhook.server.grpc.listener import open_port
 from crabhook.server.grpc.permission import PermissionPort
 from crabhook.server.grpc.presence import Passphrase, PresencePort, keep
-from crabhook.server.runner import Runner
 from crabhook.v1 import desk_pb2 as pb
 from crabhook.v1.desk_pb2_grpc import DeskServiceStub
 from tests.support.port import SOON, Opened, short_folder

@@ -3,8 +3,8 @@
 from crabhook.broker.messages import Answered
 from crabhook.model.actor import OWNER, Actor
 from crabhook.model.decision import Decision
-from crabhook.server.localdesk import LocalDesk
-from crabhook.server.runner import Runner
+from crabhook.server.core.local_desk import LocalDesk
+from crabhook.server.core.runner import Runner
 
 
 def seat(runner: Runner, by: Actor = OWNER) -> LocalDesk:

@@ -22,10 +22,10 @@ from crabhook.model.actor import OWNER
 from crabhook.model.event import Event
 from crabhook.platforms import PLATFORMS
 from crabhook.server.address import UnixAddress
+from crabhook.server.core.local_desk import LocalDesk
+from crabhook.server.core.runner import Runner
 from crabhook.server.grpc.listener import open_port
 from crabhook.server.grpc.permission import PermissionPort
-from crabhook.server.localdesk import LocalDesk
-from crabhook.server.runner import Runner
 from crabhook.ui.options import DeskOptions
 from crabhook.ui.plain import desk as plain
 from crabhook.ui.terminal import standard_writer

@@ -13,7 +13,7 @@ import grpc
 from grpc_health.v1 import health_pb2 as pb
 from grpc_health.v1.health_pb2_grpc import HealthServicer
 
-from crabhook.server.runner import Runner
+from crabhook.server.core.runner import Runner
 from crabhook.server.token import NO_TOKEN, Context, admitted
 from crabhook.v1 import permission_pb2
 

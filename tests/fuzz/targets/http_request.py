@@ -16,13 +16,13 @@ from aiohttp import web
 from crabhook.model.decision import Decision, Verdict
 from crabhook.platforms import PLATFORMS
 from crabhook.platforms.claude.write import PATH, STANCE, WAIT
+from crabhook.server.core.intake import AnonymousIntake
+from crabhook.server.core.runner import Runner
 from crabhook.server.health import Health
 from crabhook.server.http.errors import TurnedAwayError
 from crabhook.server.http.hook_route import HookRoute, hook_headers
 from crabhook.server.http.listener import NAMED, healthz
 from crabhook.server.http.middleware import Guard, Middleware, Route
-from crabhook.server.intake import AnonymousIntake
-from crabhook.server.runner import Runner
 from tests.fuzz.mutation import words
 from tests.fuzz.payloads import samples
 from tests.fuzz.target import Target

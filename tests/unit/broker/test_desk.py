@@ -5,7 +5,7 @@ import inspect
 import pytest
 
 from crabhook.broker.desk import Desk
-from crabhook.server.localdesk import LocalDesk
+from crabhook.server.core.local_desk import LocalDesk
 from tests.support.desk import BrokerDesk
 
 DOORS = [name for name, _ in inspect.getmembers(Desk, inspect.isfunction) if name[0] != "_"]

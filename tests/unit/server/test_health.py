@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from crabhook.platforms import PLATFORMS
+from crabhook.server.core.pending_call import RefusedError
+from crabhook.server.core.runner import Runner
 from crabhook.server.health import Fitness, Health
-from crabhook.server.place import RefusedError
-from crabhook.server.runner import Runner
 from crabhook.store.interface import StoreError
 from crabhook.store.opening import open_writer
 from crabhook.store.recorder import OnTrouble, Recorder

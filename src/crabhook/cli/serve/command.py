@@ -32,16 +32,16 @@ from crabhook.server.address import (
     default_address,
     parse_address,
 )
+from crabhook.server.core.intake import AnonymousIntake
+from crabhook.server.core.law import Law
+from crabhook.server.core.offers import Offers
+from crabhook.server.core.runner import Runner
 from crabhook.server.grpc.listener import open_port
 from crabhook.server.grpc.permission import PermissionPort
 from crabhook.server.grpc.presence import NAME as PASSPHRASE
 from crabhook.server.grpc.presence import PresencePort
 from crabhook.server.health import Health, HealthPort
-from crabhook.server.intake import AnonymousIntake
-from crabhook.server.law import Law
 from crabhook.server.ndjson.bridge import BridgeIntake, with_bridge
-from crabhook.server.offers import Offers
-from crabhook.server.runner import Runner
 from crabhook.server.service.activation import address_of, inherited, open_behind
 from crabhook.server.service.notify import ServiceManager
 from crabhook.server.token import load_or_make

@@ -18,8 +18,8 @@ from crabhook.model.actor import OWNER, Headless
 from crabhook.model.decision import Decided, Verdict
 from crabhook.model.event import Event
 from crabhook.model.wording import who
-from crabhook.server.localdesk import LocalDesk
-from crabhook.server.runner import Runner
+from crabhook.server.core.local_desk import LocalDesk
+from crabhook.server.core.runner import Runner
 from crabhook.store.redact import Redactor
 from crabhook.ui import headless
 from crabhook.ui.cards.summary import summary

@@ -17,7 +17,7 @@ from crabhook.model.bounded_dict import Bounded
 from crabhook.model.event import Event
 from crabhook.platforms import PLATFORMS
 from crabhook.platforms.interface import Platform
-from crabhook.server.law import Warner, no_warning
+from crabhook.server.core.law import Warner, no_warning
 
 if TYPE_CHECKING:
     from crabhook.doctor.entry import Entry

@@ -7,7 +7,7 @@ from crabhook.model.event import Event
 from crabhook.model.jsontext import Value, compact
 from crabhook.model.reply import Reply
 from crabhook.model.request import Origin, Request, Stance
-from crabhook.server.intake import deadlines
+from crabhook.server.core.intake import deadlines
 from crabhook.v1 import permission_pb2 as pb
 
 _TICKET = re.compile(r"[0-9A-Za-z_-]{1,64}")

@@ -7,10 +7,10 @@ from crabhook.model.errors import PayloadError
 from crabhook.model.event import Event
 from crabhook.model.reply import Reply
 from crabhook.platforms import PLATFORMS
+from crabhook.server.core.intake import Intake
+from crabhook.server.core.pending_call import PendingCall, RefusedError
+from crabhook.server.core.runner import Runner
 from crabhook.server.grpc import codec
-from crabhook.server.intake import Intake
-from crabhook.server.place import Place, RefusedError
-from crabhook.server.runner import Runner
 from crabhook.server.token import NO_TOKEN, Context, admitted
 from crabhook.v1 import permission_pb2 as pb
 from crabhook.v1.permission_pb2_grpc import PermissionServiceServicer
@@ -73,7 +73,7 @@ class PermissionPort(PermissionServiceServicer):
             await context.abort(grpc.StatusCode.PERMISSION_DENIED, "nobody waits for this receipt")
         return pb.ConfirmReplyResponse()
 
-    async def _wait_in(self, place: Place, context: Context) -> Reply:
+    async def _wait_in(self, place: PendingCall, context: Context) -> Reply:
         if not place.reply.done():
             try:
                 await context.send_initial_metadata(())  # "accepted": see the service's comment

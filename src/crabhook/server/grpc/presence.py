@@ -28,7 +28,7 @@ from crabhook.model.actor import ELSEWHERE, OWNER, OrderKind
 from crabhook.model.errors import CrabhookError, DecisionError
 from crabhook.model.order import Order
 from crabhook.ownfile import open_own
-from crabhook.server.runner import Runner
+from crabhook.server.core.runner import Runner
 from crabhook.v1 import desk_pb2 as pb
 from crabhook.v1.desk_pb2_grpc import DeskServiceServicer
 

@@ -20,10 +20,10 @@ from crabhook.model.errors import PayloadError
 from crabhook.model.request import Origin, Stance
 from crabhook.platforms.claude.write import STANCE, WAIT, body
 from crabhook.server.address import MAX_REQUEST
+from crabhook.server.core.intake import TAKEN_WITHIN, AnonymousIntake
+from crabhook.server.core.pending_call import PendingCall, RefusedError
 from crabhook.server.http.connections import Connections, transport_of
 from crabhook.server.http.errors import SERVER, TurnedAwayError, turned_away
-from crabhook.server.intake import TAKEN_WITHIN, AnonymousIntake
-from crabhook.server.place import Place, RefusedError
 
 LONGEST = MAX_REQUEST  # bytes: what comes over gRPC may be as long
 READ_WITHIN = 30.0  # seconds; an agent sends all at once
@@ -170,7 +170,7 @@ class HookRoute:
         return await self._give(request, place, body(reply))
 
     async def _give(
-        self, request: web.BaseRequest, place: Place, answer: bytes
+        self, request: web.BaseRequest, place: PendingCall, answer: bytes
     ) -> web.StreamResponse:
         """Send the answer; it counts as delivered when the kernel has taken all of it."""
         response = web.Response(body=answer, headers=SERVER)

@@ -21,12 +21,12 @@ from crabhook.server.address import (
     Tls,
     parse_address,
 )
+from crabhook.server.core.intake import AnonymousIntake
+from crabhook.server.core.runner import Runner
 from crabhook.server.health import Health
 from crabhook.server.http.errors import SERVER
 from crabhook.server.http.hook_route import HookRoute
 from crabhook.server.http.middleware import Answer, Guard, Middleware, Route
-from crabhook.server.intake import AnonymousIntake
-from crabhook.server.runner import Runner
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,9 +27,10 @@ from prometheus_client.registry import Collector
 
 from crabhook.model.event import Event
 from crabhook.policy.ruling import Ruling
+from crabhook.server.core.law import Judge
+from crabhook.server.core.runner import Runner
 from crabhook.server.metrics.definitions import COUNTERS, GAUGES, TIMINGS, Timing, Value
 from crabhook.server.metrics.tally import Tally
-from crabhook.server.runner import Judge, Runner
 
 LOOK_EVERY = 1.0  # seconds between two looks at the loop's lag
 AT_ONCE, AHEAD = "at-once", "ahead"

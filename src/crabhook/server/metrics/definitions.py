@@ -14,9 +14,9 @@ from crabhook import __version__
 from crabhook.broker.messages import Refusal
 from crabhook.model.actor import OrderKind
 from crabhook.platforms import PLATFORMS
+from crabhook.server.core.runner import Runner
 from crabhook.server.health import Health
 from crabhook.server.metrics.tally import End, Tally, labels_of
-from crabhook.server.runner import Runner
 
 Value: TypeAlias = tuple[Sequence[str], float]
 """A number, under the values of its labels."""

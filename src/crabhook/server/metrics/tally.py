@@ -3,6 +3,7 @@
 At any moment what was taken in is what waits and what has ended, whatever
 connections are lost and come back, cards merge, or servers were killed before.
 Names an agent made up are counted as "other", so that no agent makes labels.
+A witness hears of all that a runner does, and has no part in it; the tally is one.
 """
 
 import logging
@@ -30,7 +31,6 @@ from crabhook.model.ending import AnsweredAtAgent, Ended, EndReason, TimeUp
 from crabhook.model.event import Event
 from crabhook.model.request import Request
 from crabhook.platforms import PLATFORMS
-from crabhook.server.witness import Witness
 
 _LOG = logging.getLogger(__name__)
 
@@ -108,6 +108,28 @@ class _Waiting:
 
     since: float
     card: int
+
+
+class Witness:
+    """One that takes no note of anything; what counts takes its place (`server.metrics.tally`).
+
+    What it is told may be hostile, and must not be changed.
+    """
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}>"
+
+    def handled(self, fact: Fact, effects: Sequence[Effect]) -> None:
+        """Hear of a fact, in the order they came, and of what will be done about it."""
+
+    def unread(self, platform: str) -> None:
+        """Hear of a hook's input that nobody could read."""
+
+    def refused(self, refusal: Refusal) -> None:
+        """Hear of a request that was turned away at the door."""
+
+    def stranger(self) -> None:
+        """Hear of somebody who showed no token, or a wrong one."""
 
 
 class Tally(Witness):

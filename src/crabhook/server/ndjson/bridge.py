@@ -24,10 +24,10 @@ from crabhook.server.address import (
     UnixAddress,
     parse_address,
 )
-from crabhook.server.intake import TAKEN_WITHIN, AnonymousIntake
+from crabhook.server.core.intake import TAKEN_WITHIN, AnonymousIntake
+from crabhook.server.core.pending_call import PendingCall, RefusedError
+from crabhook.server.core.runner import Runner
 from crabhook.server.ndjson.envelope import Envelope, EnvelopeError, no_opinion, read, written
-from crabhook.server.place import Place, RefusedError
-from crabhook.server.runner import Runner
 from crabhook.server.unix_socket import SocketFile, peer_of
 
 
@@ -41,7 +41,7 @@ class BridgeIntake(AnonymousIntake):
     def __init__(self, runner: Runner, *, wait: float) -> None:
         super().__init__(runner, wait=wait, named="harness bridge")
 
-    async def take(self, envelope: Envelope, origin: Origin, size: int) -> Place:
+    async def take(self, envelope: Envelope, origin: Origin, size: int) -> PendingCall:
         """Take a request of `size` bytes in.  Raises PayloadError or RefusedError.
 
         A forwarder's request id means something on its own connection only.
@@ -143,7 +143,7 @@ class Connection:
         self._intake.complain(why)
         await self._send(whose, no_opinion(why))
 
-    def _wait_in(self, request_id: str, place: Place) -> None:
+    def _wait_in(self, request_id: str, place: PendingCall) -> None:
         task = asyncio.ensure_future(self._answer(request_id, place))
         self._waiting[request_id] = task
         task.add_done_callback(lambda task: self._done(request_id, task))
@@ -157,7 +157,7 @@ class Connection:
             _LOG.error("a request on the harness bridge was lost", exc_info=error)
             self._writer.transport.abort()  # so that nobody waits for its answer
 
-    async def _answer(self, request_id: str, place: Place) -> None:
+    async def _answer(self, request_id: str, place: PendingCall) -> None:
         """Send a request's answer when there is one, and note that it was taken."""
         try:
             reply = await place.wait()

@@ -11,7 +11,7 @@ from crabhook.model.event import Event
 from crabhook.platforms import PLATFORMS
 from crabhook.policy.rule import RuleVerdict
 from crabhook.policy.ruling import Ruling
-from crabhook.server.runner import Runner
+from crabhook.server.core.runner import Runner
 from tests.support.playbook import asking
 
 DENIED = Ruling(RuleVerdict.DENY, None, "not here")

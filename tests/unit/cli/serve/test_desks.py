@@ -10,14 +10,14 @@ from crabhook.cli.serve import desks
 from crabhook.cli.serve.desks import open_desk
 from crabhook.config import Settings
 from crabhook.platforms import PLATFORMS
-from crabhook.server.place import Place
-from crabhook.server.runner import Runner
+from crabhook.server.core.pending_call import PendingCall
+from crabhook.server.core.runner import Runner
 from tests.support.playbook import asking
 
 SOON = 10.0
 
 
-def ask(runner: Runner, ticket: str = "a") -> Place:
+def ask(runner: Runner, ticket: str = "a") -> PendingCall:
     now = asyncio.get_running_loop().time()
     tool = {"tool_name": "Bash", "tool_input": {"command": "ls"}, "tool_use_id": ticket}
     return runner.enter(asking(ticket, "PreToolUse", wait=now + 60, **tool), None)

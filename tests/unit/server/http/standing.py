@@ -11,9 +11,9 @@ from typing import Any
 
 from crabhook.platforms import PLATFORMS
 from crabhook.server.address import HttpAddress
+from crabhook.server.core.intake import AnonymousIntake
+from crabhook.server.core.runner import Runner
 from crabhook.server.http.listener import NAMED, Opening, Page, open_http
-from crabhook.server.intake import AnonymousIntake
-from crabhook.server.runner import Runner
 
 TOKEN = "the-token"
 CALL = {"hook_event_name": "PreToolUse", "session_id": "s", "tool_name": "Bash"}

@@ -10,11 +10,11 @@ import pytest
 from crabhook.model.decision import Decision, Verdict
 from crabhook.platforms import PLATFORMS
 from crabhook.server.address import GRACE, AddressError, PortError, Tls
+from crabhook.server.core.intake import AnonymousIntake
+from crabhook.server.core.runner import Runner
 from crabhook.server.http import hook_route, middleware
 from crabhook.server.http.errors import SERVER
 from crabhook.server.http.listener import Opening, Page, open_http, with_http
-from crabhook.server.intake import AnonymousIntake
-from crabhook.server.runner import Runner
 from tests.support.seat import seat
 from tests.unit.server.http.standing import TOKEN, standing, until
 
@@ -40,7 +40,7 @@ async def test_an_answer_that_is_not_read_ends_the_connection_and_is_not_deliver
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(hook_route, "TAKEN_WITHIN", 0.2)
-    monkeypatch.setattr("crabhook.server.runner.RECEIPT_WITHIN", 0.4)
+    monkeypatch.setattr("crabhook.server.core.runner.RECEIPT_WITHIN", 0.4)
     async with standing() as door:
         client = await door.connect()
         client.writer.transport.pause_reading()

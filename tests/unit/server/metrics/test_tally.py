@@ -30,11 +30,11 @@ from crabhook.model.request import Request
 from crabhook.platforms import PLATFORMS
 from crabhook.rulebook.files import RuleFiles
 from crabhook.server.address import TcpAddress
-from crabhook.server.intake import Intake
-from crabhook.server.law import Law
+from crabhook.server.core.intake import Intake
+from crabhook.server.core.law import Law
+from crabhook.server.core.pending_call import RefusedError
+from crabhook.server.core.runner import Runner
 from crabhook.server.metrics.tally import By, End, Tally, labels_of
-from crabhook.server.place import RefusedError
-from crabhook.server.runner import Runner
 from tests.support.examples import examples
 from tests.support.playbook import ALLOW, DENY, PASS, Playbook, asking, bash, prompt
 from tests.support.port import ask, connected, opened, request

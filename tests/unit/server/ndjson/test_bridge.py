@@ -11,9 +11,9 @@ import pytest
 from crabhook.model.decision import Decision, Verdict
 from crabhook.platforms import PLATFORMS
 from crabhook.server.address import Address, AddressError, TcpAddress, UnixAddress
+from crabhook.server.core.runner import Runner
 from crabhook.server.ndjson import bridge as module
 from crabhook.server.ndjson.bridge import BridgeIntake, open_bridge, with_bridge
-from crabhook.server.runner import Runner
 from crabhook.server.unix_socket import Peer, SocketTakenError
 from tests.support.bridge import envelope, line_to, notes, opened_bridge
 from tests.support.port import SOON, path_of, short_folder

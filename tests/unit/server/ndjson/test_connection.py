@@ -10,7 +10,7 @@ import pytest
 
 from crabhook.broker.cards import State
 from crabhook.model.decision import Decision, Verdict
-from crabhook.server import runner as runner_module
+from crabhook.server.core import runner as runner_module
 from crabhook.server.ndjson import bridge as module
 from tests.support.bridge import envelope, line_to, notes, opened_bridge
 from tests.support.port import Opened, path_of

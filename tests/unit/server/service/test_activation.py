@@ -14,9 +14,9 @@ from crabhook.broker.cards import State
 from crabhook.model.decision import Decision, Verdict
 from crabhook.platforms import PLATFORMS
 from crabhook.server.address import Address, TcpAddress, UnixAddress
+from crabhook.server.core.runner import Runner
 from crabhook.server.grpc.listener import open_port
 from crabhook.server.grpc.permission import PermissionPort
-from crabhook.server.runner import Runner
 from crabhook.server.service.activation import InheritedError, open_behind
 from tests.support.port import Opened, ask, asking, confirm, connected, request, short_folder
 from tests.support.seat import seat

@@ -18,12 +18,12 @@ from crabhook.model.request import Origin
 from crabhook.platforms import PLATFORMS
 from crabhook.policy.propose import Offering
 from crabhook.rulebook.files import RuleFiles, RulesError
-from crabhook.server import runner as module
-from crabhook.server.intake import Intake
-from crabhook.server.law import Law
-from crabhook.server.offers import Offers
-from crabhook.server.place import Place, RefusedError
-from crabhook.server.runner import Runner
+from crabhook.server.core import runner as module
+from crabhook.server.core.intake import Intake
+from crabhook.server.core.law import Law
+from crabhook.server.core.offers import Offers
+from crabhook.server.core.pending_call import PendingCall, RefusedError
+from crabhook.server.core.runner import Runner
 from crabhook.store.interface import Query
 from crabhook.store.opening import open_history, open_writer
 from crabhook.store.recorder import Recorder
@@ -32,7 +32,7 @@ from tests.support.playbook import ALLOW, DENY, asking, bash, is_allow
 from tests.support.seat import seat
 
 
-def enter(runner: Runner, ticket: str = "a", wait: float = 60.0, **how: str) -> Place:
+def enter(runner: Runner, ticket: str = "a", wait: float = 60.0, **how: str) -> PendingCall:
     return runner.enter(
         bash(ticket, "ls", f"id of {ticket}", wait=runner.now() + wait, **how), None
     )

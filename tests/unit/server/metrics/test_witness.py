@@ -8,8 +8,8 @@ import pytest
 from crabhook.broker.desk import News
 from crabhook.broker.messages import Effect, Fact
 from crabhook.platforms import PLATFORMS
-from crabhook.server.runner import Runner
-from crabhook.server.witness import Witness
+from crabhook.server.core.runner import Runner
+from crabhook.server.metrics.tally import Witness
 from tests.support.playbook import ALLOW, bash
 from tests.support.seat import seat
 

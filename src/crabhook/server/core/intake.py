@@ -15,8 +15,8 @@ from crabhook.platforms import PLATFORMS
 from crabhook.platforms.rows import Held
 from crabhook.policy.calls.read import may_go_deep
 from crabhook.policy.ruling import Ruling
-from crabhook.server.place import Place, RefusedError
-from crabhook.server.runner import Runner
+from crabhook.server.core.pending_call import PendingCall, RefusedError
+from crabhook.server.core.runner import Runner
 
 
 class Deadlines(NamedTuple):
@@ -53,7 +53,7 @@ class Intake:
     def __repr__(self) -> str:
         return f"<Intake to {self._runner!r}>"
 
-    async def enter(self, asked: Request) -> Place:
+    async def enter(self, asked: Request) -> PendingCall:
         """Take a request in; its place may already hold the reply.  Raises RefusedError."""
         ruling = await self._ruling(asked)
         try:
@@ -107,7 +107,7 @@ class AnonymousIntake:
         *,
         stance: Stance = Stance.GATE,
         theirs: float = 0.0,
-    ) -> Place:
+    ) -> PendingCall:
         """Take in an event whose input had `size` bytes.  Raises RefusedError.
 
         `theirs` is how many seconds its hook waits, 0 where it does not say.
@@ -125,7 +125,7 @@ class AnonymousIntake:
         )
         return await self._intake.enter(request)
 
-    def taken(self, place: Place) -> None:
+    def taken(self, place: PendingCall) -> None:
         """Note that a connection has taken a request's answer."""
         self._runner.confirm(place.request.id, place.request.secret)
 

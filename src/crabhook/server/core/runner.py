@@ -7,12 +7,11 @@ called from that loop alone, so it needs no lock.
 import asyncio
 import logging
 from collections import deque
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from itertools import count
 from os import uname
 from time import time as wall
-from typing import Protocol
 
 from crabhook.broker.arriving import COME_BACK_WITHIN
 from crabhook.broker.broker import Broker
@@ -45,12 +44,13 @@ from crabhook.model.order import Standing
 from crabhook.model.request import Request
 from crabhook.platforms.interface import Platform
 from crabhook.policy.ruling import Ruling
-from crabhook.server.bookkeeper import Bookkeeper
-from crabhook.server.keeping import restored
-from crabhook.server.offers import Offers
-from crabhook.server.place import Place, RefusedError
+from crabhook.server.core.journal_mapper import JournalMapper
+from crabhook.server.core.law import Judge, no_rules
+from crabhook.server.core.offers import Offers
+from crabhook.server.core.pending_call import PendingCall, RefusedError
+from crabhook.server.core.snapshot import restored
+from crabhook.server.metrics.tally import Witness
 from crabhook.server.transcripts import LastWords, Summaries
-from crabhook.server.witness import Witness
 from crabhook.store import entries
 from crabhook.store.change import happened
 from crabhook.store.recorder import Recorder
@@ -59,20 +59,6 @@ from crabhook.transcript import Summary
 _LOG = logging.getLogger(__name__)
 JUDGED = 100  # requests taken up from a server before; hooks wait for this one to be there
 RECEIPT_WITHIN = 5.0  # seconds; a client that lives confirms at once
-
-
-class Judge(Protocol):
-    """The owner's rules: what they say of an event, None where they leave it open.
-
-    `long`: judging it may take a while, so that it is done off the loop.
-    """
-
-    def __call__(self, event: Event, /, *, long: bool) -> Awaitable[Ruling | None]:
-        """Judge one event."""
-
-
-async def no_rules(_event: Event, *, long: bool) -> None:
-    """Leave every event open."""
 
 
 class Runner:
@@ -98,11 +84,11 @@ class Runner:
         self._tasks: set[asyncio.Task[None]] = set()
         self.updates = 0  # how many have been published: the number of the last
         self.recorder = recorder
-        self._bookkeeper = Bookkeeper(wall)
+        self._bookkeeper = JournalMapper(wall)
         self.words = LastWords()
         self._summaries = Summaries(platforms, self._record_summary)
         self.offers = offers
-        self._places: dict[tuple[str, int], Place] = {}
+        self._places: dict[tuple[str, int], PendingCall] = {}
         self._attempts = count(1)
         self._listeners: list[Callable[[News], None]] = []
         self._alarm: asyncio.TimerHandle | None = None
@@ -152,7 +138,7 @@ class Runner:
 
     # For the port.
 
-    def enter(self, request: Request, ruling: Ruling | None) -> Place:
+    def enter(self, request: Request, ruling: Ruling | None) -> PendingCall:
         """Take a request in, of which the rules say so much; its place may hold the reply already.
 
         Raises RefusedError.
@@ -163,7 +149,7 @@ class Runner:
             raise RefusedError(Refusal.HANDED_OVER)
         if self.recorder is not None and self.recorder.is_anothers(request.id, request.secret):
             raise RefusedError(Refusal.NOT_YOURS)  # the store remembers longer than the broker
-        place = Place(self.left, request, next(self._attempts))
+        place = PendingCall(self.left, request, next(self._attempts))
         self._places[request.id, place.attempt] = place
         here = request.origin.host == uname().nodename  # else its settings are elsewhere, too
         warnings = self.warned(request.event) if here else ()

@@ -18,9 +18,9 @@ from crabhook.policy.propose import DEFAULT_LIFE
 from crabhook.policy.rule import Trust
 from crabhook.rulebook import edit
 from crabhook.rulebook.files import RuleFiles, RulesError
-from crabhook.server import offers as module
-from crabhook.server.law import Law
-from crabhook.server.offers import Offers, offering
+from crabhook.server.core import offers as module
+from crabhook.server.core.law import Law
+from crabhook.server.core.offers import Offers, offering
 from crabhook.store import entries
 from crabhook.store.change import happened
 from crabhook.store.entries import Circumstances

@@ -12,13 +12,13 @@ own: no other agent's hook waits for a slow disk, or for a thousand rules to be 
 import asyncio
 import logging
 import os
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from math import inf
 from pathlib import Path
 from time import monotonic
-from typing import TypeAlias
+from typing import Protocol, TypeAlias
 
 from crabhook.model.bounded_dict import Bounded
 from crabhook.model.errors import CrabhookError
@@ -53,6 +53,20 @@ def no_warning(_event: Event) -> tuple[str, ...]:
 
 def _no_warner(_project: Path) -> Warner:
     return no_warning
+
+
+class Judge(Protocol):
+    """The owner's rules: what they say of an event, None where they leave it open.
+
+    `long`: judging it may take a while, so that it is done off the loop.
+    """
+
+    def __call__(self, event: Event, /, *, long: bool) -> Awaitable[Ruling | None]:
+        """Judge one event."""
+
+
+async def no_rules(_event: Event, *, long: bool) -> None:
+    """Leave every event open."""
 
 
 @dataclass(frozen=True, slots=True)

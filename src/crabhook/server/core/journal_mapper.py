@@ -21,7 +21,7 @@ from crabhook.model.decision import Decided
 from crabhook.model.event import Event
 from crabhook.model.order import Order, Standing
 from crabhook.model.request import Request
-from crabhook.server.keeping import answer_kept, waiting_kept
+from crabhook.server.core.snapshot import answer_kept, waiting_kept
 from crabhook.store import entries
 from crabhook.store.change import Change, Halt, delivered, halted, happened, left, settled, waits
 from crabhook.store.entries import Circumstances
@@ -49,7 +49,7 @@ class _Fate:
     told: bool | None = None
 
 
-class Bookkeeper:
+class JournalMapper:
     """Makes the changes for one broker.  `wall` is the wall clock, which the record is in."""
 
     def __init__(self, wall: Callable[[], float]) -> None:

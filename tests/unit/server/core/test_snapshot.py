@@ -15,7 +15,7 @@ from crabhook.model.decision import Decided, Decision, Verdict
 from crabhook.model.jsontext import MAX_DEPTH, parse_object
 from crabhook.model.request import Origin, Request, Stance
 from crabhook.platforms import PLATFORMS
-from crabhook.server.keeping import (
+from crabhook.server.core.snapshot import (
     answer_kept,
     decided_read,
     decided_text,

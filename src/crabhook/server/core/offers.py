@@ -25,7 +25,7 @@ from crabhook.rulebook import edit
 from crabhook.rulebook.context import Today
 from crabhook.rulebook.files import RuleFiles, RulesError
 from crabhook.rulebook.history import calls_in, recalled
-from crabhook.server.law import Law
+from crabhook.server.core.law import Law
 from crabhook.store.interface import History, Query, StoreError
 from crabhook.store.opening import open_history
 from crabhook.store.record import Kind as Recorded

@@ -19,7 +19,7 @@ from crabhook.model.order import Order, Standing
 from crabhook.policy.propose import Offering, in_words
 from crabhook.policy.rule import Rule
 from crabhook.policy.ruling import Ruling
-from crabhook.server.runner import Runner
+from crabhook.server.core.runner import Runner
 
 _NO_RULES = "no rules are kept here"
 

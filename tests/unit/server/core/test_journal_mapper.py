@@ -31,8 +31,8 @@ from crabhook.model.decision import Decided, Decision, Verdict
 from crabhook.model.order import Order, OrderKind
 from crabhook.model.request import Request
 from crabhook.platforms import PLATFORMS
-from crabhook.server.bookkeeper import Bookkeeper
-from crabhook.server.keeping import read_back
+from crabhook.server.core.journal_mapper import JournalMapper
+from crabhook.server.core.snapshot import read_back
 from crabhook.store.actors import actor_told
 from crabhook.store.change import Change
 from crabhook.store.record import iso
@@ -47,7 +47,7 @@ class Kept:
 
     def __init__(self) -> None:
         self.broker = Broker(PLATFORMS)
-        self.bookkeeper = Bookkeeper(lambda: WALL)
+        self.bookkeeper = JournalMapper(lambda: WALL)
 
     def tell(self, fact: Fact) -> list[Change]:
         return self.bookkeeper.changes(fact, self.broker.handle(fact))

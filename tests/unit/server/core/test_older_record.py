@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from crabhook.model.actor import UNKNOWN
 from crabhook.model.decision import Decision, Verdict
 from crabhook.platforms import PLATFORMS
-from crabhook.server.runner import Runner
+from crabhook.server.core.runner import Runner
 from crabhook.store.opening import open_writer
 from crabhook.store.record import Kind
 from crabhook.store.recorder import Recorder

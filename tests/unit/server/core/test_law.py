@@ -14,8 +14,8 @@ from crabhook.model.event import Event, ToolCall
 from crabhook.policy.evaluate import Policy
 from crabhook.rulebook.context import LOOK_AGAIN
 from crabhook.rulebook.files import RuleFiles, Trusted, digest, write_text, write_trusted
-from crabhook.server import law as module
-from crabhook.server.law import Law
+from crabhook.server.core import law as module
+from crabhook.server.core.law import Law
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -13,8 +13,8 @@ from crabhook.model.event import Event
 from crabhook.platforms import PLATFORMS
 from crabhook.policy.rule import RuleVerdict
 from crabhook.policy.ruling import Ruling
-from crabhook.server.intake import Intake
-from crabhook.server.runner import Runner
+from crabhook.server.core.intake import Intake
+from crabhook.server.core.runner import Runner
 from tests.support.playbook import ALLOW, bash
 from tests.support.seat import seat
 

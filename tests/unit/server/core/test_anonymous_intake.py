@@ -6,10 +6,10 @@ from crabhook.model.decision import Decision, Verdict
 from crabhook.model.errors import PayloadError
 from crabhook.model.request import Origin, Stance
 from crabhook.platforms import PLATFORMS
-from crabhook.server.intake import PLATFORM, AnonymousIntake
+from crabhook.server.core.intake import PLATFORM, AnonymousIntake
+from crabhook.server.core.pending_call import RefusedError
+from crabhook.server.core.runner import Runner
 from crabhook.server.metrics.tally import Tally
-from crabhook.server.place import RefusedError
-from crabhook.server.runner import Runner
 from tests.support.seat import seat
 
 CALL = PLATFORMS[PLATFORM].read(b'{"hook_event_name":"PreToolUse","tool_name":"Bash"}')

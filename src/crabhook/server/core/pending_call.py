@@ -17,7 +17,7 @@ class RefusedError(CrabhookError):
         self.refusal = refusal
 
 
-class Place:
+class PendingCall:
     """One hook's place in the queue: await it for the reply; leaving it withdraws the request.
 
     `left` is told of a hook that is gone, by its request's id and its `attempt`.
@@ -30,7 +30,7 @@ class Place:
         self.reply: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
 
     def __repr__(self) -> str:
-        return f"<Place {self.request.id} attempt={self.attempt} done={self.reply.done()}>"
+        return f"<PendingCall {self.request.id} attempt={self.attempt} done={self.reply.done()}>"
 
     async def wait(self) -> Reply:
         """Return the reply, when there is one.

@@ -10,8 +10,8 @@ from crabhook.broker.messages import Refusal
 from crabhook.model.reply import SILENCE
 from crabhook.model.request import Request
 from crabhook.platforms import PLATFORMS
-from crabhook.server.place import Place, RefusedError
-from crabhook.server.runner import Runner
+from crabhook.server.core.pending_call import PendingCall, RefusedError
+from crabhook.server.core.runner import Runner
 from tests.support.playbook import asking
 
 LS: dict[str, Any] = {"tool_name": "Bash", "tool_input": {"command": "ls"}, "tool_use_id": "t1"}
@@ -24,7 +24,7 @@ def request(ticket: str = "a") -> Request:
 
 async def test_whoever_is_cancelled_has_left() -> None:
     left: list[tuple[str, int]] = []
-    place = Place(lambda *who: left.append(who), request(), 3)
+    place = PendingCall(lambda *who: left.append(who), request(), 3)
     waiting = asyncio.ensure_future(place.wait())
     await asyncio.sleep(0)
     waiting.cancel()
@@ -33,11 +33,11 @@ async def test_whoever_is_cancelled_has_left() -> None:
 
 
 async def test_the_first_word_counts() -> None:
-    place = Place(lambda *_: None, request(), 1)
+    place = PendingCall(lambda *_: None, request(), 1)
     place.take(SILENCE, confirm=False)
     place.refuse(Refusal.SUPERSEDED)
     assert await place.wait() is SILENCE
-    other = Place(lambda *_: None, request(), 1)
+    other = PendingCall(lambda *_: None, request(), 1)
     other.refuse(Refusal.SUPERSEDED)
     other.take(SILENCE, confirm=False)
     with pytest.raises(RefusedError, match="came back"):

@@ -14,9 +14,9 @@ from crabhook.broker.messages import Refusal
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.order import OrderKind
 from crabhook.platforms import PLATFORMS
-from crabhook.server import runner as module
-from crabhook.server.place import RefusedError
-from crabhook.server.runner import Runner
+from crabhook.server.core import runner as module
+from crabhook.server.core.pending_call import RefusedError
+from crabhook.server.core.runner import Runner
 from crabhook.store.opening import open_history, open_writer
 from crabhook.store.recorder import OnTrouble, Recorder
 from tests.support.playbook import DENY, asking, bash
@@ -25,10 +25,10 @@ from tests.support.seat import seat
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from crabhook.server.place import Place
+    from crabhook.server.core.pending_call import PendingCall
 
 
-def enter(runner: Runner, ticket: str) -> Place:
+def enter(runner: Runner, ticket: str) -> PendingCall:
     return runner.enter(bash(ticket, "ls", f"id of {ticket}", wait=runner.now() + 60), None)
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from crabhook.server.intake import deadlines
+from crabhook.server.core.intake import deadlines
 
 
 @pytest.mark.parametrize(
