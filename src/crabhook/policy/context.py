@@ -14,9 +14,11 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property, lru_cache
+from itertools import dropwhile
 from typing import TypeAlias
 
 _WILD = re.compile(r"[*?\[\\]")
+_WILDCARDS = frozenset("*?[")
 _Tail: TypeAlias = tuple[str, ...]
 """Some last parts of a path, in small letters; an empty first one is the root."""
 
@@ -43,7 +45,7 @@ class Wanted:
 
     def may_be_in(self, chosen: str) -> bool:
         """Whether a shell's wildcards in this absolute path could choose one of the names."""
-        parts = [one for one in chosen.casefold().split("/") if set(one) & set("*?[")]
+        parts = list(dropwhile(lambda one: not set(one) & _WILDCARDS, chosen.casefold().split("/")))
         return "**" in parts or any(
             may_share(glob, name)
             for glob in parts

@@ -103,6 +103,29 @@ def test_what_a_shells_wildcards_choose_is_looked_up(line: str) -> None:
     assert verdict(law, bash(line), files=IN_FOLDER[3:]) in ("allow", OPEN)
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "cat ~+/*",
+        "cd $(ls -d l*) && cat *",
+        'cd "$x"; head *',
+        "cat ~-/*.txt",
+        "shopt -s dotglob; for f in *; do cat $f; done",
+    ],
+)
+def test_wildcards_in_a_folder_that_only_the_shell_knows_may_choose_any_file(line: str) -> None:
+    law = policy(rule("allow", "Bash"), rule("deny", "Read(**/secrets.txt)"))
+    assert verdict(law, bash(line), files=IN_FOLDER) != "allow"
+    assert verdict(law, bash(line), files=IN_FOLDER[3:]) != "ask-operator"
+
+
+def test_a_part_without_wildcards_behind_one_with_them_is_looked_up_too() -> None:
+    law = policy(rule("allow", "Bash"), rule("deny", "Read(/lib/*/secrets.txt)"))
+    files = ("/work/app/lib/x/secrets.txt",)
+    assert verdict(law, bash("cat l*/x/secrets.txt"), files=files) == "ask-operator"
+    assert verdict(law, bash("cat s*/x/secrets.txt"), files=files) == "allow"
+
+
 @pytest.mark.parametrize("line", ["cat *.py", "cat src/*", "ls *", "echo *", "stat *", "rm *.py", "cat a*", "cat lib/*.py"])  # fmt: skip
 def test_what_wildcards_cannot_choose_is_no_question(line: str) -> None:
     law = policy(rule("allow", "Bash"), rule("deny", "Read(**/secrets.txt)"))

@@ -284,19 +284,22 @@ def told_files(
     """
     commands = [command for command in commands if command.words]
     globs = _brought(commands)
-    hidden_too = any(word.text == "dotglob" for one in commands for word in one.words)
+    # Which names a wildcard means is not known: hidden ones too, or in another folder.
+    open_globs = not folders.sure or any(
+        word.text == "dotglob" for one in commands for word in one.words
+    )
     for command in commands:
-        program = _reads_told(command, hidden_too=hidden_too)
+        program = _reads_told(command, open_globs=open_globs)
         if program:
             places = tuple(place(folder, "/", context) for folder in folders.all)
             text = command.source or program
             yield FilePart(text, Use.READ, places, program=program, deep=Deep(globs, split=True))
 
 
-def _reads_told(command: Command, *, hidden_too: bool) -> str:
+def _reads_told(command: Command, *, open_globs: bool) -> str:
     """Return the program that reads files of which other commands bring the names, if one does.
 
-    `hidden_too`: the line lets wildcards mean names with a leading dot.
+    `open_globs`: wildcards may mean names that are not looked up by them.
     """
     readings = unwrapped(command)
     words = readings[-1]
@@ -307,8 +310,17 @@ def _reads_told(command: Command, *, hidden_too: bool) -> str:
     if program not in CONTENT_READERS:
         return ""
     files = _files(program, words[1:])
-    told = (word for word in files if word.told or (hidden_too and not word.fixed))
+    told = (
+        word
+        for word in files
+        if word.told or (open_globs and not word.fixed) or (word.glob and _is_afar(word))
+    )
     return program if any(word.raw[:2] not in ("<(", ">(") for word in told) else ""
+
+
+def _is_afar(word: Word) -> bool:
+    """Whether a word begins in a folder that only the shell knows: `~+`, `~-`, another's home."""
+    return word.tilde and not (word.raw == "~" or word.raw.startswith("~/"))
 
 
 def _brought(commands: Sequence[Command]) -> tuple[str, ...]:
