@@ -31,8 +31,8 @@ test-fast: $(VENV)/developed ## run the floors' tests that start no process: und
 test-rest: $(VENV)/developed agents ## run what make test leaves out: every session, every example of each property
 	@pytest $(SIDE_BY_SIDE) -m "thorough or hypothesis" --hypothesis-profile=ci
 
-slowest: $(VENV)/developed agents ## write docs/maintaining/slowest-tests.md
-	@pytest $(SIDE_BY_SIDE) --hypothesis-profile=ci --slowest docs/maintaining/slowest-tests.md
+slowest: $(VENV)/developed agents ## run make test and write docs/maintaining/slowest-tests.md
+	@pytest $(SIDE_BY_SIDE) -m "not thorough" --slowest docs/maintaining/slowest-tests.md
 
 e2e: $(VENV)/developed agents ## run only the tests with the real agents
 	@pytest $(SIDE_BY_SIDE) tests/e2e
