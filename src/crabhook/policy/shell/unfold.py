@@ -285,7 +285,11 @@ def readings(command: Command) -> tuple[Reading, ...]:
 
 
 def _text(word: Word) -> str:
-    return word.text if word.fixed else word.raw
+    """Return the word as rules read it: as it is written where shells make different texts of it.
+
+    What `$'…'` is to bash and zsh is a dollar sign and a quoted text to dash.
+    """
+    return word.text if word.fixed and "$'" not in word.raw else word.raw
 
 
 def _needs_exact(words: Sequence[Word], *, unknown_tail: bool) -> bool:
