@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from crabhook.model.bounded import bounded
 from crabhook.model.errors import DecisionError
-from crabhook.model.jsontext import Value
+from crabhook.model.jsontext import Value, text_at
 
 MAX_FIELDS = 200
 
@@ -57,13 +57,13 @@ def _read_field(name: str, about: Value, *, required: bool) -> Field:
     schema = about if isinstance(about, dict) else {}
     return Field(
         name=name,
-        title=_text(schema, "title") or name,
-        kind=_text(schema, "type") or "string",
-        description=_text(schema, "description"),
+        title=text_at(schema, "title") or name,
+        kind=text_at(schema, "type") or "string",
+        description=text_at(schema, "description"),
         required=required,
         choices=_choices(schema),
         default=schema.get("default"),
-        format=_text(schema, "format"),
+        format=text_at(schema, "format"),
     )
 
 
@@ -84,15 +84,10 @@ def _choices(schema: Mapping[str, Value]) -> tuple[tuple[Value, str], ...]:
     if not isinstance(options, list):
         return ()
     return tuple(
-        (option["const"], _text(option, "title") or str(option["const"]))
+        (option["const"], text_at(option, "title") or str(option["const"]))
         for option in options
         if isinstance(option, dict) and "const" in option
     )
-
-
-def _text(schema: Mapping[str, Value], key: str) -> str:
-    value = schema.get(key)
-    return value if isinstance(value, str) else ""
 
 
 def check_content(event_fields: Mapping[str, Value], content: Mapping[str, Value] | None) -> None:

@@ -7,7 +7,7 @@ from functools import cached_property
 from hashlib import sha256
 
 from crabhook.model.fields import Told
-from crabhook.model.jsontext import Value, canonical, start_of
+from crabhook.model.jsontext import Value, canonical, start_of, text_at
 
 
 class Scope(StrEnum):
@@ -79,8 +79,7 @@ class Event:
 
     def text(self, key: str) -> str:
         """Return the field `key` if the agent sent it as text, else nothing."""
-        value = self.fields.get(key)
-        return value if isinstance(value, str) else ""
+        return text_at(self.fields, key)
 
     def brief(self) -> "Event":
         """Return the event with the start of what it tells, enough for a line, to be kept long."""

@@ -89,6 +89,18 @@ def pretty(value: Value) -> str:
     return _PRETTY.encode(value)
 
 
+def text_at(fields: Mapping[str, Value], key: str) -> str:
+    """Return the text under a key; empty where there is none, or another type of value."""
+    value = fields.get(key)
+    return value if isinstance(value, str) else ""
+
+
+def object_at(fields: Mapping[str, Value], key: str) -> dict[str, Value]:
+    """Return the object under a key; an empty one where there is none, or another type of value."""
+    value = fields.get(key)
+    return value if isinstance(value, dict) else {}
+
+
 def start_of(value: Value, letters: int = 2_000) -> Value:
     """Return the start of a value: its texts and names have about so many letters in all.
 

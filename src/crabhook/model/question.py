@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from crabhook.model.errors import QuestionError
-from crabhook.model.jsontext import Value, literal
+from crabhook.model.jsontext import Value, literal, object_at, text_at
 
 MAX_QUESTIONS = 100  # agents ask four at most
 MAX_OPTIONS = 10_000  # of all the questions together; no person reads past them
@@ -100,22 +100,17 @@ def _read_question(number: int, item: Value) -> Question:
         options = _YES_OR_NO
     return Question(
         text=text,
-        header=_text(item, "header"),
+        header=text_at(item, "header"),
         options=options,
         several=item.get("multiSelect") is True,
-        kind=_text(item, "kind") or "choice",
+        kind=text_at(item, "kind") or "choice",
     )
 
 
 def _read_option(number: int, place: int, item: Value) -> Option:
     if not isinstance(item, dict) or not isinstance(item.get("label"), str):
         raise QuestionError(f'option {place} of question {number} has no text "label"')
-    return Option(_text(item, "label"), _text(item, "description"), _text(item, "preview"))
-
-
-def _text(item: Mapping[str, Value], key: str) -> str:
-    value = item.get(key)
-    return value if isinstance(value, str) else ""
+    return Option(text_at(item, "label"), text_at(item, "description"), text_at(item, "preview"))
 
 
 def merge_answers(tool_input: Value, answers: Mapping[int, Answer]) -> dict[str, Value] | None:
@@ -193,8 +188,7 @@ def _remark(question: Question, answer: Answer) -> dict[str, Value]:
 
 def _others(tool_input: Mapping[str, Value], key: str, asked: set[str]) -> dict[str, Value]:
     """Return what stands under `key` about no question: what the operator left open stays open."""
-    value = tool_input.get(key)
-    known = value if isinstance(value, dict) else {}
+    known = object_at(tool_input, key)
     return {text: what for text, what in known.items() if text not in asked}
 
 

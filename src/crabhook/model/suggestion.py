@@ -4,10 +4,10 @@ Source: the hook protocol's section 5, PermissionUpdate.  An operator echoes one
 with an allow, at most with another destination; nothing else of it is changed.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from crabhook.model.jsontext import Value, compact
+from crabhook.model.jsontext import Value, compact, text_at
 
 MAX_SUGGESTIONS = 50
 
@@ -38,13 +38,12 @@ class Suggestion:
     @property
     def what(self) -> str:
         """What it would change, in words; an update of an unknown kind or place as its JSON."""
-        tell = _TELLING.get(_text(self.update, "type")) if self.where else None
-        return (tell(self.update) if tell else "") or compact(dict(self.update))
+        return (self.where and _told(self.update)) or compact(dict(self.update))
 
     @property
     def where(self) -> str:
         """Where it would be kept, in our words; empty for a place we do not know."""
-        return _PLACE_NAMES.get(_text(self.update, "destination"), "")
+        return _PLACE_NAMES.get(text_at(self.update, "destination"), "")
 
     def kept(self, place: str = "") -> Mapping[str, Value]:
         """Return the update to send back: as it came, or with one of PLACES as its destination."""
@@ -64,42 +63,10 @@ def set_mode(mode: str) -> Mapping[str, Value]:
     return {"type": "setMode", "mode": mode, "destination": "session"}
 
 
-def _add_rules(update: Mapping[str, Value]) -> str:
-    return _sentence(f"{_text(update, 'behavior')} ", _rules(update))
-
-
-def _replace_rules(update: Mapping[str, Value]) -> str:
-    return _sentence(f"{_text(update, 'behavior')} nothing but ", _rules(update))
-
-
-def _remove_rules(update: Mapping[str, Value]) -> str:
-    return _sentence(f"no longer {_text(update, 'behavior')} ", _rules(update))
-
-
-def _add_directories(update: Mapping[str, Value]) -> str:
-    return _sentence("also work in ", _texts(update.get("directories")))
-
-
-def _remove_directories(update: Mapping[str, Value]) -> str:
-    return _sentence("no longer work in ", _texts(update.get("directories")))
-
-
-def _set_mode(update: Mapping[str, Value]) -> str:
-    return _sentence("switch to the mode ", [_text(update, "mode")])
-
-
-_TELLING = {
-    "addRules": _add_rules,
-    "replaceRules": _replace_rules,
-    "removeRules": _remove_rules,
-    "addDirectories": _add_directories,
-    "removeDirectories": _remove_directories,
-    "setMode": _set_mode,
-}
-
-
-def _sentence(start: str, things: Sequence[str]) -> str:
-    """Return a start and its things; nothing where a thing cannot be told, to be shown as JSON."""
+def _told(update: Mapping[str, Value]) -> str:
+    """Return what an update does; empty where a part cannot be told, to be shown as JSON."""
+    start, listed = _TELLING.get(text_at(update, "type"), ("", lambda _: []))
+    start, things = start.format(text_at(update, "behavior")), listed(update)
     return start + ", ".join(things) if things and all(things) and start.strip() else ""
 
 
@@ -111,17 +78,24 @@ def _rules(update: Mapping[str, Value]) -> list[str]:
 def _rule(rule: Value) -> str:
     if not isinstance(rule, dict):
         return ""
-    tool, content = _text(rule, "toolName"), rule.get("ruleContent")
+    tool, content = text_at(rule, "toolName"), rule.get("ruleContent")
     if content is None:
         return tool
     return f"{tool}({content})" if tool and isinstance(content, str) else ""
 
 
-def _texts(value: Value) -> list[str]:
-    listed = value if isinstance(value, list) else []
-    return [item if isinstance(item, str) else "" for item in listed]
+def _directories(update: Mapping[str, Value]) -> list[str]:
+    listed = update.get("directories")
+    texts = listed if isinstance(listed, list) else []
+    return [item if isinstance(item, str) else "" for item in texts]
 
 
-def _text(update: Mapping[str, Value], key: str) -> str:
-    value = update.get(key)
-    return value if isinstance(value, str) else ""
+_TELLING: Mapping[str, tuple[str, Callable[[Mapping[str, Value]], list[str]]]] = {
+    "addRules": ("{} ", _rules),
+    "replaceRules": ("{} nothing but ", _rules),
+    "removeRules": ("no longer {} ", _rules),
+    "addDirectories": ("also work in ", _directories),
+    "removeDirectories": ("no longer work in ", _directories),
+    "setMode": ("switch to the mode ", lambda update: [text_at(update, "mode")]),
+}
+"""The kinds of update: the words for each, with a place for its behavior, and what it lists."""

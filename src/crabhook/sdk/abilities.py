@@ -24,8 +24,6 @@ def words(reason: object) -> str:
 class TakesContext(Event):
     """An event on which the model can be told something."""
 
-    __slots__ = ()
-
     def context(self, text: str) -> Answer:
         """Tell the model something, and decide nothing."""
         return Answer(context=text)
@@ -33,8 +31,6 @@ class TakesContext(Event):
 
 class TalksToUser(Event):
     """An event on which the agent's user can be shown something."""
-
-    __slots__ = ()
 
     def tell_user(self, message: str) -> Answer:
         """Show the agent's user a message, and decide nothing."""
@@ -44,8 +40,6 @@ class TalksToUser(Event):
 class Haltable(Event):
     """An event on which the turn can be ended."""
 
-    __slots__ = ()
-
     def halt(self, reason: str) -> Answer:
         """End the agent's turn; its user reads the reason."""
         return Answer(halt=words(reason))
@@ -54,7 +48,6 @@ class Haltable(Event):
 class Deniable(Event):
     """An event that something can be denied on before it happens."""
 
-    __slots__ = ()
     verdicts = frozenset({Verdict.DENY})
 
     def deny(self, reason: str) -> Answer:
@@ -63,13 +56,12 @@ class Deniable(Event):
 
     def refusal(self, reason: str) -> Answer | None:
         """Return the denial that a hook says when it fails and was told to deny then."""
-        return Answer(Verdict.DENY, words(reason))
+        return self.deny(reason)
 
 
 class Askable(Event):
     """An event on which the agent can be made to ask its own user."""
 
-    __slots__ = ()
     verdicts = frozenset({Verdict.ASK})
 
     def ask(self, reason: str = "") -> Answer:
@@ -84,7 +76,6 @@ class Askable(Event):
 class Blockable(Event):
     """An event that can be blocked, in the platform's own sense of the word."""
 
-    __slots__ = ()
     verdicts = frozenset({Verdict.DENY})
 
     def block(self, reason: str) -> Answer:
@@ -92,10 +83,17 @@ class Blockable(Event):
         return Answer(Verdict.DENY, words(reason))
 
 
+class Preventable(Blockable):
+    """An event that a block keeps from happening, so that a hook that fails may block it."""
+
+    def refusal(self, reason: str) -> Answer | None:
+        """Return the block that a hook says when it fails and was told to deny then."""
+        return self.block(reason)
+
+
 class Fillable(Event):
     """A form of an MCP server's."""
 
-    __slots__ = ()
     verdicts = frozenset({Verdict.ACCEPT, Verdict.DECLINE, Verdict.CANCEL})
 
     def accept(self, content: Mapping[str, Any] | None = None) -> Answer:

@@ -13,6 +13,7 @@ from enum import StrEnum
 from typing import Any, Self
 
 from crabhook.model.errors import PayloadError
+from crabhook.model.jsontext import object_at, text_at
 from crabhook.sdk import heard
 from crabhook.sdk.operator import DEFAULT_TIMEOUT, ask
 from crabhook.sdk.platform import Platform
@@ -141,17 +142,16 @@ class HookInput:
     @classmethod
     def from_dict(cls, data: dict[str, Any], platform: Platform) -> Self:
         """Return the input in `data`, an agent's JSON; an unknown event is AFTER_AGENT."""
-        tool_input = data.get("tool_input")
         return cls(
             platform=platform,
-            event=normalize_event(platform, _text(data, "hook_event_name")),
-            session_id=_text(data, "session_id"),
-            transcript_path=_text(data, "transcript_path"),
-            cwd=_text(data, "cwd"),
-            tool_name=normalize_tool(platform, _text(data, "tool_name")),
-            tool_input=tool_input if isinstance(tool_input, dict) else {},
+            event=normalize_event(platform, text_at(data, "hook_event_name")),
+            session_id=text_at(data, "session_id"),
+            transcript_path=text_at(data, "transcript_path"),
+            cwd=text_at(data, "cwd"),
+            tool_name=normalize_tool(platform, text_at(data, "tool_name")),
+            tool_input=object_at(data, "tool_input"),
             tool_response=data.get("tool_response"),
-            prompt=_text(data, "prompt"),
+            prompt=text_at(data, "prompt"),
             raw_input=data,
         )
 
@@ -163,11 +163,6 @@ def normalize_input(text: str, platform: Platform) -> HookInput:
     except (ValueError, RecursionError):
         data = {}
     return HookInput.from_dict(data if isinstance(data, dict) else {}, platform)
-
-
-def _text(data: dict[str, Any], key: str) -> str:
-    value = data.get(key)
-    return value if isinstance(value, str) else ""
 
 
 @dataclass

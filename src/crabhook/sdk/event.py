@@ -71,8 +71,6 @@ class Answer(NamedTuple):
 class _Field:
     """A field by its key; of several keys the first that the agent sent counts."""
 
-    __slots__ = ("_keys",)
-
     def __init__(self, *keys: str) -> None:
         self._keys = keys
 
@@ -83,8 +81,6 @@ class _Field:
 class Text(_Field):
     """A text, empty where there is none."""
 
-    __slots__ = ()
-
     def __get__(self, event: Event, kind: type | None = None) -> str:
         value = self._find(event)
         return value if isinstance(value, str) else ""
@@ -93,16 +89,12 @@ class Text(_Field):
 class Flag(_Field):
     """True or false, false where there is neither."""
 
-    __slots__ = ()
-
     def __get__(self, event: Event, kind: type | None = None) -> bool:
         return self._find(event) is True
 
 
 class Number(_Field):
     """A number, 0 where there is none."""
-
-    __slots__ = ()
 
     def __get__(self, event: Event, kind: type | None = None) -> float:
         value = self._find(event)
@@ -112,8 +104,6 @@ class Number(_Field):
 class Object(_Field):
     """A JSON object, empty where there is none."""
 
-    __slots__ = ()
-
     def __get__(self, event: Event, kind: type | None = None) -> dict[str, Any]:
         value = self._find(event)
         return value if isinstance(value, dict) else {}
@@ -122,8 +112,6 @@ class Object(_Field):
 class Objects(_Field):
     """A list of JSON objects, empty where there is none; what is no object is left out."""
 
-    __slots__ = ()
-
     def __get__(self, event: Event, kind: type | None = None) -> list[dict[str, Any]]:
         value = self._find(event)
         return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
@@ -131,8 +119,6 @@ class Objects(_Field):
 
 class Anything(_Field):
     """Whatever JSON was sent, None where there is none."""
-
-    __slots__ = ()
 
     def __get__(self, event: Event, kind: type | None = None) -> Any:  # noqa: ANN401 - it is JSON
         return self._find(event)
@@ -145,8 +131,6 @@ class Event:
     `payload` its bytes as the hook was given them.  An event's class offers
     the answers that it can carry as methods, and nothing else.
     """
-
-    __slots__ = ("payload", "platform", "raw")
 
     payload: bytes
     platform: Platform
@@ -189,5 +173,3 @@ class Event:
 
 class Unknown(Event):
     """An event that this library does not know, perhaps newer than it: only ever looked at."""
-
-    __slots__ = ()

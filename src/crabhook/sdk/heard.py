@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from crabhook.model.errors import PayloadError
-from crabhook.model.jsontext import parse_object
+from crabhook.model.jsontext import object_at, parse_object, text_at
 from crabhook.sdk.abilities import words
 from crabhook.sdk.event import Answer, Verdict
 
@@ -32,8 +32,8 @@ def output(reply: Reply) -> _Body:
 def answer(event: Event, reply: Reply) -> Answer | None:
     """Return what was decided; None where nobody did, which is no opinion and never an allow."""
     top = output(reply)
-    specific = _object(top, "hookSpecificOutput")
-    decision = _object(specific, "decision")
+    specific = object_at(top, "hookSpecificOutput")
+    decision = object_at(specific, "decision")
     verdict, reason = _verdict(event, top, specific, decision)
     if reply.exit_code == _BLOCKED:
         verdict, reason = _block(event), words(reply.stderr.decode("utf-8", "replace"))
@@ -41,7 +41,7 @@ def answer(event: Event, reply: Reply) -> Answer | None:
     heard = Answer(
         verdict=verdict,
         reason=reason,
-        context=_text(specific, "additionalContext"),
+        context=text_at(specific, "additionalContext"),
         updated_input=_first_object(
             (specific, "updatedInput"), (specific, "tool_input"), (decision, "updatedInput")
         ),
@@ -52,7 +52,7 @@ def answer(event: Event, reply: Reply) -> Answer | None:
         else (),
         interrupt=decision.get("interrupt") is True,
         halt=words(top.get("stopReason")) if top.get("continue") is False else "",
-        user_message=_text(top, "systemMessage"),
+        user_message=text_at(top, "systemMessage"),
         suppress_output=top.get("suppressOutput") is True,
     )
     return None if heard == Answer() else heard
@@ -69,9 +69,9 @@ def _verdict(
         (specific, "action", ""),
         (top, "decision", "reason"),
     ):
-        said = _text(body, key)
+        said = text_at(body, key)
         if said:
-            return _named(event, _SYNONYMS.get(said, said)), _text(body, reason)
+            return _named(event, _SYNONYMS.get(said, said)), text_at(body, reason)
     return None, ""
 
 
@@ -84,16 +84,6 @@ def _block(event: Event) -> Verdict | None:
     return next((verdict for verdict in _BLOCKS if verdict in event.verdicts), None)
 
 
-def _object(body: _Body, key: str) -> _Body:
-    value = body.get(key)
-    return value if isinstance(value, dict) else {}
-
-
 def _first_object(*places: tuple[_Body, str]) -> _Body | None:
     found = (body.get(key) for body, key in places)
     return next((value for value in found if isinstance(value, dict)), None)
-
-
-def _text(body: _Body, key: str) -> str:
-    value = body.get(key)
-    return value if isinstance(value, str) else ""

@@ -29,8 +29,6 @@ class Handler(Generic[E]):
     Called by hand it is the function, so that a test needs no process.
     """
 
-    __slots__ = ("_function", "kind")
-
     def __init__(self, kind: type[E], function: Callable[[E], Answer | None]) -> None:
         self.kind = kind
         self._function = function

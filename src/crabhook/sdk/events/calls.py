@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from crabhook.model.jsontext import text_at
 from crabhook.sdk.abilities import Askable, Blockable, Deniable, Haltable, TakesContext, TalksToUser
 from crabhook.sdk.event import Answer, Anything, Event, Flag, Number, Object, Objects, Text, Verdict
 from crabhook.sdk.platform import common_name
@@ -20,7 +21,6 @@ class _Call(Event):
     agent sent something else than an object.
     """
 
-    __slots__ = ()
     tool_name = Text("tool_name")
     tool_input = Object("tool_input")
     tool_use_id = Text("tool_use_id")
@@ -33,16 +33,12 @@ class _Call(Event):
     @property
     def command(self) -> str:
         """The command line of a call of the shell; empty for every other tool."""
-        return self._text("command") if self.tool == "shell" else ""
+        return text_at(self.tool_input, "command") if self.tool == "shell" else ""
 
     @property
     def file_path(self) -> str:
         """The file that is read, written or edited, as the agent wrote it; empty without one."""
-        return self._text("file_path")
-
-    def _text(self, key: str) -> str:
-        value = self.tool_input.get(key)
-        return value if isinstance(value, str) else ""
+        return text_at(self.tool_input, "file_path")
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: {self.tool_name} of {self.platform}>"
@@ -51,7 +47,6 @@ class _Call(Event):
 class PreToolUse(_Call, Deniable, Askable, TakesContext, TalksToUser, Haltable):
     """A tool is about to be called (Gemini: BeforeTool)."""
 
-    __slots__ = ()
     verdicts = frozenset({Verdict.ALLOW, Verdict.DEFER})
 
     def allow(self, *, updated_input: Mapping[str, Any] | None = None, context: str = "") -> Answer:
@@ -77,7 +72,6 @@ class PermissionRequest(_Call, Deniable):
     `allow` takes some of them back as `permissions`.
     """
 
-    __slots__ = ()
     verdicts = frozenset({Verdict.ALLOW})
     suggestions = Objects("permission_suggestions")
 
@@ -106,7 +100,6 @@ class PostToolUse(_Call, Blockable, TakesContext, TalksToUser, Haltable):
     instead of it on Codex and Gemini.
     """
 
-    __slots__ = ()
     tool_response = Anything("tool_response")
     duration_ms = Number("duration_ms")
 
@@ -122,7 +115,6 @@ class PostToolUse(_Call, Blockable, TakesContext, TalksToUser, Haltable):
 class PostToolUseFailure(_Call, Blockable, TakesContext, TalksToUser):
     """A tool has failed (Claude Code).  `block` gives the model the reason beside the error."""
 
-    __slots__ = ()
     error = Text("error")
     is_interrupt = Flag("is_interrupt")
     duration_ms = Number("duration_ms")
@@ -131,14 +123,12 @@ class PostToolUseFailure(_Call, Blockable, TakesContext, TalksToUser):
 class PostToolBatch(Blockable, TakesContext, TalksToUser, Haltable):
     """All calls of one message are over (Claude Code).  `block` stops the agent here."""
 
-    __slots__ = ()
     tool_calls = Objects("tool_calls")
 
 
 class PermissionDenied(_Call):
     """Claude Code's auto mode has denied a call."""
 
-    __slots__ = ()
     verdicts = frozenset({Verdict.RETRY})
     reason = Text("reason")
 

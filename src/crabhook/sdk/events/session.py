@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-from crabhook.sdk.abilities import Askable, Blockable, Deniable, Fillable, TakesContext, TalksToUser
+from crabhook.sdk.abilities import (
+    Askable,
+    Blockable,
+    Deniable,
+    Fillable,
+    Preventable,
+    TakesContext,
+    TalksToUser,
+)
 from crabhook.sdk.event import Answer, Event, Number, Object, Text, Verdict
 
 
 class SessionStart(TakesContext, TalksToUser):
     """A session begins: `source` says from what (startup, resume, clear ...)."""
 
-    __slots__ = ()
     source = Text("source")
     model = Text("model")
 
@@ -17,14 +24,12 @@ class SessionStart(TakesContext, TalksToUser):
 class SessionEnd(Event):
     """A session is over."""
 
-    __slots__ = ()
     reason = Text("reason")
 
 
 class Setup(Event):
     """Claude Code was started to set something up."""
 
-    __slots__ = ()
     trigger = Text("trigger")
 
 
@@ -34,7 +39,6 @@ class PreCompact(Blockable):
     `block` leaves it as it is; only Claude Code can be told so.
     """
 
-    __slots__ = ()
     trigger = Text("trigger")
     custom_instructions = Text("custom_instructions")
 
@@ -42,7 +46,6 @@ class PreCompact(Blockable):
 class PostCompact(Event):
     """The conversation was compacted (Claude Code, Codex)."""
 
-    __slots__ = ()
     trigger = Text("trigger")
     compact_summary = Text("compact_summary")
 
@@ -50,7 +53,6 @@ class PostCompact(Event):
 class PreModelSwitch(Deniable, Askable, TalksToUser):
     """The session is about to go on with another model (Claude Code)."""
 
-    __slots__ = ()
     verdicts = frozenset({Verdict.ALLOW})
     from_model = Text("from_model")
     to_model = Text("to_model")
@@ -65,28 +67,21 @@ class PreModelSwitch(Deniable, Askable, TalksToUser):
 class PostModelSwitch(TakesContext, TalksToUser):
     """The session goes on with another model (Claude Code), which reads the context."""
 
-    __slots__ = ()
     from_model = Text("from_model")
     to_model = Text("to_model")
     source = Text("source")
 
 
-class ConfigChange(Blockable):
+class ConfigChange(Preventable):
     """A settings file has changed (Claude Code).  `block` keeps it out of this session."""
 
-    __slots__ = ()
     source = Text("source")
     file_path = Text("file_path")
-
-    def refusal(self, reason: str) -> Answer | None:
-        """Return the block that a hook says when it fails and was told to deny then."""
-        return self.block(reason)
 
 
 class Elicitation(Fillable):
     """An MCP server asks the user something (Claude Code)."""
 
-    __slots__ = ()
     mcp_server_name = Text("mcp_server_name")
     message = Text("message")
     mode = Text("mode")
@@ -98,7 +93,6 @@ class Elicitation(Fillable):
 class ElicitationResult(Fillable):
     """The user has answered an MCP server (Claude Code); an answer here replaces theirs."""
 
-    __slots__ = ()
     mcp_server_name = Text("mcp_server_name")
     elicitation_id = Text("elicitation_id")
     action = Text("action")
@@ -108,7 +102,6 @@ class ElicitationResult(Fillable):
 class InstructionsLoaded(Event):
     """A file of instructions was read (Claude Code)."""
 
-    __slots__ = ()
     file_path = Text("file_path")
     memory_type = Text("memory_type")
     load_reason = Text("load_reason")
@@ -117,7 +110,6 @@ class InstructionsLoaded(Event):
 class CwdChanged(Event):
     """The session's folder is another one (Claude Code)."""
 
-    __slots__ = ()
     old_cwd = Text("old_cwd")
     new_cwd = Text("new_cwd")
 
@@ -125,7 +117,6 @@ class CwdChanged(Event):
 class FileChanged(Event):
     """A file that is watched has changed (Claude Code); `change` says how."""
 
-    __slots__ = ()
     file_path = Text("file_path")
     change = Text("event")
 
@@ -133,7 +124,6 @@ class FileChanged(Event):
 class DirectoryAdded(Event):
     """The session may work in one folder more (Claude Code)."""
 
-    __slots__ = ()
     directory = Text("directory")
     source = Text("source")
 
@@ -144,12 +134,10 @@ class WorktreeCreate(Event):
     The hook is what makes it: do not register one that only watches.
     """
 
-    __slots__ = ()
     worktree_name = Text("name")
 
 
 class WorktreeRemove(Event):
     """A worktree is to be removed (Claude Code)."""
 
-    __slots__ = ()
     worktree_path = Text("worktree_path")

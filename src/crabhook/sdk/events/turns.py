@@ -4,22 +4,24 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal
 
-from crabhook.sdk.abilities import Blockable, Haltable, TakesContext, TalksToUser, words
+from crabhook.sdk.abilities import (
+    Blockable,
+    Haltable,
+    Preventable,
+    TakesContext,
+    TalksToUser,
+    words,
+)
 from crabhook.sdk.event import Answer, Event, Flag, Number, Object, Text, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 
-class _Prompt(Blockable, TakesContext, TalksToUser, Haltable):
+class _Prompt(Preventable, TakesContext, TalksToUser, Haltable):
     """Something is about to be put to the model."""
 
-    __slots__ = ()
     prompt = Text("prompt")
-
-    def refusal(self, reason: str) -> Answer | None:
-        """Return the block that a hook says when it fails and was told to deny then."""
-        return self.block(reason)
 
 
 class UserPromptSubmit(_Prompt):
@@ -28,13 +30,10 @@ class UserPromptSubmit(_Prompt):
     `block` throws the prompt away; its user reads the reason, the model nothing.
     """
 
-    __slots__ = ()
-
 
 class UserPromptExpansion(_Prompt):
     """A slash command is about to become a prompt (Claude Code).  `block` throws it away."""
 
-    __slots__ = ()
     expansion_type = Text("expansion_type")
     command_name = Text("command_name")
     command_args = Text("command_args")
@@ -43,7 +42,6 @@ class UserPromptExpansion(_Prompt):
 class _Ending(TalksToUser):
     """An agent is about to stop; `stop_hook_active` says that a hook has sent it on before."""
 
-    __slots__ = ()
     verdicts = frozenset({Verdict.KEEP_GOING})
     stop_hook_active = Flag("stop_hook_active")
     last_assistant_message = Text("last_assistant_message", "prompt_response")
@@ -62,26 +60,20 @@ class _Ending(TalksToUser):
 class Stop(_Ending, Haltable):
     """The agent is about to end its turn (Gemini: AfterAgent)."""
 
-    __slots__ = ()
-
 
 class SubagentStop(_Ending):
     """A subagent is about to end (Claude Code, Codex)."""
 
-    __slots__ = ()
     agent_transcript_path = Text("agent_transcript_path")
 
 
 class SubagentStart(TakesContext, TalksToUser):
     """A subagent begins (Claude Code, Codex); the context goes to it."""
 
-    __slots__ = ()
-
 
 class StopFailure(Event):
     """The turn ended in an error (Claude Code)."""
 
-    __slots__ = ()
     error = Text("error")
     error_details = Text("error_details")
     last_assistant_message = Text("last_assistant_message")
@@ -90,13 +82,10 @@ class StopFailure(Event):
 class Interrupt(Event):
     """The user has interrupted the turn (Codex)."""
 
-    __slots__ = ()
-
 
 class MessageDisplay(Event):
     """A piece of the model's message is about to be shown (Claude Code)."""
 
-    __slots__ = ()
     delta = Text("delta")
     final = Flag("final")
     index = Number("index")
@@ -105,7 +94,6 @@ class MessageDisplay(Event):
 class Notification(Event):
     """The agent wants its user's attention (Claude Code, Gemini)."""
 
-    __slots__ = ()
     message = Text("message")
     title = Text("title")
     notification_type = Text("notification_type")
@@ -114,7 +102,6 @@ class Notification(Event):
 class TeammateIdle(TalksToUser, Haltable):
     """A teammate has nothing to do (Claude Code)."""
 
-    __slots__ = ()
     verdicts = frozenset({Verdict.KEEP_GOING})
     teammate_name = Text("teammate_name")
     team_name = Text("team_name")
@@ -127,7 +114,6 @@ class TeammateIdle(TalksToUser, Haltable):
 class _Task(Blockable):
     """A task of a team's."""
 
-    __slots__ = ()
     task_id = Text("task_id")
     task_subject = Text("task_subject")
     task_description = Text("task_description")
@@ -138,30 +124,19 @@ class _Task(Blockable):
 class TaskCreated(_Task):
     """A task was made (Claude Code).  `block` takes it away again; the model reads the reason."""
 
-    __slots__ = ()
-
 
 class TaskCompleted(_Task):
     """A task is done (Claude Code).  `block` leaves it open; the model reads the reason."""
-
-    __slots__ = ()
 
 
 class _Request(Event):
     """A request to the model."""
 
-    __slots__ = ()
     llm_request = Object("llm_request")
 
 
-class BeforeModel(_Request, Blockable, TalksToUser, Haltable):
+class BeforeModel(_Request, Preventable, TalksToUser, Haltable):
     """A request is about to go to the model.  `block` ends the turn."""
-
-    __slots__ = ()
-
-    def refusal(self, reason: str) -> Answer | None:
-        """Return the block that a hook says when it fails and was told to deny then."""
-        return self.block(reason)
 
     def patch(self, llm_request: Mapping[str, Any]) -> Answer:
         """Change these members of the request."""
@@ -171,7 +146,6 @@ class BeforeModel(_Request, Blockable, TalksToUser, Haltable):
 class AfterModel(_Request, Blockable, TalksToUser, Haltable):
     """A piece of the model's answer has come.  `block` drops it."""
 
-    __slots__ = ()
     llm_response = Object("llm_response")
 
     def replace(self, llm_response: Mapping[str, Any]) -> Answer:
@@ -181,8 +155,6 @@ class AfterModel(_Request, Blockable, TalksToUser, Haltable):
 
 class BeforeToolSelection(_Request):
     """The model is about to choose among the tools."""
-
-    __slots__ = ()
 
     def offer(self, mode: Literal["AUTO", "ANY", "NONE"], tools: Sequence[str] = ()) -> Answer:
         """Offer it these tools alone, by Gemini's names; ANY makes it choose one."""
