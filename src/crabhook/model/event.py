@@ -81,6 +81,10 @@ class Event:
         """Return the field `key` if the agent sent it as text, else nothing."""
         return text_at(self.fields, key)
 
+    def calls(self, *tools: str) -> bool:
+        """Whether the event is about a call of one of these tools."""
+        return self.tool is not None and self.tool.name in tools
+
     def brief(self) -> "Event":
         """Return the event with the start of what it tells, enough for a line, to be kept long."""
         tool = self.tool and replace(self.tool, input=start_of(self.tool.input))

@@ -13,9 +13,9 @@ from crabhook.model.decision import Decision, Verdict
 from crabhook.model.errors import DecisionError, PayloadError
 from crabhook.model.event import Event, ToolCall
 from crabhook.model.fields import How, Told
-from crabhook.model.jsontext import Value, parse_object
+from crabhook.model.jsontext import Value, parse_object, text_at
 from crabhook.model.reply import Reply
-from crabhook.platforms.rows import Also, EventRow
+from crabhook.platforms.rows import Also, EventRow, Rows
 
 EVENT = "hook_event_name"
 
@@ -40,37 +40,15 @@ TELLS_STOP: Mapping[str, Told] = {
 }
 
 
-def read_fields(payload: bytes) -> dict[str, Value]:
-    """Return the fields of a hook's standard input, which has at least an event's name in EVENT.
-
-    Raises PayloadError, in words for a person.
-    """
-    fields = parse_object(payload)
-    if not text(fields, EVENT):
-        raise PayloadError(f'it has no text "{EVENT}"')
-    return fields
-
-
-def text(fields: Mapping[str, Value], key: str) -> str:
-    """Return a field that was sent as text; empty where it was not sent, or as something else."""
-    value = fields.get(key)
-    return value if isinstance(value, str) else ""
-
-
 def tool_of(fields: Mapping[str, Value]) -> ToolCall | None:
     """Return the call that an input is about, if it is about one."""
-    name = text(fields, "tool_name")
-    return ToolCall(name, fields.get("tool_input"), text(fields, "tool_use_id")) if name else None
-
-
-def told_of(rows: Mapping[str, EventRow[Any]], name: str) -> Mapping[str, Told]:
-    """Return the fields of an event that tell most; none of an event that is not in the table."""
-    return rows[name].told if name in rows else {}
+    name, use_id = text_at(fields, "tool_name"), text_at(fields, "tool_use_id")
+    return ToolCall(name, fields.get("tool_input"), use_id) if name else None
 
 
 def reader(
     platform: str,
-    rows: Mapping[str, EventRow[Any]],
+    rows: Rows[Any],
     tool: Callable[[Mapping[str, Value]], ToolCall | None] = tool_of,
 ) -> Callable[[bytes], Event]:
     """Return the function that reads an agent's hook input.
@@ -85,18 +63,21 @@ def reader(
         another type than the protocol says, and is then read as empty while
         `fields` keeps it as it came.  Raises PayloadError.
         """
-        fields = read_fields(payload)
+        fields = parse_object(payload)
+        name = text_at(fields, EVENT)
+        if not name:
+            raise PayloadError(f'it has no text "{EVENT}"')
         return Event(
             platform=platform,
-            name=text(fields, EVENT),
-            session=text(fields, "session_id"),
-            cwd=text(fields, "cwd"),
-            permission_mode=text(fields, "permission_mode"),
-            agent_id=text(fields, "agent_id"),
-            agent_type=text(fields, "agent_type"),
+            name=name,
+            session=text_at(fields, "session_id"),
+            cwd=text_at(fields, "cwd"),
+            permission_mode=text_at(fields, "permission_mode"),
+            agent_id=text_at(fields, "agent_id"),
+            agent_type=text_at(fields, "agent_type"),
             tool=tool(fields),
             fields=fields,
-            told=told_of(rows, text(fields, EVENT)),
+            told=rows[name].told,
         )
 
     return read_event

@@ -3,13 +3,14 @@
 import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from enum import Enum, StrEnum
+from enum import StrEnum
 from pathlib import Path
+from typing import Any
 
 from crabhook.model.document import Json
 from crabhook.model.errors import InstallError
 from crabhook.model.request import Stance
-from crabhook.platforms.rows import EventRow, Held, Patience
+from crabhook.platforms.rows import Held, Patience, Rows, decided
 
 # Agents' timers end here: 2**31 milliseconds, near 24.8 days.
 MAX_TIMEOUT = 2_147_483
@@ -104,9 +105,7 @@ class Installation:
                 raise InstallError(what) from error
 
 
-def hooked(
-    events: Mapping[str, EventRow[Enum]], installation: Installation
-) -> Iterator[tuple[str, Patience]]:
+def hooked(events: Rows[Any], installation: Installation) -> Iterator[tuple[str, Patience]]:
     """Yield the events that our hook is installed on, those that decide a call first.
 
     An event that can wait for the operator has a hook that can wait as long;
@@ -119,20 +118,27 @@ def hooked(
             yield name, hook if isinstance(hook, Patience) else waits
 
 
-def decided(events: Mapping[str, EventRow[Enum]]) -> tuple[str, ...]:
-    """Return the events that decide a call, each for every tool and in every stance."""
-    return tuple(name for name, row in events.items() if row.held is Held.ALWAYS)
-
-
-def waiting(events: Mapping[str, EventRow[Enum]]) -> tuple[str, ...]:
+def waiting(events: Rows[Any]) -> tuple[str, ...]:
     """Return the other events that can wait for the operator and are hooked."""
     never = (Held.ALWAYS, Held.NEVER)
     return tuple(name for name, row in events.items() if row.held not in never and row.hook is None)
 
 
-def observed(events: Mapping[str, EventRow[Enum]]) -> tuple[str, ...]:
+def observed(events: Rows[Any]) -> tuple[str, ...]:
     """Return the events that are hooked to be shown alone."""
     return tuple(name for name, row in events.items() if isinstance(row.hook, Patience))
+
+
+def users_folder(environment: Mapping[str, str], variable: str, below_home: str) -> Path:
+    """Return the folder that a variable names, or where it is not set one below the home folder.
+
+    Raises InstallError where there is no home to look in.
+    """
+    if named := environment.get(variable):
+        return Path(named).absolute()
+    if home := environment.get("HOME"):
+        return Path(home).absolute() / below_home
+    raise InstallError("HOME is not set, so there are no user settings; name a --scope")
 
 
 @dataclass(frozen=True, slots=True)

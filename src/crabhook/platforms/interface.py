@@ -2,18 +2,17 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from enum import Enum
 from functools import cached_property
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from crabhook.model.choices import Choices
-from crabhook.model.decision import Decision
+from crabhook.model.decision import Decision, Verdict
 from crabhook.model.event import Event, Scope, ToolCall
 from crabhook.model.jsontext import Value
 from crabhook.model.reply import Reply
 from crabhook.model.request import Stance
-from crabhook.platforms.rows import EventRow, Held, Phase, Protocol, holdable
+from crabhook.platforms.rows import Also, Held, Phase, Protocol, Rows, decided
 
 if TYPE_CHECKING:
     from crabhook.platforms.installation import Settings
@@ -45,19 +44,6 @@ class Tools:
     commands: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Silence:
-    """What the hook prints where nobody answers.
-
-    `nothing`: what says nothing.  `words`: what is printed for a wish, "ask"
-    or "deny", on an event; each holds one %s for the reason, a JSON string.
-    An event that is not here is passed.
-    """
-
-    nothing: str = ""
-    words: Mapping[tuple[str, str], str] = field(default_factory=dict)
-
-
 @dataclass(frozen=True)
 class Platform:
     """One agent: its tables, and the functions that read and write its hook protocol.
@@ -72,8 +58,7 @@ class Platform:
     the event itself asks a person something, so that no blanket allow answers
     it.  `choices` returns what the event can be told; what it cannot, `check`
     refuses with DecisionError, saying why.  `write` returns the decision in
-    the words that this event is answered with.  `remark` returns a reply that
-    tells the model a note on an observed event, if it can.  `outcome` returns
+    the words that this event is answered with.  `outcome` returns
     how a call that was answered at the agent went, as far as an event tells.
     `limits` returns what a decision will not bring about at the agent, a
     sentence each, for its card: only what an operator would otherwise take for
@@ -85,36 +70,41 @@ class Platform:
     title: str
     program: str
     package: str
-    events: Mapping[str, EventRow[Enum]]
+    events: Rows[Any]
     tools: Tools
-    silence: Silence
     read: Callable[[bytes], Event]
     held: Callable[[Event, Stance], Held]
     asks: Callable[[Event], bool]
     choices: Callable[[Event], Choices]
     check: Callable[[Event, Decision], None]
     write: Callable[[Event, Decision], Reply]
-    remark: Callable[[Event, str], Reply | None]
     outcome: Callable[[Event], str]
     limits: Callable[[Event], Sequence[str]] = lambda _: ()
     compared: Callable[[ToolCall], Mapping[str, Value]] = lambda tool: {"input": tool.bare}
 
     def holdable(self) -> Sequence[str]:
         """Return the names of the events that an operator may ask to hold."""
-        return holdable(self.events)
+        asked = (Held.AT_THE_GATE, Held.ON_REQUEST)
+        return tuple(name for name, row in self.events.items() if row.held in asked)
 
     @property
     def decided(self) -> frozenset[str]:
         """The events on which a hook decides a call, in every stance."""
-        return frozenset(name for name, row in self.events.items() if row.held is Held.ALWAYS)
+        return frozenset(decided(self.events))
 
     def phase(self, event: Event) -> Phase:
         """Return what the event means for a call, or for the turn."""
-        return self.events[event.name].phase if event.name in self.events else Phase.OTHER
+        return self.events[event.name].phase
 
     def closes(self, event: Event) -> Scope:
         """Return what the event tells to be over."""
-        return self.events[event.name].closes if event.name in self.events else Scope.NOTHING
+        return self.events[event.name].closes
+
+    def remark(self, event: Event, note: str) -> Reply | None:
+        """Return a reply that only tells the model a note; None where the event takes none."""
+        if Also.CONTEXT not in self.events[event.name].also:
+            return None
+        return self.write(event, Decision(Verdict.PASS, note=note))
 
     @cached_property
     def settings(self) -> "Settings":

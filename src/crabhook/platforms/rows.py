@@ -6,7 +6,7 @@ What it reads, in its configuration and from its hooks, is the linter's measure.
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum, Flag, auto
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from crabhook.model.decision import Verdict
 from crabhook.model.event import Scope
@@ -104,7 +104,7 @@ class Protocol:
     any_output: bool = False
 
 
-W_co = TypeVar("W_co", bound=Enum, covariant=True)
+W = TypeVar("W", bound=Enum)
 """An agent's ways to write a verdict."""
 
 
@@ -161,7 +161,7 @@ class Patience:
 
 
 @dataclass(frozen=True, slots=True)
-class EventRow(Generic[W_co]):
+class EventRow(Generic[W]):
     """All that is known of one event of one agent.
 
     `verdicts`: those an operator may give, and how each is written; no opinion
@@ -177,7 +177,7 @@ class EventRow(Generic[W_co]):
     """
 
     held: Held = Held.NEVER
-    verdicts: Mapping[Verdict, W_co] = field(default_factory=dict)
+    verdicts: Mapping[Verdict, W] = field(default_factory=dict)
     also: Also = Also.NOTHING
     closes: Scope = Scope.NOTHING
     phase: Phase = Phase.OTHER
@@ -188,7 +188,13 @@ class EventRow(Generic[W_co]):
     silence_decides: bool = False
 
 
-def holdable(events: Mapping[str, EventRow[Enum]]) -> tuple[str, ...]:
-    """Return the events of a table that an operator may ask to hold."""
-    asked = (Held.AT_THE_GATE, Held.ON_REQUEST)
-    return tuple(name for name, row in events.items() if row.held in asked)
+class Rows(dict[str, EventRow[W]]):
+    """An agent's table of events by name; an event that is not in it is only observed."""
+
+    def __missing__(self, name: str) -> EventRow[W]:
+        return EventRow()
+
+
+def decided(events: Rows[Any]) -> tuple[str, ...]:
+    """Return the events that decide a call, each for every tool and in every stance."""
+    return tuple(name for name, row in events.items() if row.held is Held.ALWAYS)

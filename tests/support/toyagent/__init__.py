@@ -14,8 +14,8 @@ from crabhook.model.fields import How, Told
 from crabhook.model.reply import Reply
 from crabhook.model.request import Stance
 from crabhook.platforms.dialect import Limits, check_parts, check_reason, check_verdict, reader
-from crabhook.platforms.interface import Platform, Silence, Tools
-from crabhook.platforms.rows import ANY, EventRow, Held, Patience, Phase, reads
+from crabhook.platforms.interface import Platform, Tools
+from crabhook.platforms.rows import ANY, EventRow, Held, Patience, Phase, Rows, reads
 
 QUESTION_TOOL = "toy_ask"
 
@@ -29,17 +29,19 @@ class Way(Enum):
 
 _CALL: Mapping[Verdict, Way] = {Verdict.ALLOW: Way.SAYS, Verdict.DENY: Way.SAYS}
 
-EVENTS: Mapping[str, EventRow[Way]] = {
-    "ToyCall": EventRow(Held.ALWAYS, _CALL, phase=Phase.BEFORE, reads=reads(matcher=ANY)),
-    "ToyPause": EventRow(
-        Held.ON_REQUEST,
-        {Verdict.DENY: Way.SAYS},
-        told={"mood": Told("the toy's mood", How.PROSE, short="mood")},
-    ),
-    "ToyOver": EventRow(
-        closes=Scope.SESSION, outcome="the toy was put away", hook=Patience(5, client=2)
-    ),
-}
+EVENTS = Rows[Way](
+    {
+        "ToyCall": EventRow(Held.ALWAYS, _CALL, phase=Phase.BEFORE, reads=reads(matcher=ANY)),
+        "ToyPause": EventRow(
+            Held.ON_REQUEST,
+            {Verdict.DENY: Way.SAYS},
+            told={"mood": Told("the toy's mood", How.PROSE, short="mood")},
+        ),
+        "ToyOver": EventRow(
+            closes=Scope.SESSION, outcome="the toy was put away", hook=Patience(5, client=2)
+        ),
+    }
+)
 
 _LIMITS: Limits = dict.fromkeys(
     (
@@ -50,35 +52,31 @@ _LIMITS: Limits = dict.fromkeys(
 )
 
 
-def _row(event: Event) -> EventRow[Way]:
-    return EVENTS.get(event.name, EventRow())
-
-
 def held(event: Event, _: Stance) -> Held:
     """Return when the event waits."""
-    return _row(event).held
+    return EVENTS[event.name].held
 
 
 def asks(event: Event) -> bool:
     """Whether a person is asked something."""
-    return event.tool is not None and event.tool.name == QUESTION_TOOL
+    return event.calls(QUESTION_TOOL)
 
 
 def choices(event: Event) -> Choices:
     """Return what the event can be told."""
-    return Choices(frozenset({*_row(event).verdicts, Verdict.PASS}), Beside.NOTHING)
+    return Choices(frozenset({*EVENTS[event.name].verdicts, Verdict.PASS}), Beside.NOTHING)
 
 
 def check(event: Event, decision: Decision) -> None:
     """Refuse what the event cannot carry."""
-    check_verdict(event.name, decision.verdict, choices(event), _row(event).verdicts)
+    check_verdict(event.name, decision.verdict, choices(event), EVENTS[event.name].verdicts)
     check_reason(decision)
     check_parts(event.name, decision, choices(event), _LIMITS)
 
 
 def write(event: Event, decision: Decision) -> Reply:
     """Return the decision in the toy's words."""
-    if _row(event).verdicts.get(decision.verdict, Way.NOTHING) is Way.NOTHING:
+    if EVENTS[event.name].verdicts.get(decision.verdict, Way.NOTHING) is Way.NOTHING:
         return Reply()
     return Reply({"says": decision.verdict.value, "why": decision.reason})
 
@@ -93,13 +91,11 @@ PLATFORM = Platform(
         aliases={"toy_shell": "Bash", QUESTION_TOOL: "AskUserQuestion"},
         questions=frozenset({QUESTION_TOOL}),
     ),
-    silence=Silence(),
     read=reader("toy", EVENTS),
     held=held,
     asks=asks,
     choices=choices,
     check=check,
     write=write,
-    remark=lambda _, __: None,
-    outcome=lambda event: _row(event).outcome,
+    outcome=lambda event: EVENTS[event.name].outcome,
 )

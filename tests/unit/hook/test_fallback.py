@@ -9,6 +9,8 @@ from hypothesis import strategies as st
 
 from crabhook.hook import Options, Unanswered, fallback
 from crabhook.hook.fallback import KINDS, event_name, fall_back
+from crabhook.model.decision import Decision, Verdict
+from crabhook.model.event import Event
 from crabhook.platforms import PLATFORMS
 from tests.unit.hook.peers import run_hook
 
@@ -38,10 +40,16 @@ def event(name: str) -> bytes:
 
 
 @pytest.mark.parametrize("name", PLATFORMS)
-def test_the_hooks_own_table_says_what_the_agents_folder_says(name: str) -> None:
-    silence = PLATFORMS[name].silence
-    assert fallback._WORDS[name] == silence.words
-    assert fallback._SILENCE.get(name, "") == silence.nothing
+def test_the_hooks_own_table_says_what_the_agents_writer_says(name: str) -> None:
+    agent, reason = PLATFORMS[name], 'no "such" thing'
+    (usual, *_) = agent.decided
+    for (wish, said_on), words in fallback._WORDS[name].items():
+        asked, decision = Event(name, said_on or usual), Decision(Verdict(wish), reason)
+        assert words % json.dumps(reason) == agent.write(asked, decision).stdout.decode()
+    denied = {said_on for wish, said_on in fallback._WORDS[name] if wish == "deny"}
+    assert denied - {""} == agent.decided
+    nothing = agent.write(Event(name, usual), Decision(Verdict.PASS)).stdout.decode()
+    assert fallback._SILENCE.get(name, "") == nothing
 
 
 @pytest.mark.parametrize("wish", ["ask", "deny"])

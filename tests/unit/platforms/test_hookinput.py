@@ -1,22 +1,29 @@
 """What every dialect asks of an input."""
 
+import json
+from typing import Any
+
 import pytest
 
 from crabhook.model.errors import PayloadError
-from crabhook.platforms.dialect import EVENT, read_fields, text
+from crabhook.platforms.dialect import reader
+from crabhook.platforms.rows import Rows
+
+read_event = reader("toy", Rows[Any]())
 
 
 def test_an_input_that_names_its_event_is_read_whole() -> None:
-    fields = read_fields(b'{"hook_event_name": "Stop", "new": [1]}')
-    assert (text(fields, EVENT), fields["new"]) == ("Stop", [1])
+    event = read_event(b'{"hook_event_name": "Stop", "new": [1]}')
+    assert (event.name, event.fields["new"]) == ("Stop", [1])
 
 
 @pytest.mark.parametrize("payload", [b"{}", b'{"hook_event_name": ""}', b'{"hook_event_name": 7}'])
 def test_an_input_that_names_none_is_refused(payload: bytes) -> None:
     with pytest.raises(PayloadError, match='no text "hook_event_name"'):
-        read_fields(payload)
+        read_event(payload)
 
 
 @pytest.mark.parametrize("value", [None, 1, True, [], {}, ["x"]])
 def test_a_field_of_another_type_is_empty(value: object) -> None:
-    assert text({"cwd": value}, "cwd") == text({}, "cwd") == ""  # type: ignore[dict-item]
+    payload = json.dumps({"hook_event_name": "Stop", "cwd": value}).encode()
+    assert read_event(payload).cwd == read_event(b'{"hook_event_name": "Stop"}').cwd == ""

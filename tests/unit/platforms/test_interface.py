@@ -20,7 +20,8 @@ DOORS: dict[str, int] = {
 
 
 def test_the_doors_are_all_the_functions_of_a_platform() -> None:
-    assert {one.name for one in fields(Platform) if "Callable" in str(one.type)} == set(DOORS)
+    given = {one.name for one in fields(Platform) if "Callable" in str(one.type)}
+    assert given | {"remark"} == set(DOORS)
 
 
 @pytest.mark.parametrize("name", PLATFORMS)

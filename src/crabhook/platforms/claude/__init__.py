@@ -1,7 +1,7 @@
 """Claude Code (hook protocol 2.1.330): `events` is the table of all its events."""
 
 from crabhook.platforms.claude import events, write
-from crabhook.platforms.interface import Platform, Silence, Tools
+from crabhook.platforms.interface import Platform, Tools
 
 _FILE, _NOTEBOOK, _FOLDER = "file_path", "notebook_path", "path"
 
@@ -26,29 +26,12 @@ PLATFORM = Platform(
         credentials=".claude/.credentials.json",
         commands=("claude config *", "claude mcp add*"),
     ),
-    silence=Silence(
-        words={
-            ("ask", "PreToolUse"): (
-                '{"hookSpecificOutput":{"hookEventName":"PreToolUse",'
-                '"permissionDecision":"ask","permissionDecisionReason":%s}}\n'
-            ),
-            ("deny", "PreToolUse"): (
-                '{"hookSpecificOutput":{"hookEventName":"PreToolUse",'
-                '"permissionDecision":"deny","permissionDecisionReason":%s}}\n'
-            ),
-            ("deny", "PermissionRequest"): (
-                '{"hookSpecificOutput":{"hookEventName":"PermissionRequest",'
-                '"decision":{"behavior":"deny","message":%s}}}\n'
-            ),
-        }
-    ),
     read=events.read_event,
     held=events.held,
     asks=events.asks,
     choices=write.choices,
     check=write.check,
     write=write.write,
-    remark=write.remark,
     outcome=write.outcome,
     compared=write.compared,
 )

@@ -33,7 +33,7 @@ from crabhook.platforms.rows import (
     Held,
     Patience,
     Phase,
-    holdable,
+    Rows,
     reads,
 )
 
@@ -115,7 +115,7 @@ _TELLS_SWITCH: Mapping[str, Told] = {
 # want to ask about a call that was allowed there: then its PermissionRequest
 # is told the same, and nobody is asked twice.
 # fmt: off
-EVENTS: Mapping[str, EventRow[Way]] = {
+EVENTS = Rows[Way]({
     # tools
     "PreToolUse": EventRow(
         _ALWAYS, _CALL, ALL, phase=Phase.BEFORE,
@@ -254,12 +254,8 @@ EVENTS: Mapping[str, EventRow[Way]] = {
         reads=reads("worktreePath"), silence_decides=True,
     ),
     "WorktreeRemove": EventRow(hook=_SOON),
-}
+})
 # fmt: on
-
-HOLDABLE = holdable(EVENTS)
-
-_OBSERVED: EventRow[Way] = EventRow()
 
 # The two tools that ask the agent's user something, and are released only by
 # an allow that carries their input (section 6).
@@ -277,16 +273,6 @@ UNASKED_MODE = "dontAsk"
 read_event = reader("claude", EVENTS)
 
 
-def row_of(event: Event) -> EventRow[Way]:
-    """Return what the event can be told."""
-    return row_named(event.name)
-
-
-def row_named(name: str) -> EventRow[Way]:
-    """Return what an event of that name can be told."""
-    return EVENTS.get(name, _OBSERVED)
-
-
 def held(event: Event, stance: Stance) -> Held:
     """Return when the event waits for the operator, under this stance.
 
@@ -298,13 +284,13 @@ def held(event: Event, stance: Stance) -> Held:
     while a hook is asked about them.  A supervisor asks whether a turn may
     end; to it all else is as at the gate.
     """
-    row = row_of(event)
+    row = EVENTS[event.name]
     if stance is Stance.SUPERVISOR and event.name in _ENDS_OF_TURNS:
         return _ALWAYS
     companion = stance is Stance.COMPANION
     if companion and event.name == "PreToolUse":
-        asks = event.tool is not None and event.tool.name in ASKING_TOOLS
-        return _ALWAYS if asks and event.permission_mode == UNASKED_MODE else Held.BY_RULE
+        unasked = event.permission_mode == UNASKED_MODE
+        return _ALWAYS if unasked and event.calls(*ASKING_TOOLS) else Held.BY_RULE
     if row.held is Held.AT_THE_GATE:
         return _ASKED if companion else _ALWAYS
     return row.held
@@ -312,4 +298,4 @@ def held(event: Event, stance: Stance) -> Held:
 
 def asks(event: Event) -> bool:
     """Whether the event asks a person something: a question, a plan or a form."""
-    return event.name in _FORMS or (event.tool is not None and event.tool.name in ASKING_TOOLS)
+    return event.name in _FORMS or event.calls(*ASKING_TOOLS)

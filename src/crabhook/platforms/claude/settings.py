@@ -27,10 +27,10 @@ from crabhook.platforms.installation import (
     Scope,
     Settings,
     Transport,
-    decided,
     hooked,
+    users_folder,
 )
-from crabhook.platforms.rows import Patience, Protocol, Reads
+from crabhook.platforms.rows import Patience, Protocol, Reads, decided
 
 _MANAGED: Mapping[str, str] = {"darwin": "/Library/Application Support/ClaudeCode"}
 """The folder of the managed settings, by platform; on any other it is in /etc."""
@@ -104,11 +104,7 @@ def settings_path(scope: Scope, project: Path, environment: Mapping[str, str]) -
         return Path(_MANAGED.get(sys.platform, "/etc/claude-code"), "managed-settings.json")
     if scope in _IN_PROJECT:
         return project.absolute() / ".claude" / _IN_PROJECT[scope]
-    if folder := environment.get("CLAUDE_CONFIG_DIR"):
-        return Path(folder).absolute() / "settings.json"
-    if home := environment.get("HOME"):
-        return Path(home).absolute() / ".claude" / "settings.json"
-    raise InstallError("HOME is not set, so there are no user settings; name a --scope")
+    return users_folder(environment, "CLAUDE_CONFIG_DIR", ".claude") / "settings.json"
 
 
 def endpoint(text: str) -> str:

@@ -25,8 +25,6 @@ from crabhook.platforms.claude.events import (
     UNASKED_MODE,
     Way,
     asks,
-    row_named,
-    row_of,
 )
 from crabhook.platforms.dialect import (
     ALLOWS,
@@ -75,7 +73,7 @@ def choices(event: Event) -> Choices:
 
 @lru_cache  # an arrival asks two or three times, and there are not sixty answers
 def _choices(name: str, calls: bool, asking: bool, reaches: bool) -> Choices:  # noqa: FBT001 - a key
-    row = row_named(name)
+    row = EVENTS[name]
     before = name in _BEFORE_A_CALL and calls
     return offering(
         row,
@@ -94,15 +92,15 @@ def reaches_request(event: Event) -> bool:
     """Whether the decision can be given on PermissionRequest, now or when it follows."""
     if event.name == "PermissionRequest":
         return True
-    is_plan = event.tool is not None and event.tool.name == PLAN_TOOL
-    return event.name == "PreToolUse" and is_plan and event.permission_mode != UNASKED_MODE
+    unasked = event.permission_mode == UNASKED_MODE
+    return event.name == "PreToolUse" and event.calls(PLAN_TOOL) and not unasked
 
 
 def check(event: Event, decision: Decision) -> None:
     """Raise DecisionError, saying why, if the event cannot carry the decision."""
     name, verdict = event.name, decision.verdict
     offered = choices(event)
-    check_verdict(name, verdict, offered, row_of(event).verdicts)
+    check_verdict(name, verdict, offered, EVENTS[event.name].verdicts)
     if name not in _NO_REASON_SHOWN:
         check_reason(decision)
     if decision.updated_input is not None and event.tool is None:
@@ -134,11 +132,11 @@ def _check_input(event: Event, updated: Mapping[str, Value]) -> None:
 
 def outcome(event: Event) -> str:
     """Return what became of the call, in words; some of them the agent's own, so not yet safe."""
-    if event.name == "PostToolUse" and event.tool and event.tool.name == PLAN_TOOL:
+    if event.name == "PostToolUse" and event.calls(PLAN_TOOL):
         return "the plan was approved"
     if event.name == "PostToolUse" and (answers := _answers(event)):
         return f"answered {answers}"
-    told = row_of(event).outcome
+    told = EVENTS[event.name].outcome
     if event.fields.get("is_interrupt") is True:
         return "it was interrupted"
     detail = _short(event.text(_DETAIL.get(event.name, "")))
@@ -187,7 +185,7 @@ def write(event: Event, decision: Decision) -> Reply:
 
     No opinion is silence: exit code 0 and nothing on standard output.
     """
-    row, words = row_of(event), Words()
+    row, words = EVENTS[event.name], Words()
     way = row.verdicts.get(decision.verdict, Way.SILENCE)
     if left_to_request(event, decision):
         way = Way.SILENCE
@@ -203,13 +201,6 @@ def write(event: Event, decision: Decision) -> Reply:
     if decision.suppress_output:
         words.top["suppressOutput"] = True
     return words.reply(event)
-
-
-def remark(event: Event, note: str) -> Reply | None:
-    """Return a silent reply that carries `note` to the model, or None if the event takes none."""
-    if Also.CONTEXT not in row_of(event).also:
-        return None
-    return Words(specific={"additionalContext": note}).reply(event)
 
 
 def left_to_request(event: Event, decision: Decision) -> bool:

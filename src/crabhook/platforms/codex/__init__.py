@@ -1,7 +1,7 @@
 """Codex (hook protocol of CLI 0.169): `events` is the table of all its events."""
 
 from crabhook.platforms.codex import events, write
-from crabhook.platforms.interface import Platform, Silence, Tools
+from crabhook.platforms.interface import Platform, Tools
 
 PLATFORM = Platform(
     name="codex",
@@ -20,26 +20,12 @@ PLATFORM = Platform(
         credentials=".codex/auth.json",
         commands=("codex mcp add *",),
     ),
-    # To ask is void there, and the call would run.
-    silence=Silence(
-        words={
-            ("deny", "PreToolUse"): (
-                '{"hookSpecificOutput":{"hookEventName":"PreToolUse",'
-                '"permissionDecision":"deny","permissionDecisionReason":%s}}\n'
-            ),
-            ("deny", "PermissionRequest"): (
-                '{"hookSpecificOutput":{"hookEventName":"PermissionRequest",'
-                '"decision":{"behavior":"deny","message":%s}}}\n'
-            ),
-        }
-    ),
     read=events.read_event,
     held=events.held,
     asks=events.asks,
     choices=write.choices,
     check=write.check,
     write=write.write,
-    remark=write.remark,
-    outcome=events.outcome,
+    outcome=lambda event: events.EVENTS[event.name].outcome,
     limits=write.limits,
 )

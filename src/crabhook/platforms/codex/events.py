@@ -12,7 +12,7 @@ from enum import Enum
 from crabhook.model.decision import Verdict
 from crabhook.model.event import Event, Scope, ToolCall
 from crabhook.model.fields import Told
-from crabhook.model.jsontext import Value
+from crabhook.model.jsontext import Value, text_at
 from crabhook.model.request import Stance
 from crabhook.platforms.dialect import (
     EVENT,
@@ -23,7 +23,6 @@ from crabhook.platforms.dialect import (
     TELLS_SESSION,
     TELLS_STOP,
     reader,
-    text,
 )
 from crabhook.platforms.rows import (
     ALL,
@@ -34,7 +33,7 @@ from crabhook.platforms.rows import (
     Held,
     Patience,
     Phase,
-    holdable,
+    Rows,
     reads,
 )
 from crabhook.platforms.rows import ANY as ANY_TOOL
@@ -78,7 +77,7 @@ _CONTEXT = reads("additionalContext")
 # every call, and can deny it or change it: the gate holds it, and a companion's
 # rules are asked there.
 # fmt: off
-EVENTS: Mapping[str, EventRow[Way]] = {
+EVENTS = Rows[Way]({
     # tools
     "PreToolUse": EventRow(
         _ALWAYS, _CALL, TELL, phase=Phase.BEFORE,
@@ -129,23 +128,14 @@ EVENTS: Mapping[str, EventRow[Way]] = {
     ),
     "PreCompact": EventRow(hook=_SOON, told=TELLS_COMPACTING),
     "PostCompact": EventRow(hook=_SOON, reads=reads(silent=True)),
-}
+})
 # fmt: on
-
-HOLDABLE = holdable(EVENTS)
-
-_OBSERVED: EventRow[Way] = EventRow()
 
 QUESTION_TOOL = "request_user_input"
 
 # Under an approval policy that asks nobody Codex names one of these modes;
 # PermissionRequest never follows then.  `codex exec` has no other policy.
 UNASKED_MODES = frozenset({"bypassPermissions", "dontAsk"})
-
-
-def row_of(event: Event) -> EventRow[Way]:
-    """Return what the event can be told."""
-    return EVENTS.get(event.name, _OBSERVED)
 
 
 def held(event: Event, stance: Stance) -> Held:
@@ -157,17 +147,12 @@ def held(event: Event, stance: Stance) -> Held:
     """
     if stance is Stance.COMPANION and event.name == "PreToolUse":
         return Held.BY_RULE
-    return row_of(event).held
+    return EVENTS[event.name].held
 
 
 def asks(event: Event) -> bool:
     """Whether the event is about questions to a person."""
-    return event.tool is not None and event.tool.name == QUESTION_TOOL
-
-
-def outcome(event: Event) -> str:
-    """Return what became of a call that nobody decided, in words."""
-    return row_of(event).outcome
+    return event.calls(QUESTION_TOOL)
 
 
 # PermissionRequest adds the model's justification to the input of these tools,
@@ -181,12 +166,12 @@ _ANOTHER_QUESTION = "network-access "
 
 
 def _tool(fields: Mapping[str, Value]) -> ToolCall | None:
-    name, given = text(fields, "tool_name"), fields.get("tool_input")
+    name, given = text_at(fields, "tool_name"), fields.get("tool_input")
     if not name:
         return None
-    justified = text(fields, EVENT) == "PermissionRequest" and name in COMMANDS
+    justified = text_at(fields, EVENT) == "PermissionRequest" and name in COMMANDS
     comments = frozenset({_JUSTIFICATION}) if justified and _justifies(given) else frozenset()
-    return ToolCall(name, given, text(fields, "tool_use_id"), comments)
+    return ToolCall(name, given, text_at(fields, "tool_use_id"), comments)
 
 
 def _justifies(given: Value) -> bool:

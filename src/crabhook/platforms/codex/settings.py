@@ -14,10 +14,13 @@ from collections.abc import Callable, Iterator, Mapping
 from hashlib import sha256
 from pathlib import Path
 
+from crabhook.model.decision import Decision, Verdict
 from crabhook.model.document import Json, Number
 from crabhook.model.errors import InstallError
+from crabhook.model.event import Event
 from crabhook.model.request import Stance
 from crabhook.platforms.codex.events import EVENTS
+from crabhook.platforms.codex.write import write
 from crabhook.platforms.installation import (
     Group,
     Installation,
@@ -26,10 +29,10 @@ from crabhook.platforms.installation import (
     Registered,
     Scope,
     Settings,
-    decided,
     hooked,
+    users_folder,
 )
-from crabhook.platforms.rows import Patience, Protocol
+from crabhook.platforms.rows import Patience, Protocol, decided
 
 _BESIDE = "config.toml"
 
@@ -45,12 +48,6 @@ CAUTIONS: tuple[str, ...] = (
 )
 
 _GONE = "crabhook is no longer where its hooks were installed from; run crabhook install codex"
-_DENIED: Mapping[str, str] = {
-    "PreToolUse": '{"hookSpecificOutput":{"hookEventName":"PreToolUse",'
-    f'"permissionDecision":"deny","permissionDecisionReason":"{_GONE}"}}}}',
-    "PermissionRequest": '{"hookSpecificOutput":{"hookEventName":"PermissionRequest",'
-    f'"decision":{{"behavior":"deny","message":"{_GONE}"}}}}}}',
-}
 
 
 def groups(installation: Installation) -> dict[str, Group]:
@@ -75,11 +72,7 @@ def settings_path(scope: Scope, project: Path, environment: Mapping[str, str]) -
         return project.absolute() / ".codex" / "hooks.json"
     if scope is not Scope.USER:
         raise InstallError(f"Codex has no settings of the scope {scope}; name user or project")
-    if folder := environment.get("CODEX_HOME"):
-        return Path(folder).absolute() / "hooks.json"
-    if home := environment.get("HOME"):
-        return Path(home).absolute() / ".codex" / "hooks.json"
-    raise InstallError("HOME is not set, so there are no user settings; name a --scope")
+    return users_folder(environment, "CODEX_HOME", ".codex") / "hooks.json"
 
 
 def troubles(path: Path, read: Callable[[Path], bytes]) -> Iterator[str]:
@@ -131,8 +124,8 @@ def _line(installation: Installation, patience: Patience, decides: str) -> str:
     words = installation.client(patience, "--platform", "codex", closed=closed)
     if not closed:
         return f"exec {shlex.join(words)}"
-    otherwise = shlex.quote(_DENIED[decides])
-    return f"{installation.there()} && exec {shlex.join(words)}; echo {otherwise}"
+    denied = write(Event("codex", decides), Decision(Verdict.DENY, _GONE)).stdout.decode().rstrip()
+    return f"{installation.there()} && exec {shlex.join(words)}; echo {shlex.quote(denied)}"
 
 
 def permitted(look: Look) -> Iterator[Permission]:

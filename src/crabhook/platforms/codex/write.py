@@ -13,10 +13,10 @@ from crabhook.model.choices import Beside, Choices
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.errors import DecisionError, QuestionError
 from crabhook.model.event import Event, ToolCall
-from crabhook.model.jsontext import Value, canonical, literal
+from crabhook.model.jsontext import Value, canonical, literal, object_at
 from crabhook.model.question import read_questions
 from crabhook.model.reply import Reply
-from crabhook.platforms.codex.events import COMMANDS, UNASKED_MODES, Way, asks, row_of
+from crabhook.platforms.codex.events import COMMANDS, EVENTS, UNASKED_MODES, Way, asks
 from crabhook.platforms.dialect import (
     ALLOWS,
     ANY,
@@ -28,9 +28,7 @@ from crabhook.platforms.dialect import (
     check_verdict,
     offering,
 )
-from crabhook.platforms.rows import (
-    Also,
-)
+from crabhook.platforms.rows import Also
 
 DEEPEST = 100  # levels; past 128 of the whole answer its reader gives up
 _LEAST, _MOST = -(2**63), 2**64 - 1  # whole numbers past these would come out changed
@@ -47,7 +45,8 @@ def stated(tool_input: Value) -> str:
     Empty where the input has none.  Raises QuestionError for an input without questions.
     """
     questions = read_questions(tool_input)
-    answers, annotations = _under(tool_input, "answers"), _under(tool_input, "annotations")
+    given = tool_input if isinstance(tool_input, dict) else {}
+    answers, annotations = object_at(given, "answers"), object_at(given, "annotations")
     lines, told = [], False
     for question in questions:
         answer, note = answers.get(question.text), _note(annotations.get(question.text))
@@ -56,11 +55,6 @@ def stated(tool_input: Value) -> str:
         lines += [f"  note: {literal(note)}"] if note else []
         told = told or isinstance(answer, str) or bool(note)
     return "\n".join([_TAKEN, *lines]) if told else ""
-
-
-def _under(tool_input: Value, key: str) -> dict[str, Value]:
-    value = tool_input.get(key) if isinstance(tool_input, dict) else None
-    return value if isinstance(value, dict) else {}
 
 
 def _note(annotation: Value) -> str:
@@ -98,7 +92,7 @@ _BEFORE_A_CALL = frozenset({"PreToolUse", "PermissionRequest"})
 
 def choices(event: Event) -> Choices:
     """Return the verdicts the event takes, and what may go with them."""
-    row = row_of(event)
+    row = EVENTS[event.name]
     has_tool = event.tool is not None
     return offering(
         row,
@@ -163,7 +157,7 @@ _LIMITS: Limits = {
 def check(event: Event, decision: Decision) -> None:
     """Raise DecisionError, saying why, if the event cannot carry the decision."""
     who, offered = f"Codex's {event.name}", choices(event)
-    check_verdict(who, decision.verdict, offered, row_of(event).verdicts)
+    check_verdict(who, decision.verdict, offered, EVENTS[event.name].verdicts)
     check_reason(decision, ", and Codex goes ahead without one")
     check_parts(who, decision, offered, _LIMITS)
     if decision.updated_input is not None:
@@ -196,7 +190,7 @@ _UNSAID = "The operator gave no reason."
 
 def write(event: Event, decision: Decision) -> Reply:
     """Return the reply that tells Codex the decision; no opinion is silence."""
-    row, words = row_of(event), Words()
+    row, words = EVENTS[event.name], Words()
     _WRITERS[_way(event, decision)](words, event, decision)
     if decision.note and Also.CONTEXT in row.also and not _is_answered(event, decision):
         words.specific["additionalContext"] = readable(decision.note)
@@ -207,15 +201,8 @@ def write(event: Event, decision: Decision) -> Reply:
     return words.reply(event)
 
 
-def remark(event: Event, note: str) -> Reply | None:
-    """Return a silent reply that carries `note` to the model, or None if the event takes none."""
-    if Also.CONTEXT not in row_of(event).also:
-        return None
-    return Words(specific={"additionalContext": readable(note)}).reply(event)
-
-
 def _way(event: Event, decision: Decision) -> Way:
-    way = row_of(event).verdicts.get(decision.verdict, Way.SILENCE)
+    way = EVENTS[event.name].verdicts.get(decision.verdict, Way.SILENCE)
     if decision.verdict is Verdict.ALLOW and decision.updated_input is not None:
         if event.name == "PreToolUse":
             return Way.PERMISSION

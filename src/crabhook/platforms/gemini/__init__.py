@@ -1,9 +1,7 @@
 """Gemini CLI (hook protocol of 0.61): `events` is the table of all its events."""
 
 from crabhook.platforms.gemini import events, write
-from crabhook.platforms.interface import Platform, Silence, Tools
-
-_DENIES = '{"decision":"deny","reason":%s}\n'
+from crabhook.platforms.interface import Platform, Tools
 
 PLATFORM = Platform(
     name="gemini",
@@ -44,16 +42,12 @@ PLATFORM = Platform(
         credentials=".gemini/oauth_creds.json .gemini/google_accounts.json",
         commands=("gemini hooks *",),
     ),
-    # It is never told to ask, which ends a headless run without a word.  It reads
-    # standard error where standard output is blank, so an object is always printed.
-    silence=Silence("{}\n", {("deny", "BeforeTool"): _DENIES, ("deny", ""): _DENIES}),
     read=events.read_event,
     held=events.held,
     asks=events.asks,
     choices=events.choices,
     check=events.check,
     write=write.write,
-    remark=write.remark,
-    outcome=events.outcome,
+    outcome=lambda event: events.EVENTS[event.name].outcome,
     limits=events.limits,
 )

@@ -12,7 +12,7 @@ from enum import Enum
 from crabhook.model.choices import Beside, Choices
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.errors import DecisionError
-from crabhook.model.event import Event, Scope, ToolCall
+from crabhook.model.event import Event, Scope
 from crabhook.model.fields import How, Told
 from crabhook.model.jsontext import compact
 from crabhook.model.request import Stance
@@ -20,7 +20,6 @@ from crabhook.platforms.dialect import (
     ALLOWS,
     ANY,
     DENIES,
-    EVENT,
     STOP_ACTIVE,
     TELLS_PROMPT,
     TELLS_RESULT,
@@ -30,9 +29,7 @@ from crabhook.platforms.dialect import (
     check_reason,
     check_verdict,
     offering,
-    read_fields,
-    text,
-    told_of,
+    reader,
 )
 from crabhook.platforms.rows import (
     ALL,
@@ -44,7 +41,7 @@ from crabhook.platforms.rows import (
     Held,
     Patience,
     Phase,
-    holdable,
+    Rows,
     reads,
 )
 from crabhook.platforms.rows import ANY as ANY_TOOL
@@ -71,7 +68,7 @@ _ALWAYS, _ASKED = Held.ALWAYS, Held.ON_REQUEST
 _SOON = Patience(timeout=10, client=5)
 
 # fmt: off
-EVENTS: Mapping[str, EventRow[Way]] = {
+EVENTS = Rows[Way]({
     # tools.  Nobody can answer a call at the agent while its hook is asked, so
     # a result never speaks of a call that waits: it is that of a twin.
     "BeforeTool": EventRow(
@@ -125,12 +122,8 @@ EVENTS: Mapping[str, EventRow[Way]] = {
         hook="it fires before every request to the model, not only when it compresses",
         reads=reads(matcher=FREE, values="auto manual", silent=True),
     ),
-}
+})
 # fmt: on
-
-HOLDABLE = holdable(EVENTS)
-
-_OBSERVED: EventRow[Way] = EventRow()
 
 # The two tools that ask the agent's user something; nothing a hook says keeps
 # their dialogs from opening but a denial.
@@ -139,19 +132,17 @@ PLAN_TOOL = "exit_plan_mode"
 ASKING_TOOLS = frozenset({QUESTION_TOOL, PLAN_TOOL})
 
 
-def row_of(event: Event) -> EventRow[Way]:
-    """Return what the event can be told."""
-    return EVENTS.get(event.name, _OBSERVED)
+read_event = reader("gemini", EVENTS)
 
 
 def is_call_of(event: Event, *tools: str) -> bool:
     """Whether the event asks about a call, not yet made, of one of these tools."""
-    return event.name == "BeforeTool" and event.tool is not None and event.tool.name in tools
+    return event.name == "BeforeTool" and event.calls(*tools)
 
 
 def asks(event: Event) -> bool:
     """Whether the event asks a person something: a question or a plan."""
-    return event.tool is not None and event.tool.name in ASKING_TOOLS
+    return event.calls(*ASKING_TOOLS)
 
 
 def held(event: Event, _: Stance) -> Held:
@@ -160,38 +151,12 @@ def held(event: Event, _: Stance) -> Held:
     The stance makes no difference: Gemini's own dialog comes up only when the
     hook has answered, so there is nothing to be a companion to.
     """
-    return row_of(event).held
-
-
-def outcome(event: Event) -> str:
-    """Return in words why nobody waits any more; empty where the event tells nothing of it."""
-    return row_of(event).outcome
-
-
-def read_event(payload: bytes) -> Event:
-    """Return the event in a hook's standard input, known or not.
-
-    There is no permission mode in it, no agent's name and no id of a call.
-    Only the event's name is needed; every other field may be missing or of
-    another type than the protocol says, and is then read as empty while
-    `fields` keeps it as it came.  Raises PayloadError.
-    """
-    fields = read_fields(payload)
-    tool = text(fields, "tool_name")
-    return Event(
-        platform="gemini",
-        name=text(fields, EVENT),
-        session=text(fields, "session_id"),
-        cwd=text(fields, "cwd"),
-        tool=ToolCall(tool, fields.get("tool_input")) if tool else None,
-        fields=fields,
-        told=told_of(EVENTS, text(fields, EVENT)),
-    )
+    return EVENTS[event.name].held
 
 
 def choices(event: Event) -> Choices:
     """Return the verdicts the event takes, and what may go with them."""
-    row = row_of(event)
+    row = EVENTS[event.name]
     is_call = event.name == "BeforeTool" and event.tool is not None
     return offering(
         row,
@@ -210,7 +175,7 @@ def takes_note(event: Event) -> bool:
     Questions have no result once they are answered from here, and answers have notes of their own.
     """
     on_result = event.name == "BeforeTool" and not is_call_of(event, QUESTION_TOOL)
-    return Also.CONTEXT in row_of(event).also or on_result
+    return Also.CONTEXT in EVENTS[event.name].also or on_result
 
 
 _OF_CALLS = (
@@ -257,7 +222,7 @@ _LIMITS: Limits = {
 def check(event: Event, decision: Decision) -> None:
     """Raise DecisionError, saying why, if the event cannot carry the decision."""
     offered = choices(event)
-    check_verdict(event.name, decision.verdict, offered, row_of(event).verdicts)
+    check_verdict(event.name, decision.verdict, offered, EVENTS[event.name].verdicts)
     check_reason(decision)
     check_parts(event.name, decision, offered, _LIMITS)
     _check_values(event, decision)

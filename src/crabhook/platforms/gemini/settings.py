@@ -25,10 +25,10 @@ from crabhook.platforms.installation import (
     Permission,
     Scope,
     Settings,
-    decided,
     hooked,
+    users_folder,
 )
-from crabhook.platforms.rows import Patience, Protocol
+from crabhook.platforms.rows import Patience, Protocol, decided
 
 NAME = "crabhook"  # what Gemini CLI calls the hook in its own lists, and where it is switched off
 
@@ -68,10 +68,7 @@ def settings_path(scope: Scope, project: Path, environment: Mapping[str, str]) -
         return project.absolute() / ".gemini" / "settings.json"
     if scope is not Scope.USER:
         raise InstallError(f"Gemini CLI has no settings of the scope {scope}; name user or project")
-    home = environment.get("GEMINI_CLI_HOME") or environment.get("HOME")
-    if not home:
-        raise InstallError("HOME is not set, so there are no user settings; name a --scope")
-    return Path(home).absolute() / ".gemini" / "settings.json"
+    return users_folder(environment, "GEMINI_CLI_HOME", "") / ".gemini" / "settings.json"
 
 
 def switches(text: str) -> Iterator[str]:

@@ -17,7 +17,7 @@ from crabhook.model.event import Event
 from crabhook.model.jsontext import Value, compact
 from crabhook.model.reply import Reply
 from crabhook.platforms.dialect import Body, Words
-from crabhook.platforms.gemini.events import QUESTION_TOOL, Way, is_call_of, row_of
+from crabhook.platforms.gemini.events import EVENTS, QUESTION_TOOL, Way, is_call_of
 from crabhook.platforms.rows import Also
 
 _OPENING = (
@@ -28,7 +28,7 @@ _OPENING = (
 
 def write(event: Event, decision: Decision) -> Reply:
     """Return the reply that tells Gemini CLI the decision; no opinion is an empty object."""
-    row, words = row_of(event), Words()
+    row, words = EVENTS[event.name], Words()
     way = row.verdicts.get(decision.verdict, Way.NOTHING)
     if way is Way.DENY:
         _deny(words, decision.reason)
@@ -44,13 +44,6 @@ def write(event: Event, decision: Decision) -> Reply:
     if decision.suppress_output and Also.USER in row.also:
         words.top["suppressOutput"] = True
     return _reply(words)
-
-
-def remark(event: Event, note: str) -> Reply | None:
-    """Return a reply that only carries `note` to the model, or None if the event takes none."""
-    if Also.CONTEXT not in row_of(event).also:
-        return None
-    return _reply(Words(specific={"additionalContext": note}))
 
 
 def _reply(words: Words) -> Reply:

@@ -6,7 +6,7 @@ import pytest
 
 from crabhook.model.event import Event, Scope, ToolCall
 from crabhook.model.request import Stance
-from crabhook.platforms.claude.events import ASKING_TOOLS, EVENTS, asks, held, row_of
+from crabhook.platforms.claude.events import ASKING_TOOLS, EVENTS, asks, held
 from crabhook.platforms.rows import Also, Held
 
 # The hook protocol's list, version 2.1.330.
@@ -59,7 +59,7 @@ def test_an_event_waits_always_or_when_asked_to_or_never(name: str) -> None:
         else Held.ON_REQUEST
     )
     assert held(event(name), Stance.GATE) is expected
-    assert bool(row_of(event(name)).verdicts) == (expected is not Held.NEVER)
+    assert bool(EVENTS[name].verdicts) == (expected is not Held.NEVER)
 
 
 def test_a_companion_leaves_forms_to_the_agents_own_dialog_unless_asked() -> None:
@@ -83,7 +83,7 @@ def test_what_asks_a_person_is_known() -> None:
 
 @pytest.mark.parametrize("name", [*PROTOCOL, "Brand-New"])
 def test_every_event_closes_what_it_should(name: str) -> None:
-    assert row_of(event(name)).closes == CLOSES.get(name, Scope.NOTHING)
+    assert EVENTS[name].closes == CLOSES.get(name, Scope.NOTHING)
 
 
 # What the real program does something with: docs/maintaining/conformance.md has the proof.

@@ -7,8 +7,9 @@ import pytest
 
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.event import Event, ToolCall
+from crabhook.platforms import PLATFORMS
 from crabhook.platforms.claude.events import EVENTS
-from crabhook.platforms.claude.write import LARGEST_ECHO, remark, write
+from crabhook.platforms.claude.write import LARGEST_ECHO, write
 from crabhook.platforms.rows import Also
 
 INPUT: dict[str, Any] = {"command": "ls", "unknown": [None, {"kept": "é"}]}
@@ -202,7 +203,7 @@ def test_the_input_is_written_whole_and_in_its_order(name: str) -> None:
 
 @pytest.mark.parametrize("name", [*EVENTS, "Brand-New"])
 def test_a_remark_goes_only_where_the_model_reads_it(name: str) -> None:
-    reply = remark(event(name), "n")
+    reply = PLATFORMS["claude"].remark(event(name), "n")
     if name not in EVENTS or Also.CONTEXT not in EVENTS[name].also:
         assert reply is None
         return

@@ -4,7 +4,8 @@ import pytest
 
 from crabhook.model.event import Event, Scope, ToolCall
 from crabhook.model.request import Stance
-from crabhook.platforms.codex.events import EVENTS, HOLDABLE, asks, held, row_of
+from crabhook.platforms import PLATFORMS
+from crabhook.platforms.codex.events import EVENTS, asks, held
 from crabhook.platforms.rows import Held
 
 
@@ -33,10 +34,10 @@ def test_what_waits_by_the_stance(name: str, gate: Held, companion: Held) -> Non
 
 
 def test_what_can_be_held_has_something_to_be_told() -> None:
-    assert set(HOLDABLE) == {
+    assert set(PLATFORMS["codex"].holdable()) == {
         "PostToolUse", "UserPromptSubmit", "Stop", "SubagentStop", "SessionStart",
     }  # fmt: skip
-    assert all(EVENTS[name].verdicts for name in HOLDABLE)
+    assert all(EVENTS[name].verdicts for name in PLATFORMS["codex"].holdable())
 
 
 @pytest.mark.parametrize(
@@ -50,7 +51,7 @@ def test_what_can_be_held_has_something_to_be_told() -> None:
     ],
 )
 def test_what_an_event_tells_to_be_over(name: str, closes: Scope) -> None:
-    assert row_of(Event("codex", name)).closes is closes
+    assert EVENTS[name].closes is closes
 
 
 def test_only_questions_ask() -> None:

@@ -14,14 +14,15 @@ from crabhook.install.program import stub
 from crabhook.install.settings_file import read_settings
 from crabhook.model.errors import InstallError
 from crabhook.model.request import Stance
+from crabhook.platforms import PLATFORMS
 from crabhook.platforms.codex.events import EVENTS
-from crabhook.platforms.codex.events import HOLDABLE as HOLDABLE_THERE
 from crabhook.platforms.codex.settings import (
     groups,
     settings_path,
     troubles,
 )
-from crabhook.platforms.installation import Installation, Scope, decided, observed, waiting
+from crabhook.platforms.installation import Installation, Scope, observed, waiting
+from crabhook.platforms.rows import decided
 from tests.support.client import SAMPLES
 from tests.support.codex_grammar import Fate, fate
 
@@ -51,7 +52,7 @@ def handler(group: Any) -> dict[str, Any]:
 @pytest.mark.parametrize("stance", STANCES)
 def test_every_event_is_hooked_in_every_stance(stance: Stance) -> None:
     assert set(entries(stance)) == set(EVENTS)
-    assert set(HOLDABLE) == set(HOLDABLE_THERE)
+    assert set(HOLDABLE) == set(PLATFORMS["codex"].holdable())
 
 
 @pytest.mark.parametrize("stance", STANCES)

@@ -14,7 +14,7 @@ from crabhook.model.errors import DecisionError, QuestionError
 from crabhook.model.event import Event, ToolCall
 from crabhook.platforms import PLATFORMS
 from crabhook.platforms.codex.events import EVENTS
-from crabhook.platforms.codex.write import check, remark, write
+from crabhook.platforms.codex.write import check, write
 from tests.support.client import SAMPLES, sample
 from tests.support.codex_grammar import Fate, fate
 from tests.support.examples import examples
@@ -183,7 +183,7 @@ def test_why_nobody_had_an_opinion_stays_off_standard_output() -> None:
 
 @pytest.mark.parametrize("name", [*EVENTS, "Brand-New"])
 def test_a_remark_is_printed_where_it_is_taken_and_nowhere_else(name: str) -> None:
-    reply = remark(Event("codex", name), "mind \ud800 the crab")
+    reply = PLATFORMS["codex"].remark(Event("codex", name), "mind \ud800 the crab")
     if reply is not None:
         assert fate(name, reply.stdout) is Fate.NOTHING
         assert b"mind ? the crab" in reply.stdout

@@ -6,7 +6,7 @@ from crabhook.model.decision import Verdict
 from crabhook.model.event import Event, Scope, ToolCall
 from crabhook.model.request import Stance
 from crabhook.platforms import PLATFORMS
-from crabhook.platforms.gemini.events import EVENTS, HOLDABLE, asks, is_call_of, row_of
+from crabhook.platforms.gemini.events import EVENTS, asks, is_call_of
 from crabhook.platforms.rows import Held
 
 # The hook protocol's list, version 0.61.
@@ -45,16 +45,16 @@ def test_only_a_call_always_waits_and_a_stance_makes_no_difference(
         else Held.NEVER
     )
     assert PLATFORMS["gemini"].held(event(name), stance) is expected
-    assert bool(row_of(event(name)).verdicts) == (expected is not Held.NEVER)
+    assert bool(EVENTS[name].verdicts) == (expected is not Held.NEVER)
 
 
 def test_what_can_be_held_on_request_is_offered_for_it() -> None:
-    assert set(HOLDABLE) == ON_REQUEST
+    assert set(PLATFORMS["gemini"].holdable()) == ON_REQUEST
 
 
 @pytest.mark.parametrize("name", [*PROTOCOL, "Brand-New"])
 def test_every_event_closes_what_it_should(name: str) -> None:
-    assert row_of(event(name)).closes == CLOSES.get(name, Scope.NOTHING)
+    assert EVENTS[name].closes == CLOSES.get(name, Scope.NOTHING)
 
 
 def test_no_event_can_be_told_to_ask_since_that_ends_a_headless_run() -> None:

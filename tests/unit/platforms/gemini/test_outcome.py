@@ -3,7 +3,8 @@
 import pytest
 
 from crabhook.model.event import Event
-from crabhook.platforms.gemini.events import EVENTS, outcome
+from crabhook.platforms import PLATFORMS
+from crabhook.platforms.gemini.events import EVENTS
 
 
 @pytest.mark.parametrize(
@@ -16,9 +17,9 @@ from crabhook.platforms.gemini.events import EVENTS, outcome
     ],
 )
 def test_what_ends_a_wait_says_why(name: str, said: str) -> None:
-    assert outcome(Event("gemini", name)) == said
+    assert PLATFORMS["gemini"].outcome(Event("gemini", name)) == said
 
 
 def test_what_ends_none_says_nothing() -> None:
     quiet = {*EVENTS, "Brand-New"} - {"BeforeAgent", "AfterAgent", "SessionEnd", "AfterTool"}
-    assert not any(outcome(Event("gemini", name)) for name in quiet)
+    assert not any(PLATFORMS["gemini"].outcome(Event("gemini", name)) for name in quiet)

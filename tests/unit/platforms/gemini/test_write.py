@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.errors import DecisionError
 from crabhook.model.event import Event, ToolCall
+from crabhook.platforms import PLATFORMS
 from crabhook.platforms.gemini.events import EVENTS, check
-from crabhook.platforms.gemini.write import remark, write
+from crabhook.platforms.gemini.write import write
 
 ALLOW, DENY, KEEP_GOING = Verdict.ALLOW, Verdict.DENY, Verdict.KEEP_GOING
 INPUT: dict[str, Any] = {"command": "ls", "unknown": [None, {"kept": "é"}]}
@@ -121,11 +122,11 @@ def test_questions_without_answers_are_left_to_the_agents_own_dialog() -> None:
 
 
 def test_a_note_reaches_the_model_with_a_result() -> None:
-    reply = remark(event("AfterTool"), "n")
+    reply = PLATFORMS["gemini"].remark(event("AfterTool"), "n")
     assert reply is not None
     assert reply.output == {"hookSpecificOutput": {"additionalContext": "n"}}
-    assert remark(event("BeforeTool"), "n") is None
-    assert remark(event("Brand-New"), "n") is None
+    assert PLATFORMS["gemini"].remark(event("BeforeTool"), "n") is None
+    assert PLATFORMS["gemini"].remark(event("Brand-New"), "n") is None
 
 
 texts = st.sampled_from(["", "why", "é\ud800\n"])

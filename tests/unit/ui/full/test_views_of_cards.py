@@ -15,7 +15,6 @@ from crabhook.model.actor import OrderKind
 from crabhook.model.order import Order
 from crabhook.model.request import Stance
 from crabhook.platforms import PLATFORMS
-from crabhook.platforms.claude.events import HOLDABLE
 from crabhook.platforms.rows import Held
 from crabhook.ui.full.dialogs.mcp_form import filled_page
 from crabhook.ui.full.dialogs.plan import NotesContent, changes_page, denial_page
@@ -163,7 +162,7 @@ OWN_FIELDS = st.fixed_dictionaries(
 
 
 @examples(60)
-@given(st.sampled_from(HOLDABLE), OWN_FIELDS, st.integers(24, 120))
+@given(st.sampled_from(PLATFORMS["claude"].holdable()), OWN_FIELDS, st.integers(24, 120))
 def test_no_view_of_any_event_is_unsafe_or_fails(
     name: str, fields: dict[str, Any], columns: int
 ) -> None:
