@@ -6,7 +6,7 @@ Values: name="Ann Lee" count=3 sure=true stage=test.
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from crabhook.model.elicitation import Field, read_fields
@@ -23,6 +23,45 @@ _COMMA = re.compile(r"\s*,\s*")
 _GAP = re.compile(r"\s+|$")
 
 
+class _Line:
+    """The items NAME=VALUE of a line, read from left to right; a complaint ends with the `hint`.
+
+    `unreadable` is the complaint about what cannot be read, `open_quote` the
+    complaint about it where it begins with a quote.
+    """
+
+    def __init__(self, text: str, hint: str, unreadable: str, open_quote: str = "") -> None:
+        self.text, self.at = text.strip(), 0
+        self._hint = hint
+        self._unreadable, self._open_quote = unreadable, open_quote or unreadable
+
+    def items(self, name: re.Pattern[str]) -> Iterator[re.Match[str]]:
+        """Yield the name of each item, up to its "="; the caller takes the value each time."""
+        while self.at < len(self.text):
+            yield self.must_take(name)
+            self.must_take(_GAP)
+
+    def take(self, pattern: re.Pattern[str]) -> re.Match[str] | None:
+        """Step over what `pattern` matches here."""
+        found = pattern.match(self.text, self.at)
+        if found:
+            self.at = found.end()
+        return found
+
+    def must_take(self, pattern: re.Pattern[str]) -> re.Match[str]:
+        """Step over what `pattern` matches here; raises LineError where it matches nothing."""
+        if found := self.take(pattern):
+            return found
+        part = excerpt(self.text[self.at :])
+        if not part:
+            raise self.error("something is missing at the end")
+        raise self.error((self._open_quote if part[0] in "\"'" else self._unreadable).format(part))
+
+    def error(self, wrong: str) -> LineError:
+        """Return the complaint that `wrong` is wrong with the line."""
+        return LineError(wrong, self._hint)
+
+
 def read_answers(text: str, questions: Sequence[Question], number: int) -> dict[int, Answer]:
     """Return the answers in `text`, by the question's place from 0.
 
@@ -31,7 +70,26 @@ def read_answers(text: str, questions: Sequence[Question], number: int) -> dict[
     a LineError, which is raised for everything that cannot be taken as it
     stands.
     """
-    return _AnswerReader(text, questions, number).read()
+    line = _Line(
+        text,
+        f"{number} {WORDS['answer'].name} {example(questions)}",
+        "cannot read {} (words and notes stand in quotes)",
+        "a quote does not end, or letters stand behind it: {}",
+    )
+    answers: dict[int, Answer] = {}
+    for found in line.items(_PLACE):
+        place = int(found[1])
+        if not 1 <= place <= len(questions):
+            raise line.error(f"there is no question {place}")
+        before = answers.get(place - 1, Answer())
+        if before.note if found[2] else before.chosen or before.words:
+            raise line.error(f"question {place} has {'a note' if found[2] else 'an answer'} twice")
+        if found[2]:
+            answers[place - 1] = replace(before, note=_own_words(line, place))
+        else:
+            chosen, words = _chosen_answers(line, place, questions[place - 1])
+            answers[place - 1] = replace(before, chosen=chosen, words=words)
+    return answers
 
 
 def example(questions: Sequence[Question]) -> str:
@@ -47,107 +105,36 @@ def _fitting_answer(question: Question) -> str:
     return "1,2" if question.several and len(question.options) > 1 else "1"
 
 
-class _Reader:
-    """Reads a line from left to right; every complaint ends with how to write it (`hint`)."""
+def _chosen_answers(line: _Line, place: int, question: Question) -> tuple[tuple[int, ...], str]:
+    """Read option numbers and own words, separated by commas."""
+    chosen: list[int] = []
+    words = ""
+    while True:
+        if choice := line.take(_CHOICE):
+            number, count = int(choice[0]), len(question.options)
+            if not count:
+                raise line.error(f"question {place} has no options, it wants words in quotes")
+            if not 1 <= number <= count:
+                raise line.error(f"question {place} has no option {number}, only 1 to {count}")
+            if number - 1 in chosen:
+                raise line.error(f"question {place} has option {number} twice")
+            chosen.append(number - 1)
+        elif words:
+            raise line.error(f"question {place} has own words twice")
+        else:
+            words = _own_words(line, place)
+        if len(chosen) + bool(words) > 1 and not question.several:
+            raise line.error(f"question {place} takes one answer")
+        if not line.take(_COMMA):
+            return tuple(chosen), words
 
-    def __init__(self, text: str, hint: str) -> None:
-        self._text = text.strip()
-        self._hint = hint
-        self._at = 0
 
-    @property
-    def _rest(self) -> str:
-        """What has not been read yet."""
-        return self._text[self._at :]
-
-    def _take(self, pattern: re.Pattern[str]) -> re.Match[str] | None:
-        """Step over what `pattern` matches here."""
-        found = pattern.match(self._text, self._at)
-        if found:
-            self._at = found.end()
-        return found
-
-    def _error(self, wrong: str) -> LineError:
-        return LineError(wrong, self._hint)
-
-
-class _AnswerReader(_Reader):
-    """Reads one line of answers from left to right."""
-
-    def __init__(self, text: str, questions: Sequence[Question], number: int) -> None:
-        super().__init__(text, f"{number} {WORDS['answer'].name} {example(questions)}")
-        self._questions = questions
-
-    def read(self) -> dict[int, Answer]:
-        answers: dict[int, Answer] = {}
-        seen: set[tuple[int, bool]] = set()
-        while self._at < len(self._text):
-            place, is_note = self._place()
-            if (place, is_note) in seen:
-                what = "a note" if is_note else "an answer"
-                raise self._error(f"question {place + 1} has {what} twice")
-            seen.add((place, is_note))
-            before = answers.get(place, Answer())
-            if is_note:
-                answers[place] = replace(before, note=self._own(place))
-            else:
-                chosen, words = self._values(place)
-                answers[place] = replace(before, chosen=chosen, words=words)
-            if not self._take(_GAP):
-                raise self._unreadable()
-        return answers
-
-    def _place(self) -> tuple[int, bool]:
-        found = self._take(_PLACE)
-        if found is None:
-            raise self._unreadable()
-        number = int(found[1])
-        if not 1 <= number <= len(self._questions):
-            raise self._error(f"there is no question {number}")
-        return number - 1, found[2] is not None
-
-    def _values(self, place: int) -> tuple[tuple[int, ...], str]:
-        """Read option numbers and own words, separated by commas."""
-        chosen: list[int] = []
-        words = ""
-        while True:
-            if choice := self._take(_CHOICE):
-                chosen.append(self._option(place, int(choice[0]), chosen))
-            elif words:
-                raise self._error(f"question {place + 1} has own words twice")
-            else:
-                words = self._own(place)
-            if len(chosen) + bool(words) > 1 and not self._questions[place].several:
-                raise self._error(f"question {place + 1} takes one answer")
-            if not self._take(_COMMA):
-                return tuple(chosen), words
-
-    def _option(self, place: int, number: int, chosen: Sequence[int]) -> int:
-        count = len(self._questions[place].options)
-        if not count:
-            raise self._error(f"question {place + 1} has no options, it wants words in quotes")
-        if not 1 <= number <= count:
-            raise self._error(f"question {place + 1} has no option {number}, only 1 to {count}")
-        if number - 1 in chosen:
-            raise self._error(f"question {place + 1} has option {number} twice")
-        return number - 1
-
-    def _own(self, place: int) -> str:
-        found = self._take(_OWN)
-        if found is None:
-            raise self._unreadable()
-        words = found[2] if found[1] is None else re.sub(r'\\(["\\])', r"\1", found[1])
-        if not words.strip():
-            raise self._error(f"the words for question {place + 1} are empty")
-        return words
-
-    def _unreadable(self) -> LineError:
-        part = excerpt(self._rest)
-        if not part:
-            return self._error("something is missing at the end")
-        if part[0] in "\"'":
-            return self._error(f"a quote does not end, or letters stand behind it: {part}")
-        return self._error(f"cannot read {part} (words and notes stand in quotes)")
+def _own_words(line: _Line, place: int) -> str:
+    found = line.must_take(_OWN)
+    words = found[2] if found[1] is None else re.sub(r'\\(["\\])', r"\1", found[1])
+    if not words.strip():
+        raise line.error(f"the words for question {place} are empty")
+    return words
 
 
 _NAME = re.compile(r'([^\s="]+)\s*=\s*|("(?:[^"\\]|\\.)*")\s*=\s*')
@@ -166,7 +153,21 @@ def read_values(text: str, event_fields: Mapping[str, Value], number: int) -> di
     `number`.
     """
     fields = read_fields(event_fields)
-    return _FormReader(text, fields, f"{number} {accepting(fields)}").read()
+    by_name = {field.name: field for field in fields}
+    unreadable = "cannot read {} (words with blanks stand in double quotes)"
+    line = _Line(text, f"{number} {accepting(fields)}", unreadable)
+    values: dict[str, Value] = {}
+    for found in line.items(_NAME):
+        try:
+            name = found[1] or str(json.loads(found[2]))
+        except ValueError:
+            raise line.error(f"cannot read {excerpt(found[2])}") from None
+        if fields and name not in by_name:
+            raise line.error(f"the form has no field {excerpt(name)}")
+        if name in values:
+            raise line.error(f"{excerpt(name)} is there twice")
+        values[name] = _field_value(line, by_name.get(name), name)
+    return values
 
 
 def accepting(fields: Sequence[Field]) -> str:
@@ -189,86 +190,40 @@ def _example(field: Field) -> str:
     )
 
 
-class _FormReader(_Reader):
-    """Reads one line of values from left to right."""
-
-    def __init__(self, text: str, fields: Sequence[Field], hint: str) -> None:
-        super().__init__(text, hint)
-        self._fields = {field.name: field for field in fields}
-
-    def read(self) -> dict[str, Value]:
-        values: dict[str, Value] = {}
-        while self._at < len(self._text):
-            name = self._name()
-            if name in values:
-                raise self._error(f"{excerpt(name)} is there twice")
-            values[name] = self._value(self._fields.get(name), name)
-            if not self._take(_GAP):
-                raise self._unreadable()
-        return values
-
-    def _name(self) -> str:
-        found = self._take(_NAME)
-        if found is None:
-            raise self._unreadable()
-        name = found[1] or self._unquoted(found[2])
-        if self._fields and name not in self._fields:
-            raise self._error(f"the form has no field {excerpt(name)}")
-        return name
-
-    def _unquoted(self, quoted: str) -> str:
-        try:
-            return str(json.loads(quoted))
-        except ValueError:
-            raise self._error(f"cannot read {excerpt(quoted)}") from None
-
-    def _value(self, field: Field | None, name: str) -> Value:
-        start = self._at
-        value, is_json = self._json()
-        wants_text = field is None or field.kind == "string"
-        if not is_json or (wants_text and field is not None and not isinstance(value, str)):
-            self._at = start
-            value = self._bare(field, name)
-        return value if field is None else _chosen(field, value)
-
-    def _json(self) -> tuple[Value, bool]:
-        """Return the JSON value that stands here, if one does and ends where a value can end."""
-        try:
-            _, end = _DECODER.raw_decode(self._text, self._at)
-        except (ValueError, RecursionError):
-            return None, False
-        if not _GAP.match(self._text, end):
-            return None, False
-        written, self._at = self._text[self._at : end], end
-        try:  # again, within the bounds that all our JSON is read in
-            return parse_value(written.encode(errors="replace")), True
-        except PayloadError as error:
-            raise self._error(f"{excerpt(written)} cannot be sent: {error}") from error
-
-    def _bare(self, field: Field | None, name: str) -> Value:
-        """Return a word without quotes, where one can stand for a text or a choice."""
-        found = self._take(_WORD)
-        if found is None:
-            raise self._unreadable()
-        named = field is not None and any(found[0] == called for _, called in field.choices)
-        if field is not None and field.kind != "string" and not named:
-            wrong = f"{excerpt(name)} is of the type {excerpt(field.kind)}"
-            raise self._error(f"{wrong}, and {excerpt(found[0])} is no JSON")
-        return found[0]
-
-    def _unreadable(self) -> LineError:
-        part = excerpt(self._rest)
-        if not part:
-            return self._error("something is missing at the end")
-        return self._error(f"cannot read {part} (words with blanks stand in double quotes)")
-
-
-def _chosen(field: Field, value: Value) -> Value:
-    """Return the choice that `value` names, if it is a name and no choice itself."""
-    if any(value == choice for choice, _ in field.choices):
+def _field_value(line: _Line, field: Field | None, name: str) -> Value:
+    start = line.at
+    value, is_json = _json(line)
+    if not is_json or (field and field.kind == "string" and not isinstance(value, str)):
+        line.at = start
+        value = _bare_word(line, field, name)
+    if field is None or any(value == choice for choice, _ in field.choices):
         return value
     named = [choice for choice, called in field.choices if value == called]
     return named[0] if len(named) == 1 else value
+
+
+def _json(line: _Line) -> tuple[Value, bool]:
+    """Return the JSON value that stands here, if one does and ends where a value can end."""
+    try:
+        _, end = _DECODER.raw_decode(line.text, line.at)
+    except (ValueError, RecursionError):
+        return None, False
+    if not _GAP.match(line.text, end):
+        return None, False
+    written, line.at = line.text[line.at : end], end
+    try:  # again, within the bounds that all our JSON is read in
+        return parse_value(written.encode(errors="replace")), True
+    except PayloadError as error:
+        raise line.error(f"{excerpt(written)} cannot be sent: {error}") from error
+
+
+def _bare_word(line: _Line, field: Field | None, name: str) -> Value:
+    """Return a word without quotes, where a text or the name of a choice can stand."""
+    word = line.must_take(_WORD)[0]
+    if field and field.kind != "string" and all(word != called for _, called in field.choices):
+        wrong = f"{excerpt(name)} is of the type {excerpt(field.kind)}"
+        raise line.error(f"{wrong}, and {excerpt(word)} is no JSON")
+    return word
 
 
 _DECODER = json.JSONDecoder()

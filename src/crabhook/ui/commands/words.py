@@ -148,38 +148,38 @@ def _rows(words: Iterable[Word]) -> Iterator[str]:
 
 
 FOR_EVER = "forever"
-_LONGEST_LIFE = 3650  # days
-_LIFE = re.compile(r"(?:([0-9]{1,6})d)?(?:([0-9]{1,6})h)?", re.IGNORECASE)
 LONGEST = 100 * 3600  # seconds; nobody sits at a desk for longer
-_WRITTEN = re.compile(r"(?:([0-9]{1,6})h)?(?:([0-9]{1,6})m)?(?:([0-9]{1,6})s)?", re.IGNORECASE)
+_LONGEST_LIFE = timedelta(days=3650)
+_NUMBER = "[0-9]{1,6}"
+_DURATION = re.compile(
+    rf"(?:(?P<hours>{_NUMBER})h)?(?:(?P<minutes>{_NUMBER})m)?(?:(?P<seconds>{_NUMBER})s)?",
+    re.IGNORECASE,
+)
+_LIFE = re.compile(rf"(?:(?P<days>{_NUMBER})d)?(?:(?P<hours>{_NUMBER})h)?", re.IGNORECASE)
 
 
 def read_duration(text: str, usage: str) -> float:
     """Return the seconds that `text` says; `usage` is the line's, for the hint in a LineError."""
-    found = _WRITTEN.fullmatch(text)
-    if not found or not text:
-        wrong = f'"{excerpt(text)}" is no length of time such as 90s, 5m, 2h or 1h30m'
+    length = _length(_DURATION, text, usage, "length of time such as 90s, 5m, 2h or 1h30m")
+    if not 0 < length.total_seconds() <= LONGEST:
+        wrong = f"a length of time is more than nothing and at most {LONGEST // 3600}h"
         raise LineError(wrong, usage)
-    hours, minutes, seconds = (int(part or 0) for part in found.groups())
-    length = hours * 3600 + minutes * 60 + seconds
-    if not 0 < length <= LONGEST:
-        raise LineError(
-            f"a length of time is more than nothing and at most {LONGEST // 3600}h", usage
-        )
-    return float(length)
+    return length.total_seconds()
 
 
 def read_life(text: str, usage: str) -> timedelta | None:
     """Return how long a rule is to hold, None for ever; `usage` is as for `read_duration`."""
     if text.lower() == FOR_EVER:
         return None
-    found = _LIFE.fullmatch(text)
-    if not found or not text:
-        wrong = f'"{excerpt(text)}" is no life of a rule such as 12h, 7d, 30d or {FOR_EVER}'
-        raise LineError(wrong, usage)
-    days, hours = (int(part or 0) for part in found.groups())
-    life = timedelta(days=days, hours=hours)
-    if not timedelta() < life <= timedelta(days=_LONGEST_LIFE):
-        wrong = f"a rule holds for more than nothing and at most {_LONGEST_LIFE}d, or {FOR_EVER}"
-        raise LineError(wrong, usage)
+    life = _length(_LIFE, text, usage, f"life of a rule such as 12h, 7d, 30d or {FOR_EVER}")
+    if not timedelta() < life <= _LONGEST_LIFE:
+        most = f"{_LONGEST_LIFE.days}d, or {FOR_EVER}"
+        raise LineError(f"a rule holds for more than nothing and at most {most}", usage)
     return life
+
+
+def _length(written: re.Pattern[str], text: str, usage: str, wanted: str) -> timedelta:
+    found = written.fullmatch(text)
+    if not found or not text:
+        raise LineError(f'"{excerpt(text)}" is no {wanted}', usage)
+    return timedelta(**{unit: int(count or 0) for unit, count in found.groupdict().items()})
