@@ -83,17 +83,7 @@ def _carries(part: Beside) -> _Fits:
     return lambda card: part in card.choices.beside
 
 
-def _edits(card: Card) -> bool:
-    return Beside.INPUT in card.choices.beside and _allowed_as_it_is(card)
-
-
-def _suggests(card: Card) -> bool:
-    return bool(suggestions(card)) and Beside.PERMISSIONS in card.choices.beside
-
-
-def _sets_mode(card: Card) -> bool:
-    return is_plan(card.event) and Beside.PERMISSIONS in card.choices.beside
-
+_sets_permissions = _carries(Beside.PERMISSIONS)
 
 # In the order in which they are offered.
 _FITS: Mapping[str, _Fits] = {
@@ -107,9 +97,9 @@ _FITS: Mapping[str, _Fits] = {
     "cancel": _takes(Verdict.CANCEL),
     "ask": _takes(Verdict.ASK),
     "pass": _takes(Verdict.PASS),
-    "edit": _edits,
-    "mode": _sets_mode,
-    "always": _suggests,
+    "edit": lambda card: Beside.INPUT in card.choices.beside and _allowed_as_it_is(card),
+    "mode": lambda card: is_plan(card.event) and _sets_permissions(card),
+    "always": lambda card: bool(suggestions(card)) and _sets_permissions(card),
     "remember": _carries(Beside.RULE),
     "deny --interrupt": _carries(Beside.INTERRUPT),
     "output": _carries(Beside.OUTPUT),
@@ -142,14 +132,9 @@ class LineDecision:
 Decide: TypeAlias = Callable[[Card, str], LineDecision]
 
 
-def _plainly(verdict: Verdict) -> Decide:
-    """Return the word that gives a verdict, and takes nothing more."""
-    return lambda _card, _rest: LineDecision(Decision(verdict))
-
-
-def _with_reason(verdict: Verdict, *, interrupt: bool = False) -> Decide:
-    """Return the word that gives a verdict with a reason."""
-    return lambda _card, rest: LineDecision(Decision(verdict, reason=rest, interrupt=interrupt))
+def _gives(verdict: Verdict) -> Decide:
+    """Return the word that gives a verdict; the reason is the text behind the word."""
+    return lambda _card, rest: LineDecision(Decision(verdict, reason=rest))
 
 
 def _allow(card: Card, note: str) -> LineDecision:
@@ -258,10 +243,6 @@ def _halt(card: Card, reason: str) -> LineDecision:
     return LineDecision(Decision(verdict, reason=reason if before else "", halt=reason))
 
 
-def _tell(_card: Card, message: str) -> LineDecision:
-    return LineDecision(Decision(Verdict.PASS, user_message=message))
-
-
 def _tool(card: Card) -> ToolCall:
     """Return the call as it was asked about last: an earlier leg may carry less of a plan."""
     tools = [leg.event.tool for leg in card.requests if leg.event.tool is not None]
@@ -272,21 +253,23 @@ def _tool(card: Card) -> ToolCall:
 
 DECIDING: Mapping[str, Decide] = {
     "allow": _allow,
-    "deny": _with_reason(Verdict.DENY),
-    "deny --interrupt": _with_reason(Verdict.DENY, interrupt=True),
-    "ask": _plainly(Verdict.ASK),
-    "pass": _plainly(Verdict.PASS),
+    "deny": _gives(Verdict.DENY),
+    "deny --interrupt": lambda _card, reason: LineDecision(
+        Decision(Verdict.DENY, reason=reason, interrupt=True)
+    ),
+    "ask": _gives(Verdict.ASK),
+    "pass": _gives(Verdict.PASS),
     "answer": _answer,
     "accept": _accept,
-    "decline": _plainly(Verdict.DECLINE),
-    "cancel": _plainly(Verdict.CANCEL),
+    "decline": _gives(Verdict.DECLINE),
+    "cancel": _gives(Verdict.CANCEL),
     "edit": _edit,
     "always": _always,
     "mode": _mode,
     "keep-going": _keep_going,
-    "retry": _plainly(Verdict.RETRY),
+    "retry": _gives(Verdict.RETRY),
     "output": _output,
     "halt": _halt,
-    "tell": _tell,
-    "defer": _plainly(Verdict.DEFER),
+    "tell": lambda _card, text: LineDecision(Decision(Verdict.PASS, user_message=text)),
+    "defer": _gives(Verdict.DEFER),
 }

@@ -122,31 +122,25 @@ def read_target(text: str) -> tuple[Target, str]:
 
 def named_cards(target: Target, desk: Desk, word: Word) -> Sequence[Card]:
     """Return the cards a target names, which may have ended; raises LineError for none."""
+    waiting = desk.waiting()
     if target.kind is Naming.ALL:
-        return _some(desk.waiting())
+        if not waiting:
+            raise _nothing_waits()
+        return waiting
     if target.kind is Naming.SESSION:
-        waiting = desk.waiting()
         sessions = [card.event.session for card in waiting]
         session = find_session(target.session, sessions, f"session=ID {word.name}")
         return [card for card in waiting if card.event.session == session]
-    cards = [_card(desk, number) for number in target.numbers]
-    if target.kind is Naming.SAME:
-        (one,) = cards
-        return [one, *alike(one, desk.waiting())]
-    return cards
+    cards: list[Card] = []
+    for number in target.numbers:
+        if (card := desk.card(number)) is None:
+            raise LineError(f"there is no #{number}", f"{WORDS['list'].usage()}, to see what waits")
+        cards.append(card)
+    return [*cards, *alike(cards[0], waiting)] if target.kind is Naming.SAME else cards
 
 
-def _card(desk: Desk, number: int) -> Card:
-    card = desk.card(number)
-    if card is None:
-        raise LineError(f"there is no #{number}", f"{WORDS['list'].usage()}, to see what waits")
-    return card
-
-
-def _some(cards: Sequence[Card]) -> Sequence[Card]:
-    if not cards:
-        raise LineError("nothing waits", f"{WORDS['show'].usage()}, to read what has ended")
-    return cards
+def _nothing_waits() -> LineError:
+    return LineError("nothing waits", f"{WORDS['show'].usage()}, to read what has ended")
 
 
 def alike(card: Card, waiting: Sequence[Card]) -> list[Card]:
@@ -171,10 +165,8 @@ def first_alike(card: Card, waiting: Sequence[Card]) -> Card | None:
 
 def _same(one: Card, other: Card) -> bool:
     """Compare as an agent does: to Python 1 and true are equal."""
-    first, second = one.event.tool, other.event.tool
-    if not _looks_same(one, other) or first is None or second is None:
-        return False
-    return first.fingerprint == second.fingerprint
+    tools = (one.event.tool, other.event.tool)
+    return _looks_same(one, other) and len({tool.fingerprint for tool in tools if tool}) == 1
 
 
 def _looks_same(one: Card, other: Card) -> bool:
@@ -220,9 +212,13 @@ class DefaultTarget:
         """Return the card a word without a number is about; raises LineError for none."""
         card = self._find()
         if card is None:
-            raise self._nothing()
-        if word.name != "show" and self._is_news(card):
-            before = self._desk.card(self._was) if self._was is not None else None
+            if aside := self._desk.waiting():
+                usage = WORDS["show"].usage(aside[0].number)
+                raise LineError("all that waits is put aside", usage)
+            raise _nothing_waits()
+        recent = self._desk.now() - self._changed_at < JUST_NOW
+        if word.name != "show" and self._was not in (None, card.number) and recent:
+            before = self._desk.card(self._was)
             if before is not None and not before.outcome:
                 wrong = f"#{card.number} has just come back, and is the oldest now"
             else:
@@ -230,19 +226,8 @@ class DefaultTarget:
             raise LineError(wrong, word.usage(card.number))
         return card
 
-    def _is_news(self, card: Card) -> bool:
-        if self._was in (None, card.number):
-            return False
-        return self._desk.now() - self._changed_at < JUST_NOW
-
     def _find(self) -> Card | None:
         return next((card for card in self._desk.waiting() if not card.snoozed_until), None)
-
-    def _nothing(self) -> LineError:
-        if aside := self._desk.waiting():
-            number = aside[0].number
-            return LineError("all that waits is put aside", WORDS["show"].usage(number))
-        return LineError("nothing waits", f"{WORDS['show'].usage()}, to read what has ended")
 
 
 _MISPLACED = re.compile(rf"({NUMBERS})(?:\s|$)")
@@ -272,61 +257,47 @@ def parse(line: str) -> Command | None:
     word = WORDS.get(name.lower())
     if word is None:
         raise _unknown(name, target)
-    word, rest = _second(word, rest)
-    if target.kind is Naming.OLDEST:
-        _refuse_misplaced_number(word, rest)
+    second, further = _first(rest)
+    if longer := WORDS.get(f"{word.name} {second}"):
+        word, rest = longer, further
     _check(word, target, rest)
     return Command(word, target, rest)
 
 
 def _first(text: str) -> tuple[str, str]:
-    name, *rest = text.split(maxsplit=1)[:2] or [""]
+    name, *rest = text.split(maxsplit=1) or [""]
     return name, rest[0] if rest else ""
 
 
-def _second(word: Word, rest: str) -> tuple[Word, str]:
-    """Return the word of two that a line begins with, if it begins with one."""
-    second, further = _first(rest)
-    longer = WORDS.get(f"{word.name} {second}")
-    return (longer, further) if longer else (word, rest)
-
-
 def _unknown(name: str, target: Target) -> LineError:
+    if not name and (number := target.number) is not None:
+        return LineError(f"what about #{number}?", f"{number} show, or {number} allow")
     if not name:
-        if (number := target.number) is not None:
-            return LineError(f"what about #{number}?", f"{number} show, or {number} allow")
         return LineError("what about them?", "1,3 allow, or all deny REASON")
     wrong = f'"{excerpt(name)}" is none of the words'
     words = ", ".join(name for name in WORDS if " " not in name)
     return LineError(wrong, f"one of {words}; help explains them")
 
 
-def _refuse_misplaced_number(word: Word, rest: str) -> None:
-    """Refuse `allow 7`, which would decide the oldest card with "7" as the note."""
-    misplaced = _MISPLACED.match(rest)
-    if misplaced and word.about_a_card and not word.counts:
-        number, *others = (int(each.lstrip("#")) for each in misplaced[1].split(","))
-        listed = ",".join(map(str, [number, *others]))
-        usage = word.usage(number).replace(str(number), listed, 1)
-        raise LineError(f'the number comes before "{word.name}"', usage)
-
-
 def _check(word: Word, target: Target, rest: str) -> None:
-    usage = word.usage(target.number)
-    if target.kind is not Naming.OLDEST:
-        _check_reach(word, target)
-    if rest and not word.takes:
-        raise LineError(f'nothing follows "{word.name}": "{excerpt(rest)}"', usage)
-    if word.needs and not rest:
-        raise LineError(f'"{word.name}" needs something after it', usage)
-
-
-def _check_reach(word: Word, target: Target) -> None:
-    """Refuse to say a word of more requests than it may be said of."""
-    if word.reach is Reach.NONE:
+    """Refuse a word of other requests than it may be about, or with too little or much behind."""
+    if target.kind is Naming.OLDEST:
+        # `allow 7` would decide the oldest card with "7" as the note
+        misplaced = _MISPLACED.match(rest) if word.about_a_card and not word.counts else None
+        if misplaced:
+            number, *others = (int(each.lstrip("#")) for each in misplaced[1].split(","))
+            listed = ",".join(map(str, [number, *others]))
+            usage = word.usage(number).replace(str(number), listed, 1)
+            raise LineError(f'the number comes before "{word.name}"', usage)
+    elif not word.about_a_card:
         raise LineError(f'"{word.name}" is about no single request', word.usage())
-    if word.reach < target.reach:
+    elif word.reach < target.reach:
         if word.reach is Reach.ONE:
             raise LineError(f'"{word.name}" is said of one request at a time', word.usage())
         usage = word.usage().replace("[N]", "1,3,5", 1)
         raise LineError(f'"{word.name}" is said only of requests you name by number', usage)
+    usage = word.usage(target.number)
+    if rest and not word.takes:
+        raise LineError(f'nothing follows "{word.name}": "{excerpt(rest)}"', usage)
+    if word.needs and not rest:
+        raise LineError(f'"{word.name}" needs something after it', usage)
