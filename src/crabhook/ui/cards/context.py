@@ -92,55 +92,55 @@ class CardContext:
     whose: str = _LAST_WORDS
 
 
+def _words_in_a_line(around: CardContext, columns: int, spell: Speller) -> tuple[str, str, int]:
+    """Return an agent's words, whose they are, and in how many columns the words are to stand."""
+    said = f'"{brief(" ".join(around.words[:1000].split()), spell)}"'
+    whose = f"({around.whose})" if columns >= _WIDE else ""
+    return said, whose, columns - cells(whose) - 5
+
+
 def words_line(around: CardContext, columns: int, spell: Speller) -> Line:
     """Return the start of an agent's words in one line."""
-    whose = f"({around.whose})" if columns >= _WIDE else ""
-    said = clip(_in_one_line(around.words, spell), columns - cells(whose) - 5)
-    return [("", f"    {said} "), ("dim", whose)]
-
-
-def _in_one_line(words: str, spell: Speller) -> str:
-    return f'"{brief(" ".join(words[:1000].split()), spell)}"'
+    said, whose, room = _words_in_a_line(around, columns, spell)
+    return [("", f"    {clip(said, room)} "), ("dim", whose)]
 
 
 def words_rows(around: CardContext, sheet: Sheet) -> Iterator[Line]:
     """Return an agent's words in full, where one line cannot hold them."""
-    words, room = around.words, sheet.columns - 5
-    room -= len(around.whose) + 2 if sheet.columns >= _WIDE else 0
-    if "\n" in words or cells(_in_one_line(words, sheet.spell)) > room:
-        yield [("label", around.whose)]
-        yield from framed(plain_rows(words, sheet.inner, sheet.spell, words=True))
+    said, _, room = _words_in_a_line(around, sheet.columns, sheet.spell)
+    if "\n" in around.words or cells(said) > room:
+        yield from _in_full(around.whose, around.words, sheet)
 
 
-def because_lines(card: Card, sheet: Sheet) -> list[Line]:
-    """Return the start of why the card is here; a rule or a protected place stands out."""
+def _in_full(label: str, text: str, sheet: Sheet) -> Iterator[Line]:
+    yield [("label", label)]
+    yield from framed(plain_rows(text, sheet.inner, sheet.spell, words=True))
+
+
+def reason_lines(card: Card, sheet: Sheet) -> list[Line]:
+    """Return the start of why the card is here, and of each thing a decision will not bring about.
+
+    A rule or a protected place stands out.
+    """
     style = "noted" if card.law else "dim"
-    return [[(style, f"    {brief(card.because, sheet.spell)}")]] if card.because else []
+    because = [(style, f"    {brief(card.because, sheet.spell)}")] if card.because else []
+    limits = [[("noted", f"    {sheet.spell(limit)}")] for limit in card.limits]
+    return [because, *limits] if because else limits
 
 
-def because_rows(card: Card, sheet: Sheet) -> Iterator[Line]:
-    """Return in full why the card is here, where one line cannot hold it."""
-    if cells(brief(card.because, sheet.spell)) > sheet.columns - 5:
-        yield [("label", "why it is here")]
-        yield from framed(plain_rows(card.because, sheet.inner, sheet.spell, words=True))
-
-
-def limit_lines(card: Card, sheet: Sheet) -> list[Line]:
-    """Return the start of what a decision will not bring about, a line for each thing."""
-    return [[("noted", f"    {sheet.spell(limit)}")] for limit in card.limits]
+def reason_rows(card: Card, sheet: Sheet) -> Iterator[Line]:
+    """Return in full what of `reason_lines` a line cannot hold."""
+    room = sheet.columns - 5
+    if cells(brief(card.because, sheet.spell)) > room:
+        yield from _in_full("why it is here", card.because, sheet)
+    for limit in card.limits:
+        if cells(limit) > room:
+            yield from _in_full("what a hook cannot do here", limit, sheet)
 
 
 def alarm_lines(card: Card, sheet: Sheet) -> list[Line]:
-    """Return what was said of the call that cannot be true of it, or what ran in its place."""
+    """Return which claims about the call cannot be true, and what ran in its place."""
     return [[("warning", f"  ! {sheet.spell(alarm)}")] for alarm in card.alarms]
-
-
-def limit_rows(card: Card, sheet: Sheet) -> Iterator[Line]:
-    """Return in full what a decision will not bring about, where one line cannot hold it."""
-    for limit in card.limits:
-        if cells(limit) > sheet.columns - 5:
-            yield [("label", "what a hook cannot do here")]
-            yield from framed(plain_rows(limit, sheet.inner, sheet.spell, words=True))
 
 
 def before_rows(before: str, sheet: Sheet) -> Iterator[Line]:
@@ -167,18 +167,15 @@ class CardContexts:
         self._desk = desk
         self._found: dict[int, CardContext] = {}
 
-    def __repr__(self) -> str:
-        return f"<CardContexts of {sorted(self._found)}>"
-
     def of(self, card: Card) -> CardContext:
         """Return what is known around a card; its agent's last words may follow in a moment."""
-        found = self._found.get(card.number)
-        if found is None:
-            words = self._words(card)
-            whose = _A_PLAN if names_plan(card.event) else _LAST_WORDS
-            found = CardContext(words or "", decided_before(card, self._desk.ended()), whose)
-            if words is not None:
-                self._found[card.number] = found
+        if found := self._found.get(card.number):
+            return found
+        words = self._words(card)
+        whose = _A_PLAN if names_plan(card.event) else _LAST_WORDS
+        found = CardContext(words or "", decided_before(card, self._desk.ended()), whose)
+        if words is not None:
+            self._found[card.number] = found
         return found
 
     def read(self, card: Card) -> bool:

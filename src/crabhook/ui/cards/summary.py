@@ -6,8 +6,9 @@ whatever the agents sent.  `spell` makes it safe where a terminal needs more
 than `safe` does.
 """
 
-import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from itertools import islice
+from json import JSONEncoder
 from typing import TypeAlias
 
 from crabhook.model.errors import QuestionError
@@ -84,17 +85,18 @@ def summary(event: Event, spell: _Spell = safe) -> str:
     if event.tool is not None:
         return brief(_told(event, event.tool.input), spell)
     title, message = event.text("title").strip(), event.text("message").strip()
-    if title and message:
-        return brief(f"{title}: {message}", spell)
-    said = (event.text(key).strip() for key in _SAID)
-    return brief(next((text for text in said if text), ""), spell)
+    said: Iterable[str] = [f"{title}: {message}"] if title and message else map(event.text, _SAID)
+    return brief(next((text.strip() for text in said if text.strip()), ""), spell)
 
 
 def _told(event: Event, tool_input: Value) -> str:
     if is_question(event):
-        return _question(tool_input)
+        try:
+            return describe(read_questions(tool_input))
+        except QuestionError as error:
+            return f"unreadable: {error}"
     if not isinstance(tool_input, dict) or not tool_input:
-        return "" if tool_input in ({}, None) else _some_json(tool_input)
+        return "" if tool_input in ({}, None) else json_start(tool_input, LONGEST)
     command = tool_input.get("command")
     if event.tool and event.tool.name == _PATCH_TOOL and isinstance(command, str):
         return _patch(command, event.cwd)
@@ -102,14 +104,10 @@ def _told(event: Event, tool_input: Value) -> str:
         value = tool_input.get(key)
         if isinstance(value, str) and value.strip():
             return tell(value, tool_input, event.cwd)
-    return ", ".join(f"{key}: {_short(tool_input[key])}" for key in list(tool_input)[:8])
-
-
-def _question(tool_input: Value) -> str:
-    try:
-        return describe(read_questions(tool_input))
-    except QuestionError as error:
-        return f"unreadable: {error}"
+    return ", ".join(
+        f"{key}: {value[:LONGEST] if isinstance(value, str) else json_start(value, LONGEST)}"
+        for key, value in islice(tool_input.items(), 8)
+    )
 
 
 def _itself(value: str, _whole: _Input, _cwd: str) -> str:
@@ -136,16 +134,18 @@ def _file(path: str, whole: _Input, cwd: str) -> str:
     edits = whole.get("edits")
     each = edits if isinstance(edits, list) and len(edits) <= LONGEST else [dict(whole)]
     counts = [_count(edit) for edit in each if isinstance(edit, dict)]
-    everywhere = "everywhere" if whole.get("replace_all") is True else ""
-    told = ""
-    if counts and None not in counts:
-        added, removed = (sum(count[side] for count in counts if count) for side in (0, 1))
+    known = [count for count in counts if count]
+    told, content = "", whole.get("content")
+    if counts and len(known) == len(counts):
+        added, removed = map(sum, zip(*known, strict=True))
+        everywhere = "everywhere" if whole.get("replace_all") is True else ""
         told = f"+{added} -{removed} {everywhere}".rstrip()
-    elif isinstance(content := whole.get("content"), str) and not content.endswith(CUT):
+    elif isinstance(content, str) and not content.endswith(CUT):
         lines = line_count(content)
         told = f"{lines} line{'' if lines == 1 else 's'}"
-    folder = cwd.rstrip("/") + "/"
-    return f"{_end_of(path.removeprefix(folder) or path)} {told}".rstrip()
+    path = path.removeprefix(cwd.rstrip("/") + "/") or path
+    shown = path if len(path) <= LONGEST // 2 else "…" + path[-LONGEST // 2 :]
+    return f"{shown} {told}".rstrip()
 
 
 def _count(edit: _Input) -> tuple[int, int] | None:
@@ -156,10 +156,6 @@ def _count(edit: _Input) -> tuple[int, int] | None:
     if len(old) + len(new) > _COUNTED or old.endswith(CUT) or new.endswith(CUT):
         return None
     return counted(old, new)
-
-
-def _end_of(path: str) -> str:
-    return path if len(path) <= LONGEST // 2 else "…" + path[-LONGEST // 2 :]
 
 
 # Which field of an event about no tool tells what it is about.
@@ -194,18 +190,11 @@ _TELLING: tuple[tuple[str, Callable[[str, _Input, str], str]], ...] = (
 )
 
 
-def _short(value: Value) -> str:
-    return value[:LONGEST] if isinstance(value, str) else _some_json(value)
-
-
-def _some_json(value: Value) -> str:
-    """Return the start of a value's JSON, written no further than it can be shown."""
+def json_start(value: Value, longest: int, *, indent: int | None = None) -> str:
+    """Return a value's JSON, or where it is longer than `longest` no more than shows that."""
     written = ""
-    for piece in _ENCODER.iterencode(value):
-        written += piece[: LONGEST + 1]
-        if len(written) > LONGEST:
+    for piece in JSONEncoder(indent=indent, ensure_ascii=False).iterencode(value):
+        written += piece[: longest + 1]
+        if len(written) > longest:
             break
     return written
-
-
-_ENCODER = json.JSONEncoder(ensure_ascii=False)

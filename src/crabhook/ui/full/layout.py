@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from crabhook.broker.cards import Card, State
-from crabhook.ui.cards.context import alarm_lines, because_lines, limit_lines, words_line
+from crabhook.ui.cards.context import alarm_lines, reason_lines, words_line
 from crabhook.ui.full.dialogs.edit import EditContent
 from crabhook.ui.full.dialogs.orders import orders_line
 from crabhook.ui.full.dialogs.prompts import Typing
@@ -217,7 +217,7 @@ class Painter:
         lines = [[("", " "), *line] for line in head_lines(standing, sheet, clock)]
         lines += alarm_lines(card, sheet)
         if card.state is State.WAITING:
-            lines += [*because_lines(card, sheet), *limit_lines(card, sheet)]
+            lines += reason_lines(card, sheet)
         if (around := screen.work.surroundings.of(card)).words:
             lines.append([("", " "), *words_line(around, sheet.columns, sheet.spell)])
         if card.state is State.WAITING and (error := screen.work.forms.error(card)):

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from dataclasses import replace
 
 from crabhook.broker.cards import Card, FeedEntry, State
@@ -15,7 +15,7 @@ from crabhook.model.order import Order
 from crabhook.policy.rule import Rule
 from crabhook.ui.answers import HELD_BACK, Answers
 from crabhook.ui.cards.summary import brief, project, summary, tool_label
-from crabhook.ui.commands.decide import DECIDING, LineDecision, other_words
+from crabhook.ui.commands.decide import DECIDING, other_words
 from crabhook.ui.commands.orders import keep_going_order, order_line, read_order, read_release
 from crabhook.ui.commands.parse import (
     JUST_NOW,
@@ -39,21 +39,16 @@ def list_lines(desk: Desk) -> Iterator[str]:
     waiting, now = desk.waiting(), desk.now()
     yield from (f"! {brief(wrong, covered)}" for wrong in desk.troubles())
     for card in waiting:
-        first = first_alike(card, waiting)
+        event, first = card.event, first_alike(card, waiting)
+        times = f"waits {countdown(now - card.asked_at)}, {countdown(card.wait_until - now)} left"
+        if card.snoozed_until:
+            times += f", aside for {countdown(card.snoozed_until - now)}"
+        about = " ".join(tell(event, covered) for tell in (tool_label, project, summary)).rstrip()
         same = f" · the same as #{first.number}" if first else ""
-        yield _line(card, now) + same
+        yield f"#{card.number} {times} · {about}{same}"
     if not waiting:
         yield "· nothing waits"
     yield from (order_line(order, now) for order in desk.orders())
-
-
-def _line(card: Card, now: float) -> str:
-    event = card.event
-    times = f"waits {countdown(now - card.asked_at)}, {countdown(card.wait_until - now)} left"
-    if card.snoozed_until:
-        times += f", aside for {countdown(card.snoozed_until - now)}"
-    about = " ".join(tell(event, covered) for tell in (tool_label, project, summary)).rstrip()
-    return f"#{card.number} {times} · {about}"
 
 
 _DECIDED_REMEMBERED = 1_000
@@ -79,6 +74,29 @@ class Interpreter:
         self._quiet: set[int] = set()  # cards whose agent is not to show what the hook says
         self._following = False
         self._newest = max((card.number for card in desk.waiting()), default=0)
+
+        # What the words do with a card; any other word decides the card.
+        self._about_a_card: Mapping[str, Callable[[Card, Command], None]] = {
+            "anyway": self._anyway,
+            "remember": self._remember,
+            "undo": self._undo,
+            "quiet": self._hush,
+            "show": self._show,
+            "show secrets": self._show,
+            "snooze": self._snooze,
+            "extend": self._extend,
+        }
+        self._about_the_desk: Mapping[str, Callable[[Command], None]] = {
+            "list": self._list,
+            "help": lambda _: self._say("\n".join(help_lines())),
+            "hold": self._order,
+            "allow-all": self._order,
+            "hold-all": self._order,
+            "away": self._order,
+            "here": self._here,
+            "orders": self._orders,
+            "release": self._release,
+        }
 
     def hear(self, news: News) -> None:
         """Take in what makes a held answer void, or another card the oldest."""
@@ -118,10 +136,14 @@ class Interpreter:
                 return False
             if command.word.name == "quit":
                 return True
-            if command.word.about_a_card:
-                self._follow_about_cards(command)
-            else:
-                _ABOUT_ALL[command.word.name](self, command)
+            if not command.word.about_a_card:
+                self._about_the_desk[command.word.name](command)
+            elif command.target.kind is Naming.OLDEST:
+                self._follow_about(self._default.meant(command.word), command, alone=True)
+            else:  # what fails on one card does not stop the others
+                cards = named_cards(command.target, self._desk, command.word)
+                for card in cards:
+                    self._follow_about(card, command, alone=len(cards) == 1)
         except CrabhookError as error:
             self._complain(error)
         finally:
@@ -138,26 +160,12 @@ class Interpreter:
         if said := str(error):
             self._say(f"! {covered(said)}")  # it may quote an agent
 
-    def _follow_about_cards(self, command: Command) -> None:
-        """Do what a word says to each card it names; what fails on one does not stop the others."""
-        cards = self._cards(command)
-        for card in cards:
-            self._follow_about(card, command, alone=len(cards) == 1)
-
     def _follow_about(self, card: Card, command: Command, *, alone: bool) -> None:
-        follow = _ABOUT_A_CARD.get(command.word.name, Interpreter._give)
         try:
-            follow(self, card, command)
+            self._about_a_card.get(command.word.name, self._give)(card, command)
         except CrabhookError as error:
             named = alone or str(error).startswith(f"#{card.number} ")
             self._complain(error if named else f"#{card.number}: {error}")
-
-    def _cards(self, command: Command) -> Sequence[Card]:
-        if command.target.kind is Naming.OLDEST:
-            return [self._default.meant(command.word)]
-        return named_cards(command.target, self._desk, command.word)
-
-    # What the words do with a card.
 
     def _give(self, card: Card, command: Command) -> None:
         """Decide a card as the word says."""
@@ -176,7 +184,9 @@ class Interpreter:
             wrong = f"the rules are against #{card.number} as you changed it"
             raise LineError(wrong, WORDS["anyway"].usage(card.number))
         self._decide(card, given.decision)
-        self._repeat(card, given)
+        if given.repeats:  # the agent is told the same again when it next wants to stop
+            words = given.decision.reason
+            self._desk.order(keep_going_order(card.event, given.repeats, words))
 
     def _anyway(self, card: Card, _: Command) -> None:
         """Allow what the rules were just said to be against."""
@@ -194,12 +204,6 @@ class Interpreter:
         on = card.number in self._quiet
         said = "suppressOutput goes" if on else "no suppressOutput goes"
         self._say(f"· {said} with your decision about #{card.number}: nothing is sent yet")
-
-    def _repeat(self, card: Card, given: LineDecision) -> None:
-        """Have the agent told the same again when it next wants to stop."""
-        if given.repeats:
-            words = given.decision.reason
-            self._desk.order(keep_going_order(card.event, given.repeats, words))
 
     def _remember(self, card: Card, command: Command) -> None:
         """List the rules offered for a card; or allow it, and write one of them."""
@@ -236,9 +240,6 @@ class Interpreter:
         for line in list_lines(self._desk):
             self._say(line)
 
-    def _help(self, _: Command) -> None:
-        self._say("\n".join(help_lines()))
-
     def _order(self, command: Command) -> None:
         order = read_order(command.word.name, command.rest, self._desk)
         self._as_a_line(lambda: self._desk.order(order), command.word.usage())
@@ -257,7 +258,7 @@ class Interpreter:
         self._as_a_line(lambda: self._desk.revoke(matches), WORDS["orders"].usage())
 
     def _here(self, _: Command) -> None:
-        if not any(order.kind is OrderKind.AWAY for order in self._desk.orders()):
+        if not any(map(_is_away, self._desk.orders())):
             raise LineError("you are not away", WORDS["away"].usage())
         self._desk.revoke(_is_away)
 
@@ -308,27 +309,3 @@ def _same(card: Card, others: str) -> str:
 
 def _is_away(order: Order) -> bool:
     return order.kind is OrderKind.AWAY
-
-
-_ABOUT_A_CARD: Mapping[str, Callable[[Interpreter, Card, Command], None]] = {
-    "anyway": Interpreter._anyway,  # noqa: SLF001
-    "remember": Interpreter._remember,  # noqa: SLF001
-    "undo": Interpreter._undo,  # noqa: SLF001 - the table of its own methods
-    "quiet": Interpreter._hush,  # noqa: SLF001
-    "show": Interpreter._show,  # noqa: SLF001
-    "show secrets": Interpreter._show,  # noqa: SLF001
-    "snooze": Interpreter._snooze,  # noqa: SLF001
-    "extend": Interpreter._extend,  # noqa: SLF001
-}
-
-_ABOUT_ALL: Mapping[str, Callable[[Interpreter, Command], None]] = {
-    "list": Interpreter._list,  # noqa: SLF001
-    "help": Interpreter._help,  # noqa: SLF001
-    "hold": Interpreter._order,  # noqa: SLF001
-    "allow-all": Interpreter._order,  # noqa: SLF001
-    "hold-all": Interpreter._order,  # noqa: SLF001
-    "away": Interpreter._order,  # noqa: SLF001
-    "here": Interpreter._here,  # noqa: SLF001
-    "orders": Interpreter._orders,  # noqa: SLF001
-    "release": Interpreter._release,  # noqa: SLF001
-}

@@ -31,6 +31,7 @@ from crabhook.ui.text.safe import safe
 FIRST_LINES, FIRST_CHARACTERS = 200, 20_000  # of a card that is printed unasked
 _LONGEST_FACT = 2_000  # characters of why a card is here, which may quote what is asked
 WHOLE_LINES, WHOLE_CHARACTERS = 10_000, 200_000  # of one that was asked for
+_THE_MOST = "this is the most the plain desk prints"
 
 
 def card_lines(card: Card, now: float, *, whole: bool = False, bare: bool = False) -> list[str]:
@@ -40,17 +41,22 @@ def card_lines(card: Card, now: float, *, whole: bool = False, bare: bool = Fals
     to what a person takes in at once, and says so; `whole` gives more of it,
     up to a bound that no person reads past.  `bare` leaves secrets in the clear.
     """
-    bounds = (WHOLE_LINES, WHOLE_CHARACTERS) if whole or bare else (FIRST_LINES, FIRST_CHARACTERS)
+    whole = whole or bare
+    bounds = (WHOLE_LINES, WHOLE_CHARACTERS) if whole else (FIRST_LINES, FIRST_CHARACTERS)
     given = bounded(_asked(card, bounds[1]), *bounds)
     rows = [*(row.cut(_LONGEST_FACT) for row in _facts(card, now)), *given]
     if any(row.shortened for row in given):
-        rows.append(_shortened(card, whole=whole or bare))
+        more = f'"{WORDS["show"].usage(card.number)}" prints more of it'
+        rows.append(Row(f"  shortened: {_THE_MOST if whole else more}"))
     lines = [row.bare_line if bare else row.line for row in rows]
     if not bare and any(COVER in line for line in lines):
-        lines.append(
-            f'  covered: secrets; "{WORDS["show secrets"].usage(card.number)}" prints them'
-        )
-    return [header(card), *lines, _closing(card), ""]
+        usage = WORDS["show secrets"].usage(card.number)
+        lines.append(f'  covered: secrets; "{usage}" prints them')
+    if card.state is State.WAITING:
+        closing = f"  answer with: {' | '.join(fitting(card))}"
+    else:
+        closing = " ".join(filter(None, ("  ended:", card.outcome, brief(card.why, covered))))
+    return [header(card), *lines, closing, ""]
 
 
 def header(card: Card) -> str:
@@ -103,19 +109,6 @@ def _asked(card: Card, longest: int) -> Iterator[Row]:
         yield Row(f"  always {number}: ", offered.what, place)
 
 
-def _shortened(card: Card, *, whole: bool) -> Row:
-    if whole:
-        return Row("  shortened: this is the most the plain desk prints")
-    return Row(f'  shortened: "{WORDS["show"].usage(card.number)}" prints more of it')
-
-
-def _closing(card: Card) -> str:
-    """Return the words that fit the card, or how it ended."""
-    if card.state is not State.WAITING:
-        return "  ended: " + " ".join(filter(None, (card.outcome, brief(card.why, covered))))
-    return f"  answer with: {' | '.join(fitting(card))}"
-
-
 Write: TypeAlias = Callable[[str], Awaitable[None]]
 
 BACKLOG = 2_000  # untold things kept for a reader who has stopped reading
@@ -133,7 +126,7 @@ def tell(before: Card | None, card: Card, now: float) -> list[str]:
     if before is None:
         lines = [header(card)] if ended else card_lines(card, now)
     else:
-        lines = [*_joined(before, card), *_moved(before, card, now)]
+        lines = [*_changes(before, card, now)]
     if before is not None or ended:
         told = before.alarms if before is not None else ()
         lines += [f"#{card.number} ! {brief(one)}" for one in card.alarms if one not in told]
@@ -145,24 +138,19 @@ def tell(before: Card | None, card: Card, now: float) -> list[str]:
     return lines
 
 
-def _joined(before: Card, card: Card) -> list[str]:
-    """Say which events have come to ask about the same call."""
+def _changes(before: Card, card: Card, now: float) -> Iterator[str]:
+    """Say which events ask as well now, and whether a waiting card moved or waits longer."""
     known = {leg.id for leg in before.requests}
-    fresh = [leg.event.name for leg in card.requests if leg.id not in known]
-    return [f"#{card.number} is also asked as {brief(name, covered)}" for name in fresh]
-
-
-def _moved(before: Card, card: Card, now: float) -> list[str]:
-    """Say whether a card that waits was put aside, came back, or waits longer."""
+    for leg in card.requests:
+        if leg.id not in known:
+            yield f"#{card.number} is also asked as {brief(leg.event.name, covered)}"
     if card.state is not State.WAITING:
-        return []
-    lines: list[str] = []
+        return
     if card.snoozed_until != before.snoozed_until:
         aside = f"is put aside for {countdown(card.snoozed_until - now)}"
-        lines.append(f"#{card.number} {aside if card.snoozed_until else 'is back'}")
+        yield f"#{card.number} {aside if card.snoozed_until else 'is back'}"
     if len(card.requests) == len(before.requests) and card.wait_until > before.wait_until:
-        lines.append(f"#{card.number} waits longer: {countdown(card.wait_until - now)} left")
-    return lines
+        yield f"#{card.number} waits longer: {countdown(card.wait_until - now)} left"
 
 
 def outcome_line(card: Card) -> str:
@@ -237,7 +225,7 @@ class OutputQueue:
         """Take in a new or changed card, or a feed entry."""
         if isinstance(news, Card):
             self._hear_card(news)
-        elif news.number is None or not self._knows(news.number):
+        elif (number := news.number) is None or not (number in self._queue or self._told(number)):
             if len(self._queue) < BACKLOG:
                 self._put(news)
             else:
@@ -299,23 +287,16 @@ class OutputQueue:
             return [thing]
         if isinstance(thing, FeedEntry):
             return [feed_line(thing)]
-        lines = tell(self._told(thing.number), thing, self._desk.now())
-        self._remember(thing)
-        return lines
+        before, number = self._told(thing.number), thing.number
+        if thing.state is State.WAITING:
+            self._shown[number] = _slim(thing)
+        else:
+            self._shown.pop(number, None)
+            self._over[number] = thing
+        return tell(before, thing, self._desk.now())
 
     def _told(self, number: int) -> Card | None:
         return self._shown.get(number) or self._over.get(number)
-
-    def _knows(self, number: int) -> bool:
-        """Whether a card's own lines tell what a feed entry would repeat."""
-        return number in self._queue or self._told(number) is not None
-
-    def _remember(self, card: Card) -> None:
-        if card.state is State.WAITING:
-            self._shown[card.number] = _slim(card)
-            return
-        self._shown.pop(card.number, None)
-        self._over[card.number] = card
 
 
 def _slim(card: Card) -> Card:

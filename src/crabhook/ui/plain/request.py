@@ -5,8 +5,8 @@ by one under a label; a name that an agent made up is never one of our labels,
 so whatever else there is comes as JSON.
 """
 
+import json
 from collections.abc import Callable, Iterator, Mapping
-from json import JSONEncoder
 from typing import TypeAlias
 
 from crabhook.model.elicitation import Field, read_fields
@@ -14,69 +14,43 @@ from crabhook.model.errors import QuestionError
 from crabhook.model.event import Event
 from crabhook.model.jsontext import Value, compact
 from crabhook.model.question import Question, read_questions
-from crabhook.ui.cards.summary import is_question
+from crabhook.ui.cards.summary import is_question, json_start
 from crabhook.ui.text.compare import Side, compared
 from crabhook.ui.text.rows import Row, indented
 
 BESIDE = 200  # characters of a text that may stand beside its name
 _CHOICES_SHOWN = 100
-_PRETTY = JSONEncoder(indent=2, ensure_ascii=False)
-_ON_ONE_LINE = JSONEncoder(ensure_ascii=False)
-
 # What every event has, and a card shows elsewhere or not at all; left out where it is a text.
 _EVERY_EVENTS = frozenset(
-    {
-        "session_id",
-        "transcript_path",
-        "cwd",
-        "hook_event_name",
-        "prompt_id",
-        "turn_id",
-        "permission_mode",
-        "agent_id",
-        "agent_type",
-        "scratchpad_dir",
-        "timestamp",
-    }
+    [
+        *("session_id", "transcript_path", "cwd", "hook_event_name", "prompt_id", "turn_id"),
+        *("permission_mode", "agent_id", "agent_type", "scratchpad_dir", "timestamp"),
+    ]
 )
 _THE_TOOLS = frozenset({"tool_name", "tool_input", "tool_use_id"})
 
-# The fields of agents' events by the label they are shown under, in this order; an agent's own
-# table of events may name more (`Told.short`).
-LABELS: Mapping[str, str] = {
-    "message": "message",
+# The fields of agents' events that are shown under a label, in this order; an agent's own table
+# of events may name more (`Told.short`).
+_OWN_LABELS = {
     "mcp_server_name": "server",
     "mode": "form mode",
-    "url": "url",
-    "action": "action",
-    "content": "content",
-    "prompt": "prompt",
     "last_assistant_message": "last message",
     "prompt_response": "last message",
-    "stop_hook_active": "stop_hook_active",
     "background_tasks": "background tasks",
-    "session_crons": "session_crons",
-    "reason": "reason",
-    "error": "error",
-    "is_interrupt": "is_interrupt",
-    "tool_response": "tool_response",
-    "tool_calls": "tool_calls",
-    "duration_ms": "duration_ms",
-    "source": "source",
-    "trigger": "trigger",
-    "custom_instructions": "custom_instructions",
-    "from_model": "from_model",
-    "to_model": "to_model",
-    "requested_model": "requested_model",
-    "model": "model",
     "file_path": "file",
-    "command_name": "command_name",
-    "command_args": "command_args",
     "task_subject": "task",
-    "task_description": "task_description",
     "teammate_name": "teammate",
-    "mcp_server": "mcp_server",
 }
+_LABELLED = (
+    *("message", "mcp_server_name", "mode", "url", "action", "content"),
+    *("prompt", "last_assistant_message", "prompt_response", "stop_hook_active"),
+    *("background_tasks", "session_crons", "reason", "error", "is_interrupt"),
+    *("tool_response", "tool_calls", "duration_ms", "source", "trigger", "custom_instructions"),
+    *("from_model", "to_model", "requested_model", "model"),
+    *("file_path", "command_name", "command_args"),
+    *("task_subject", "task_description", "teammate_name", "mcp_server"),
+)
+LABELS: Mapping[str, str] = {key: _OWN_LABELS.get(key, key) for key in _LABELLED}
 
 
 def happening_rows(event: Event, longest: int) -> Iterator[Row]:
@@ -97,16 +71,10 @@ def happening_rows(event: Event, longest: int) -> Iterator[Row]:
 def json_rows(name: str, value: Value, longest: int) -> Iterator[Row]:
     """Show a value as JSON, written no further than it will be shown."""
     yield Row(f"  {name}:")
-    parts: list[str] = []
-    size = 0
-    for part in _PRETTY.iterencode(value):
-        parts.append(part)
-        size += len(part)
-        if size > longest:
-            yield from indented("    ", "".join(parts)[:longest], longest)
-            yield Row("  … the rest of it is left out …", shortened=True)
-            return
-    yield from indented("    ", "".join(parts), longest)
+    written = json_start(value, longest, indent=2)
+    yield from indented("    ", written[:longest], longest)
+    if len(written) > longest:
+        yield Row("  … the rest of it is left out …", shortened=True)
 
 
 def _elsewhere(event: Event, key: str, value: Value) -> bool:
@@ -120,20 +88,17 @@ def _elsewhere(event: Event, key: str, value: Value) -> bool:
 
 def _labelled(label: str, value: Value, longest: int) -> Iterator[Row]:
     """Show a short value beside its label, a long one below it."""
-    if isinstance(value, str):
-        if len(value) <= BESIDE and "\n" not in value:
-            yield Row(f"  {label}: ", value)
-            return
-        yield Row(f"  {label}:")
-        yield from indented("    ", value, longest)
-        return
-    short = ""
-    for part in _ON_ONE_LINE.iterencode(value):
-        short += part
+    if not isinstance(value, str):
+        short = json_start(value, BESIDE // 2)
         if len(short) > BESIDE // 2:
             yield from json_rows(label, value, longest)
-            return
-    yield Row(f"  {label}: ", short)
+        else:
+            yield Row(f"  {label}: ", short)
+    elif len(value) <= BESIDE and "\n" not in value:
+        yield Row(f"  {label}: ", value)
+    else:
+        yield Row(f"  {label}:")
+        yield from indented("    ", value, longest)
 
 
 def _form(fields: tuple[Field, ...], longest: int) -> Iterator[Row]:
@@ -142,7 +107,8 @@ def _form(fields: tuple[Field, ...], longest: int) -> Iterator[Row]:
         kind = f"{field.kind}, {field.format}" if field.format else field.kind
         parts = [field.name, kind, "required" if field.required else "may be left out"]
         if field.choices:
-            parts.append("one of " + ", ".join(_choice(*one) for one in _shown(field)))
+            shown = field.choices[:_CHOICES_SHOWN]
+            parts.append("one of " + ", ".join(_choice(*choice) for choice in shown))
         if len(field.choices) > _CHOICES_SHOWN:
             parts.append(f"and {len(field.choices) - _CHOICES_SHOWN} more")
         if field.default is not None:
@@ -153,12 +119,8 @@ def _form(fields: tuple[Field, ...], longest: int) -> Iterator[Row]:
             yield from indented("    ", text, longest)
 
 
-def _shown(field: Field) -> tuple[tuple[Value, str], ...]:
-    return field.choices[:_CHOICES_SHOWN]
-
-
 def _choice(value: Value, name: str) -> str:
-    written = _ON_ONE_LINE.encode(value)
+    written = json.dumps(value, ensure_ascii=False)
     return written if name in (str(value), written) else f"{written} ({name})"
 
 
@@ -175,23 +137,20 @@ def given_rows(event: Event, longest: int) -> Iterator[Row]:
     Of any one text past `longest` characters the middle is left out, and the
     row in its place says so.
     """
-    if event.tool is not None:
-        yield from _input_rows(event, event.tool.input, longest)
-    yield from happening_rows(event, longest)
-
-
-def _input_rows(event: Event, given: Value, longest: int) -> Iterator[Row]:
-    if not isinstance(given, dict):
+    given = event.tool.input if event.tool is not None else None
+    if isinstance(given, dict):
+        rest = dict(given)
+        if is_question(event):
+            yield from _questions(rest, longest)
+        for key, show in _PARTS:
+            if key in rest:
+                yield from show(rest, longest)
+        if rest or not given:
+            whole = len(rest) == len(given)
+            yield from json_rows("input" if whole else "other input", rest, longest)
+    elif event.tool is not None:
         yield from json_rows("input", given, longest)
-        return
-    rest = dict(given)
-    if is_question(event):
-        yield from _questions(rest, longest)
-    for key, show in _PARTS:
-        if key in rest:
-            yield from show(rest, longest)
-    if rest or not given:
-        yield from json_rows("input" if len(rest) == len(given) else "other input", rest, longest)
+    yield from happening_rows(event, longest)
 
 
 def _questions(rest: _Input, longest: int) -> Iterator[Row]:
@@ -218,25 +177,19 @@ def _kind(question: Question) -> str:
     return "own words, a number" if question.kind == "number" else "own words"
 
 
-def _on_its_line(key: str) -> _Show:
-    """Show the text `key` behind its name."""
-
-    def show(rest: _Input, _: int) -> Iterator[Row]:
-        if isinstance(text := rest[key], str):
-            del rest[key]
-            yield Row(f"  {key}: ", text)
-
-    return show
-
-
-def _line_by_line(key: str, mark: str = "") -> _Show:
-    """Show the text `key` under its name."""
+def _text(key: str, indent: str = "") -> _Show:
+    """Show the text `key` behind its name; or under it, line by line, each behind `indent`."""
 
     def show(rest: _Input, longest: int) -> Iterator[Row]:
-        if isinstance(text := rest[key], str):
-            del rest[key]
-            yield Row(f"  {key}:")
-            yield from indented(f"    {mark}", text, longest)
+        text = rest[key]
+        if not isinstance(text, str):
+            return
+        del rest[key]
+        if not indent:
+            yield Row(f"  {key}: ", text)
+            return
+        yield Row(f"  {key}:")
+        yield from indented(indent, text, longest)
 
     return show
 
@@ -260,14 +213,14 @@ def _change(rest: _Input, longest: int) -> Iterator[Row]:
 def _changes(rest: _Input, longest: int) -> Iterator[Row]:
     """Show a list of changes one by one; a list of anything else stays in the input."""
     edits = rest["edits"]
-    if not isinstance(edits, list) or not edits:
+    if not isinstance(edits, list):
         return
-    if not all(isinstance(edit, dict) and "old_string" in edit for edit in edits):
+    changes = [dict(edit) for edit in edits if isinstance(edit, dict) and "old_string" in edit]
+    if not changes or len(changes) < len(edits):
         return
     del rest["edits"]
-    for number, edit in enumerate(edits, 1):
-        change = {**edit} if isinstance(edit, dict) else {}
-        yield Row(f"  {number} of {len(edits)}:")
+    for number, change in enumerate(changes, 1):
+        yield Row(f"  {number} of {len(changes)}:")
         yield from _change(change, longest)
         if change:
             yield from json_rows("with", change, longest)
@@ -276,14 +229,14 @@ def _changes(rest: _Input, longest: int) -> Iterator[Row]:
 # Which fields of any tool's input are shown as more than JSON, in this order.
 # Each takes what it shows out of the input, and leaves what it cannot show.
 _PARTS: tuple[tuple[str, _Show], ...] = (
-    ("file_path", _on_its_line("file_path")),
-    ("notebook_path", _on_its_line("notebook_path")),
-    ("command", _line_by_line("command")),
-    ("description", _on_its_line("description")),
+    ("file_path", _text("file_path")),
+    ("notebook_path", _text("notebook_path")),
+    ("command", _text("command", "    ")),
+    ("description", _text("description")),
     ("old_string", _change),
     ("edits", _changes),
-    ("content", _line_by_line("content", "+")),
-    ("new_source", _line_by_line("new_source", "+")),
-    ("plan", _line_by_line("plan")),
-    ("prompt", _line_by_line("prompt")),
+    ("content", _text("content", "    +")),
+    ("new_source", _text("new_source", "    +")),
+    ("plan", _text("plan", "    ")),
+    ("prompt", _text("prompt", "    ")),
 )

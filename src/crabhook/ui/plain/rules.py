@@ -35,18 +35,12 @@ class Remembering:
         self._listed: Bounded[int, Offering] = Bounded(_LISTED_KEPT)
         self._looking: dict[int, asyncio.TimerHandle] = {}
 
-    def __repr__(self) -> str:
-        return f"<Remembering listed={list(self._listed)} looking={list(self._looking)}>"
-
     def list(self, card: Card) -> None:
         """Print the rules offered for a card, at once or as soon as they have been tried."""
         if card.state is not State.WAITING:
             raise LineError(f"#{card.number} has ended", WORDS["list"].usage())
-        if card.number in self._looking:
-            return
-        if not self._list_now(card):
+        if card.number not in self._looking and not self._look(card):
             self._say(f"· #{card.number}: trying rules on what was decided before")
-            self._look_later(card)
 
     def chosen(self, card: Card, rest: str) -> Rule:
         """Return the rule that a line takes; raises LineError, and then nothing is taken."""
@@ -80,18 +74,13 @@ class Remembering:
             timer.cancel()
         self._looking.clear()
 
-    def _look_later(self, card: Card) -> None:
-        loop = asyncio.get_running_loop()
-        self._looking[card.number] = loop.call_later(_LOOK_EVERY, self._look, card)
-
-    def _look(self, card: Card) -> None:
-        del self._looking[card.number]
-        if not self._list_now(card):
-            self._look_later(card)
-
-    def _list_now(self, card: Card) -> bool:
+    def _look(self, card: Card) -> bool:
+        """Print what is offered; look again later where the rules are still being tried."""
+        self._looking.pop(card.number, None)
         offering = self._desk.offers(card.number)
         if offering is None:
+            loop = asyncio.get_running_loop()
+            self._looking[card.number] = loop.call_later(_LOOK_EVERY, self._look, card)
             return False
         self._listed[card.number] = offering
         self._say("\n".join(row.cut(_LONGEST).line for row in _rows(card, offering)))

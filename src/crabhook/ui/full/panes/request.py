@@ -18,9 +18,8 @@ from crabhook.model.fields import How, Told
 from crabhook.model.jsontext import Value
 from crabhook.ui.cards.context import (
     CardContext,
-    because_rows,
     before_rows,
-    limit_rows,
+    reason_rows,
     suggestion_rows,
     words_rows,
 )
@@ -177,8 +176,7 @@ def request_rows(card: Card, sheet: Sheet, around: CardContext = _NOTHING) -> It
     """Return all there is to read about a card."""
     first, *others = [request.event for request in card.requests]
     yield from _warning(first)
-    yield from because_rows(card, sheet)
-    yield from limit_rows(card, sheet)
+    yield from reason_rows(card, sheet)
     yield from going_rows(card)
     if first.tool is not None:
         yield from _tool_input(first, first.tool.input, sheet)
