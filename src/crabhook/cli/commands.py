@@ -5,6 +5,7 @@ the extra `serve` is everything (docs/decisions/0014).
 """
 
 import argparse
+import gc
 import importlib
 import re
 import sys
@@ -155,7 +156,11 @@ HOOK_OPTIONS = {
 def command_of(name: str) -> Command:
     """Return the command of this name; its module is imported only now."""
     within, stem = COMMANDS[name].within, name.replace("-", "_")
-    module = importlib.import_module(f"crabhook.cli.{within or stem}")
+    gc.disable()  # what is imported stays: each look for garbage among it would find none
+    try:
+        module = importlib.import_module(f"crabhook.cli.{within or stem}")
+    finally:
+        gc.enable()
     return cast("Command", getattr(module, stem) if within else module)
 
 

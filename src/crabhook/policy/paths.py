@@ -12,8 +12,6 @@ from functools import cached_property, lru_cache
 from posixpath import normpath
 from typing import TypeAlias
 
-from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
-
 from crabhook.policy.context import Context
 
 LONGEST_PATH = 4096  # letters: Linux's PATH_MAX, the largest that is met
@@ -160,17 +158,54 @@ def _compile(patterns: tuple[str, ...], *, any_case: bool) -> re.Pattern[str]:
     """Return the patterns as one expression, to be matched from a folder's name on."""
     texts = []
     for pattern in patterns:
-        regex = GitIgnoreSpecPattern(pattern).regex
-        assert regex is not None  # noqa: S101 - path_pattern has tried it
-        texts.append(regex.pattern.removeprefix("^").replace("(?P<ps_d>/)", "/"))
+        text = _gitignored(pattern)
+        assert text is not None  # noqa: S101 - path_pattern, or a test, has tried it
+        texts.append(text.removeprefix("^").replace("(?P<ps_d>/)", "/"))
     return re.compile("|".join(f"(?:{text})" for text in texts), re.IGNORECASE if any_case else 0)
+
+
+def _gitignored(pattern: str) -> str | None:
+    """Return the expression of a gitignore pattern; None where the pattern matches nothing.
+
+    The import is slow, and no server begins to listen later for it.
+    """
+    from pathspec.patterns.gitignore import spec  # noqa: PLC0415 - see above
+
+    regex = spec.GitIgnoreSpecPattern(pattern).regex
+    return None if regex is None else regex.pattern
 
 
 def path_pattern(text: str) -> PathPattern:
     """Return the pattern that a rule's specifier writes.
 
-    Raises ValueError, in words for a person, for one that could never match.
+    Raises ValueError, in words for a person, for a pattern that could never match.
     """
+    _, _, rest = _anchored(text)
+    if any(part in {"..", "."} for part in rest.rstrip("/").split("/")):
+        raise ValueError("holds . or .. where no path can have it")
+    if rest.startswith(("!", "#")) or rest != rest.strip():
+        raise ValueError("begins or ends with a character that gitignore reads in its own way")
+    if _ODD_SET.search(rest):
+        raise ValueError("has a set of characters that can be read in two ways")
+    found = own_pattern(text)
+    try:
+        usable = _gitignored(found.pattern) is not None
+    except (ValueError, re.error) as error:
+        raise ValueError(f"is no gitignore pattern: {error}") from error
+    if not usable:
+        raise ValueError("is a gitignore pattern that matches nothing")
+    return found
+
+
+def own_pattern(text: str) -> PathPattern:
+    """Return the pattern that a text of crabhook's own writes, which a test has tried."""
+    anchor, up, rest = _anchored(text)
+    pattern = f"/{rest.lstrip('/')}" if anchor is not Anchor.CWD or up else rest
+    return PathPattern(anchor, pattern, up)
+
+
+def _anchored(text: str) -> tuple[Anchor, int, str]:
+    """Return what a specifier is relative to, how many folders above that, and the rest."""
     anchor, rest = Anchor.CWD, text
     if text == "~":
         anchor, rest = Anchor.HOME, "**"
@@ -182,21 +217,7 @@ def path_pattern(text: str) -> PathPattern:
     up = 0
     while anchor is Anchor.CWD and (rest == ".." or rest.startswith("../")):
         up, rest = up + 1, rest[3:]
-    rest = rest or "**"
-    if any(part in {"..", "."} for part in rest.rstrip("/").split("/")):
-        raise ValueError("holds . or .. where no path can have it")
-    if rest.startswith(("!", "#")) or rest != rest.strip():
-        raise ValueError("begins or ends with a character that gitignore reads in its own way")
-    if _ODD_SET.search(rest):
-        raise ValueError("has a set of characters that can be read in two ways")
-    pattern = f"/{rest.lstrip('/')}" if anchor is not Anchor.CWD or up else rest
-    try:
-        usable = GitIgnoreSpecPattern(pattern).regex is not None
-    except (ValueError, re.error) as error:
-        raise ValueError(f"is no gitignore pattern: {error}") from error
-    if not usable:
-        raise ValueError("is a gitignore pattern that matches nothing")
-    return PathPattern(anchor, pattern, up)
+    return anchor, up, rest or "**"
 
 
 def is_within(path: str, folder: str) -> bool:

@@ -12,13 +12,13 @@ from posixpath import dirname
 from crabhook.policy.calls.parts import CommandPart, FilePart, Part, Use
 from crabhook.policy.command_pattern import CommandPattern, command_pattern
 from crabhook.policy.matcher import file_hit
-from crabhook.policy.paths import Anchor, Bases, PathPattern, PathSet, Place, path_pattern
+from crabhook.policy.paths import Anchor, Bases, PathPattern, PathSet, Place, own_pattern
 from crabhook.policy.shell.programs import PRINTERS, RECURSIVE, WRITERS
 from crabhook.vocabulary import vocabulary
 
 NOTHING = PathSet(())
 # A project's own rules: whoever may read the project may read them, so a search need not ask.
-_SHOWN = PathSet((path_pattern(".crabhook"),))
+_SHOWN = PathSet((own_pattern(".crabhook"),))
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,7 @@ class Entry:
 
 
 def _paths(text: str) -> PathSet:
-    return PathSet(tuple(map(path_pattern, text.split())))
+    return PathSet(tuple(map(own_pattern, text.split())))
 
 
 def _commands(*texts: str) -> tuple[CommandPattern, ...]:

@@ -3,7 +3,8 @@
 import pytest
 
 from crabhook.policy.evaluate import Policy
-from crabhook.policy.protected import ENTRIES, ENTRY_NAMES, Protected
+from crabhook.policy.paths import Anchor, path_pattern
+from crabhook.policy.protected import ENTRIES, ENTRY_NAMES, Entry, Protected
 from crabhook.policy.rule import RuleSet
 from tests.unit.policy.law import OPEN, bash, call, context, policy, rule, verdict
 
@@ -38,6 +39,13 @@ def test_an_entry_holds_until_the_user_takes_it_off(entry: object) -> None:
     for event in (call("Read", file_path=path), bash(f"cat {path}")):
         secret = entry.secret  # type: ignore[attr-defined]
         assert verdict(policy(EVERYTHING), event) == ("ask-operator" if secret else "allow")
+
+
+@pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.name)
+def test_every_pattern_of_an_entry_is_one_that_a_rule_could_write(entry: Entry) -> None:
+    for pattern in (*entry.paths.patterns, *entry.free.patterns):
+        above = "" if pattern.anchor is Anchor.CWD else pattern.anchor.value
+        assert path_pattern(above + pattern.pattern.removeprefix("/")) == pattern
 
 
 def test_a_denial_stays_a_denial_and_a_question_to_the_agents_user_becomes_ours() -> None:

@@ -41,7 +41,6 @@ from crabhook.server.grpc.permission import PermissionPort
 from crabhook.server.grpc.presence import NAME as PASSPHRASE
 from crabhook.server.grpc.presence import PresencePort
 from crabhook.server.health import Health, HealthPort
-from crabhook.server.ndjson.bridge import BridgeIntake, with_bridge
 from crabhook.server.service.activation import address_of, inherited, open_behind
 from crabhook.server.service.notify import ServiceManager
 from crabhook.server.token import load_or_make
@@ -174,10 +173,10 @@ async def _serve(settings: Settings) -> None:
         others.begin()
         await runner.restore()  # before any hook can come back
         service = PermissionPort(runner, wait=settings.wait, token=token)
-        port = _port(runner, service, sockets or addresses, token, settings)
-        intake = BridgeIntake(runner, wait=settings.wait)
-        bridged = with_bridge(port, intake, settings.ndjson)
-        doors = _with_http(bridged, runner, metrics, token or "", settings)
+        port = _with_bridge(
+            _port(runner, service, sockets or addresses, token, settings), runner, settings
+        )
+        doors = _with_http(port, runner, metrics, token or "", settings)
         await _work(runner, law, doors, manager, settings)
     finally:
         recorder.close()
@@ -213,6 +212,18 @@ def _port(
     sockets = [one for one in places if isinstance(one, socket.socket)]
     addresses = [one for one in places if not isinstance(one, socket.socket)]
     return open_behind(sockets, open_own, tls=tls is not None) if sockets else open_own(addresses)
+
+
+def _with_bridge(
+    port: AbstractAsyncContextManager[Sequence[Address]], runner: Runner, settings: Settings
+) -> AbstractAsyncContextManager[Sequence[Address]]:
+    """Return the port with the harness bridge beside it, where a bridge is wanted."""
+    if settings.ndjson is None:
+        return port
+    from crabhook.server.ndjson import bridge  # noqa: PLC0415 - few servers have one
+
+    intake = bridge.BridgeIntake(runner, wait=settings.wait)
+    return bridge.with_bridge(port, intake, settings.ndjson)
 
 
 def _with_http(

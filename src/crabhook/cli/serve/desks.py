@@ -22,9 +22,6 @@ from crabhook.server.core.local_desk import LocalDesk
 from crabhook.server.core.runner import Runner
 from crabhook.store.redact import Redactor
 from crabhook.ui import headless
-from crabhook.ui.cards.summary import summary
-from crabhook.ui.options import Attention, CardKind, DeskOptions
-from crabhook.ui.plain import desk as plain
 from crabhook.ui.terminal import standard_lines, standard_writer
 
 _LOG = logging.getLogger("crabhook.decisions")
@@ -44,6 +41,8 @@ def keep_log(runner: Runner) -> None:
 
 
 def _about(event: Event, decided: Decided, redactor: Redactor) -> dict[str, object]:
+    from crabhook.ui.cards.summary import summary  # noqa: PLC0415 - the other desks bring it
+
     decision = decided.decision
     subject = redactor.text(summary(event, spell=str))
     return told(
@@ -94,6 +93,8 @@ async def _plain(
     write = standard_writer()
     with suppress(OSError):  # nobody reads: the desk finds out as well
         await write(f"· listening on {where}")
+    from crabhook.ui.plain import desk as plain  # noqa: PLC0415 - hooks can connect meanwhile
+
     try:
         lines, take_back = standard_lines(), settings.take_back_ms or 0
         await plain.run(desk, lines, write, take_back_ms=take_back)
@@ -103,25 +104,19 @@ async def _plain(
 
 
 async def _full(desk: LocalDesk, settings: Settings, where: str) -> None:
+    from crabhook.ui.full import app  # noqa: PLC0415 - the other desks need none of these two
+    from crabhook.ui.options import Attention, CardKind, DeskOptions  # noqa: PLC0415
+
+    calls = {
+        way: frozenset(map(CardKind, getattr(settings, way)))
+        for way in ("bell", "notify", "title", "command")
+    }
     take_back = settings.take_back_ms
     options = DeskOptions(
         arming_ms=settings.arming_ms,
         take_back_ms=TAKE_BACK_MS if take_back is None else take_back,
         colour="NO_COLOR" not in os.environ,
         ascii=settings.ascii,
-        attention=_attention(settings),
+        attention=Attention(**calls, sequence=settings.sequence, program=settings.program),
     )
-    from crabhook.ui.full import app  # noqa: PLC0415 - the other desks need none of it
-
     await app.run(desk, options=options, title=where)
-
-
-def _attention(settings: Settings) -> Attention:
-    return Attention(
-        bell=frozenset(map(CardKind, settings.bell)),
-        notify=frozenset(map(CardKind, settings.notify)),
-        title=frozenset(map(CardKind, settings.title)),
-        command=frozenset(map(CardKind, settings.command)),
-        sequence=settings.sequence,
-        program=settings.program,
-    )

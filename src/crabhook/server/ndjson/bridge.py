@@ -184,15 +184,11 @@ class Connection:
 
 @asynccontextmanager
 async def with_bridge(
-    port: AbstractAsyncContextManager[Sequence[Address]], intake: BridgeIntake, address: str | None
+    port: AbstractAsyncContextManager[Sequence[Address]], intake: BridgeIntake, address: str
 ) -> AsyncIterator[Sequence[Address]]:
-    """Open a port, and the bridge beside it where an address is given; yields where both listen."""
-    async with port as bound:
-        if address is None:
-            yield bound
-            return
-        async with open_bridge(intake, address) as place:
-            yield (*bound, place)
+    """Open a port, and the bridge beside it; yields where both listen."""
+    async with port as bound, open_bridge(intake, address) as place:
+        yield (*bound, place)
 
 
 @asynccontextmanager

@@ -61,12 +61,7 @@ async def test_anything_but_a_unix_socket_is_refused(address: str) -> None:
             pass
 
 
-async def test_without_an_address_there_is_no_bridge() -> None:
-    async with with_bridge(port_of_its_own(), intake(), None) as bound:
-        assert tuple(bound) == (HERE,)
-
-
-async def test_with_one_it_stands_beside_the_port() -> None:
+async def test_it_stands_beside_the_port() -> None:
     with short_folder() as folder:
         async with with_bridge(port_of_its_own(), intake(), f"unix:{folder}/s") as bound:
             assert tuple(bound) == (HERE, UnixAddress(Path(folder, "s")))
