@@ -162,7 +162,7 @@ async def _serve(settings: Settings) -> None:
     judge = metrics.timed(law.judge) if metrics else law.judge
     runner = Runner(PLATFORMS, recorder, judge, offers, _bounds(settings))
     law.changed = runner.tell
-    runner.warned = law.warnings
+    runner.warned, runner.edition = law.warnings, law.edition
     runner.faults.append(lambda: law.trouble)
     if metrics:
         metrics.watch(runner)

@@ -12,7 +12,7 @@ own: no other agent's hook waits for a slow disk, or for a thousand rules to be 
 import asyncio
 import logging
 import os
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Hashable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from math import inf
@@ -168,6 +168,15 @@ class Law:
         """Return what a card about an event says in red, as of the last look at its project."""
         there = self._by_folder.get(_folder(event)) if event.tool else None
         return there.warn(event) if there else ()
+
+    def edition(self, event: Event) -> Hashable:
+        """Return which edition of the rules is in force for an event: equal while none changes.
+
+        It is as of the last look, which `watch` repeats every second, or of our own change since.
+        Where no look is remembered it equals no other, so that a ruling is not taken for a new one.
+        """
+        there = self._by_folder.get(_folder(event))
+        return (self._own.stamps, self._ours, there.stamp if there else object())
 
     def _fresh(self, folder: str) -> _There | None:
         there = self._by_folder.get(folder)

@@ -2,8 +2,7 @@
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence
-from collections.abc import Set as AbstractSet
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 
 from crabhook.broker.cards import Card, FeedEntry
@@ -25,17 +24,19 @@ _NO_RULES = "no rules are kept here"
 
 
 CHANGES_KEPT = 64  # of cards, each as it was last to be changed
+ASKED_AGAIN = 3  # times at most, where the rules change while they are asked
 
 
 @dataclass(slots=True)
 class _Change:
     """What a card's calls are to become, and what the rules say of that; None while they are asked.
 
-    `legs` are the ids of the requests that change.
+    `changed` are the calls by request id; `editions`: which rules were in force when asked.
     """
 
     updated_input: Mapping[str, Value] | None
-    legs: AbstractSet[str]
+    changed: Mapping[str, Event]
+    editions: Hashable = None
     rulings: Mapping[str, Ruling | None] | None = None
     asking: "asyncio.Future[None] | None" = None
 
@@ -86,11 +87,27 @@ class LocalDesk:
 
     def answer(self, number: int, decision: Decision) -> Card:
         """Decide a card; raises TooLateError or DecisionError, and then nothing changed."""
-        change = self._judged.get(number)
-        known = change is not None and change.updated_input == decision.updated_input
-        rulings = change.rulings if change is not None and known else {}
-        self._runner.handle(Answered(number, decision, self._by, self.now(), rulings=rulings or {}))
+        rulings = self._rulings(number, decision)
+        self._runner.handle(Answered(number, decision, self._by, self.now(), rulings=rulings))
         return self._known(number)
+
+    def _rulings(self, number: int, decision: Decision) -> Mapping[str, Ruling | None]:
+        """Return what the rules said of a change, none where they were not asked of it.
+
+        Raises DecisionError where they have changed since: what they say now was shown to nobody.
+        """
+        change = self._judged.get(number)
+        if change is None or change.updated_input != decision.updated_input or not change.rulings:
+            return {}
+        if change.editions != self._editions(change.changed):
+            raise DecisionError(
+                f"the rules may have changed since #{number} was edited: edit it again to see what "
+                "they say now; nothing was sent"
+            )
+        return change.rulings
+
+    def _editions(self, changed: Mapping[str, Event]) -> Hashable:
+        return tuple(self._runner.edition(event) for event in changed.values())
 
     def objections(self, number: int, decision: Decision) -> Sequence[str] | None:
         """Return what the rules say against a call as a decision changes it; None while asked."""
@@ -98,16 +115,33 @@ class LocalDesk:
         if not changed:
             return ()
         change = self._judged.get(number)
-        if change is None or change.updated_input != updated or change.legs != changed.keys():
-            change = self._judged[number] = _Change(updated, frozenset(changed))
-            change.asking = asyncio.ensure_future(self._judge(change, changed))
+        if change is None or not self._is_of(change, updated, changed):
+            change = self._judged[number] = _Change(updated, changed)
+            change.asking = asyncio.ensure_future(self._judge(change))
             if len(self._judged) > CHANGES_KEPT:
                 self._judged.popitem(last=False)
         return None if change.rulings is None else against(change.rulings.values())
 
-    async def _judge(self, change: "_Change", changed: Mapping[str, Event]) -> None:
-        """Ask the rules in a thread: hooks do not wait while a long input is judged."""
-        rulings = {leg: await self._runner.judge(one, long=True) for leg, one in changed.items()}
+    def _is_of(
+        self, change: _Change, updated: Mapping[str, Value] | None, changed: Mapping[str, Event]
+    ) -> bool:
+        """Whether it is this change, and was judged by the rules in force, or is being judged."""
+        if change.updated_input != updated or change.changed.keys() != changed.keys():
+            return False
+        return change.rulings is None or change.editions == self._editions(changed)
+
+    async def _judge(self, change: _Change) -> None:
+        """Ask the rules in a thread: hooks do not wait while a long input is judged.
+
+        Where judging first reads a later edition of them, they are asked again.
+        """
+        judge, changed = self._runner.judge, change.changed
+        rulings: Mapping[str, Ruling | None] = {}
+        for _ in range(ASKED_AGAIN):
+            change.editions = self._editions(changed)
+            rulings = {leg: await judge(one, long=True) for leg, one in changed.items()}
+            if change.editions == self._editions(changed):
+                break
         change.rulings = rulings
 
     def offers(self, number: int) -> Offering | None:

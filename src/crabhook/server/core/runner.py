@@ -7,7 +7,7 @@ called from that loop alone, so it needs no lock.
 import asyncio
 import logging
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from itertools import count
 from os import uname
@@ -65,7 +65,8 @@ class Runner:
     """Owns the broker; a queue to the port.  Screens get a desk on it (`server.localdesk`).
 
     `decided` hears of every decision, whoever made it, and `witness` of all that is done.
-    `warned` returns what a card about an event says in red from the first.
+    `warned` returns what a card about an event says in red from the first, and `edition` which
+    edition of the rules it is judged by.
     """
 
     def __init__(
@@ -102,6 +103,7 @@ class Runner:
         self.witness = Witness()
         self.decided: Callable[[Event, Decided], object] = lambda _event, _decided: None
         self.warned: Callable[[Event], tuple[str, ...]] = lambda _event: ()
+        self.edition: Callable[[Event], Hashable] = lambda _event: None
 
     def __repr__(self) -> str:
         return f"<Runner {self.broker!r} places={len(self._places)}>"

@@ -183,6 +183,30 @@ async def test_a_change_of_our_own_counts_at_once(
     assert await said(law, event(tmp_path)) == "deny"
 
 
+async def test_an_edition_of_the_rules_lasts_until_one_of_them_may_have_changed(
+    tmp_path: Path,
+) -> None:
+    files = RuleFiles(tmp_path / "own")
+    (tmp_path / "own").mkdir()
+    file = trusted_project(files, tmp_path / "project")
+    law, about, elsewhere = Law(files), event(tmp_path / "project"), event(tmp_path)
+    assert law.edition(about) != law.edition(about), "nothing was looked at"
+    await said(law, about)
+    editions = [law.edition(about)]
+    await said(law, elsewhere)
+    assert law.edition(about) == editions[0], "another project is no change"
+    write(files.user, DENY)
+    await said(law, elsewhere)
+    editions.append(law.edition(about))
+    law.look_again()
+    editions.append(law.edition(about))
+    write(file, ALLOW)
+    await said(law, about)
+    editions.append(law.edition(about))
+    assert len(set(editions)) == 4
+    assert law.edition(about) == editions[-1]
+
+
 @pytest.mark.parametrize("long", [True, False])
 async def test_what_is_judged_in_a_thread_is_judged_as_on_the_loop(
     tmp_path: Path, long: bool

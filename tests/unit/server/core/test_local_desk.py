@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -13,10 +15,19 @@ from crabhook.model.event import Event
 from crabhook.platforms import PLATFORMS
 from crabhook.policy.rule import RuleVerdict
 from crabhook.policy.ruling import Ruling
+from crabhook.rulebook.files import RuleFiles
 from crabhook.server.core.intake import Intake
+from crabhook.server.core.law import Law
 from crabhook.server.core.runner import Runner
 from tests.support.playbook import ALLOW, bash
+from tests.support.ruled import NO_RM
 from tests.support.seat import seat
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from crabhook.server.core.local_desk import LocalDesk
 
 CHANGED = Decision(Verdict.ALLOW, updated_input={"command": "rm -rf /" * 50_000})
 DENIED = Ruling(RuleVerdict.DENY, None, "not that")
@@ -70,6 +81,39 @@ async def test_what_was_judged_is_no_ruling_on_another_change() -> None:
     with pytest.raises(DecisionError, match="the rules were not asked"):
         desk.answer(1, other)
     runner.close()
+
+
+async def test_a_yes_to_what_an_older_edition_of_the_rules_said_is_judged_again(
+    tmp_path: Path,
+) -> None:
+    files = RuleFiles(tmp_path)
+    law = Law(files)
+    runner = Runner(PLATFORMS, judge=law.judge)
+    runner.edition = law.edition
+    desk = seat(runner)
+    ask = bash("a", "ls", wait=runner.now() + 60)
+    place = await Intake(runner).enter(ask)
+    changed = Decision(Verdict.ALLOW, updated_input={"command": "rm -rf build"})
+    assert await objections(desk, changed) == ()
+    files.user.write_text(NO_RM, encoding="utf-8")
+    law.look_again()  # as a rule that is written at another card
+    with pytest.raises(DecisionError, match="the rules may have changed"):
+        desk.answer(1, changed)
+    assert not place.reply.done()
+    (said,) = await objections(desk, changed)
+    assert "deny Bash(rm *)" in said
+    with pytest.raises(DecisionError, match="the rules are against"):
+        desk.answer(1, changed)
+    desk.answer(1, replace(changed, despite=(said,)))
+    assert place.reply.done()
+    runner.close()
+
+
+async def objections(desk: LocalDesk, decision: Decision) -> Sequence[str]:
+    async with asyncio.timeout(5):
+        while (said := desk.objections(1, decision)) is None:  # noqa: ASYNC110 - as a screen asks
+            await asyncio.sleep(0.01)
+    return said
 
 
 async def test_a_decision_is_made_by_who_sits_at_the_desk() -> None:

@@ -158,6 +158,9 @@ class Edits:
 # What keys do.
 
 
+_CHANGED = "the rules have changed since: look again at what they say"
+
+
 @dataclass(frozen=True, slots=True)
 class OpenEdit(Effect):
     """Open a text to be edited."""
@@ -214,6 +217,12 @@ def _proposal(
             return anew
         if decision.despite and not again:
             return (_proposal(edit, decision, edits, desk, again=True),)
+        try:
+            said = desk.objections(edit.number, decision)
+        except CrabhookError as error:
+            return (Say(str(error)),)
+        if said is None or tuple(said) != decision.despite:
+            return (*compare(edit, edits, desk), Say(_CHANGED))
         return (Give(decision),)
 
     return Proposal(lambda: difference, send, number=edit.number, back=Mode.EDIT)

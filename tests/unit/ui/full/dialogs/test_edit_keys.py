@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 
 from crabhook.model.decision import Verdict
 from crabhook.ui.full.filters import Mode
 from tests.support.desk import BrokerDesk
-from tests.support.ruled import RM_DENIED, judge_by
+from tests.support.ruled import RM_DENIED, judge_by, no_rules
 from tests.support.sitting import Sitting
+
+if TYPE_CHECKING:
+    from crabhook.model.event import Event
+    from crabhook.policy.ruling import Ruling
 
 SENT = 1.0
 
@@ -61,6 +67,23 @@ def test_an_edit_that_a_rule_denies_is_said_so_in_red_and_needs_a_second_yes() -
     ((_, decision),) = sitting.decided()
     assert decision.updated_input == {"command": "ls -l; rm -rf build", "timeout": 7}
     assert decision.despite == (RM_DENIED,)
+
+
+def test_a_rule_written_between_the_difference_and_the_yes_is_asked() -> None:
+    rules = [judge_by(), no_rules]
+
+    def judge(event: Event) -> Ruling | None:
+        return rules[-1](event)
+
+    sitting = editing(desk=BrokerDesk(judge=judge))
+    change(sitting, "; rm -rf build")
+    sitting.wait()
+    rules.pop()
+    sitting.press("enter")
+    assert "the rules have changed since: look again" in sitting.text()
+    assert "the rules are against it as you changed it" in sitting.text()
+    sitting.wait(SENT)
+    assert not sitting.decided()
 
 
 def test_from_the_second_question_one_goes_back_to_the_text() -> None:
