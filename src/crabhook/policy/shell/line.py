@@ -67,7 +67,7 @@ class Variables:
     def appends(self, name: str, values: Sequence[str]) -> tuple[str, ...]:
         """Return what the variable may hold with this put behind it; its text is not settled."""
         self._appended.add(name)
-        before = self._known.get(name, [""])[:MAX_SETTLED]
+        before = (self._known.get(name) or [""])[:MAX_SETTLED]
         return tuple(f"{one}{value}" for one in before for value in values[:MAX_SETTLED])
 
     def either(self, *choices: _Atoms) -> Atom:

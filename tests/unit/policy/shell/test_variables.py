@@ -32,3 +32,8 @@ def test_a_line_that_computes_with_anything_else_is_asked_about(line: str) -> No
 def test_the_worst_of_a_variables_values_counts_wherever_it_is_set() -> None:
     assert read_script("while ls; do echo $((x)); x=$(cat f); done", {}).troubles
     assert read_script("f() { x=$1; }; x=1; echo $((x))", {}).troubles
+
+
+def test_what_is_put_behind_a_value_that_nobody_knows_is_still_a_value() -> None:
+    script = read_script('while read x; do x+="${x:-rm}" ls; done', {})
+    assert [one.value.text for command in script.commands for one in command.assignments] == [""]
