@@ -2,6 +2,7 @@
 
 import re
 import warnings
+from collections.abc import Iterable
 from dataclasses import dataclass
 from difflib import get_close_matches
 
@@ -81,11 +82,13 @@ def misses(name: str, protocol: Protocol) -> str | None:
         return f"{told}: {name}__.* hits all of the server's"
     if name in protocol.elsewhere:
         return f"{protocol.title} has no {name}; what it has is called {protocol.elsewhere[name]}"
-    if name.startswith("mcp_"):
-        return None
-    if (near := near_name(name, protocol.tools)) is not None:
-        return f"{protocol.title} has no {name}; did you mean {near}?"
-    return None
+    near = None if name.startswith("mcp_") else near_name(name, protocol.tools)
+    return f"{protocol.title} has no {name}; did you mean {near}?" if near else None
+
+
+def listed(known: Iterable[str]) -> str:
+    """Return names in one line, for a person."""
+    return ", ".join(sorted(known))
 
 
 def near_name(name: str, known: frozenset[str]) -> str | None:
@@ -96,10 +99,7 @@ def near_name(name: str, known: frozenset[str]) -> str | None:
 
 def overlap(one: Matcher, other: Matcher, protocol: Protocol) -> bool:
     """Whether two matchers surely hit the same tool."""
-    everything = one == Matcher() or other == Matcher()
-    named = (one.names or frozenset()) | (other.names or frozenset())
-    return (
-        everything
-        or one == other
-        or any(one.hits(name) and other.hits(name) for name in (*named, *protocol.tools))
-    )
+    if one == other or Matcher() in (one, other):
+        return True
+    named = {*(one.names or ()), *(other.names or ()), *protocol.tools}
+    return any(one.hits(name) and other.hits(name) for name in named)

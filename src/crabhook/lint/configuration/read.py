@@ -10,7 +10,7 @@ from pathlib import Path
 from crabhook.install.environment import Move, moves
 from crabhook.lint.configuration import protocols
 from crabhook.lint.configuration.values import Item
-from crabhook.lint.finding import Place, Remark
+from crabhook.lint.finding import START, Place, Remark
 from crabhook.lint.script import Named
 from crabhook.model.jsontext import Value
 from crabhook.platforms.rows import Protocol
@@ -22,6 +22,7 @@ _NEEDED = {
     "prompt": ("prompt",),
     "agent": ("prompt",),
 }
+_NOTHING = Item(START, None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,27 +41,26 @@ class Handler:
     @property
     def command(self) -> tuple[str, tuple[str, ...] | None]:
         """The command, and its arguments where it is started without a shell."""
-        args = self.item.members.get("args")
-        if args is None or not isinstance(args.value, list):
-            return self.item.text("command"), None
-        return self.item.text("command"), tuple(str(one) for one in args.value)
+        args = self.value("args")
+        given = tuple(map(str, args)) if isinstance(args, list) else None
+        return self.item.text("command"), given
 
     @property
     def timeout(self) -> float | None:
         """The registered timeout as it is written, where it is a number."""
         value = self.value("timeout")
-        number = isinstance(value, int | float) and not isinstance(value, bool)
-        return float(value) if number and isinstance(value, int | float) else None
-
-    @property
-    def place(self) -> Place:
-        """Where it is written."""
-        return self.item.place
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            return None
+        return float(value)
 
     def value(self, key: str) -> Value:
         """Return a member's value; None for none."""
         member = self.item.members.get(key)
         return member.value if member is not None else None
+
+    def remark(self, key: str, message: str) -> Remark:
+        """Return a remark on one of its members."""
+        return Remark(self.item.where(key), message)
 
     def seconds(self, protocol: Protocol) -> float:
         """Return how long it may take before the agent goes on without it."""
@@ -113,16 +113,14 @@ def protocol_of(path: Path, root: Item) -> Protocol:
     for one in known:
         if one.marks & set(root.members) or (one.suffix and path.suffix == one.suffix):
             return one
-    hooks = root.members.get("hooks")
-    events = set(hooks.members) if hooks is not None else set()
+    hooks = root.members.get("hooks", _NOTHING)
     # the first of equals: Claude Code
-    return max(known, key=lambda one: len(events & set(one.events)))
+    return max(known, key=lambda one: len(set(hooks.members) & set(one.events)))
 
 
 def registers_hooks(root: Item) -> bool:
     """Whether a file is a hook configuration at all, or has a say in the hooks of another."""
-    hooks = root.members.get("hooks")
-    return (hooks is not None and isinstance(hooks.value, dict)) or any(_moves(root))
+    return isinstance(root.members.get("hooks", _NOTHING).value, dict) or any(_moves(root))
 
 
 def read_configuration(path: Path, root: Item, protocol: Protocol) -> Configuration:
@@ -207,17 +205,15 @@ class _Reader:
 
 
 def _moves(root: Item) -> Iterator[tuple[Move, Remark]]:
-    variables = root.members.get("env", Item(root.place, None))
+    variables = root.members.get("env", _NOTHING)
     for move in moves(variables.members):
         yield move, Remark(variables.where(move.name), f"env sets {move.name}: {move.effect}")
 
 
 def _switches(root: Item, protocol: Protocol) -> Iterator[Remark]:
     for path, value, effect in protocol.switches:
-        item: Item | None = root
-        place = root.place
+        item, place = root, root.place
         for key in path:
-            place = item.where(key) if item is not None else place
-            item = item.members.get(key) if item is not None else None
-        if item is not None and item.value is value:
+            item, place = item.members.get(key, _NOTHING), item.where(key)
+        if item.value is value:
             yield Remark(place, f"{'.'.join(path)} is {str(value).lower()}: {effect}")

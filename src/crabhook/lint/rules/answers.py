@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from crabhook.lint.configuration import protocols
-from crabhook.lint.configuration.matcher import near_name
+from crabhook.lint.configuration.matcher import listed, near_name
 from crabhook.lint.finding import CRITICAL, HIGH, MEDIUM, Remark
 from crabhook.lint.rules.subjects import Hook, script_rule
 from crabhook.lint.script import Shape, Written, members
@@ -11,8 +11,9 @@ from crabhook.lint.script import Shape, Written, members
 _SPECIFIC = "hookSpecificOutput"
 _INPUT = "updatedInput"
 _CLAUDES_WORDS = frozenset({"permissionDecision", "updatedInput", "decision"})
+# `action` and `message`, which Codex does not know either, have rules of their own.
 _CODEX_TOP = frozenset({"continue", "stopReason", "suppressOutput", "systemMessage"})
-_CODEX_TOP |= {"decision", "reason", _SPECIFIC}
+_CODEX_TOP |= {"decision", "reason", _SPECIFIC, "action", "message"}
 
 
 @script_rule(
@@ -24,8 +25,7 @@ _CODEX_TOP |= {"decision", "reason", _SPECIFIC}
     "permissionDecisionReason; for Gemini CLI, and for Claude Code's other events, "
     "decision and reason. Or exit with 2, the reason on standard error.",
 )
-def action(hook: Hook) -> Iterator[Remark]:
-    """Find a top-level `action`."""
+def _action(hook: Hook) -> Iterator[Remark]:
     for shape in hook.shapes():
         for value in list(shape.of("action"))[:1]:
             said = f" ({value.literal!r})" if isinstance(value.literal, str) else ""
@@ -40,8 +40,7 @@ def action(hook: Hook) -> Iterator[Remark]:
     "For the agent's user write systemMessage; for the model additionalContext inside "
     "hookSpecificOutput; for a refusal its reason.",
 )
-def message(hook: Hook) -> Iterator[Remark]:
-    """Find a top-level `message`."""
+def _message(hook: Hook) -> Iterator[Remark]:
     for shape in hook.shapes():
         for value in list(shape.of("message"))[:1]:
             yield Remark(value.place, "the answer's `message` is not read by any agent")
@@ -56,36 +55,24 @@ def message(hook: Hook) -> Iterator[Remark]:
     "Write the event's own name; a hook of several events repeats the hook_event_name it "
     "was given.",
 )
-def event_name(hook: Hook) -> Iterator[Remark]:
-    """Find a hookEventName that is missing, unknown, or another event's."""
-    protocol = hook.protocol
-    for shape in hook.shapes():
-        for specific in shape.of(_SPECIFIC):
-            if specific.members is None:
-                continue
-            strict = protocol is not None and protocol.strict_event_name
-            if "hookEventName" not in specific.members and specific.whole and strict:
-                yield Remark(specific.place, "hookSpecificOutput has no hookEventName")
-            known = frozenset(protocol.events) if protocol is not None else _named()
-            for place, name in specific.texts("hookEventName"):
-                if name not in known:
-                    near = near_name(name, known)
-                    meant = f"; did you mean {near}?" if near else ""
-                    yield Remark(place, f"hookEventName {name!r} is no event{meant}")
-                elif hook.events and name not in hook.events and len(_event_names(hook)) == 1:
-                    registered = ", ".join(sorted(hook.events))
-                    told = f"hookEventName is {name!r}, but the hook is registered on {registered}"
-                    yield Remark(place, told)
-
-
-def _named() -> frozenset[str]:
-    """Return the events of all agents."""
-    return frozenset(name for protocol in protocols().values() for name in protocol.events)
-
-
-def _event_names(hook: Hook) -> set[str]:
-    """Return the event names that the script's answers bear: one that bears several chooses."""
-    return {name for shape in hook.shapes() for _, name in shape.texts(_SPECIFIC, "hookEventName")}
+def _event_name(hook: Hook) -> Iterator[Remark]:
+    agents = [hook.protocol] if hook.protocol is not None else protocols().values()
+    known = frozenset(name for agent in agents for name in agent.events)
+    # A script whose answers bear several names chooses among them when it runs.
+    chooses = len({name for _, name in hook.texts(_SPECIFIC, "hookEventName")}) > 1
+    strict = hook.protocol is not None and hook.protocol.strict_event_name
+    for specific in hook.shapes(_SPECIFIC):
+        whole = specific.whole and specific.members is not None
+        if strict and whole and not any(True for _ in specific.of("hookEventName")):
+            yield Remark(specific.place, "hookSpecificOutput has no hookEventName")
+        for place, name in specific.texts("hookEventName"):
+            if name not in known:
+                near = near_name(name, known)
+                meant = f"; did you mean {near}?" if near else ""
+                yield Remark(place, f"hookEventName {name!r} is no event{meant}")
+            elif hook.events and name not in hook.events and not chooses:
+                told = f"hookEventName is {name!r}, but the hook is registered on"
+                yield Remark(place, f"{told} {listed(hook.events)}")
 
 
 @script_rule(
@@ -96,24 +83,22 @@ def _event_names(hook: Hook) -> set[str]:
     "where the tool needs it the call is refused.",
     "Begin with the input as it came: {**tool_input, …}, or in jq .tool_input + {…}.",
 )
-def dropped_fields(hook: Hook) -> Iterator[Remark]:
-    """Find a rewritten input that was not begun from the one received."""
+def _dropped_fields(hook: Hook) -> Iterator[Remark]:
     paths = [(_SPECIFIC, _INPUT), (_SPECIFIC, "decision", _INPUT)]
     if hook.protocol is not None and hook.protocol.input_key != _INPUT:
         paths = [(_SPECIFIC, hook.protocol.input_key)]
-    for shape in hook.shapes():
-        for path in paths:
-            for rewritten in shape.of(*path):
-                keys = frozenset(rewritten.members or ())
-                if rewritten.members is None or not rewritten.whole or "questions" in keys:
-                    continue
-                if "answers" in keys:
-                    told = "has answers and no questions: the call is refused"
-                elif keys:
-                    told = f"is made anew of {', '.join(sorted(keys))}: any other field is lost"
-                else:
-                    told = "is empty: every field is lost"
-                yield Remark(rewritten.place, f"{path[-1]} {told}")
+    for path in paths:
+        for rewritten in hook.shapes(*path):
+            keys = rewritten.members
+            if keys is None or not rewritten.whole or "questions" in keys:
+                continue
+            if "answers" in keys:
+                told = "has answers and no questions: the call is refused"
+            elif keys:
+                told = f"is made anew of {listed(keys)}: any other field is lost"
+            else:
+                told = "is empty: every field is lost"
+            yield Remark(rewritten.place, f"{path[-1]} {told}")
 
 
 @script_rule(
@@ -124,26 +109,21 @@ def dropped_fields(hook: Hook) -> Iterator[Remark]:
     "Use the agent's own words; for Claude Code's PreToolUse permissionDecision is allow, "
     "deny, ask or defer, and elsewhere decision is block.",
 )
-def unknown_values(hook: Hook) -> Iterator[Remark]:
-    """Find a decision in a word that its agent does not know."""
+def _unknown_values(hook: Hook) -> Iterator[Remark]:
     protocol = hook.protocol
-    for shape in hook.shapes():
-        if protocol is not None and protocol.name != "codex":
-            words = " or ".join(sorted(protocol.decisions))
-            for place, value in shape.texts("decision"):
-                if value not in protocol.decisions:
-                    told = f"decision {value!r} is not a word of {protocol.title}'s: it is {words}"
-                    yield Remark(place, told)
-        if not hook.is_for("gemini", "codex"):
-            yield from _unknown_permission(shape)
-
-
-def _unknown_permission(shape: Shape) -> Iterator[Remark]:
+    if protocol is not None and protocol.name != "codex":
+        words = " or ".join(sorted(protocol.decisions))
+        for place, value in hook.texts("decision"):
+            if value not in protocol.decisions:
+                told = f"decision {value!r} is not a word of {protocol.title}'s: it is {words}"
+                yield Remark(place, told)
+    if hook.is_for("gemini", "codex"):
+        return
     known = protocols()["claude"].permissions
-    for place, value in shape.texts(_SPECIFIC, "permissionDecision"):
+    for place, value in hook.texts(_SPECIFIC, "permissionDecision"):
         if value not in known:
-            yield Remark(place, f"permissionDecision {value!r} is none of {_listed(known)}")
-    for place, value in shape.texts(_SPECIFIC, "decision", "behavior"):
+            yield Remark(place, f"permissionDecision {value!r} is none of {listed(known)}")
+    for place, value in hook.texts(_SPECIFIC, "decision", "behavior"):
         if value not in {"allow", "deny"}:
             yield Remark(place, f"behavior {value!r} is neither allow nor deny")
 
@@ -155,14 +135,12 @@ def _unknown_permission(shape: Shape) -> Iterator[Remark]:
     "Beside hookSpecificOutput the key is dropped without a word.",
     "Put it inside hookSpecificOutput, together with hookEventName.",
 )
-def misplaced(hook: Hook) -> Iterator[Remark]:
-    """Find a key beside hookSpecificOutput that is only read inside it."""
+def _misplaced(hook: Hook) -> Iterator[Remark]:
     nested = (hook.protocol or protocols()["claude"]).nested - {"action"}
     for shape in hook.shapes():
         for key, place in members(shape):
             if key in nested:
-                told = f"`{key}` is only read inside hookSpecificOutput"
-                yield Remark(place, told)
+                yield Remark(place, f"`{key}` is only read inside hookSpecificOutput")
 
 
 @script_rule(
@@ -173,23 +151,19 @@ def misplaced(hook: Hook) -> Iterator[Remark]:
     "Answer the event in its own words: PermissionRequest takes a decision object, "
     "PreToolUse permissionDecision, PostToolUse a top-level decision.",
 )
-def unread_on_event(hook: Hook) -> Iterator[Remark]:
-    """Find a key of hookSpecificOutput that its own event does not read."""
+def _unread_on_event(hook: Hook) -> Iterator[Remark]:
     protocol = hook.protocol or protocols()["claude"]
     if not protocol.strict_event_name:
         return
-    for shape in hook.shapes():
-        for specific in shape.of(_SPECIFIC):
-            named = [name for _, name in specific.texts("hookEventName")]
-            events = [protocol.events[name] for name in named if name in protocol.events]
-            if len(named) != len(events) or not events:
-                continue
-            read = frozenset().union(*(event.specific for event in events))
-            for key, place in members(specific):
-                if key not in read | {"hookEventName"}:
-                    told = f"{' and '.join(sorted(set(named)))} does not read `{key}`"
-                    way = f"; it reads {_listed(read)}" if read else ""
-                    yield Remark(place, told + way)
+    for specific in hook.shapes(_SPECIFIC):
+        named = {name for _, name in specific.texts("hookEventName")}
+        if not named or not named <= set(protocol.events):
+            continue
+        read = frozenset().union(*(protocol.events[name].specific for name in named))
+        way = f"; it reads {listed(read)}" if read else ""
+        for key, place in members(specific):
+            if key not in read | {"hookEventName"}:
+                yield Remark(place, f"{' and '.join(sorted(named))} does not read `{key}`{way}")
 
 
 @script_rule(
@@ -199,8 +173,7 @@ def unread_on_event(hook: Hook) -> Iterator[Remark]:
     "Standard output that does not begin with { is plain text: no answer is read in it.",
     "Print nothing but the answer to standard output; the rest goes to standard error.",
 )
-def behind_text(hook: Hook) -> Iterator[Remark]:
-    """Find an answer that stands behind plain text, so that the whole is plain text."""
+def _behind_text(hook: Hook) -> Iterator[Remark]:
     first = {answer.behind: answer for answer in reversed(hook.script.answers)}
     for behind, answer in first.items():
         if behind is not None:
@@ -215,8 +188,7 @@ def behind_text(hook: Hook) -> Iterator[Remark]:
     "Text that begins and ends like JSON and is not is an error: the agent goes ahead.",
     "Print json.dumps(…); in a shell build the answer with jq -n.",
 )
-def not_json(hook: Hook) -> Iterator[Remark]:
-    """Find an answer that is nearly JSON."""
+def _not_json(hook: Hook) -> Iterator[Remark]:
     for answer in hook.script.answers:
         if answer.written is not Written.JSON:
             yield Remark(answer.place, f"the answer is printed {answer.written}")
@@ -230,32 +202,29 @@ def not_json(hook: Hook) -> Iterator[Remark]:
     "For Codex print permissionDecision deny with its reason, or allow with updatedInput, "
     "and nothing else beside it.",
 )
-def void_to_codex(hook: Hook) -> Iterator[Remark]:
-    """Find an answer that Codex throws away whole, and runs the call."""
-    if not hook.is_for("codex"):
-        return
-    for shape in hook.shapes():
+def _void_to_codex(hook: Hook) -> Iterator[Remark]:
+    for shape in hook.shapes() if hook.is_for("codex") else ():
         for key, place in members(shape):
-            if key not in _CODEX_TOP and key not in {"action", "message"}:
+            if key not in _CODEX_TOP:
                 yield Remark(place, f"Codex knows no `{key}`")
         for place, value in shape.texts("decision"):
             if value != "block":
                 yield Remark(place, f"decision {value!r} is not read by Codex: it is block")
-        yield from _void_permission(shape)
-
-
-def _void_permission(shape: Shape) -> Iterator[Remark]:
-    for specific in shape.of(_SPECIFIC):
-        keys = frozenset(specific.members or ())
-        for place, value in specific.texts("permissionDecision"):
-            if value == "deny" and "permissionDecisionReason" not in keys and specific.whole:
-                yield Remark(place, "a deny without a permissionDecisionReason")
-            elif value == "allow" and "updatedInput" not in keys and specific.whole:
-                yield Remark(place, "allow alone is not supported on PreToolUse")
-            elif value not in {"allow", "deny"}:
-                yield Remark(place, f"permissionDecision {value!r} is not supported")
-        if "permissionDecision" in keys:
+        for specific in shape.of(_SPECIFIC):
+            yield from _void_permission(specific)
+        if any(True for _ in shape.of(_SPECIFIC, "permissionDecision")):
             yield from _void_beside(shape)
+
+
+def _void_permission(specific: Shape) -> Iterator[Remark]:
+    keys = specific.members or {}
+    for place, value in specific.texts("permissionDecision"):
+        if value == "deny" and "permissionDecisionReason" not in keys and specific.whole:
+            yield Remark(place, "a deny without a permissionDecisionReason")
+        elif value == "allow" and "updatedInput" not in keys and specific.whole:
+            yield Remark(place, "allow alone is not supported on PreToolUse")
+        elif value not in {"allow", "deny"}:
+            yield Remark(place, f"permissionDecision {value!r} is not supported")
 
 
 def _void_beside(shape: Shape) -> Iterator[Remark]:
@@ -276,16 +245,8 @@ def _void_beside(shape: Shape) -> Iterator[Remark]:
     "For Gemini CLI print a top-level decision and reason; a rewritten input is the whole "
     "hookSpecificOutput.tool_input.",
 )
-def claudes_words_to_gemini(hook: Hook) -> Iterator[Remark]:
-    """Find an answer to Gemini in Claude Code's words."""
-    if not hook.is_for("gemini"):
-        return
-    for shape in hook.shapes():
-        for specific in shape.of(_SPECIFIC):
-            for key, place in members(specific):
-                if key in _CLAUDES_WORDS:
-                    yield Remark(place, f"Gemini CLI does not read `{key}`")
-
-
-def _listed(names: frozenset[str]) -> str:
-    return ", ".join(sorted(names))
+def _claudes_words_to_gemini(hook: Hook) -> Iterator[Remark]:
+    for specific in hook.shapes(_SPECIFIC) if hook.is_for("gemini") else ():
+        for key, place in members(specific):
+            if key in _CLAUDES_WORDS:
+                yield Remark(place, f"Gemini CLI does not read `{key}`")

@@ -6,6 +6,7 @@ from crabhook.install.entries import is_ours
 from crabhook.install.environment import Reach
 from crabhook.lint.configuration.matcher import (
     BrokenMatcherError,
+    listed,
     misses,
     names,
     near_name,
@@ -15,10 +16,10 @@ from crabhook.lint.configuration.matcher import (
 from crabhook.lint.configuration.read import Handler
 from crabhook.lint.finding import CRITICAL, HIGH, LOW, MEDIUM, Remark
 from crabhook.lint.rules.subjects import Setup, setup_rule
-from crabhook.platforms.rows import ANY, NOTHING, Protocol
+from crabhook.platforms.rows import ANY, NOTHING
 
 _QUARTER, _DAY = 900, 86_400
-_NEVER_HTTP = frozenset({"SessionStart", "Setup"})
+_NEVER = {"http": {"SessionStart", "Setup"}, "agent": {"PermissionRequest"}}
 _INSTALLED = (Reach.EVERY, Reach.UNSAID)
 _NO_FAILURE = frozenset({"Stop", "SubagentStop", "TaskCompleted", "TeammateIdle"})
 
@@ -32,8 +33,7 @@ _NO_FAILURE = frozenset({"Stop", "SubagentStop", "TaskCompleted", "TeammateIdle"
     "Three levels: an event, a list of matcher groups, in each a list of handlers under "
     '"hooks", each with its "type".',
 )
-def malformed(setup: Setup) -> Iterator[Remark]:
-    """Find entries that are not of the shape that the agent reads."""
+def _malformed(setup: Setup) -> Iterator[Remark]:
     yield from setup.configuration.faults
 
 
@@ -46,14 +46,12 @@ def malformed(setup: Setup) -> Iterator[Remark]:
 )
 def unknown_event(setup: Setup) -> Iterator[Remark]:
     """Find an event that the agent does not have."""
-    protocol = setup.configuration.protocol
+    known, elsewhere = frozenset(setup.protocol.events), setup.protocol.elsewhere
     for one in setup.configuration.events:
-        if one.name not in protocol.events:
-            near = protocol.elsewhere.get(one.name) or near_name(
-                one.name, frozenset(protocol.events)
-            )
+        if one.name not in known:
+            near = elsewhere.get(one.name) or near_name(one.name, known)
             meant = f"; did you mean {near}?" if near else ""
-            yield Remark(one.place, f"{protocol.title} has no event {one.name}{meant}")
+            yield Remark(one.place, f"{setup.protocol.title} has no event {one.name}{meant}")
 
 
 @setup_rule(
@@ -63,33 +61,23 @@ def unknown_event(setup: Setup) -> Iterator[Remark]:
     "The hook never runs for this name.",
     "Write a tool's name as the agent does, or a pattern such as mcp__server__.*",
 )
-def matches_nothing(setup: Setup) -> Iterator[Remark]:
-    """Find a matcher, or a name in it, that surely hits nothing."""
-    protocol = setup.configuration.protocol
+def _matches_nothing(setup: Setup) -> Iterator[Remark]:
+    protocol = setup.protocol
     for one in setup.configuration.matchers:
         event = protocol.events.get(one.event)
-        if event is None or one.text in {"", "*"} or not _is_names(one.text, protocol):
+        if event is None or one.text in {"", "*"} or not written_in(one.text, protocol.listed):
             continue
         for name in names(one.text):
             why = None
             if event.matcher == ANY:
-                why = _missed(name, protocol)
+                unanchored = protocol.names is None and any(name in tool for tool in protocol.tools)
+                why = None if unanchored else misses(name, protocol)
             elif event.values and name not in event.values:
-                near = near_name(name, event.values)
-                values = ", ".join(sorted(event.values))
-                why = f"{one.event} has no {name!r}; it is one of {values}"
-                why = why if near or protocol.whole_values else None
+                meant = protocol.whole_values or near_name(name, event.values)
+                told = f"{one.event} has no {name!r}; it is one of {listed(event.values)}"
+                why = told if meant else None
             if why is not None:
                 yield Remark(one.place, why)
-
-
-def _is_names(text: str, protocol: Protocol) -> bool:
-    return written_in(text, protocol.listed)
-
-
-def _missed(name: str, protocol: Protocol) -> str | None:
-    unanchored = protocol.names is None and any(name in tool for tool in protocol.tools)
-    return None if unanchored else misses(name, protocol)
 
 
 @setup_rule(
@@ -99,15 +87,13 @@ def _missed(name: str, protocol: Protocol) -> str | None:
     "A pattern that is no regular expression matches nothing that is meant.",
     "Mend the pattern; for every tool leave the matcher out, or write *.",
 )
-def broken_matcher(setup: Setup) -> Iterator[Remark]:
-    """Find a matcher that is no regular expression."""
+def _broken_matcher(setup: Setup) -> Iterator[Remark]:
     for one in setup.configuration.matchers:
         try:
-            read_matcher(one.text, setup.configuration.protocol)
+            read_matcher(one.text, setup.protocol)
         except BrokenMatcherError as error:
-            yield Remark(
-                one.place, f"the matcher {one.text[:60]!r} is no regular expression: {error}"
-            )
+            told = f"the matcher {one.text[:60]!r} is no regular expression: {error}"
+            yield Remark(one.place, told)
 
 
 @setup_rule(
@@ -117,11 +103,9 @@ def broken_matcher(setup: Setup) -> Iterator[Remark]:
     "The event has nothing to match: the hook is run every time.",
     "Leave the matcher out, and tell cases apart in the hook.",
 )
-def ignored_matcher(setup: Setup) -> Iterator[Remark]:
-    """Find a matcher on an event that has nothing to match."""
-    protocol = setup.configuration.protocol
+def _ignored_matcher(setup: Setup) -> Iterator[Remark]:
     for one in setup.configuration.matchers:
-        event = protocol.events.get(one.event)
+        event = setup.protocol.events.get(one.event)
         if event is not None and event.matcher == NOTHING and one.text not in {"", "*"}:
             yield Remark(one.place, f"{one.event} has nothing to match: it is run every time")
 
@@ -135,30 +119,28 @@ def ignored_matcher(setup: Setup) -> Iterator[Remark]:
     "action goes ahead.",
     "Write the timeout in the agent's own unit.",
 )
-def other_unit(setup: Setup) -> Iterator[Remark]:
-    """Find a timeout that was most likely meant in another unit."""
-    protocol = setup.configuration.protocol
+def _other_unit(setup: Setup) -> Iterator[Remark]:
+    unit = setup.protocol.unit
     for handler in setup.configuration.handlers:
         timeout = handler.timeout
         if timeout is None or timeout <= 0 or _is_crabhooks(handler):
             continue
-        place = handler.item.where("timeout")
-        if protocol.unit == 1 and _looks_like_milliseconds(timeout):
+        if unit == 1 and _looks_like_milliseconds(timeout):
             told = f"{timeout:g} is in seconds here, {spelled(timeout)}: was it milliseconds?"
-            yield Remark(place, told)
-        elif protocol.unit < 1 and timeout < 1000:
+            yield handler.remark("timeout", told)
+        elif unit < 1 and timeout < 1000:
             told = f"{timeout:g} is in milliseconds here: was {spelled(timeout)} meant?"
-            yield Remark(place, told)
+            yield handler.remark("timeout", told)
 
 
 def _is_crabhooks(handler: Handler) -> bool:
-    """Whether it is an entry of crabhook's own installer, whose timeouts are as long as asked."""
+    """Whether crabhook's installer wrote the entry: its timeout is as long as its owner asked."""
     command, args = handler.command
     return is_ours({"type": handler.type, "command": command, "args": list(args or ())})
 
 
 def _looks_like_milliseconds(timeout: float) -> bool:
-    """Whether it is a round number of milliseconds, and no round number of minutes."""
+    """Whether a time is a round number of milliseconds, and no round number of minutes."""
     if timeout < 1000 or timeout % 500:
         return False
     return bool(timeout % _QUARTER) if timeout <= _DAY else bool(timeout % _DAY)
@@ -166,7 +148,7 @@ def _looks_like_milliseconds(timeout: float) -> bool:
 
 def spelled(seconds: float) -> str:
     """Return a time in the unit that a person would say it in."""
-    for length, unit in ((86_400, "days"), (3600, "hours"), (60, "minutes")):
+    for length, unit in ((_DAY, "days"), (3600, "hours"), (60, "minutes")):
         if seconds >= 2 * length:
             return f"{seconds / length:.3g} {unit}"
     return f"{seconds:g} s"
@@ -179,22 +161,18 @@ def spelled(seconds: float) -> str:
     "The handler is there and is never run.",
     'Leave "if" to tool events, http off SessionStart and Setup, agent off PermissionRequest.',
 )
-def never_runs(setup: Setup) -> Iterator[Remark]:
-    """Find a handler that its event never runs (Claude Code)."""
-    protocol = setup.configuration.protocol
-    if protocol.name != "claude":
+def _never_runs(setup: Setup) -> Iterator[Remark]:
+    if setup.protocol.name != "claude":
         return
     for handler in setup.configuration.handlers:
-        event = protocol.events.get(handler.event)
+        event = setup.protocol.events.get(handler.event)
         if event is None:
             continue
         if handler.item.text("if") and event.matcher != ANY:
-            place = handler.item.where("if")
-            yield Remark(place, f'with "if" it never runs on {handler.event}, which has no tool')
-        if handler.type == "http" and handler.event in _NEVER_HTTP:
-            yield Remark(handler.item.where("type"), f"{handler.event} runs no http handlers")
-        if handler.type == "agent" and handler.event == "PermissionRequest":
-            yield Remark(handler.item.where("type"), "PermissionRequest runs no agent handlers")
+            told = f'with "if" it never runs on {handler.event}, which has no tool'
+            yield handler.remark("if", told)
+        if handler.event in _NEVER.get(handler.type, ()):
+            yield handler.remark("type", f"{handler.event} runs no {handler.type} handlers")
 
 
 @setup_rule(
@@ -204,16 +182,16 @@ def never_runs(setup: Setup) -> Iterator[Remark]:
     "What reads as fail-closed is not: a failure of this hook blocks nothing.",
     "Put the guard on an event that heeds onFailure, such as PreToolUse.",
 )
-def ignored_failure(setup: Setup) -> Iterator[Remark]:
-    """Find an onFailure that is not looked at (Claude Code)."""
-    if setup.configuration.protocol.name != "claude":
+def _ignored_failure(setup: Setup) -> Iterator[Remark]:
+    if setup.protocol.name != "claude":
         return
     for handler in setup.configuration.handlers:
         if handler.value("onFailure") == "block":
-            asynchronous = handler.value("async") is True
-            if handler.event in _NO_FAILURE or asynchronous:
-                what = "of a handler in the background" if asynchronous else f"on {handler.event}"
-                yield Remark(handler.item.where("onFailure"), f"onFailure {what} is ignored")
+            if handler.value("async") is True:
+                told = "onFailure of a handler in the background is ignored"
+                yield handler.remark("onFailure", told)
+            elif handler.event in _NO_FAILURE:
+                yield handler.remark("onFailure", f"onFailure on {handler.event} is ignored")
 
 
 @setup_rule(
@@ -224,11 +202,8 @@ def ignored_failure(setup: Setup) -> Iterator[Remark]:
     "what the linker is told runs in every hook.",
     "Take the variable out of env; say --server to `crabhook install`.",
 )
-def moved_away(setup: Setup) -> Iterator[Remark]:
-    """Find what the file puts into its hooks' environment that moves crabhook's (Claude Code)."""
-    for move, remark in setup.configuration.moves:
-        if move.reach in _INSTALLED:
-            yield remark
+def _moved_away(setup: Setup) -> Iterator[Remark]:
+    yield from _moved(setup, installed=True)
 
 
 @setup_rule(
@@ -239,10 +214,14 @@ def moved_away(setup: Setup) -> Iterator[Remark]:
     "be made to run something else. What `crabhook install` writes cannot.",
     "Take the variable out of env, or start each hook by an absolute path and Python with -I.",
 )
-def moved_by_its_start(setup: Setup) -> Iterator[Remark]:
-    """Find what moves those hooks alone that do not start as `crabhook install` writes them."""
+def _moved_by_its_start(setup: Setup) -> Iterator[Remark]:
+    yield from _moved(setup, installed=False)
+
+
+def _moved(setup: Setup, *, installed: bool) -> Iterator[Remark]:
+    """Find what the environment moves: hooks as crabhook installs them, or other hooks alone."""
     for move, remark in setup.configuration.moves:
-        if move.reach not in _INSTALLED:
+        if (move.reach in _INSTALLED) is installed:
             yield remark
 
 
@@ -253,7 +232,6 @@ def moved_by_its_start(setup: Setup) -> Iterator[Remark]:
     "None of the file's hooks runs.",
     "Take the switch out, or the hooks.",
 )
-def switched_off(setup: Setup) -> Iterator[Remark]:
-    """Find what keeps the file's hooks from running."""
+def _switched_off(setup: Setup) -> Iterator[Remark]:
     if setup.configuration.handlers:
         yield from setup.configuration.switches

@@ -1,19 +1,18 @@
 """What is wrong with a registered script: where it is, how long it takes, what it decides."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations
 
 from crabhook.lint.configuration.command import own_wait
-from crabhook.lint.configuration.matcher import (
-    BrokenMatcherError,
-    overlap,
-    read_matcher,
-)
+from crabhook.lint.configuration.matcher import BrokenMatcherError, overlap, read_matcher
 from crabhook.lint.configuration.read import Handler
 from crabhook.lint.finding import HIGH, MEDIUM, Remark
 from crabhook.lint.rules.entries import spelled
-from crabhook.lint.rules.subjects import Hook, Run, Setup, setup_rule
+from crabhook.lint.rules.subjects import Hook, Setup, setup_rule
+from crabhook.lint.script import Script
 from crabhook.platforms.rows import Protocol
+
+_DECISIONS = (("decision",), ("hookSpecificOutput", "permissionDecision"))
 
 
 @setup_rule(
@@ -23,28 +22,28 @@ from crabhook.platforms.rows import Protocol
     "The agent cuts the hook off while it still waits, and goes ahead without its answer.",
     "Register a longer timeout, or have the script wait less.",
 )
-def too_short(setup: Setup) -> Iterator[Remark]:
-    """Find a timeout that ends before what the script, or the command itself, waits for."""
+def _too_short(setup: Setup) -> Iterator[Remark]:
     for run in setup.runs:
         wait = run.script.longest_wait() if run.script is not None else None
         limit, own = _limit(setup, run.handler), own_wait(run.handler)
-        registered = "registered" if run.handler.timeout is not None else "default"
-        place = run.handler.item.where("timeout")
-        begin = f"the {registered} timeout is {spelled(limit)}, but"
         if wait is not None and run.program is not None and wait.seconds > limit:
-            who = f"{run.program.written} waits up to {spelled(wait.seconds)}"
-            yield Remark(place, f"{begin} {who} ({wait.what}, line {wait.place.line})")
+            who, seconds = run.program.written, wait.seconds
+            what = f"{wait.what}, line {wait.place.line}"
         elif own is not None and own[0] > limit:
-            yield Remark(place, f"{begin} the command waits up to {spelled(own[0])} ({own[1]})")
+            who, (seconds, what) = "the command", own
+        else:
+            continue
+        registered = "registered" if run.handler.timeout is not None else "default"
+        told = f"the {registered} timeout is {spelled(limit)}, but {who} waits up to"
+        yield run.handler.remark("timeout", f"{told} {spelled(seconds)} ({what})")
 
 
 def _limit(setup: Setup, handler: Handler) -> float:
     """Return how long a handler has; on Claude Code's SessionEnd all share the longest's."""
-    protocol = setup.configuration.protocol
-    if (protocol.name, handler.event) != ("claude", "SessionEnd"):
-        return handler.seconds(protocol)
-    listed = setup.configuration.handlers
-    return max(one.seconds(protocol) for one in listed if one.event == handler.event)
+    protocol, sharing = setup.protocol, [handler]
+    if (protocol.name, handler.event) == ("claude", "SessionEnd"):
+        sharing = [one for one in setup.configuration.handlers if one.event == handler.event]
+    return max(one.seconds(protocol) for one in sharing)
 
 
 @setup_rule(
@@ -55,28 +54,25 @@ def _limit(setup: Setup, handler: Handler) -> float:
     "the other's changes are lost.",
     "Rewrite in one hook, or give them matchers that never meet.",
 )
-def two_rewriters(setup: Setup) -> Iterator[Remark]:
-    """Find two handlers that may both rewrite the input of the same call."""
-    protocol = setup.configuration.protocol
-    rewriters = [run for run in setup.runs if run.script is not None and _rewrites(run, protocol)]
+def _two_rewriters(setup: Setup) -> Iterator[Remark]:
+    key = setup.protocol.input_key
+    paths = (("hookSpecificOutput", key), ("hookSpecificOutput", "decision", key))
+    rewriters = [run for run in setup.runs if _answers_with(run.script, paths)]
     for one, other in combinations(rewriters[:50], 2):
         if one.handler.event != other.handler.event or one.handler.command == other.handler.command:
             continue
-        if _meet(one.handler, other.handler, protocol) and one.program and other.program:
+        if _meet(one.handler, other.handler, setup.protocol) and one.program and other.program:
             told = (
-                f"{one.program.written} (line {one.handler.place.line}) and {other.program.written}"
-                f" both rewrite the input of {other.handler.event}"
+                f"{one.program.written} (line {one.handler.item.place.line}) and "
+                f"{other.program.written} both rewrite the input of {other.handler.event}"
             )
-            yield Remark(other.handler.place, told)
+            yield Remark(other.handler.item.place, told)
 
 
-def _rewrites(run: Run, protocol: Protocol) -> bool:
-    if run.script is None:
-        return False
-    key = protocol.input_key
-    paths = (("hookSpecificOutput", key), ("hookSpecificOutput", "decision", key))
-    shapes = list(Hook(run.script).shapes())
-    return any(True for shape in shapes for path in paths for _ in shape.of(*path))
+def _answers_with(script: Script | None, paths: Iterable[Sequence[str]]) -> bool:
+    """Whether a script may answer with a member at one of these paths."""
+    hook = Hook(script) if script is not None else None
+    return hook is not None and any(any(True for _ in hook.shapes(*path)) for path in paths)
 
 
 def _meet(one: Handler, other: Handler, protocol: Protocol) -> bool:
@@ -95,13 +91,12 @@ def _meet(one: Handler, other: Handler, protocol: Protocol) -> bool:
     "denies everything.",
     "Mend the path; $CLAUDE_PROJECT_DIR is the project's folder.",
 )
-def missing_script(setup: Setup) -> Iterator[Remark]:
-    """Find a registered script that is not there."""
+def _missing_script(setup: Setup) -> Iterator[Remark]:
     for run in setup.runs:
         if run.missing and run.program is not None:
-            told = f"there is no {run.program.written}"
-            where = f" ({run.program.path})" if str(run.program.path) != run.program.written else ""
-            yield Remark(run.handler.item.where("command"), told + where)
+            path, written = str(run.program.path), run.program.written
+            where = f" ({path})" if path != written else ""
+            yield run.handler.remark("command", f"there is no {written}{where}")
 
 
 @setup_rule(
@@ -112,13 +107,11 @@ def missing_script(setup: Setup) -> Iterator[Remark]:
     "denies everything.",
     "chmod +x the script, or name its interpreter before it.",
 )
-def not_executable(setup: Setup) -> Iterator[Remark]:
-    """Find a script that is started itself and does not let itself be."""
+def _not_executable(setup: Setup) -> Iterator[Remark]:
     for run in setup.runs:
         program = run.program
         if program is not None and program.direct and not run.missing and not run.executable:
-            told = f"{program.written} is not executable"
-            yield Remark(run.handler.item.where("command"), told)
+            yield run.handler.remark("command", f"{program.written} is not executable")
 
 
 @setup_rule(
@@ -129,12 +122,11 @@ def not_executable(setup: Setup) -> Iterator[Remark]:
     "the action goes ahead.",
     'Write "$CLAUDE_PROJECT_DIR"/… ($GEMINI_PROJECT_DIR there), or the whole path.',
 )
-def relative_path(setup: Setup) -> Iterator[Remark]:
-    """Find a script whose path depends on where the agent is."""
+def _relative_path(setup: Setup) -> Iterator[Remark]:
     for run in setup.runs:
         if run.program is not None and run.program.relative:
             told = f"{run.program.written} is looked for wherever the agent is at the moment"
-            yield Remark(run.handler.item.where("command"), told)
+            yield run.handler.remark("command", told)
 
 
 @setup_rule(
@@ -144,19 +136,12 @@ def relative_path(setup: Setup) -> Iterator[Remark]:
     "An asynchronous hook is not waited for, so its decision changes nothing.",
     'Leave "async" out where the hook decides.',
 )
-def decides_too_late(setup: Setup) -> Iterator[Remark]:
-    """Find a handler in the background whose script decides something."""
+def _decides_too_late(setup: Setup) -> Iterator[Remark]:
     for run in setup.runs:
-        script = run.script
-        if script is None or run.handler.value("async") is not True:
+        if run.script is None or run.handler.value("async") is not True:
             continue
-        blocks = any(one.code == 2 for one in script.exits)
-        decides = any(
-            True
-            for shape in Hook(script).shapes()
-            for path in (("decision",), ("hookSpecificOutput", "permissionDecision"))
-            for _ in shape.of(*path)
-        )
+        blocks = any(one.code == 2 for one in run.script.exits)
+        decides = _answers_with(run.script, _DECISIONS)
         if (blocks and run.handler.value("asyncRewake") is not True) or decides:
             told = "the script decides, but in the background nobody waits for its decision"
-            yield Remark(run.handler.item.where("async"), told)
+            yield run.handler.remark("async", told)

@@ -46,8 +46,7 @@ _STOPS = frozenset({"Stop", "SubagentStop", "AfterAgent"})
     "Only 2 blocks. With 1 the agent shows a notice, at the most, and goes ahead.",
     "Exit with 2, the reason on standard error.",
 )
-def refuses_with_the_wrong_code(hook: Hook) -> Iterator[Remark]:
-    """Find a way out that says it refuses, with a code by which nothing is refused."""
+def _refuses_with_the_wrong_code(hook: Hook) -> Iterator[Remark]:
     goes_on = hook.protocol.goes_on if hook.protocol else None
     for one in hook.script.exits:
         wrong = one.code not in {0, 2, None} and (goes_on is None or one.code in goes_on)
@@ -64,16 +63,14 @@ def refuses_with_the_wrong_code(hook: Hook) -> Iterator[Remark]:
     "On PermissionRequest print a decision object with behavior deny; other events cannot "
     "be stopped, so register the hook on one that can.",
 )
-def refuses_where_it_cannot(hook: Hook) -> Iterator[Remark]:
-    """Find exit code 2 on events on which it does nothing."""
-    protocol = hook.protocol
-    if protocol is None or not hook.events:
+def _refuses_where_it_cannot(hook: Hook) -> Iterator[Remark]:
+    known = hook.protocol.events if hook.protocol is not None else {}
+    if not all(name in known and known[name].silent for name in hook.events):
         return
-    if all(name in protocol.events and protocol.events[name].silent for name in hook.events):
-        for one in hook.script.exits:
-            if one.code == 2 and not one.answered:
-                events = " and ".join(sorted(hook.events))
-                yield Remark(one.place, f"exit code 2 blocks nothing on {events}")
+    for one in hook.script.exits if hook.events else ():
+        if one.code == 2 and not one.answered:
+            events = " and ".join(sorted(hook.events))
+            yield Remark(one.place, f"exit code 2 blocks nothing on {events}")
 
 
 @script_rule(
@@ -83,18 +80,14 @@ def refuses_where_it_cannot(hook: Hook) -> Iterator[Remark]:
     "Codex and Gemini CLI take exit code 2 for a refusal only where something is said.",
     "Write the reason to standard error before exit code 2.",
 )
-def refuses_in_silence(hook: Hook) -> Iterator[Remark]:
-    """Find exit code 2 with nothing said, which Codex and Gemini take for no refusal."""
+def _refuses_in_silence(hook: Hook) -> Iterator[Remark]:
     protocol = hook.protocol
     if protocol is None or protocol.heeds_silence or hook.script.speaks:
         return
     if protocol.any_output and (hook.script.answers or hook.script.chatter):
         return
-    for one in hook.script.exits:
-        if one.code == 2:
-            what = "exit code 2 with nothing on standard error"
-            told = f"{what}: {protocol.title} lets the action go ahead"
-            yield Remark(one.place, told)
+    told = f"exit code 2 with nothing on standard error: {protocol.title} lets the action go ahead"
+    yield from (Remark(one.place, told) for one in hook.script.exits if one.code == 2)
 
 
 @script_rule(
@@ -105,14 +98,12 @@ def refuses_in_silence(hook: Hook) -> Iterator[Remark]:
     "nothing, and lets everything pass.",
     "Read it with json.load(sys.stdin), or in a shell INPUT=$(cat) and jq.",
 )
-def no_such_variable(hook: Hook) -> Iterator[Remark]:
-    """Find an environment variable that no agent sets for its hooks, and input from elsewhere."""
+def _no_such_variable(hook: Hook) -> Iterator[Remark]:
     for one in hook.script.variables:
         if one.name in _NO_VARIABLES:
             told = f"no agent sets {one.name}; read `{_NO_VARIABLES[one.name]}` from standard input"
             yield Remark(one.place, told)
-    sources = {one.source for one in hook.script.readings}
-    if Source.JSON not in sources:
+    if all(one.source is not Source.JSON for one in hook.script.readings):
         for reading in hook.script.readings:
             if reading.source is Source.ARGUMENTS:
                 yield Remark(reading.place, "agents give a hook no arguments of their own")
@@ -125,8 +116,7 @@ def no_such_variable(hook: Hook) -> Iterator[Remark]:
     "The field is never there, so the hook always takes the way of its absence.",
     "Ask for the field that the agent sends.",
 )
-def no_such_field(hook: Hook) -> Iterator[Remark]:
-    """Find an input field under a name that no agent uses."""
+def _no_such_field(hook: Hook) -> Iterator[Remark]:
     for one in hook.script.fields:
         if one.name in _NO_FIELDS:
             told = f"no agent sends `{one.name}`; what is meant may be `{_NO_FIELDS[one.name]}`"
@@ -141,14 +131,10 @@ def no_such_field(hook: Hook) -> Iterator[Remark]:
     "eight rounds.",
     "Let it stop where stop_hook_active is true.",
 )
-def endless_stop(hook: Hook) -> Iterator[Remark]:
-    """Find a hook that keeps an agent going and never asks whether it already does."""
+def _endless_stop(hook: Hook) -> Iterator[Remark]:
     if not hook.events or not hook.events <= _STOPS or "stop_hook_active" in hook.script.words:
         return
-    for shape in hook.shapes():
-        for place, value in shape.texts("decision"):
-            if value in {"block", "deny"}:
-                yield Remark(place, "this keeps the agent going, again and again")
-    for one in hook.script.exits:
-        if one.code == 2:
-            yield Remark(one.place, "this keeps the agent going, again and again")
+    places = [place for place, value in hook.texts("decision") if value in {"block", "deny"}]
+    places += [one.place for one in hook.script.exits if one.code == 2]
+    for place in places:
+        yield Remark(place, "this keeps the agent going, again and again")

@@ -42,8 +42,7 @@ ACTIONS = ("continue", "block")
     "The standard's hooks are Python 3, found on the PATH.",
     "Make `#!/usr/bin/env python3` the first line.",
 )
-def shebang(hook: Hook) -> Iterator[Remark]:
-    """HP-001: the first line is `#!/usr/bin/env python3`."""
+def _shebang(hook: Hook) -> Iterator[Remark]:
     if hook.script.shebang.rstrip() != SHEBANG:
         found = f"is {hook.script.shebang!r}" if hook.script.shebang else "names no interpreter"
         yield Remark(START, f"the first line {found}; it must be {SHEBANG}")
@@ -56,10 +55,9 @@ def shebang(hook: Hook) -> Iterator[Remark]:
     "The input is one JSON object on standard input; input(), argv and files have nothing.",
     "Read it with json.load(sys.stdin) or json.loads(sys.stdin.read()).",
 )
-def reads_json(hook: Hook) -> Iterator[Remark]:
-    """HP-002: JSON is read from standard input, with json.load or json.loads(sys.stdin.read())."""
-    readings = hook.script.readings if _is_python(hook) else None
-    if readings is None or any(one.source is Source.JSON for one in readings):
+def _reads_json(hook: Hook) -> Iterator[Remark]:
+    readings = hook.script.readings
+    if not _is_python(hook) or any(one.source is Source.JSON for one in readings):
         return
     for reading in readings:
         yield Remark(reading.place, f"the input is read from {reading.source}")
@@ -74,12 +72,10 @@ def reads_json(hook: Hook) -> Iterator[Remark]:
     "The standard's answer is one JSON object on standard output.",
     "print(json.dumps(answer)).",
 )
-def prints_json(hook: Hook) -> Iterator[Remark]:
-    """HP-003: JSON is printed to standard output."""
-    if not _is_python(hook):
-        return
-    if not any(one.written is Written.JSON for one in hook.script.answers):
-        place = next((one.place for one in hook.script.answers), START)
+def _prints_json(hook: Hook) -> Iterator[Remark]:
+    answers = hook.script.answers
+    if _is_python(hook) and all(one.written is not Written.JSON for one in answers):
+        place = answers[0].place if answers else START
         yield Remark(place, "nothing prints JSON to standard output")
 
 
@@ -90,8 +86,7 @@ def prints_json(hook: Hook) -> Iterator[Remark]:
     "An error that nobody handles ends the hook with a traceback.",
     "Read the input inside try, with an except for what may go wrong.",
 )
-def handles_errors(hook: Hook) -> Iterator[Remark]:
-    """HP-004: errors are handled, to begin with those of reading the input."""
+def _handles_errors(hook: Hook) -> Iterator[Remark]:
     for reading in hook.script.readings:
         if reading.source is Source.JSON and not reading.guarded:
             yield Remark(reading.place, "an error in reading the input is not handled")
@@ -105,8 +100,7 @@ def handles_errors(hook: Hook) -> Iterator[Remark]:
     "sys.exit(0) at the end of every except that ends the script. Today's Claude Code "
     "reads exit code 1 as a notice, and 0 as no opinion: neither blocks.",
 )
-def exits_with_zero(hook: Hook) -> Iterator[Remark]:
-    """HP-005: on an error the script exits with 0."""
+def _exits_with_zero(hook: Hook) -> Iterator[Remark]:
     for one in hook.script.exits:
         if _is_python(hook) and one.failing and one.code not in {0, None}:
             yield Remark(one.place, f"on an error it exits with {one.code}")
@@ -121,15 +115,13 @@ def exits_with_zero(hook: Hook) -> Iterator[Remark]:
     "Standard output is for the answer alone.",
     "print(…, file=sys.stderr).",
 )
-def speaks_on_stderr(hook: Hook) -> Iterator[Remark]:
-    """HP-006: what is for people goes to standard error."""
+def _speaks_on_stderr(hook: Hook) -> Iterator[Remark]:
     for place in hook.script.chatter if _is_python(hook) else ():
         yield Remark(place, "this text goes to standard output")
 
 
 @script_rule(*TIMEOUT)
-def waits_too_long(hook: Hook) -> Iterator[Remark]:
-    """HP-007, in the script: what it waits for stays within the limit of its events."""
+def _waits_too_long(hook: Hook) -> Iterator[Remark]:
     strictest = min(sorted(hook.events), key=_limit_of, default="")
     for wait in hook.script.waits if _is_python(hook) else ():
         if over := _over(strictest, wait.seconds):
@@ -137,22 +129,20 @@ def waits_too_long(hook: Hook) -> Iterator[Remark]:
 
 
 @setup_rule(*TIMEOUT)
-def timeout_too_long(setup: Setup) -> Iterator[Remark]:
-    """HP-007, as registered: the timeout, in whatever unit, is within the limit of its event."""
-    protocol = setup.configuration.protocol
+def _timeout_too_long(setup: Setup) -> Iterator[Remark]:
     for handler in setup.configuration.handlers:
-        seconds = handler.seconds(protocol)
+        seconds = handler.seconds(setup.protocol)
         if handler.timeout is not None and (over := _over(handler.event, seconds)):
             told = f"timeout {handler.timeout:.15g} is {seconds * 1000:.15g} ms{over}"
-            yield Remark(handler.item.where("timeout"), told)
+            yield handler.remark("timeout", told)
 
 
 def _over(event: str, seconds: float) -> str:
     """Say how a time is too long for an event; nothing where it is not."""
-    own = TIMEOUTS_MS.get(_standard_name(event))
-    if own is not None and seconds * 1000 > own:
-        return f"; for {_standard_name(event)} the limit is {own} ms"
-    return f", which is not under {LIMIT_MS}" if seconds * 1000 >= LIMIT_MS else ""
+    limit, length = _limit_of(event), seconds * 1000
+    if limit < LIMIT_MS and length > limit:
+        return f"; for {_standard_name(event)} the limit is {limit} ms"
+    return f", which is not under {LIMIT_MS}" if length >= LIMIT_MS else ""
 
 
 def _limit_of(event: str) -> int:
@@ -172,8 +162,7 @@ def _standard_name(event: str) -> str:
     "`message`. Today's agents read neither: see CH001.",
     "Add them, for readers of the standard, beside what the agent reads.",
 )
-def has_action(hook: Hook) -> Iterator[Remark]:
-    """HP-008: the output has `action`, which is continue or block, and with block a `message`."""
+def _has_action(hook: Hook) -> Iterator[Remark]:
     for answer in hook.script.answers if _is_python(hook) else ():
         told: dict[str, Place] = {}
         for shape in answer.shapes:

@@ -6,7 +6,7 @@ from typing import TypeAlias
 
 from crabhook.lint.configuration.command import Program
 from crabhook.lint.configuration.read import Configuration, Handler
-from crabhook.lint.finding import Remark, Rule, Severity
+from crabhook.lint.finding import Place, Remark, Rule, Severity
 from crabhook.lint.script import Script, Shape
 from crabhook.platforms.rows import Protocol
 
@@ -28,12 +28,17 @@ class Hook:
         """Whether it is surely for one of these agents."""
         return self.protocol is not None and self.protocol.name in names
 
-    def shapes(self) -> Iterator[Shape]:
-        """Yield the objects that it may answer with."""
+    def shapes(self, *path: str) -> Iterator[Shape]:
+        """Yield the objects that it may answer with, or what their members at `path` may be."""
         for answer in self.script.answers:
             for shape in answer.shapes:
                 if shape.members is not None:
-                    yield shape
+                    yield from shape.of(*path)
+
+    def texts(self, *path: str) -> Iterator[tuple[Place, str]]:
+        """Yield the texts that its answers may have at `path`, and where they are written."""
+        for shape in self.shapes():
+            yield from shape.texts(*path)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +61,11 @@ class Setup:
 
     configuration: Configuration
     runs: tuple[Run, ...] = ()
+
+    @property
+    def protocol(self) -> Protocol:
+        """What the configuration's agent reads."""
+        return self.configuration.protocol
 
 
 ScriptCheck: TypeAlias = Callable[[Hook], Iterator[Remark]]
