@@ -66,6 +66,11 @@ def chmod(mode: str, path: Path) -> str:
     return shlex.join(["chmod", mode, str(path)])
 
 
+def move_away(path: Path) -> str:
+    """Return the command that moves what has no business at a path out of the way."""
+    return shlex.join(["mv", str(path), f"{path}.moved-away"])
+
+
 def _place(scope: Scope, project: Path) -> list[str]:
     if scope is Scope.USER:
         return []

@@ -6,7 +6,7 @@ from dataclasses import replace
 from crabhook.doctor import commands
 from crabhook.doctor.checks import conflicts, installed, program, record, server, surroundings
 from crabhook.doctor.facts import Case, Machine, Wish, case, machine
-from crabhook.doctor.finding import Finding, Status
+from crabhook.doctor.finding import FAULT, Finding
 from crabhook.platforms import PLATFORMS
 
 OF_AN_AGENT: Sequence[Callable[[Case], Iterator[Finding]]] = (
@@ -72,7 +72,7 @@ def _nobody() -> Finding:
     names = ", ".join(f"{one.title} (`{one.program}`)" for one in PLATFORMS.values())
     return Finding(
         "hook.installed",
-        Status.FAULT,
+        FAULT,
         f"no agent is here, and none is hooked; looked for on PATH: {names}",
         "there is nobody yet who could ask you anything",
         commands.crabhook("demo"),

@@ -32,12 +32,8 @@ class Status(StrEnum):
     UNKNOWN = "unknown"  # it could not be looked at
 
 
-_MARKS = {
-    Status.OK: "ok",
-    Status.WARNING: "WARN",
-    Status.FAULT: "FAULT",
-    Status.UNKNOWN: "?",
-}
+OK, WARNING, FAULT, UNKNOWN = Status
+_MARKS = {OK: "ok", WARNING: "WARN", FAULT: "FAULT", UNKNOWN: "?"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +66,7 @@ def several(texts: Sequence[str]) -> str:
 def exit_code(findings: Iterable[Finding]) -> int:
     """Return 0 where all is well or but warned of, 1 on a fault, 2 where one could not look."""
     found = {finding.status for finding in findings}
-    return 1 if Status.FAULT in found else 2 if Status.UNKNOWN in found else 0
+    return 1 if FAULT in found else 2 if UNKNOWN in found else 0
 
 
 def heading_of(finding: Finding) -> str:
@@ -94,9 +90,9 @@ def lines(finding: Finding, width: int) -> Iterator[str]:
 
 def summary(findings: Sequence[Finding]) -> str:
     """Return what it comes to, and what to do next."""
-    faults = [one for one in findings if one.status is Status.FAULT]
-    warnings = [one for one in findings if one.status is Status.WARNING]
-    unknown = [one for one in findings if one.status is Status.UNKNOWN]
+    faults = [one for one in findings if one.status is FAULT]
+    warnings = [one for one in findings if one.status is WARNING]
+    unknown = [one for one in findings if one.status is UNKNOWN]
     said = [
         _number(many, word) for many, word in ((faults, "fault"), (warnings, "warning")) if many
     ]

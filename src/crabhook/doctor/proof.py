@@ -21,7 +21,7 @@ from typing import Self
 
 from crabhook.doctor.asking import ask
 from crabhook.doctor.facts import Case
-from crabhook.doctor.finding import Finding, Status
+from crabhook.doctor.finding import FAULT, OK, UNKNOWN, Finding
 from crabhook.doctor.processes import ProgramError, Ran, end, run
 from crabhook.hook import Options
 from crabhook.platforms.staging import Answer, Played, Turn
@@ -233,7 +233,7 @@ def prove(case: Case) -> Finding:
     if case.program is None:
         what = f"there is no `{case.agent.program}` on PATH to be started"
         advice = "name its program with --program"
-        return Finding(_ID, Status.UNKNOWN, what, advice=advice, agent=case.agent.name)
+        return Finding(_ID, UNKNOWN, what, advice=advice, agent=case.agent.name)
     agent, until = case.agent.stage, monotonic() + WITHIN
     try:
         with stage(case.agent.name) as one, ScriptedModel(agent, COMMANDS) as model:
@@ -246,14 +246,14 @@ def prove(case: Case) -> Finding:
             )
             return _judged(case, one, model, ran)
     except ProgramError as error:
-        return Finding(_ID, Status.UNKNOWN, f"{error}", agent=case.agent.name)
+        return Finding(_ID, UNKNOWN, f"{error}", agent=case.agent.name)
 
 
 def _judged(case: Case, one: Stage, model: ScriptedModel, ran: Ran) -> Finding:
     if model.asked < len(COMMANDS) + 1:
         what = f"{case.title} asked its model {model.asked} times of {len(COMMANDS) + 1}"
         words = f"{what}, and ended with {ran.code}: {ran.last_words}"
-        return Finding(_ID, Status.UNKNOWN, words, agent=case.agent.name)
+        return Finding(_ID, UNKNOWN, words, agent=case.agent.name)
     told = model.heard[-1] if model.heard else ""
     wrong = [
         words
@@ -266,9 +266,9 @@ def _judged(case: Case, one: Stage, model: ScriptedModel, ran: Ran) -> Finding:
     ]
     if wrong:
         means = f"this {case.title} does not heed the hook as it should: do not rely on it"
-        return Finding(_ID, Status.FAULT, "; ".join(wrong), means, agent=case.agent.name)
+        return Finding(_ID, FAULT, "; ".join(wrong), means, agent=case.agent.name)
     what = (
         f"{case.title} ran against a scripted model: the call that a rule allowed was made, the "
         f"one that a rule denied was not, and the model read: {REASON}"
     )
-    return Finding(_ID, Status.OK, what, agent=case.agent.name)
+    return Finding(_ID, OK, what, agent=case.agent.name)

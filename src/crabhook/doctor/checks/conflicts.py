@@ -6,28 +6,20 @@ from pathlib import Path
 
 from crabhook.doctor import commands
 from crabhook.doctor.facts import Case
-from crabhook.doctor.finding import Finding, Status, several
+from crabhook.doctor.finding import FAULT, OK, UNKNOWN, WARNING, Finding, Status, several
 from crabhook.install.environment import moves
 from crabhook.install.settings_file import read_settings
 from crabhook.model.document import parse
-from crabhook.platforms.installation import Look, Permission, Registered, Scope
+from crabhook.platforms.installation import Look, Registered, Scope
 
-_PERMITTED = "hook.permitted"
-_STATUS: Mapping[bool | None, Status] = {
-    True: Status.OK,
-    False: Status.FAULT,
-    None: Status.WARNING,
-}
+_STATUS: Mapping[bool | None, Status] = {True: OK, False: FAULT, None: WARNING}
 
 
 def switched_on(case: Case) -> Iterator[Finding]:
     """Whether a setting keeps our hooks from running, or from doing what one would expect."""
-    if not case.entries:
-        return
-    found = list(_switches(case))
-    yield from found
-    if not found:
-        yield Finding("hook.switched-on", Status.OK, "no setting keeps the hooks from running")
+    if case.entries:
+        nothing = Finding("hook.switched-on", OK, "no setting keeps the hooks from running")
+        yield from list(_switches(case)) or [nothing]
 
 
 def _switches(case: Case) -> Iterator[Finding]:
@@ -37,15 +29,13 @@ def _switches(case: Case) -> Iterator[Finding]:
         if settings.problem or not settings.text:
             continue
         for switch in case.agent.settings.switches(settings.text):
-            if managed and case.agent.settings.overridden(settings.scope, switch):
-                continue
-            mend = commands.edit(settings.path)
-            what = f"{settings.path}: {switch}"
-            yield Finding("hook.switched-on", Status.FAULT, what, means, mend)
+            if not (managed and case.agent.settings.overridden(settings.scope, switch)):
+                what, mend = f"{settings.path}: {switch}", commands.edit(settings.path)
+                yield Finding("hook.switched-on", FAULT, what, means, mend)
     for settings in case.hooked:
         for trouble in case.agent.settings.troubles(settings.path, read_settings):
             off = trouble.startswith(case.agent.settings.switch)
-            status = Status.FAULT if off else Status.WARNING
+            status = FAULT if off else WARNING
             mend = commands.edit(settings.path.with_name(case.agent.settings.beside), trouble)
             yield Finding("hook.switched-on", status, trouble, means if off else "", mend)
 
@@ -54,7 +44,7 @@ def environment(case: Case) -> Iterator[Finding]:
     """Whether the agent's settings put something into its hooks' environment that moves ours."""
     if not case.agent.protocol.sets_environment or not case.entries:
         return
-    found, idle = False, list[str]()
+    found, idle = list[Finding](), list[str]()
     for settings in case.settings:
         if settings.problem or not settings.text.strip():
             continue
@@ -64,45 +54,32 @@ def environment(case: Case) -> Iterator[Finding]:
             if not any(one.reached_by(move.reach) for one in case.entries):
                 idle.append(move.name)
                 continue
-            found = True
             what = f"{settings.path}: env sets {move.name}: {move.effect}"
             means = "the operator may not be asked, or another asked in their place"
-            advice = "take it out there"
-            mend = commands.edit(settings.path)
-            yield Finding("hook.environment", Status.WARNING, what, means, mend, advice)
-    if not found:
-        what = "no setting puts anything into the hooks' environment that would move them"
-        what += (
-            f"; {several(idle)} there has no say in hooks that start as these do" if idle else ""
-        )
-        yield Finding("hook.environment", Status.OK, what)
+            mend, advice = commands.edit(settings.path), "take it out there"
+            found.append(Finding("hook.environment", WARNING, what, means, mend, advice))
+    what = "no setting puts anything into the hooks' environment that would move them"
+    rest = f"; {several(idle)} there has no say in hooks that start as these do" if idle else ""
+    yield from found or [Finding("hook.environment", OK, what + rest)]
 
 
 def alone(case: Case) -> Iterator[Finding]:
     """Whether other hooks could change what the operator decided on, and ours are there once."""
-    if not case.entries:
-        return
-    found = [*_twice(case), *_foreign(case)]
-    yield from found
-    if not found:
-        yield Finding("hook.alone", Status.OK, "no other hook has a say where ours decide")
+    if case.entries:
+        nothing = Finding("hook.alone", OK, "no other hook has a say where ours decide")
+        yield from [*_twice(case), *_foreign(case)] or [nothing]
 
 
 def _twice(case: Case) -> Iterator[Finding]:
     first, *rest = case.hooked
     for settings in rest:
-        same = [(one.event, one.handler) for one in settings.ours] == [
-            (one.event, one.handler) for one in first.ours
-        ]
-        if same and case.agent.settings.once:
-            continue
-        yield Finding(
-            "hook.alone",
-            Status.WARNING,
-            f"crabhook is in {first.path} and in {settings.path}",
-            "both hooks run for each call, and may be installed with different options",
-            commands.uninstall(case.agent.name, settings.scope or Scope.USER, case.wish.project),
-        )
+        here, there = ([(one.event, one.handler) for one in of.ours] for of in (first, settings))
+        if here != there or not case.agent.settings.once:
+            what = f"crabhook is in {first.path} and in {settings.path}"
+            means = "both hooks run for each call, and may be installed with different options"
+            scope = settings.scope or Scope.USER
+            mend = commands.uninstall(case.agent.name, scope, case.wish.project)
+            yield Finding("hook.alone", WARNING, what, means, mend)
 
 
 def _foreign(case: Case) -> Iterator[Finding]:
@@ -115,7 +92,7 @@ def _foreign(case: Case) -> Iterator[Finding]:
         if there:
             yield Finding(
                 "hook.alone",
-                Status.WARNING,
+                WARNING,
                 f"{settings.path} has other hooks there: {several(there)}",
                 "one that changes a call's input can undo what the operator changed or saw",
                 commands.edit(settings.path),
@@ -123,36 +100,26 @@ def _foreign(case: Case) -> Iterator[Finding]:
             )
 
 
+def _real(path: Path) -> Path:
+    return Path(os.path.realpath(path))  # Path.resolve would raise for a link to itself
+
+
 def permitted(case: Case) -> Iterator[Finding]:
     """Whether the agent was told to run our hooks, if it wants to be told."""
     look = case.agent.settings.permitted
     if look is None or not case.entries:
         return
-    for permission in look(_look(case)):
-        yield _finding(case, permission)
-
-
-def _look(case: Case) -> Look:
     path = case.agent.settings.path(Scope.USER, case.wish.project, os.environ)
     entries = tuple(
         Registered(settings.path, one.event, one.group, one.place, one.handler)
         for settings in case.hooked
         for one in settings.ours
     )
-    return Look(case.wish.project, path, entries, read_settings, _real)
-
-
-def _real(path: Path) -> Path:
-    return Path(os.path.realpath(path))
-
-
-def _finding(case: Case, permission: Permission) -> Finding:
-    status = _STATUS[permission.let] if permission.readable else Status.UNKNOWN
-    what, events = permission.what, permission.events
-    if permission.edit is not None:
-        problem = "" if permission.readable else what
-        mend = commands.edit(permission.edit, problem)
-    else:
-        mend = "" if permission.let else case.agent.program
-    told = f"{what}: {several(events)}" if events else what
-    return Finding(_PERMITTED, status, told, permission.means, mend, permission.advice)
+    for one in look(Look(case.wish.project, path, entries, read_settings, _real)):
+        status = _STATUS[one.let] if one.readable else UNKNOWN
+        if one.edit is not None:
+            mend = commands.edit(one.edit, "" if one.readable else one.what)
+        else:
+            mend = "" if one.let else case.agent.program
+        told = f"{one.what}: {several(one.events)}" if one.events else one.what
+        yield Finding("hook.permitted", status, told, one.means, mend, one.advice)

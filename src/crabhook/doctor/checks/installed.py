@@ -3,14 +3,14 @@
 import math
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from tempfile import TemporaryDirectory
 
 from crabhook import config
 from crabhook.doctor import commands
 from crabhook.doctor.entry import differences, installation
-from crabhook.doctor.facts import Case, Settings
-from crabhook.doctor.finding import Finding, Status, several
+from crabhook.doctor.facts import Case
+from crabhook.doctor.finding import FAULT, OK, UNKNOWN, WARNING, Figure, Finding, several
 from crabhook.doctor.processes import ProgramError, run
 from crabhook.model.errors import CrabhookError, InstallError
 from crabhook.platforms.installation import MAX_WAIT, Scope
@@ -26,28 +26,22 @@ def known_version(case: Case) -> Iterator[Finding]:
             what = f"there is no `{case.agent.program}` on PATH"
             means = f"whether {case.title} is of a version that crabhook was run with is not known"
             advice = "name its program with --program, if it is elsewhere"
-            yield Finding("agent.version", Status.WARNING, what, means, advice=advice)
+            yield Finding("agent.version", WARNING, what, means, advice=advice)
         return
     try:
         version = _version(case)
     except ProgramError as error:
-        yield Finding("agent.version", Status.UNKNOWN, f"{error}")
+        yield Finding("agent.version", UNKNOWN, f"{error}")
         return
-    figures = {"version": version}
+    figures, known = {"version": version}, case.agent.settings.versions
     what = f"{case.title} {version} at {case.program}"
-    if version in case.agent.settings.versions:
-        yield Finding("agent.version", Status.OK, what, figures=figures)
+    if version in known:
+        yield Finding("agent.version", OK, what, figures=figures)
         return
-    live = commands.crabhook("doctor", case.agent.name, "--live")
-    yield Finding(
-        "agent.version",
-        Status.WARNING,
-        f"{what}; crabhook was run with {', '.join(case.agent.settings.versions)}",
-        "most likely all is as it was, but nobody has seen this version heed a decision",
-        live,
-        "see it heed one",
-        figures=figures,
-    )
+    what += f"; crabhook was run with {', '.join(known)}"
+    means = "most likely all is as it was, but nobody has seen this version heed a decision"
+    mend = commands.crabhook("doctor", case.agent.name, "--live")
+    yield Finding("agent.version", WARNING, what, means, mend, "see it heed one", figures=figures)
 
 
 def version_in(said: str) -> str:
@@ -75,18 +69,14 @@ def _version(case: Case) -> str:
 
 def readable(case: Case) -> Iterator[Finding]:
     """Whether the agent's settings can be read: it runs no hook out of those that cannot."""
-    for settings in case.settings:
-        if settings.problem:
-            yield Finding(
-                "settings.readable",
-                Status.FAULT,
-                f"{settings.path}: {settings.problem}",
-                f"{case.title} takes no hooks from this file, and crabhook cannot be put into it",
-                commands.edit(settings.path, settings.problem),
-            )
-    read = [str(one.path) for one in case.settings if one.text and not one.problem]
-    if read and not any(one.problem for one in case.settings):
-        yield Finding("settings.readable", Status.OK, f"{', '.join(read)} can be read")
+    means = f"{case.title} takes no hooks from this file, and crabhook cannot be put into it"
+    broken = [one for one in case.settings if one.problem]
+    for one in broken:
+        mend = commands.edit(one.path, one.problem)
+        yield Finding("settings.readable", FAULT, f"{one.path}: {one.problem}", means, mend)
+    read = [str(one.path) for one in case.settings if one.text]
+    if read and not broken:
+        yield Finding("settings.readable", OK, f"{', '.join(read)} can be read")
 
 
 def installed(case: Case) -> Iterator[Finding]:
@@ -95,12 +85,10 @@ def installed(case: Case) -> Iterator[Finding]:
         how = installation(case.agent, settings.ours)
         closed = ", fail-closed" if how.fail_closed else ""
         events = len({one.event for one in settings.ours})
-        yield Finding(
-            "hook.installed",
-            Status.OK,
-            f"in {settings.path} ({_scope(settings)}): {events} events, {how.stance}{closed}",
-            figures={"events": events, "stance": str(how.stance), "scope": _scope(settings)},
-        )
+        scope = settings.scope.value if settings.scope else "managed"
+        what = f"in {settings.path} ({scope}): {events} events, {how.stance}{closed}"
+        told: Mapping[str, Figure] = {"events": events, "stance": str(how.stance), "scope": scope}
+        yield Finding("hook.installed", OK, what, figures=told)
     if case.hooked:
         return
     mend = commands.install(case.agent.name, Scope.USER, case.wish.project)
@@ -108,10 +96,10 @@ def installed(case: Case) -> Iterator[Finding]:
         means = f"{case.title} asks no operator: it goes by its own rules alone"
         what = "crabhook is in none of its settings"
         advice = "after that, `crabhook serve` in a terminal of its own is where you decide"
-        yield Finding("hook.installed", Status.FAULT, what, means, mend, advice)
+        yield Finding("hook.installed", FAULT, what, means, mend, advice)
     else:
         what = f"not hooked, and so left alone; `{mend}` would change that"
-        yield Finding("hook.installed", Status.OK, what)
+        yield Finding("hook.installed", OK, what)
 
 
 def current(case: Case) -> Iterator[Finding]:
@@ -123,26 +111,18 @@ def current(case: Case) -> Iterator[Finding]:
             wanted = case.agent.settings.groups(how)
         except InstallError as error:
             what = f"{settings.path}: {error}"
-            yield Finding("hook.current", Status.FAULT, what, "the hook cannot run so", mend)
+            yield Finding("hook.current", FAULT, what, "the hook cannot run so", mend)
             continue
         differs = differences(settings.text, settings.ours, wanted)
         if not differs:
             what = f"{settings.path}: as this version writes them"
-            yield Finding("hook.current", Status.OK, what)
+            yield Finding("hook.current", OK, what)
             continue
-        decides = any(event in wanted for event in case.agent.decided & set(differs))
-        means = (
-            "calls that the operator should decide may be decided without"
-            if decides
-            else "the operator sees less, or other, than this version could show"
-        )
+        status, means = WARNING, "the operator sees less, or other, than this version could show"
+        if any(event in wanted for event in case.agent.decided & set(differs)):
+            status, means = FAULT, "calls that the operator should decide may be decided without"
         what = f"{settings.path}: {several([f'{event} {how}' for event, how in differs.items()])}"
-        status = Status.FAULT if decides else Status.WARNING
         yield Finding("hook.current", status, what, means, mend)
-
-
-def _scope(settings: Settings) -> str:
-    return settings.scope.value if settings.scope else "managed"
 
 
 def patient(case: Case) -> Iterator[Finding]:
@@ -155,36 +135,23 @@ def patient(case: Case) -> Iterator[Finding]:
     figures = {"timeout_s": agents, "wait_s": ours}
     waits = f"{case.title} waits {agents:g} s for a hook that waits {ours:g} s for the operator"
     if short:
-        yield Finding(
-            "hook.timeout",
-            Status.FAULT,
-            f"{several([one.event for one in short])}: {waits}",
-            "the hook is ended before its time is over, and the call goes on without an answer",
-            case.reinstalling(worst),
-            figures=figures,
-        )
-        return
-    yield from _server_waits_longer(case) or (
-        Finding("hook.timeout", Status.OK, waits, figures=figures),
-    )
+        what = f"{several([one.event for one in short])}: {waits}"
+        means = "the hook is ended before its time is over, and the call goes on without an answer"
+        mend = case.reinstalling(worst)
+        yield Finding("hook.timeout", FAULT, what, means, mend, figures=figures)
+    elif (server := _server_wait()) > ours:
+        what = f"the server lets a question stand {server:g} s, and the hook waits {ours:g} s"
+        means = "a question ends when its hook gives up, sooner than the server's settings say"
+        mend = case.reinstalling(worst, wait=min(math.ceil(server), MAX_WAIT))
+        yield Finding("hook.timeout", WARNING, what, means, mend)
+    else:
+        yield Finding("hook.timeout", OK, waits, figures=figures)
 
 
-def _server_waits_longer(case: Case) -> list[Finding]:
-    """Say so where the owner's own settings let a question stand longer than its hook does."""
+def _server_wait() -> float:
+    """Return how long the owner's settings let a question stand; 0 where they set no end."""
     try:
-        server = config.load().wait
+        wait = config.load().wait
     except CrabhookError:
-        return []  # which is a finding of its own
-    longest = max(case.entries, key=lambda one: one.options.wait)
-    if server in (config.Settings().wait, config.NEVER) or server <= longest.options.wait:
-        return []
-    return [
-        Finding(
-            "hook.timeout",
-            Status.WARNING,
-            f"the server lets a question stand {server:g} s, and the hook waits "
-            f"{longest.options.wait:g} s",
-            "a question ends when its hook gives up, sooner than the server's settings say",
-            case.reinstalling(longest, wait=min(math.ceil(server), MAX_WAIT)),
-        )
-    ]
+        return 0  # which is a finding of its own
+    return 0 if wait in (config.Settings().wait, config.NEVER) else wait

@@ -1,7 +1,7 @@
 """Whether the program that the hooks start can be run, is this one, and is fast."""
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -9,7 +9,7 @@ from crabhook import __version__
 from crabhook.doctor.asking import NO_PLATFORM, ask
 from crabhook.doctor.entry import Entry
 from crabhook.doctor.facts import Case
-from crabhook.doctor.finding import Finding, Status
+from crabhook.doctor.finding import FAULT, OK, UNKNOWN, WARNING, Finding
 from crabhook.doctor.processes import ProgramError, Speed, measure, run
 from crabhook.install import program
 
@@ -32,28 +32,24 @@ def program_runs(case: Case) -> Iterator[Finding]:
             what = f"not started, since the project's settings name it: {entry.told}"
             means = "a project may name any program; look at it before you trust it"
             mend = case.looking_anyway()
-            yield Finding("hook.program", Status.WARNING, what, means, mend)
+            yield Finding("hook.program", WARNING, what, means, mend)
             continue
         try:
             version, path = _who(entry)
         except ProgramError as error:
             means = f"{case.title} cannot start the hook, and goes on without the operator"
-            yield Finding("hook.program", Status.FAULT, str(error), means, mend)
+            yield Finding("hook.program", FAULT, str(error), means, mend)
             continue
         what = f"crabhook {version} by {path}"
-        if not entry.is_of_this_installation:
-            yield Finding(
-                "hook.program",
-                Status.WARNING,
-                f"{what}, at {entry.stub or entry.interpreter}; this is {__version__} at "
-                f"{program.stub()}",
-                "the hooks are of another installation, which this one's upgrades do not reach",
-                mend,
-            )
-            continue
-        for trouble in program.misgivings(entry.interpreter):
-            yield Finding("hook.program", Status.WARNING, trouble, "the hook may be slow, or gone")
-        yield Finding("hook.program", Status.OK, what, figures={"version": version})
+        if entry.is_of_this_installation:
+            for trouble in program.misgivings(entry.interpreter):
+                yield Finding("hook.program", WARNING, trouble, "the hook may be slow, or gone")
+            yield Finding("hook.program", OK, what, figures={"version": version})
+        else:
+            what += f", at {entry.stub or entry.interpreter}"
+            what += f"; this is {__version__} at {program.stub()}"
+            means = "the hooks are of another installation, which this one's upgrades do not reach"
+            yield Finding("hook.program", WARNING, what, means, mend)
 
 
 def _who(entry: Entry) -> tuple[str, str]:
@@ -78,34 +74,26 @@ def fast(case: Case) -> Iterator[Finding]:
     for entry in [entry for entry in case.programs if case.may_start(entry)][:1]:
         try:
             _, python = _who(entry)
-            if not entry.stub:
-                python = program.interpreter()
-            with TemporaryDirectory(prefix="crabhook-doctor-") as folder:
-                speed, where = _timed(case, entry, python, Path(folder))
+            speed, where = _timed(case, entry, python if entry.stub else program.interpreter())
         except ProgramError as error:
             what = f"it cannot be measured: {error}"
-            yield Finding("hook.fast", Status.UNKNOWN, what, mend=case.reinstalling(entry))
-            continue
-        yield _judged(case, entry, speed, where)
+            yield Finding("hook.fast", UNKNOWN, what, mend=case.reinstalling(entry))
+        else:
+            yield _judged(case, entry, speed, where)
 
 
-def _timed(case: Case, entry: Entry, python: str, folder: Path) -> tuple[Speed, str]:
-    """Measure an entry's command against its server, or against nobody where none answers.
+def _timed(case: Case, entry: Entry, python: str) -> tuple[Speed, str]:
+    """Measure an entry's command against its server, or against nobody where no server answers.
 
-    The server refuses before there is an event: see `probe`.
+    The server refuses before there is an event: see `asking`.
     """
     there = case.may_ask(entry) and ask(entry.asking()).there
-    nobody = () if there else ("--server", f"unix:{folder}/nobody")
-    words = ("--platform", NO_PLATFORM, "--wait", "5", "--reconnect", "0", *nobody)
     rounds = _QUICK_ROUNDS if case.wish.quick else _ROUNDS
-    environment: Mapping[str, str] = os.environ
-    speed = measure(
-        (*entry.command, *words),
-        python,
-        environment,
-        case.wish.project,
-        rounds=rounds,
-    )
+    with TemporaryDirectory(prefix="crabhook-doctor-") as folder:
+        nobody = () if there else ("--server", f"unix:{folder}/nobody")
+        words = ("--platform", NO_PLATFORM, "--wait", "5", "--reconnect", "0", *nobody)
+        command = (*entry.command, *words)
+        speed = measure(command, python, os.environ, case.wish.project, rounds=rounds)
     return speed, "the server there" if there else "no server there"
 
 
@@ -121,16 +109,12 @@ def _judged(case: Case, entry: Entry, speed: Speed, where: str) -> Finding:
         "rounds": speed.rounds,
     }
     if speed.ratio <= GOAL:
-        return Finding("hook.fast", Status.OK, what, figures=figures)
-    mendable = not (case.is_as_installed(entry) and program.is_compiled())
-    tls = "TLS alone costs three starts of Python: a tunnel to the Unix socket has none of that; "
-    return Finding(
-        "hook.fast",
-        Status.WARNING,
-        what,
-        f"{case.title} waits that long at every event, dozens of times a turn",
-        # Written anew it would start in the same way, and TLS would cost as much.
-        case.reinstalling(entry) if mendable and not entry.options.tls_ca else "",
-        f"{tls if entry.options.tls_ca else ''}a busy machine measures badly: look again",
-        figures=figures,
-    )
+        return Finding("hook.fast", OK, what, figures=figures)
+    means = f"{case.title} waits that long at every event, dozens of times a turn"
+    mend, advice = case.reinstalling(entry), "a busy machine measures badly: look again"
+    if case.is_as_installed(entry) and program.is_compiled():
+        mend = ""  # written anew it would start in the same way
+    if entry.options.tls_ca:
+        tls = "TLS alone costs three starts of Python: a tunnel to the Unix socket has none of that"
+        mend, advice = "", f"{tls}; {advice}"
+    return Finding("hook.fast", WARNING, what, means, mend, advice, figures=figures)

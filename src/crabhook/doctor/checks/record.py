@@ -4,14 +4,14 @@ import os
 import shlex
 import shutil
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 
 from crabhook import config
 from crabhook.doctor import commands
 from crabhook.doctor.facts import Machine
-from crabhook.doctor.finding import Finding, Status
+from crabhook.doctor.finding import FAULT, OK, WARNING, Finding
 from crabhook.store.interface import Query, StoreError
 from crabhook.store.opening import open_history
 from crabhook.store.verify import Verified, verify
@@ -25,57 +25,47 @@ LAST, QUICK_LAST = 50_000, 1_000  # records that are verified of a longer record
 def writable(_: Machine) -> Iterator[Finding]:
     """Whether the server can write its record, and nobody else can read it."""
     folder = config.state_folder()
-    if not os.path.lexists(folder):
-        yield from _can_begin(folder)
+    if os.path.lexists(folder):
+        fine = Finding("record.writable", OK, f"{folder} is yours alone, and can be written")
+        yield from list(_unwritable(folder)) or [fine]
         return
-    found = list(_unwritable(folder))
-    yield from found
-    if not found:
-        yield Finding("record.writable", Status.OK, f"{folder} is yours alone, and can be written")
-
-
-def _can_begin(folder: Path) -> Iterator[Finding]:
-    """Whether the folder that is not there yet can be made."""
     there = next(parent for parent in folder.parents if os.path.lexists(parent))
     if there.is_dir() and os.access(there, os.W_OK | os.X_OK):
-        yield Finding("record.writable", Status.OK, f"no {folder} yet: `crabhook serve` makes it")
-        return
-    what = f"{folder} cannot be made: {there} may not be written"
-    yield Finding("record.writable", Status.FAULT, what, _UNRECORDED)
+        yield Finding("record.writable", OK, f"no {folder} yet: `crabhook serve` makes it")
+    else:
+        yield _unrecorded(f"{folder} cannot be made: {there} may not be written")
 
 
 _UNRECORDED = "what is asked and decided is not recorded"
 
 
+def _unrecorded(what: str, mend: str = "") -> Finding:
+    return Finding("record.writable", FAULT, what, _UNRECORDED, mend)
+
+
 def _unwritable(folder: Path) -> Iterator[Finding]:
-    id_ = "record.writable"
     if not folder.is_dir():
-        mend = shlex.join(["mv", str(folder), f"{folder}.moved-away"])
-        yield Finding(id_, Status.FAULT, f"{folder} is no folder", _UNRECORDED, mend)
+        yield _unrecorded(f"{folder} is no folder", commands.move_away(folder))
         return
     about = folder.stat()
     if about.st_uid != os.geteuid():
-        what = f"{folder} is of another user (number {about.st_uid})"
         mend = shlex.join(["sudo", "chown", "-R", str(os.geteuid()), str(folder)])
-        yield Finding(id_, Status.FAULT, what, _UNRECORDED, mend)
+        yield _unrecorded(f"{folder} is of another user (number {about.st_uid})", mend)
         return
     for path in (folder / name for name in _FILES if os.path.lexists(folder / name)):
         if not path.is_file():
-            mend = shlex.join(["mv", str(path), f"{path}.moved-away"])
-            yield Finding(id_, Status.FAULT, f"{path} is no file", _UNRECORDED, mend)
+            yield _unrecorded(f"{path} is no file", commands.move_away(path))
         elif not path.stat().st_mode & stat.S_IWUSR:
-            mend = commands.chmod("600", path)
-            yield Finding(id_, Status.FAULT, f"{path} may not be written", _UNRECORDED, mend)
+            yield _unrecorded(f"{path} may not be written", commands.chmod("600", path))
     if not os.access(folder, os.W_OK):  # as on a disk that is mounted to be read
-        yield Finding(id_, Status.FAULT, f"{folder} may not be written", _UNRECORDED)
+        yield _unrecorded(f"{folder} may not be written")
     mode = stat.S_IMODE(about.st_mode)
+    what, mend = f"{folder} has the mode {mode:o}", commands.chmod("700", folder)
     if mode & 0o700 != 0o700:
-        mend = commands.chmod("700", folder)
-        yield Finding(id_, Status.FAULT, f"{folder} has the mode {mode:o}", _UNRECORDED, mend)
+        yield _unrecorded(what, mend)
     elif mode & 0o077:
         means = "other users may see what agents asked, and what you decided"
-        mend = commands.chmod("700", folder)
-        yield Finding(id_, Status.WARNING, f"{folder} has the mode {mode:o}", means, mend)
+        yield Finding("record.writable", WARNING, what, means, mend)
 
 
 def room(_: Machine) -> Iterator[Finding]:
@@ -85,53 +75,46 @@ def room(_: Machine) -> Iterator[Finding]:
     free = shutil.disk_usage(there).free
     what = f"{free / 1e6:.0f} MB are free where {folder} is"
     figures = {"free_bytes": free}
-    if free >= WANTED:
-        yield Finding("record.room", Status.OK, what, figures=figures)
-        return
-    status = Status.FAULT if free < NEEDED else Status.WARNING
-    means = _UNRECORDED if free < NEEDED else "soon nothing can be recorded any more"
     advice = "make room, or keep less of the record: `[record] keep_megabytes` in settings.toml"
-    yield Finding("record.room", status, what, means, advice=advice, figures=figures)
+    if free >= WANTED:
+        yield Finding("record.room", OK, what, figures=figures)
+    elif free >= NEEDED:
+        means = "soon nothing can be recorded any more"
+        yield Finding("record.room", WARNING, what, means, advice=advice, figures=figures)
+    else:
+        yield Finding("record.room", FAULT, what, _UNRECORDED, advice=advice, figures=figures)
 
 
 def whole(machine: Machine) -> Iterator[Finding]:
     """Whether the record is what was written: its chain, and the head kept apart."""
     folder = config.state_folder()
     if not (folder / "record.db").exists() and not (folder / "record.head").exists():
-        yield Finding("record.whole", Status.OK, "no record yet: `crabhook serve` begins one")
+        yield Finding("record.whole", OK, "no record yet: `crabhook serve` begins one")
         return
     try:
         found, of = _verified(folder, quick=machine.wish.quick)
     except StoreError as error:
-        what, means = f"the record cannot be read: {error}", _NOT_PROVEN
-        yield Finding("record.whole", Status.FAULT, what, means, _aside(folder), _EVIDENCE)
+        yield _unproven(folder, f"the record cannot be read: {error}", {})
         return
     figures = {"verified": found.records, "records": of}
-    read = "all" if found.records >= of else f"the last {found.records} of"
     if found.sound:
+        read = "all" if found.records >= of else f"the last {found.records} of"
         what = f"{read} {of} records are as they were written" if of else "nothing is recorded yet"
         advice = "" if found.records >= of else "`crabhook audit verify` verifies all of them"
-        yield Finding("record.whole", Status.OK, what, advice=advice, figures=figures)
+        yield Finding("record.whole", OK, what, advice=advice, figures=figures)
         return
-    first = found.faults[0]
-    more = len(found.faults) + found.untold - 1
-    what = f"record {first.seq}: {first.what}" + (f", and {more} faults more" if more else "")
-    yield Finding(
-        "record.whole",
-        Status.FAULT,
-        what,
-        _NOT_PROVEN,
-        _aside(folder),
-        _EVIDENCE,
-        figures=figures,
+    first, more = found.faults[0], len(found.faults) + found.untold - 1
+    rest = f", and {more} faults more" if more else ""
+    yield _unproven(folder, f"record {first.seq}: {first.what}{rest}", figures)
+
+
+def _unproven(folder: Path, what: str, figures: Mapping[str, int]) -> Finding:
+    means = "nobody can prove from it any more what was decided"
+    advice = (
+        "`crabhook audit verify` shows every fault; end the server first, and keep what is moved "
+        "aside: it is evidence, and cannot be mended.  The next server begins a new record"
     )
-
-
-_NOT_PROVEN = "nobody can prove from it any more what was decided"
-_EVIDENCE = (
-    "`crabhook audit verify` shows every fault; end the server first, and keep what is moved "
-    "aside: it is evidence, and cannot be mended.  The next server begins a new record"
-)
+    return Finding("record.whole", FAULT, what, means, _aside(folder), advice, figures=figures)
 
 
 def _verified(folder: Path, *, quick: bool) -> tuple[Verified, int]:

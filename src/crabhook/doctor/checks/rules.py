@@ -6,7 +6,7 @@ from pathlib import Path
 from crabhook import config
 from crabhook.doctor import commands
 from crabhook.doctor.facts import Machine
-from crabhook.doctor.finding import Finding, Status
+from crabhook.doctor.finding import FAULT, OK, WARNING, Finding
 from crabhook.model.errors import CrabhookError
 from crabhook.policy.rule import RuleSet, Trust
 from crabhook.rulebook.files import PROJECT_FILE, RuleFiles, Trusted
@@ -34,11 +34,11 @@ def _counted(
     except CrabhookError as error:
         means = "a server that runs keeps the rules from before; one that begins now has none"
         mend = commands.edit(path, str(error))
-        yield Finding(id_, Status.FAULT, str(error), means, mend)
+        yield Finding(id_, FAULT, str(error), means, mend)
         return
     number = len(found.rules if isinstance(found, RuleSet) else found)
     what = f"{path} can be read: {number}" if path.exists() else f"no {path}: {none}"
-    yield Finding(id_, Status.OK, what, figures={"number": number})
+    yield Finding(id_, OK, what, figures={"number": number})
 
 
 def project_rules(machine: Machine) -> Iterator[Finding]:
@@ -53,20 +53,16 @@ def project_rules(machine: Machine) -> Iterator[Finding]:
     except CrabhookError as error:
         means = "none of the project's rules counts; your own hold"
         mend = commands.edit(path, str(error))
-        yield Finding("rules.project", Status.FAULT, str(error), means, mend)
+        yield Finding("rules.project", FAULT, str(error), means, mend)
         return
     if found.trust is Trust.NONE and before:
-        yield Finding(
-            "rules.project",
-            Status.WARNING,
-            f"{path} has changed since you trusted it",
-            "nothing in it counts any more, what it denied neither",
-            trust,
-            "it shows what would count, and asks",
-        )
+        what = f"{path} has changed since you trusted it"
+        means = "nothing in it counts any more, what it denied neither"
+        advice = "it shows what would count, and asks"
+        yield Finding("rules.project", WARNING, what, means, trust, advice)
         return
     what = f"{path}: {_TRUST[found.trust].format(trust)}"
-    yield Finding("rules.project", Status.OK, what, figures={"trust": str(found.trust)})
+    yield Finding("rules.project", OK, what, figures={"trust": str(found.trust)})
 
 
 def _files() -> RuleFiles:

@@ -1,17 +1,17 @@
 """Whether the server answers the hooks, those that are sent too, and is its owner's alone."""
 
 import os
-import shlex
 import stat
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 from crabhook import config
 from crabhook.doctor import commands
-from crabhook.doctor.asking import Answer, Heard, Knock, ask, knock
+from crabhook.doctor.asking import Answer, Knock, ask, knock
 from crabhook.doctor.entry import Entry
 from crabhook.doctor.facts import Case
-from crabhook.doctor.finding import Finding, Status
+from crabhook.doctor.finding import FAULT, OK, WARNING, Finding
 from crabhook.hook import Options
 from crabhook.hook.fallback import remedy_of
 from crabhook.model.document import parse
@@ -31,35 +31,31 @@ def answers(case: Case) -> Iterator[Finding]:
             what = f"{server} was not asked, since the project's settings name it"
             means = "a project may name any server, and it would be shown the token"
             mend = case.looking_anyway()
-            yield Finding("server.answers", Status.WARNING, what, means, mend)
+            yield Finding("server.answers", WARNING, what, means, mend)
             continue
         answer = ask(entry.asking())
         if not answer.there:
             yield _silent(case, entry, answer)
         elif case.agent.name not in answer.platforms:
-            yield Finding(
-                "server.answers",
-                Status.FAULT,
-                f"{server} answers, and knows {', '.join(answer.platforms)} alone",
-                f"it turns away whatever {case.title} asks: an older crabhook runs there",
-                advice="end that server, and start one of this version: crabhook serve",
-            )
+            what = f"{server} answers, and knows {', '.join(answer.platforms)} alone"
+            means = f"it turns away whatever {case.title} asks: an older crabhook runs there"
+            advice = "end that server, and start one of this version: crabhook serve"
+            yield Finding("server.answers", FAULT, what, means, advice=advice)
         else:
-            yield Finding(
-                "server.answers",
-                Status.OK,
-                f"{server} answers in {1000 * answer.seconds:.0f} ms",
-                figures={"answer_ms": round(1000 * answer.seconds, 2)},
-            )
+            took = 1000 * answer.seconds
+            what, figures = f"{server} answers in {took:.0f} ms", {"answer_ms": round(took, 2)}
+            yield Finding("server.answers", OK, what, figures=figures)
+
+
+def _unasked(case: Case, *, closed: bool) -> str:
+    """Return what it means that no server answers; `closed`: the hook then denies."""
+    if closed:
+        return "every call that the operator should decide is denied"
+    return f"the operator is not asked: {case.title} goes by its own rules alone"
 
 
 def _silent(case: Case, entry: Entry, answer: Answer) -> Finding:
-    closed = entry.given("--when-unreachable") == "deny"
-    means = (
-        "every call that the operator should decide is denied"
-        if closed
-        else f"the operator is not asked: {case.title} goes by its own rules alone"
-    )
+    means = _unasked(case, closed=entry.given("--when-unreachable") == "deny")
     mend, advice = _serve(case, entry), ""
     if answer.no_token:
         token = config.token_file()
@@ -80,7 +76,7 @@ def _silent(case: Case, entry: Entry, answer: Answer) -> Finding:
         advice = f"your settings have the server listen on {elsewhere}, where one answers"
     elif not mend:
         advice = remedy_of(answer.words)
-    return Finding("server.answers", Status.FAULT, answer.words, means, mend, advice)
+    return Finding("server.answers", FAULT, answer.words, means, mend, advice)
 
 
 def _of_its_options(case: Case, entry: Entry) -> tuple[str, str]:
@@ -114,24 +110,21 @@ def _serve(case: Case, entry: Entry) -> str:
     One server takes in hooks both ways, so it opens the door for those that are sent as well.
     """
     server = entry.options.server
-    if server != str(default_address()) and not server.startswith("unix:"):
-        return ""
     listen = () if server == str(default_address()) else ("--listen", server)
+    if listen and not server.startswith("unix:"):
+        return ""
     sent = (opened_at(door.url) for door in case.doors if case.may_send(door))
     return commands.crabhook("serve", *listen, *next(filter(None, sent), ()))
 
 
 def _elsewhere(entry: Entry) -> str:
     """Return another address of the owner's settings at which a server answers, if one does."""
-    try:
-        listens = config.load().listen
-    except CrabhookError:
-        return ""
-    for address in listens:
-        options = Options()
-        options.server = address
-        if address != entry.options.server and address.startswith("unix:") and ask(options).there:
-            return address
+    with suppress(CrabhookError):
+        for address in config.load().listen:
+            options, other = Options(), address != entry.options.server
+            options.server = address
+            if other and address.startswith("unix:") and ask(options).there:
+                return address
     return ""
 
 
@@ -141,10 +134,8 @@ def private_socket(case: Case) -> Iterator[Finding]:
         if not entry.options.server.startswith("unix:") or entry.options.tls_ca:
             continue
         path = Path(entry.options.server.removeprefix("unix:"))
-        found = list(_open_to_others(case, entry, path))
-        yield from found
-        if not found and path.exists():
-            yield Finding("server.socket", Status.OK, f"{path} and its folder are yours alone")
+        fine = [Finding("server.socket", OK, f"{path} and its folder are yours alone")]
+        yield from list(_open_to_others(case, entry, path)) or (fine if path.exists() else ())
 
 
 def _open_to_others(case: Case, entry: Entry, path: Path) -> Iterator[Finding]:
@@ -153,51 +144,46 @@ def _open_to_others(case: Case, entry: Entry, path: Path) -> Iterator[Finding]:
         folder, socket = path.parent.lstat(), path.lstat()
     except OSError:
         return  # nobody listens there, which is a finding of its own
+    elsewhere = case.reinstalling(entry, server=str(default_address()))
     if folder.st_mode & stat.S_ISVTX or folder.st_uid != os.getuid():
         what = f"{path.parent} is shared, or another user's"
-        mend = case.reinstalling(entry, server=str(default_address()))
-        yield Finding("server.socket", Status.FAULT, what, means, mend)
+        yield Finding("server.socket", FAULT, what, means, elsewhere)
     elif folder.st_mode & 0o022:
         what = f"{path.parent} has the mode {stat.S_IMODE(folder.st_mode):o}"
-        mend = commands.chmod("700", path.parent)
-        yield Finding("server.socket", Status.FAULT, what, means, mend)
+        yield Finding("server.socket", FAULT, what, means, commands.chmod("700", path.parent))
     if not stat.S_ISSOCK(socket.st_mode):
-        what = f"{path} is no socket"
-        mend = shlex.join(["mv", str(path), f"{path}.moved-away"])
-        yield Finding("server.socket", Status.FAULT, what, "no server can listen there", mend)
+        what, means = f"{path} is no socket", "no server can listen there"
+        yield Finding("server.socket", FAULT, what, means, commands.move_away(path))
     elif socket.st_uid != os.getuid():
         what = f"{path} is of another user (number {socket.st_uid})"
-        mend = case.reinstalling(entry, server=str(default_address()))
-        yield Finding("server.socket", Status.FAULT, what, means, mend)
+        yield Finding("server.socket", FAULT, what, means, elsewhere)
     elif socket.st_mode & 0o077:
         what = f"{path} has the mode {stat.S_IMODE(socket.st_mode):o}"
         reachable = folder.st_mode & 0o011
-        status = Status.FAULT if reachable else Status.WARNING
+        status = FAULT if reachable else WARNING
         means = "other users can ask the operator" if reachable else "its folder alone guards it"
         yield Finding("server.socket", status, what, means, commands.chmod("600", path))
 
 
 def private_token(case: Case) -> Iterator[Finding]:
     """Whether the token that goes to a server over TCP is there, and its owner's alone."""
-    for name in dict.fromkeys(entry.given("--token-file") for entry in case.servers):
-        if not name:
-            continue
-        path = Path(name)
-        try:
-            mode = stat.S_IMODE(path.stat().st_mode)
-        except OSError as error:
-            means = "without the token the server turns every hook away"
-            what = f"{path} cannot be read: {error.strerror}"
-            advice = "copy the server's token there, with the mode 0600"
-            yield Finding("server.token", Status.FAULT, what, means, advice=advice)
-            continue
-        if mode & 0o077:
-            what = f"{path} has the mode {mode:o}: others can read or write it"
-            means = "the hook refuses it and asks nobody; who has the token can ask the operator"
-            mend = commands.chmod("600", path)
-            yield Finding("server.token", Status.FAULT, what, means, mend)
-        else:
-            yield Finding("server.token", Status.OK, f"{path} is yours alone")
+    names = dict.fromkeys(entry.given("--token-file") for entry in case.servers)
+    yield from (_token(Path(name)) for name in names if name)
+
+
+def _token(path: Path) -> Finding:
+    try:
+        mode = stat.S_IMODE(path.stat().st_mode)
+    except OSError as error:
+        what = f"{path} cannot be read: {error.strerror}"
+        means = "without the token the server turns every hook away"
+        advice = "copy the server's token there, with the mode 0600"
+        return Finding("server.token", FAULT, what, means, advice=advice)
+    if not mode & 0o077:
+        return Finding("server.token", OK, f"{path} is yours alone")
+    what = f"{path} has the mode {mode:o}: others can read or write it"
+    means = "the hook refuses it and asks nobody; who has the token can ask the operator"
+    return Finding("server.token", FAULT, what, means, commands.chmod("600", path))
 
 
 def takes(case: Case) -> Iterator[Finding]:
@@ -206,48 +192,39 @@ def takes(case: Case) -> Iterator[Finding]:
         if not case.may_send(entry):
             what = f"{entry.url} was not asked, since the project's settings name it"
             means = "a project may name any server, and it would be shown the token"
-            yield Finding(_HTTP, Status.WARNING, what, means, case.looking_anyway())
+            yield Finding(_HTTP, WARNING, what, means, case.looking_anyway())
             continue
         shown = os.environ.get(TOKEN, "") or _in_settings(case, entry)
         if not shown:
-            yield Finding(
-                _HTTP,
-                Status.WARNING,
-                f"{TOKEN} is not set here, nor in the settings",
-                f"where {case.title} is started without it, every hook is refused",
-                export(str(config.token_file())),
-            )
-            shown = _own_token()
+            what = f"{TOKEN} is not set here, nor in the settings"
+            means = f"where {case.title} is started without it, every hook is refused"
+            yield Finding(_HTTP, WARNING, what, means, export(str(config.token_file())))
+            with suppress(OSError, UnicodeDecodeError):
+                token = read_own(config.token_file(), 8 << 10, links=True)
+                shown = token.decode("ascii").strip()
         yield _told(case, entry, shown)
 
 
 def _told(case: Case, entry: Entry, shown: str) -> Finding:
     heard = knock(entry.url, shown, os.environ.get("NODE_EXTRA_CA_CERTS", ""))
     if heard.knock is Knock.FITS:
-        return Finding(_HTTP, Status.OK, f"{entry.url}: {heard.knock.value}")
-    closed = entry.handler.get("onFailure") == "block"
-    means = (
-        "every call that the operator should decide is denied"
-        if closed
-        else f"the operator is not asked: {case.title} goes by its own rules alone"
-    )
+        return Finding(_HTTP, OK, f"{entry.url}: {heard.knock.value}")
     what = f"{entry.url}: {heard.knock.value}: {heard.words}"
-    mend = ""
+    means = _unasked(case, closed=entry.handler.get("onFailure") == "block")
+    mend = advice = ""
     if heard.knock is Knock.NO_TOKEN:
         mend = export(str(config.token_file()))
-    elif heard.knock is Knock.NOBODY:
-        mend = _serve_http(entry.url)
-    return Finding(_HTTP, Status.FAULT, what, means, mend, _advice(heard))
-
-
-def _advice(heard: Heard) -> str:
-    if heard.knock is Knock.FOREIGN:
-        return "another program has that port"
-    if "CERTIFICATE_VERIFY_FAILED" in heard.words:
-        return "NODE_EXTRA_CA_CERTS has to name the CA's file, here and where the agent is started"
-    if heard.knock is Knock.NOBODY:
-        return "end a server first that runs already, and was begun without --http"
-    return ""
+    elif heard.knock is Knock.FOREIGN:
+        advice = "another program has that port"
+    else:
+        words = opened_at(entry.url)
+        mend = commands.crabhook("serve", *words) if words else ""
+        advice = "end a server first that runs already, and was begun without --http"
+    if "CERTIFICATE_VERIFY_FAILED" in heard.words and heard.knock is not Knock.FOREIGN:
+        advice = (
+            "NODE_EXTRA_CA_CERTS has to name the CA's file, here and where the agent is started"
+        )
+    return Finding(_HTTP, FAULT, what, means, mend, advice)
 
 
 def _in_settings(case: Case, entry: Entry) -> str:
@@ -260,13 +237,6 @@ def _in_settings(case: Case, entry: Entry) -> str:
     return ""
 
 
-def _own_token() -> str:
-    try:
-        return read_own(config.token_file(), 8 << 10, links=True).decode("ascii").strip()
-    except (OSError, UnicodeDecodeError):
-        return ""
-
-
 def opened_at(url: str) -> tuple[str, ...]:
     """Return the options of `crabhook serve` that open the door at `url`, if none is to choose."""
     try:
@@ -274,9 +244,3 @@ def opened_at(url: str) -> tuple[str, ...]:
     except ValueError:  # which somebody else has written there
         return ()
     return () if "FILE" in words else words
-
-
-def _serve_http(url: str) -> str:
-    """Return the command that begins a server where the hooks are sent, if it can be here."""
-    words = opened_at(url)
-    return commands.crabhook("serve", *words) if words else ""

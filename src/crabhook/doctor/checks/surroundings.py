@@ -3,11 +3,12 @@
 import os
 import stat
 from collections.abc import Iterator
+from contextlib import suppress
 
 from crabhook import config
 from crabhook.doctor import commands
 from crabhook.doctor.facts import Machine
-from crabhook.doctor.finding import Finding, Status
+from crabhook.doctor.finding import FAULT, OK, WARNING, Finding
 from crabhook.model.errors import CrabhookError
 
 
@@ -19,10 +20,10 @@ def settings(_: Machine) -> Iterator[Finding]:
     except CrabhookError as error:
         means = "`crabhook serve` does not start with them, so agents ask nobody"
         mend = commands.edit(path, str(error))
-        yield Finding("settings.crabhook", Status.FAULT, str(error), means, mend)
+        yield Finding("settings.crabhook", FAULT, str(error), means, mend)
         return
     what = f"{path} can be read" if path.exists() else f"no {path}: all is as it comes"
-    yield Finding("settings.crabhook", Status.OK, what)
+    yield Finding("settings.crabhook", OK, what)
 
 
 def rules(machine: Machine) -> Iterator[Finding]:
@@ -34,7 +35,7 @@ def rules(machine: Machine) -> Iterator[Finding]:
             raise
         what = f"not looked at: the hook alone is installed here ({error.name} is missing)"
         means = "rules count where `crabhook serve` runs"
-        yield Finding("rules.own", Status.OK, what, means)
+        yield Finding("rules.own", OK, what, means)
         return
     yield from ruled.rules(machine)
     yield from ruled.project_rules(machine)
@@ -43,29 +44,22 @@ def rules(machine: Machine) -> Iterator[Finding]:
 def no_root(_: Machine) -> Iterator[Finding]:
     """Whether the system's own bounds hold for us, as they do not for root."""
     if os.geteuid():
-        yield Finding("user.root", Status.OK, f"you are user {os.geteuid()}, not root")
-        return
-    means = "what an agent does here nothing else stops: the operator's word is the one gate"
-    advice = "let agents, and crabhook, run as a user of their own"
-    yield Finding("user.root", Status.WARNING, "you are root", means, advice=advice)
+        yield Finding("user.root", OK, f"you are user {os.geteuid()}, not root")
+    else:
+        means = "what an agent does here nothing else stops: the operator's word is the one gate"
+        advice = "let agents, and crabhook, run as a user of their own"
+        yield Finding("user.root", WARNING, "you are root", means, advice=advice)
 
 
 def own(machine: Machine) -> Iterator[Finding]:
     """Whether anybody else may write what decides for the owner."""
-    found = False
+    means = "any of them could change what decides for you, or switch it off"
+    found = []
     for place in machine.guarded:
-        try:
+        with suppress(OSError):
             mode = place.stat().st_mode
-        except OSError:
-            continue
-        if mode & stat.S_IWOTH and not mode & stat.S_ISVTX:
-            found = True
-            yield Finding(
-                "files.own",
-                Status.FAULT,
-                f"every user may write {place} (mode {stat.S_IMODE(mode):o})",
-                "any of them could change what decides for you, or switch it off",
-                commands.chmod("o-w", place),
-            )
-    if not found:
-        yield Finding("files.own", Status.OK, "no other user may write what decides for you")
+            if mode & stat.S_IWOTH and not mode & stat.S_ISVTX:
+                what = f"every user may write {place} (mode {stat.S_IMODE(mode):o})"
+                mend = commands.chmod("o-w", place)
+                found.append(Finding("files.own", FAULT, what, means, mend))
+    yield from found or [Finding("files.own", OK, "no other user may write what decides for you")]
