@@ -7,6 +7,7 @@ choice.  What arrives never moves the selection, the box, the editor or the
 form.
 """
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import singledispatchmethod
 
@@ -16,7 +17,7 @@ from crabhook.model.choices import Beside, Choices
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.errors import CrabhookError
 from crabhook.ui.full import effects as do
-from crabhook.ui.full.dialogs.edit import OpenEdit
+from crabhook.ui.full.dialogs.edit import Edit
 from crabhook.ui.full.dialogs.prompts import AskLine, Menu, MenuFilled, Proposal
 from crabhook.ui.full.effects import EditOutside, Effect, Effects
 from crabhook.ui.full.filters import KeyContext, Mode
@@ -91,7 +92,7 @@ class Controller:
         """Return when the next thing happens by itself, or None."""
         screen, now = self._screen, self._screen.desk.now()
         card = screen.card
-        if self._waiting_menu() or (card is not None and not screen.work.surroundings.read(card)):
+        if self._filling() or (card is not None and not screen.work.surroundings.read(card)):
             return now + READ_WITHIN
         due = (screen.answers.due, screen.arming.due, screen.watch.due)
         return min((at for at in due if at is not None and at > now), default=None)
@@ -107,7 +108,7 @@ class Controller:
         found = key_for(key, context)
         if found is not None:
             if self._may(found.guard):
-                self.perform(found.do(screen, key))
+                self.perform(found.do(screen, key) or ())
         elif (field := screen.focus.field) is not None:
             field.press(" " if key == "space" else key)
         elif screen.selection.ended and screen.card and self._would_decide(key, context):
@@ -220,8 +221,8 @@ class Controller:
         self._screen.focus.open_line(effect, self._screen.card)
 
     @_perform.register
-    def _open_edit(self, effect: OpenEdit) -> None:
-        self._screen.focus.open_edit(effect.edit)
+    def _open_edit(self, effect: Edit) -> None:
+        self._screen.focus.open_edit(effect)
 
     @_perform.register
     def _edit_outside(self, effect: EditOutside) -> None:
@@ -240,16 +241,14 @@ class Controller:
     def _menu_filled(self, effect: MenuFilled) -> None:
         self._screen.focus.fill_menu(effect.menu)
 
-    def _waiting_menu(self) -> Menu | None:
-        """Return the list in view, if it is still to be filled."""
+    def _filling(self) -> Callable[[], Effects] | None:
+        """Return what fills the list in view, if it is still to be filled."""
         focus = self._screen.focus
-        waits = focus.mode is Mode.MENU and focus.menu is not None and focus.menu.fill is not None
-        return focus.menu if waits else None
+        return focus.menu.fill if focus.mode is Mode.MENU and focus.menu else None
 
     def _fill_menu(self) -> None:
-        menu = self._waiting_menu()
-        if menu is not None and menu.fill is not None:
-            self.perform(menu.fill())
+        if fill := self._filling():
+            self.perform(fill())
 
     @_perform.register
     def _quit(self, _: do.Quit) -> None:

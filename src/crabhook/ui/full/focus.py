@@ -5,7 +5,7 @@ from crabhook.ui.full.dialogs.edit import Edit
 from crabhook.ui.full.dialogs.prompts import AskLine, Menu, Proposal, Purpose, Typing
 from crabhook.ui.full.effects import EditOutside, Effects, Say
 from crabhook.ui.full.filters import Mode
-from crabhook.ui.full.text_input import History, LineInput, TextInput
+from crabhook.ui.full.text_input import LineInput, TextInput
 
 
 class Focus:
@@ -22,7 +22,7 @@ class Focus:
         self.menu: Menu | None = None
         self.proposal: Proposal | None = None
         self._came_from = Mode.QUEUE
-        self._histories = {purpose: History() for purpose in Purpose}
+        self._histories: dict[Purpose, list[str]] = {purpose: [] for purpose in Purpose}
 
     def __repr__(self) -> str:
         return f"<Focus {self.mode}>"
@@ -91,7 +91,7 @@ class Focus:
 
     # What keys do.
 
-    def back(self) -> Effects:
+    def back(self) -> None:
         """Go back to where the operator came from."""
         if self.mode in (Mode.HELP, Mode.MENU):
             self.come_back()
@@ -99,7 +99,6 @@ class Focus:
             self.mode = self.proposal.back
         else:
             self.mode = Mode.FORM if self.mode is Mode.REVIEW else Mode.QUEUE
-        return ()
 
     def confirm(self) -> Effects:
         """Do what was proposed."""
@@ -109,19 +108,19 @@ class Focus:
 
     def pick(self, place: int | None = None) -> Effects:
         """Choose a row of the list, or the one stood on; one that is not there changes nothing."""
-        menu = self.menu
-        place = menu.cursor if menu is not None and place is None else place
-        if menu is None or place is None or not 0 <= place < len(menu.choices):
+        if (menu := self.menu) is None:
+            return ()
+        place = menu.cursor if place is None else place
+        if not 0 <= place < len(menu.choices):
             return ()
         self.menu = None
         self.come_back()
         return menu.choices[place].does()
 
-    def turn(self) -> Effects:
+    def turn(self) -> None:
         """Change what the list lets the operator change about all its rows."""
         if self.menu is not None and self.menu.turn is not None:
             self.menu = self.menu.turn(self.menu.cursor)
-        return ()
 
     def enter_line(self, card: Card | None) -> Effects:
         """Do with the typed line what it was typed for; `card` is the selected one."""
@@ -135,30 +134,25 @@ class Focus:
             return (Say(f"#{number} had ended: nothing was sent; ↑ in a box finds the line"),)
         if typing.needs and not typing.box.text.strip():
             return (Say(typing.needs),)
-        return typing.then(self.leave_line())
+        self.leave_line()
+        return typing.then(typing.box.text.strip())
 
-    def leave_line(self) -> str:
-        """Close the box; return what was typed, which is kept among the earlier lines."""
+    def leave_line(self) -> None:
+        """Close the box; what was typed is kept among the earlier lines."""
         typing, self.typing = self.typing, None
         self.come_back()
-        return typing.box.leave().strip() if typing else ""
+        if typing is not None:
+            typing.box.leave()
 
-    def drop_line(self) -> Effects:
-        """Close the box without doing anything with what was typed."""
-        self.leave_line()
-        return ()
-
-    def recall(self, step: int) -> Effects:
+    def recall(self, step: int) -> None:
         """Show a line typed before (-1), or after that (+1)."""
         if self.typing is not None:
             self.typing.box.recall(step)
-        return ()
 
-    def leave_edit(self) -> Effects:
+    def leave_edit(self) -> None:
         """Leave the editor; its text is kept while the card lives."""
         self.edit = None
         self.come_back()
-        return ()
 
     def edit_outside(self) -> Effects:
         """Open the text in the box or the editor in the operator's own editor."""

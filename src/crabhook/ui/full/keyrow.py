@@ -29,7 +29,7 @@ _SHOWN = {
 
 
 class Guard(Enum):
-    """Filter a key is obeyed.  Every row names its own: there is no default.
+    """When a key is obeyed.  Every row names its own: there is no default.
 
     FREE: at once, since the key only moves, shows, marks or takes back.  ARMED:
     it does something to a card, or says yes to a page, so not before the card
@@ -45,7 +45,7 @@ class Guard(Enum):
 
 
 _Part = TypeVar("_Part")
-Handler: TypeAlias = Callable[[Screen, str], Effects]
+Handler: TypeAlias = Callable[[Screen, str], Effects | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,16 +131,18 @@ def by(do: Callable[[Screen, int], Effects], step: int) -> Handler:
     return lambda screen, _: do(screen, step)
 
 
-def at_card(do: Callable[[Screen, Card], Effects]) -> Handler:
+def at_card(do: Callable[[Screen, Card], Effects | None]) -> Handler:
     """Return the handler for the selected card that needs more of the screen."""
-    return lambda screen, _: do(screen, screen.card) if screen.card else ()
+    return lambda screen, _: do(screen, screen.card) if screen.card else None
 
 
-def _on(part: Callable[[Screen], _Part | None]) -> Callable[[Callable[[_Part], Effects]], Handler]:
+def _on(
+    part: Callable[[Screen], _Part | None],
+) -> Callable[[Callable[[_Part], Effects | None]], Handler]:
     """Return how to make the handler for a part of the screen."""
 
-    def handler(do: Callable[[_Part], Effects]) -> Handler:
-        return lambda screen, _: () if (found := part(screen)) is None else do(found)
+    def handler(do: Callable[[_Part], Effects | None]) -> Handler:
+        return lambda screen, _: None if (found := part(screen)) is None else do(found)
 
     return handler
 

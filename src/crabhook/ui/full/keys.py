@@ -20,7 +20,7 @@ from crabhook.ui.full.dialogs import (
     question,
     suggestions,
 )
-from crabhook.ui.full.effects import Effects, Go, Quit, Scroll, TakeBack, Visit
+from crabhook.ui.full.effects import Effects, Extend, Go, Quit, Scroll, TakeBack, Visit
 from crabhook.ui.full.filters import KeyContext, Mode
 from crabhook.ui.full.keyrow import (
     Group,
@@ -62,8 +62,8 @@ _ALLOWS_MODE = when.can(Verdict.ALLOW, Beside.PERMISSIONS) & when.without_form
 FREE, ARMED, ALLOW, LINE = Guard
 
 
-def _back(screen: Screen, _: str) -> Effects:
-    return screen.focus.back()
+def _back(screen: Screen, _: str) -> None:
+    screen.focus.back()
 
 
 def _allow(screen: Screen, _: str) -> Effects:
@@ -74,39 +74,12 @@ def _enter_line(screen: Screen, _: str) -> Effects:
     return screen.focus.enter_line(screen.card)
 
 
-def _choose_number(screen: Screen, key: str) -> Effects:
-    return question.choose_number(screen.form, key) if screen.form else ()
-
-
-def _fill_in(screen: Screen, _: str) -> Effects:
-    card, form = screen.card, screen.filling
-    return mcp_form.enter(card, form) if card and form else ()
-
-
-def _fill_number(screen: Screen, key: str) -> Effects:
-    return mcp_form.choose(screen.filling, int(key)) if screen.filling else ()
-
-
-def _send_notes(screen: Screen, _: str) -> Effects:
-    card, notes = screen.card, screen.plan
-    return plan.send(card, notes) if card and notes else ()
-
-
 def _marked(verdict: Verdict) -> Handler:
     return lambda screen, _: bulk.decide_marked(screen.marks, Decision(verdict), screen.focus.mode)
 
 
 def _edit(screen: Screen, _: str) -> Effects:
     return edit.open_editor(screen.card, screen.work.edits) if screen.card else ()
-
-
-def _compare(screen: Screen, _: str) -> Effects:
-    opened = screen.focus.edit
-    return edit.compare(opened, screen.work.edits, screen.desk) if opened else ()
-
-
-def _go_away(screen: Screen, _: str) -> Effects:
-    return orders.go_away(screen.desk, lambda: len(screen.selection.waiting()))
 
 
 # In the order of the help line, the most needed first.
@@ -135,7 +108,8 @@ TABLE: tuple[Group, ...] = (
          FREE, on_form(question.next_question)),
     ),
     group("answering questions", when.answering,
-        (_DIGITS, "choose", "choose that option, or take it back", ARMED, _choose_number),
+        (_DIGITS, "choose", "choose that option, or take it back",
+         ARMED, lambda s, key: question.choose_number(s.form, key) if s.form else None),
         ("o", "own words", "answer the question in your own words",
          ARMED, on_form(question.own_words)),
         ("t", "note", "put a note to the model beside the answer", ARMED, on_form(question.remark)),
@@ -143,14 +117,16 @@ TABLE: tuple[Group, ...] = (
          FREE, does(Go(Mode.REVIEW))),
     ),
     group("in a form of an MCP server", when.filling,
-        ("enter", "fill in", "choose or type, and go on to the next field", ARMED, _fill_in),
+        ("enter", "fill in", "choose or type, and go on to the next field",
+         ARMED, at_card(lambda s, card: mcp_form.enter(card, s.filling) if s.filling else None)),
         ("a", "accept…", "see exactly what would be sent, then accept",
          ARMED, at_card(lambda s, card: mcp_form.accept(card, s.filling))),
         ("d", "decline", "send the form back, refused", ARMED, gives(Verdict.DECLINE)),
         ("c", "cancel", "close the form without an answer", ARMED, gives(Verdict.CANCEL)),
         ("space", "choose", "choose the marked row, or take the choice back",
          ARMED, on_filling(mcp_form.choose)),
-        (_DIGITS, "", "choose that one of the field's choices", ARMED, _fill_number),
+        (_DIGITS, "", "choose that one of the field's choices",
+         ARMED, lambda s, key: mcp_form.choose(s.filling, int(key)) if s.filling else None),
         ("backspace delete", "clear", "give nothing for the field",
          ARMED, on_filling(mcp_form.clear)),
         ("p", "pass", "no opinion: the agent shows the form itself", ARMED, gives(Verdict.PASS)),
@@ -159,9 +135,10 @@ TABLE: tuple[Group, ...] = (
         ("c enter", "note…", "note on the marked line what to change there",
          ARMED, on_plan(plan.note)),
         ("s", "deny with the notes…",
-         "see the denial that the notes make, then send it", FREE, _send_notes),
+         "see the denial that the notes make, then send it",
+         FREE, at_card(lambda s, card: plan.send(card, s.plan) if s.plan else None)),
         ("backspace delete", "take note back", "take the note on the line back",
-         FREE, on_plan(plan.unnote)),
+         FREE, on_plan(lambda notes: notes.write(""))),
     ),
     group("many at once: while requests are marked, these decide the marked ones alone",
         when.with_marks,
@@ -174,7 +151,7 @@ TABLE: tuple[Group, ...] = (
         ("p", "pass", "no opinion on all that are marked", FREE, _marked(Verdict.PASS)),
     ),
     group("", when.with_marks & when.at(Mode.QUEUE), ("escape", "unmark", "unmark all",
-         FREE, lambda s, _: bulk.unmark_all(s.marks))),
+         FREE, lambda s, _: s.marks.clear())),
     first_group(
         "deciding, as far as the request's event can be told",
         (_PLAIN_ALLOW, "a", "allow",
@@ -192,9 +169,9 @@ TABLE: tuple[Group, ...] = (
         (_DENIED, "a", "leave it denied", "at a denial of the agent's own: leave it so",
          ALLOW, _allow),
         (_ALLOWS_CALL, "n", "allow+note",
-         "allow, and tell the model something", ARMED, lambda *_: decide.allow_with_note()),
+         "allow, and tell the model something", ARMED, does(decide.ALLOW_WITH_NOTE)),
         (when.can(Verdict.DENY), "d", "deny…", "deny; the model reads the reason you type",
-         ARMED, lambda *_: decide.deny(interrupt=False)),
+         ARMED, does(decide.DENY)),
         (_EDITABLE, "e", "edit…",
          "a call: change it, see the difference, and allow it so", ARMED, _edit),
         (_REPLACEABLE, "e", "change output…",
@@ -217,7 +194,7 @@ TABLE: tuple[Group, ...] = (
         (when.deciding, "p", "pass",
          "no opinion: the agent goes on as if crabhook were not there", ARMED, gives(Verdict.PASS)),
         (when.can(Verdict.DENY, Beside.INTERRUPT), "D", "deny, end turn…",
-         "deny, and end the agent's turn", ARMED, lambda *_: decide.deny(interrupt=True)),
+         "deny, and end the agent's turn", ARMED, does(decide.DENY_AND_END_TURN)),
         (_ALLOWS_MODE, "M", "allow+mode…",
          "allow, and set the agent's permission mode", ARMED, on_card(suggestions.offer_modes)),
         (when.can_carry(Beside.HALT), "x", "stop session…",
@@ -234,13 +211,13 @@ TABLE: tuple[Group, ...] = (
     ),
     group("its time", when.deciding,
         ("+ =", "wait longer", "let it wait ten minutes longer, if its agent does",
-         FREE, on_card(decide.extend)),
+         FREE, on_card(lambda card: (Extend(card, decide.LONGER),))),
         ("z", "snooze", "put it aside for five minutes, or back",
          ARMED, at_card(lambda s, card: decide.snooze(card, s.desk.now()))),
     ),
     group("marking", when.markable,
         ("space", "mark", "mark it, or unmark it, to decide many at once",
-         FREE, at_card(lambda s, card: bulk.mark(card, s.marks))),
+         FREE, at_card(lambda s, card: s.marks.turn(card))),
         ("*", "mark alike",
          "mark all that ask the very same; again: all of the session",
          FREE, at_card(lambda s, card: bulk.mark_alike(card, s.selection.waiting(), s.marks))),
@@ -253,12 +230,13 @@ TABLE: tuple[Group, ...] = (
     group("", when.at(Mode.BOX),
         ("escape", "leave",
          "send nothing; the line is kept among the earlier ones",
-         FREE, lambda s, _: s.focus.drop_line()),
+         FREE, lambda s, _: s.focus.leave_line()),
         ("up", "earlier lines", "the line typed before", FREE, lambda s, _: s.focus.recall(-1)),
         ("down", "", "the line typed after", FREE, lambda s, _: s.focus.recall(+1)),
     ),
     group("in the editor", when.at(Mode.EDIT),
-        ("c-s c-d", "see the change", "see what would change; nothing is sent yet", FREE, _compare),
+        ("c-s c-d", "see the change", "see what would change; nothing is sent yet",
+         FREE, lambda s, _: edit.compare(s.focus.edit, s.work.edits, s.desk)),
         ("escape", "leave",
          "leave the editor; what you typed is kept for the next time",
          FREE, lambda s, _: s.focus.leave_edit()),
@@ -288,9 +266,9 @@ TABLE: tuple[Group, ...] = (
     ),
     group("between questions", when.at(Mode.FORM),
         ("left s-tab", "", "the question before",
-         FREE, on_form(lambda form: question.go_question(form, -1))),
+         FREE, on_form(lambda form: form.go(-1))),
         ("right tab", "", "the question after",
-         FREE, on_form(lambda form: question.go_question(form, +1))),
+         FREE, on_form(lambda form: form.go(+1))),
         ("escape", "queue", "back to the queue; the answers are kept", FREE, _back),
     ),
     group("between fields", when.at(Mode.FILL),
@@ -318,7 +296,8 @@ TABLE: tuple[Group, ...] = (
          FREE, lambda s, _: orders.offer_orders(s.card, s.desk)),
     ),
     group("", when.here, ("b", "away",
-     "be away, for a while or until b: nothing waits meanwhile", FREE, _go_away)),
+     "be away, for a while or until b: nothing waits meanwhile",
+         FREE, lambda s, _: orders.go_away(s.desk, lambda: len(s.selection.waiting())))),
     group("secrets", _SEEN, ("s", "",
      "show the secrets that are covered, or cover them again",
          FREE, lambda s, _: s.work.bare_or_cover(s.card))),

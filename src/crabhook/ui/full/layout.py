@@ -1,70 +1,25 @@
-"""The foot of the screen: what is being typed or was just said, what went by, the keys for now."""
+"""One picture of the screen: status, queue, what is looked at, and the foot.
+
+The foot is what is being typed or was just said, what went by, and the keys for now.
+"""
 
 from dataclasses import dataclass
 
 from crabhook.broker.cards import Card, State
 from crabhook.ui.cards.context import alarm_lines, reason_lines, words_line
-from crabhook.ui.full.dialogs.edit import EditContent
+from crabhook.ui.full.dialogs.edit import cursor_place
 from crabhook.ui.full.dialogs.orders import orders_line
 from crabhook.ui.full.dialogs.prompts import Typing
 from crabhook.ui.full.dialogs.question import tab_line
+from crabhook.ui.full.filters import Mode
 from crabhook.ui.full.keys import line_keys
-from crabhook.ui.full.panes.card import content_of, head_lines, help_line, view_of
+from crabhook.ui.full.panes.card import head_lines, help_line, view_of
 from crabhook.ui.full.panes.rows import CardRow, WordsOfCards, card_row, feed_rows
 from crabhook.ui.full.screen import Screen
 from crabhook.ui.secrets import ASCII_COVER, COVER
 from crabhook.ui.text.clock import Clock
 from crabhook.ui.text.layout import Line, Sheet, clip_line, ends
-from crabhook.ui.text.width import Mask, Speller, cells, clip, own_ascii, speller, wrapped
-
-
-@dataclass(frozen=True, slots=True)
-class FootRows:
-    """The foot's rows; `cursor` is the column of the typing cursor, in the first of them."""
-
-    lines: list[Line]
-    cursor: int | None = None
-
-
-class Foot:
-    """Draws the foot; a notice that needs more than its row covers what went by, then the keys."""
-
-    def __init__(self, screen: Screen, spell: Speller) -> None:
-        self._screen = screen
-        self._spell = spell
-
-    def draw(self, columns: int, feed: int, clock: Clock) -> FootRows:
-        """Draw the foot with so many rows of feed: two rows more in all."""
-        typing = self._screen.focus.typing
-        top: list[Line] = []
-        cursor = None
-        if typing is not None:
-            typed, cursor = self._typed(typing, columns)
-            top.append(typed)
-        top = [*top, *self._notice(columns)][: feed + 2] or [[]]
-        room = max(feed + 1 - len(top), 0)
-        news = feed_rows(self._screen.desk.feed(), clock, columns, room, self._spell)
-        blank: list[Line] = [[] for _ in range(room - len(news))]
-        keys = help_line(line_keys(self._screen.key_context()), columns)
-        return FootRows([*top, *news, *blank, keys][: feed + 2], cursor)
-
-    def _notice(self, columns: int) -> list[Line]:
-        """Return what the screen has to say, in as many rows as it takes."""
-        notice = self._screen.notice.text
-        rows = wrapped(notice, columns - 2, self._spell, words=True) if notice else ()
-        return [[("notice", f" {row}")] for row in rows]
-
-    def _typed(self, typing: Typing, columns: int) -> tuple[Line, int]:
-        """Return the line being typed, as much of it as fits around its cursor."""
-        ended = typing.number is not None and self._screen.selection.ended
-        prompt = self._spell(f" {typing.ended_prompt if ended else typing.prompt}")
-        before = self._spell(typing.box.text[: typing.box.cursor])
-        after = self._spell(typing.box.text[typing.box.cursor :])
-        room = columns - cells(prompt) - 2
-        while cells(before) > max(room, 0):
-            before = before[max((len(before) - room) // 2, 1) :]
-        return [("prompt", prompt), ("typed", before + after)], cells(prompt) + cells(before)
-
+from crabhook.ui.text.width import Mask, cells, clip, own_ascii, speller, wrapped
 
 LEAST_COLUMNS, LEAST_ROWS = 24, 7
 
@@ -110,7 +65,6 @@ class Painter:
         self._bare = speller(ascii_only=screen.options.ascii)
         self._spell = Mask(self._bare, ASCII_COVER if screen.options.ascii else COVER)
         self._words = WordsOfCards(self._spell)
-        self._foot = Foot(screen, self._spell)
 
     def __repr__(self) -> str:
         return f"<Painter of {self._screen!r}>"
@@ -122,13 +76,13 @@ class Painter:
         parts = divide(rows)
         queue, more = self._queue(parts.queue, columns, clock)
         detail, shows_card = self._detail(parts.detail, columns, clock)
-        foot = self._foot.draw(columns, parts.feed, clock)
+        foot, column = self._foot(columns, parts.feed, clock)
         lines = [self._status(columns, clock)]
         lines += [_rule(columns)] if parts.ruled else []
         lines += [*queue, _rule(columns, more), *detail]
         lines += [_rule(columns, self._scrolled(detail))] if parts.ruled else []
-        cursor = None if foot.cursor is None else (foot.cursor, len(lines))
-        return Frame(self._finish([*lines, *foot.lines], columns, rows), cursor, shows_card)
+        cursor = None if column is None else (column, len(lines))
+        return Frame(self._finish([*lines, *foot], columns, rows), cursor, shows_card)
 
     def _finish(self, lines: list[Line], columns: int, rows: int) -> list[Line]:
         """Return exactly so many lines, none too wide."""
@@ -192,10 +146,10 @@ class Painter:
             body: list[Line] = [[], [("dim", "   nobody waits for you")]]
         else:
             sheet = self._sheet(columns)
-            if isinstance(content := content_of(screen), EditContent):
-                view.rows(sheet, room)  # so that the view knows its size
-                view.reveal_row(*content.cursor_place(sheet))
             body = view.rows(sheet, room)
+            if screen.focus.mode is Mode.EDIT and screen.focus.edit:
+                view.reveal_row(*cursor_place(screen.focus.edit, sheet))
+                body = view.rows(sheet, room)
         lines = [*head, *([("", " "), *line] for line in body)][:height]
         lines += [[] for _ in range(height - len(lines))]
         return lines, room > 0 and (bool(head) or screen.alone)
@@ -236,13 +190,42 @@ class Painter:
         view = view_of(self._screen)
         covered = any(self._spell.cover in text for line in body for _, text in line)
         secret = ["secrets covered: s"] if covered and not self._ascii else []
-        parts = [
-            name
-            for name, there in (("more above", view.above), ("more below", view.below))
-            if there
-        ]
-        paging = [f"{' · '.join(parts)} · PgUp PgDn"] if parts else []
-        return " · ".join([*secret, *paging])
+        above, below = ["more above"] * view.above, ["more below"] * view.below
+        paging = ["PgUp PgDn"] * (view.above or view.below)
+        return " · ".join([*secret, *above, *below, *paging])
+
+    def _foot(self, columns: int, feed: int, clock: Clock) -> tuple[list[Line], int | None]:
+        """Draw the foot with so many rows of feed: two rows more in all.
+
+        A notice that needs more than its row covers what went by, then the keys.
+        Return with the rows the column of the typing cursor, which stands in the first of them.
+        """
+        screen = self._screen
+        top: list[Line] = []
+        cursor = None
+        if screen.focus.typing is not None:
+            typed, cursor = self._typed(screen.focus.typing, columns)
+            top.append(typed)
+        notice = screen.notice.text
+        rows = wrapped(notice, columns - 2, self._spell, words=True) if notice else ()
+        top += [[("notice", f" {row}")] for row in rows]
+        top = top[: feed + 2] or [[]]
+        room = max(feed + 1 - len(top), 0)
+        news = feed_rows(screen.desk.feed(), clock, columns, room, self._spell)
+        blank: list[Line] = [[] for _ in range(room - len(news))]
+        keys = help_line(line_keys(screen.key_context()), columns)
+        return [*top, *news, *blank, keys][: feed + 2], cursor
+
+    def _typed(self, typing: Typing, columns: int) -> tuple[Line, int]:
+        """Return the line being typed, as much of it as fits around its cursor."""
+        ended = typing.number is not None and self._screen.selection.ended
+        prompt = self._spell(f" {typing.ended_prompt if ended else typing.prompt}")
+        before = self._spell(typing.box.text[: typing.box.cursor])
+        after = self._spell(typing.box.text[typing.box.cursor :])
+        room = columns - cells(prompt) - 2
+        while cells(before) > max(room, 0):
+            before = before[max((len(before) - room) // 2, 1) :]
+        return [("prompt", prompt), ("typed", before + after)], cells(prompt) + cells(before)
 
 
 def _more(above: int, below: int) -> str:

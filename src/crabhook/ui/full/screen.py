@@ -19,7 +19,7 @@ from crabhook.ui.full.dialogs.edit import Edits
 from crabhook.ui.full.dialogs.mcp_form_state import FillIn, Fillings
 from crabhook.ui.full.dialogs.plan import PlanNotes, Plans
 from crabhook.ui.full.dialogs.question_state import Form, Forms
-from crabhook.ui.full.effects import Effects, Go, Reveal, Scroll, ScrollFar
+from crabhook.ui.full.effects import Effects, Reveal, Scroll, ScrollFar
 from crabhook.ui.full.filters import KeyContext, Mode
 from crabhook.ui.full.focus import Focus
 from crabhook.ui.full.panes.queue import Selection
@@ -53,16 +53,16 @@ class Work:
 
     def forget(self, number: int) -> None:
         """Forget what was begun about a card that nobody looks at any more."""
-        for part in (self.forms, self.fillings, self.plans, self.surroundings, self.edits):
+        for kept in (self.forms, self.fillings, self.edits, self.messages):
+            kept.pop(number, None)
+        for part in (self.plans, self.surroundings):
             part.forget(number)
-        self.messages.pop(number, None)
         self.quiet.discard(number)
 
-    def bare_or_cover(self, card: Card | None) -> Effects:
+    def bare_or_cover(self, card: Card | None) -> None:
         """Show the secrets of a card, or cover them again."""
         number = card.number if card else None
         self.bare = None if self.bare == number else number
-        return ()
 
 
 class Notice:
@@ -261,15 +261,13 @@ class Screen:
     def go_far(self, step: int) -> Effects:
         """Go to the first card or row, or to the last."""
         if self.focus.mode is Mode.QUEUE:
-            selection = self.selection
-            self.select(selection.first if step < 0 else selection.last)
+            self.select(lambda: self.selection.far(step))
             return ()
         if self.focus.mode in (Mode.FORM, Mode.MENU, Mode.FILL, Mode.NOTES):
             return self.move(step * _FAR)
         return (ScrollFar(step),)
 
-    def enter(self) -> Effects:
+    def enter(self) -> None:
         """Go into the selected card."""
-        if self.form is not None:
-            return (Go(Mode.FORM),)
-        return (Go(Mode.FILL if self.filling is not None else Mode.TEXT),)
+        shown = Mode.TEXT if self.filling is None else Mode.FILL
+        self.focus.mode = shown if self.form is None else Mode.FORM

@@ -6,12 +6,12 @@ for letter, until it is deleted.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import ClassVar, TypeAlias, cast
 
 from prompt_toolkit.buffer import Buffer
 from prompt_toolkit.clipboard import ClipboardData, InMemoryClipboard
+from prompt_toolkit.document import Document
 from prompt_toolkit.key_binding import KeyPressEvent
 from prompt_toolkit.key_binding.bindings.named_commands import get_by_name
 from prompt_toolkit.output import DummyOutput
@@ -186,35 +186,19 @@ class _Input:
         return cast("KeyPressEvent", press)
 
 
-class History:
-    """What was typed into lines of one kind, the newest last."""
-
-    def __init__(self) -> None:
-        self._lines: list[str] = []
-
-    def __repr__(self) -> str:
-        return f"<History {len(self._lines)} lines>"
-
-    def keep(self, text: str) -> None:
-        """Keep a line, unless it says nothing or is there already as the last."""
-        if text.strip() and self._lines[-1:] != [text]:
-            self._lines = [*self._lines, text][-KEPT_LINES:]
-
-    def lines(self) -> tuple[str, ...]:
-        """Return the lines kept."""
-        return tuple(self._lines)
-
-
 class LineInput(_Input):
-    """A line being typed; a line break becomes a space."""
+    """A line being typed; a line break becomes a space.
+
+    `history` holds the lines of its kind that were typed before, the newest last.
+    """
 
     commands = _LINE_COMMANDS
     longest = LONGEST_LINE
 
-    def __init__(self, history: History, text: str = "") -> None:
+    def __init__(self, history: list[str], text: str = "") -> None:
         super().__init__(text)
         self._history = history
-        self._lines = [*history.lines(), text]
+        self._lines = [*history, text]
         self._line = len(self._lines) - 1
         self.cursor = len(text)
 
@@ -237,18 +221,11 @@ class LineInput(_Input):
         self._buffer.text = self._lines[self._line]
         self.cursor = len(self.text)
 
-    def leave(self) -> str:
-        """Return the line, and keep it among the lines typed before."""
-        self._history.keep(self.text)
-        return self.text
-
-
-@dataclass(frozen=True, slots=True)
-class Spot:
-    """A place in a text: the line, and the letter it stands before, both from 0."""
-
-    line: int = 0
-    letter: int = 0
+    def leave(self) -> None:
+        """Keep the line among those typed before, unless it is blank or the same as the last."""
+        if self.text.strip() and self._history[-1:] != [self.text]:
+            self._history.append(self.text)
+            del self._history[:-KEPT_LINES]
 
 
 class TextInput(_Input):
@@ -264,15 +241,9 @@ class TextInput(_Input):
         return "".join(letter for letter in text if letter.isprintable() or letter in "\n\t")
 
     @property
-    def lines(self) -> list[str]:
-        """The text line by line; not to be changed."""
-        return self._buffer.document.lines
-
-    @property
-    def spot(self) -> Spot:
-        """The line and the letter at which the cursor stands."""
-        here = self._buffer.document
-        return Spot(here.cursor_position_row, here.cursor_position_col)
+    def document(self) -> Document:
+        """The text as it is now, line by line, and where the cursor stands in it."""
+        return self._buffer.document
 
     def replace(self, text: str) -> None:
         """Put another text in place of all of it, letter for letter."""

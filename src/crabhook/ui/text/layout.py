@@ -7,7 +7,7 @@ view, so that ten thousand options cost no more than ten.
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import Protocol, TypeAlias
+from typing import TypeAlias
 
 from crabhook.model.bounded_dict import Bounded
 from crabhook.ui.text.safe import safe
@@ -91,6 +91,15 @@ def framed(rows: Iterable[tuple[bool, Line]]) -> Iterator[Line]:
         yield [("bar", "│ " if begins else "┆ "), *row]
 
 
+def hung(
+    head: str, rows: Iterable[tuple[bool, Line]], style: str = "", below: str | None = None
+) -> Iterator[Line]:
+    """Return rows behind a head in a style; `below`, or blanks, stands before all but the first."""
+    below = " " * len(head) if below is None else below
+    for place, (_, row) in enumerate(rows):
+        yield [(style, below if place else head), *row]
+
+
 PAPERS_KEPT = 128
 
 Layer: TypeAlias = Callable[[Sheet], Iterator[Line]]
@@ -106,33 +115,21 @@ class Item:
     rows: Layer
 
 
-class Content(Protocol):
-    """Something to look at.  Another key is another thing, looked at from its start."""
-
-    @property
-    def key(self) -> Hashable:
-        """What tells it from any other content."""
-
-    @property
-    def count(self) -> int:
-        """How many items it has."""
-
-    def item(self, place: int) -> Item:
-        """Return the item at `place`, from 0."""
-
-
 @dataclass(frozen=True, slots=True)
-class Page:
-    """A content of one item, which is read as a whole; `said` changes when its rows would."""
+class Content:
+    """Something to look at, in `count` items; `item` returns the item at a place, from 0.
+
+    A content with another `key` is another thing, looked at from its start.
+    """
 
     key: Hashable
-    said: Callable[[], Hashable]
-    rows: Layer
-    count: int = 1
+    count: int
+    item: Callable[[int], Item]
 
-    def item(self, _place: int) -> Item:
-        """Return the page's rows."""
-        return Item((self.key, self.said()), self.rows)
+
+def page(key: Hashable, rows: Layer, said: Hashable = ()) -> Content:
+    """Return a content of one item, read as a whole; `said` changes when its rows would."""
+    return Content(key, 1, lambda _: Item((key, said), rows))
 
 
 class Detail:

@@ -93,7 +93,9 @@ def test_a_key_that_is_obeyed_at_once_decides_nothing(begin: Callable[[Sitting],
         if row.when(sitting.screen.key_context()):
             for name in row.keys:
                 effects = row.do(sitting.screen, name)
-                assert not [effect for effect in effects if isinstance(effect, DECIDING)], row.does
+                assert not [effect for effect in effects or () if isinstance(effect, DECIDING)], (
+                    row.does
+                )
 
 
 @pytest.mark.parametrize("begin", [queue, questions, notes])

@@ -12,13 +12,12 @@ from crabhook.ui.full.text_input import (
     LINE_KEYS,
     LONGEST_LINE,
     UNDONE_STEPS,
-    History,
     LineInput,
 )
 
 
 def box(text: str = "", cursor: int | None = None) -> LineInput:
-    made = LineInput(History(), text)
+    made = LineInput([], text)
     made.cursor = len(text) if cursor is None else cursor
     return made
 
@@ -92,10 +91,10 @@ def test_the_cursor_never_leaves_the_line(keys: list[str]) -> None:
 
 
 def test_lines_typed_before_come_back_and_the_new_one_after_them() -> None:
-    history = History()
+    history: list[str] = []
     for line in ("one", "two", "two", "  "):
-        history.keep(line)
-    assert history.lines() == ("one", "two")
+        LineInput(history, line).leave()
+    assert history == ["one", "two"]
     edited = LineInput(history, "new")
     shown = []
     for step in (-1, -1, -1, +1, +1, +1):
@@ -105,17 +104,17 @@ def test_lines_typed_before_come_back_and_the_new_one_after_them() -> None:
 
 
 def test_only_so_many_lines_are_kept() -> None:
-    history = History()
+    history: list[str] = []
     for number in range(KEPT_LINES * 2):
-        history.keep(str(number))
-    assert len(history.lines()) == KEPT_LINES
-    assert history.lines()[-1] == str(KEPT_LINES * 2 - 1)
+        LineInput(history, str(number)).leave()
+    assert len(history) == KEPT_LINES
+    assert history[-1] == str(KEPT_LINES * 2 - 1)
 
 
-def test_leaving_gives_the_line_and_keeps_it() -> None:
-    history = History()
-    assert LineInput(history, "why").leave() == "why"
-    assert history.lines() == ("why",)
+def test_leaving_keeps_the_line() -> None:
+    history: list[str] = []
+    LineInput(history, "why").leave()
+    assert history == ["why"]
 
 
 @pytest.mark.parametrize("purpose", Purpose)

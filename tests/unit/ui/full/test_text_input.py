@@ -22,10 +22,8 @@ def editor(marked: str) -> TextInput:
 
 
 def marked(edited: TextInput) -> str:
-    lines = list(edited.lines)
-    spot = edited.spot
-    lines[spot.line] = lines[spot.line][: spot.letter] + "|" + lines[spot.line][spot.letter :]
-    return "\n".join(lines)
+    here = edited.document
+    return f"{here.text_before_cursor}|{here.text_after_cursor}"
 
 
 @pytest.mark.parametrize(
@@ -108,9 +106,7 @@ def test_the_cursor_never_leaves_the_text(text: str, keys: list[str]) -> None:
     edited = TextInput(text)
     for key in keys:
         edited.press(key)
-        spot = edited.spot
-        assert 0 <= spot.line < len(edited.lines)
-        assert 0 <= spot.letter <= len(edited.lines[spot.line])
+        assert 0 <= edited.cursor <= len(edited.text)
 
 
 def test_undo_brings_back_the_text_as_it_was_to_its_last_letter() -> None:

@@ -17,7 +17,7 @@ from crabhook.model.request import Stance
 from crabhook.platforms import PLATFORMS
 from crabhook.platforms.rows import Held
 from crabhook.ui.full.dialogs.mcp_form import filled_page
-from crabhook.ui.full.dialogs.plan import NotesContent, changes_page, denial_page
+from crabhook.ui.full.dialogs.plan import changes_page, denial_page, notes_content
 from crabhook.ui.full.filters import Mode
 from crabhook.ui.text.layout import Content, Sheet, line_cells
 from crabhook.ui.text.safe import TAB, safe
@@ -214,7 +214,7 @@ def test_no_view_of_a_plan_is_unsafe_or_fails(text: str, columns: int) -> None:
     assert notes is not None
     notes.write(HOSTILE)
     for content in (
-        NotesContent(sitting.card, notes),
+        notes_content(sitting.card, notes),
         denial_page(sitting.card, notes),
         changes_page(sitting.card, HOSTILE, plan),
     ):

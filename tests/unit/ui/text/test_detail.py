@@ -3,36 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
-from dataclasses import dataclass, field
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crabhook.ui.text.layout import Detail, Item, Line, Sheet
+from crabhook.ui.text.layout import Content, Detail, Item, Line, Sheet
 from crabhook.ui.text.safe import safe
 
 SHEET = Sheet(40, safe)
 
 
-@dataclass
-class Pieces:
-    """Items of so many rows each; a row says which it is."""
+def pieces(sizes: list[int], key: Hashable = "pieces", made: list[int] | None = None) -> Content:
+    """Return items of so many rows each; a row says which it is; `made` lists those laid out."""
 
-    sizes: list[int]
-    key: Hashable = "pieces"
-    made: list[int] = field(default_factory=list)
-
-    @property
-    def count(self) -> int:
-        return len(self.sizes)
-
-    def item(self, place: int) -> Item:
-        return Item((self.key, place), lambda _sheet: self._rows(place))
-
-    def _rows(self, place: int) -> Iterator[Line]:
-        self.made.append(place)
-        for row in range(self.sizes[place]):
+    def rows(place: int) -> Iterator[Line]:
+        if made is not None:
+            made.append(place)
+        for row in range(sizes[place]):
             yield [("", f"{place}.{row}")]
+
+    def item(place: int) -> Item:
+        return Item((key, place), lambda _sheet: rows(place))
+
+    return Content(key, len(sizes), item)
 
 
 def names(detail: Detail, height: int) -> list[str]:
@@ -49,7 +42,7 @@ SIZES = st.lists(st.integers(1, 6), min_size=1, max_size=6)
 @given(SIZES, st.integers(1, 8))
 def test_going_down_and_up_comes_by_every_row(sizes: list[int], height: int) -> None:
     detail = Detail()
-    detail.show(Pieces(sizes))
+    detail.show(pieces(sizes))
     everything = all_rows(sizes)
     seen = names(detail, height)
     for _ in everything:
@@ -70,7 +63,7 @@ def test_the_window_is_always_a_run_of_rows_as_full_as_can_be(
     sizes: list[int], height: int, steps: list[int]
 ) -> None:
     detail = Detail()
-    detail.show(Pieces(sizes))
+    detail.show(pieces(sizes))
     everything = all_rows(sizes)
     for step in [0, *steps]:
         if step:
@@ -88,7 +81,7 @@ def test_a_revealed_item_is_in_view_from_its_first_row(
     sizes: list[int], height: int, places: list[int]
 ) -> None:
     detail = Detail()
-    detail.show(Pieces(sizes))
+    detail.show(pieces(sizes))
     names(detail, height)
     for place in places:
         if place < len(sizes):
@@ -100,7 +93,7 @@ def test_a_revealed_item_is_in_view_from_its_first_row(
 
 def test_the_ends_are_come_to_at_once() -> None:
     detail = Detail()
-    detail.show(Pieces([3, 100, 3]))
+    detail.show(pieces([3, 100, 3]))
     names(detail, 5)
     detail.to_end()
     assert names(detail, 5) == ["1.98", "1.99", "2.0", "2.1", "2.2"]
@@ -109,31 +102,31 @@ def test_the_ends_are_come_to_at_once() -> None:
 
 
 def test_only_items_in_view_are_laid_out_and_once() -> None:
-    pieces = Pieces([1] * 10_000)
+    made: list[int] = []
     detail = Detail()
-    detail.show(pieces)
+    detail.show(pieces([1] * 10_000, made=made))
     names(detail, 10)
     names(detail, 10)
-    assert len(pieces.made) <= 11
+    assert len(made) <= 11
     detail.reveal(9_999)
     names(detail, 10)
-    assert len(pieces.made) <= 40
+    assert len(made) <= 40
 
 
 def test_another_content_is_looked_at_from_its_start() -> None:
     detail = Detail()
-    detail.show(Pieces([50]))
+    detail.show(pieces([50]))
     names(detail, 5)
     detail.scroll(20)
-    detail.show(Pieces([50]))
+    detail.show(pieces([50]))
     assert names(detail, 5)[0] == "0.20"
-    detail.show(Pieces([50], key="other"))
+    detail.show(pieces([50], key="other"))
     assert names(detail, 5)[0] == "0.0"
 
 
 def test_a_page_leaves_one_row_in_common() -> None:
     detail = Detail()
-    detail.show(Pieces([50]))
+    detail.show(pieces([50]))
     before = names(detail, 10)
     detail.scroll(detail.page)
     assert names(detail, 10)[0] == before[-1]
@@ -149,7 +142,7 @@ def test_nothing_shown_is_nothing_to_scroll() -> None:
 
 def test_any_row_of_an_item_can_be_brought_into_view_by_the_shortest_way() -> None:
     view = Detail()
-    view.show(Pieces([2, 60, 2]))
+    view.show(pieces([2, 60, 2]))
     view.rows(SHEET, 5)
     for row in (0, 4, 5, 30, 29, 26, 25, 2):
         view.reveal_row(1, row)
@@ -157,7 +150,7 @@ def test_any_row_of_an_item_can_be_brought_into_view_by_the_shortest_way() -> No
         every = [
             "".join(text for _, text in line)
             for place in range(3)
-            for line in Pieces([2, 60, 2]).item(place).rows(SHEET)
+            for line in pieces([2, 60, 2]).item(place).rows(SHEET)
         ]
         assert every[row + 2] in shown
     view.reveal_row(2, 1 << 20)

@@ -12,18 +12,13 @@ from crabhook.broker.cards import Card, State
 from crabhook.model.decision import Decision, Verdict
 from crabhook.ui.cards.summary import is_plan, is_question, project, session_label, tool_label
 from crabhook.ui.commands.parse import alike
-from crabhook.ui.full.dialogs.prompts import AskLine, Proposal, Purpose
+from crabhook.ui.full.dialogs.prompts import AskLine, Proposal, Purpose, sentence
 from crabhook.ui.full.effects import Effects, GiveAll, Say
 from crabhook.ui.full.filters import Mode
 from crabhook.ui.full.panes.request import request_rows
 from crabhook.ui.text.code import plain_rows
-from crabhook.ui.text.layout import Item, Line, Sheet, framed
-from crabhook.ui.text.width import Speller, wrapped
-
-# The marks.
-
-
-_OWN_ANSWERS = "it asks you something: decide it by itself"
+from crabhook.ui.text.layout import Content, Line, Sheet, framed, page
+from crabhook.ui.text.width import Speller
 
 
 class Marks:
@@ -63,12 +58,11 @@ class Marks:
         seen = self._cards.get(card.number)
         if seen is None:
             return ""
+        del self._cards[card.number]
         if card.state is not State.WAITING:
-            del self._cards[card.number]
             return ""
         known = {leg.id for leg in seen.requests}
         if any(leg.id not in known for leg in card.requests):
-            del self._cards[card.number]
             return f"#{card.number} was asked again and is no longer marked: there is more to see"
         self._cards[card.number] = card
         return ""
@@ -91,16 +85,11 @@ def refusal(card: Card, verdict: Verdict) -> str:
     if verdict not in card.choices.verdicts:
         return f"its event cannot be told {verdict}"
     asks = is_question(card.event) or is_plan(card.event)
-    return _OWN_ANSWERS if verdict is Verdict.ALLOW and asks else ""
+    alone = verdict is Verdict.ALLOW and asks
+    return "it asks you something: decide it by itself" if alone else ""
 
 
 # What keys do.
-
-
-def mark(card: Card, marks: Marks) -> Effects:
-    """Mark the card, or unmark it."""
-    marks.turn(card)
-    return ()
 
 
 def mark_alike(card: Card, waiting: Sequence[Card], marks: Marks) -> Effects:
@@ -108,12 +97,6 @@ def mark_alike(card: Card, waiting: Sequence[Card], marks: Marks) -> Effects:
     shared, cards = alike_or_session(card, waiting, marks)
     marks.add(cards)
     return (Say(f"marked: {len(cards)} {shared}; {len(marks)} in all, esc unmarks them"),)
-
-
-def unmark_all(marks: Marks) -> Effects:
-    """Unmark all cards."""
-    marks.clear()
-    return ()
 
 
 def deny_marked(marks: Marks, mode: Mode) -> Effects:
@@ -133,24 +116,25 @@ def decide_marked(marks: Marks, decision: Decision, mode: Mode) -> Effects:
 
     `mode` is where keys go now, and after a no again.
     """
-    shown: list[BundleContent] = []
+    marked = marks.cards()
+    bundle = bundle_of(marked, decision)
 
-    def content() -> BundleContent:
-        cards = marks.cards()
-        if not shown or shown[0].marked != cards:
-            shown[:] = [BundleContent(cards, bundle_of(cards, decision), decision)]
-        return shown[0]
+    def now() -> Bundle:
+        nonlocal marked, bundle
+        if (cards := marks.cards()) != marked:
+            marked, bundle = cards, bundle_of(cards, decision)
+        return bundle
 
     def give_all() -> Effects:
         """Decide what was shown; what is left out stays marked."""
-        cards = content().bundle.cards
+        cards = now().cards
         for card in cards:
             marks.turn(card)
         return (GiveAll(cards, decision),)
 
-    if not content().bundle.groups:
+    if not bundle.groups:
         return (Say(f"none of the marked can be told {decision.verdict}"),)
-    return (Proposal(content, give_all, back=mode),)
+    return (Proposal(lambda: bundle_page(now(), decision), give_all, back=mode),)
 
 
 # How it is drawn.
@@ -172,11 +156,6 @@ class Bundle:
         every = (card for group in self.groups for card in group)
         return tuple(sorted(every, key=lambda card: card.number))
 
-    @property
-    def sessions(self) -> int:
-        """How many sessions they are of."""
-        return len({(card.event.platform, card.event.session) for card in self.cards})
-
 
 def bundle_of(marked: Sequence[Card], decision: Decision) -> Bundle:
     """Return which of the marked cards can be told the decision."""
@@ -191,65 +170,36 @@ def bundle_of(marked: Sequence[Card], decision: Decision) -> Bundle:
 
 def _asked(card: Card) -> Hashable:
     """Return what is the same for cards that ask the very same, with the very same to read."""
-    events = tuple(leg.event for leg in card.requests)
-    if events[0].tool is None:
+    first = card.event
+    if first.tool is None:
         return card.number
-    first = events[0]
-    tools = tuple(
-        (event.name, event.tool and (event.tool.name, event.tool.fingerprint)) for event in events
-    )
-    return first.platform, first.cwd, tools
+    tools = ((leg.event.name, leg.event.tool) for leg in card.requests)
+    asked = tuple((name, tool and (tool.name, tool.fingerprint)) for name, tool in tools)
+    return first.platform, first.cwd, asked
 
 
-@dataclass(frozen=True, slots=True)
-class BundleContent:
-    """How many, of which sessions, and what they ask: the same thing once, whoever asks it."""
+def bundle_page(bundle: Bundle, decision: Decision) -> Content:
+    """Return how many cards, of which sessions, and what they ask: the same thing once."""
+    cards = bundle.cards
+    legs = tuple((card.number, tuple(leg.id for leg in card.requests)) for card in cards)
+    left = tuple((card.number, why) for card, why in bundle.left_out)
 
-    marked: Sequence[Card]
-    bundle: Bundle
-    decision: Decision
-
-    @property
-    def key(self) -> Hashable:
-        """The cards with their legs, and what they would be told."""
-        cards = tuple((one.number, tuple(leg.id for leg in one.requests)) for one in self._cards)
-        return "bundle", cards, self.decision.verdict, self.decision.reason
-
-    @property
-    def _cards(self) -> tuple[Card, ...]:
-        return self.bundle.cards
-
-    @property
-    def count(self) -> int:
-        """The sentence, an item for each thing that is asked, and what is left out."""
-        return len(self.bundle.groups) + 2
-
-    def item(self, place: int) -> Item:
-        """Return the sentence, something that is asked, or what is left out."""
-        if place == 0:
-            return Item((self.key, "what"), self._what)
-        if place > len(self.bundle.groups):
-            return Item((self.key, "left out"), self._left_out)
-        group = self.bundle.groups[place - 1]
-        return Item((self.key, place), lambda sheet: _group_rows(group, sheet))
-
-    def _what(self, sheet: Sheet) -> Iterator[Line]:
-        count, sessions = len(self._cards), self.bundle.sessions
-        requests = "request" if count == 1 else "requests"
+    def rows(sheet: Sheet) -> Iterator[Line]:
+        requests = "request" if len(cards) == 1 else "requests"
+        sessions = len({(card.event.platform, card.event.session) for card in cards})
         of = "1 session" if sessions == 1 else f"{sessions} sessions"
-        listed = _listed([f"#{card.number}" for card in self._cards])
-        said = f"{self.decision.verdict.upper()} {count} {requests} of {of}: {listed}"
-        for row in wrapped(said, sheet.columns, str, words=True):
-            yield [("heading", row)]
-        if self.decision.reason:
+        listed = _listed([f"#{card.number}" for card in cards])
+        said = f"{decision.verdict.upper()} {len(cards)} {requests} of {of}: {listed}"
+        yield from sentence(said, "heading", sheet)
+        if decision.reason:
             yield [("label", "the model reads")]
-            yield from framed(plain_rows(self.decision.reason, sheet.inner, sheet.spell))
+            yield from framed(plain_rows(decision.reason, sheet.inner, sheet.spell))
+        for group in bundle.groups:
+            yield from _group_rows(group, sheet)
+        for number, why in left:
+            yield from sentence(f"#{number} is left out, {why}", "warning", sheet)
 
-    def _left_out(self, sheet: Sheet) -> Iterator[Line]:
-        for card, why in self.bundle.left_out:
-            said = f"#{card.number} is left out, {why}"
-            for row in wrapped(said, sheet.columns, str, words=True):
-                yield [("warning", row)]
+    return page(("bundle", legs, decision.verdict, decision.reason), rows, left)
 
 
 def _group_rows(group: tuple[Card, ...], sheet: Sheet) -> Iterator[Line]:
@@ -257,8 +207,7 @@ def _group_rows(group: tuple[Card, ...], sheet: Sheet) -> Iterator[Line]:
     who = _listed(list(dict.fromkeys(_whose(one, sheet.spell) for one in group)))
     names = _listed([f"#{one.number}" for one in group])
     said = f"{names} · {tool_label(group[0].event, sheet.spell)} · {who}"
-    for row in wrapped(said, sheet.columns, str, words=True):
-        yield [("label", row)]
+    yield from sentence(said, "label", sheet)
     yield from request_rows(group[0], sheet)
 
 

@@ -1,6 +1,6 @@
 """Deciding one card: at once, or with a line typed to go with it; and its time."""
 
-from collections.abc import MutableMapping, MutableSet
+from collections.abc import Callable, MutableMapping, MutableSet
 
 from crabhook.broker.cards import Card
 from crabhook.broker.desk import Desk
@@ -9,14 +9,13 @@ from crabhook.model.decision import Decision, Verdict
 from crabhook.ui.commands.decide import DECIDING
 from crabhook.ui.full.dialogs.prompts import AskLine, Purpose
 from crabhook.ui.full.dialogs.question_state import Form
-from crabhook.ui.full.effects import Effects, Extend, Give, Go, PassOver, Say, Snooze
+from crabhook.ui.full.effects import Effects, Give, Go, PassOver, Say, Snooze
 from crabhook.ui.full.filters import Mode
 from crabhook.ui.text.clock import lasting
 
 LONGER = 600.0  # seconds a card is given by one key
 ASIDE = 300.0  # seconds a card is put aside for
 _LEFT_TO_DECIDE = 60.0  # seconds before its end at which a card is back at the latest
-_DENIAL_READ = "a denial needs a reason: the model reads it to know what to do instead"
 
 
 def allow(form: Form | None) -> Effects:
@@ -29,38 +28,33 @@ def allow(form: Form | None) -> Effects:
     return (Give(Decision(Verdict.ALLOW), said=said),)
 
 
-def allow_with_note() -> Effects:
-    """Allow, with a line for the model."""
-    return (
-        AskLine(
-            Purpose.NOTE,
-            lambda text: (Give(Decision(Verdict.ALLOW, note=text)),),
-            needs="type the note, or leave with esc and allow with a",
-        ),
-    )
+def _deciding(purpose: Purpose, needs: str, decided: Callable[[str], Decision]) -> AskLine:
+    """Return the question for the line with which the selected card is decided."""
+    return AskLine(purpose, lambda text: (Give(decided(text)),), needs=needs)
 
 
-def deny(*, interrupt: bool) -> Effects:
-    """Deny, with a reason; `interrupt` ends the agent's turn as well."""
-    return (
-        AskLine(
-            Purpose.INTERRUPT if interrupt else Purpose.REASON,
-            lambda text: (Give(Decision(Verdict.DENY, reason=text, interrupt=interrupt)),),
-            needs=_DENIAL_READ,
-        ),
-    )
+_DENIAL_READ = "a denial needs a reason: the model reads it to know what to do instead"
+ALLOW_WITH_NOTE = _deciding(
+    Purpose.NOTE,
+    "type the note, or leave with esc and allow with a",
+    lambda text: Decision(Verdict.ALLOW, note=text),
+)
+DENY = _deciding(Purpose.REASON, _DENIAL_READ, lambda text: Decision(Verdict.DENY, reason=text))
+DENY_AND_END_TURN = _deciding(
+    Purpose.INTERRUPT,
+    _DENIAL_READ,
+    lambda text: Decision(Verdict.DENY, reason=text, interrupt=True),
+)
+_KEEP_GOING = _deciding(
+    Purpose.KEEP_GOING,
+    "say how to go on: the model reads it",
+    lambda text: Decision(Verdict.KEEP_GOING, reason=text),
+)
 
 
 def keep_going(card: Card) -> Effects:
     """Tell an agent that wants to stop how to go on."""
-    return (
-        AskLine(
-            Purpose.KEEP_GOING,
-            lambda text: (Give(Decision(Verdict.KEEP_GOING, reason=text)),),
-            needs="say how to go on: the model reads it",
-        ),
-        Say(f"it was kept going {card.kept_going} of {CAP} times in a row"),
-    )
+    return _KEEP_GOING, Say(f"it was kept going {card.kept_going} of {CAP} times in a row")
 
 
 def halt(card: Card, desk: Desk) -> Effects:
@@ -93,11 +87,6 @@ def hush(card: Card, quiet: MutableSet[int]) -> Effects:
     quiet ^= {card.number}
     said = "suppressOutput goes" if card.number in quiet else "no suppressOutput goes"
     return (Say(f"{said} with your decision about #{card.number}: nothing is sent yet"),)
-
-
-def extend(card: Card) -> Effects:
-    """Let the card wait longer."""
-    return (Extend(card, LONGER),)
 
 
 def snooze(card: Card, now: float) -> Effects:

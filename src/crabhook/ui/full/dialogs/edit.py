@@ -4,7 +4,7 @@ The law of this file: what is sent is the whole input with the change in it,
 and what is shown as the change is read from what would be sent.
 """
 
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 from crabhook.broker.cards import Card, State
@@ -21,20 +21,15 @@ from crabhook.ui.full.filters import Mode
 from crabhook.ui.full.text_input import LONGEST_TEXT, TextInput
 from crabhook.ui.text.code import plain_rows, wrap_line
 from crabhook.ui.text.diff import edit_rows
-from crabhook.ui.text.layout import Item, Line, Page, Sheet, framed
+from crabhook.ui.text.layout import Content, Item, Line, Sheet, framed, page
 from crabhook.ui.text.safe import TAB
-from crabhook.ui.text.width import Speller
 
-# What is edited.
-
-
-_OUTPUT = "tool_response"
 _FILES = {"command": "command.sh", "plan": "plan.md"}
 
 
 @dataclass(slots=True)
-class Edit:
-    """A text being edited for a card.
+class Edit(Effect):
+    """A text being edited for a card; as an effect it is opened.
 
     `subject` is what it is: the command, the plan, the input or the output.
     `old` is the text as the agent sent it.  `read` turns the text into what
@@ -58,10 +53,6 @@ class Edit:
         """Whether the card was asked about again since: what was edited is not all there is."""
         known = {leg.id for leg in self.card.requests}
         return any(leg.id not in known for leg in card.requests)
-
-    def decision(self) -> Decision:
-        """Return what would be decided; raises RewriteError."""
-        return self.read(self.editor.text)
 
     @property
     def file_name(self) -> str:
@@ -105,14 +96,17 @@ def _of_input(card: Card) -> Edit:
 
 
 def _of_output(card: Card) -> Edit:
-    given = card.event.fields.get(_OUTPUT)
+    given = card.event.fields.get("tool_response")
     is_text = isinstance(given, str)
 
     def tell(value: Value) -> str:
         return value if isinstance(value, str) and is_text else pretty(value)
 
     def read(text: str) -> Decision:
-        output: Value = text if is_text else _as_value(text)
+        try:
+            output = text if is_text else parse_value(text.encode(errors="replace"))
+        except PayloadError as error:
+            raise RewriteError(f"the output is JSON, and what you wrote is not: {error}") from error
         if tell(output) == tell(given):
             raise RewriteError("that changes nothing")
         return Decision(Verdict.ALLOW, output=output)
@@ -121,21 +115,8 @@ def _of_output(card: Card) -> Edit:
     return Edit(card, "output", old, TextInput(old), read, lambda decision: tell(decision.output))
 
 
-def _as_value(text: str) -> Value:
-    try:
-        return parse_value(text.encode(errors="replace"))
-    except PayloadError as error:
-        raise RewriteError(f"the output is JSON, and what you wrote is not: {error}") from error
-
-
-class Edits:
-    """The edits begun, each kept while its card lives."""
-
-    def __init__(self) -> None:
-        self._edits: dict[int, Edit] = {}
-
-    def __repr__(self) -> str:
-        return f"<Edits of {sorted(self._edits)}>"
+class Edits(dict[int, Edit]):
+    """The edits begun, by the number of the card, each kept while its card lives."""
 
     def of(self, card: Card) -> Edit:
         """Return a card's edit, as it was left; raises RewriteError.
@@ -143,16 +124,12 @@ class Edits:
         Of a card that was asked about again since, what is itself a field of
         the input is kept; JSON that may lack what has come is begun anew.
         """
-        kept = self._edits.get(card.number)
+        kept = self.get(card.number)
         if kept is None or kept.stale(card):
-            made = self._edits[card.number] = edit_of(card)
+            made = self[card.number] = edit_of(card)
             if kept is not None and kept.subject == made.subject in _FILES:
                 made.editor.replace(kept.editor.text)
-        return self._edits[card.number]
-
-    def forget(self, number: int) -> None:
-        """Forget the edit of a card."""
-        self._edits.pop(number, None)
+        return self[card.number]
 
 
 # What keys do.
@@ -161,30 +138,25 @@ class Edits:
 _CHANGED = "the rules have changed since: look again at what they say"
 
 
-@dataclass(frozen=True, slots=True)
-class OpenEdit(Effect):
-    """Open a text to be edited."""
-
-    edit: Edit
-
-
 def open_editor(card: Card, edits: Edits) -> Effects:
     """Open the card's input, or its tool's output, as text."""
     try:
-        return (OpenEdit(edits.of(card)),)
+        return (edits.of(card),)
     except RewriteError as error:
         return (Say(str(error)),)
 
 
-def compare(edit: Edit, edits: Edits, desk: Desk) -> Effects:
+def compare(edit: Edit | None, edits: Edits, desk: Desk) -> Effects:
     """Show what the edit changes, to be confirmed; what cannot be sent is said and kept."""
+    if edit is None:
+        return ()
     if anew := _begun_anew(edit, edits, desk):
         return anew
     card = desk.card(edit.number)
     if card is None or card.state is not State.WAITING:
         return (Say(f"#{edit.number} has ended: nothing can be sent"),)
     try:
-        decision = edit.decision()
+        decision = edit.read(edit.editor.text)
     except RewriteError as error:
         return (Say(str(error)),)
 
@@ -245,55 +217,39 @@ _AGAINST = "! the rules are against it as you changed it; after a yes you are as
 _ANYWAY = "! SEND IT ALL THE SAME? The rules are against it:"
 
 
-@dataclass(frozen=True, slots=True)
-class EditContent:
-    """The lines of the text, the cursor standing out in one of them."""
+def edit_content(edit: Edit) -> Content:
+    """Return the lines of the text, an item each; the cursor stands out in one of them."""
 
-    edit: Edit
+    def item(place: int) -> Item:
+        here = edit.editor.document
+        text = here.lines[place]
+        letter = here.cursor_position_col if here.cursor_position_row == place else None
+        key = (edit.number, "edit", text, letter)
+        return Item(key, lambda sheet: _line_rows(text, letter, sheet))
 
-    @property
-    def key(self) -> Hashable:
-        """The edit of which card."""
-        return self.edit.number, "edit"
+    return Content((edit.number, "edit"), edit.editor.document.line_count, item)
 
-    @property
-    def count(self) -> int:
-        """An item a line."""
-        return len(self.edit.editor.lines)
 
-    def item(self, place: int) -> Item:
-        """Return a line."""
-        editor = self.edit.editor
-        text = editor.lines[place]
-        letter = editor.spot.letter if editor.spot.line == place else None
-        return Item(
-            (self.edit.number, "edit", text, letter), lambda sheet: _line_rows(text, letter, sheet)
-        )
-
-    def cursor_place(self, sheet: Sheet) -> tuple[int, int]:
-        """Return the cursor's item and its row in it."""
-        here = self.edit.editor.spot
-        rows = _line_rows(self.edit.editor.lines[here.line], here.letter, sheet)
-        found = (place for place, row in enumerate(rows) if any(span[0] == _CURSOR for span in row))
-        return here.line, next(found, 0)
+def cursor_place(edit: Edit, sheet: Sheet) -> tuple[int, int]:
+    """Return the item of `edit_content` that holds the cursor, and the row in it."""
+    here = edit.editor.document
+    rows = _line_rows(here.current_line, here.cursor_position_col, sheet)
+    found = (place for place, row in enumerate(rows) if any(span[0] == _CURSOR for span in row))
+    return here.cursor_position_row, next(found, 0)
 
 
 def _line_rows(text: str, letter: int | None, sheet: Sheet) -> Iterator[Line]:
-    line: Line = [("", _shown(text, sheet.spell))]
+    parts = [("", text)]
     if letter is not None:
         before, here, after = text[:letter], text[letter : letter + 1] or " ", text[letter + 1 :]
-        parts = (("", before), (_CURSOR, here), ("", after))
-        line = [(style, _shown(part, sheet.spell)) for style, part in parts if part]
+        parts = [span for span in (("", before), (_CURSOR, here), ("", after)) if span[1]]
+    line = [(style, sheet.spell(part.replace("\t", TAB))) for style, part in parts]
     yield from framed((place == 0, row) for place, row in enumerate(wrap_line(line, sheet.inner)))
-
-
-def _shown(text: str, spell: Speller) -> str:
-    return spell(text.replace("\t", TAB))
 
 
 def difference_page(
     edit: Edit, new: str, against: tuple[str, ...] = (), *, again: bool = False
-) -> Page:
+) -> Content:
     """Return what an edit takes out of what the agent sent and puts in, and what rules say to it.
 
     `against`: what a denial or a protected place says.  `again`: the operator
@@ -310,4 +266,4 @@ def difference_page(
         yield from framed(edit_rows(edit.old, new, sheet.inner, sheet.spell))
 
     # the difference itself is the key, so that another one has to be looked at anew
-    return Page((edit.number, "difference", new, against, again), lambda: edit.old, rows)
+    return page((edit.number, "difference", new, against, again), rows)

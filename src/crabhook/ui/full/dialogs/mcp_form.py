@@ -4,20 +4,19 @@ It shows what is asked, what is given so far, and before it is accepted exactly
 what would be sent.
 """
 
-from collections.abc import Hashable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
 
 from crabhook.broker.cards import Card
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.errors import DecisionError
 from crabhook.ui.cards.summary import brief
 from crabhook.ui.full.dialogs.mcp_form_state import ANSWERED, Entry, FillIn
-from crabhook.ui.full.dialogs.prompts import AskLine, Proposal, Purpose, ask_and_keep
+from crabhook.ui.full.dialogs.prompts import AskLine, Proposal, Purpose, ask_and_keep, option_head
 from crabhook.ui.full.effects import Effect, Effects, Give, Go, Reveal, Say
 from crabhook.ui.full.filters import Mode
-from crabhook.ui.full.panes.request import request_rows
+from crabhook.ui.full.panes.request import rows_in_full
 from crabhook.ui.text.code import field_rows, plain_rows, value_rows
-from crabhook.ui.text.layout import Item, Line, Page, Sheet, framed
+from crabhook.ui.text.layout import Content, Item, Line, Sheet, framed, hung, page
 
 # What keys do.
 
@@ -128,125 +127,90 @@ _TOLD_IN_WORDS = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class FillContent:
-    """The form: who asks and for what, its fields row by row, then the request in full.
+def fill_content(card: Card, form: FillIn, *, focused: bool) -> Content:
+    """Return who asks and for what, the fields row by row, then the request in full.
 
     `focused`: whether keys go to the form, so that the row they act on is marked.
     """
+    number = card.number
 
-    card: Card
-    form: FillIn
-    focused: bool
-
-    @property
-    def key(self) -> Hashable:
-        """The form of which card."""
-        return self.card.number, "form"
-
-    @property
-    def count(self) -> int:
-        """What is asked, the rows of the fields, and the request."""
-        return self.form.stops + 2
-
-    def item(self, place: int) -> Item:
-        """Return what is asked, a row of the form, or the request in full."""
-        number, legs = self.card.number, tuple(leg.id for leg in self.card.requests)
-        if place == 0:
-            return Item((number, "asked"), self._asked)
+    def item(place: int) -> Item:
         stop = place - 1
-        if stop >= self.form.stops:
-            return Item((number, legs, "in full"), self._request)
-        which, choice = self.form.at(stop)
-        entry = self.form.entries[which]
-        here = self.focused and stop == self.form.stop
+        if place == 0:
+            return Item((number, "asked"), lambda sheet: _asked(card, form, sheet))
+        if stop >= form.stops:
+            legs = tuple(leg.id for leg in card.requests)
+            return Item((number, legs, "in full"), lambda sheet: _in_full(card, sheet))
+        which, choice = form.at(stop)
+        entry = form.entries[which]
+        here = focused and stop == form.stop
         chosen = bool(entry.choices) and entry.chosen(choice)
         said = (entry.text, entry.wrong, entry.given) if choice == 0 else ()
-        row = _Row(entry, choice, here=here, chosen=chosen)
-        return Item((number, stop, here, chosen, said), row.rows)
+        key = (number, stop, here, chosen, said)
+        return Item(key, lambda sheet: _row(entry, choice, sheet, here=here, chosen=chosen))
 
-    def _asked(self, sheet: Sheet) -> Iterator[Line]:
-        event = self.card.event
-        server = brief(event.text("mcp_server_name"), sheet.spell) or "an MCP server"
-        if event.name == ANSWERED:
-            action = brief(event.text("action"), sheet.spell) or "no answer"
-            yield [("label", f"this form of {server} was answered: "), ("heading", action)]
-            yield [("dim", "pass lets that stand; another answer takes its place")]
-        else:
-            yield [("label", f"{server} asks:")]
-        message = event.text("message")
-        if message:
-            yield from framed(plain_rows(message, sheet.inner, sheet.spell, words=True))
-        if not self.form.stops:
-            yield [("dim", "this form has no fields to fill in")]
-
-    def _request(self, sheet: Sheet) -> Iterator[Line]:
-        yield []
-        yield [("label", "the request in full")]
-        yield from request_rows(self.card, sheet)
+    return Content((number, "form"), form.stops + 2, item)
 
 
-@dataclass(frozen=True, slots=True)
-class _Row:
-    """One row of a form: a typed field, or one of a field's choices; the first has the heading."""
+def _asked(card: Card, form: FillIn, sheet: Sheet) -> Iterator[Line]:
+    event = card.event
+    server = brief(event.text("mcp_server_name"), sheet.spell) or "an MCP server"
+    if event.name == ANSWERED:
+        action = brief(event.text("action"), sheet.spell) or "no answer"
+        yield [("label", f"this form of {server} was answered: "), ("heading", action)]
+        yield [("dim", "pass lets that stand; another answer takes its place")]
+    else:
+        yield [("label", f"{server} asks:")]
+    if message := event.text("message"):
+        yield from framed(plain_rows(message, sheet.inner, sheet.spell, words=True))
+    if not form.stops:
+        yield [("dim", "this form has no fields to fill in")]
 
-    entry: Entry
-    choice: int
-    here: bool
-    chosen: bool
 
-    def rows(self, sheet: Sheet) -> Iterator[Line]:
-        if self.choice == 0:
-            yield from self._heading(sheet)
-        if self.entry.choices:
-            yield from self._option(sheet)
-        else:
-            yield from self._typed(sheet)
-        if self.choice == self.entry.stops - 1:
-            yield from self._wrong(sheet)
+def _in_full(card: Card, sheet: Sheet) -> Iterator[Line]:
+    yield []
+    yield from rows_in_full(card, sheet)
 
-    def _heading(self, sheet: Sheet) -> Iterator[Line]:
-        one = self.entry.asked
-        title = brief(one.title, sheet.spell)
-        name = f" ({brief(one.name, sheet.spell)})" if one.title != one.name else ""
-        needed = "required" if one.required else "may be left out"
-        facts = [needed, _kind(self.entry, sheet)]
-        yield [("heading", title), ("dim", f"{name} · {' · '.join(filter(None, facts))}")]
-        if one.description:
-            yield from framed(plain_rows(one.description, sheet.inner, sheet.spell, words=True))
-        rest = {key: value for key, value in self.entry.schema.items() if key not in _TOLD_IN_WORDS}
-        yield from framed(field_rows(rest, sheet.inner, sheet.spell))
 
-    def _option(self, sheet: Sheet) -> Iterator[Line]:
-        several, chosen = self.entry.several, self.chosen
-        box = ("[x]" if chosen else "[ ]") if several else ("(x)" if chosen else "( )")
-        head = f"{'▸' if self.here else ' '}{box} {self.choice + 1} "
-        value, name = self.entry.choices[self.choice]
-        style = "chosen" if chosen else ""
-        label = plain_rows(name, sheet.columns - len(head), sheet.spell, style=style)
-        for place, (_, spans) in enumerate(label):
-            yield [(style, head if place == 0 else " " * len(head)), *spans]
-        if not isinstance(value, bool) and value != name:
-            rows = value_rows(value, sheet.columns - 14, sheet.spell)
-            for place, (_, spans) in enumerate(rows):
-                yield [("dim", "      sent as " if place == 0 else " " * 14), *spans]
+def _row(entry: Entry, choice: int, sheet: Sheet, *, here: bool, chosen: bool) -> Iterator[Line]:
+    """Return a typed field, or one of a field's choices; the first bears the field's heading."""
+    if choice == 0:
+        yield from _heading(entry, sheet)
+    if entry.choices:
+        yield from _option(entry, choice, sheet, here=here, chosen=chosen)
+    elif entry.text or entry.given:
+        width = sheet.columns - len(_INDENT)
+        rows = plain_rows(entry.text, width, sheet.spell, style="chosen")
+        yield from hung("▸   " if here else _INDENT, rows)
+    else:
+        yield [("", "▸" if here else " "), ("dim", "  (nothing given)")]
+    if entry.wrong and choice == entry.stops - 1:
+        width, spell = sheet.columns - 4, sheet.spell
+        rows = plain_rows(entry.wrong, width, spell, style="warning", words=True)
+        yield from hung("  ! ", rows, "warning", "  ! ")
 
-    def _typed(self, sheet: Sheet) -> Iterator[Line]:
-        mark = "▸" if self.here else " "
-        text = self.entry.text
-        if not text and not self.entry.given:
-            yield [("", mark), ("dim", "  (nothing given)")]
-            return
-        rows = plain_rows(text, sheet.columns - len(_INDENT), sheet.spell, style="chosen")
-        for place, (_, spans) in enumerate(rows):
-            yield [("", f"{mark}   " if place == 0 else _INDENT), *spans]
 
-    def _wrong(self, sheet: Sheet) -> Iterator[Line]:
-        if self.entry.wrong:
-            for _, spans in plain_rows(
-                self.entry.wrong, sheet.columns - 4, sheet.spell, style="warning", words=True
-            ):
-                yield [("warning", "  ! "), *spans]
+def _heading(entry: Entry, sheet: Sheet) -> Iterator[Line]:
+    asked = entry.asked
+    title = brief(asked.title, sheet.spell)
+    name = f" ({brief(asked.name, sheet.spell)})" if asked.title != asked.name else ""
+    facts = ["required" if asked.required else "may be left out", _kind(entry, sheet)]
+    yield [("heading", title), ("dim", f"{name} · {' · '.join(filter(None, facts))}")]
+    if asked.description:
+        yield from framed(plain_rows(asked.description, sheet.inner, sheet.spell, words=True))
+    rest = {key: value for key, value in entry.schema.items() if key not in _TOLD_IN_WORDS}
+    yield from framed(field_rows(rest, sheet.inner, sheet.spell))
+
+
+def _option(entry: Entry, choice: int, sheet: Sheet, *, here: bool, chosen: bool) -> Iterator[Line]:
+    value, name = entry.choices[choice]
+    style = "chosen" if chosen else ""
+    head = option_head(choice + 1, here=here, chosen=chosen, several=entry.several)
+    label = plain_rows(name, sheet.columns - len(head), sheet.spell, style=style)
+    yield from hung(head, label, style)
+    if not isinstance(value, bool) and value != name:
+        rows = value_rows(value, sheet.columns - 14, sheet.spell)
+        yield from hung("      sent as ", rows, "dim")
 
 
 def _kind(entry: Entry, sheet: Sheet) -> str:
@@ -258,15 +222,14 @@ def _kind(entry: Entry, sheet: Sheet) -> str:
     return f"{said}, {brief(one.format, sheet.spell)}" if one.format else said
 
 
-def filled_page(card: Card, form: FillIn) -> Page:
+def filled_page(card: Card, form: FillIn) -> Content:
     """Return exactly what would be sent, and what keeps it from being sent."""
+    problems, content = list(form.problems()), form.content()
 
     def rows(sheet: Sheet) -> Iterator[Line]:
-        problems = list(form.problems())
         for entry, said in problems:
             title = brief(entry.asked.title, sheet.spell)
             yield [("warning", f"! {title}: {brief(said, sheet.spell)}")]
-        content = form.content()
         if not content:
             yield [("heading", "accepted with no values at all:" if not problems else "so far:")]
             yield [("dim", f"{_INDENT}(nothing given)")]
@@ -277,8 +240,4 @@ def filled_page(card: Card, form: FillIn) -> Page:
         if left:
             yield [("dim", f"left out: {', '.join(left)}")]
 
-    return Page(
-        (card.number, "filled"),
-        lambda: repr((form.content(), [said for _, said in form.problems()])),
-        rows,
-    )
+    return page((card.number, "filled"), rows, repr((content, [said for _, said in problems])))

@@ -20,9 +20,6 @@ from crabhook.model.errors import DecisionError, PayloadError
 from crabhook.model.event import Event
 from crabhook.model.jsontext import Value, compact, parse_object
 
-# Values as an operator types them, and back again.
-
-
 _WHOLE = re.compile(r"[+-]?[0-9]{1,300}")
 _NUMBER = re.compile(r"[+-]?([0-9]{1,300}(\.[0-9]{0,300})?|\.[0-9]{1,300})([eE][+-]?[0-9]{1,3})?")
 
@@ -68,9 +65,6 @@ _READERS: Mapping[str, Callable[[str], Value]] = {
     "integer": _whole,
     "number": _number,
 }
-
-
-# The form.
 
 
 MOST_CHECKED = 100_000  # letters of a form's schema that is checked while it is filled in
@@ -220,15 +214,14 @@ class FillIn:
         if not self._checked:
             return ""
         whole = self._event_fields.get("requested_schema")
-        properties: dict[str, Value] = {entry.asked.name: dict(entry.schema)}
-        alone: dict[str, Value] = {"properties": properties, "type": "object"}
-        known: dict[str, Value] = {
-            key: part
-            for key, part in (whole if isinstance(whole, dict) else {}).items()
-            if key in ("$schema", "$defs", "definitions")
+        known = whole if isinstance(whole, dict) else {}
+        alone: dict[str, Value] = {
+            **{key: known[key] for key in ("$schema", "$defs", "definitions") if key in known},
+            "properties": {entry.asked.name: dict(entry.schema)},
+            "type": "object",
         }
         try:
-            check_content({"requested_schema": {**known, **alone}}, {entry.asked.name: entry.value})
+            check_content({"requested_schema": alone}, {entry.asked.name: entry.value})
         except DecisionError as error:
             return str(error).removeprefix(f"{entry.asked.name}: ")
         return ""
@@ -261,9 +254,9 @@ class FillIn:
 
     def stand_at_problem(self) -> None:
         """Stand at the first field that keeps the form from being sent."""
-        wrong = next((entry for entry, _ in self.problems()), None)
-        if wrong is not None:
+        for wrong, _ in self.problems():
             self.stand_at(next(n for n, entry in enumerate(self.entries) if entry is wrong))
+            return
 
 
 # The forms of the cards that were looked at.
@@ -283,32 +276,24 @@ def is_link(event: Event) -> bool:
     return is_form(event) and (event.text("mode") == "url" or bool(event.text("url")))
 
 
-class Fillings:
+class Fillings(dict[int, FillIn]):
     """Forms by the number of their card."""
 
     def __init__(self, desk: Desk) -> None:
+        super().__init__()
         self._desk = desk
-        self._forms: dict[int, FillIn] = {}
-
-    def __repr__(self) -> str:
-        return f"<Fillings of {sorted(self._forms)}>"
 
     def of(self, card: Card | None) -> FillIn | None:
         """Return a card's form, if it asks for one or tells of the answer to one."""
         if card is None or not is_form(card.event) or is_link(card.event):
             return None
-        if card.number not in self._forms:
-            self._forms[card.number] = FillIn(self._form(card.event))
-        return self._forms[card.number]
-
-    def forget(self, number: int) -> None:
-        """Forget the form of a card that nobody looks at any more."""
-        self._forms.pop(number, None)
-
-    def _form(self, event: Event) -> Mapping[str, Value]:
-        if event.name == ASKED:
-            return event.fields
-        return answered_form(event, (card.event for card in reversed(self._desk.ended())))
+        if card.number not in self:
+            fields = card.event.fields
+            if card.event.name == ANSWERED:
+                earlier = (ended.event for ended in reversed(self._desk.ended()))
+                fields = answered_form(card.event, earlier)
+            self[card.number] = FillIn(fields)
+        return self[card.number]
 
 
 def answered_form(event: Event, earlier: Iterable[Event]) -> Mapping[str, Value]:
@@ -335,12 +320,10 @@ def answered_form(event: Event, earlier: Iterable[Event]) -> Mapping[str, Value]
 
 
 def _same_form(asked: Event, answered: Event) -> bool:
-    keys = ("mcp_server_name", "elicitation_id")
-    return (
-        asked.name == ASKED
-        and asked.session == answered.session
-        and all(asked.text(key) == answered.text(key) for key in keys)
-    )
+    def known_by(event: Event) -> tuple[str, ...]:
+        return event.session, event.text("mcp_server_name"), event.text("elicitation_id")
+
+    return asked.name == ASKED and known_by(asked) == known_by(answered)
 
 
 def _kind(value: Value) -> str:

@@ -10,14 +10,11 @@ from crabhook.model.errors import CrabhookError
 from crabhook.model.order import Order, Standing
 from crabhook.ui.cards.summary import brief, project
 from crabhook.ui.commands.words import read_duration
-from crabhook.ui.full.dialogs.prompts import AskLine, Choice, Menu, Proposal, Purpose, Statement
+from crabhook.ui.full.dialogs.prompts import AskLine, Choice, Menu, Proposal, Purpose, statement
 from crabhook.ui.full.effects import Effects, EndOrders, GiveOrder, Say
 from crabhook.ui.text.clock import Clock, lasting
-from crabhook.ui.text.layout import Line
+from crabhook.ui.text.layout import Content, Line
 from crabhook.ui.text.width import Speller
-
-# Orders in words, as the status line always shows them.
-
 
 _SESSION_SHOWN = 8  # letters of an id, enough to tell a few apart
 
@@ -43,28 +40,29 @@ def scope_of(order: Order) -> str:
     """Return about whom an order is, in an agent's words: not yet safe to show."""
     parts = [f"session {order.session[:_SESSION_SHOWN]}" if order.session else ""]
     parts += [f"project {order.project}" if order.project else ""]
-    return brief(", ".join(part for part in parts if part), str)
+    return brief(", ".join(filter(None, parts)), str)
 
 
 def orders_line(orders: Sequence[Order], clock: Clock, spell: Speller) -> Line:
     """Return what stands, in a few words: what lets calls pass is told loudest."""
-    away = next((order for order in orders if order.kind is OrderKind.AWAY), None)
-    allowing = [order for order in orders if order.kind is OrderKind.ALLOW_ALL]
-    halted = [order for order in orders if order.kind is OrderKind.HALT]
     loud = (OrderKind.AWAY, OrderKind.ALLOW_ALL, OrderKind.HALT)
+    away, allowing, halted = ([one for one in orders if one.kind is kind] for kind in loud)
     others = [order for order in orders if order.kind not in loud]
     line: Line = []
-    if away is not None:
-        end = f" until {clock.of_day(away.until)[:5]}" if away.until is not None else ""
+
+    def told(order: Order, of: Sequence[Order]) -> str:
+        more = f" +{len(of) - 1}" if len(of) > 1 else ""
+        return f"{spell(order.session[:_SESSION_SHOWN])}{more}"
+
+    if away:
+        until = away[0].until
+        end = "" if until is None else f" until {clock.of_day(until)[:5]}"
         line.append(("held", f"AWAY{end}"))
     if allowing:
         first = min(allowing, key=_end)
-        more = f" +{len(allowing) - 1}" if len(allowing) > 1 else ""
-        said = f"ALLOWING {spell(first.session[:_SESSION_SHOWN])}{more} {_left(first, clock)}"
-        line.append(("held", said))
+        line.append(("held", f"ALLOWING {told(first, allowing)} {_left(first, clock)}"))
     if halted:
-        more = f" +{len(halted) - 1}" if len(halted) > 1 else ""
-        line.append(("held", f"HALTED {spell(halted[0].session[:_SESSION_SHOWN])}{more}"))
+        line.append(("held", f"HALTED {told(halted[0], halted)}"))
     if others:
         first = min(others, key=_end)
         ends = f", next ends {_left(first, clock)}" if first.until is not None else ""
@@ -113,10 +111,8 @@ def _for_session(card: Card | None, desk: Desk) -> list[Choice]:
         return []
     session, folder = card.event.session, card.event.cwd.rstrip("/")
     about = _behind(scope_of(Order(OrderKind.HOLD, session=session)))
-    hold_all, hold_stop = (
-        Order(OrderKind.HOLD_ALL, session=session),
-        Order(OrderKind.HOLD, _STOP, session=session),
-    )
+    hold_all = Order(OrderKind.HOLD_ALL, session=session)
+    hold_stop = Order(OrderKind.HOLD, _STOP, session=session)
     named: tuple[tuple[str, Callable[[], Effects]], ...] = (
         ("allow everything of this session for a while…", lambda: _ask_how_long(session, desk)),
         ("hold everything of this session", lambda: _give(hold_all)),
@@ -161,12 +157,10 @@ def _ask_how_long(session: str, desk: Desk) -> Effects:
     name = brief(session[:8])
 
     def ask(seconds: float) -> Effects:
-        said = Statement(
-            (
-                (f"ALLOW EVERYTHING of one session for {lasting(seconds)}", ""),
-                ("Until then every call is allowed without being shown, of the session", session),
-                ("Questions, plans and forms still wait for you. What waits now still waits.", ""),
-            )
+        said = statement(
+            (f"ALLOW EVERYTHING of one session for {lasting(seconds)}", ""),
+            ("Until then every call is allowed without being shown, of the session", session),
+            ("Questions, plans and forms still wait for you. What waits now still waits.", ""),
         )
         return (Proposal(lambda: said, lambda: give(seconds)),)
 
@@ -187,9 +181,8 @@ def _ask_how_often(session: str) -> Effects:
         if not often.isdecimal() or not 0 < int(often) <= CAP or not words:
             said = f"write how often, 1 to {CAP}, and how to go on: 3 run the tests again"
             return (Say(said),)
-        return _give(
-            Order(OrderKind.KEEP_GOING, _STOP, session=session, times=int(often), words=words)
-        )
+        order = Order(OrderKind.KEEP_GOING, _STOP, session=session, times=int(often), words=words)
+        return _give(order)
 
     subject = f"keep {brief(session[:8])} going"
     ask = AskLine(Purpose.KEEP_GOING_TIMES, then, subject=subject, needs="say how often, and how")
@@ -222,15 +215,13 @@ def go_away(desk: Desk, waiting: Callable[[], int]) -> Effects:
     return (AskLine(Purpose.FOR_HOW_LONG, _with_seconds(ask), subject=subject),)
 
 
-def _away(waiting: int, seconds: float) -> Statement:
+def _away(waiting: int, seconds: float) -> Content:
     """Say what being away does, to what waits now and to what comes."""
     end = f"for {lasting(seconds)}" if seconds else "until you press b"
     now = f"{waiting} waiting {'request goes' if waiting == 1 else 'requests go'} back"
-    return Statement(
-        (
-            (f"AWAY {end}: {now} to the agents now, with no opinion", ""),
-            ("Whatever comes meanwhile passes with no opinion as well; the feed shows it.", ""),
-        )
+    return statement(
+        (f"AWAY {end}: {now} to the agents now, with no opinion", ""),
+        ("Whatever comes meanwhile passes with no opinion as well; the feed shows it.", ""),
     )
 
 

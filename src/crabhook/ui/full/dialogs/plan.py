@@ -4,9 +4,9 @@ A plan is denied with notes: the denial's reason quotes each line that has a
 note, so that the model knows what to change where.
 """
 
-from collections.abc import Hashable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
+from itertools import islice
 
 from crabhook.broker.cards import Card
 from crabhook.broker.desk import Desk
@@ -15,10 +15,10 @@ from crabhook.ui.cards.summary import is_plan
 from crabhook.ui.full.dialogs.prompts import Proposal, Purpose, ask_and_keep
 from crabhook.ui.full.effects import Effects, Give, Go, Reveal, Say
 from crabhook.ui.full.filters import Mode
-from crabhook.ui.full.panes.request import request_rows
+from crabhook.ui.full.panes.request import rows_in_full
 from crabhook.ui.text.code import plain_rows
 from crabhook.ui.text.diff import unified_rows
-from crabhook.ui.text.layout import Item, Line, Page, Sheet, framed
+from crabhook.ui.text.layout import Content, Item, Line, Sheet, framed, hung, page
 from crabhook.ui.text.markdown import Mark, mark_rows, marks_of
 
 # Plans and the notes on them.
@@ -72,12 +72,7 @@ class PlanNotes:
     @cached_property
     def lines(self) -> Sequence[Mark]:
         """The plan's lines; the last of a plan that is too long holds what is left of it."""
-        marks = []
-        for mark in marks_of(self.plan):
-            marks.append(mark)
-            if len(marks) == MOST_LINES:
-                break
-        return marks
+        return list(islice(marks_of(self.plan), MOST_LINES))
 
     @property
     def whole(self) -> bool:
@@ -92,10 +87,6 @@ class PlanNotes:
             if at == last or self.lines[at].text.strip():
                 self.at = at
                 return
-
-    def far(self, step: int) -> None:
-        """Stand on the first line, or behind the last."""
-        self.at = 0 if step < 0 else len(self.lines)
 
     def note_at(self, place: int) -> str:
         """Return the note on a line; that on the whole plan stands behind the last."""
@@ -159,10 +150,9 @@ class Plans:
             self._before[card.number] = rejected_before(card, self._desk.ended())
         return self._before[card.number]
 
-    def compare(self, card: Card) -> Effects:
+    def compare(self, card: Card) -> None:
         """Show what changed since the plan that was denied before, or the plan again."""
         self.comparing = None if self.comparing == card.number else card.number
-        return ()
 
     def forget(self, number: int) -> None:
         """Forget the plan of a card that nobody looks at any more."""
@@ -183,7 +173,7 @@ def move(notes: PlanNotes | None, step: int) -> Effects:
     if notes is None:
         return ()
     if abs(step) > len(notes.lines):
-        notes.far(step)
+        notes.at = 0 if step < 0 else len(notes.lines)
     else:
         notes.move(step)
     return (Reveal(notes.at),)
@@ -192,12 +182,6 @@ def move(notes: PlanNotes | None, step: int) -> Effects:
 def note(notes: PlanNotes) -> Effects:
     """Type a note on the line."""
     return (ask_and_keep(Purpose.NOTE_ON_PLAN, notes.write, notes.note_at(notes.at)),)
-
-
-def unnote(notes: PlanNotes) -> Effects:
-    """Take back the note on the line."""
-    notes.write("")
-    return ()
 
 
 def send(card: Card, notes: PlanNotes) -> Effects:
@@ -217,65 +201,43 @@ def send(card: Card, notes: PlanNotes) -> Effects:
 # How it is drawn.
 
 
-_INDENT = "    "
+def notes_content(card: Card, notes: PlanNotes) -> Content:
+    """Return the plan line by line, the notes below their lines, and the note on the whole plan."""
+
+    def item(place: int) -> Item:
+        here, note = notes.at == place, notes.note_at(place)
+        key = (card.number, "note", place, here, note)
+        return Item(key, lambda sheet: _line(notes, place, sheet, here=here))
+
+    return Content((card.number, "notes", len(notes.plan)), len(notes.lines) + 1, item)
 
 
-@dataclass(frozen=True, slots=True)
-class NotesContent:
-    """The plan line by line, the notes below their lines, and the note on the whole plan."""
-
-    card: Card
-    notes: PlanNotes
-
-    @property
-    def key(self) -> Hashable:
-        """The notes on which card."""
-        return self.card.number, "notes", len(self.notes.plan)
-
-    @property
-    def count(self) -> int:
-        """The lines, and the note on the whole."""
-        return len(self.notes.lines) + 1
-
-    def item(self, place: int) -> Item:
-        """Return a line with its note, or the note on the whole."""
-        here, note = self.notes.at == place, self.notes.note_at(place)
-        return Item(
-            (self.card.number, "note", place, here, note),
-            lambda sheet: self._line(sheet, place, here=here),
-        )
-
-    def _line(self, sheet: Sheet, place: int, *, here: bool) -> Iterator[Line]:
-        head = "▸" if here else " "
-        if place < len(self.notes.lines):
-            mark = self.notes.lines[place]
-            for begins, row in mark_rows(mark, sheet.inner - 1, sheet.spell):
-                yield [("mark", head if begins else " "), *next(framed([(begins, row)]))]
-        else:
-            if not self.notes.whole:
-                yield [("warning", " the plan is longer: note on the rest here")]
-            yield [("mark", head), ("label", "on the whole plan")]
-        if note := self.notes.note_at(place):
-            yield from _note(note, sheet)
+def _line(notes: PlanNotes, place: int, sheet: Sheet, *, here: bool) -> Iterator[Line]:
+    head = "▸" if here else " "
+    if place < len(notes.lines):
+        for begins, row in mark_rows(notes.lines[place], sheet.inner - 1, sheet.spell):
+            yield [("mark", head if begins else " "), *next(framed([(begins, row)]))]
+    else:
+        if not notes.whole:
+            yield [("warning", " the plan is longer: note on the rest here")]
+        yield [("mark", head), ("label", "on the whole plan")]
+    if note := notes.note_at(place):
+        rows = plain_rows(note, sheet.columns - 8, sheet.spell, style="noted", words=True)
+        yield from hung("  note: ", rows, "noted")
 
 
-def _note(note: str, sheet: Sheet) -> Iterator[Line]:
-    rows = plain_rows(note, sheet.columns - 8, sheet.spell, style="noted", words=True)
-    for place, (_, row) in enumerate(rows):
-        yield [("noted", "  note: " if place == 0 else " " * 8), *row]
-
-
-def denial_page(card: Card, notes: PlanNotes) -> Page:
+def denial_page(card: Card, notes: PlanNotes) -> Content:
     """Return exactly what the model would read of a plan rejected with notes."""
+    reason = notes.reason()
 
     def rows(sheet: Sheet) -> Iterator[Line]:
         yield [("heading", "the plan is denied, and the model reads:")]
-        yield from framed(plain_rows(notes.reason(), sheet.inner, sheet.spell, words=True))
+        yield from framed(plain_rows(reason, sheet.inner, sheet.spell, words=True))
 
-    return Page((card.number, "denial"), notes.reason, rows)
+    return page((card.number, "denial"), rows, reason)
 
 
-def changes_page(card: Card, before: str, plan: str) -> Page:
+def changes_page(card: Card, before: str, plan: str) -> Content:
     """Return what changed since the plan that was denied before, then the request in full."""
 
     def rows(sheet: Sheet) -> Iterator[Line]:
@@ -285,7 +247,6 @@ def changes_page(card: Card, before: str, plan: str) -> Page:
         else:
             yield from framed(unified_rows(before, plan, sheet.inner, sheet.spell))
         yield []
-        yield [("label", "the request in full")]
-        yield from request_rows(card, sheet)
+        yield from rows_in_full(card, sheet)
 
-    return Page((card.number, "changes"), lambda: (len(plan), len(before)), rows)
+    return page((card.number, "changes"), rows, (len(plan), len(before)))

@@ -8,7 +8,7 @@ from crabhook.ui.full.effects import Effect, Effects
 from crabhook.ui.full.filters import Mode
 from crabhook.ui.full.text_input import LineInput
 from crabhook.ui.text.code import plain_rows
-from crabhook.ui.text.layout import Content, Item, Line, Sheet, framed
+from crabhook.ui.text.layout import Content, Item, Line, Sheet, framed, page
 from crabhook.ui.text.width import clip, wrapped
 
 # A list to choose from.
@@ -78,56 +78,39 @@ class MenuFilled(Effect):
     menu: Menu | None
 
 
-@dataclass(frozen=True, slots=True)
-class MenuContent:
-    """A list drawn: its title, its rows, and what is to be read beneath them."""
+def menu_content(menu: Menu) -> Content:
+    """Return a list as it is drawn: its title, its rows, and what is to be read beneath them."""
 
-    menu: Menu
-
-    @property
-    def key(self) -> Hashable:
-        """Which list."""
-        return self.menu.key
-
-    @property
-    def count(self) -> int:
-        """The title, the rows, and what stands beneath."""
-        return len(self.menu.choices) + 2
-
-    def item(self, place: int) -> Item:
-        """Return one of them."""
-        menu = self.menu
+    def item(place: int) -> Item:
         if place == 0:
-            return Item((menu.key, "title"), self._title)
+            return Item((menu.key, "title"), lambda sheet: sentence(menu.title, "heading", sheet))
         if place > len(menu.choices):
-            return Item((menu.key, "beneath", menu.cursor), self._beneath)
-        here = place - 1 == menu.cursor
-        return Item((menu.key, place, here), lambda sheet: self._row(sheet, place, here))
+            return Item((menu.key, "beneath", menu.cursor), lambda sheet: _beneath(menu, sheet))
+        here, choice = place - 1 == menu.cursor, menu.choices[place - 1]
+        return Item((menu.key, place, here), lambda sheet: _row(choice, place, sheet, here=here))
 
-    def _title(self, sheet: Sheet) -> Iterator[Line]:
-        for row in wrapped(self.menu.title, sheet.columns, str, words=True):
-            yield [("heading", row)]
+    return Content(menu.key, len(menu.choices) + 2, item)
 
-    def _row(self, sheet: Sheet, place: int, here: bool) -> Iterator[Line]:  # noqa: FBT001 - a row's own state, never called from outside
-        choice = self.menu.choices[place - 1]
-        digit = f"{place} " if place <= _DIGITS else "  "
-        said = choice.ours + (sheet.spell(choice.theirs) if choice.theirs else "")
-        style = "chosen" if here else ""
-        for turn, row in enumerate(wrapped(said, sheet.columns - 4, str, words=True)):
-            mark = f"{'▸' if here else ' '} {digit}" if turn == 0 else "    "
-            yield [("mark" if here else "key", mark), (style, row)]
-        warning, whereof = choice.warning
-        if warning:
-            said = clip(f"! {warning}{sheet.spell(whereof)}", sheet.columns - 4)
-            yield [("", "    "), ("warning", said)]
 
-    def _beneath(self, sheet: Sheet) -> Iterator[Line]:
-        menu = self.menu
-        here = menu.choices[menu.cursor : menu.cursor + 1]
-        for one in (Beneath(*menu.beneath), *(part for row in here for part in row.beneath)):
-            if one.text:
-                yield [(one.style or "label", one.what)]
-                yield from framed(plain_rows(one.text, sheet.inner, sheet.spell, style=one.style))
+def _row(choice: Choice, place: int, sheet: Sheet, *, here: bool) -> Iterator[Line]:
+    digit = f"{place} " if place <= _DIGITS else "  "
+    said = choice.ours + (sheet.spell(choice.theirs) if choice.theirs else "")
+    style = "chosen" if here else ""
+    for turn, row in enumerate(wrapped(said, sheet.columns - 4, str, words=True)):
+        mark = f"{'▸' if here else ' '} {digit}" if turn == 0 else "    "
+        yield [("mark" if here else "key", mark), (style, row)]
+    warning, whereof = choice.warning
+    if warning:
+        said = clip(f"! {warning}{sheet.spell(whereof)}", sheet.columns - 4)
+        yield [("", "    "), ("warning", said)]
+
+
+def _beneath(menu: Menu, sheet: Sheet) -> Iterator[Line]:
+    here = menu.choices[menu.cursor : menu.cursor + 1]
+    for one in (Beneath(*menu.beneath), *(part for row in here for part in row.beneath)):
+        if one.text:
+            yield [(one.style or "label", one.what)]
+            yield from framed(plain_rows(one.text, sheet.inner, sheet.spell, style=one.style))
 
 
 # What would be done, shown whole before it is done.
@@ -149,34 +132,28 @@ class Proposal(Effect):
     back: Mode = Mode.QUEUE
 
 
-@dataclass(frozen=True, slots=True)
-class Statement:
-    """A few sentences of ours, each with an agent's words beneath it."""
+def statement(*said: tuple[str, str]) -> Content:
+    """Return a page of a few sentences of ours, each with an agent's words beneath it."""
 
-    said: tuple[tuple[str, str], ...]
+    def rows(sheet: Sheet) -> Iterator[Line]:
+        for place, (ours, theirs) in enumerate(said):
+            yield from sentence(ours, "" if place else "heading", sheet)
+            if theirs:
+                yield from framed(plain_rows(theirs, sheet.inner, sheet.spell))
 
-    @property
-    def key(self) -> Hashable:
-        """What it says."""
-        return "statement", self.said
-
-    @property
-    def count(self) -> int:
-        """An item a sentence."""
-        return len(self.said)
-
-    def item(self, place: int) -> Item:
-        """Return a sentence and what stands beneath it."""
-        ours, theirs = self.said[place]
-        style = "heading" if place == 0 else ""
-        return Item((self.key, place), lambda sheet: _sentence(ours, theirs, style, sheet))
+    return page(("statement", said), rows)
 
 
-def _sentence(ours: str, theirs: str, style: str, sheet: Sheet) -> Iterator[Line]:
-    for row in wrapped(ours, sheet.columns, str, words=True):
+def sentence(said: str, style: str, sheet: Sheet) -> Iterator[Line]:
+    """Return a sentence that is safe to show, in rows of one style."""
+    for row in wrapped(said, sheet.columns, str, words=True):
         yield [(style, row)]
-    if theirs:
-        yield from framed(plain_rows(theirs, sheet.inner, sheet.spell))
+
+
+def option_head(number: int, *, here: bool, chosen: bool, several: bool) -> str:
+    """Return what stands before an option: whether it is stood on and chosen, and its number."""
+    opens, closes = "[]" if several else "()"
+    return f"{'▸' if here else ' '}{opens}{'x' if chosen else ' '}{closes} {number} "
 
 
 # A line to type.

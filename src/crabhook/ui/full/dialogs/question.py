@@ -4,8 +4,7 @@ It shows the questions as tabs, the options of one of them row by row, and a
 review of exactly what would be sent.
 """
 
-from collections.abc import Hashable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
 
 from crabhook.broker.cards import Card
 from crabhook.model.decision import Decision, Verdict
@@ -13,13 +12,13 @@ from crabhook.model.errors import QuestionError
 from crabhook.model.jsontext import Value, pretty
 from crabhook.model.question import Option, Question
 from crabhook.ui.cards.summary import brief
-from crabhook.ui.full.dialogs.prompts import Purpose, ask_and_keep
-from crabhook.ui.full.dialogs.question_state import Draft, Form
+from crabhook.ui.full.dialogs.prompts import Purpose, ask_and_keep, option_head
+from crabhook.ui.full.dialogs.question_state import Form
 from crabhook.ui.full.effects import Effects, Give, Go, Reveal, Say
 from crabhook.ui.full.filters import Mode
-from crabhook.ui.full.panes.request import request_rows
+from crabhook.ui.full.panes.request import rows_in_full
 from crabhook.ui.text.code import plain_rows
-from crabhook.ui.text.layout import Item, Line, Page, Sheet, framed
+from crabhook.ui.text.layout import Content, Item, Line, Sheet, framed, hung, line_cells, page
 from crabhook.ui.text.safe import TAB
 from crabhook.ui.text.width import Speller, cells, clip
 
@@ -55,12 +54,7 @@ def next_question(form: Form) -> Effects:
     """Go to the next question; from the last one to the review."""
     if form.current + 1 == len(form.questions):
         return (Go(Mode.REVIEW),)
-    return go_question(form, +1)
-
-
-def go_question(form: Form, step: int) -> Effects:
-    """Go to the question before or after."""
-    form.go(step)
+    form.go(+1)
     return ()
 
 
@@ -87,7 +81,7 @@ _LABEL = 24  # cells a label may push that column to
 def tab_line(form: Form, columns: int, spell: Speller) -> Line:
     """Return one line that lists the questions and how each stands, the current one in view."""
     before = [_tab(form, place, spell) for place in range(max(form.current - 3, 0), form.current)]
-    while before and sum(map(_tab_cells, before)) > columns // 2:
+    while before and sum(map(line_cells, before)) > columns // 2:
         del before[0]
     line = [span for tab in before for span in tab]
     for place in range(form.current, min(form.current + 8, len(form.questions))):
@@ -108,114 +102,89 @@ def _tab(form: Form, place: int, spell: Speller) -> Line:
     return [*tab, ("", "  ")]
 
 
-def _tab_cells(tab: Line) -> int:
-    return sum(cells(text) for _, text in tab)
-
-
-@dataclass(frozen=True, slots=True)
-class FormContent:
-    """The current question: its text, its options, own words, the note, then the request in full.
+def form_content(card: Card, form: Form, *, focused: bool) -> Content:
+    """Return the current question, its options, own words, the note, then the request in full.
 
     `focused`: whether keys go to the form, so that the row they act on is marked.
     """
+    number, current, draft, question = card.number, form.current, form.draft, form.question
+    options = question.options
 
-    card: Card
-    form: Form
-    focused: bool
-
-    @property
-    def key(self) -> Hashable:
-        """Which question of which card."""
-        return self.card.number, "question", self.form.current
-
-    @property
-    def count(self) -> int:
-        """The question, its rows, and the request."""
-        return self.form.rows + 2
-
-    def item(self, place: int) -> Item:
-        """Return the question's text, one of its rows, or the request in full."""
-        number, current, draft = self.card.number, self.form.current, self.form.draft
-        if place == 0:
-            return Item((number, current, "text"), self._text)
+    def item(place: int) -> Item:
         row = place - 1
-        if row == self.form.rows:
-            legs = tuple(leg.id for leg in self.card.requests)
-            return Item((number, legs, "in full"), self._request)
-        here = self.focused and draft.cursor == row
-        if row < len(self.form.question.options):
+        if place == 0:
+            return Item((number, current, "text"), lambda sheet: _question_rows(question, sheet))
+        if row == form.rows:
+            legs = tuple(leg.id for leg in card.requests)
+            return Item((number, legs, "in full"), lambda sheet: rows_in_full(card, sheet))
+        here = focused and draft.cursor == row
+        if row < len(options):
             chosen = row in draft.chosen
             return Item(
-                (number, current, row, here, chosen), lambda sheet: self._option(sheet, row, here)
+                (number, current, row, here, chosen),
+                lambda sheet: _option(question, row, sheet, here=here, chosen=chosen),
             )
-        said = draft.words if row == len(self.form.question.options) else draft.note
-        return Item((number, current, row, here, said), lambda sheet: self._own(sheet, row, here))
-
-    def _text(self, sheet: Sheet) -> Iterator[Line]:
-        text = self.form.question.text
-        for _, row in plain_rows(text, sheet.columns - 1, sheet.spell, style="heading", words=True):
-            yield [("", " "), *row]
-        yield [("dim", f" {self._kind()}")]
-
-    def _kind(self) -> str:
-        question = self.form.question
-        if not question.options:
-            return "answer in your own words: o"
-        return "choose any number" if question.several else "choose one"
-
-    def _option(self, sheet: Sheet, row: int, here: bool) -> Iterator[Line]:  # noqa: FBT001 - a row's own state, never called from outside
-        question = self.form.question
-        option: Option = question.options[row]
-        chosen = row in self.form.draft.chosen
-        box = ("[x]" if chosen else "[ ]") if question.several else ("(x)" if chosen else "( )")
-        style = "chosen" if chosen else ""
-        head = f"{'▸' if here else ' '}{box} {row + 1} "
-        width = sheet.columns - len(head)
-        beside = self._beside(option, width, sheet.spell)
-        label = plain_rows(option.label, width, sheet.spell, style=style)
-        for place, (_, spans) in enumerate(label):
-            yield [(style, head if place == 0 else " " * len(head)), *spans, *beside]
-        if not beside:
-            yield from _below(option.description, sheet, "dim")
-        if option.preview and (here or chosen):
-            yield [("label", f"{_INDENT}preview")]
-            for line in framed(plain_rows(option.preview, sheet.inner - 6, sheet.spell)):
-                yield [("", _INDENT), *line]
-
-    def _beside(self, option: Option, width: int, spell: Speller) -> Line:
-        """Return a description that fits beside its label, in a column with the others."""
-        label, said = option.label, option.description
-        if not said or "\n" in label + said or len(label) + len(said) > width:
-            return []
-        labels = (one.label for one in self.form.question.options[:_ALIGNED])
-        column = min(max(cells(spell(other[:_LABEL])) for other in labels), _LABEL)
-        used = cells(spell(label.replace("\t", TAB)))
-        beside = " " * max(column - used + 2, 2) + spell(said)
-        return [("dim", beside)] if used + cells(beside) <= width else []
-
-    def _own(self, sheet: Sheet, row: int, here: bool) -> Iterator[Line]:  # noqa: FBT001 - as above
-        draft: Draft = self.form.draft
-        words = row == len(self.form.question.options)
+        words = row == len(options)
         name, said = ("o own words", draft.words) if words else ("t note", draft.note)
-        yield [
-            ("chosen" if said else "", f"{'▸' if here else ' '}    {name}{':' if said else '…'}")
-        ]
-        yield from _below(said, sheet, "chosen")
+        key = (number, current, row, here, said)
+        return Item(key, lambda sheet: _own(name, said, sheet, here=here))
 
-    def _request(self, sheet: Sheet) -> Iterator[Line]:
-        yield [("label", "the request in full")]
-        yield from request_rows(self.card, sheet)
+    return Content((number, "question", current), form.rows + 2, item)
+
+
+def _question_rows(question: Question, sheet: Sheet) -> Iterator[Line]:
+    width, spell = sheet.columns - 1, sheet.spell
+    yield from hung(" ", plain_rows(question.text, width, spell, style="heading", words=True))
+    if not question.options:
+        yield [("dim", " answer in your own words: o")]
+    else:
+        yield [("dim", " choose any number" if question.several else " choose one")]
+
+
+def _option(
+    question: Question, row: int, sheet: Sheet, *, here: bool, chosen: bool
+) -> Iterator[Line]:
+    option = question.options[row]
+    style = "chosen" if chosen else ""
+    head = option_head(row + 1, here=here, chosen=chosen, several=question.several)
+    width = sheet.columns - len(head)
+    beside = _beside(question, option, width, sheet.spell)
+    label = plain_rows(option.label, width, sheet.spell, style=style)
+    yield from ([*line, *beside] for line in hung(head, label, style))
+    if not beside:
+        yield from _below(option.description, sheet, "dim")
+    if option.preview and (here or chosen):
+        yield [("label", f"{_INDENT}preview")]
+        for line in framed(plain_rows(option.preview, sheet.inner - 6, sheet.spell)):
+            yield [("", _INDENT), *line]
+
+
+def _beside(question: Question, option: Option, width: int, spell: Speller) -> Line:
+    """Return a description that fits beside its label, in a column with the others."""
+    label, said = option.label, option.description
+    if not said or "\n" in label + said or len(label) + len(said) > width:
+        return []
+    labels = (one.label for one in question.options[:_ALIGNED])
+    column = min(max(cells(spell(other[:_LABEL])) for other in labels), _LABEL)
+    used = cells(spell(label.replace("\t", TAB)))
+    beside = " " * max(column - used + 2, 2) + spell(said)
+    return [("dim", beside)] if used + cells(beside) <= width else []
+
+
+def _own(name: str, said: str, sheet: Sheet, *, here: bool) -> Iterator[Line]:
+    mark = "▸" if here else " "
+    yield [("chosen", f"{mark}    {name}:")] if said else [("", f"{mark}    {name}…")]
+    yield from _below(said, sheet, "chosen")
 
 
 def _below(text: str, sheet: Sheet, style: str) -> Iterator[Line]:
     """Return text under its heading."""
     if text:
         width = sheet.columns - len(_INDENT)
-        for _, row in plain_rows(text, width, sheet.spell, style=style, words=True):
-            yield [("", _INDENT), *row]
+        yield from hung(_INDENT, plain_rows(text, width, sheet.spell, style=style, words=True))
 
 
-def review_page(card: Card, form: Form) -> Page:
+def review_page(card: Card, form: Form) -> Content:
     """Return exactly what would be sent, read from the merged input itself."""
 
     def rows(sheet: Sheet) -> Iterator[Line]:
@@ -233,9 +202,10 @@ def review_page(card: Card, form: Form) -> Page:
             said, remark = answers.pop(question.text, None), remarks.pop(question.text, None)
             yield from _answer_rows(question, place, said, remark, sheet)
         for key, value in answers.items():
-            yield from _foreign(key, value, sheet)
+            yield [("warning", " the agent's input also carries an answer to no question here:")]
+            yield from _below(f"{key}: {_as_text(value)}", sheet, "")
 
-    return Page((card.number, "review"), lambda: repr(form.answers()), rows)
+    return page((card.number, "review"), rows, repr(form.answers()))
 
 
 def _answer_rows(
@@ -249,11 +219,6 @@ def _answer_rows(
     notes = remark.get("notes") if isinstance(remark, dict) else None
     if notes:
         yield from _below(f"note: {_as_text(notes)}", sheet, "")
-
-
-def _foreign(key: str, value: Value, sheet: Sheet) -> Iterator[Line]:
-    yield [("warning", " the agent's input also carries an answer to no question here:")]
-    yield from _below(f"{key}: {_as_text(value)}", sheet, "")
 
 
 def _texts(merged: Mapping[str, Value], key: str) -> dict[str, Value]:

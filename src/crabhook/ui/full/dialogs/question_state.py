@@ -113,14 +113,8 @@ def tell(question: Question, answer: Answer) -> str:
     return said or ("(a note, no answer)" if answer.note else "")
 
 
-class Forms:
-    """The forms of the cards that were looked at, each kept while its card lives."""
-
-    def __init__(self) -> None:
-        self._forms: dict[int, Form | QuestionError] = {}
-
-    def __repr__(self) -> str:
-        return f"<Forms of {sorted(self._forms)}>"
+class Forms(dict[int, Form | QuestionError]):
+    """The forms of the cards that were looked at, by number, each kept while its card lives."""
 
     def of(self, card: Card | None) -> Form | None:
         """Return a card's form, if it asks questions that can be read."""
@@ -132,16 +126,12 @@ class Forms:
         found = self._read(card)
         return str(found) if isinstance(found, QuestionError) else ""
 
-    def forget(self, number: int) -> None:
-        """Forget the form of a card that nobody looks at any more."""
-        self._forms.pop(number, None)
-
     def _read(self, card: Card | None) -> Form | QuestionError | None:
         if card is None or card.event.tool is None or not is_question(card.event):
             return None
-        if card.number not in self._forms:
+        if card.number not in self:
             try:
-                self._forms[card.number] = Form(card.event.tool.input)
+                self[card.number] = Form(card.event.tool.input)
             except QuestionError as error:
-                self._forms[card.number] = error
-        return self._forms[card.number]
+                self[card.number] = error
+        return self[card.number]

@@ -7,22 +7,20 @@ that says so.
 
 from collections.abc import Callable, Mapping
 from datetime import timedelta
+from functools import partial
 
 from crabhook.broker.cards import Card
 from crabhook.broker.desk import Desk
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.jsontext import Value, pretty
-from crabhook.model.suggestion import MODES, PLACES, Suggestion, set_mode
+from crabhook.model.suggestion import MODES, PLACES, set_mode
 from crabhook.policy.propose import Offer, Offering, in_words, until
 from crabhook.policy.rule import Rule
 from crabhook.ui.cards.summary import brief
 from crabhook.ui.commands.decide import suggestions
 from crabhook.ui.commands.rules import covered, denials, ending, let_through, tried
-from crabhook.ui.full.dialogs.prompts import Beneath, Choice, Menu, MenuFilled, Proposal, Statement
+from crabhook.ui.full.dialogs.prompts import Beneath, Choice, Menu, MenuFilled, Proposal, statement
 from crabhook.ui.full.effects import Effects, Give, Say
-
-# What the agent suggests.
-
 
 # Where a suggestion can be kept, in the words of the list.
 _KEPT = {
@@ -41,23 +39,16 @@ def offer_places(card: Card, key: str) -> Effects:
     if place >= len(offered):
         return (Say(f"there is no suggestion {key}"),)
     chosen = offered[place]
-    menu = Menu(
-        f"allow #{card.number}, and keep suggestion {key} from now on:",
-        tuple(
-            Choice(f"{words}{_as_suggested(chosen, name)}", _allowing(chosen.kept(name)))
-            for name, words in _KEPT.items()
-        ),
-        card.number,
-        beneath=(_AS_IT_CAME, f"{chosen.what}\n{pretty(dict(chosen.update))}"),
-    )
-    own = [PLACES[name] for name in _KEPT]
     destination = chosen.update.get("destination")
-    menu.cursor = own.index(destination) if destination in own else 0
-    return (menu,)
-
-
-def _as_suggested(suggestion: Suggestion, name: str) -> str:
-    return ", as suggested" if suggestion.update.get("destination") == PLACES[name] else ""
+    suggested = [PLACES[name] == destination for name in _KEPT]
+    rows = tuple(
+        Choice(words + (", as suggested" if here else ""), _allowing(chosen.kept(name)))
+        for here, (name, words) in zip(suggested, _KEPT.items(), strict=True)
+    )
+    title = f"allow #{card.number}, and keep suggestion {key} from now on:"
+    beneath = (_AS_IT_CAME, f"{chosen.what}\n{pretty(dict(chosen.update))}")
+    cursor = suggested.index(True) if any(suggested) else 0
+    return (Menu(title, rows, card.number, beneath, cursor),)
 
 
 def offer_modes(card: Card) -> Effects:
@@ -72,12 +63,12 @@ def _allowing(update: Mapping[str, Value]) -> Callable[[], Effects]:
     return lambda: (Give(Decision(Verdict.ALLOW, permissions=(update,))),)
 
 
-# Rules of the operator's own.
-
-
-_AS_OFFERED = "as offered"
-# How long a rule may hold, one after the other with each press of the key.
-_LIVES: tuple[timedelta | str | None, ...] = (_AS_OFFERED, timedelta(days=1), None)
+# When a rule may end, one after the other with each press of the key: as it was offered first.
+_LIVES: tuple[Callable[[Rule], Rule], ...] = (
+    lambda rule: rule,
+    lambda rule: ending(rule, timedelta(days=1)),
+    lambda rule: ending(rule, None),
+)
 _DENIALS_SHOWN = 20
 
 
@@ -98,24 +89,20 @@ def offer_rules(card: Card, desk: Desk) -> Effects:
 
 def _menu(number: int, offering: Offering, *, turns: int, cursor: int) -> Menu:
     """Return the list, its rules ending after one of the lives."""
-    life = _LIVES[turns % len(_LIVES)]
-    rules = [_ending(offer.proposal.rule, life) for offer in offering.offers]
-    title = (
-        f"always allow what #{number} asks, {until(rules[0])}: rules from narrow to wide, "
-        f"{tried(offering)}"
-    )
-    choices = tuple(
-        _choice(number, offer, rule) for offer, rule in zip(offering.offers, rules, strict=True)
-    )
+    ended = _LIVES[turns % len(_LIVES)]
+    rules = [ended(offer.proposal.rule) for offer in offering.offers]
+    order = f"rules from narrow to wide, {tried(offering)}"
 
     def turn(here: int) -> Menu:
         return _menu(number, offering, turns=turns + 1, cursor=here)
 
-    return Menu(title, choices, number, cursor=cursor, turn=turn)
-
-
-def _ending(rule: Rule, life: timedelta | str | None) -> Rule:
-    return rule if isinstance(life, str) else ending(rule, life)
+    return Menu(
+        f"always allow what #{number} asks, {until(rules[0])}: {order}",
+        tuple(map(partial(_choice, number), offering.offers, rules)),
+        number,
+        cursor=cursor,
+        turn=turn,
+    )
 
 
 def _choice(number: int, offer: Offer, rule: Rule) -> Choice:
@@ -151,10 +138,8 @@ def _taking(rule: Rule) -> Callable[[], Effects]:
 
 def _confirming(number: int, offer: Offer, rule: Rule) -> Callable[[], Effects]:
     """Return how to ask whether a rule is meant that undoes denials."""
-    said = Statement(
-        (
-            ("ALWAYS ALLOW by this rule", in_words(rule)),
-            (f"! It {let_through(offer)}:", _denied(offer)),
-        )
+    said = statement(
+        ("ALWAYS ALLOW by this rule", in_words(rule)),
+        (f"! It {let_through(offer)}:", _denied(offer)),
     )
     return lambda: (Proposal(lambda: said, _taking(rule), number),)

@@ -4,40 +4,29 @@ A card has a head of two rows (who asks, with what, where, and how it stands)
 and a content that fits what it asks.
 """
 
-from __future__ import annotations
-
-from collections.abc import Hashable, Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from urllib.parse import urlsplit
 
 from crabhook.broker.cards import Card
+from crabhook.model.request import Origin
 from crabhook.ui.cards.summary import agent_label, brief, session_label, tool_label
-from crabhook.ui.full.dialogs.edit import EditContent
-from crabhook.ui.full.dialogs.mcp_form import FillContent
+from crabhook.ui.full.dialogs.edit import edit_content
+from crabhook.ui.full.dialogs.mcp_form import fill_content
 from crabhook.ui.full.dialogs.mcp_form_state import is_link
-from crabhook.ui.full.dialogs.plan import NotesContent, changes_page
-from crabhook.ui.full.dialogs.prompts import MenuContent
-from crabhook.ui.full.dialogs.question import FormContent, review_page
+from crabhook.ui.full.dialogs.plan import PlanNotes, changes_page, notes_content
+from crabhook.ui.full.dialogs.prompts import menu_content
+from crabhook.ui.full.dialogs.question import form_content, review_page
 from crabhook.ui.full.filters import Mode
+from crabhook.ui.full.keyrow import Key
 from crabhook.ui.full.keys import TABLE
-from crabhook.ui.full.panes.request import TextContent, request_rows
+from crabhook.ui.full.panes.request import request_page, rows_in_full
+from crabhook.ui.full.panes.rows import CardRow
+from crabhook.ui.full.screen import Screen
+from crabhook.ui.text.clock import Clock
 from crabhook.ui.text.code import plain_rows
-from crabhook.ui.text.layout import Detail, Item, Line, Page, Sheet, ends, framed
+from crabhook.ui.text.layout import Content, Detail, Line, Sheet, ends, framed, line_cells, page
 from crabhook.ui.text.safe import hidden
-from crabhook.ui.text.width import Speller, cells, clip, wrapped
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-
-    from crabhook.broker.cards import Card
-    from crabhook.model.request import Origin
-    from crabhook.ui.full.dialogs.plan import PlanNotes
-    from crabhook.ui.full.keyrow import Key
-    from crabhook.ui.full.panes.rows import CardRow
-    from crabhook.ui.full.screen import Screen
-    from crabhook.ui.text.clock import Clock
-    from crabhook.ui.text.layout import Content
-
+from crabhook.ui.text.width import Speller, clip, wrapped
 
 _KEY_CELLS = 18
 _LAWS = (
@@ -49,18 +38,8 @@ _LAWS = (
 )
 
 
-class HelpContent:
-    """All keys, group by group."""
-
-    key: Hashable = "help"
-    count = 1
-
-    def item(self, _place: int) -> Item:
-        """Return the page."""
-        return Item("help", _help_rows)
-
-
-def _help_rows(sheet: Sheet) -> Iterator[Line]:
+def help_rows(sheet: Sheet) -> Iterator[Line]:
+    """Return all keys, group by group."""
     for group in sorted(TABLE, key=lambda group: not group.first):
         if group.title:
             yield [("label", f" {group.title}")]
@@ -81,11 +60,11 @@ def _key_rows(key: Key, sheet: Sheet) -> Iterator[Line]:
 def help_line(keys: Sequence[Key], columns: int) -> Line:
     """Return the keys that make sense now in one line; the last of them always has room."""
     *others, last = [[("key", _first(key)), ("", f" {key.name}")] for key in keys] or [[]]
-    end = sum(cells(text) for _, text in last)
+    end = line_cells(last)
     line: Line = [("", " ")]
     used = 1
     for one in others:
-        need = sum(cells(text) for _, text in one) + 2
+        need = line_cells(one) + 2
         if used + need + end > columns:
             break
         line += [*one, ("", "  ")]
@@ -101,7 +80,7 @@ def head_lines(standing: CardRow, sheet: Sheet, clock: Clock) -> list[Line]:
     """Return the two rows above a card's content; the content shows in full what they cut short."""
     return [
         ends(_title(standing, sheet), _facts(standing.card, sheet), sheet.columns),
-        _sending(standing, clock) or _outcome(standing, sheet) or _place(standing.card, sheet),
+        _standing(standing, sheet, clock),
     ]
 
 
@@ -136,15 +115,13 @@ def _place(card: Card, sheet: Sheet) -> Line:
     )
 
 
-def _sending(standing: CardRow, clock: Clock) -> Line:
-    return [("", "    "), *standing.sending(clock)] if standing.held else []
-
-
-def _outcome(standing: CardRow, sheet: Sheet) -> Line:
-    """Return how an ended card ended, and why."""
-    if not standing.ended:
-        return []
+def _standing(standing: CardRow, sheet: Sheet, clock: Clock) -> Line:
+    """Return that an answer is about to be sent, or how the card ended and why, or its place."""
+    if standing.held:
+        return [("", "    "), *standing.sending(clock)]
     card = standing.card
+    if not standing.ended:
+        return _place(card, sheet)
     said = card.why or (card.decision.reason or card.decision.note if card.decision else "")
     fate = {True: "delivered", False: "NOT DELIVERED, the hook had gone", None: ""}[card.delivered]
     parts = [part for part in (card.outcome, brief(said, sheet.spell), fate) if part]
@@ -162,7 +139,7 @@ LONGEST = 4096  # letters of an address that is taken apart; a longer one is onl
 _USUAL = {"http": 80, "https": 443}
 
 
-def link_page(card: Card) -> Page:
+def link_page(card: Card) -> Content:
     """Return the address, what is to be known of it, then the request in full."""
 
     def rows(sheet: Sheet) -> Iterator[Line]:
@@ -172,21 +149,16 @@ def link_page(card: Card) -> Page:
         url = event.text("url")
         yield from framed(plain_rows(url, sheet.inner, sheet.spell, style="name"))
         for style, said in _told(url):
-            yield from _sentence(style, said, sheet)
+            for _, row in plain_rows(said, sheet.columns, sheet.spell, style=style, words=True):
+                yield row
         if message := event.text("message"):
             yield [("label", "it says")]
             yield from framed(plain_rows(message, sheet.inner, sheet.spell, words=True))
         yield [("dim", "accept lets the agent go on; nothing is opened on this machine by it")]
         yield []
-        yield [("label", "the request in full")]
-        yield from request_rows(card, sheet)
+        yield from rows_in_full(card, sheet)
 
-    return Page((card.number, "address", tuple(leg.id for leg in card.requests)), lambda: (), rows)
-
-
-def _sentence(style: str, said: str, sheet: Sheet) -> Iterator[Line]:
-    for _, row in plain_rows(said, sheet.columns, sheet.spell, style=style, words=True):
-        yield row
+    return page((card.number, "address", tuple(leg.id for leg in card.requests)), rows)
 
 
 def _told(url: str) -> Iterator[tuple[str, str]]:
@@ -229,20 +201,20 @@ def card_content(screen: Screen, card: Card) -> Content:
     if (form := screen.form) is not None:
         if screen.focus.mode is Mode.REVIEW:
             return review_page(card, form)
-        return FormContent(card, form, focused=screen.focus.mode is Mode.FORM)
+        return form_content(card, form, focused=screen.focus.mode is Mode.FORM)
     if is_link(card.event):
         return link_page(card)
     if (filling := screen.filling) is not None:
-        return FillContent(card, filling, focused=screen.focus.mode is Mode.FILL)
+        return fill_content(card, filling, focused=screen.focus.mode is Mode.FILL)
     plan = screen.plan
     shown = None if plan is None else _plan_content(screen, card, plan)
-    return shown or TextContent(card, screen.work.surroundings.of(card))
+    return shown or request_page(card, screen.work.surroundings.of(card))
 
 
 def _plan_content(screen: Screen, card: Card, plan: PlanNotes) -> Content | None:
     """Return the plan line by line, or its changes, where that was asked for."""
     if screen.focus.mode is Mode.NOTES:
-        return NotesContent(card, plan)
+        return notes_content(card, plan)
     if screen.work.plans.comparing == card.number and (before := screen.work.plans.before(card)):
         return changes_page(card, before, plan.plan)
     return None
@@ -250,10 +222,10 @@ def _plan_content(screen: Screen, card: Card, plan: PlanNotes) -> Content | None
 
 # The pages that stand over the selected card.
 OVER_THE_CARD: Mapping[Mode, Callable[[Screen], Content | None]] = {
-    Mode.HELP: lambda _: HelpContent(),
+    Mode.HELP: lambda _: page("help", help_rows),
     Mode.CONFIRM: lambda screen: screen.focus.proposal.content() if screen.focus.proposal else None,
-    Mode.MENU: lambda screen: MenuContent(screen.focus.menu) if screen.focus.menu else None,
-    Mode.EDIT: lambda screen: EditContent(screen.focus.edit) if screen.focus.edit else None,
+    Mode.MENU: lambda screen: menu_content(screen.focus.menu) if screen.focus.menu else None,
+    Mode.EDIT: lambda screen: edit_content(screen.focus.edit) if screen.focus.edit else None,
 }
 
 

@@ -136,14 +136,12 @@ class Selection:
         before = (one for one in reversed(awake) if one.number < card.number)
         self.card = next(after, None) or next(before, card)
 
-    def first(self) -> None:
-        """Select the card that has waited longest."""
-        self.card = next(iter(self.waiting()), None if self.ended else self.card)
-
-    def last(self) -> None:
-        """Select the newest card."""
-        queue = self.waiting()
-        self.card = queue[-1] if queue else (None if self.ended else self.card)
+    def far(self, step: int) -> None:
+        """Select the card that has waited longest (-1), or the newest (+1)."""
+        if queue := self.waiting():
+            self.card = queue[0 if step < 0 else -1]
+        elif self.ended:
+            self.card = None
 
     def window(self, height: int) -> Window:
         """Return what of the queue is seen in so many rows; the selected card is among it."""

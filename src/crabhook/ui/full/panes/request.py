@@ -6,7 +6,7 @@ event come first, and how each is shown, is in the agent's own table of events
 (`Event.told`).
 """
 
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, TypeAlias
 
@@ -26,20 +26,20 @@ from crabhook.ui.cards.context import (
 from crabhook.ui.cards.summary import is_plan, names_plan
 from crabhook.ui.text.code import field_rows, plain_rows, shell_rows, value_rows
 from crabhook.ui.text.diff import added_rows, edit_rows, patch_rows
-from crabhook.ui.text.layout import Item, Line, Sheet, framed
+from crabhook.ui.text.layout import Content, Line, Sheet, framed, page
 from crabhook.ui.text.markdown import mark_rows, marks_of
 from crabhook.ui.text.safe import hidden
 
 _A_NAME = 60  # letters of a model's name that stand beside its label
-
-_Show: TypeAlias = Callable[[Told, Value, Sheet], Iterator[Line]]
 
 
 def told_rows(event: Event, sheet: Sheet) -> Iterator[Line]:
     """Return the event's own fields in words, the telling ones first."""
     for key, told in event.told.items():
         if key in event.fields:
-            yield from _SHOW[told.how](told, event.fields[key], sheet)
+            value = event.fields[key]
+            fits, rows = _SHOW[told.how]
+            yield from (rows if fits(value) else _field)(told, value, sheet)
 
 
 def going_rows(card: Card) -> Iterator[Line]:
@@ -54,37 +54,34 @@ def going_rows(card: Card) -> Iterator[Line]:
         yield [("warning", f"! kept going {CAP} of {CAP} times in a row: now it stops anyway")]
 
 
-def _prose(told: Told, value: Value, sheet: Sheet) -> Iterator[Line]:
+def _field(told: Told, value: Value, sheet: Sheet) -> Iterator[Line]:
+    """Show a short value beside its label, any other below it."""
+    yield from framed(field_rows({told.label: value}, sheet.inner, sheet.spell))
+
+
+# The other ways to show a field; a value of a type that a way is not for is shown by `_field`.
+
+
+def _prose(told: Told, value: str, sheet: Sheet) -> Iterator[Line]:
     """Show a text as words, in full."""
-    if not isinstance(value, str):
-        yield from _field(told, value, sheet)
-        return
     yield [("label", told.label)]
     yield from framed(plain_rows(value, sheet.inner, sheet.spell, words=True))
 
 
-def _markdown(told: Told, value: Value, sheet: Sheet) -> Iterator[Line]:
+def _markdown(told: Told, value: str, sheet: Sheet) -> Iterator[Line]:
     """Show what a model said."""
-    if not isinstance(value, str):
-        yield from _field(told, value, sheet)
-        return
     yield [("label", told.label)]
     for mark in marks_of(value):
         yield from framed(mark_rows(mark, sheet.inner, sheet.spell))
-
-
-def _field(told: Told, value: Value, sheet: Sheet) -> Iterator[Line]:
-    """Show a short value beside its label, any other below it."""
-    yield from framed(field_rows({told.label: value}, sheet.inner, sheet.spell))
 
 
 def _result(told: Told, value: Value, sheet: Sheet) -> Iterator[Line]:
     """Show what a tool gave: its texts as they are, its other fields behind them."""
     if isinstance(value, str):
         yield from _prose(told, value, sheet)
-        return
-    yield [("label", told.label)]
-    yield from _value(value, sheet)
+    else:
+        yield [("label", told.label)]
+        yield from _value(value, sheet)
 
 
 def _value(value: Value, sheet: Sheet) -> Iterator[Line]:
@@ -94,11 +91,8 @@ def _value(value: Value, sheet: Sheet) -> Iterator[Line]:
         yield from framed(value_rows(value, sheet.inner, sheet.spell))
 
 
-def _several(told: Told, value: Value, sheet: Sheet) -> Iterator[Line]:
+def _several(told: Told, value: list[Value], sheet: Sheet) -> Iterator[Line]:
     """Show a list of things one by one; say so where there are none."""
-    if not isinstance(value, list):
-        yield from _field(told, value, sheet)
-        return
     if not value:
         yield [("dim", f"{told.label}: none")]
         return
@@ -108,37 +102,38 @@ def _several(told: Told, value: Value, sheet: Sheet) -> Iterator[Line]:
         yield from _value(item, sheet)
 
 
-def _money(told: Told, value: Value, sheet: Sheet) -> Iterator[Line]:
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        yield [("label", told.label), ("", f" about ${value:,.4f}")]
-    else:
-        yield from _field(told, value, sheet)
+def _money(told: Told, value: float, _: Sheet) -> Iterator[Line]:
+    yield [("label", told.label), ("", f" about ${value:,.4f}")]
 
 
-def _model(told: Told, value: Value, sheet: Sheet) -> Iterator[Line]:
-    if isinstance(value, str) and len(value) <= _A_NAME:
-        yield [("label", f"{told.label} "), ("heading", sheet.spell(value))]
-    else:
-        yield from _field(told, value, sheet)
+def _model(told: Told, value: str, sheet: Sheet) -> Iterator[Line]:
+    yield [("label", f"{told.label} "), ("heading", sheet.spell(value))]
 
 
-def _flag(told: Told, value: Value, sheet: Sheet) -> Iterator[Line]:
+def _flag(told: Told, value: bool, _: Sheet) -> Iterator[Line]:  # noqa: FBT001 - the value shown
     """Show true or false as one of two sentences; an empty sentence is not shown."""
-    if not isinstance(value, bool):
-        yield from _field(told, value, sheet)
-    elif said := told.yes if value else told.no:
+    if said := told.yes if value else told.no:
         yield [("", said)]
 
 
-_SHOW: Mapping[How, _Show] = {
-    How.FIELD: _field,
-    How.PROSE: _prose,
-    How.MARKDOWN: _markdown,
-    How.SEVERAL: _several,
-    How.RESULT: _result,
-    How.MONEY: _money,
-    How.MODEL: _model,
-    How.FLAG: _flag,
+def _is(kind: type) -> Callable[[Value], bool]:
+    return lambda value: isinstance(value, kind)
+
+
+def _is_number(value: Value) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+_Show: TypeAlias = Callable[[Told, Any, Sheet], Iterator[Line]]
+_SHOW: Mapping[How, tuple[Callable[[Value], bool], _Show]] = {
+    How.FIELD: (lambda _: True, _field),
+    How.PROSE: (_is(str), _prose),
+    How.MARKDOWN: (_is(str), _markdown),
+    How.SEVERAL: (_is(list), _several),
+    How.RESULT: (lambda _: True, _result),
+    How.MONEY: (_is_number, _money),
+    How.MODEL: (lambda value: isinstance(value, str) and len(value) <= _A_NAME, _model),
+    How.FLAG: (_is(bool), _flag),
 }
 
 
@@ -149,27 +144,16 @@ _NOTHING = CardContext()
 _Input: TypeAlias = dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class TextContent:
-    """A request to read from its first row to its last, with what is known around it."""
+def request_page(card: Card, around: CardContext = _NOTHING) -> Content:
+    """Return the request, with what is known around it."""
+    key = card.number, tuple(leg.id for leg in card.requests)
+    return page(key, lambda sheet: request_rows(card, sheet, around), (around, card.kept_going))
 
-    card: Card
-    around: CardContext = _NOTHING
 
-    @property
-    def key(self) -> Hashable:
-        """The card, with the legs that are told of."""
-        return self.card.number, tuple(leg.id for leg in self.card.requests)
-
-    @property
-    def count(self) -> int:
-        """One item: the request."""
-        return 1
-
-    def item(self, _place: int) -> Item:
-        """Return the request."""
-        key = (self.key, self.around, self.card.kept_going, "request")
-        return Item(key, lambda sheet: request_rows(self.card, sheet, self.around))
+def rows_in_full(card: Card, sheet: Sheet) -> Iterator[Line]:
+    """Return the request under a title of its own, below what was made of it."""
+    yield from _title("the request in full")
+    yield from request_rows(card, sheet)
 
 
 def request_rows(card: Card, sheet: Sheet, around: CardContext = _NOTHING) -> Iterator[Line]:

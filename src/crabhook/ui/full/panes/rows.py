@@ -6,13 +6,7 @@ from dataclasses import dataclass
 from crabhook.broker.cards import Card, FeedEntry, State
 from crabhook.model.bounded_dict import Bounded
 from crabhook.ui.answers import HeldAnswer
-from crabhook.ui.cards.summary import (
-    agent_label,
-    brief,
-    project,
-    summary,
-    tool_label,
-)
+from crabhook.ui.cards.summary import agent_label, brief, project, summary, tool_label
 from crabhook.ui.text.clock import Clock, bar, lasting
 from crabhook.ui.text.layout import Line, clip_line, ends
 from crabhook.ui.text.width import Speller, clip, fit
@@ -175,12 +169,11 @@ def _state(standing: CardRow, clock: Clock, bar_cells: int) -> Line:
     age, left = clock.now - card.asked_at, card.wait_until - clock.now
     whole = card.wait_until - card.asked_at
     part = left / whole if whole > 0 else 0.0
-    urgent = part < URGENT
-    style = "urgent" if urgent else "time"
+    style, end = ("urgent", "!") if part < URGENT else ("time", " ")
     state: Line = [("dim", f"{lasting(age):>5} ")]
     if bar_cells:
         state.append((style, bar(part, bar_cells) + " "))
-    state.append((style, f"{lasting(left):>5}" + ("!" if urgent else " ")))
+    state.append((style, f"{lasting(left):>5}{end}"))
     return state
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from crabhook.model.decision import Decision, Verdict
-from crabhook.ui.full.dialogs.bulk import BundleContent, bundle_of
+from crabhook.ui.full.dialogs.bulk import bundle_of, bundle_page
 from crabhook.ui.text.layout import Sheet
 from crabhook.ui.text.safe import safe
 from tests.support.sitting import QUESTIONS, Sitting
@@ -13,7 +13,7 @@ ALLOW = Decision(Verdict.ALLOW)
 
 def shown(sitting: Sitting, decision: Decision = ALLOW) -> list[str]:
     cards = sitting.desk.waiting()
-    content = BundleContent(cards, bundle_of(cards, decision), decision)
+    content = bundle_page(bundle_of(cards, decision), decision)
     sheet = Sheet(100, safe)
     lines = [line for place in range(content.count) for line in content.item(place).rows(sheet)]
     return ["".join(text for _, text in line) for line in lines]

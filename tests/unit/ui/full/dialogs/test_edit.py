@@ -25,7 +25,7 @@ def test_a_command_is_edited_as_itself_and_every_other_field_stays() -> None:
     edit = edit_of(asked("Bash", {"command": "ls", "timeout": 5, "unknown": [1]}))
     assert (edit.subject, edit.old, edit.file_name) == ("command", "ls", "command.sh")
     edit.editor.replace("ls -l")
-    decision = edit.decision()
+    decision = edit.read(edit.editor.text)
     assert decision.updated_input == {"command": "ls -l", "timeout": 5, "unknown": [1]}
     assert edit.tell(decision) == "ls -l"
 
@@ -34,16 +34,16 @@ def test_any_other_input_is_edited_as_json() -> None:
     edit = edit_of(asked("Edit", {"file_path": "/a", "n": 1}))
     assert edit.file_name == "input.json"
     edit.editor.replace(edit.old.replace('"/a"', '"/b"'))
-    assert edit.decision().updated_input == {"file_path": "/b", "n": 1}
+    assert edit.read(edit.editor.text).updated_input == {"file_path": "/b", "n": 1}
     edit.editor.replace("{")
     with pytest.raises(RewriteError, match="not"):
-        edit.decision()
+        edit.read(edit.editor.text)
 
 
 def test_what_is_shown_of_json_is_what_is_sent_and_not_what_was_typed() -> None:
     edit = edit_of(asked("Edit", {"file_path": "/a"}))
     edit.editor.replace('{"file_path": "/shown", "file_path": "/sent"}')
-    decision = edit.decision()
+    decision = edit.read(edit.editor.text)
     assert decision.updated_input == {"file_path": "/sent"}
     assert "/shown" not in edit.tell(decision)
 
@@ -62,14 +62,14 @@ def test_an_output_is_edited_as_a_text_or_as_json(given: Any, typed: str, sent: 
     sitting.ask(hook_event_name="PostToolUse", tool_response=given)
     edit = edit_of(sitting.card)
     edit.editor.replace(typed)
-    decision = edit.decision()
+    decision = edit.read(edit.editor.text)
     assert (decision.output, decision.updated_input) == (sent, None)
 
 
 def test_an_edit_that_changes_nothing_is_none() -> None:
     edit = edit_of(asked("Bash", {"command": "ls"}))
     with pytest.raises(RewriteError, match="changes nothing"):
-        edit.decision()
+        edit.read(edit.editor.text)
 
 
 def test_what_is_too_long_to_be_edited_is_said() -> None:
@@ -88,5 +88,5 @@ def test_an_edit_is_kept_with_its_card_and_forgotten_with_it() -> None:
     edits, card = Edits(), asked("Bash", {"command": "ls"})
     edits.of(card).editor.insert("x")
     assert edits.of(card).editor.text == "xls"
-    edits.forget(card.number)
+    del edits[card.number]
     assert edits.of(card).editor.text == "ls"

@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 
 from crabhook.broker.cards import Card
 from crabhook.model.decision import Decision, Verdict
-from crabhook.ui.full.dialogs.edit import Edit, EditContent, difference_page
+from crabhook.ui.full.dialogs.edit import Edit, cursor_place, difference_page, edit_content
 from crabhook.ui.full.text_input import TEXT_KEYS, TextInput
-from crabhook.ui.text.layout import Line, Page, Sheet, line_cells
+from crabhook.ui.text.layout import Content, Line, Sheet, line_cells
 from crabhook.ui.text.safe import safe
 from tests.support.sitting import Sitting
 
@@ -30,7 +30,7 @@ def editing(text: str) -> Edit:
     return Edit(CARD, "input", text, TextInput(text), lambda _: Decision(Verdict.ALLOW), str)
 
 
-def lines(content: EditContent | Page) -> list[Line]:
+def lines(content: Content) -> list[Line]:
     return [line for place in range(content.count) for line in content.item(place).rows(SHEET)]
 
 
@@ -39,32 +39,32 @@ def test_one_cursor_is_shown_where_it_is_said_to_be(text: str, keys: list[str]) 
     edit = editing(text)
     for key in keys:
         edit.editor.press(key)
-    content = EditContent(edit)
+    content = edit_content(edit)
     shown = [
         (place, row)
         for place in range(content.count)
         for row, line in enumerate(content.item(place).rows(SHEET))
         if any(style == "cursor" for style, _ in line)
     ]
-    assert content.cursor_place(SHEET) in shown
+    assert cursor_place(edit, SHEET) in shown
     assert all(place == shown[0][0] for place, _ in shown)
 
 
 @given(TEXTS)
 def test_no_row_is_too_wide_or_unsafe(text: str) -> None:
-    for line in lines(EditContent(editing(text))):
+    for line in lines(edit_content(editing(text))):
         assert line_cells(line) <= SHEET.columns
         assert all(safe(part) == part for _, part in line)
 
 
 def test_what_is_edited_is_behind_the_bar_of_an_agents_text() -> None:
-    rows = ["".join(text for _, text in line) for line in lines(EditContent(editing("a\nb")))]
+    rows = ["".join(text for _, text in line) for line in lines(edit_content(editing("a\nb")))]
     assert rows == ["│ a", "│ b"]
 
 
 def test_a_line_is_another_item_when_it_or_the_cursor_in_it_changes() -> None:
     edit = editing("ab\ncd")
-    content = EditContent(edit)
+    content = edit_content(edit)
     first, second = content.item(0).key, content.item(1).key
     edit.editor.press("right")
     assert content.item(0).key != first

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from crabhook.ui.full.dialogs.prompts import Beneath, Choice, Menu, MenuContent
+from crabhook.ui.full.dialogs.prompts import Beneath, Choice, Menu, menu_content
 from crabhook.ui.full.effects import Say
 from crabhook.ui.full.focus import Focus
 from crabhook.ui.text.layout import Sheet, line_cells
@@ -21,7 +21,7 @@ def menu_of(count: int, done: list[int]) -> Menu:
 
 
 def shown(menu: Menu, columns: int = 60) -> list[str]:
-    content, sheet = MenuContent(menu), Sheet(columns, safe)
+    content, sheet = menu_content(menu), Sheet(columns, safe)
     lines = [line for place in range(content.count) for line in content.item(place).rows(sheet)]
     assert all(line_cells(line) <= columns for line in lines)
     return ["".join(text for _, text in line) for line in lines]
@@ -65,10 +65,10 @@ def test_agents_words_are_safe_and_what_stands_beneath_is_behind_a_bar() -> None
 
 def test_a_list_is_another_when_it_says_something_else_and_not_when_one_moves_in_it() -> None:
     menu = menu_of(2, [])
-    before = MenuContent(menu).key
+    before = menu_content(menu).key
     menu.move(1)
-    assert MenuContent(menu).key == before
-    assert MenuContent(menu_of(3, [])).key != before
+    assert menu_content(menu).key == before
+    assert menu_content(menu_of(3, [])).key != before
 
 
 def test_long_rows_wrap_under_themselves() -> None:

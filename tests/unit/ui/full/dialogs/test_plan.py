@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from crabhook.model.decision import Decision, Verdict
-from crabhook.ui.full.dialogs.plan import MOST_LINES, PlanNotes, Plans, plan_of
+from crabhook.ui.full.dialogs.plan import MOST_LINES, PlanNotes, Plans, move, plan_of
 from tests.support.desk import BrokerDesk
 from tests.support.sitting import call
 
+FAR = 1 << 20
 PLAN = "# Plan\n\n1. Delete everything\n2. Build"
 
 
@@ -25,13 +26,13 @@ def test_the_cursor_passes_over_blank_lines_and_ends_behind_the_last() -> None:
         seen.append(notes.at)
         notes.move(+1)
     assert seen == [0, 2, 3, 4, 4, 4]
-    notes.far(-1)
+    move(notes, -FAR)
     assert notes.at == 0
 
 
 def test_the_reason_quotes_each_line_with_its_note() -> None:
     notes = PlanNotes(PLAN)
-    notes.far(+1)
+    move(notes, +FAR)
     notes.write("go slower")
     notes.at = 2
     notes.write(" only build/ ")

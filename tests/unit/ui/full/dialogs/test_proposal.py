@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from crabhook.ui.full.dialogs.prompts import Proposal, Statement
+from crabhook.ui.full.dialogs.prompts import Proposal, statement
 from crabhook.ui.full.effects import Effects
 from crabhook.ui.full.filters import Mode
-from crabhook.ui.text.layout import Sheet, line_cells
+from crabhook.ui.text.layout import Content, Sheet, line_cells
 from crabhook.ui.text.safe import safe
 from tests.support.sitting import Sitting
 
 HOSTILE = "\x1b]0;x\x07 " + "long " * 40
 
 
-def said(*sentences: tuple[str, str]) -> Statement:
-    return Statement(sentences)
+def said(*sentences: tuple[str, str]) -> Content:
+    return statement(*sentences)
 
 
 def test_a_statement_says_our_words_and_an_agents_behind_its_bar() -> None:

@@ -135,7 +135,7 @@ def test_forms_are_kept_by_card_until_they_are_forgotten() -> None:
     assert first is not None
     first.choose(0)
     assert forms.of(sitting.card) is first
-    forms.forget(sitting.card.number)
+    del forms[sitting.card.number]
     anew = forms.of(sitting.card)
     assert anew is not None
     assert anew.answers() == {}

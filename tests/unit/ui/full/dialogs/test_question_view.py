@@ -7,7 +7,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crabhook.ui.full.dialogs.question import FormContent, review_page, tab_line
+from crabhook.ui.full.dialogs.question import form_content, review_page, tab_line
 from crabhook.ui.full.dialogs.question_state import Form
 from crabhook.ui.text.layout import Content, Sheet
 from crabhook.ui.text.safe import safe
@@ -34,7 +34,7 @@ def rows(content: Content, sheet: Sheet = SHEET) -> list[str]:
 
 def test_the_question_its_options_own_words_and_the_note_stand_in_order() -> None:
     sitting, form = opened()
-    assert rows(FormContent(sitting.card, form, focused=True))[:7] == [
+    assert rows(form_content(sitting.card, form, focused=True))[:7] == [
         " Which library?",
         " choose one",
         "▸( ) 1 msgspec   fast",
@@ -52,7 +52,7 @@ def test_a_choice_and_what_was_typed_are_shown_without_colours() -> None:
     form.choose(1)
     form.say("Logging")
     form.note("small")
-    shown = rows(FormContent(sitting.card, form, focused=False))
+    shown = rows(form_content(sitting.card, form, focused=False))
     assert shown[1:12] == [
         " choose any number",
         " [x] 1 Retry",
@@ -72,9 +72,9 @@ def test_the_preview_of_the_marked_option_is_shown() -> None:
     sitting, form = opened()
     form.go(+1)
     form.move(+1)
-    assert any("a picture" in row for row in rows(FormContent(sitting.card, form, focused=True)))
+    assert any("a picture" in row for row in rows(form_content(sitting.card, form, focused=True)))
     assert not any(
-        "a picture" in row for row in rows(FormContent(sitting.card, form, focused=False))[:8]
+        "a picture" in row for row in rows(form_content(sitting.card, form, focused=False))[:8]
     )
 
 
@@ -82,7 +82,7 @@ def test_a_long_description_stands_below_its_label_whole() -> None:
     words = " ".join(f"word{number}" for number in range(60))
     one = {"question": "q", "options": [{"label": "a", "description": words}]}
     sitting, form = opened({"questions": [one]})
-    content = FormContent(sitting.card, form, focused=True)
+    content = form_content(sitting.card, form, focused=True)
     option = ["".join(text for _, text in line) for line in content.item(1).rows(SHEET)]
     assert " ".join(row.strip() for row in option[1:]) == words
 
@@ -106,7 +106,7 @@ def test_many_tabs_keep_the_current_one_in_view() -> None:
 
 def test_a_question_without_options_asks_for_own_words() -> None:
     sitting, form = opened({"questions": [{"question": "Name?", "kind": "text"}]})
-    assert "own words" in rows(FormContent(sitting.card, form, focused=True))[1]
+    assert "own words" in rows(form_content(sitting.card, form, focused=True))[1]
 
 
 def test_the_review_shows_what_will_be_sent_and_what_will_not() -> None:
@@ -149,7 +149,7 @@ def test_no_row_is_unsafe(label: str, description: str, preview: str, columns: i
     form.say(label)
     sheet = Sheet(columns, safe)
     for content in (
-        FormContent(sitting.card, form, focused=True),
+        form_content(sitting.card, form, focused=True),
         review_page(sitting.card, form),
     ):
         for place in range(content.count):

@@ -4,41 +4,36 @@ from __future__ import annotations
 
 import pytest
 
-from crabhook.ui.full.dialogs.bulk import BundleContent
-from crabhook.ui.full.dialogs.edit import EditContent
-from crabhook.ui.full.dialogs.prompts import MenuContent, Statement
-from crabhook.ui.full.panes.card import OVER_THE_CARD, HelpContent, content_of
-from crabhook.ui.full.panes.request import TextContent
-from crabhook.ui.text.layout import Content, Page
 from tests.support.sitting import Sitting
 
 
 @pytest.mark.parametrize(
-    ("keys", "kind"),
+    ("keys", "shown"),
     [
-        ([], TextContent),
-        (["enter"], TextContent),
-        (["d"], TextContent),
-        (["?"], HelpContent),
-        (["O"], MenuContent),
-        (["e"], EditContent),
-        (["e", "x", "c-s"], Page),
-        (["space", "a"], BundleContent),
-        (["b", "enter"], Statement),
+        ([], "│ ls -l"),
+        (["enter"], "│ ls -l"),
+        (["d"], "│ ls -l"),
+        (["?"], "deciding, as far as the request's event can be told"),
+        (["O"], "standing orders: choose one to end it"),
+        (["e"], "│ ls -l"),
+        (["e", "x", "c-s"], "the command as it will be sent"),
+        (["space", "a"], "ALLOW 1 request of 1 session: #1"),
+        (["b", "enter"], "AWAY until you press b"),
     ],
 )
-def test_each_page_is_shown_while_it_is_open(keys: list[str], kind: type[Content]) -> None:
-    sitting = Sitting()
+def test_each_page_is_shown_while_it_is_open(keys: list[str], shown: str) -> None:
+    sitting = Sitting(rows=60)
     sitting.ask()
     sitting.wait()
     sitting.press(*keys)
-    content = content_of(sitting.screen)
-    assert isinstance(content, kind)
-    assert (sitting.screen.focus.mode in OVER_THE_CARD) == (kind is not TextContent)
+    assert shown in sitting.text()
+    in_full = keys in ([], ["enter"], ["d"], ["space", "a"])
+    assert ("the event itself" in sitting.text()) == in_full
 
 
 def test_without_a_card_there_is_nothing_but_pages() -> None:
     sitting = Sitting()
-    assert content_of(sitting.screen) is None
+    assert "nobody waits for you" in sitting.text()
     sitting.press("O")
-    assert isinstance(content_of(sitting.screen), MenuContent)
+    assert "standing orders: choose one to end it" in sitting.text()
+    assert "nobody waits for you" not in sitting.text()

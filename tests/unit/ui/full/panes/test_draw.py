@@ -15,7 +15,7 @@ from crabhook.model.event import Event
 from crabhook.model.fields import How, Told
 from crabhook.model.request import Origin, Request
 from crabhook.platforms import PLATFORMS
-from crabhook.ui.full.panes.request import TextContent, request_rows
+from crabhook.ui.full.panes.request import request_page, request_rows
 from crabhook.ui.text.layout import Sheet, line_cells
 from crabhook.ui.text.safe import safe
 from tests.support.sitting import Sitting, call
@@ -215,9 +215,9 @@ def test_no_row_is_too_wide_or_unsafe(tool_input: dict[str, Any], columns: int) 
 def test_a_content_is_another_when_its_card_gains_a_leg() -> None:
     sitting = Sitting()
     sitting.ask(tool_use_id="t1")
-    before = TextContent(sitting.card)
+    before = request_page(sitting.card)
     sitting.desk.ask(call(hook_event_name="PermissionRequest", tool_use_id="t1"))
-    assert TextContent(sitting.card).key != before.key
+    assert request_page(sitting.card).key != before.key
     assert before.count == 1
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from crabhook.ui.full.keys import KEYS, TABLE, line_keys
-from crabhook.ui.full.panes.card import HelpContent, help_line
+from crabhook.ui.full.panes.card import help_line, help_rows
 from crabhook.ui.text.layout import Sheet, line_cells
 from crabhook.ui.text.safe import safe
 from tests.support.key_contexts import CONTEXTS
@@ -13,7 +13,7 @@ from tests.support.sitting import Sitting
 
 
 def page(columns: int) -> str:
-    lines = HelpContent().item(0).rows(Sheet(columns, safe))
+    lines = help_rows(Sheet(columns, safe))
     return "\n".join("".join(text for _, text in line) for line in lines)
 
 

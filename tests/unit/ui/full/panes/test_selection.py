@@ -31,10 +31,10 @@ def test_steps_end_at_the_first_and_the_last_card() -> None:
 
 def test_first_and_last_are_the_oldest_and_the_newest() -> None:
     selection = queue_of(4).screen.selection
-    selection.last()
+    selection.far(+1)
     assert selection.card is not None
     assert selection.card.number == 4
-    selection.first()
+    selection.far(-1)
     assert selection.card is not None
     assert selection.card.number == 1
 
