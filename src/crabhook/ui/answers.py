@@ -48,9 +48,6 @@ class Answers:
         self._held: dict[int, HeldAnswer] = {}
         self._turn = 0
 
-    def __repr__(self) -> str:
-        return f"<Answers held={sorted(self._held)}>"
-
     def held(self, number: int) -> HeldAnswer | None:
         """Return the answer to that card which waits to be sent."""
         return self._held.get(number)
@@ -70,22 +67,23 @@ class Answers:
 
         With an allow may go a `rule` that decides such calls from now on.
         """
-        self._turn += 1
-        return self._give(card, decision, rule)
+        return "".join(self.give_all([card], decision, rule))
 
-    def give_all(self, cards: Iterable[Card], decision: Decision) -> list[str]:
+    def give_all(
+        self, cards: Iterable[Card], decision: Decision, rule: Rule | None = None
+    ) -> list[str]:
         """Give several cards one answer together; return a sentence for each that was refused."""
         self._turn += 1
-        return [said for card in cards if (said := self._give(card, decision))]
-
-    def _give(self, card: Card, decision: Decision, rule: Rule | None = None) -> str:
-        self._held.pop(card.number, None)
         now = self._desk.now()
-        held = HeldAnswer(card, decision, now, now + self._take_back, self._turn, rule)
-        if decision.verdict not in HELD_BACK or not self._take_back:
-            return self._send(held)
-        self._held[card.number] = held
-        return ""
+        faults: list[str] = []
+        for card in cards:
+            self._held.pop(card.number, None)
+            held = HeldAnswer(card, decision, now, now + self._take_back, self._turn, rule)
+            if decision.verdict in HELD_BACK and self._take_back:
+                self._held[card.number] = held
+            elif said := self._send(held):
+                faults.append(said)
+        return faults
 
     def take_back(self, number: int | None) -> str:
         """Drop the answer held for that card, or else the one held last; return a sentence.
@@ -97,9 +95,9 @@ class Answers:
         if number is None:
             return "nothing to take back: what was given has been sent"
         turn = self._held[number].turn
-        together = [one for one, held in self._held.items() if held.turn == turn]
-        for one in together:
-            del self._held[one]
+        together = [each for each, held in self._held.items() if held.turn == turn]
+        for each in together:
+            del self._held[each]
         if len(together) > 1:
             return f"{len(together)} taken back, they wait for you again"
         return f"#{number} taken back, it waits for you again"

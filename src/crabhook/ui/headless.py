@@ -23,7 +23,7 @@ _TOLD: Mapping[Verdict, Mapping[Verdict, str]] = {
         Verdict.DECLINE: "declines what no rule allows",
     },
 }
-_ALWAYS: Mapping[Verdict, str] = {Verdict.PASS: "has no opinion on what no rule decides"}
+_NO_OPINION = "has no opinion on what no rule decides"
 
 
 def answer_to(card: Card, otherwise: Verdict) -> Decision:
@@ -32,17 +32,10 @@ def answer_to(card: Card, otherwise: Verdict) -> Decision:
     The reason says that nobody was there and, where a rule wants a person to
     decide, which.
     """
-    told = {**_TOLD[otherwise], **_ALWAYS}
+    told = {**_TOLD[otherwise], Verdict.PASS: _NO_OPINION}
     verdict = next(verdict for verdict in told if verdict in card.choices.verdicts)
-    return _decision(verdict, f"{told[verdict]}{_wish(card)}")
-
-
-def _wish(card: Card) -> str:
-    return f" (a person was to decide: {card.law})" if card.law else ""
-
-
-def _decision(verdict: Verdict, what: str) -> Decision:
-    return Decision(verdict, reason=f"{_NOBODY} {what}")
+    wish = f" (a person was to decide: {card.law})" if card.law else ""
+    return Decision(verdict, reason=f"{_NOBODY} {told[verdict]}{wish}")
 
 
 async def run(desk: Desk, otherwise: Verdict) -> None:
@@ -70,5 +63,4 @@ def _answer(desk: Desk, card: Card, otherwise: Verdict) -> None:
     except TooLateError:
         pass  # its hook has gone
     except DecisionError:  # whatever it is that cannot be told, nothing may wait
-        passed = _decision(Verdict.PASS, _ALWAYS[Verdict.PASS])
-        desk.answer(card.number, passed)
+        desk.answer(card.number, Decision(Verdict.PASS, reason=f"{_NOBODY} {_NO_OPINION}"))

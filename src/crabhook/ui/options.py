@@ -5,11 +5,10 @@ meanwhile calls once they have stopped, if it still waits then.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 from crabhook.broker.cards import Card, State
-from crabhook.model.choices import Choices
 from crabhook.model.decision import Verdict
 from crabhook.ui.cards.summary import is_plan, is_question
 
@@ -29,18 +28,13 @@ class CardKind(StrEnum):
 
 def kind_of(card: Card) -> CardKind:
     """Return what kind of card it is; whatever else was held on request is like a call."""
-    if is_question(card.event):
-        return CardKind.QUESTION
-    if is_plan(card.event):
-        return CardKind.PLAN
-    return _by_verdict(card.choices)
-
-
-def _by_verdict(choices: Choices) -> CardKind:
-    for verdict, kind in ((Verdict.ACCEPT, CardKind.FORM), (Verdict.KEEP_GOING, CardKind.STOP)):
-        if verdict in choices.verdicts:
-            return kind
-    return CardKind.CALL
+    kinds = {
+        CardKind.QUESTION: is_question(card.event),
+        CardKind.PLAN: is_plan(card.event),
+        CardKind.FORM: Verdict.ACCEPT in card.choices.verdicts,
+        CardKind.STOP: Verdict.KEEP_GOING in card.choices.verdicts,
+    }
+    return next((kind for kind, fits in kinds.items() if fits), CardKind.CALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,9 +58,6 @@ class Attention:
         return any(kind in way for way in (self.bell, self.notify, self.command))
 
 
-UNDISTURBED = Attention()
-
-
 class Watch:
     """Knows for which cards the operator has not been called yet.
 
@@ -80,18 +71,12 @@ class Watch:
         self._called_at = now - APART
         self._key_at = now - QUIET
 
-    def __repr__(self) -> str:
-        return f"<Watch uncalled={sorted(self._uncalled)}>"
-
     def news(self, card: Card) -> None:
         """Take in a card: a new card calls; an ended card, or a card put aside, stops calling."""
         number = card.number
-        if card.state is not State.WAITING:
+        if card.state is not State.WAITING or card.snoozed_until:
             self._uncalled.pop(number, None)
-            self._seen.discard(number)
-        elif card.snoozed_until:
-            self._uncalled.pop(number, None)
-            self._seen.discard(number)  # when it is back it calls again
+            self._seen.discard(number)  # a card put aside calls again when it is back
         elif number not in self._seen:
             self._seen.add(number)
             if self.attention.ways(kind_of(card)):
@@ -110,8 +95,7 @@ class Watch:
 
     def call(self, now: float) -> tuple[Card, ...]:
         """Return the cards to call for now, each once."""
-        due = self.due
-        if due is None or now < due:
+        if (due := self.due) is None or now < due:
             return ()
         cards = tuple(self._uncalled.values())
         self._uncalled.clear()
@@ -137,7 +121,7 @@ class DeskOptions:
     take_back_ms: int = 600
     colour: bool = True
     ascii: bool = False
-    attention: Attention = UNDISTURBED
+    attention: Attention = field(default_factory=Attention)
 
     @property
     def arming(self) -> float:

@@ -64,21 +64,8 @@ _ASSIGNERS = frozenset(("export", "readonly", "local", "declare", "typeset"))
 # program of a name: `$_` is the last argument, `env` prints what is exported.
 _TELLTALES = frozenset(
     [
-        *(
-            "_",
-            "eval",
-            "source",
-            "stdin",
-            "sh",
-            "bash",
-            "dash",
-            "ksh",
-            "zsh",
-            "fish",
-            "xargs",
-            "env",
-        ),
-        *("printenv", "compgen", "fc", "history", "trap", "alias", "hash"),
+        *("_", "eval", "source", "stdin", "sh", "bash", "dash", "ksh", "zsh", "fish", "xargs"),
+        *("env", "printenv", "compgen", "fc", "history", "trap", "alias", "hash"),
         *("enable", "function", "argv", "BASH_COMMAND", "BASH_ARGV", "PROMPT_COMMAND", "ENV"),
         *("python", "python3", "perl", "ruby", "node", "ssh", "sudo", "doas", "parallel"),
     ]

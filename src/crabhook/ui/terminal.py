@@ -74,21 +74,16 @@ async def _read(source: int) -> bytes:
 
 async def _ready(descriptor: int, watch: _Watch, unwatch: _Watch) -> None:
     """Wait until reading or writing would not block."""
-    ready = asyncio.get_running_loop().create_future()
+    ready = asyncio.Event()
     try:
-        watch(descriptor, _wake, ready)
+        watch(descriptor, ready.set)
     except PermissionError:  # a regular file or /dev/null
         await asyncio.sleep(0)
         return
     try:
-        await ready
+        await ready.wait()
     finally:
         unwatch(descriptor)
-
-
-def _wake(ready: "asyncio.Future[None]") -> None:
-    if not ready.done():
-        ready.set_result(None)
 
 
 class LineWriter:
@@ -180,9 +175,6 @@ class NonBlockingOutput:
         self.encoding = "utf-8"
         self.buffer = self
 
-    def __repr__(self) -> str:
-        return f"<NonBlockingOutput pending={len(self._pending)}>"
-
     @classmethod
     def over(cls, standard: TextIO) -> "NonBlockingOutput | None":
         """Return a stream over a terminal; None where there is none, or no way to it."""
@@ -224,12 +216,10 @@ class NonBlockingOutput:
 
     async def close(self) -> None:
         """Let the terminal take what is left, if it does so soon."""
-        try:
+        with suppress(TimeoutError):
             async with asyncio.timeout(LAST_WORDS):
                 while self.busy:  # noqa: ASYNC110 - a moment, at the end
                     await asyncio.sleep(0.01)
-        except TimeoutError:
-            pass
         asyncio.get_running_loop().remove_writer(self._descriptor)
         os.close(self._descriptor)
 

@@ -1,7 +1,7 @@
 """Standing orders as an operator writes them: hold, allow-all, hold-all, away, and their ends."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import TypeAlias
 
 from crabhook.broker.desk import Desk
@@ -27,7 +27,18 @@ def read_order(word: str, rest: str, desk: Desk) -> Order:
 
     Raises LineError.
     """
-    return _READERS[word](rest, desk, WORDS[word].usage())
+    usage = WORDS[word].usage()
+    if word == "hold":
+        return _hold(rest, desk, usage)
+    if word == "away":
+        until = desk.now() + read_duration(rest, usage) if rest else None
+        return Order(OrderKind.AWAY, until=until)
+    session, *lengths = rest.split()
+    if len(lengths) != 1:
+        raise LineError("which session, and for how long?", usage)
+    length = read_duration(lengths[0], usage)
+    session = known_session(session.removeprefix("session="), desk, usage)
+    return Order(_KINDS[word], session=session, until=desk.now() + length)
 
 
 def read_release(rest: str, desk: Desk) -> Matches:
@@ -83,31 +94,6 @@ def _hold(rest: str, desk: Desk, usage: str) -> Order:
         project=options.get("project", "").rstrip("/"),
         times=None if times is None else int(times),
     )
-
-
-def _for_a_while(kind: OrderKind) -> Callable[[str, Desk, str], Order]:
-    def read(rest: str, desk: Desk, usage: str) -> Order:
-        session, *lengths = rest.split()
-        if len(lengths) != 1:
-            raise LineError("which session, and for how long?", usage)
-        length = read_duration(lengths[0], usage)
-        start = session.removeprefix("session=")
-        return Order(kind, session=known_session(start, desk, usage), until=desk.now() + length)
-
-    return read
-
-
-def _away(rest: str, desk: Desk, usage: str) -> Order:
-    until = desk.now() + read_duration(rest, usage) if rest else None
-    return Order(OrderKind.AWAY, until=until)
-
-
-_READERS: Mapping[str, Callable[[str, Desk, str], Order]] = {
-    "hold": _hold,
-    "allow-all": _for_a_while(OrderKind.ALLOW_ALL),
-    "hold-all": _for_a_while(OrderKind.HOLD_ALL),
-    "away": _away,
-}
 
 
 def _event(name: str, desk: Desk, usage: str) -> str:

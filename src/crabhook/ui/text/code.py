@@ -16,7 +16,7 @@ from pygments.lexers.shell import BashLexer
 from pygments.token import Token, _TokenType
 
 from crabhook.model.jsontext import Value, literal
-from crabhook.ui.text.layout import Line, Span
+from crabhook.ui.text.layout import Line, Rows, Span, rows_of_a_line
 from crabhook.ui.text.safe import TAB
 from crabhook.ui.text.width import Mask, Speller, cells, lines_of, spelling_of, wrapped
 
@@ -38,7 +38,7 @@ _STYLES = {
 }
 
 
-def shell_rows(text: str, columns: int, spell: Speller) -> Iterator[tuple[bool, Line]]:
+def shell_rows(text: str, columns: int, spell: Speller) -> Rows:
     """Return a shell command in rows; the flag tells whether a row begins a line."""
     if len(text) > LONGEST:
         return plain_rows(text, columns, spell)
@@ -52,21 +52,19 @@ def json_line(text: str) -> Line:
 
 def plain_rows(
     text: str, columns: int, spell: Speller, *, style: str = "", words: bool = False
-) -> Iterator[tuple[bool, Line]]:
+) -> Rows:
     """Return an agent's text in rows of one style; the flag tells whether a row begins a line."""
     for line in lines_of(text):
         rows = wrapped(line.replace("\t", TAB), columns, spell, words=words)
-        for place, row in enumerate(rows):
-            yield place == 0, [(style, row)]
+        yield from rows_of_a_line([(style, row)] for row in rows)
 
 
-def _coloured(text: str, lexer: Lexer, columns: int, spell: Speller) -> Iterator[tuple[bool, Line]]:
+def _coloured(text: str, lexer: Lexer, columns: int, spell: Speller) -> Rows:
     if isinstance(spell, Mask):
         text, spell = spell.apart(text)  # whole, so that it is known which quotes are open
     said = "\n".join(spell(line.replace("\t", TAB)) for line in lines_of(text))
     for line in _split(_tokens(said, lexer)):
-        for place, row in enumerate(wrap_line(line, columns)):
-            yield place == 0, row
+        yield from rows_of_a_line(wrap_line(line, columns))
 
 
 def _tokens(said: str, lexer: Lexer) -> Line:
@@ -130,15 +128,13 @@ SHORT = 200  # letters of a text that may stand beside its key
 _JSON_LIKE = frozenset({"", "true", "false", "null"})
 
 
-def field_rows(
-    fields: Mapping[str, Value], columns: int, spell: Speller
-) -> Iterator[tuple[bool, Line]]:
+def field_rows(fields: Mapping[str, Value], columns: int, spell: Speller) -> Rows:
     """Return the fields in rows; the flag tells whether a row begins a line."""
     for key, value in fields.items():
         yield from _field(key, value, columns, spell)
 
 
-def value_rows(value: Value, columns: int, spell: Speller) -> Iterator[tuple[bool, Line]]:
+def value_rows(value: Value, columns: int, spell: Speller) -> Rows:
     """Return any value as indented JSON, written only as far as it is looked at."""
     line = ""
     for piece in _ENCODER.iterencode(value):
@@ -152,15 +148,16 @@ def value_rows(value: Value, columns: int, spell: Speller) -> Iterator[tuple[boo
 _ENCODER = json.JSONEncoder(indent=2, ensure_ascii=False)
 
 
-def _field(key: str, value: Value, columns: int, spell: Speller) -> Iterator[tuple[bool, Line]]:
+def _field(key: str, value: Value, columns: int, spell: Speller) -> Rows:
     name = [(True, [("name", row)]) for row in wrapped(key, columns - 1, spell)]
     *_, (_, last) = name
     last.append(("dim", ":"))
     beside, spell = _beside(value), spelling_of(key, spell)
     if beside is not None:
-        row = [*last, ("", " "), *_short_value(value, spell(beside))]
+        said = spell(beside)
+        short = [("", said)] if isinstance(value, str) else json_line(said)
         yield from name[:-1]
-        yield from ((place == 0, line) for place, line in enumerate(wrap_line(row, columns)))
+        yield from rows_of_a_line(wrap_line([*last, ("", " "), *short], columns))
         return
     yield from name
     rows = (
@@ -193,13 +190,9 @@ def _mistakable(text: str) -> bool:
     return True
 
 
-def _short_value(value: Value, said: str) -> Line:
-    return [("", said)] if isinstance(value, str) else json_line(said)
-
-
-def _json_rows(text: str, columns: int, spell: Speller) -> Iterator[tuple[bool, Line]]:
+def _json_rows(text: str, columns: int, spell: Speller) -> Rows:
     if len(text) <= SHORT:
         rows = wrap_line(json_line(spell(text)), columns)
     else:
         rows = ([("", row)] for row in wrapped(text, columns, spell))
-    yield from ((place == 0, row) for place, row in enumerate(rows))
+    yield from rows_of_a_line(rows)

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from crabhook.ui.text.compare import Side, compared
-from crabhook.ui.text.layout import Line
+from crabhook.ui.text.layout import Rows, rows_of_a_line
 from crabhook.ui.text.safe import TAB
 from crabhook.ui.text.width import Speller, lines_of, wrapped
 
@@ -14,24 +14,21 @@ AROUND = 2  # lines shown on either side of a difference, where the whole is sho
 _LOOKS = {Side.ADDED: ("add", "+ "), Side.REMOVED: ("remove", "- "), Side.KEPT: ("", "  ")}
 
 
-def edit_rows(old: str, new: str, columns: int, spell: Speller) -> Iterator[tuple[bool, Line]]:
+def edit_rows(old: str, new: str, columns: int, spell: Speller) -> Rows:
     """Return the change from `old` to `new` in rows; the flag tells whether a row begins a line.
 
     Texts too long to compare are shown as taken out and put in whole.
     """
-    marker = _spaced
-    if old.count("\n") + new.count("\n") > MOST_COMPARED:
-        changes = _whole(old, new)
-    else:
+    marker, changes = _spaced, _whole(old, new)
+    if old.count("\n") + new.count("\n") <= MOST_COMPARED:
         listed = list(compared(old.split("\n"), new.split("\n")))
-        marker = _marked if _look_alike(listed) else _spaced
-        changes = iter(listed)
+        marker, changes = _marked if _look_alike(listed) else _spaced, iter(listed)
     for side, line in changes:
         mark = marker if side is not Side.KEPT else _spaced
         yield from _line_rows(side, mark(line), columns, spell)
 
 
-def unified_rows(old: str, new: str, columns: int, spell: Speller) -> Iterator[tuple[bool, Line]]:
+def unified_rows(old: str, new: str, columns: int, spell: Speller) -> Rows:
     """Return what differs with a few lines around it; how many lines are alike between is said."""
     if old.count("\n") + new.count("\n") > MOST_COMPARED:
         yield from edit_rows(old, new, columns, spell)
@@ -50,12 +47,12 @@ def unified_rows(old: str, new: str, columns: int, spell: Speller) -> Iterator[t
     yield from _alike(alike)
 
 
-def _alike(lines: int) -> Iterator[tuple[bool, Line]]:
+def _alike(lines: int) -> Rows:
     if lines:
         yield True, [("dim", f"  … {lines} {'line' if lines == 1 else 'lines'} alike")]
 
 
-def added_rows(text: str, columns: int, spell: Speller) -> Iterator[tuple[bool, Line]]:
+def added_rows(text: str, columns: int, spell: Speller) -> Rows:
     """Return `text` as all put in; said so where its last line has no end."""
     for line in lines_of(text.removesuffix("\n")):
         yield from _line_rows(Side.ADDED, _spaced(line), columns, spell)
@@ -63,12 +60,11 @@ def added_rows(text: str, columns: int, spell: Speller) -> Iterator[tuple[bool, 
         yield True, [("dim", "  (no newline at the end)")]
 
 
-def patch_rows(text: str, columns: int, spell: Speller) -> Iterator[tuple[bool, Line]]:
+def patch_rows(text: str, columns: int, spell: Speller) -> Rows:
     """Return a patch that an agent wrote itself, its lines coloured by their first letter."""
     for line in lines_of(text):
         style = {"+": "add", "-": "remove", "@": "label", "*": "label"}.get(line[:1], "")
-        for place, row in enumerate(wrapped(_spaced(line), columns, spell)):
-            yield place == 0, [(style, row)]
+        yield from rows_of_a_line([(style, row)] for row in wrapped(_spaced(line), columns, spell))
 
 
 def _whole(old: str, new: str) -> Iterator[tuple[Side, str]]:
@@ -95,7 +91,7 @@ def _marked(line: str) -> str:
     return bare.replace("\t", "→   ") + "·" * (len(line) - len(bare))
 
 
-def _line_rows(side: Side, line: str, columns: int, spell: Speller) -> Iterator[tuple[bool, Line]]:
+def _line_rows(side: Side, line: str, columns: int, spell: Speller) -> Rows:
     style, sign = _LOOKS[side]
     for place, row in enumerate(wrapped(line, columns - len(sign), spell)):
         yield place == 0, [(style, (sign if place == 0 else "  ") + row)]

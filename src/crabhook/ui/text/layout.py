@@ -18,6 +18,9 @@ Span: TypeAlias = tuple[str, str]
 
 Line: TypeAlias = list[Span]
 
+Rows: TypeAlias = Iterator[tuple[bool, Line]]
+"""Rows of a text; the flag tells whether a row begins a line of the text."""
+
 MOST_AT_ONCE = 8_000  # rows laid out by one key; a longer way down takes several
 
 
@@ -41,9 +44,6 @@ class Paper:
         self._source: Iterator[Line] = iter(rows)
         self._rows: list[Line] = []
         self.whole = False
-
-    def __repr__(self) -> str:
-        return f"<Paper {len(self._rows)} rows{'' if self.whole else ' and more'}>"
 
     def reach(self, row: int) -> int:
         """Lay out the rows before `row`, within bounds; return how many there are so far."""
@@ -83,6 +83,11 @@ def ends(left: Line, right: Line, columns: int) -> Line:
     room = columns - line_cells(right)
     left = clip_line(left, room)
     return [*left, ("", " " * (room - line_cells(left))), *right]
+
+
+def rows_of_a_line(rows: Iterable[Line]) -> Rows:
+    """Return the rows into which one line of a text is broken, the first of them flagged."""
+    return ((place == 0, row) for place, row in enumerate(rows))
 
 
 def framed(rows: Iterable[tuple[bool, Line]]) -> Iterator[Line]:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum, auto
 
-from crabhook.ui.text.layout import Line, Span
+from crabhook.ui.text.layout import Line, Rows, Span, rows_of_a_line
 from crabhook.ui.text.safe import TAB
 from crabhook.ui.text.width import Speller, cuts, lines_of, wrapped
 
@@ -82,10 +82,15 @@ def _mark(raw: str, line: str) -> Mark:
     return Mark(LineKind.TEXT, raw, indent, line[len(indent) :])
 
 
-def mark_rows(mark: Mark, columns: int, spell: Speller) -> Iterator[tuple[bool, Line]]:
+_STYLES = {LineKind.HEADING: "heading", LineKind.CODE: "string", LineKind.TABLE: ""}
+
+
+def mark_rows(mark: Mark, columns: int, spell: Speller) -> Rows:
     """Return a line in rows; the flag tells whether a row begins it."""
     if mark.kind is not LineKind.TEXT:
-        yield from _plain(mark, columns, spell)
+        style, words = _STYLES.get(mark.kind, "dim"), mark.kind is LineKind.HEADING
+        plain = wrapped(mark.text.replace("\t", TAB), columns, spell, words=words)
+        yield from rows_of_a_line([(style, row)] for row in plain)
         return
     head = mark.head[: max(columns // 2, 1)]  # blanks, digits and marks of ours: safe as it is
     room = columns - len(head)
@@ -96,16 +101,6 @@ def mark_rows(mark: Mark, columns: int, spell: Speller) -> Iterator[tuple[bool, 
         rows = _wrapped(list(_inline(mark.words, spell)), room)
     for place, row in enumerate(rows):
         yield place == 0, [(style, head) if place == 0 else ("", " " * len(head)), *row]
-
-
-_STYLES = {LineKind.HEADING: "heading", LineKind.CODE: "string", LineKind.TABLE: ""}
-
-
-def _plain(mark: Mark, columns: int, spell: Speller) -> Iterator[tuple[bool, Line]]:
-    style = _STYLES.get(mark.kind, "dim")
-    words = mark.kind is LineKind.HEADING
-    rows = wrapped(mark.text.replace("\t", TAB), columns, spell, words=words)
-    yield from ((place == 0, [(style, row)]) for place, row in enumerate(rows))
 
 
 _SPANS = re.compile(
