@@ -212,12 +212,6 @@ def _kinds(value: object) -> tuple[str, ...]:
     return tuple(value)
 
 
-def _sequence(value: object) -> str:
-    if value not in SEQUENCES:
-        raise ValueError(f"must be one of: {', '.join(SEQUENCES)}")
-    return str(value)
-
-
 def _program(value: object) -> tuple[str, ...]:
     if not isinstance(value, list) or not value or not all(isinstance(one, str) for one in value):
         raise ValueError('must be a list of texts, as in ["notify-send", "crabhook"]')
@@ -239,31 +233,36 @@ def _one_of(*known: str) -> Callable[[object], str]:
     return read
 
 
-def _seconds(value: object) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < 1e9:
-        raise ValueError("must be a number of seconds above 0")
-    return float(value)
+def _number(
+    kind: type[int] | type[float], above: float, below: float, what: str
+) -> Callable[[object], Any]:
+    """Return what reads a number between two others, which it may not be; `what` names it."""
+
+    def read(value: object) -> int | float:
+        if (
+            isinstance(value, bool)
+            or not isinstance(value, (int, kind))
+            or not above < value < below
+        ):
+            raise ValueError(f"must be {what}")
+        return kind(value)
+
+    return read
+
+
+_seconds = _number(float, 0, 1e9, "a number of seconds above 0")
+_above_zero = _number(float, 0, 1e9, "a number above 0")
+_whole = _number(int, 0, 10**9, "a whole number above 0")
+_milliseconds = _number(int, -1, 60_001, "a whole number of milliseconds, 0 to 60000")
 
 
 def _wait(value: object) -> float:
     if value == "never":
         return NEVER
     try:
-        return _seconds(value)
+        return float(_seconds(value))
     except ValueError as error:
         raise ValueError(f'{error}, or "never"') from None
-
-
-def _above_zero(value: object) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < 1e9:
-        raise ValueError("must be a number above 0")
-    return float(value)
-
-
-def _number(value: object) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or not 0 < value < 10**9:
-        raise ValueError("must be a whole number above 0")
-    return value
 
 
 def _on_trouble(value: object) -> str:
@@ -278,12 +277,6 @@ def _reviewer(value: object) -> tuple[str, ...]:
     if not isinstance(value, list) or not value or not all(isinstance(one, str) for one in value):
         raise ValueError('must be "operator", or a list of texts, as in ["/path/to/judge", "-v"]')
     return (_text(value[0]), *value[1:])
-
-
-def _milliseconds(value: object) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= 60_000:
-        raise ValueError("must be a whole number of milliseconds, 0 to 60000")
-    return value
 
 
 _WITH_FLAGS = ("server", "desk")
@@ -314,7 +307,7 @@ _TABLES: Mapping[str, Mapping[str, Callable[[object], Any]]] = {
         "notify": _kinds,
         "title": _kinds,
         "command": _kinds,
-        "sequence": _sequence,
+        "sequence": _one_of(*SEQUENCES),
         "program": _program,
     },
     "record": {
@@ -324,14 +317,14 @@ _TABLES: Mapping[str, Mapping[str, Callable[[object], Any]]] = {
         "head_command": _texts,
     },
     "waiting": {
-        "max_waiting": _number,
+        "max_waiting": _whole,
         "max_waiting_megabytes": _above_zero,
-        "max_session_waiting": _number,
+        "max_session_waiting": _whole,
         "max_session_megabytes": _above_zero,
     },
     "supervisor": {
         "reviewer": _reviewer,
-        "limit": _number,
+        "limit": _whole,
         "timeout": _seconds,
     },
 }

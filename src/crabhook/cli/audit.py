@@ -12,11 +12,11 @@ from pathlib import Path
 
 from crabhook import config
 from crabhook.cli.arguments import when
-from crabhook.cli.past import REPLAYED, Replay, run_replay
+from crabhook.cli.past import REPLAYED, run_replay
 from crabhook.cli.terminal import about, short
 from crabhook.model.errors import CrabhookError
 from crabhook.store.head import parse, written
-from crabhook.store.interface import Agent, Query, StoreError
+from crabhook.store.interface import Agent, History, Query, StoreError
 from crabhook.store.opening import open_history
 from crabhook.store.record import Head, Kind, Record
 from crabhook.store.stats import ENDS, Share, stats
@@ -71,7 +71,8 @@ def run(arguments: argparse.Namespace) -> int:
     """Do it; return 0, 1 when the record is not what was written, 2 when it cannot be read."""
     folder = arguments.folder or config.state_folder()
     try:
-        return _ACTIONS[arguments.action](folder, arguments)
+        with open_history(folder) as history:
+            return _ACTIONS[arguments.action](history, arguments)
     except BrokenPipeError:  # whoever read us has read enough
         sys.stderr.close()
         return 0
@@ -80,24 +81,21 @@ def run(arguments: argparse.Namespace) -> int:
         return 2
 
 
-def _list(folder: Path, arguments: argparse.Namespace) -> int:
+def _list(history: History, arguments: argparse.Namespace) -> int:
     query = _query(arguments, LAST, () if arguments.all_kinds or arguments.card else ENDS)
-    with open_history(folder) as history:
-        for record in history.find(query):
-            _say(_json(record) if arguments.json else _line(record))
+    for record in history.find(query):
+        _say(_json(record) if arguments.json else _line(record))
     return 0
 
 
-def _export(folder: Path, arguments: argparse.Namespace) -> int:
-    with open_history(folder) as history:
-        for record in history.find(_query(arguments, 0, ())):
-            _say(_json(record))
+def _export(history: History, arguments: argparse.Namespace) -> int:
+    for record in history.find(_query(arguments, 0, ())):
+        _say(_json(record))
     return 0
 
 
-def _stats(folder: Path, arguments: argparse.Namespace) -> int:
-    with open_history(folder) as history:
-        found = stats(history.find(_query(arguments, 0, ENDS)))
+def _stats(history: History, arguments: argparse.Namespace) -> int:
+    found = stats(history.find(_query(arguments, 0, ENDS)))
     if arguments.json:
         _say(json.dumps(found.values()))
         return 0
@@ -106,42 +104,40 @@ def _stats(folder: Path, arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _sessions(folder: Path, arguments: argparse.Namespace) -> int:
-    with open_history(folder) as history:
-        for agent in history.agents():
-            if agent.session.startswith(arguments.session):
-                _say(json.dumps(asdict(agent)) if arguments.json else _agent(agent))
+def _sessions(history: History, arguments: argparse.Namespace) -> int:
+    for agent in history.agents():
+        if agent.session.startswith(arguments.session):
+            _say(json.dumps(asdict(agent)) if arguments.json else _agent(agent))
     return 0
 
 
-def _verify(folder: Path, arguments: argparse.Namespace) -> int:
-    with open_history(folder) as history:
-        kept = history.kept_head()
-        heads = [kept] if kept else []
-        if arguments.head:
-            heads.append(_head_in(arguments.head))
-        found = verify(history, heads)
+def _verify(history: History, arguments: argparse.Namespace) -> int:
+    kept = history.kept_head()
+    heads = [kept] if kept else []
+    if arguments.head:
+        heads.append(_head_in(arguments.head))
+    found = verify(history, heads)
     if kept is None and found.records:
         found.fault(found.head.seq, "the head that was kept apart is gone")
-    _say(json.dumps(_verified(found)) if arguments.json else _report(found))
+    for line in (json.dumps(_verified(found)),) if arguments.json else _findings(found):
+        _say(safe(line))
     return 0 if found.sound else 1
 
 
-def _replay(folder: Path, arguments: argparse.Namespace) -> int:
+def _replay(history: History, arguments: argparse.Namespace) -> int:
     query = _query(arguments, REPLAYED, (Kind.DECIDED.value,))
-    return run_replay(folder, Replay(query, arguments.project, arguments.json))
+    return run_replay(history, query, arguments.project, as_json=arguments.json)
 
 
-def _head(folder: Path, _: argparse.Namespace) -> int:
-    with open_history(folder) as history:
-        last = next(history.find(Query(last=1)), None)
+def _head(history: History, _: argparse.Namespace) -> int:
+    last = next(history.find(Query(last=1)), None)
     sys.stdout.write(
         written(Head(last.seq, last.hash, str(last.at)) if last else Head(0, bytes(32)))
     )
     return 0
 
 
-_ACTIONS: Mapping[str, Callable[[Path, argparse.Namespace], int]] = {
+_ACTIONS: Mapping[str, Callable[[History, argparse.Namespace], int]] = {
     "list": _list,
     "verify": _verify,
     "export": _export,
@@ -181,7 +177,7 @@ def _json(record: Record) -> str:
 
 
 def _line(record: Record) -> str:
-    told = _told(record)
+    told = record.told()
     who = told.get("rule") or told.get("by") or ""
     waited = told.get("waited")
     took = f" after {waited:.1f} s" if isinstance(waited, int | float) else ""
@@ -200,14 +196,6 @@ def _about(record: Record, told: Mapping[str, object]) -> str:
     if record.kind == Kind.DELIVERED:
         return "the client has its reply" if told.get("whole") else "the client had gone"
     return next((str(told[key]) for key in ("why", "what", "task", "event") if key in told), "")
-
-
-def _told(record: Record) -> dict[str, object]:
-    try:
-        told = json.loads(record.body)
-    except ValueError:
-        return {}
-    return told if isinstance(told, dict) else {}
 
 
 def _share(name: str, share: Share) -> str:
@@ -238,20 +226,15 @@ def _verified(found: Verified) -> dict[str, object]:
         "records": found.records,
         "first": found.first,
         "head": {"seq": found.head.seq, "hash": found.head.hash.hex()},
-        "faults": [{"seq": one.seq, "what": one.what} for one in found.faults],
-        "notes": [{"seq": one.seq, "what": one.what} for one in found.notes],
+        "faults": [asdict(fault) for fault in found.faults],
+        "notes": [asdict(note) for note in found.notes],
         "untold": found.untold,
     }
 
 
-def _report(found: Verified) -> str:
-    return "\n".join(map(safe, _findings(found)))
-
-
 def _findings(found: Verified) -> Iterator[str]:
     for name, findings in (("FAULT", found.faults), ("note", found.notes)):
-        for one in findings:
-            yield f"{name}  record {one.seq}: {one.what}"
+        yield from (f"{name}  record {one.seq}: {one.what}" for one in findings)
     if found.untold:
         yield f"and {found.untold} findings more"
     span = f"{found.records} records, {found.first} to {found.head.seq}"

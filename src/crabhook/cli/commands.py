@@ -10,26 +10,14 @@ import importlib
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import PurePath
-from typing import NamedTuple, NoReturn, Protocol, cast
+from typing import NamedTuple, NoReturn
 
 
-class Command(Protocol):
-    """What a subcommand's module offers."""
+class Command(NamedTuple):
+    """A subcommand: what declares its arguments, and what runs and returns the exit code."""
 
-    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        """Declare the subcommand's own arguments."""
-
-    def run(self, arguments: argparse.Namespace) -> int:
-        """Do it; return the process's exit code."""
-
-
-@dataclass(frozen=True, slots=True)
-class Subcommand:
-    """A `Command` that shares its module with others."""
-
-    add_arguments: Callable[[argparse.ArgumentParser], None]
+    add_arguments: Callable[[argparse.ArgumentParser], object]
     run: Callable[[argparse.Namespace], int]
 
 
@@ -161,7 +149,8 @@ def command_of(name: str) -> Command:
         module = importlib.import_module(f"crabhook.cli.{within or stem}")
     finally:
         gc.enable()
-    return cast("Command", getattr(module, stem) if within else module)
+    found = getattr(module, stem) if within else module
+    return Command(found.add_arguments, found.run)
 
 
 _WRONG = re.compile(r"invalid choice: '([^']*)'|unrecognized arguments: (\S+)")

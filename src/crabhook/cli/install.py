@@ -4,9 +4,10 @@ import argparse
 import os
 import sys
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
-from crabhook.cli.commands import Subcommand
+from crabhook.cli.commands import Command
 from crabhook.cli.installhttp import add_http_arguments, next_steps, url
 from crabhook.install import program
 from crabhook.install.entries import count, known, with_hooks, without_hooks
@@ -104,13 +105,15 @@ def chosen_path(arguments: argparse.Namespace) -> Path:
 
 def run(arguments: argparse.Namespace) -> int:
     """Install; return 0, or 1 with the reason on standard error and nothing changed."""
-    return refusing("install", lambda: _install(arguments))
+    return refusing("install", _install, arguments)
 
 
-def refusing(command: str, act: Callable[[], None]) -> int:
+def refusing(
+    command: str, act: Callable[[argparse.Namespace], None], arguments: argparse.Namespace
+) -> int:
     """Return 0 when `act` has run, or 1 after saying why it was refused."""
     try:
-        act()
+        act(arguments)
     except InstallError as error:
         sys.stderr.write(
             f"crabhook {command}: {error}.\n"
@@ -267,16 +270,6 @@ def _seconds(text: str) -> int:
     return seconds
 
 
-def _uninstall_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare which agent's settings are meant, and which of its files."""
-    add_place_arguments(parser)
-
-
-def _run_uninstall(arguments: argparse.Namespace) -> int:
-    """Uninstall; return 0, or 1 with the reason on standard error and nothing changed."""
-    return refusing("uninstall", lambda: _uninstall(arguments))
-
-
 def _uninstall(arguments: argparse.Namespace) -> None:
     agent = known(arguments.agent)
     path = chosen_path(arguments)
@@ -290,4 +283,4 @@ def _uninstall(arguments: argparse.Namespace) -> None:
         say("A session that runs already may ask the operator until it ends.")
 
 
-uninstall = Subcommand(_uninstall_arguments, _run_uninstall)
+uninstall = Command(add_place_arguments, partial(refusing, "uninstall", _uninstall))

@@ -8,7 +8,7 @@ import shlex
 import sys
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC
 from pathlib import Path
 
@@ -53,36 +53,26 @@ _NOT_RECORDED = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Replay:
-    """What is to be replayed: these records, of agents in this folder or any, for whom."""
+def run_replay(history: History, query: Query, project: Path | None, *, as_json: bool) -> int:
+    """Print what would change of the calls in `project`, or of all; return 0.
 
-    query: Query
-    project: Path | None = None
-    as_json: bool = False
-
-
-def run_replay(folder: Path, wanted: Replay) -> int:
-    """Print what would change; return 0.
-
-    Raises StoreError where there is no record, RuleFileError or RulesError
-    where the rules cannot be read.
+    Raises StoreError where the record cannot be read, RuleFileError or
+    RulesError where the rules cannot.
     """
-    with open_history(folder) as history:
-        found = replay(_replayed_calls(history, wanted), Today(rule_files()))
-    if wanted.as_json:
+    found = replay(_replayed_calls(history, query, project), Today(rule_files()))
+    if as_json:
         _say_changes(found)
     else:
         _say_replayed(found)
     return 0
 
 
-def _replayed_calls(history: History, wanted: Replay) -> Iterable[PastCall]:
-    if wanted.project is None:
-        return calls_in(history.find(wanted.query))
-    whole, below = replace(wanted.query, last=0), str(wanted.project)
-    there = (one for one in calls_in(history.find(whole)) if is_within(one.event.cwd, below))
-    return deque(there, maxlen=wanted.query.last or None)
+def _replayed_calls(history: History, query: Query, project: Path | None) -> Iterable[PastCall]:
+    if project is None:
+        return calls_in(history.find(query))
+    whole, below = replace(query, last=0), str(project)
+    there = (call for call in calls_in(history.find(whole)) if is_within(call.event.cwd, below))
+    return deque(there, maxlen=query.last or None)
 
 
 def _say_replayed(found: Replayed) -> None:

@@ -9,6 +9,7 @@ import stat
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -16,7 +17,7 @@ from urllib.parse import quote
 import grpc
 
 from crabhook import config
-from crabhook.cli.commands import Subcommand
+from crabhook.cli.commands import Command
 from crabhook.cli.terminal import ask
 from crabhook.model.errors import CrabhookError
 from crabhook.server.address import Address, UnixAddress, default_address, parse_address
@@ -48,10 +49,12 @@ def add_server_argument(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def reporting(command: str, act: Callable[[], str]) -> int:
+def reporting(
+    command: str, act: Callable[[argparse.Namespace], str], arguments: argparse.Namespace
+) -> int:
     """Print what `act` says it has done and return 0; or 1, with the reason on standard error."""
     try:
-        sys.stdout.write(f"{act()}\n")
+        sys.stdout.write(f"{act(arguments)}\n")
     except CrabhookError as error:
         sys.stderr.write(f"crabhook {command}: {safe(str(error))}\n")
         return 1
@@ -127,11 +130,6 @@ def _away_arguments(parser: argparse.ArgumentParser) -> None:
     add_server_argument(parser)
 
 
-def _be_away(arguments: argparse.Namespace) -> int:
-    """Be away; return 0, or 1 with the reason on standard error and nothing changed."""
-    return reporting("away", lambda: _away(arguments))
-
-
 def _away(arguments: argparse.Namespace) -> str:
     address = socket_of(arguments.server)
     request = pb.SetPresenceRequest(presence=pb.PRESENCE_AWAY, seconds=arguments.seconds)
@@ -162,17 +160,7 @@ def _seconds(text: str) -> int:
         raise argparse.ArgumentTypeError(str(error)) from None
 
 
-away = Subcommand(_away_arguments, _be_away)
-
-
-def _here_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare where the server is."""
-    add_server_argument(parser)
-
-
-def _be_here(arguments: argparse.Namespace) -> int:
-    """Be here; return 0, also where one was, or 1 with the reason on standard error."""
-    return reporting("here", lambda: _here(arguments))
+away = Command(_away_arguments, partial(reporting, "away", _away))
 
 
 def _here(arguments: argparse.Namespace) -> str:
@@ -182,7 +170,7 @@ def _here(arguments: argparse.Namespace) -> str:
     return "You were not away: nothing was changed."
 
 
-here = Subcommand(_here_arguments, _be_here)
+here = Command(add_server_argument, partial(reporting, "here", _here))
 
 
 _NEXT_START = (
@@ -195,10 +183,9 @@ def _passphrase_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--remove", action="store_true", help="keep no passphrase any more")
 
 
-def _passphrase(arguments: argparse.Namespace) -> int:
-    """Do it; return 0, or 1 with the reason on standard error and nothing changed."""
+def _passphrase(arguments: argparse.Namespace) -> str:
     act = _remove if arguments.remove else _set
-    return reporting("passphrase", lambda: act(config.state_folder() / NAME))
+    return act(config.state_folder() / NAME)
 
 
 def _set(path: Path) -> str:
@@ -219,7 +206,7 @@ def _remove(path: Path) -> str:
 
 
 def _ask_for_the_old(path: Path) -> bool:
-    """Return whether there is one; raises PassphraseError if it is not known to who types."""
+    """Return whether a passphrase is kept; raises PassphraseError unless the person knows it."""
     old = load(path)
     if old is None:
         return False
@@ -228,4 +215,4 @@ def _ask_for_the_old(path: Path) -> bool:
     return True
 
 
-passphrase = Subcommand(_passphrase_arguments, _passphrase)
+passphrase = Command(_passphrase_arguments, partial(reporting, "passphrase", _passphrase))

@@ -5,9 +5,8 @@ import shlex
 import signal
 import sys
 from pathlib import Path
-from typing import NoReturn
 
-from crabhook.cli.commands import Subcommand
+from crabhook.cli.commands import Command
 from crabhook.model.errors import PayloadError
 from crabhook.model.jsontext import parse_object
 from crabhook.supervisor.claude import INSTRUCTIONS, verdict
@@ -44,7 +43,7 @@ def _hook_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _hook(arguments: argparse.Namespace) -> int:
     """Be the hook; an agent that ends it ends its reviewer with it."""
-    signal.signal(signal.SIGTERM, _terminated)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     given = {option: getattr(arguments, option[2:].replace("-", "_")) for option in _DESK}
     desk_options = tuple(f"{option}={value}" for option, value in given.items() if value)
     return main(
@@ -52,11 +51,7 @@ def _hook(arguments: argparse.Namespace) -> int:
     )
 
 
-def _terminated(_signal: int, _frame: object) -> NoReturn:
-    sys.exit(143)
-
-
-supervisor_hook = Subcommand(_hook_arguments, _hook)
+supervisor_hook = Command(_hook_arguments, _hook)
 
 
 def _review_arguments(parser: argparse.ArgumentParser) -> None:
@@ -92,4 +87,4 @@ def _review(arguments: argparse.Namespace) -> int:
     return 0
 
 
-supervisor_review = Subcommand(_review_arguments, _review)
+supervisor_review = Command(_review_arguments, _review)

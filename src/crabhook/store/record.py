@@ -7,6 +7,7 @@ record before it.
 
 import json
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -89,6 +90,13 @@ class Record:
     def content(self) -> tuple[object, ...]:
         """Return all that the hash covers, in order."""
         return _content(self)
+
+    def told(self) -> dict[str, object]:
+        """Return what the body says; empty where somebody made of it what is no JSON object."""
+        with suppress(ValueError, TypeError):  # TypeError: a column may hold anything
+            body = json.loads(self.body)
+            return body if isinstance(body, dict) else {}
+        return {}
 
     def row(self) -> tuple[object, ...]:
         """Return every column, in order."""

@@ -131,7 +131,7 @@ class Recorder:
         if self._store is None or self.error is not None:
             return False
         try:
-            return self._store.is_anothers(request_id, secret)
+            return self._store.journal.is_anothers(request_id, secret)
         except StoreError as error:
             self._failed(error)
             return False
@@ -141,7 +141,7 @@ class Recorder:
         if self._store is None:
             return Recovered()
         try:
-            return self._store.recover(self._wall())
+            return self._store.journal.recover(self._wall())
         except StoreError as error:
             self._failed(error)
             return Recovered()
@@ -188,7 +188,7 @@ class Recorder:
 
     def _keep_house(self, store: Writer, now: float) -> None:
         if now >= self._forget_at:
-            store.forget_answers(self._wall() - ANSWER_KEPT_FOR)
+            store.journal.forget_answers(self._wall() - ANSWER_KEPT_FOR)
             self._forget_at = now + FORGET_EVERY
         if now >= self._prune_at:
             removed = store.prune(self._wall(), at_most=PRUNED)
@@ -271,7 +271,7 @@ class Recorder:
 
 def _nobody_asked(store: Writer, now: float) -> Change:
     """Return the end of all that waited in a store that opens too late to put it back."""
-    waiting = [one.request_id for one in store.recover(now).waiting]
+    waiting = [one.request_id for one in store.journal.recover(now).waiting]
     return left(
         waiting,
         *(Entry(Kind.WITHDRAWN, now, request_id=one, body={"why": UNREADABLE}) for one in waiting),

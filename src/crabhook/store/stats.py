@@ -1,9 +1,7 @@
 """What the record says of the work: who decided, how soon, about which tools."""
 
-import json
 from collections import Counter
 from collections.abc import Iterable
-from contextlib import suppress
 from dataclasses import dataclass, field
 from math import ceil
 
@@ -26,7 +24,7 @@ class Share:
 
     def add(self, record: Record) -> None:
         """Count a record of how a call ended."""
-        told = _body(record)
+        told = record.told()
         who = _decider(record, told)
         self.number += 1
         self.by[who] += 1
@@ -87,11 +85,3 @@ def _decider(record: Record, told: dict[str, object]) -> str:
             return BY_NOBODY
         case _:
             return BY_RULE
-
-
-def _body(record: Record) -> dict[str, object]:
-    with suppress(ValueError):
-        told = json.loads(record.body)
-        if isinstance(told, dict):
-            return told
-    return {}

@@ -6,10 +6,10 @@ deed.  A database that is ahead of the head kept apart is as it should be: the
 head is kept after the records.
 """
 
-import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 
 from crabhook.store.interface import ALL, History, Query, StoreError
 from crabhook.store.record import GENESIS, Head, Kind, Record, link
@@ -101,11 +101,12 @@ def _walk(
     hashes = {} if before is None else {first.seq - 1: before}
     last = first.seq - 1
     latest = ""
-    for record in _again(first, records):
+    for record in chain((first,), records):
         if record.seq != last + 1:
             found.fault(record.seq, f"records {last + 1} to {record.seq - 1} are missing")
             before = None
-        if not _linked(before, record):
+        # After a hole there is nothing to tell by whether a record's hash is right.
+        if before is not None and link(before, record.content()) != record.hash:
             found.fault(record.seq, "this record, or what it follows, is not what was written")
         _remark(record, latest, found)
         last, before, latest = record.seq, record.hash, max(latest, str(record.at))
@@ -114,16 +115,6 @@ def _walk(
         found.records += 1
         found.head = Head(last, before)
     return hashes
-
-
-def _again(first: Record, rest: Iterable[Record]) -> Iterator[Record]:
-    yield first
-    yield from rest
-
-
-def _linked(before: bytes | None, record: Record) -> bool:
-    """Whether a record's hash is right; after a hole there is nothing to tell it by."""
-    return before is None or link(before, record.content()) == record.hash
 
 
 def _before(
@@ -162,11 +153,7 @@ def _untrue(record: Record) -> str:
 
 
 def _why(record: Record) -> str:
-    try:
-        body = json.loads(record.body)
-        return str(body["why"])
-    except (ValueError, KeyError, TypeError):
-        return "a gap that does not say why"
+    return str(record.told().get("why", "a gap that does not say why"))
 
 
 def _compare(

@@ -7,7 +7,7 @@ from threading import Lock
 from time import time
 
 from crabhook.model.jsontext import compact
-from crabhook.store.change import Change, Recovered, happened
+from crabhook.store.change import Change, happened
 from crabhook.store.head import written
 from crabhook.store.interface import Batch, CorruptError, FullError, Journal
 from crabhook.store.record import GENESIS, Entry, Head, Kind, Record, iso, link
@@ -20,23 +20,23 @@ MISSING = "the head that was kept apart is gone"
 
 
 class Writer:
-    """A record that only grows, and beside it what has to survive a kill.
+    """A record that only grows, and beside it, in `journal`, what has to survive a kill.
 
-    Every method raises a StoreError; then nothing of what it was asked has
-    been written, and it may be asked again.  Writing is for one thread;
-    `anchor` may run in another meanwhile.
+    `head` is the last record's number, hash and time.  Every method raises a
+    StoreError; then nothing of what it was asked has been written, and it may be
+    asked again.  Writing is for one thread; `anchor` may run in another meanwhile.
     """
 
     def __init__(self, journal: Journal, retention: Retention | None = None) -> None:
         self.journal = journal
         self._retention = retention or Retention()
         self._redactor = Redactor(journal.key)
-        self._head = GENESIS
+        self.head = GENESIS
         self._in_doubt = False  # whether the head has to be read again, after a fault
         self._closed = False
         self._anchoring = Lock()
         try:
-            self._head = journal.head()
+            self.head = journal.head()
             self._notice_a_cut(time())
             with suppress(FullError):  # what is there can still be recovered
                 self.anchor()
@@ -45,33 +45,27 @@ class Writer:
             raise
 
     def __repr__(self) -> str:
-        return f"<Writer {self.journal!r} head={self._head.seq}>"
+        return f"<Writer {self.journal!r} head={self.head.seq}>"
 
-    @property
-    def head(self) -> Head:
-        """The last record's number, hash and time."""
-        return self._head
-
-    def write(self, changes: Sequence[Change]) -> Future[None] | None:
-        """Write all of them in one transaction, in order.
+    def write(self, changes: Sequence[Change], cut: Cut | None = None) -> Future[None] | None:
+        """Write all of them in one transaction, in order; `cut` says what it removes.
 
         Once this has returned None, or what it returned was awaited, a kill of
         the process loses none of it.  Raises TicketError when an id comes with
         another secret.
         """
-        return self._write(changes)
-
-    def is_anothers(self, request_id: str, secret: str) -> bool:
-        """Whether a request's id is known by another secret."""
-        return self.journal.is_anothers(request_id, secret)
-
-    def recover(self, now: float) -> Recovered:
-        """Return what was waiting, just answered, or owed; `now` is wall seconds."""
-        return self.journal.recover(now)
-
-    def forget_answers(self, before: float) -> int:
-        """Forget answers decided before this wall time that are not owed; return how many."""
-        return self.journal.forget_answers(before)
+        if self._in_doubt:
+            self.head = self.journal.head()
+        self._in_doubt = True
+        entries = [entry for change in changes for entry in change.entries]
+        records = list(chained(entries, self.head, self._redactor))
+        pending = self.journal.commit(Batch(self.head, records, changes, cut))
+        if records:
+            self.head = Head(records[-1].seq, records[-1].hash, records[-1].at)
+        self._in_doubt = False
+        if pending is not None:
+            pending.add_done_callback(self._hear)
+        return pending
 
     def anchor(self) -> Head:
         """Make all that is recorded safe from a power cut, then keep the head apart from it.
@@ -79,7 +73,7 @@ class Writer:
         In this order, so that the head kept apart never leads the record.
         """
         with self._anchoring:
-            head = self._head
+            head = self.head
             self.journal.anchor(head)
         return head
 
@@ -89,7 +83,7 @@ class Writer:
         if cut is None:
             return 0
         self.anchor()  # the head kept apart is always of a record that is still there
-        self._write([happened(cut.entry(now))], cut)
+        self.write([happened(cut.entry(now))], cut)
         self.journal.give_back()
         return cut.removed
 
@@ -102,20 +96,6 @@ class Writer:
             self.anchor()
         finally:
             self.journal.close()
-
-    def _write(self, changes: Sequence[Change], cut: Cut | None = None) -> Future[None] | None:
-        if self._in_doubt:
-            self._head = self.journal.head()
-        self._in_doubt = True
-        entries = [entry for change in changes for entry in change.entries]
-        records = list(chained(entries, self._head, self._redactor))
-        pending = self.journal.commit(Batch(self._head, records, changes, cut))
-        if records:
-            self._head = Head(records[-1].seq, records[-1].hash, records[-1].at)
-        self._in_doubt = False
-        if pending is not None:
-            pending.add_done_callback(self._hear)
-        return pending
 
     def _hear(self, pending: Future[None]) -> None:
         """Hear how a commit ended that took a while; what was chained to a failed one fails too."""
@@ -133,13 +113,13 @@ class Writer:
             why = CUT_OFF if kept else MISSING
         head = written(kept).strip() if kept else None
         cut = Entry(
-            Kind.GAP, now, body={"cut": True, "why": why, "ends": self._head.seq, "head": head}
+            Kind.GAP, now, body={"cut": True, "why": why, "ends": self.head.seq, "head": head}
         )
-        self._write([happened(cut)])
+        self.write([happened(cut)])
 
     def _leads_to(self, kept: Head | None) -> bool:
         if kept in (None, GENESIS):
-            return kept is not None or self._head == GENESIS
+            return kept is not None or self.head == GENESIS
         return self.journal.hash_of(kept.seq) == kept.hash
 
 

@@ -73,7 +73,7 @@ def check(folder: Path, asked: set[int], decided: set[int]) -> None:
     found = verified(folder)
     assert found.sound, found.faults
     store = open_writer(folder)
-    there = store.recover(time.time())
+    there = store.journal.recover(time.time())
     store.close()
     recorded = {record.card for record in records(folder) if record.kind == "decided"}
     answered = {int(one.request_id[1:]) for one in there.answers}

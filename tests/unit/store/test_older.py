@@ -61,7 +61,7 @@ def test_who_decided_and_how_it_ended_is_read_from_an_older_record(older: Path) 
 def test_what_an_older_server_left_is_found(older: Path) -> None:
     store = open_writer(older)
     try:
-        found = store.recover(time())
+        found = store.journal.recover(time())
     finally:
         store.close()
     assert [one.card for one in found.waiting] == [21, 22]

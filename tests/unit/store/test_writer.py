@@ -68,9 +68,9 @@ def test_an_open_folder_is_closed_to_others(folder: Path) -> None:
 def test_a_request_waits_on_disk_until_it_ends(store: Writer) -> None:
     store.write([waits(waiting("r1"), entry(Kind.ASKED))])
     store.write([waits(waiting("r2", card=2, host="h\ud800", note="n\ud800", pid=2**64))])
-    assert [one.request_id for one in store.recover(NOON).waiting] == ["r1", "r2"]
+    assert [one.request_id for one in store.journal.recover(NOON).waiting] == ["r1", "r2"]
     store.write([left(["r1"], entry(Kind.WITHDRAWN))])
-    (kept,) = store.recover(NOON).waiting
+    (kept,) = store.journal.recover(NOON).waiting
     assert (kept.request_id, kept.card, kept.note) == ("r2", 2, "n\ud800")
     assert kept.payload == waiting().payload
 
@@ -79,7 +79,7 @@ def test_a_decision_its_record_and_its_answers_are_one(folder: Path, store: Writ
     for request_id in ("r1", "r2"):
         store.write([waits(waiting(request_id))])
     store.write([settled([answer("r1"), answer("r2")], decision())])
-    found = store.recover(NOON)
+    found = store.journal.recover(NOON)
     assert found.waiting == ()
     assert found.answers == (answer("r1"), answer("r2"))
     assert [record.kind for record in records(folder)] == ["decided"]
@@ -91,7 +91,7 @@ def test_a_new_server_finds_what_the_last_one_left(folder: Path) -> None:
     first.write([settled([answer("r0")], decision(6))])
     first.close()
     second = open_writer(folder)
-    found = second.recover(NOON + 60)
+    found = second.journal.recover(NOON + 60)
     second.close()
     assert found.waiting == (waiting("r1", card=7),)
     assert found.answers == (answer("r0"),)
@@ -100,8 +100,8 @@ def test_a_new_server_finds_what_the_last_one_left(folder: Path) -> None:
 
 def test_an_answer_is_kept_a_quarter_of_an_hour(store: Writer) -> None:
     store.write([settled([answer("r1", decided=NOON)])])
-    assert store.recover(NOON + ANSWER_KEPT_FOR).answers
-    assert not store.recover(NOON + ANSWER_KEPT_FOR + 1).answers
+    assert store.journal.recover(NOON + ANSWER_KEPT_FOR).answers
+    assert not store.journal.recover(NOON + ANSWER_KEPT_FOR + 1).answers
 
 
 CALL = DecidedCall(1, "claude", b'{"a": "\xc3"}', b'{"verdict": "deny"}')
@@ -114,33 +114,33 @@ def test_what_is_owed_is_neither_too_old_nor_forgotten_until_its_fate_is_known(
         store.write([settled([replace(answer(request_id), call=CALL)])])
     store.write([settled([answer("nobody asks")])])
     store.write([delivered("has it", whole=True), delivered("was gone", whole=False)])
-    assert {one.request_id: one.owed for one in store.recover(NOON).answers} == {
+    assert {one.request_id: one.owed for one in store.journal.recover(NOON).answers} == {
         "has it": False,
         "nobody asks": False,
         "unknown": True,
         "was gone": False,
     }
     years = NOON + 1e8  # as after a clock that was put right, too
-    (owed,) = store.recover(years).answers
+    (owed,) = store.journal.recover(years).answers
     assert (owed.request_id, owed.call) == ("unknown", CALL)
-    assert store.forget_answers(years) == 3
+    assert store.journal.forget_answers(years) == 3
     store.write([delivered("unknown", whole=False)])
-    assert store.forget_answers(years) == 1
+    assert store.journal.forget_answers(years) == 1
 
 
 def test_what_was_decided_is_wiped_when_its_client_has_it(folder: Path, store: Writer) -> None:
     store.write([settled([replace(answer("r1"), call=CALL)])])
     store.write([delivered("r1", whole=True)])
-    (kept,) = store.recover(NOON).answers
+    (kept,) = store.journal.recover(NOON).answers
     assert (kept.call, kept.delivered) == (None, True)
     store.write([settled([replace(answer("r2"), call=CALL, delivered=True)])])  # from a backlog
-    assert store.recover(NOON).answers[1].call is None
+    assert store.journal.recover(NOON).answers[1].call is None
 
 
 def test_an_answer_that_arrived_is_kept_as_delivered(store: Writer) -> None:
     store.write([settled([answer("r1")])])
     store.write([delivered("r1", entry(Kind.DELIVERED), whole=True)])
-    assert store.recover(NOON).answers[0].delivered
+    assert store.journal.recover(NOON).answers[0].delivered
 
 
 @pytest.mark.parametrize("first", ["waiting", "answered"])
@@ -155,18 +155,18 @@ def test_an_id_belongs_to_the_secret_it_first_came_with(
     with pytest.raises(TicketError):
         store.write([settled([answer("r1", secret="theirs")])])
     assert records(folder) == []
-    assert store.is_anothers("r1", "theirs")
-    assert not store.is_anothers("r1", "mine")
-    assert not store.is_anothers("r2", "mine")
+    assert store.journal.is_anothers("r1", "theirs")
+    assert not store.journal.is_anothers("r1", "mine")
+    assert not store.journal.is_anothers("r2", "mine")
     store.write([waits(waiting("r1", secret="mine", wait_until=NOON + 900))])
-    assert store.recover(NOON).waiting[0].wait_until == NOON + 900
+    assert store.journal.recover(NOON).waiting[0].wait_until == NOON + 900
 
 
 def test_a_secret_is_compared_whole(store: Writer) -> None:
     store.write([waits(waiting("r1", secret="abc"))])
-    assert not store.is_anothers("r1", "abc")
+    assert not store.journal.is_anothers("r1", "abc")
     for guess in ("ab", "", "abcd", "ABC"):
-        assert store.is_anothers("r1", guess)
+        assert store.journal.is_anothers("r1", guess)
 
 
 @pytest.mark.parametrize(("now", "left_over"), [(-1e6, 600), (0, 600), (200, 400), (601, 0)])

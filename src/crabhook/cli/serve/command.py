@@ -152,13 +152,17 @@ async def _serve(settings: Settings) -> None:
     if sockets and settings.listen:
         _LOG.warning("the service manager's sockets are used, not the addresses to listen on")
     shown = settings.http is not None or any(isinstance(one, TcpAddress) for one in addresses)
-    token = _token(settings) if shown else None
+    token = load_or_make(settings.token_file or config.token_file()) if shown else None
     recorder = _recorder(settings)
     files = rule_files()
     others = OtherHooks(os.environ)
     law = Law(files, others.at)
     offers = Offers(files, law, config.state_folder())
-    metrics = _metrics() if settings.http is not None else None  # where they can be read
+    metrics: Metrics | None = None
+    if settings.http is not None:  # where they can be read; nobody else waits for the import
+        from crabhook.server.metrics import collector  # noqa: PLC0415 - see above
+
+        metrics = collector.Metrics()
     judge = metrics.timed(law.judge) if metrics else law.judge
     runner = Runner(PLATFORMS, recorder, judge, offers, _bounds(settings))
     law.changed = runner.tell
@@ -180,13 +184,6 @@ async def _serve(settings: Settings) -> None:
         await _work(runner, law, doors, manager, settings)
     finally:
         recorder.close()
-
-
-def _metrics() -> "Metrics":
-    """Return what measures; for it alone is prometheus_client imported: nobody else waits."""
-    from crabhook.server.metrics.collector import Metrics  # noqa: PLC0415 - see above
-
-    return Metrics()
 
 
 def _own_addresses(settings: Settings) -> list[Address]:
@@ -313,10 +310,6 @@ def _recorder(settings: Settings) -> Recorder:
         on_trouble=OnTrouble(settings.on_trouble),
         courier=courier,
     )
-
-
-def _token(settings: Settings) -> str:
-    return load_or_make(settings.token_file or config.token_file())
 
 
 def _tls(settings: Settings) -> Tls | None:

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field, replace
 from hmac import compare_digest
 from pathlib import Path
 from tempfile import NamedTemporaryFile
-from typing import Any, Self, TypeAlias
+from typing import Self
 
 import grpc
 
@@ -29,6 +29,7 @@ from crabhook.model.errors import CrabhookError, DecisionError
 from crabhook.model.order import Order
 from crabhook.ownfile import open_own
 from crabhook.server.core.runner import Runner
+from crabhook.server.token import Context
 from crabhook.v1 import desk_pb2 as pb
 from crabhook.v1.desk_pb2_grpc import DeskServiceServicer
 
@@ -180,7 +181,6 @@ def remove(path: Path) -> None:
         raise PassphraseError(f"{path} cannot be removed: {error.strerror}") from error
 
 
-_Context: TypeAlias = "grpc.aio.ServicerContext[Any, Any]"
 _Code = grpc.StatusCode
 
 LONGEST_AWAY = 100 * 3600  # seconds, as at the desk
@@ -222,7 +222,7 @@ class PresencePort(DeskServiceServicer):
     async def SetPresence(  # noqa: N802 - the wire's name
         self,
         request: pb.SetPresenceRequest,
-        context: _Context,
+        context: Context,
     ) -> pb.SetPresenceResponse:
         """Do what the operator says, once it is clear that they may."""
         if not context.peer().startswith("unix:"):

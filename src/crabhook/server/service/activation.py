@@ -19,7 +19,6 @@ from collections.abc import (
     Callable,
     Collection,
     Coroutine,
-    Iterator,
     MutableMapping,
     Sequence,
 )
@@ -27,7 +26,6 @@ from contextlib import (
     AbstractAsyncContextManager,
     AsyncExitStack,
     asynccontextmanager,
-    contextmanager,
     suppress,
 )
 from functools import partial
@@ -263,8 +261,10 @@ async def open_behind(
     addresses = [address_of(one) for one in sockets]
     _check(addresses, tls=tls)
     relay = Relay()
-    with _private_folder() as folder:
-        wanted: list[Address] = [UnixAddress(folder / "s"), TcpAddress(_LOOPBACK, 0)]
+    # A folder that we alone can enter, where names of sockets are short enough.
+    place = os.environ.get("XDG_RUNTIME_DIR") or "/tmp"  # noqa: S108 - the folder in it is ours alone
+    with TemporaryDirectory(prefix="crabhook-", dir=place) as folder:
+        wanted: list[Address] = [UnixAddress(Path(folder, "s")), TcpAddress(_LOOPBACK, 0)]
         kinds = {type(address) for address in addresses}
         async with open_port([one for one in wanted if type(one) in kinds]) as bound:
             targets = {type(target): target for target in bound}
@@ -292,11 +292,3 @@ def _check(addresses: Sequence[Address], *, tls: bool) -> None:
                 f"{address} can be reached from other machines, so it needs TLS: "
                 "give --tls-cert and --tls-key, or let the socket unit listen on 127.0.0.1"
             )
-
-
-@contextmanager
-def _private_folder() -> Iterator[Path]:
-    """Make a folder that we alone can enter, where names of sockets are short enough."""
-    place = os.environ.get("XDG_RUNTIME_DIR") or "/tmp"  # noqa: S108 - the folder in it is ours alone
-    with TemporaryDirectory(prefix="crabhook-", dir=place) as name:
-        yield Path(name)

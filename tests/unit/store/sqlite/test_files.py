@@ -130,7 +130,7 @@ def test_a_server_that_begins_on_a_full_disk_still_finds_what_waits(small_disk: 
         while True:
             blocker.write(b"x" * 4096)
     again = open_writer(killed)
-    assert again.recover(NOON).waiting == (waiting(),)
+    assert again.journal.recover(NOON).waiting == (waiting(),)
     with pytest.raises(FullError):
         again.write([settled([answer()], decision(body={"text": "word " * 9000}))])
     (small_disk / "blocker").unlink()
