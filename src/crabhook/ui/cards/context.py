@@ -5,6 +5,7 @@ help to the memory and no advice.
 """
 
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
@@ -18,7 +19,7 @@ from crabhook.ui.text.code import plain_rows
 from crabhook.ui.text.layout import Line, Sheet, framed
 from crabhook.ui.text.width import Speller, cells, clip
 
-_LOOKED_AT = 400  # letters of an input's text in which its first word is looked for
+_LOOKED_AT = 400  # letters of a program's name, or of an address, that are looked at
 _PATHS = ("file_path", "notebook_path", "path")
 _TEXTS = ("pattern", "query", "skill", "subagent_type")
 
@@ -30,20 +31,16 @@ def target(event: Event) -> str:
         return ""
     for key in ("command", *_PATHS, "url", *_TEXTS):
         text = value.get(key)
-        if isinstance(text, str) and text.strip():
-            return _word(key, text)
-    return ""
-
-
-def _word(key: str, text: str) -> str:
-    if key == "command":
-        return text[:_LOOKED_AT].split(maxsplit=1)[0]
-    if key == "url":
-        try:
+        if not isinstance(text, str) or not text.strip():
+            continue
+        if key == "command":
+            return text.split(maxsplit=1)[0][:_LOOKED_AT]
+        if key != "url":
+            return text
+        with suppress(ValueError):
             return urlsplit(text[:_LOOKED_AT]).hostname or ""
-        except ValueError:
-            return ""
-    return text
+        return ""
+    return ""
 
 
 def decided_before(card: Card, ended: Iterable[Card]) -> str:

@@ -41,6 +41,11 @@ def test_nothing_alike_says_nothing() -> None:
     assert decided_before(desk.waiting()[0], desk.ended()) == ""
 
 
+def test_a_command_behind_more_blanks_than_a_name_is_long_has_its_program_as_target() -> None:
+    tool = ToolCall("Bash", {"command": " " * 1_000 + "npm ci"})
+    assert target(Event("claude", "PreToolUse", tool=tool)) == "npm"
+
+
 @pytest.mark.parametrize(
     ("tool_input", "expected"),
     [
