@@ -11,7 +11,6 @@ import re
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import islice
 from operator import attrgetter
@@ -204,50 +203,36 @@ def _values(text: str) -> Iterator[_Value]:
     names = Counter(_NAME.findall(text))
     if not _TELLTALES.isdisjoint(names):
         return
-    command, place = _Command(names), 0
-    while found := _TOKEN.match(text, place):
-        place = found.end()
-        yield from command.read(found)
-    if place == len(text):
-        yield from command.end_word()
-
-
-@dataclass(slots=True)
-class _Command:
-    """A shell's simple command while its words are read."""
-
-    names: Counter[str]  # how often the line has each
-    program: str = ""  # empty while all words so far are assignments
-    word: str = ""  # of the one being read, with a quote for each quoted part
-    quoted: list[tuple[int, int]] = field(default_factory=list)
-    is_target: bool = False  # of a redirection
-
-    def read(self, found: re.Match[str]) -> Iterator[_Value]:
-        """Take in the next token; return the values that stood in the word that it ends, if any."""
-        kind = found.lastgroup or ""
-        if kind in ("blank", "end", "to"):
-            yield from self.end_word()
-            self.is_target = kind == "to" or (self.is_target and kind == "blank")
-            if kind == "end":
-                self.program = ""
-        elif kind in ("single", "double"):
-            self.quoted.append(found.span(kind))
-            self.word += "'"
-        else:
-            self.word += found[0]
-
-    def end_word(self) -> Iterator[_Value]:
-        """End the word being read; return the values that stood in it."""
-        word, quoted, is_target = self.word, self.quoted, self.is_target
-        if word:
-            self.word, self.quoted, self.is_target = "", [], False
-        if not word or is_target:
-            return
+    program, is_target = "", False  # no program yet: all words so far are assignments
+    for word, quoted, ended_by in _shell_words(text):
         assigned = _ASSIGNMENT.match(word)
-        if assigned and self.program in ("", *_ASSIGNERS):
-            if self.names[assigned[0].rstrip("=")] == 1:
+        if not word or is_target:
+            pass  # nothing, or where a redirection leads
+        elif assigned and program in ("", *_ASSIGNERS):
+            if names[assigned[0].rstrip("=")] == 1:
                 yield from (_Value(*place, assigned=True) for place in quoted)
-        elif not self.program:
-            self.program = word
-        elif self.program in _TAKERS:
+        elif not program:
+            program = word
+        elif program in _TAKERS:
             yield from (_Value(*place, assigned=False) for place in quoted)
+        is_target = ended_by == "to" or (is_target and not word and ended_by == "blank")
+        if ended_by == "end":
+            program = ""
+
+
+def _shell_words(text: str) -> Iterator[tuple[str, list[tuple[int, int]], str]]:
+    """Yield each word with a quote for each quoted part, where those parts stand, and its end."""
+    word, place = "", 0
+    quoted: list[tuple[int, int]] = []
+    while found := _TOKEN.match(text, place):
+        place, kind = found.end(), found.lastgroup or ""
+        if kind in ("blank", "end", "to"):
+            yield word, quoted, kind
+            word, quoted = "", []
+        elif kind in ("single", "double"):
+            quoted.append(found.span(kind))
+            word += "'"
+        else:
+            word += found[0]
+    if place == len(text):
+        yield word, quoted, "end"

@@ -282,8 +282,9 @@ def _unknown(name: str, target: Target) -> LineError:
 def _check(word: Word, target: Target, rest: str) -> None:
     """Refuse a word of other requests than it may be about, or with too little or much behind."""
     if target.kind is Naming.OLDEST:
-        # `allow 7` would decide the oldest card with "7" as the note
-        misplaced = _MISPLACED.match(rest) if word.about_a_card and not word.counts else None
+        # `allow 7` would decide the oldest card with "7" as the note; `always 7` has its own number
+        takes_number = word.takes.startswith(("K", "[K]")) or not word.about_a_card
+        misplaced = None if takes_number else _MISPLACED.match(rest)
         if misplaced:
             number, *others = (int(each.lstrip("#")) for each in misplaced[1].split(","))
             listed = ",".join(map(str, [number, *others]))

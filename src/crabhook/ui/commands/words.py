@@ -58,11 +58,6 @@ class Word:
         """Whether something must follow."""
         return bool(re.sub(r"\[[^]]*\]", "", self.takes).strip())
 
-    @property
-    def counts(self) -> bool:
-        """Whether what follows begins with a number of its own."""
-        return self.takes.startswith(("K", "[K]"))
-
     def usage(self, number: int | None = None) -> str:
         """Return how the word is written, for the card `number` or for any."""
         place = "[N]" if number is None else str(number)

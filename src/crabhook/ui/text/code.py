@@ -16,9 +16,9 @@ from pygments.lexers.shell import BashLexer
 from pygments.token import Token, _TokenType
 
 from crabhook.model.jsontext import Value, literal
-from crabhook.ui.text.layout import Line, Rows, Span, rows_of_a_line
+from crabhook.ui.text.layout import Line, Rows, rows_of_a_line
 from crabhook.ui.text.safe import TAB
-from crabhook.ui.text.width import Mask, Speller, cells, lines_of, spelling_of, wrapped
+from crabhook.ui.text.width import Mask, Speller, cuts, lines_of, spelling_of, wrapped
 
 LONGEST = 8_000  # letters that are coloured; a lexer's time may grow faster than the text
 
@@ -100,28 +100,23 @@ def _split(spans: Line) -> Iterator[Line]:
     yield line
 
 
-def wrap_line(line: Line, columns: int) -> Iterator[Line]:
-    """Return a styled line, its text already safe, in rows of at most `columns` cells."""
-    row: Line = []
-    room = max(columns, 1)
-    for style, text in line:
-        for span in _pieces(style, text, room, columns):
-            if row and cells(span[1]) > room:
-                yield row
-                row, room = [], max(columns, 1)
-            row.append(span)
-            room -= cells(span[1])
-    yield row
+def wrap_line(line: Line, columns: int, *, words: bool = False) -> Iterator[Line]:
+    """Return a styled line, its text already safe, in rows of at most `columns` cells.
 
-
-def _pieces(style: str, text: str, room: int, columns: int) -> Iterator[Span]:
-    """Return a span cut so that its first piece fits the room left, each other a row."""
-    head = next(wrapped(text, room, str)) if room > 0 else ""
-    if head:
-        yield style, head
-    if rest := text[len(head) :]:
-        for piece in wrapped(rest, columns, str):
-            yield style, piece
+    `words` breaks it at spaces where it can.
+    """
+    place = begun = 0  # of the span that is being cut
+    for start, end in cuts("".join(text for _, text in line), columns, words=words):
+        row: Line = []
+        while place < len(line):
+            style, text = line[place]
+            if piece := text[max(start - begun, 0) : end - begun]:
+                row.append((style, piece))
+            if begun + len(text) > end:
+                break
+            begun += len(text)
+            place += 1
+        yield row
 
 
 SHORT = 200  # letters of a text that may stand beside its key

@@ -9,9 +9,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum, auto
 
+from crabhook.ui.text.code import wrap_line
 from crabhook.ui.text.layout import Line, Rows, Span, rows_of_a_line
 from crabhook.ui.text.safe import TAB
-from crabhook.ui.text.width import Speller, cuts, lines_of, wrapped
+from crabhook.ui.text.width import Speller, lines_of, wrapped
 
 LONGEST = 2_000  # letters of a line that are looked at for emphasis; a longer one stands plain
 
@@ -98,7 +99,7 @@ def mark_rows(mark: Mark, columns: int, spell: Speller) -> Rows:
     if len(mark.words) > LONGEST:
         rows: Iterator[Line] = ([("", row)] for row in wrapped(mark.words, room, spell, words=True))
     else:
-        rows = _wrapped(list(_inline(mark.words, spell)), room)
+        rows = wrap_line(list(_inline(mark.words, spell)), room, words=True)
     for place, row in enumerate(rows):
         yield place == 0, [(style, head) if place == 0 else ("", " " * len(head)), *row]
 
@@ -129,19 +130,3 @@ def _inline(text: str, spell: Speller) -> Iterator[Span]:
             yield "emphasis", spell(found["emphasis"][1:-1])
     if end < len(text) or not text:
         yield "", spell(text[end:])
-
-
-def _wrapped(line: Line, columns: int) -> Iterator[Line]:
-    """Return a styled line, its text already safe, in rows broken at spaces where they can be."""
-    whole = "".join(text for _, text in line)
-    for start, end in cuts(whole, columns, words=True):
-        yield list(_between(line, start, end))
-
-
-def _between(line: Line, start: int, end: int) -> Iterator[Span]:
-    place = 0
-    for style, text in line:
-        piece = text[max(start - place, 0) : max(end - place, 0)]
-        if piece:
-            yield style, piece
-        place += len(text)

@@ -61,7 +61,7 @@ def clip(text: str, columns: int) -> str:
         return ""
     if cells(text) <= columns:
         return text
-    head = next(_rows(text, columns - 1, words=False))
+    head = text[: _row_end(text, 0, max(columns - 1, 1))]
     return (head if cells(head) < columns else "") + ELLIPSIS
 
 
@@ -77,13 +77,14 @@ def wrapped(line: str, columns: int, spell: Speller, *, words: bool = False) -> 
     `words` breaks at spaces where it can, and a space at a row's end is not
     carried over; nothing else is ever left out.
     """
-    left, start, spell = "", 0, in_pieces(spell)
+    left, start, spell = "", 0, spell.piece if isinstance(spell, Mask) else spell
     while start < len(line):
         end = start + CHUNK
         if end < len(line):  # between two words, so that a speller sees words whole
             blank = line.rfind(" ", end - LONGEST_WORD, end)
             end = blank if blank > 0 else end
-        *rows, left = _rows(left + spell(line[start:end]), columns, words=words)
+        said = left + spell(line[start:end])
+        *rows, left = (said[place:stop] for place, stop in cuts(said, columns, words=words))
         yield from rows
         start = end
     yield left
@@ -96,11 +97,6 @@ def lines_of(text: str) -> Iterator[str]:
         yield text[start:end]
         start = end + 1
     yield text[start:]
-
-
-def _rows(text: str, columns: int, *, words: bool) -> Iterator[str]:
-    """Return `text` cut into rows; there is always one."""
-    return (text[start:end] for start, end in cuts(text, columns, words=words))
 
 
 def cuts(text: str, columns: int, *, words: bool) -> Iterator[tuple[int, int]]:
@@ -152,11 +148,6 @@ class Mask:
     def whole(self, text: str) -> str:
         """Return all of `text` covered, as the value of a field that names a secret is."""
         return self.spell("".join(self.cover if letter.isalnum() else letter for letter in text))
-
-
-def in_pieces(spell: Speller) -> Speller:
-    """Return how `spell` spells the pieces of a longer text."""
-    return spell.piece if isinstance(spell, Mask) else spell
 
 
 def spelling_of(name: str, spell: Speller) -> Speller:
