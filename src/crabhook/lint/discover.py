@@ -54,11 +54,6 @@ class File:
     kind: Kind
     executable: bool = False
 
-    @property
-    def shebang(self) -> str:
-        """The first line, where it names an interpreter."""
-        return shebang(self.text)
-
 
 CONFIGURATIONS = frozenset({"settings.json", "settings.local.json", "hooks.json", "config.toml"})
 """The names that agents give the files in which hooks are registered."""

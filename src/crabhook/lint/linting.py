@@ -7,6 +7,7 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby, islice
 from pathlib import Path
 
 from crabhook.lint.configuration import protocols
@@ -88,11 +89,10 @@ class _Linter:
         self._keep(file)
 
     def _take_folder(self, folder: Path) -> None:
-        before = len(self._files)
+        before, whole = len(self._files), folder.resolve()
         for inner in files_below(folder):
             self._take_found(inner)
-        inside = (key.is_relative_to(_key(folder)) for key in self._files)
-        if len(self._files) == before and not any(inside):
+        if len(self._files) == before and not any(key.is_relative_to(whole) for key in self._files):
             told = "nothing in it looks like a hook or a hook configuration"
             self._report.unread.append(Unread(folder, told))
 
@@ -107,21 +107,22 @@ class _Linter:
             self._keep(file, found=True)
 
     def _keep(self, file: File, *, found: bool = False) -> None:
-        key = _key(file.path)
-        if key in self._files:
+        if file.path.resolve() in self._files:
             return
         if file.kind in _READERS:
-            self._files[key] = file
-            self._report.files.append(file.path)
+            self._register(file)
             return
         root = self._root(file)
         if root is None or (found and not registers_hooks(root)):
             return
-        self._files[key] = file
-        self._report.files.append(file.path)
+        self._register(file)
         named = self._protocol or protocol_of(file.path, root)
         configuration = read_configuration(file.path, root, named)
         self._setups.append((file, Setup(configuration, tuple(self._runs(configuration)))))
+
+    def _register(self, file: File) -> None:
+        self._files[file.path.resolve()] = file
+        self._report.files.append(file.path)
 
     def _root(self, file: File) -> Item | None:
         try:
@@ -131,8 +132,7 @@ class _Linter:
             comments = by_path is not None and by_path.comments
             return read_json(file.text, comments=comments)
         except CannotParseError as error:
-            self._files[_key(file.path)] = file
-            self._report.files.append(file.path)
+            self._register(file)
             self._add(file, UNREADABLE_SETUP, Remark(error.place, str(error)))
             return None
 
@@ -149,15 +149,14 @@ class _Linter:
                 yield Run(handler, found, missing=_is_missing(found.path))
                 continue
             known = file.kind in _READERS
-            if known and _key(file.path) not in self._files:
-                self._files[_key(file.path)] = file
-                self._report.files.append(file.path)
+            if known and file.path.resolve() not in self._files:
+                self._register(file)
             script = self._script(file) if known else None
             yield Run(handler, found, script, executable=file.executable)
 
     def _script(self, file: File) -> Script | None:
         """Return a script's facts, read once; None, and a finding, where it cannot be parsed."""
-        key = _key(file.path)
+        key = file.path.resolve()
         if key not in self._scripts:
             shell = file.kind is Kind.SHELL
             try:
@@ -206,8 +205,7 @@ class _Linter:
         return Hook(script, protocol, frozenset(event for _, event in registered))
 
     def _add(self, file: File, rule: Rule, remark: Remark) -> None:
-        finding = Finding(file.path, remark.place, rule, remark.message)
-        self._report.findings.append(finding)
+        self._report.findings.append(Finding(file.path, remark.place, rule, remark.message))
 
 
 def _is_missing(path: Path) -> bool:
@@ -226,10 +224,6 @@ def _shown(path: Path, beside: Path) -> Path:
     here = Path.cwd()
     relative = not beside.is_absolute() and path.is_relative_to(here)
     return path.relative_to(here) if relative else path
-
-
-def _key(path: Path) -> Path:
-    return path.resolve()
 
 
 def _spoken(script: Script) -> Protocol | None:
@@ -262,32 +256,15 @@ def counting(findings: Iterable[Finding], texts: Mapping[Path, str]) -> list[Fin
 
     `texts` are the files that were looked at.
     """
-    notes = {path: suppressions(text) for path, text in texts.items()}
-    kept = dict.fromkeys(one for one in findings if not _excused(one, notes))
-    kept |= dict.fromkeys(_unreasoned(notes))
-    return list(_bounded(sorted(kept, key=_order)))
-
-
-def _excused(finding: Finding, notes: Mapping[Path, Mapping[int, Suppression]]) -> bool:
-    note = notes.get(finding.path, {}).get(finding.place.line)
-    return note is not None and note.reasoned and finding.rule.id in note.rules
-
-
-def _unreasoned(notes: Mapping[Path, Mapping[int, Suppression]]) -> Iterator[Finding]:
-    for path, lines in notes.items():
-        for line, note in lines.items():
-            if not note.reasoned:
+    kept, excused = set(findings), set[tuple[Path, int, str]]()
+    for path, text in texts.items():
+        for line, note in suppressions(text).items():
+            if note.reasoned:
+                excused |= {(path, line, rule) for rule in note.rules}
+            else:
                 told = f"it does not say why {', '.join(sorted(note.rules))} is excused"
-                yield Finding(path, Place(line, note.column), UNREASONED, told)
-
-
-def _order(finding: Finding) -> tuple[str, Place, str, str]:
-    return str(finding.path), finding.place, finding.rule.id, finding.message
-
-
-def _bounded(findings: Iterable[Finding]) -> Iterator[Finding]:
-    counts: dict[Path, int] = {}
-    for finding in findings:
-        counts[finding.path] = counts.get(finding.path, 0) + 1
-        if counts[finding.path] <= MAX_ON_A_FILE:
-            yield finding
+                kept.add(Finding(path, Place(line, note.column), UNREASONED, told))
+    kept = {one for one in kept if (one.path, one.place.line, one.rule.id) not in excused}
+    ordered = sorted(kept, key=lambda one: (str(one.path), one.place, one.rule.id, one.message))
+    by_file = groupby(ordered, key=lambda one: one.path)
+    return [finding for _, of_file in by_file for finding in islice(of_file, MAX_ON_A_FILE)]

@@ -20,18 +20,12 @@ SCHEMA = 1
 _SARIF = (
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 )
+# A severity's level in SARIF, and the score from 0 to 10 that code hosts sort by.
 _LEVELS = {
-    Severity.CRITICAL: "error",
-    Severity.HIGH: "error",
-    Severity.MEDIUM: "warning",
-    Severity.LOW: "note",
-}
-# What code hosts sort by, from 0 to 10.
-_SCORES = {
-    Severity.CRITICAL: "9.5",
-    Severity.HIGH: "8.0",
-    Severity.MEDIUM: "5.0",
-    Severity.LOW: "2.0",
+    Severity.CRITICAL: ("error", "9.5"),
+    Severity.HIGH: ("error", "8.0"),
+    Severity.MEDIUM: ("warning", "5.0"),
+    Severity.LOW: ("note", "2.0"),
 }
 
 
@@ -148,13 +142,14 @@ def as_sarif(report: Report, profile: Profile) -> Value:
 
 
 def _rule(rule: Rule) -> Value:
+    level, score = _LEVELS[rule.severity]
     return {
         "id": rule.id,
         "shortDescription": {"text": rule.title},
         "fullDescription": {"text": rule.means},
         "help": {"text": rule.do},
-        "defaultConfiguration": {"level": _LEVELS[rule.severity]},
-        "properties": {"security-severity": _SCORES[rule.severity]},
+        "defaultConfiguration": {"level": level},
+        "properties": {"security-severity": score},
     }
 
 
@@ -163,7 +158,7 @@ def _result(finding: Finding, index: int) -> Value:
     return {
         "ruleId": finding.rule.id,
         "ruleIndex": index,
-        "level": _LEVELS[finding.rule.severity],
+        "level": _LEVELS[finding.rule.severity][0],
         "message": {"text": f"{finding.message}. {finding.rule.do}"},
         "locations": [_location(finding.path, region)],
     }

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from enum import Enum, StrEnum
 from typing import TypeAlias
 
-from crabhook.lint.finding import Place
+from crabhook.lint.finding import Place, Remark
 
 _WAITERS = frozenset({"timeout", "gtimeout", "sleep"})
 _WAIT_OPTIONS = {"crabhook": ("--wait",), "curl": ("--max-time", "-m"), "read": ("-t",)}
@@ -137,14 +137,6 @@ class Wait:
 
 
 @dataclass(frozen=True, slots=True)
-class Lapse:
-    """An `except` that does not end the script: what it does, `raises again` or `just ends`."""
-
-    place: Place
-    does: str
-
-
-@dataclass(frozen=True, slots=True)
 class Named:
     """A name that the script uses: an input field, a variable, an event."""
 
@@ -176,9 +168,10 @@ class Script:
 
     `words` are the names and texts in it, to know what it speaks of.
     `fields` are what it asks its input for, `variables` what it asks its
-    surroundings for.  `chatter`: plain text on standard output.  `speaks`: it
-    may write on standard error.  `unread`: where it was not understood, so
-    that nothing is known of it.
+    surroundings for.  `chatter`: plain text on standard output.  `lapses`: each
+    `except` that does not end the script, and what it does.  `speaks`: the
+    script may write on standard error.  `unread`: where the script was not
+    understood, so that nothing is known of that part.
     """
 
     language: Language
@@ -186,7 +179,7 @@ class Script:
     answers: tuple[Answer, ...] = ()
     chatter: tuple[Place, ...] = ()
     exits: tuple[Exit, ...] = ()
-    lapses: tuple[Lapse, ...] = ()
+    lapses: tuple[Remark, ...] = ()
     waits: tuple[Wait, ...] = ()
     readings: tuple[Reading, ...] = ()
     fields: tuple[Named, ...] = ()

@@ -37,32 +37,31 @@ class Program:
 
 def program(configuration: Configuration, handler: Handler) -> Program | None:
     """Return the script that a handler runs; None where it runs none that is named by a path."""
-    if handler.type != "command":
-        return None
-    command, args = handler.command
-    words = _words(command) if args is None else [command, *args]
-    found = _script(words)
+    found = _script(_started(handler))
     if found is None:
         return None
     written, direct = found
     filled = _filled(written, configuration.path)
-    relative = not written.startswith(("/", "~", "$"))
-    if filled is None:
-        return Program(written, None, direct, relative)
-    return Program(written, _located(filled, configuration.path), direct, relative)
+    path = _located(filled, configuration.path) if filled is not None else None
+    return Program(written, path, direct, relative=not written.startswith(("/", "~", "$")))
 
 
 def own_wait(handler: Handler) -> tuple[float, str] | None:
     """Return how long a handler's command waits by its own words, in seconds, and by which."""
-    if handler.type != "command":
-        return None
-    command, args = handler.command
-    words = _words(command) if args is None else [command, *args]
+    words = _started(handler)
     for number, word in enumerate(words):
         name = "crabhook" if _STUB.search(word) else word.rpartition("/")[2]
         if name in WAITING:
             return waited(name, words[number + 1 :])
     return None
+
+
+def _started(handler: Handler) -> Sequence[str]:
+    """Return the words of what a handler starts; none where it starts nothing, or none is known."""
+    command, args = handler.command
+    if handler.type != "command":
+        return ()
+    return _words(command) if args is None else [command, *args]
 
 
 def _words(command: str) -> Sequence[str]:

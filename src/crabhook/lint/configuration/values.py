@@ -123,11 +123,7 @@ def _toml_item(value: object, path: KeyPath, places: Mapping[KeyPath, Place], ou
         items = tuple(_toml_item(one, (*path, n), places, place) for n, one in enumerate(value))
         place = places.get(path, items[0].place if items else outer)
         return Item(place, [item.value for item in items], items=items)
-    return Item(place, _toml_value(value))
-
-
-def _toml_value(value: object) -> Value:
-    return value if isinstance(value, bool | int | float | str) else str(value)
+    return Item(place, value if isinstance(value, bool | int | float | str) else str(value))
 
 
 def _places(text: str) -> Mapping[KeyPath, Place]:

@@ -3,16 +3,17 @@
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 
+from crabhook.lint.finding import Remark
 from crabhook.lint.python.tree import Follower, Function, Tree, own
 from crabhook.lint.python.written import Output
-from crabhook.lint.script import Exit, Lapse, named_for_refusing, refuses
+from crabhook.lint.script import Exit, named_for_refusing, refuses
 
 MAX_EXITS = 200
 _ENDS = frozenset({"SystemExit", "KeyboardInterrupt", "GeneratorExit"})
 _BLOCKS = ("body", "orelse", "finalbody")
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
-_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 MAX_DEPTH = 8  # functions whose returns are returned by another
 MAX_LOOKED_BACK = 8  # statements of the same block
 MAX_LAPSES = 200
@@ -31,9 +32,7 @@ class _Site:
 def exits(tree: Tree, follower: Follower, output: Output) -> Iterator[Exit]:
     """Yield the script's ways out."""
     answering = _answering(tree, output)
-    for number, site in enumerate(_sites(tree)):
-        if number == MAX_EXITS:
-            return
+    for site in islice(_sites(tree), MAX_EXITS):
         code, said = _code(follower, site.code)
         failing = tree.handler(site.node) is not None
         words = [said, *_words(tree, output, site.node)]
@@ -50,21 +49,14 @@ def exits(tree: Tree, follower: Follower, output: Output) -> Iterator[Exit]:
 
 def _sites(tree: Tree) -> Iterator[_Site]:
     for node in tree.nodes:
-        if tree.called(node) in _EXITS and isinstance(node, ast.Call):
-            code = node.args[0] if node.args else None
+        ends = node.exc if isinstance(node, ast.Raise) else node
+        names = _EXITS if ends is node else {"SystemExit"}
+        if isinstance(ends, ast.Call) and tree.called(ends) in names:
+            code = ends.args[0] if ends.args else None
             function = _own_function(tree, code)
-            if function is None:
-                yield _Site(node, code)
-            else:
-                yield from _returns(tree, function)
-        elif isinstance(node, ast.Raise) and node.exc is not None:
-            raised = node.exc
-            if tree.called(raised) == "SystemExit" and isinstance(raised, ast.Call):
-                code = raised.args[0] if raised.args else None
-                function = _own_function(tree, code)
-                yield from [_Site(node, code)] if function is None else _returns(tree, function)
-            elif tree.dotted(raised) == "SystemExit":
-                yield _Site(node, None)
+            yield from [_Site(node, code)] if function is None else _returns(tree, function)
+        elif ends is not None and ends is not node and tree.dotted(ends) in names:
+            yield _Site(node, None)
 
 
 def _own_function(tree: Tree, code: ast.expr | None) -> Function | None:
@@ -99,9 +91,7 @@ def _code(follower: Follower, code: ast.expr | None) -> tuple[int | None, str]:
 
 def _words(tree: Tree, output: Output, node: ast.AST) -> Iterator[str]:
     """Yield what is written in the same block before `node`."""
-    for number, statement in enumerate(tree.before(node, enclosing=False)):
-        if number == MAX_LOOKED_BACK:
-            return
+    for statement in islice(tree.before(node, enclosing=False), MAX_LOOKED_BACK):
         if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
             yield output.words.get(statement.value, "")
 
@@ -112,27 +102,19 @@ def _answering(tree: Tree, output: Output) -> frozenset[str]:
     return frozenset(scope.name for scope in scopes if not isinstance(scope, ast.Module))
 
 
-def lapses(tree: Tree) -> Iterator[Lapse]:
+def lapses(tree: Tree) -> Iterator[Remark]:
     """Yield each `except` that raises again, or after which the script just ends.
 
     What is raised may be handled further out, and a function's caller may go
     on: only what surely comes to one of the two is yielded.
     """
-    number = 0
-    for node in tree.nodes:
-        if isinstance(node, ast.ExceptHandler) and not _is_about_ending(tree, node):
-            number += 1
-            if number > MAX_LAPSES:
-                return
-            if any(_raises_on(tree, inner) for inner in own(node)):
-                yield Lapse(tree.place(node), "raises again")
-            elif _just_ends(tree, node):
-                yield Lapse(tree.place(node), "just ends")
-
-
-def _is_about_ending(tree: Tree, handler: ast.ExceptHandler) -> bool:
-    kinds = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
-    return any(kind is not None and tree.dotted(kind) in _ENDS for kind in kinds)
+    handlers = (node for node in tree.nodes if isinstance(node, ast.ExceptHandler))
+    going_on = (one for one in handlers if not tree.caught(one) & _ENDS)
+    for handler in islice(going_on, MAX_LAPSES):
+        if any(_raises_on(tree, inner) for inner in own(handler)):
+            yield Remark(tree.place(handler), "raises again")
+        elif _just_ends(tree, handler):
+            yield Remark(tree.place(handler), "just ends")
 
 
 def _raises_on(tree: Tree, node: ast.AST) -> bool:
@@ -150,7 +132,7 @@ def _may_be_handled(tree: Tree, node: ast.AST, seen: frozenset[str]) -> bool:
     for parent in tree.above(node):
         if isinstance(parent, ast.Try | ast.TryStar) and child in parent.body and parent.handlers:
             return True
-        if isinstance(parent, _FUNCTIONS):
+        if isinstance(parent, Function):
             calls = _calls(tree, parent, seen)
             return not calls or any(
                 _may_be_handled(tree, call, seen | {parent.name}) for call in calls
@@ -162,8 +144,8 @@ def _may_be_handled(tree: Tree, node: ast.AST, seen: frozenset[str]) -> bool:
 def _just_ends(tree: Tree, handler: ast.ExceptHandler) -> bool:
     last = handler.body[-1]
     if isinstance(last, ast.Return):
-        last_of_all = tree.scope(handler)
-        return isinstance(last_of_all, _FUNCTIONS) and _is_last_step(tree, last_of_all, frozenset())
+        function = tree.scope(handler)
+        return isinstance(function, Function) and _is_last_step(tree, function, frozenset())
     if _leaves(tree, handler.body) or any(_may_leave(tree, node) for node in own(handler)):
         return False
     return _nothing_follows(tree, handler, frozenset())
@@ -182,22 +164,19 @@ def _nothing_follows(tree: Tree, node: ast.AST, seen: frozenset[str]) -> bool:
         if isinstance(parent, ast.Try | ast.TryStar):
             if child in parent.body and parent.orelse:
                 return False
-            if child not in parent.finalbody and parent.finalbody and _leaves_at_all(tree, parent):
+            last = [node for statement in parent.finalbody for node in ast.walk(statement)]
+            if child not in parent.finalbody and any(_may_leave(tree, node) for node in last):
                 return False
         for block in _BLOCKS:
             listed = getattr(parent, block, None)
             if isinstance(listed, list) and child in listed:
                 after = listed[listed.index(child) + 1 :]
-                if any(not isinstance(one, (*_FUNCTIONS, ast.ClassDef)) for one in after):
+                if not all(isinstance(one, Function | ast.ClassDef) for one in after):
                     return False
-        if isinstance(parent, _FUNCTIONS):
+        if isinstance(parent, Function):
             return _is_last_step(tree, parent, seen)
         child = parent
     return True
-
-
-def _leaves_at_all(tree: Tree, node: ast.Try | ast.TryStar) -> bool:
-    return any(_may_leave(tree, one) for statement in node.finalbody for one in ast.walk(statement))
 
 
 def _is_last_step(tree: Tree, function: Function, seen: frozenset[str]) -> bool:

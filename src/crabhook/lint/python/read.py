@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from crabhook.lint.discover import shebang
 from crabhook.lint.finding import CannotParseError, Place
 from crabhook.lint.python.exits import exits, lapses
-from crabhook.lint.python.tree import Follower, Tree
+from crabhook.lint.python.tree import Follower, Function, Tree
 from crabhook.lint.python.written import Output, written
 from crabhook.lint.script import Answer, Language, Named, Reading, Script, Source, Wait
 
@@ -55,13 +55,14 @@ def fields(tree: Tree, follower: Follower, inputs: Sequence[ast.Call]) -> Iterat
 def variables(tree: Tree) -> Iterator[Named]:
     """Yield the environment variables that the script asks for."""
     for node in tree.nodes:
-        key: object = None
-        if isinstance(node, ast.Subscript) and tree.dotted(node.value) == "os.environ":
-            key = node.slice.value if isinstance(node.slice, ast.Constant) else None
-        elif tree.called(node) in {"os.environ.get", "os.getenv"} and isinstance(node, ast.Call):
-            first = node.args[0] if node.args else None
-            key = first.value if isinstance(first, ast.Constant) else None
-        if isinstance(key, str):
+        match node:
+            case ast.Subscript(value=owner, slice=ast.Constant(value=str() as key)):
+                asked = tree.dotted(owner) == "os.environ"
+            case ast.Call(args=[ast.Constant(value=str() as key), *_]):
+                asked = tree.called(node) in {"os.environ.get", "os.getenv"}
+            case _:
+                continue
+        if asked:
             yield Named(tree.place(node), key)
 
 
@@ -97,9 +98,10 @@ def _guarded(tree: Tree, node: ast.AST, seen: tuple[str, ...]) -> bool:
     """Whether an error in `node` is handled, here or by all that call its function."""
     child = node
     for parent in tree.above(node):
-        if isinstance(parent, ast.Try) and child in parent.body and _catches(tree, parent):
+        handlers = parent.handlers if isinstance(parent, ast.Try) and child in parent.body else ()
+        if any(tree.caught(handler) & _CATCHING for handler in handlers):
             return True
-        if isinstance(parent, ast.FunctionDef | ast.AsyncFunctionDef):
+        if isinstance(parent, Function):
             calls = tree.calls.get(parent.name, ())
             if parent.name in seen or not calls:
                 return False
@@ -108,22 +110,16 @@ def _guarded(tree: Tree, node: ast.AST, seen: tuple[str, ...]) -> bool:
     return False
 
 
-def _catches(tree: Tree, node: ast.Try) -> bool:
-    for handler in node.handlers:
-        kinds = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
-        if any(kind is None or tree.dotted(kind) in _CATCHING for kind in kinds):
-            return True
-    return False
-
-
 def _asked(node: ast.AST) -> tuple[ast.expr | None, str]:
     """Return the object that a node asks for a member, and the member's name."""
     match node:
         case ast.Subscript(value=value, slice=ast.Constant(value=str() as key), ctx=ast.Load()):
             return value, key
-        case ast.Call(func=ast.Attribute(value=value, attr="get"), args=[first, *_]):
-            if isinstance(first, ast.Constant) and isinstance(first.value, str):
-                return value, first.value
+        case ast.Call(
+            func=ast.Attribute(value=value, attr="get"),
+            args=[ast.Constant(value=str() as key), *_],
+        ):
+            return value, key
     return None, ""
 
 
@@ -132,8 +128,7 @@ def waits(tree: Tree, follower: Follower) -> Iterator[Wait]:
     for node in tree.nodes:
         if isinstance(node, ast.Call) and (given := _given(tree, node)) is not None:
             length, what = given
-            seconds = _number(follower.constant(length))
-            if seconds is not None:
+            if (seconds := _number(follower.constant(length))) is not None:
                 rounds = _rounds(tree, follower, node) if what == "sleep" else 1
                 yield Wait(tree.place(node), seconds * rounds, what)
 
@@ -156,9 +151,7 @@ def _given(tree: Tree, call: ast.Call) -> tuple[ast.expr, str] | None:
 def _rounds(tree: Tree, follower: Follower, node: ast.AST) -> float:
     """Return how often the loops around a node go round, where that is written."""
     rounds = 1.0
-    for parent in tree.above(node):
-        if isinstance(parent, ast.FunctionDef | ast.AsyncFunctionDef):
-            break
+    for parent in tree.inside(node):
         if isinstance(parent, ast.For) and tree.called(parent.iter) == "range":
             arguments = parent.iter.args if isinstance(parent.iter, ast.Call) else []
             times = _number(follower.constant(arguments[0])) if len(arguments) == 1 else None

@@ -7,6 +7,7 @@ through assignments, calls and returns, as far as the script tells.
 import ast
 import sys
 import warnings
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import TypeAlias
@@ -62,21 +63,28 @@ class Tree:
             yield parent
             node = parent
 
+    def inside(self, node: ast.AST) -> Iterator[ast.AST]:
+        """Yield what a node stands in, from near to far, up to its function."""
+        for parent in self.above(node):
+            yield parent
+            if isinstance(parent, Function):
+                return
+
     def scope(self, node: ast.AST) -> Scope:
         """Return the function that a node stands in, or the module."""
-        for parent in self.above(node):
-            if isinstance(parent, ast.FunctionDef | ast.AsyncFunctionDef):
-                return parent
-        return self.root
+        return next((one for one in self.above(node) if isinstance(one, Function)), self.root)
 
     def handler(self, node: ast.AST) -> ast.ExceptHandler | None:
         """Return the `except` of the same function that a node stands in."""
-        for parent in self.above(node):
-            if isinstance(parent, ast.FunctionDef | ast.AsyncFunctionDef):
-                return None
-            if isinstance(parent, ast.ExceptHandler):
-                return parent
-        return None
+        inside = self.inside(node)
+        return next((one for one in inside if isinstance(one, ast.ExceptHandler)), None)
+
+    def caught(self, handler: ast.ExceptHandler) -> set[str]:
+        """Return the dotted names of what an `except` catches."""
+        if handler.type is None:
+            return {"BaseException"}
+        kinds = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
+        return set(map(self.dotted, kinds))
 
     def before(self, node: ast.AST, *, enclosing: bool = True) -> Iterator[ast.stmt]:
         """Yield the statements of the same function that surely ran before `node`, nearest first.
@@ -84,7 +92,7 @@ class Tree:
         Without `enclosing`, only those of the same block.
         """
         child: ast.AST = node
-        for parent in self.above(node):
+        for parent in self.inside(node):
             for block in _BLOCKS:
                 listed = getattr(parent, block, None)
                 if isinstance(listed, list) and child in listed:
@@ -92,20 +100,14 @@ class Tree:
                     yield from (one for one in reversed(earlier) if isinstance(one, ast.stmt))
                     if not enclosing:
                         return
-            if isinstance(parent, ast.FunctionDef | ast.AsyncFunctionDef):
-                return
             child = parent
 
     @cached_property
     def functions(self) -> dict[str, Function]:
         """The script's own functions, by name; those of a name that is there twice are left out."""
-        found: dict[str, Function] = {}
-        twice: set[str] = set()
-        for node in self.nodes:
-            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-                twice |= {node.name} & set(found)
-                found[node.name] = node
-        return {name: node for name, node in found.items() if name not in twice}
+        functions = [node for node in self.nodes if isinstance(node, Function)]
+        counts = Counter(node.name for node in functions)
+        return {node.name: node for node in functions if counts[node.name] == 1}
 
     @cached_property
     def calls(self) -> dict[str, list[ast.Call]]:
@@ -121,12 +123,11 @@ class Tree:
         """The names and the texts in the script."""
         found: set[str] = set()
         for node in self.nodes:
-            if isinstance(node, ast.Constant) and isinstance(node.value, str):
-                found.add(node.value)
-            elif isinstance(node, ast.Name):
-                found.add(node.id)
-            elif isinstance(node, ast.Attribute):
-                found.add(node.attr)
+            match node:
+                case ast.Constant(value=str() as word) | ast.Name(id=word):
+                    found.add(word)
+                case ast.Attribute(attr=word):
+                    found.add(word)
         return frozenset(found)
 
 
@@ -136,9 +137,7 @@ def own(node: ast.AST) -> Iterator[ast.AST]:
     while todo:
         inner = todo.pop()
         yield inner
-        if not isinstance(
-            inner, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda
-        ):
+        if not isinstance(inner, Function | ast.ClassDef | ast.Lambda):
             todo.extend(ast.iter_child_nodes(inner))
 
 
@@ -173,8 +172,11 @@ class Follower:
     def __init__(self, tree: Tree) -> None:
         self._tree = tree
         self._bindings: dict[tuple[Scope, str], list[ast.expr | None]] = {}
-        for node in tree.nodes:
-            self._bind(node)
+        for target, value in (pair for node in tree.nodes for pair in _assigned(node)):
+            for name in ast.walk(target):
+                if isinstance(name, ast.Name) and isinstance(name.ctx, ast.Store):
+                    bound = self._bindings.setdefault((tree.scope(name), name.id), [])
+                    bound.append(value if name is target else None)
 
     def follow(self, node: ast.expr) -> Sequence[ast.expr]:
         """Return the expressions that `node` may come to.
@@ -241,18 +243,6 @@ class Follower:
             return None
         return [one for one in given if one is not None]
 
-    def _bind(self, node: ast.AST) -> None:
-        for target, value in _assigned(node):
-            if isinstance(target, ast.Name):
-                self._keep(target, value)
-            else:
-                for inner in ast.walk(target):
-                    if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Store):
-                        self._keep(inner, None)
-
-    def _keep(self, target: ast.Name, value: ast.expr | None) -> None:
-        self._bindings.setdefault((self._tree.scope(target), target.id), []).append(value)
-
 
 def _assigned(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr | None]]:
     """Yield what a node assigns, and what to."""
@@ -293,14 +283,11 @@ def _argument(function: Function, name: str, call: ast.Call) -> ast.expr | None:
         return None
     arguments = function.args
     positional = [one.arg for one in (*arguments.posonlyargs, *arguments.args)]
-    given = dict(zip(positional, call.args, strict=False))
-    given |= {one.arg: one.value for one in call.keywords if one.arg is not None}
-    return given.get(name) or _default(arguments, positional, name)
-
-
-def _default(arguments: ast.arguments, positional: list[str], name: str) -> ast.expr | None:
-    defaults = dict(zip(reversed(positional), reversed(arguments.defaults), strict=False))
     keyword_only = [one.arg for one in arguments.kwonlyargs]
-    pairs = zip(keyword_only, arguments.kw_defaults, strict=True)
-    defaults |= {key: value for key, value in pairs if value is not None}
-    return defaults.get(name)
+    # The defaults first, and over them what the call gives.
+    given: dict[str | None, ast.expr | None] = {}
+    given |= zip(reversed(positional), reversed(arguments.defaults), strict=False)
+    given |= zip(keyword_only, arguments.kw_defaults, strict=True)
+    given |= zip(positional, call.args, strict=False)
+    given |= {one.arg: one.value for one in call.keywords}
+    return given.get(name)

@@ -6,7 +6,7 @@ the script's text tells it.
 
 import ast
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import TypeAlias
 
@@ -58,17 +58,15 @@ class ShapeReader:
             case ast.Dict(keys=keys, values=values):
                 return self._display(place, list(zip(keys, values, strict=True)), depth)
             case ast.Call(func=ast.Name(id="dict"), args=args, keywords=keywords):
-                named = [(k.arg and ast.Constant(k.arg), k.value) for k in keywords]
-                display = self._display(
-                    place, [(key or None, value) for key, value in named], depth
-                )
-                return display if not args else _open(display)
+                named = [(ast.Constant(k.arg) if k.arg else None, k.value) for k in keywords]
+                display = self._display(place, named, depth)
+                return replace(display, whole=display.whole and not args)
             case ast.BinOp(op=ast.BitOr(), right=ast.Dict() as right):
-                return _open(self._shape(right, depth))
+                return replace(self._shape(right, depth), whole=False)
         return Shape(place)
 
     def _display(
-        self, place: Place, items: list[tuple[ast.expr | None, ast.expr]], depth: int
+        self, place: Place, items: Sequence[tuple[ast.expr | None, ast.expr]], depth: int
     ) -> Shape:
         """Return the object of a dict display; a key of None is `**`."""
         members: dict[str, tuple[Shape, ...]] = {}
@@ -103,7 +101,7 @@ class ShapeReader:
                 added = self.shapes(value, depth + 1)
                 members[key] = (*members.get(key, ()), *_placed(added, self._tree.place(value)))
             else:
-                members[key] = tuple(_open(one) for one in members.get(key, ()))
+                members[key] = tuple(replace(one, whole=False) for one in members.get(key, ()))
         return Shape(shape.place, UNKNOWN, members, whole)
 
 
@@ -147,13 +145,9 @@ def _key(node: ast.Subscript) -> str | None:
     return key.value if isinstance(key, ast.Constant) and isinstance(key.value, str) else None
 
 
-def _open(shape: Shape) -> Shape:
-    return Shape(shape.place, shape.literal, shape.members, whole=False)
-
-
 def _placed(shapes: tuple[Shape, ...], place: Place) -> tuple[Shape, ...]:
     """Say of values that they are where they are given, not where they were first written."""
-    return tuple(Shape(place, one.literal, one.members, one.whole) for one in shapes)
+    return tuple(replace(one, place=place) for one in shapes)
 
 
 def _literal(value: object) -> Literal:
@@ -181,13 +175,10 @@ class Output:
 
 def written(tree: Tree, follower: Follower) -> Output:
     """Return all that the script writes, as far as its text tells."""
-    reader, output = _Texts(tree, follower, ShapeReader(tree, follower)), Output()
     if _redirects(tree):
-        output.speaks = True
-        return output
-    for number, write in enumerate(_writes(tree)):
-        if number == MAX_WRITES:
-            break
+        return Output(speaks=True)
+    reader, output = _AnswerReader(tree, follower), Output()
+    for write in islice(_writes(tree), MAX_WRITES):
         output.words[write.call] = " ".join(map(reader.text, write.values)).replace(HOLE, "…")
         output.speaks |= write.error
         if not write.error and write.values:
@@ -227,17 +218,12 @@ def _writes(tree: Tree) -> Iterator[Write]:
             yield Write(node, error=True, values=tuple(node.args))
 
 
-@dataclass(frozen=True, slots=True)
-class _Texts:
-    """Reads what is written as text: with a hole for whatever is only known when it runs."""
-
-    tree: Tree
-    follower: Follower
-    shapes: ShapeReader
+class _AnswerReader(ShapeReader):
+    """Reads what is written as text too, with a hole for all that is only known when it runs."""
 
     def text(self, node: ast.expr) -> str:
         """Return all the texts that `node` may come to, one after the other."""
-        return " ".join(self._one(one) for one in self.follower.follow(node))
+        return " ".join(self._one(one) for one in self._follower.follow(node))
 
     def _one(self, node: ast.expr) -> str:
         text = HOLE
@@ -258,35 +244,30 @@ class _Texts:
 
     def answers(self, value: ast.expr) -> Iterator[Answer]:
         """Yield the answers that writing `value` may put on standard output."""
-        for node in self.follower.follow(value):
-            place = self.tree.place(node)
+        for node in self._follower.follow(value):
+            place = self._tree.place(node)
             match node:
-                case ast.Call() if self.tree.called(node) in {"json.dumps", "json.dump"}:
-                    given = node.args[:1]
-                    shapes = self.shapes.shapes(given[0]) if given else ()
+                case ast.Call() if self._tree.called(node) in {"json.dumps", "json.dump"}:
+                    shapes = self.shapes(node.args[0]) if node.args else ()
                     yield Answer(place, Written.JSON, shapes)
                 case ast.Call(func=ast.Attribute(value=inner, attr="encode")):
                     yield from self.answers(inner)
                 case ast.Dict():
-                    yield Answer(place, Written.REPR, self.shapes.shapes(node))
-                case _ if _is_braced(text := self._plain(node)):
+                    yield Answer(place, Written.REPR, self.shapes(node))
+                case _ if (text := self._plain(node)).startswith("{") and text.endswith("}"):
                     yield read_answer(text, place, whole=HOLE not in text)
                 case ast.BinOp():
                     for one in _summands(node):
-                        if self.tree.called(one) == "json.dumps":
+                        if self._tree.called(one) == "json.dumps":
                             yield from self.answers(one)
 
     def is_chatter(self, value: ast.expr) -> bool:
         """Whether what is written surely begins as plain text."""
-        texts = [self._plain(node) for node in self.follower.follow(value)]
+        texts = [self._plain(node) for node in self._follower.follow(value)]
         return all(text and text[0] not in {"{", HOLE} for text in texts)
 
     def _plain(self, node: ast.expr) -> str:
         return self._one(node).strip()
-
-
-def _is_braced(text: str) -> bool:
-    return text.startswith("{") and text.endswith("}")
 
 
 def _summands(node: ast.expr) -> list[ast.expr]:

@@ -105,7 +105,7 @@ def _exits_with_zero(hook: Hook) -> Iterator[Remark]:
         if _is_python(hook) and one.failing and one.code not in {0, None}:
             yield Remark(one.place, f"on an error it exits with {one.code}")
     for lapse in hook.script.lapses:
-        yield Remark(lapse.place, f"this `except` {lapse.does}, with no sys.exit(0)")
+        yield Remark(lapse.place, f"this `except` {lapse.message}, with no sys.exit(0)")
 
 
 @script_rule(

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import islice
 
 from tree_sitter import Node
 
@@ -48,17 +49,22 @@ class Print:
     text: str
 
 
+def commands(tree: ShellTree) -> Iterator[tuple[Node, str, Sequence[Node]]]:
+    """Yield the simple commands, each with its name and its arguments."""
+    for node in tree.nodes:
+        if node.type == "command" and (said := words(node)):
+            yield node, plain(said[0]), said[1:]
+
+
 def prints(tree: ShellTree) -> Iterator[Print]:
     """Yield the commands that write a text which is in the script itself."""
     captured = captured_functions(tree)
-    for node in tree.nodes:
-        said = words(node) if node.type == "command" else []
-        name = plain(said[0]) if said else ""
+    for node, name, arguments in commands(tree):
         if name not in {"echo", "printf", "cat"} or goes_elsewhere(tree, node, captured):
             continue
         if name != "cat":
-            yield Print(node, is_to_error(tree, node), _said(name, said[1:]))
-        elif len(said) == 1 and (parent := tree.parent(node)) is not None:
+            yield Print(node, is_to_error(tree, node), _said(name, arguments))
+        elif not arguments and (parent := tree.parent(node)) is not None:
             body = heredoc(parent)
             if body is not None:
                 yield Print(node, is_to_error(tree, node), filled(body))
@@ -67,11 +73,9 @@ def prints(tree: ShellTree) -> Iterator[Print]:
 def captured_functions(tree: ShellTree) -> frozenset[str] | None:
     """Return the functions whose output goes elsewhere; None where all output does (`exec >…`)."""
     found = set()
-    for node in tree.nodes:
-        said = words(node) if node.type == "command" else []
-        name = plain(said[0]) if said else ""
-        parent = tree.parent(node)
-        if name == "exec" and parent is not None and _redirected(parent):
+    for node, name, _ in commands(tree):
+        around = getattr(tree.parent(node), "named_children", ())
+        if name == "exec" and any(child.type == "file_redirect" for child in around):
             return None
         if name and _leaves(tree, node):
             found.add(name)
@@ -127,10 +131,6 @@ def _leaves(tree: ShellTree, command: Node) -> bool:
     return False
 
 
-def _redirected(node: Node) -> bool:
-    return any(child.type == "file_redirect" for child in node.named_children)
-
-
 def _to_file(node: Node) -> bool:
     if node.type != "file_redirect" or _is_error(node):
         return False
@@ -152,8 +152,8 @@ class _Reader:
 
     def __init__(self, tree: ShellTree) -> None:
         self._tree = tree
-        self._commands = [(node, words(node)) for node in tree.nodes if node.type == "command"]
-        self._prints = {one.node.id: one for one in list(prints(tree))[:MAX_COMMANDS]}
+        self._commands = list(commands(tree))
+        self._prints = {one.node.id: one for one in islice(prints(tree), MAX_COMMANDS)}
         self._captured = captured_functions(tree)
         self._answers = dict(self._all_answers())
         self._answering = {
@@ -191,8 +191,8 @@ class _Reader:
         for one in self._prints.values():
             if not one.error and (answer := self._printed(one)) is not None:
                 yield one.node.id, (one.node, answer)
-        for node, said in self._commands:
-            if said and plain(said[0]) == "jq" and (answer := self._made(node, said)) is not None:
+        for node, name, arguments in self._commands:
+            if name == "jq" and (answer := self._made(node, arguments)) is not None:
                 yield node.id, (node, answer)
 
     def _printed(self, one: Print) -> Answer | None:
@@ -203,25 +203,22 @@ class _Reader:
         whole = HOLE not in text and "\\" not in text
         return read_answer(text, self._tree.place(one.node), whole=whole)
 
-    def _made(self, command: Node, said: Sequence[Node]) -> Answer | None:
+    def _made(self, command: Node, arguments: Sequence[Node]) -> Answer | None:
         """Return the answer that `jq` makes, where its program is one object."""
         if goes_elsewhere(self._tree, command, self._captured) or is_to_error(self._tree, command):
             return None
-        for word in said[1:]:
+        for word in arguments:
             if word.type in {"raw_string", "string"}:
-                shape = read_object(plain(word), partial(self._inside, word))
+                # The blank stands for the opening quote, so that offsets are those in the word.
+                shape = read_object(f" {plain(word)}", partial(self._tree.place, word))
                 if shape is not None:
                     return Answer(self._tree.place(command), Written.JSON, (shape,))
         return None
 
-    def _inside(self, word: Node, offset: int) -> Place:
-        """Return where a part of a quoted word is."""
-        return self._tree.place(word, offset + 1)
-
     def _exits(self) -> Iterator[Exit]:
-        ways = [(node, said) for node, said in self._commands if said and plain(said[0]) == "exit"]
-        for node, said in ways[:MAX_COMMANDS]:
-            code = plain(said[1]) if len(said) > 1 else ""
+        ways = [(node, words) for node, name, words in self._commands if name == "exit"]
+        for node, arguments in ways[:MAX_COMMANDS]:
+            code = plain(arguments[0]) if arguments else ""
             number = int(code) if re.fullmatch(r"[0-9]{1,3}", code) else None
             block = list(self._before(node, enclosing=False))[:MAX_LOOKED_BACK]
             told = [self._prints[one.id].text for one in block if one.id in self._prints]
@@ -233,9 +230,9 @@ class _Reader:
 
     def _given(self, function: str) -> Iterator[str]:
         """Yield what a function of the script is called with: it may print its arguments."""
-        for _, said in self._commands[:MAX_COMMANDS]:
-            if said and plain(said[0]) == function:
-                yield " ".join(map(plain, said[1:]))
+        for _, name, arguments in self._commands[:MAX_COMMANDS]:
+            if name == function:
+                yield " ".join(map(plain, arguments))
 
     def _answered(self, node: Node) -> bool:
         for one in self._before(node):
@@ -256,10 +253,9 @@ class _Reader:
                     return
 
     def _waits(self) -> Iterator[Wait]:
-        for node, parts in self._commands:
-            said = [plain(word) for word in parts]
-            if said and (found := waited(said[0], said[1:])):
-                yield Wait(self._tree.place(node), found[0], said[0])
+        for node, name, arguments in self._commands:
+            if found := waited(name, [plain(word) for word in arguments]):
+                yield Wait(self._tree.place(node), found[0], name)
 
     def _variables(self) -> Iterator[Named]:
         for node in self._tree.nodes:
