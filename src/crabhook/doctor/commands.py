@@ -34,16 +34,14 @@ def install(agent: str, scope: Scope, project: Path, how: Installation | None = 
             words.append("--gate" if how.stance is Stance.GATE else "--companion")
         words += ["--fail-closed"] if how.fail_closed else []
         words += ["--transport", "http"] if how.url else []
-        options = (
-            ("--url", how.url),
-            (
-                "--server",
-                "" if how.server == asked_address() and scope is not Scope.MANAGED else how.server,
-            ),
-            ("--token-file", how.token_file),
-            ("--tls-ca", how.tls_ca),
-        )
-        words += [word for option, value in options if value for word in (option, value)]
+        usual = how.server == asked_address() and scope is not Scope.MANAGED
+        options = {
+            "--url": how.url,
+            "--server": "" if usual else how.server,
+            "--token-file": how.token_file,
+            "--tls-ca": how.tls_ca,
+        }
+        words += [word for option, value in options.items() if value for word in (option, value)]
         words += ["--wait", str(how.wait)] if how.wait != USUAL_WAIT else []
     return crabhook(*words, *_place(scope, project), as_root=scope is Scope.MANAGED)
 

@@ -99,12 +99,10 @@ class Entry:
         through_a_shell = not isinstance(self.handler.get("args"), list)
         before_the_stub = self.command[: self.command.index(self.stub)] if self.stub else ()
         return {
-            Reach.EVERY: True,
-            Reach.UNSAID: True,
             Reach.SEARCHED: not self.interpreter.startswith("/"),
             Reach.PYTHON: "-I" not in before_the_stub,
             Reach.SHELL: through_a_shell,
-        }[reach]
+        }.get(reach, True)
 
     def given(self, option: str) -> str | None:
         """Return the value of one of the client's options, where it is given; the last counts."""
@@ -140,11 +138,7 @@ class Entry:
 
 
 def entry(
-    event: str,
-    handler: Mapping[str, Json],
-    group: int = 0,
-    place: int = 0,
-    matcher: Json = None,
+    event: str, handler: Mapping[str, Json], group: int = 0, place: int = 0, matcher: Json = None
 ) -> Entry:
     """Return what a handler of `event` says."""
     command, args, timeout = (handler.get(key) for key in ("command", "args", "timeout"))

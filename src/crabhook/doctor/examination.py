@@ -46,7 +46,7 @@ def cases(wish: Wish, environment: Mapping[str, str]) -> Sequence[Case]:
     if wish.agent is not None:
         return (replace(case(PLATFORMS[wish.agent], wish, environment), wanted=True),)
     found = [case(agent, wish, environment) for agent in PLATFORMS.values()]
-    here = [one for one in found if one.program or _known(one)]
+    here = [one for one in found if one.program or one.hooked or one.unreadable]
     if here and not any(one.hooked for one in here):
         here[0] = replace(here[0], wanted=True)
     return tuple(here)
@@ -58,23 +58,11 @@ def examine(cases: Sequence[Case], wish: Wish) -> Iterator[Finding]:
         for look in OF_AN_AGENT:
             yield from (replace(finding, agent=one.agent.name) for finding in look(one))
     if not cases:
-        yield _nobody()
+        names = ", ".join(f"{one.title} (`{one.program}`)" for one in PLATFORMS.values())
+        what = f"no agent is here, and none is hooked; looked for on PATH: {names}"
+        means, mend = "there is nobody yet who could ask you anything", commands.crabhook("demo")
+        advice = "which shows it without an agent; where there is one, `crabhook install` hooks it"
+        yield Finding("hook.installed", FAULT, what, means, mend, advice)
     here = machine(wish, cases)
     for check in OF_THE_MACHINE:
         yield from check(here)
-
-
-def _known(one: Case) -> bool:
-    return bool(one.hooked) or any(settings.problem for settings in one.settings)
-
-
-def _nobody() -> Finding:
-    names = ", ".join(f"{one.title} (`{one.program}`)" for one in PLATFORMS.values())
-    return Finding(
-        "hook.installed",
-        FAULT,
-        f"no agent is here, and none is hooked; looked for on PATH: {names}",
-        "there is nobody yet who could ask you anything",
-        commands.crabhook("demo"),
-        "which shows it without an agent; where there is one, `crabhook install` hooks it",
-    )

@@ -74,6 +74,11 @@ class Case:
         """The settings that hold hooks of ours, the user's first."""
         return tuple(one for one in self.settings if one.ours)
 
+    @property
+    def unreadable(self) -> tuple[Settings, ...]:
+        """The settings that cannot be used."""
+        return tuple(one for one in self.settings if one.problem)
+
     @cached_property
     def entries(self) -> tuple[Entry, ...]:
         """All our entries, in whatever settings, those that decide first."""
@@ -101,7 +106,7 @@ class Case:
 
     def may_start(self, entry: Entry) -> bool:
         """Whether it is safe to start what an entry names: a project's may be anybody's."""
-        return self._is_own(entry) or self.is_as_installed(entry)
+        return self.is_own(entry) or self.is_as_installed(entry)
 
     def is_as_installed(self, entry: Entry) -> bool:
         """Whether an entry starts our client as this installation would have it started."""
@@ -111,23 +116,17 @@ class Case:
     def may_ask(self, entry: Entry) -> bool:
         """Whether it is safe to ask the server that an entry names, and to show it the token."""
         local = entry.options.server.startswith("unix:") and not entry.options.tls_ca
-        return self._is_own(entry) or (local and entry.given("--token-file") is None)
-
-    def may_send(self, entry: Entry) -> bool:
-        """Whether it is safe to show the token where an entry is sent to."""
-        return self._is_own(entry)
+        return self.is_own(entry) or (local and entry.given("--token-file") is None)
 
     def looking_anyway(self) -> str:
         """Return the command that starts and asks what the project names."""
         words = ("doctor", self.agent.name, "--project", str(self.wish.project), "--trust-project")
         return commands.crabhook(*words)
 
-    def _is_own(self, entry: Entry) -> bool:
-        """Whether an entry is in settings that no project brings."""
-        theirs = (Scope.PROJECT, Scope.LOCAL)
-        return self.wish.trusting or any(
-            file.scope not in theirs for file in self.hooked if entry in file.ours
-        )
+    def is_own(self, entry: Entry) -> bool:
+        """Whether an entry is in settings that no project brings, so that it may see the token."""
+        scopes = [file.scope for file in self.hooked if entry in file.ours]
+        return self.wish.trusting or not set(scopes) <= {Scope.PROJECT, Scope.LOCAL}
 
     def patience(self, entry: Entry) -> float:
         """Return how many seconds the agent waits for this hook."""
@@ -141,9 +140,8 @@ class Case:
         """
         settings = next(file for file in self.hooked if entry in file.ours)
         how = replace(installation(self.agent, settings.ours), **changes)  # type: ignore[arg-type]
-        return commands.install(
-            self.agent.name, settings.scope or Scope.USER, self.wish.project, how
-        )
+        scope = settings.scope or Scope.USER
+        return commands.install(self.agent.name, scope, self.wish.project, how)
 
 
 def case(agent: Platform, wish: Wish, environment: Mapping[str, str]) -> Case:
@@ -212,12 +210,8 @@ class Machine:
 
 def machine(wish: Wish, cases: Iterable[Case]) -> Machine:
     """Return this machine as the cases use it."""
-    places: dict[Path, None] = {}
-    for place in _deciding(cases):
-        for one in (place, *place.parents):
-            if os.path.lexists(one):
-                places[one] = None
-    return Machine(wish, tuple(places))
+    deciding = (one for place in _deciding(cases) for one in (place, *place.parents))
+    return Machine(wish, tuple(one for one in dict.fromkeys(deciding) if os.path.lexists(one)))
 
 
 def _deciding(cases: Iterable[Case]) -> Iterator[Path]:
@@ -227,9 +221,6 @@ def _deciding(cases: Iterable[Case]) -> Iterator[Path]:
     yield config.state_folder() / "passphrase"
     yield Path(program.stub())
     for case in cases:
-        for settings in case.hooked:
-            yield settings.path
-        for started in case.programs:
-            yield from (
-                Path(word) for word in (started.interpreter, started.stub) if word.startswith("/")
-            )
+        yield from (settings.path for settings in case.hooked)
+        words = (word for one in case.programs for word in (one.interpreter, one.stub))
+        yield from (Path(word) for word in words if word.startswith("/"))

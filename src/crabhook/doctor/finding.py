@@ -4,6 +4,7 @@ Findings are told as lines for a person, or as a value for programs.
 """
 
 import textwrap
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from enum import StrEnum
@@ -90,15 +91,16 @@ def lines(finding: Finding, width: int) -> Iterator[str]:
 
 def summary(findings: Sequence[Finding]) -> str:
     """Return what it comes to, and what to do next."""
-    faults = [one for one in findings if one.status is FAULT]
-    warnings = [one for one in findings if one.status is WARNING]
-    unknown = [one for one in findings if one.status is UNKNOWN]
+    counts = Counter(one.status for one in findings)
     said = [
-        _number(many, word) for many, word in ((faults, "fault"), (warnings, "warning")) if many
+        f"{counts[status]} {status}{'' if counts[status] == 1 else 's'}"
+        for status in (FAULT, WARNING)
+        if counts[status]
     ]
-    said += [f"{len(unknown)} that could not be looked at"] if unknown else []
-    mend = next((one.mend for one in (*faults, *warnings) if one.mend), "")
+    said += [f"{counts[UNKNOWN]} that could not be looked at"] if counts[UNKNOWN] else []
     text = ", ".join(said) or "all is well"
+    to_mend = [one for status in (FAULT, WARNING) for one in findings if one.status is status]
+    mend = next((one.mend for one in to_mend if one.mend), "")
     return f"{text}.  Next: {mend}" if mend else f"{text}."
 
 
@@ -110,10 +112,6 @@ def as_value(findings: Sequence[Finding]) -> dict[str, Any]:
         "exit_code": exit_code(findings),
         "findings": [asdict(finding) for finding in findings],
     }
-
-
-def _number(many: Sequence[Finding], word: str) -> str:
-    return f"{len(many)} {word}{'' if len(many) == 1 else 's'}"
 
 
 def _wrapped(text: str, lead: str, margin: str, width: int) -> list[str]:

@@ -65,9 +65,6 @@ class Deadline:
         self._clock = clock
         self._end = clock() + seconds
 
-    def __repr__(self) -> str:
-        return f"<Deadline in {self._end - self._clock():.1f} s>"
-
     def left(self) -> float:
         """Return the seconds that are left, more than 0; raise OutOfTimeError when none are."""
         left = self._end - self._clock()

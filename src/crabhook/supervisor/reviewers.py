@@ -129,9 +129,6 @@ class Command:
         self._command = tuple(command)
         self._environment = os.environ if environment is None else environment
 
-    def __repr__(self) -> str:
-        return f"Command({self._command})"
-
     def review(self, review: Review, deadline: Deadline) -> Finding:
         """Return the verdict that the command prints; see `Reviewer`."""
         environment = with_guard(self._environment)
@@ -182,8 +179,9 @@ def printed_by(
                 start_new_session=True,
             )
         except (OSError, ValueError) as error:
+            why = getattr(error, "strerror", None) or error
             raise ReviewerError(
-                f"the reviewer {command[0]!r} cannot be started: {_words(error)}; "
+                f"the reviewer {command[0]!r} cannot be started: {why}; "
                 "see [supervisor] in the settings, and give the program's whole path"
             ) from error
         try:
@@ -212,7 +210,3 @@ def _see_to_its_end(
     if code:
         how = f"with exit code {code}" if code > 0 else f"by signal {-code}"
         raise ReviewerError(f"the reviewer {name!r} ended {how}; standard error says more")
-
-
-def _words(error: Exception) -> str:
-    return getattr(error, "strerror", None) or str(error)

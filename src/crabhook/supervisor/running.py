@@ -61,9 +61,6 @@ class Iterations:
         self._folder = folder
         self._kept = kept
 
-    def __repr__(self) -> str:
-        return f"<Iterations in {self._folder}>"
-
     def count(self, session: str, deadline: Deadline) -> int:
         """Count one event of a session; return which it is, from 1.
 
@@ -168,9 +165,9 @@ def _main(told: Told) -> int:
     if iteration > limit:
         past = f"Event {iteration} of this session: only {limit} are reviewed."
         return _conclude(told, review, Finding(allow=True, feedback=past))
-    reviewer = _reviewer(settings, told)
-    found = reviewer.review(review, deadline)
-    return _conclude(told, review, found, reviewer.told)
+    command = settings.reviewer
+    reviewer: Reviewer = Command(command) if command else Operator(told.desk_options)
+    return _conclude(told, review, reviewer.review(review, deadline), reviewer.told)
 
 
 def _asked(told: Told, deadline: Deadline) -> HookInput:
@@ -182,10 +179,6 @@ def _asked(told: Told, deadline: Deadline) -> HookInput:
             raise
         told.mention("no hook input that can be read: taken for a stop of --session-id")
         return read(compact({"session_id": told.session_id}).encode())
-
-
-def _reviewer(settings: Settings, told: Told) -> Reviewer:
-    return Command(settings.reviewer) if settings.reviewer else Operator(told.desk_options)
 
 
 def _conclude(

@@ -70,12 +70,11 @@ def _version(case: Case) -> str:
 def readable(case: Case) -> Iterator[Finding]:
     """Whether the agent's settings can be read: it runs no hook out of those that cannot."""
     means = f"{case.title} takes no hooks from this file, and crabhook cannot be put into it"
-    broken = [one for one in case.settings if one.problem]
-    for one in broken:
+    for one in case.unreadable:
         mend = commands.edit(one.path, one.problem)
         yield Finding("settings.readable", FAULT, f"{one.path}: {one.problem}", means, mend)
     read = [str(one.path) for one in case.settings if one.text]
-    if read and not broken:
+    if read and not case.unreadable:
         yield Finding("settings.readable", OK, f"{', '.join(read)} can be read")
 
 

@@ -113,7 +113,7 @@ def _serve(case: Case, entry: Entry) -> str:
     listen = () if server == str(default_address()) else ("--listen", server)
     if listen and not server.startswith("unix:"):
         return ""
-    sent = (opened_at(door.url) for door in case.doors if case.may_send(door))
+    sent = (opened_at(door.url) for door in case.doors if case.is_own(door))
     return commands.crabhook("serve", *listen, *next(filter(None, sent), ()))
 
 
@@ -189,7 +189,7 @@ def _token(path: Path) -> Finding:
 def takes(case: Case) -> Iterator[Finding]:
     """Whether each server that hooks are sent to is there, and takes the token they show."""
     for entry in case.doors:
-        if not case.may_send(entry):
+        if not case.is_own(entry):
             what = f"{entry.url} was not asked, since the project's settings name it"
             means = "a project may name any server, and it would be shown the token"
             yield Finding(_HTTP, WARNING, what, means, case.looking_anyway())
