@@ -62,6 +62,17 @@ def test_what_was_added_is_removed_without_a_trace(files: RuleFiles) -> None:
     assert [rule.texts for rule in files.user_rules().rules] == [("Bash(a)",), ("Bash(c)",)]
 
 
+def test_all_that_is_not_the_removed_rule_stays_byte_for_byte(files: RuleFiles) -> None:
+    head = '# mine\nunprotect = ["ci"]  # why\n\n# about the first\n'
+    first = '[[rule]]\nverdict = "deny"\nmatch = "Read"   # no\n'
+    second = "# about the second\n[[rule]]\nmatch=\"Edit\"\n\n  verdict = 'allow'\n\n# the end"
+    files.user.write_text(f"{head}{first}\n{second}")
+    remove(files, 1)
+    assert files.user.read_text() == f"{head}\n{second}"
+    remove(files, 1)
+    assert files.user.read_text() == f"{head}\n# about the second\n\n# the end"
+
+
 WORDS = st.text(st.characters(codec="utf-8"), max_size=12)
 
 
