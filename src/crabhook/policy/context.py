@@ -238,12 +238,16 @@ def _loosest(text: str) -> re.Pattern[str]:
     not tried again.
     """
     plain = _NOWHERE.sub("/", f"/{text}").strip("/").replace("**/", "*")
-    first, *rest = re.split(r"\*+", plain.removeprefix("*") if text[:2] == "**" else plain)
-    found = "(?:^|/)" + _letters(first)
-    if rest:
-        *middle, last = map(_letters, rest)
-        found += "".join(f"(?>.*?{one})" for one in middle) + f".*?{last}"
-    return re.compile(f"{found}(?:/|$)", re.IGNORECASE | re.DOTALL)
+    found = _starred(plain.removeprefix("*") if text[:2] == "**" else plain)
+    return re.compile(f"(?:^|/){found}(?:/|$)", re.IGNORECASE | re.DOTALL)
+
+
+def _starred(text: str) -> str:
+    """Return an expression for a piece of a glob, in which each star is passed over once."""
+    first, *rest = map(_letters, re.split(r"\*+", text))
+    *middle, last = rest or [""]
+    between = "".join(f"(?>.*?{one})" for one in middle)
+    return f"{first}{between}.*?{last}" if rest else first
 
 
 def _letters(text: str) -> str:
@@ -282,12 +286,7 @@ def _parts(glob: str) -> tuple[re.Pattern[str] | None, ...]:
 def _shell_part(part: str) -> re.Pattern[str]:
     """Return an expression for one part of a shell's glob; no text makes it slow."""
     hidden = r"(?!\.)" if part[:1] in ("*", "?", "[") else ""
-    first, *rest = re.split(r"\*+", part)
-    found = hidden + _letters(first)
-    if rest:
-        *middle, last = map(_letters, rest)
-        found += "".join(f"(?>.*?{one})" for one in middle) + f".*{last}"
-    return re.compile(found, re.IGNORECASE | re.DOTALL)
+    return re.compile(hidden + _starred(part), re.IGNORECASE | re.DOTALL)
 
 
 def may_share(glob: str, name: str) -> bool:

@@ -17,7 +17,7 @@ from crabhook.policy.calls.parts import Call, FilePart, Part, Use
 from crabhook.policy.calls.read import read_call
 from crabhook.policy.context import Context, Wanted, fits_shell_glob, selects, wanted_by
 from crabhook.policy.matcher import CommandMatcher, PathMatcher
-from crabhook.policy.paths import Anchor, Bases, is_within, place
+from crabhook.policy.paths import Anchor, Bases, expand_home, is_within, place
 from crabhook.policy.protected import Protected
 from crabhook.policy.rule import Placed, RuleIndex, RuleScope, RuleSet, RuleVerdict
 from crabhook.policy.ruling import (
@@ -25,7 +25,7 @@ from crabhook.policy.ruling import (
     Rank,
     RankedRuling,
     Ruling,
-    kind_of_part,
+    part_ruling,
     question_about_folder,
     question_about_search,
     ruling_by_rule,
@@ -135,7 +135,7 @@ class Evaluation:
         if entry := self._law.protected.concerned(part, self._bases):
             why = f"{entry.what} always reach a person (protected: {entry.name})"
             verdict = RuleVerdict.ASK_OPERATOR
-            said = PartRuling(kind_of_part(part), part.text, verdict, None, why, hidden)
+            said = part_ruling(part, verdict, None, why, hidden=hidden)
             return RankedRuling(Rank.PROTECTED, 0, said)
         if match := self._first(self._law.ask, part, against=True):
             return ruling_by_rule(Rank.ASK, match, part, hidden=hidden)
@@ -143,9 +143,7 @@ class Evaluation:
             for rank, index in ((Rank.ALLOW, self._law.allow), (Rank.PASS, self._law.leave)):
                 if match := self._first(index, part, against=False):
                     return ruling_by_rule(rank, match, part, hidden=hidden)
-        nothing = PartRuling(
-            kind_of_part(part), part.text, None, None, "no rule speaks of it", hidden
-        )
+        nothing = part_ruling(part, None, None, "no rule speaks of it", hidden=hidden)
         return RankedRuling(Rank.NOTHING, 0, nothing)
 
     def _held(self) -> RankedRuling | None:
@@ -215,7 +213,7 @@ class Evaluation:
         `otherwise`: what it means where the call has no project; nothing for an allow.
         """
         projects = placed.rule.scope.project
-        alone = self._absolute(projects[0]) if len(projects) == 1 else ""
+        alone = expand_home(projects[0], self._context.home) if len(projects) == 1 else ""
         source = placed.folder or alone or self._bases.source or otherwise
         if source not in self._bases_of_source:
             bases = Bases(self._bases.home, source, self._bases.cwd, self._bases.real)
@@ -241,13 +239,8 @@ class Evaluation:
         )
         if any(wanted and here not in wanted for wanted, here in asked):
             return False
-        folders = map(self._absolute, scope.project)
-        return not scope.project or any(is_within(self._here, folder) for folder in folders)
-
-    def _absolute(self, folder: str) -> str:
-        if folder == "~" or folder.startswith("~/"):
-            return self._context.home + folder[1:]
-        return folder
+        folders = [expand_home(one, self._context.home) for one in scope.project]
+        return not folders or any(is_within(self._here, folder) for folder in folders)
 
 
 def _takes(part: FilePart, name: str) -> bool:
@@ -259,12 +252,10 @@ def _takes(part: FilePart, name: str) -> bool:
 
 def _speaks_of(placed: Placed, name: str, mentions: Mentions) -> bool:
     """Whether one of the rule's commands begins with this name, and could come to run."""
-    for matcher in placed.rule.matchers:
-        if isinstance(matcher, CommandMatcher) and matcher.pattern.first_word == name:
-            rest = matcher.pattern.written_words[1:]
-            if mentions.may_run(name, rest):
-                return True
-    return False
+    commands = (one.pattern for one in placed.rule.matchers if isinstance(one, CommandMatcher))
+    return any(
+        one.first_word == name and mentions.may_run(name, one.written_words[1:]) for one in commands
+    )
 
 
 def _above_wildcards(name: str, part: FilePart) -> str:

@@ -153,20 +153,17 @@ class DomainMatcher:
 
     def covers(self, part: Part, _bases: Bases) -> bool:
         """Whether the host is one of them."""
-        return isinstance(part, FetchPart) and self._matches(part.host)
-
-    def hits(self, part: Part, _bases: Bases) -> bool:
-        """Whether the host is one of them."""
-        return isinstance(part, FetchPart) and self._matches(part.host)
-
-    def _matches(self, host: str) -> bool:
-        labels = host.split(".")
+        if not isinstance(part, FetchPart):
+            return False
+        labels = part.host.split(".")
         if self.labels[0].parts == ("", "") and len(labels) > len(self.labels):
             labels = labels[len(labels) - len(self.labels) :]
         return len(labels) == len(self.labels) and all(
             bool(label) and wildcard.matches(label)
             for label, wildcard in zip(labels, self.labels, strict=True)
         )
+
+    hits = covers
 
 
 @dataclass(frozen=True, slots=True)

@@ -78,11 +78,8 @@ _HELD_BY_EXACTNESS = names("find watch setsid ionice flock")
 
 def is_never_remembered(call: Call) -> bool:
     """Whether any command in the call, hidden or not, is one that no rule is made of."""
-    return any(isinstance(part, CommandPart) and _is_never(part) for part in call.parts)
-
-
-def _is_never(part: CommandPart) -> bool:
-    return any(map(_is_never_line, part.lines))
+    commands = (part for part in call.parts if isinstance(part, CommandPart))
+    return any(_is_never_line(line) for part in commands for line in part.lines)
 
 
 def _is_never_line(line: str) -> bool:

@@ -52,6 +52,11 @@ def place(path: str, cwd: str, context: Context) -> Place:
     return Place(normal(whole), normal(context.real(whole)))
 
 
+def expand_home(path: str, home: str) -> str:
+    """Return a path with a leading `~` as the shell, or a program, would follow it."""
+    return home + path[1:] if path == "~" or path.startswith("~/") else path
+
+
 @dataclass(frozen=True, slots=True)
 class Bases:
     """The folders that patterns are relative to; `source` is the rule file's.
@@ -69,20 +74,12 @@ class Bases:
         """Return the folder `up` levels above an anchor, as named and as it really is."""
         key = (anchor, up)
         if key not in self._found:
-            self._found[key] = self._look_up(anchor, up)
+            home, source, cwd = self.home, self.source, self.cwd
+            folders = dict(zip(Anchor, ("/", home, source, cwd), strict=True))
+            folder = folders[anchor] and normal(folders[anchor] + "/.." * up)
+            both = (folder, normal(self.real(folder))) if folder else ()
+            self._found[key] = tuple(dict.fromkeys(both))
         return self._found[key]
-
-    def _look_up(self, anchor: Anchor, up: int) -> tuple[str, ...]:
-        folder = {
-            Anchor.ROOT: "/",
-            Anchor.HOME: self.home,
-            Anchor.SOURCE: self.source,
-            Anchor.CWD: self.cwd,
-        }[anchor]
-        if not folder:
-            return ()
-        folder = normal(folder + "/.." * up)
-        return tuple(dict.fromkeys((folder, normal(self.real(folder)))))
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,14 +122,13 @@ class PathSet:
         Capitals do not count, and a pattern relative to nothing matches at
         any depth.
         """
-        for anchor, up, regex in self._compiled:
-            folders = ("/",) if anchor is None else bases.of(anchor, up)
-            for folder in folders:
-                if _matches_below(regex, target.named, folder):
-                    return True
-                if target.real != target.named and _matches_below(regex, target.real, folder):
-                    return True
-        return False
+        paths = target.both
+        return any(
+            _matches_below(regex, path, folder)
+            for anchor, up, regex in self._compiled
+            for folder in (("/",) if anchor is None else bases.of(anchor, up))
+            for path in paths
+        )
 
     @cached_property
     def _compiled(self) -> tuple[_Compiled, ...]:

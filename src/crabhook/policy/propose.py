@@ -162,13 +162,10 @@ def _widths(part: Part, event: Event, context: Context) -> Sequence[tuple[str, s
         case NamePart():
             tool = "Agent" if "Agent" in part.tools else "Skill"
             exact = (f"{tool}({part.text})", f"{tool} {part.text}")
-            return [exact] if part.text == part.name else [exact, _any_arguments(tool, part.name)]
+            wide = (f"{tool}({part.name} *)", f"{tool} {part.name} with any arguments")
+            return [exact] if part.text == part.name else [exact, wide]
         case ToolPart():
             return _tool_widths(part)
-
-
-def _any_arguments(tool: str, name: str) -> tuple[str, str]:
-    return f"{tool}({name} *)", f"{tool} {name} with any arguments"
 
 
 def _command_widths(part: CommandPart) -> list[tuple[str, str]]:
@@ -185,7 +182,7 @@ def _command_widths(part: CommandPart) -> list[tuple[str, str]]:
         return found
     for size in (3, 2, 1):
         head = words[:size]
-        if len(words) < size or not _says_enough(head) or not all(map(_is_plain, head)):
+        if len(words) < size or not _says_enough(head) or not all(map(_PLAIN.fullmatch, head)):
             continue
         start = " ".join(head)
         found.append((f"Bash({start} *)", f"`{start}` with any arguments"))
@@ -203,10 +200,6 @@ def _says_enough(head: Sequence[str]) -> bool:
     if (head[0], *head[1:2]) in _RUNS_SCRIPTS:
         return len(head) == 3
     return len(head) == 2
-
-
-def _is_plain(word: str) -> bool:
-    return _PLAIN.fullmatch(word) is not None
 
 
 def _file_widths(part: FilePart, event: Event, context: Context) -> list[tuple[str, str]]:

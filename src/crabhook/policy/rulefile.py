@@ -180,6 +180,8 @@ _RULE = re.compile(r"\s*\[\[\s*[\"']?rule[\"']?\s*\]\]")
 _TABLE = re.compile(r"\s*\[")
 _SUBTABLE = re.compile(r"\s*\[\s*[\"']?rule[\"']?\s*\.")
 _KEY = re.compile(r"\s*([\w\"'-]+)\s*[.=]")
+# What begins a text of several lines, is a text in the line, or a comment.
+_TEXT = re.compile(r"\"{3}|'{3}|\"(?:\\.|[^\"\\])*[\"\\]?|'[^']*'?|#.*", re.DOTALL)
 
 
 class FileLines:
@@ -190,7 +192,7 @@ class FileLines:
         self._plain = _outside_long_texts(self._lines)
         self.starts = [
             number
-            for number, line in self._numbered()
+            for number, line in enumerate(self._lines, 1)
             if self._plain[number - 1] and _RULE.match(line)
         ]
 
@@ -215,7 +217,7 @@ class FileLines:
 
     def of_key(self, key: str) -> int:
         """Return the line of a key outside every rule, or of a table of that name."""
-        for number, line in self._numbered():
+        for number, line in enumerate(self._lines, 1):
             name = _KEY.match(line) or re.match(r"\s*\[+\s*([\w\"'-]+)", line)
             if name and self._plain[number - 1] and name[1].strip("\"'") == key:
                 return number
@@ -251,9 +253,6 @@ class FileLines:
             after = after[1:]
         return "\n".join([*before, *after])
 
-    def _numbered(self) -> list[tuple[int, str]]:
-        return list(enumerate(self._lines, 1))
-
 
 def _outside_long_texts(lines: list[str]) -> list[bool]:
     """Say of each line whether it begins outside a text of several lines."""
@@ -261,25 +260,7 @@ def _outside_long_texts(lines: list[str]) -> list[bool]:
     for line in lines:
         outside.append(not quote)
         at = 0
-        while at < len(line):
-            if quote:
-                end = line.find(quote, at)
-                if end < 0:
-                    break
-                at, quote = end + 3, ""
-            elif line[at] == "#":
-                break
-            elif line.startswith(('"""', "'''"), at):
-                at, quote = at + 3, line[at : at + 3]
-            elif line[at] in "\"'":
-                at = _end_of_text(line, at)
-            else:
-                at += 1
+        while found := (re.compile(quote) if quote else _TEXT).search(line, at):
+            at = found.end()
+            quote = found[0] if not quote and found[0] in ('"""', "'''") else ""
     return outside
-
-
-def _end_of_text(line: str, at: int) -> int:
-    quote, at = line[at], at + 1
-    while at < len(line) and line[at] != quote:
-        at += 2 if line[at] == "\\" and quote == '"' else 1
-    return at + 1

@@ -68,7 +68,7 @@ def ruling_by_rule(
     placed, text = match
     rule = placed.rule
     why = f"{rule.where}: {rule.verdict} {text}" + (f" ({rule.note})" if rule.note else "")
-    said = PartRuling(kind_of_part(part), part.text, rule.verdict, rule, why, hidden)
+    said = part_ruling(part, rule.verdict, rule, why, hidden=hidden)
     return RankedRuling(rank, placed.order, said)
 
 
@@ -79,30 +79,29 @@ def question_about_search(said: RankedRuling, part: FilePart) -> RankedRuling:
         verdict = RuleVerdict.ASK_OPERATOR
     why = f"it reads {said.part.text} too, and of that: {said.part.why}"
     rank = Rank.PROTECTED if said.rank is Rank.PROTECTED else Rank.ASK
-    return RankedRuling(
-        rank, said.order, PartRuling(kind_of_part(part), part.text, verdict, None, why, hidden=True)
-    )
+    return RankedRuling(rank, said.order, part_ruling(part, verdict, None, why, hidden=True))
 
 
 def question_about_folder(part: FilePart, folder: str, why: str) -> RankedRuling:
     """Return the question about a folder that nobody could look at whole."""
     why = f"what a rule denies or protects may be in {folder}: {why}"
-    verdict = RuleVerdict.ASK_OPERATOR
-    return RankedRuling(
-        Rank.ASK, 0, PartRuling(kind_of_part(part), part.text, verdict, None, why, hidden=True)
-    )
+    said = part_ruling(part, RuleVerdict.ASK_OPERATOR, None, why, hidden=True)
+    return RankedRuling(Rank.ASK, 0, said)
 
 
-def kind_of_part(part: Part) -> str:
-    """Return a word for what the part is."""
+def part_ruling(
+    part: Part, verdict: RuleVerdict | None, rule: Rule | None, why: str, *, hidden: bool
+) -> PartRuling:
+    """Return the ruling on a part, with a word for what the part is."""
     match part:
         case CommandPart():
-            return "command"
+            kind = "command"
         case FilePart():
-            return str(part.use)
+            kind = str(part.use)
         case FetchPart():
-            return "fetch"
+            kind = "fetch"
         case NamePart():
-            return "agent" if "Agent" in part.tools else "skill"
+            kind = "agent" if "Agent" in part.tools else "skill"
         case _:
-            return "tool"
+            kind = "tool"
+    return PartRuling(kind, part.text, verdict, rule, why, hidden)

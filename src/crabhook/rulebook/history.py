@@ -201,7 +201,8 @@ def replay(past: Iterable[PastCall], law: LawOf) -> Replayed:
             found.changes.append(Change(kind, call, ruling.verdict, ruling.rule, ruling.why))
             continue
         found.unchanged += 1
-        found.spared += call.by_person and not _reaches_the_operator(ruling)
+        by_rules = ruling.verdict not in (None, RuleVerdict.ASK_OPERATOR)
+        found.spared += call.by_person and by_rules
     return found
 
 
@@ -226,7 +227,3 @@ def _asked(call: PastCall, *, by_rule: bool) -> Kind | None:
     if by_rule:
         return Kind.ASKED
     return Kind.OPEN if isinstance(call.by, actor.Rule) else None
-
-
-def _reaches_the_operator(ruling: Ruling) -> bool:
-    return ruling.verdict in (None, RuleVerdict.ASK_OPERATOR)

@@ -12,20 +12,10 @@ from functools import lru_cache
 from crabhook.secrets.spans import Span, places
 
 _KEYS = (
-    *(
-        "api",
-        "access",
-        "private",
-        "secret",
-        "signing",
-        "encryption",
-        "encrypt",
-        "master",
-        "account",
-    ),
-    *("service", "storage", "auth", "app", "license", "deploy", "session", "admin", "webhook"),
+    "api access private secret signing encryption encrypt master account service storage auth app "
+    "license deploy session admin webhook"
 )
-_BEFORE_KEY = "|".join(f"(?<={word})|(?<={word}[_-])" for word in _KEYS)
+_BEFORE_KEY = "|".join(f"(?<={word})|(?<={word}[_-])" for word in _KEYS.split())
 
 # What a name has in it, and how the name must go on from there (and what must stand before).
 _CORES = ("pass", "pwd", "secret", "token", "key", "auth", "signature")

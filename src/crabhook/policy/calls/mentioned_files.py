@@ -15,17 +15,17 @@ from posixpath import basename
 
 from crabhook.policy.calls.parts import CommandPart, Deep, FilePart, Use
 from crabhook.policy.context import Context, GlobError, alternatives
-from crabhook.policy.paths import LONGEST_PATH, Place, is_within, normal, place
+from crabhook.policy.paths import LONGEST_PATH, Place, expand_home, is_within, normal, place
 from crabhook.policy.shell.programs import (
     CONTENT_READERS,
     MOVES,
     OPENERS,
     SCRIPT_FIRST,
+    SEARCH_HERE,
     WRITERS,
     follows_links,
     only_reads,
     reads_deep,
-    searches_here,
 )
 from crabhook.policy.shell.script import Command, Word
 from crabhook.policy.shell.unfold import spellings
@@ -93,7 +93,7 @@ class _Deep:
             here = () if paths else (".",)
             return cls(Deep(globs, follows), frozenset((*paths, *here)), here)
         named = program == "find" and argv[1:2] and argv[1][:1] not in ("-", "(", "!")
-        here = (".",) if searches_here(program) and not named else ()
+        here = (".",) if program in SEARCH_HERE and not named else ()
         words = [word for word in argv[1:] if word[:1] != "-" or "--" in argv]
         return cls(Deep((), follows), frozenset((*words, *options, *here)), here)
 
@@ -134,8 +134,7 @@ def _names(argv: Sequence[str]) -> Iterator[str]:
     for word in argv[1:]:
         if option := _SHORT_OPTION.match(word):
             yield word[option.end() :]
-        pieces = [piece for piece in _CUT.split(word) if piece and piece != word]
-        yield from pieces
+        yield from (piece for piece in _CUT.split(word) if piece and piece != word)
 
 
 def _places(name: str, folders: Sequence[str], context: Context) -> Iterator[Place]:
@@ -148,13 +147,6 @@ def _places(name: str, folders: Sequence[str], context: Context) -> Iterator[Pla
             yield Place(where, where)
         else:
             yield place(path, folder, context)
-
-
-def expand_home(path: str, home: str) -> str:
-    """Return a path with a leading `~` as the shell, or a program, would follow it."""
-    if path == "~" or path.startswith("~/"):
-        return home + path[1:]
-    return path
 
 
 # With one of these, a pattern or a program is given that way, and each word is a file.
@@ -313,14 +305,9 @@ def _reads_told(command: Command, *, open_globs: bool) -> str:
     told = (
         word
         for word in files
-        if word.told or (open_globs and not word.fixed) or (word.glob and _is_afar(word))
+        if word.told or (open_globs and not word.fixed) or (word.glob and word.is_afar)
     )
     return program if any(word.raw[:2] not in ("<(", ">(") for word in told) else ""
-
-
-def _is_afar(word: Word) -> bool:
-    """Whether a word begins in a folder that only the shell knows: `~+`, `~-`, another's home."""
-    return word.tilde and not (word.raw == "~" or word.raw.startswith("~/"))
 
 
 def _brought(commands: Sequence[Command]) -> tuple[str, ...]:

@@ -4,11 +4,11 @@ import posixpath
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 from urllib.parse import urlsplit
 
 from crabhook.model.event import Event
 from crabhook.model.jsontext import Value
-from crabhook.policy.calls.mentioned_files import expand_home
 from crabhook.policy.calls.parts import (
     PATH_KEYS,
     Call,
@@ -26,7 +26,7 @@ from crabhook.policy.calls.parts import (
 )
 from crabhook.policy.calls.shell_call import read_patch, shell_call
 from crabhook.policy.context import Context, GlobError, alternatives
-from crabhook.policy.paths import Place, place
+from crabhook.policy.paths import Place, expand_home, place
 from crabhook.policy.shell.programs import may_read_deep
 from crabhook.vocabulary import folder_keys, vocabulary
 
@@ -124,7 +124,8 @@ class _Reading:
 
 def _command(reading: _Reading) -> Call:
     tools = frozenset({*reading.tool.tools, "Bash"})
-    keys = folder_keys(_agent_of(reading))
+    # The tool's own name tells whose it is, where that is one agent's alone.
+    keys = folder_keys(vocabulary().owners.get(reading.tool.text, reading.platform))
     told = dict.fromkeys(folder for key in keys if (folder := reading.text(key)))
     cwd = posixpath.join(reading.cwd, *list(told)[:1])
     text = reading.text("command")
@@ -135,19 +136,6 @@ def _command(reading: _Reading) -> Call:
     if len(told) > 1 or any(not isinstance(reading.inputs.get(key, ""), str) for key in keys):
         troubles.append("a folder to run in that can be read in several ways")
     return replace(call, troubles=tuple(troubles))
-
-
-def _agent_of(reading: _Reading) -> str:
-    """Return whose tool it is: told by the tool's own name where that is one agent's alone."""
-    return vocabulary().owners.get(reading.tool.text, reading.platform)
-
-
-def _read(reading: _Reading) -> Call:
-    return _one_file(reading, Use.READ, "Read")
-
-
-def _edit(reading: _Reading) -> Call:
-    return _one_file(reading, Use.WRITE, "Edit")
 
 
 def _one_file(reading: _Reading, use: Use, tool: str) -> Call:
@@ -255,9 +243,9 @@ def _asking(reading: _Reading) -> Call:
 
 _READERS: Mapping[Kind, Callable[[_Reading], Call]] = {
     Kind.COMMAND: _command,
-    Kind.READ: _read,
+    Kind.READ: partial(_one_file, use=Use.READ, tool="Read"),
     Kind.SEARCH: _search,
-    Kind.EDIT: _edit,
+    Kind.EDIT: partial(_one_file, use=Use.WRITE, tool="Edit"),
     Kind.PATCH: _patch,
     Kind.FETCH: _fetch,
     Kind.AGENT: _agent,

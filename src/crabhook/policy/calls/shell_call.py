@@ -15,7 +15,6 @@ from posixpath import basename, dirname
 from crabhook.policy.calls.mentioned_files import (
     STREAMS,
     Folders,
-    expand_home,
     files_elsewhere,
     is_inside,
     named_files,
@@ -23,7 +22,7 @@ from crabhook.policy.calls.mentioned_files import (
 )
 from crabhook.policy.calls.parts import Call, CommandPart, FilePart, Kind, Part, ToolPart, Use
 from crabhook.policy.context import Context
-from crabhook.policy.paths import LONGEST_PATH, is_within, normal, place
+from crabhook.policy.paths import LONGEST_PATH, expand_home, is_within, normal, place
 from crabhook.policy.shell.mentions import mentions
 from crabhook.policy.shell.programs import MOVES, VERSION_CONTROL
 from crabhook.policy.shell.read import read_script
@@ -144,8 +143,7 @@ def _folders(cwd: str, commands: Iterable[Command], context: Context) -> Folders
 def _is_sure(folder: Word) -> bool:
     if folder.raw in {"$HOME", '"$HOME"', "${HOME}", '"${HOME}"'}:
         return True
-    other_home = folder.tilde and not (folder.raw == "~" or folder.raw.startswith("~/"))
-    return folder.fixed and not other_home and folder.text[:1] not in ("-", "+", "")
+    return folder.fixed and not folder.is_afar and folder.text[:1] not in ("-", "+", "")
 
 
 def _redirect_parts(
@@ -181,9 +179,7 @@ def _is_known(redirect: Redirect, folders: Folders) -> bool:
     target = redirect.target
     if redirect.settled:
         return all(text and (folders.sure or text.startswith("/")) for text in redirect.settled)
-    if not target.fixed or not target.text:
-        return False
-    if target.tilde and not (target.raw == "~" or target.raw.startswith("~/")):
+    if not target.fixed or not target.text or target.is_afar:
         return False
     return folders.sure or target.text.startswith(("/", "~/"))
 

@@ -12,7 +12,7 @@ from crabhook.policy.shell.conditions import plain_test
 from crabhook.policy.shell.expansion import read_arithmetic
 from crabhook.policy.shell.line import Line, UnreadableError
 from crabhook.policy.shell.programs import NUMBER_PRINTERS, OPENERS, READERS, names
-from crabhook.policy.shell.script import ANY, Command, Word
+from crabhook.policy.shell.script import ANY, Atom, Command, Word
 from crabhook.policy.shell.wrappers import WRAPPED, is_plain, unwrapped
 
 DECLARING = names("export declare typeset local readonly")
@@ -60,15 +60,8 @@ def builtin_trouble(command: Command, line: Line) -> Iterator[str]:
 
 def is_taken(name: str) -> bool:
     """Whether a function of this name would take the place of something that the reader knows."""
-    return (
-        name in _FORMS
-        or name in _ASKED
-        or name in DECLARING
-        or name in OPENERS
-        or name in READERS
-        or name in WRAPPED
-        or name in NUMBER_PRINTERS
-    )
+    known = (_FORMS, _ASKED, DECLARING, OPENERS, READERS, WRAPPED, NUMBER_PRINTERS)
+    return any(name in one for one in known)
 
 
 def _anything(_words: Sequence[Word], _line: Line) -> str:
@@ -132,11 +125,7 @@ def _declare(words: Sequence[Word], line: Line) -> str:
 
 def _unset(words: Sequence[Word], line: Line) -> str:
     rest = [word for word in words[1:] if word.raw not in ("-v", "-f")]
-    for word in rest:
-        if not (word.fixed and word.raw == word.text and is_plain(word.text)):
-            return _unknown(words)
-        line.found.variables.sets(word.text, (), ("",))
-    return ""
+    return _sets(words, rest, line, (), ("",))
 
 
 def _read(words: Sequence[Word], line: Line) -> str:
@@ -157,11 +146,17 @@ def _read(words: Sequence[Word], line: Line) -> str:
     return _sets(words, rest, line)
 
 
-def _sets(words: Sequence[Word], targets: Sequence[Word], line: Line) -> str:
+def _sets(
+    words: Sequence[Word],
+    targets: Sequence[Word],
+    line: Line,
+    atoms: tuple[Atom, ...] = (ANY,),
+    values: Sequence[str] = (),
+) -> str:
     for word in targets:
         if not (word.fixed and word.raw == word.text and is_plain(word.text)):
             return _unknown(words)
-        line.found.variables.sets(word.text, (ANY,))
+        line.found.variables.sets(word.text, atoms, values)
     return ""
 
 
@@ -186,13 +181,10 @@ def _printf(words: Sequence[Word], line: Line) -> str:
         rest = rest[1:]
     if not rest or not rest[0].fixed or rest[0].text.startswith("-"):
         return _unknown(words)
-    at, text, letters = 0, rest[0].text, ""
-    while at < len(text):
-        match = _FORMAT.match(text, at)
-        if not match:
-            return _unknown(words)
-        letters += match["letter"] or ""
-        at = match.end()
+    pieces = list(_FORMAT.finditer(rest[0].text))
+    if "".join(one[0] for one in pieces) != rest[0].text:
+        return _unknown(words)
+    letters = "".join(one["letter"] or "" for one in pieces)
     if set(letters) - set("sbqc"):
         return _numbers_given(letters, rest[1:], line)
     return ""
@@ -282,10 +274,6 @@ def _hash(words: Sequence[Word], _line: Line) -> str:
     return "" if [word.raw for word in words[1:]] == ["-r"] else _unknown(words)
 
 
-def _exec(words: Sequence[Word], _line: Line) -> str:
-    return "" if all(word.fixed for word in words) else _unknown(words)
-
-
 def _test(words: Sequence[Word], line: Line) -> str:
     return plain_test(words, line.found.variables)
 
@@ -295,7 +283,7 @@ _FORMS: Mapping[str, _Form] = {
         names(": true false echo pwd cd chdir pushd popd dirs type which kill log"), _anything
     ),
     **dict.fromkeys(names("exit return break continue shift"), _numbers),
-    **dict.fromkeys(names("umask ulimit times jobs disown fg bg help builtin"), _literal),
+    **dict.fromkeys(names("umask ulimit times jobs disown fg bg help builtin exec"), _literal),
     **dict.fromkeys(DECLARING, _declare),
     **dict.fromkeys(("[", "test"), _test),
     **dict.fromkeys(("mapfile", "readarray"), _mapfile),
@@ -310,5 +298,4 @@ _FORMS: Mapping[str, _Form] = {
     "set": _set,
     "shopt": _shopt,
     "hash": _hash,
-    "exec": _exec,
 }

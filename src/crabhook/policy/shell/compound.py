@@ -140,11 +140,8 @@ def _patterns(line: Line) -> None:
 def _named_function(line: Line) -> None:
     line.blanks()
     name = read_word(line)
-    if not _BRACKETS.match(line.text, line.at):
-        line.blanks()
-        _body(line, name)
-        return
-    function(line, name)
+    line.match(_BRACKETS)
+    _body(line, name)
 
 
 def function(line: Line, name: Word) -> None:
@@ -159,16 +156,13 @@ def _body(line: Line, name: Word) -> None:
     if not _FUNCTION.fullmatch(name.raw) or is_taken(name.raw):
         line.found.trouble(f"a function by the name {name.raw}, which is something else already")
     redirects.skip_lines(line)
-    if line.here != "(" and line.plain_word() != "{":
-        raise UnreadableError("a function whose body is no group")
-    if line.ahead("(("):
+    if line.ahead("((") or (line.here != "(" and line.plain_word() != "{"):
         raise UnreadableError("a function whose body is no group")
     with line.nested():
-        close = ")" if line.take("(") else "}"
-        if close == "}":
-            line.expect("{")
-            _commands(line, "}")
-        else:
+        if line.take("("):
             line.readers.commands(line, frozenset({")"}))
             line.expect(")")
+        else:
+            line.expect("{")
+            _commands(line, "}")
     redirects.after_compound(line)

@@ -119,7 +119,8 @@ def _one(line: Line, words: list[Word]) -> None:
     if first.raw.startswith("-") and len(first.raw) == 2:
         if not (line.ahead("]]") or line.ends_word):
             words.append(read_word(line))
-            line.found.trouble_if(_unary(first, words[-1], variables))
+            if trouble := _unary(first, words[-1], variables):
+                line.found.trouble(trouble)
     elif match := line.match(_OPERATOR):
         _compare(line, words, first, match[0])
 

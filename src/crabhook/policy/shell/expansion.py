@@ -169,9 +169,8 @@ def read_expansion(line: Line, *, quoted: bool) -> Piece:
     many = name == "@" or (element and line.text[line.at + 1 : line.at + 2] == "@")
     if element:
         subscript(line)
+    element = element or name in variables.arrays
     atom = _atom(name, element=element, joined=quoted and not many)
-    if name in variables.arrays:
-        atom = Atom(Kind.ANY, joined=quoted and not many)
     values = variables.values(name)
     if line.take("}"):
         if line.here == "[":
@@ -246,17 +245,12 @@ def subscript(line: Line) -> None:
         if match:
             _count(line, match[0])
         elif match := line.match(_QUOTED_KEY):
-            _key(line, match[0].strip("\"'").replace("{", "").replace("}", ""))
+            for name in re.findall(r"[A-Za-z_]\w*", match[0]):
+                _count(line, name)
         else:
             line.found.trouble("a subscript that is computed when it runs")
             _operand(line, quoted=True, end="]")
     line.expect("]")
-
-
-def _key(line: Line, text: str) -> None:
-    """Keep that a quoted subscript is digits, or names of variables that are."""
-    for name in re.findall(r"[A-Za-z_]\w*", text):
-        _count(line, name)
 
 
 _CHANGED = frozenset(" *?[~")  # outside quotes, they make a text several words or other ones
@@ -276,7 +270,7 @@ def _operand(
                 atom = Atom(Kind.ANY if becomes_more else Kind.TEXT, match[0])
                 parts.append((atom, (match[0],)))
             elif letter == "'" and not quoted:
-                parts += _from_word(line)
+                parts.append(single_quoted(line))
             elif letter == '"':
                 if quoted and not _INNER_QUOTES.match(line.text, line.at):
                     troubles("quotes inside ${…} between quotes, which shells read apart")
@@ -291,17 +285,17 @@ def _operand(
     return tuple(atom for atom, _ in parts), values_of(parts)
 
 
+_RAW = re.compile(r"([^']*)'")
 _SUBSCRIPT_PLAIN = re.compile(r"[^\]'\"\\$`{}<>()&;|\n]+")
 
 
-def _from_word(line: Line) -> list[Piece]:
+def single_quoted(line: Line) -> Piece:
+    """Take single quotes with all that is in them."""
     line.at += 1
-    end = line.text.find("'", line.at)
-    if end < 0:
+    match = line.match(_RAW)
+    if not match:
         raise UnreadableError("a quote that does not close")
-    text = line.text[line.at : end]
-    line.at = end + 1
-    return [(Atom(Kind.TEXT, text), (text,))]
+    return Atom(Kind.TEXT, match[1]), (match[1],)
 
 
 def _odd(line: Line, *, quoted: bool) -> Piece:

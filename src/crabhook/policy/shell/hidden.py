@@ -7,7 +7,7 @@ Nothing here ever helps an allow.
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import takewhile
 from posixpath import basename
 
@@ -34,58 +34,45 @@ class _Wrapper:
     before the command.  `assigns`: `NAME=value` words come first.
     """
 
-    valued: frozenset[str] = field(default=frozenset())
+    valued: str = ""
     positional: int = 0
     assigns: bool = False
 
 
-def _wrapper(valued: str = "", positional: int = 0, *, assigns: bool = False) -> _Wrapper:
-    return _Wrapper(frozenset(valued.split()), positional, assigns)
-
-
-_PLAIN = _wrapper()
+_PLAIN = _Wrapper()
 _WRAPPERS: Mapping[str, _Wrapper] = {
     **dict.fromkeys(
         names(
             "nohup builtin noglob nocorrect setsid coproc busybox toybox unbuffer fakeroot - "
             "caffeinate dbus-run-session proxychains proxychains4 torsocks catchsegv linux32 "
-            "linux64 rlwrap sem xvfb-run"
+            "linux64 rlwrap sem xvfb-run command setpriv firejail bwrap entr unshare"
         ),
         _PLAIN,
     ),
-    "command": _PLAIN,
-    "exec": _wrapper("-a"),
-    "time": _wrapper("-f --format -o --output"),
-    "timeout": _wrapper("-k --kill-after -s --signal", 1),
-    "gtimeout": _wrapper("-k --kill-after -s --signal", 1),
-    "nice": _wrapper("-n --adjustment"),
-    "ionice": _wrapper("-c --class -n --classdata -p -P -u"),
-    "chrt": _wrapper("-T -P -D", 1),
-    "taskset": _wrapper("", 1),
-    "stdbuf": _wrapper("-i -o -e --input --output --error"),
-    "sudo": _wrapper("-u -g -h -p -C -r -t -T -U -D -R --user --group --host", assigns=True),
-    "doas": _wrapper("-u -C", assigns=True),
-    "pkexec": _wrapper("--user"),
-    "runuser": _wrapper("-u -g -G --user"),
-    "env": _wrapper("-u --unset -C --chdir", assigns=True),
-    "xargs": _wrapper("-a -d -E -I -L -n -P -s --arg-file --delimiter --max-args --max-procs"),
-    "parallel": _wrapper("-j -a --jobs -I -n -N --joblog"),
-    "flock": _wrapper("-w --timeout -E", 1),
-    "chroot": _wrapper("", 1),
-    "unshare": _wrapper(""),
-    "nsenter": _wrapper("-t --target -S -G"),
-    "strace": _wrapper("-e -o -p -s -u -E -P -a -O -S"),
-    "ltrace": _wrapper("-e -o -p -s -u -n -l -a"),
-    "systemd-run": _wrapper("-p -u -E -M --unit --property --uid --gid"),
-    "setpriv": _PLAIN,
-    "firejail": _PLAIN,
-    "bwrap": _PLAIN,
-    "entr": _PLAIN,
-    "watch": _wrapper("-n --interval"),
-    "setarch": _wrapper("", 1),
-    "repeat": _wrapper("", 1),
-    "script": _wrapper("-c -t -T -o -O -I -B", 1),
-    "ssh": _wrapper("-b -c -D -E -e -F -I -i -J -L -l -m -O -o -p -Q -R -S -W -w", 1),
+    **dict.fromkeys(names("chroot taskset setarch repeat"), _Wrapper("", 1)),
+    "exec": _Wrapper("-a"),
+    "time": _Wrapper("-f --format -o --output"),
+    "timeout": _Wrapper("-k --kill-after -s --signal", 1),
+    "gtimeout": _Wrapper("-k --kill-after -s --signal", 1),
+    "nice": _Wrapper("-n --adjustment"),
+    "ionice": _Wrapper("-c --class -n --classdata -p -P -u"),
+    "chrt": _Wrapper("-T -P -D", 1),
+    "stdbuf": _Wrapper("-i -o -e --input --output --error"),
+    "sudo": _Wrapper("-u -g -h -p -C -r -t -T -U -D -R --user --group --host", assigns=True),
+    "doas": _Wrapper("-u -C", assigns=True),
+    "pkexec": _Wrapper("--user"),
+    "runuser": _Wrapper("-u -g -G --user"),
+    "env": _Wrapper("-u --unset -C --chdir", assigns=True),
+    "xargs": _Wrapper("-a -d -E -I -L -n -P -s --arg-file --delimiter --max-args --max-procs"),
+    "parallel": _Wrapper("-j -a --jobs -I -n -N --joblog"),
+    "flock": _Wrapper("-w --timeout -E", 1),
+    "nsenter": _Wrapper("-t --target -S -G"),
+    "strace": _Wrapper("-e -o -p -s -u -E -P -a -O -S"),
+    "ltrace": _Wrapper("-e -o -p -s -u -n -l -a"),
+    "systemd-run": _Wrapper("-p -u -E -M --unit --property --uid --gid"),
+    "watch": _Wrapper("-n --interval"),
+    "script": _Wrapper("-c -t -T -o -O -I -B", 1),
+    "ssh": _Wrapper("-b -c -D -E -e -F -I -i -J -L -l -m -O -o -p -Q -R -S -W -w", 1),
 }
 # Programs whose second word makes them run the rest.
 _SUBCOMMANDS: Mapping[tuple[str, str], _Wrapper] = {
@@ -98,9 +85,9 @@ _SUBCOMMANDS: Mapping[tuple[str, str], _Wrapper] = {
         ],
         _PLAIN,
     ),
-    ("direnv", "exec"): _wrapper("", 1),
-    ("conda", "run"): _wrapper("-n -p --name --prefix"),
-    ("git", "bisect"): _wrapper("", 1),
+    ("direnv", "exec"): _Wrapper("", 1),
+    ("conda", "run"): _Wrapper("-n -p --name --prefix"),
+    ("git", "bisect"): _Wrapper("", 1),
 }
 # Programs that run what their words or their input say.
 RUNNERS = SHELLS | frozenset(_WRAPPERS) | {"eval", "source", ".", "trap", "su"}
@@ -158,7 +145,7 @@ def _rest(words: Argv, wrapper: _Wrapper) -> list[Argv]:
         if wrapper.assigns and _ASSIGNMENT.match(word):
             at, unsure = at + 1, False
         elif len(word) > 1 and word[0] in "-+":
-            known = word in wrapper.valued
+            known = word in wrapper.valued.split()
             at += 2 if known else 1
             unsure = not known and "=" not in word
         else:
@@ -272,12 +259,7 @@ _SPECIAL: Mapping[str, Callable[[Argv], Inner]] = {
     "find": _find,
     "fd": _fd,
     "env": _env,
-    "watch": _joined,
-    "ssh": _joined,
-    "parallel": _joined,
-    "su": _dash_c,
-    "runuser": _dash_c,
-    "script": _dash_c,
-    "flock": _dash_c,
+    **dict.fromkeys(names("watch ssh parallel"), _joined),
+    **dict.fromkeys(names("su runuser script flock"), _dash_c),
     "git": _git,
 }

@@ -221,11 +221,6 @@ class Found:
         """Keep a reason why no rule may allow the line."""
         self._troubles[reason] = None
 
-    def trouble_if(self, reason: str) -> None:
-        """Keep a reason, if it says anything."""
-        if reason:
-            self.trouble(reason)
-
     @property
     def troubles(self) -> tuple[str, ...]:
         """Every reason, those first that were met first."""

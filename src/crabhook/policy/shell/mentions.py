@@ -17,7 +17,7 @@ from posixpath import basename
 
 from crabhook.policy.shell.hidden import RUNNERS, SHELLS
 from crabhook.policy.shell.programs import names
-from crabhook.policy.shell.script import Command, Flow, Redirect, Script, Word
+from crabhook.policy.shell.script import Command, Redirect, Script, Word
 from crabhook.policy.shell.wrappers import is_safe, unwrapped
 
 _INTERPRETERS = re.compile(
@@ -123,12 +123,7 @@ def _sed_is_harmless(words: Sequence[Word]) -> bool:
 
 def _written(readings: Iterable[Sequence[Word]], redirects: Iterable[Redirect]) -> frozenset[str]:
     """Return the last parts of the names of all files that the line may put something into."""
-    found = {
-        basename(text)
-        for one in redirects
-        if one.flow is not Flow.READ and one.target.text != "/dev/null"
-        for text in (*one.target.values, *one.settled)
-    }
+    found = {name for one in redirects for name in one.written}
     for words in readings:
         if basename(words[0].text) in _FILLERS:
             texts = [text for word in words[1:] for text in (*word.values, *word.parts)]
@@ -218,9 +213,7 @@ def mentions(text: str, script: Script) -> Mentions:
     if all(map(_is_data, commands)):
         return Mentions(calls=calls, starts=starts)
     shell = any(_starts_shell(command) for command in commands)
-    writes = any(
-        one.flow is not Flow.READ and one.target.text != "/dev/null" for one in script.redirects
-    )
+    writes = any(one.written for one in script.redirects)
     found: set[str] = set()
     for command in commands:
         if shell or writes or command.fed or not _is_data(command):

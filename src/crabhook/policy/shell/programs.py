@@ -66,7 +66,7 @@ _DEEP = re.compile(
     r"\b(?:" + "|".join((*RECURSIVE, *_ALWAYS_DEEP, "diff", "xargs", "parallel")) + r")\b|[*?$`\[]"
 )
 # Named no folder, they search the one they are in.
-_SEARCH_HERE = names("grep egrep fgrep rgrep rg rga ag ack ugrep pt find git")
+SEARCH_HERE = names("grep egrep fgrep rgrep rg rga ag ack ugrep pt find git")
 _FOLLOWING = ("--follow", "--dereference", "--copy-links", "--copy-unsafe-links")
 _FOLLOWING_LETTERS: Mapping[str, str] = {
     **dict.fromkeys(names("grep egrep fgrep"), "RS"),
@@ -108,11 +108,6 @@ def reads_deep(program: str, words: tuple[str, ...]) -> bool:
 def may_read_deep(line: str) -> bool:
     """Whether a shell line may read a folder, or files of a folder that it does not name."""
     return _DEEP.search(line) is not None
-
-
-def searches_here(program: str) -> bool:
-    """Whether the program searches the folder it is in, where it is named no other."""
-    return program in _SEARCH_HERE
 
 
 def follows_links(program: str, words: tuple[str, ...]) -> bool:
@@ -181,15 +176,11 @@ def _counts_matches(words: tuple[Word, ...]) -> bool:
         return False
     options = [word for word in words[1:] if word.raw.startswith("-")]
     others = words[1 + len(options) :]
-    if any(word.raw.startswith("-") for word in others) or not 1 <= len(others) <= 2:
+    if not 1 <= len(others) <= 2 or not all(word.fixed for word in (*options, *others)):
         return False
-    if not all(word.fixed for word in options) or not all(map(_is_one, others)):
+    if any("-" in (word.raw[:1], word.text[:1]) or not _is_one(word) for word in others):
         return False
     texts = [word.text for word in options]
-    if not others[0].fixed or others[0].text.startswith("-"):
-        return False
-    if any(not (word.fixed and not word.text.startswith("-")) for word in others[1:]):
-        return False
     return any(map(_GREP.fullmatch, texts)) and all(
         _GREP.fullmatch(text) or _GREP_OPTION.fullmatch(text) for text in texts
     )

@@ -17,6 +17,7 @@ _END = re.compile(
     r"(?:'(?P<raw>[\w. -]+)'|\"(?P<quoted>[\w. -]+)\"|(?P<back>\\?)(?P<bare>[\w.-]+))"
     r"(?=[ \t\n;&|<>()]|$)"
 )
+_NAMED = re.compile(r"\{[^ \t\n{}]*\}[<>]|\{\w+\[")  # a subscript may hold blanks and brackets
 _FLOWS = {"<": Flow.READ, "<>": Flow.BOTH}
 
 ASSIGNED = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(\+?=|\[)")
@@ -56,7 +57,9 @@ def read(line: Line) -> bool:
     """Take a redirect if there is one."""
     match = _OPERATOR.match(line.text, line.at)
     if not match:
-        return _named_descriptor(line)
+        if _NAMED.match(line.text, line.at):
+            raise UnreadableError("a redirect that sets a variable")
+        return False
     operator, digits = match["op"] or match["both"], match["fd"] or ""
     if operator in ("<", ">") and line.text[match.end() : match.end() + 1] == "(":
         if not digits:
@@ -77,15 +80,6 @@ def read(line: Line) -> bool:
     else:
         _to_file(line, operator, start, digits)
     return True
-
-
-_NAMED = re.compile(r"\{[^ \t\n{}]*\}[<>]|\{\w+\[")  # a subscript may hold blanks and brackets
-
-
-def _named_descriptor(line: Line) -> bool:
-    if _NAMED.match(line.text, line.at):
-        raise UnreadableError("a redirect that sets a variable")
-    return False
 
 
 def _to_file(line: Line, operator: str, start: int, digits: str) -> None:
@@ -110,18 +104,14 @@ def _to_file(line: Line, operator: str, start: int, digits: str) -> None:
 
 def _announce(line: Line, operator: str) -> None:
     """Take the word that will end a here-document."""
-    match = line.match(_END)
-    if not match:
+    if match := line.match(_END):
+        end = match["raw"] or match["quoted"] or match["bare"]
+        quoted = match["bare"] is None or bool(match["back"])
+    else:
         line.found.trouble("a here-document with an end that rules do not know")
-        word: Word = read_word(line)
-        line.pending.append(
-            Heredoc(word.text, quoted=word.raw != word.text, tabs=operator == "<<-")
-        )
-        return
-    end = match["raw"] or match["quoted"] or match["bare"]
-    line.pending.append(
-        Heredoc(end, quoted=match["bare"] is None or bool(match["back"]), tabs=operator == "<<-")
-    )
+        word = read_word(line)
+        end, quoted = word.text, word.raw != word.text
+    line.pending.append(Heredoc(end, quoted=quoted, tabs=operator == "<<-"))
 
 
 def _documents(line: Line) -> None:
@@ -136,8 +126,7 @@ def _documents(line: Line) -> None:
             )
         if not document.quoted:
             line.found.given_varies |= not set(body).isdisjoint("$`")
-            inner = line.inner(body)
-            read_document(inner)
+            read_document(line.inner(body))
 
 
 def _closes_early(body: str) -> bool:
@@ -157,9 +146,7 @@ def _body(line: Line, document: Heredoc) -> str:
         text = line.text[line.at : end]
         if (text.lstrip("\t") if document.tabs else text) == document.end:
             body = line.text[start : line.at]
-            line.at = end
-            if line.here:
-                line.at += 1
+            line.at = min(end + 1, len(line.text))
             return body
         line.at = min(end + 1, len(line.text))
     line.found.trouble("a here-document without its end line")

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import Enum, StrEnum
 from itertools import islice, product
+from posixpath import basename
 from typing import TypeAlias
 
 
@@ -74,6 +75,11 @@ class Word:
         """What the shell makes of it, at the best guess."""
         return self.values[0]
 
+    @property
+    def is_afar(self) -> bool:
+        """Whether it begins in a folder that only the shell knows: `~+`, `~-`, another's home."""
+        return self.tilde and not (self.raw == "~" or self.raw.startswith("~/"))
+
 
 @dataclass(frozen=True, slots=True)
 class Assignment:
@@ -121,6 +127,13 @@ class Redirect:
     source: str = ""
     hidden: bool = False
     settled: tuple[str, ...] = ()
+
+    @property
+    def written(self) -> tuple[str, ...]:
+        """The last parts of the names of the file that it writes; none for `/dev/null`."""
+        if self.flow is Flow.READ or self.target.text == "/dev/null":
+            return ()
+        return tuple(map(basename, (*self.target.values, *self.settled)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,12 +10,13 @@ import re
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import dropwhile
 from posixpath import basename
 
 from crabhook.policy.shell.hidden import Argv, inner, reads_script
 from crabhook.policy.shell.programs import names
 from crabhook.policy.shell.read import MAX_BYTES, read_script
-from crabhook.policy.shell.script import Command, Flow, Redirect, Script, Word
+from crabhook.policy.shell.script import Command, Redirect, Script, Word
 from crabhook.policy.shell.wrappers import is_safe, unwrapped
 
 MAX_DEPTH = 6
@@ -33,12 +34,7 @@ def unfold(text: str, script: Script, known: Mapping[str, Sequence[str]]) -> Scr
     search = _Search(known)
     search.take(script.commands, script.redirects)
     search.hear(script.given, varies=script.varies)
-    search.written = frozenset(
-        basename(text)
-        for one in script.redirects
-        if one.flow is not Flow.READ and one.target.text != "/dev/null"
-        for text in (*one.target.values, *one.settled)
-    )
+    search.written = frozenset(name for one in script.redirects for name in one.written)
     if script.troubles:
         search.take(_by_text(text))
     search.run()
@@ -100,14 +96,12 @@ class _Search:
             for argv in spellings(command):
                 if depth < MAX_DEPTH and tuple(argv) not in self._seen:
                     self._seen.add(tuple(argv))
-                    self._shell_listens |= reads_script(argv) or self._runs_written(argv)
+                    # It may run a file that the line writes, as `sh x` or `./x`.
+                    runs_written = not self.written.isdisjoint(map(basename, argv[:3]))
+                    self._shell_listens |= reads_script(argv) or runs_written
                     self._look_behind(argv, depth + 1)
         if self._shell_listens and self._unknown_given:
             self.troubles.append("a shell is given a script that is only known when it runs")
-
-    def _runs_written(self, argv: Argv) -> bool:
-        """Whether the command may run a file that the line writes, as `sh x` or `./x`."""
-        return not self.written.isdisjoint(map(basename, argv[:3]))
 
     def _look_behind(self, argv: Argv, depth: int) -> None:
         behind = inner(argv)
@@ -131,6 +125,7 @@ class _Search:
                 self.take(_by_text(text), depth=depth)
 
 
+_ASSIGNS = re.compile(r"[A-Za-z_]\w*\+?=")
 _PLAIN_TEXT = re.compile(r"(?:[^\\]|\\n)*")
 _PLAIN_FORMAT = re.compile(r"(?:[^\\%]|\\n|%s|%%)*")
 
@@ -160,7 +155,7 @@ def _by_text(text: str) -> list[Command]:
     text = text.replace("``", "").replace("$()", "")
     pieces = [re.sub(r"[\\'\"]", "", piece) for piece in _pieces(text)[:MAX_FOUND]]
     pieces += [piece.replace(",", " ") for piece in pieces if "," in piece]  # {rm,-rf,x}
-    skipped = [_skip_assignments(piece.split()) for piece in pieces]
+    skipped = [list(dropwhile(_ASSIGNS.match, piece.split())) for piece in pieces]
     return [hidden_command(piece) for piece in skipped if piece]
 
 
@@ -169,13 +164,6 @@ def _pieces(text: str) -> list[str]:
     cut = re.split(r"[;&|\n\r(){}`<>]|\$\(", text[:MAX_TEXT])
     found = dict.fromkeys(piece.strip(" \t!\"'") for piece in cut)
     return [piece for piece in found if piece]
-
-
-def _skip_assignments(words: Sequence[str]) -> Sequence[str]:
-    at = 0
-    while at < len(words) and re.match(r"[A-Za-z_]\w*\+?=", words[at]):
-        at += 1
-    return words[at:]
 
 
 def spellings(command: Command) -> Iterator[Argv]:
@@ -303,9 +291,5 @@ def _needs_exact(words: Sequence[Word], *, unknown_tail: bool) -> bool:
 def _evaluates(words: Sequence[Word]) -> bool:
     if words[0].text not in _EVALUATORS:
         return False
-    return any("[" in text and ("$(" in text or "`" in text) for text in _values(words[1:]))
-
-
-def _values(words: Sequence[Word]) -> Iterator[str]:
-    for word in words:
-        yield from word.values
+    texts = (text for word in words[1:] for text in word.values)
+    return any("[" in text and ("$(" in text or "`" in text) for text in texts)

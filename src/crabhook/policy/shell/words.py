@@ -8,7 +8,14 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from crabhook.policy.shell.expansion import ansi, braces, read_arithmetic, read_expansion, unescape
+from crabhook.policy.shell.expansion import (
+    ansi,
+    braces,
+    read_arithmetic,
+    read_expansion,
+    single_quoted,
+    unescape,
+)
 from crabhook.policy.shell.line import Line, UnreadableError, Variables
 from crabhook.policy.shell.programs import counts, printed
 from crabhook.policy.shell.script import (
@@ -26,7 +33,6 @@ from crabhook.policy.shell.script import (
 _PLAIN = re.compile(r"[^ \t\n;&|<>()'\"\\$`]+")
 _QUOTED_PLAIN = re.compile(r'[^"\\$`]+')
 _DOCUMENT_PLAIN = re.compile(r"[^\\$`]+")
-_RAW = re.compile(r"[^']*'")
 _ANSI = re.compile(r"((?:[^'\\]|\\.)*)'", re.DOTALL)
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _SPECIAL = re.compile(r"[@*#?$!-]|[0-9]")
@@ -122,14 +128,6 @@ def _braces(line: Line, raw: str, bare: str) -> tuple[str, ...]:
     if found and _BARE_DOLLAR.search(raw):
         line.found.trouble("braces beside a variable, which may make another one's name")
     return tuple(unescape(re.sub(r"(?<!\\)['\"]", "", one)) for one in found)
-
-
-def _raw(line: Line) -> list[Piece]:
-    line.at += 1
-    match = line.match(_RAW)
-    if not match:
-        raise UnreadableError("a quote that does not close")
-    return [_text(match[0][:-1])]
 
 
 def _escaped(line: Line) -> list[Piece]:
@@ -304,7 +302,7 @@ def _process(line: Line, start: int) -> list[Piece]:
 
 
 _READERS: Mapping[str, Callable[[Line], list[Piece]]] = {
-    "'": _raw,
+    "'": lambda line: [single_quoted(line)],
     '"': read_quoted,
     "\\": _escaped,
     "$": lambda line: [dollar(line)],

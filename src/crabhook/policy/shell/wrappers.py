@@ -23,18 +23,11 @@ _TIMEOUT_OPTIONS = (
 # Wrapper -> the options it may have (one word each, or with its value), and
 # what must follow them before the command.
 _STRIPPED: Mapping[str, tuple[str, str]] = {
-    "timeout": (
-        _TIMEOUT_OPTIONS,
-        rf"{_DURATION} ",
-    ),
+    "timeout": (_TIMEOUT_OPTIONS, rf"{_DURATION} "),
     "time": (r"-p ", ""),
     "nice": (r"(?:-n -?\d+|-n-?\d+|--adjustment=-?\d+|--?\d+) ", ""),
-    "nohup": ("(?!)", ""),
     "stdbuf": (r"(?:-[ioe](?: )?(?:L|\d+[KMG]?)|--(?:input|output|error)=(?:L|\d+[KMG]?)) ", ""),
-    "command": ("(?!)", ""),
-    "builtin": ("(?!)", ""),
-    "noglob": ("(?!)", ""),
-    "xargs": ("(?!)", ""),
+    **dict.fromkeys(names("nohup command builtin noglob xargs"), ("(?!)", "")),
 }
 _FORMS = {
     name: re.compile(rf"(?:{option})*(?:-- )?{then}") for name, (option, then) in _STRIPPED.items()

@@ -2,8 +2,9 @@
 
 import pytest
 
-from crabhook.policy.calls.mentioned_files import MAX_NAMES, expand_home, named_files
+from crabhook.policy.calls.mentioned_files import MAX_NAMES, named_files
 from crabhook.policy.calls.parts import Use
+from crabhook.policy.paths import expand_home
 from crabhook.policy.shell.read import read_script
 from tests.unit.policy.law import context
 
