@@ -1,4 +1,4 @@
-"""Files that an agent or a repository can name or replace: opened in this one way.
+"""Files that an agent or a repository can name or replace: opened, and written, in this one way.
 
 Such a file may turn out to be a pipe, a device, a link to another place, another
 user's, or gigabytes long.  So it is looked at before it is opened and again once it
@@ -64,6 +64,22 @@ def read_own(
     if max(found.st_size, len(content)) > at_most:
         raise NotOursError(f"it is larger than {at_most // 1024} KiB")
     return content
+
+
+def write_own(path: Path, content: bytes) -> None:
+    """Write a file of ours whole or not at all, for its owner's eyes alone.  Raises OSError."""
+    from tempfile import NamedTemporaryFile  # noqa: PLC0415 - slow, and most that read never write
+
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with NamedTemporaryFile(dir=path.parent, delete=False) as file:
+        try:  # mode 0600 from the beginning: tempfile's own promise
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+            Path(file.name).replace(path)
+        except OSError:
+            Path(file.name).unlink(missing_ok=True)
+            raise
 
 
 def _check(found: os.stat_result, owners: set[int] | None) -> None:

@@ -194,12 +194,10 @@ def described(rule: Rule) -> str:
         for key in RuleScope.__dataclass_fields__
         if (values := getattr(rule.scope, key))
     )
-    ended = rule.expires is not None and rule.expires <= datetime.now(UTC)
-    end = (
-        f"  {'ENDED' if ended else 'until'} {rule.expires:%Y-%m-%d %H:%M %Z}"
-        if rule.expires
-        else ""
-    )
+    end = ""
+    if rule.expires:
+        ended = rule.expires <= datetime.now(UTC)
+        end = f"  {'ENDED' if ended else 'until'} {rule.expires:%Y-%m-%d %H:%M %Z}"
     note = f"  # {rule.note}" if rule.note else ""
     return f"{rule.verdict:<17}{'  '.join(rule.texts)}{scope}{end}{note}"
 

@@ -4,16 +4,14 @@ A project's file counts for nothing until the user has trusted its exact bytes.
 """
 
 import hashlib
-import os
 import tomllib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from tempfile import NamedTemporaryFile
 
 from crabhook.model.errors import CrabhookError
-from crabhook.ownfile import read_own
+from crabhook.ownfile import read_own, write_own
 from crabhook.policy.evaluate import Policy
 from crabhook.policy.paths import normal
 from crabhook.policy.protected import Protected
@@ -191,16 +189,6 @@ def _read(path: Path, *, links: bool) -> bytes:
 def write_text(path: Path, text: str) -> None:
     """Write a file whole or not at all, for its owner's eyes; raises RulesError."""
     try:
-        target = path.resolve()  # a link to a file kept elsewhere stays a link
-        target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with NamedTemporaryFile("w", encoding="utf-8", dir=target.parent, delete=False) as file:
-            try:
-                file.write(text)
-                file.flush()
-                os.fsync(file.fileno())
-                Path(file.name).replace(target)
-            except OSError:
-                Path(file.name).unlink(missing_ok=True)
-                raise
+        write_own(path.resolve(), text.encode())  # a link to a file kept elsewhere stays a link
     except OSError as error:
         raise RulesError(f"{path} cannot be written: {error.strerror}") from error

@@ -3,14 +3,11 @@
 A past call can be asked about again, though not all of it was recorded.
 """
 
-import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import Any
 
 from crabhook.model import actor
 from crabhook.model.actor import Actor, Operator
@@ -58,7 +55,7 @@ def calls_in(records: Iterable[Record]) -> Iterator[PastCall]:
     """Return the decided calls among some records; what cannot be read as one is left out."""
     for record in records:
         verdict = _VERDICTS.get(record.verdict)
-        told = _told(record)
+        told = record.told()
         if (
             record.kind != Recorded.DECIDED
             or verdict is None
@@ -77,14 +74,6 @@ def calls_in(records: Iterable[Record]) -> Iterator[PastCall]:
         )
         edited = "edited" in told
         yield PastCall(event, verdict, actor_in(told), edited, record.at, record.card)
-
-
-def _told(record: Record) -> dict[str, Any]:
-    with suppress(ValueError):
-        told = json.loads(record.body)
-        if isinstance(told, dict):
-            return told
-    return {}
 
 
 # What the record has in the place of a secret (docs/reference/audit.md).

@@ -1,12 +1,11 @@
 """The chain's head, kept apart from the database and, if wanted, sent elsewhere.
 
-Whoever cuts off the record's tail would have to change this file as well,
+A person who cuts off the record's tail would have to change this file as well,
 and cannot change a copy that has left the machine.
 """
 
 import json
 import logging
-import os
 import subprocess
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -14,7 +13,7 @@ from pathlib import Path
 from crabhook.ownfile import read_own
 from crabhook.store.interface import CorruptError, StoreError
 from crabhook.store.record import GENESIS, Head
-from crabhook.store.sqlite.files import named
+from crabhook.store.sqlite.files import named, put
 
 _LOG = logging.getLogger(__name__)
 
@@ -39,14 +38,8 @@ class HeadFile:
 
     def keep(self, head: Head) -> None:
         """Put `head` in place of the one before, so that a crash leaves one of the two."""
-        beside = self._path.with_name(f"{self._path.name}.new")
         try:
-            descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-            with open(descriptor, "w", encoding="ascii") as file:  # noqa: PTH123 - a descriptor
-                file.write(written(head))
-                file.flush()
-                os.fsync(descriptor)
-            beside.replace(self._path)
+            put(self._path, written(head).encode("ascii"))
         except OSError as error:
             raise named(error, self._path) from error
 

@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from hashlib import sha256
 from operator import attrgetter
+from typing import Any
 
 from crabhook.model.jsontext import Value
 
@@ -91,7 +92,7 @@ class Record:
         """Return all that the hash covers, in order."""
         return _content(self)
 
-    def told(self) -> dict[str, object]:
+    def told(self) -> dict[str, Any]:
         """Return what the body says; empty where somebody made of it what is no JSON object."""
         with suppress(ValueError, TypeError):  # TypeError: a column may hold anything
             body = json.loads(self.body)

@@ -9,16 +9,13 @@ wrong tries.
 
 import asyncio
 import hashlib
-import os
 import secrets
 import stat
 import unicodedata
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from hmac import compare_digest
 from pathlib import Path
-from tempfile import NamedTemporaryFile
 from typing import Self
 
 import grpc
@@ -27,7 +24,7 @@ from crabhook.broker.messages import Ordered, Revoked
 from crabhook.model.actor import ELSEWHERE, OWNER, OrderKind
 from crabhook.model.errors import CrabhookError, DecisionError
 from crabhook.model.order import Order
-from crabhook.ownfile import open_own
+from crabhook.ownfile import open_own, write_own
 from crabhook.server.core.runner import Runner
 from crabhook.server.token import Context
 from crabhook.v1 import desk_pb2 as pb
@@ -156,25 +153,15 @@ def load(path: Path) -> Passphrase | None:
 
 
 def keep(path: Path, passphrase: Passphrase) -> None:
-    """Write it in the place of what is there; raises PassphraseError, and then nothing changed."""
+    """Write a passphrase over the one before; raises PassphraseError, and then nothing changed."""
     try:
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with NamedTemporaryFile("w", encoding="ascii", dir=path.parent, delete=False) as file:
-            try:  # mode 0600 from the beginning: tempfile's own promise
-                file.write(f"{passphrase}\n")
-                file.flush()
-                os.fsync(file.fileno())
-                Path(file.name).replace(path)
-            except OSError:
-                with suppress(FileNotFoundError):
-                    Path(file.name).unlink()
-                raise
+        write_own(path, f"{passphrase}\n".encode("ascii"))
     except OSError as error:
         raise PassphraseError(f"{path} cannot be written: {error.strerror}") from error
 
 
 def remove(path: Path) -> None:
-    """Keep nothing any more; raises PassphraseError."""
+    """Keep no passphrase any more; raises PassphraseError."""
     try:
         path.unlink(missing_ok=True)
     except OSError as error:

@@ -36,14 +36,16 @@ async def read(request: web.BaseRequest) -> bytes:
     without asking first; of another type the operator is not told, since the
     doctor asks that way whether the token fits.
     """
-    if request.content_type != "application/json" or not _once(request, "Content-Type"):
+    types = request.headers.getall("Content-Type", [])
+    if request.content_type != "application/json" or len(types) != 1:
         wrong = HTTPStatus.UNSUPPORTED_MEDIA_TYPE
         raise TurnedAwayError(wrong, "the body must be application/json", ends=True)
     if request.headers.get("Content-Encoding", "identity").lower() != "identity":
         raise _unread(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "the body must not be compressed")
     if (request.content_length or 0) > LONGEST:
         raise _too_long()
-    if _waits_for_leave(request) and request.transport:
+    expects = request.headers.get("Expect", "").lower() == "100-continue"
+    if expects and request.version >= HttpVersion11 and request.transport:  # 1.0 has no such answer
         request.transport.write(b"HTTP/1.1 100 Continue\r\n\r\n")
     try:
         async with asyncio.timeout(READ_WITHIN):
@@ -63,16 +65,6 @@ async def _all(content: StreamReader) -> bytes:
             raise _too_long()
         parts.append(part)
     return b"".join(parts)
-
-
-def _waits_for_leave(request: web.BaseRequest) -> bool:
-    """Whether the body comes only when we ask for it; HTTP/1.0 knows no such answer."""
-    expects = request.headers.get("Expect", "").lower() == "100-continue"
-    return expects and request.version >= HttpVersion11
-
-
-def _once(request: web.BaseRequest, header: str) -> bool:
-    return len(request.headers.getall(header, [])) == 1
 
 
 def _too_long() -> TurnedAwayError:

@@ -177,7 +177,8 @@ class Middleware:
         transport, headers = transport_of(request), request.headers
         tls = transport.get_extra_info("sslcontext") is not None
         self._guard.no_browser(headers)
-        self._guard.our_name(headers, local_end(transport), tls=tls)
+        host, port, *_ = transport.get_extra_info("sockname")  # the address that was reached
+        self._guard.our_name(headers, TcpAddress(host, port), tls=tls)
         route = route_of(self.routes, request)
         if route.token:
             self._guard.shows_token(headers)
@@ -203,9 +204,3 @@ class Middleware:
         now = asyncio.get_running_loop().time()
         self._told = {told: at for told, at in self._told.items() if now - at < TOLD_EVERY}
         return self._told.setdefault(words, now) == now
-
-
-def local_end(transport: asyncio.Transport) -> TcpAddress:
-    """Return the address at which a connection reached us."""
-    host, port, *_ = transport.get_extra_info("sockname")
-    return TcpAddress(host, port)

@@ -30,7 +30,6 @@ from contextlib import (
 )
 from functools import partial
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any, TypeAlias
 
 from crabhook.model.errors import CrabhookError
@@ -258,6 +257,8 @@ async def open_behind(
     show the token there as everywhere.  Raises InheritedError, or what
     `open_port` raises.
     """
+    from tempfile import TemporaryDirectory  # noqa: PLC0415 - slow, and few servers come here
+
     addresses = [address_of(one) for one in sockets]
     _check(addresses, tls=tls)
     relay = Relay()

@@ -195,23 +195,26 @@ def load_key(path: Path) -> bytes:
         pass
     except OSError as error:
         raise named(error, path) from error
+    key = os.urandom(KEY_BYTES)
     try:
-        return _made(path)
+        put(path, key)
     except OSError as error:
         raise named(error, path) from error
+    return key
 
 
-def _made(path: Path) -> bytes:
-    key = os.urandom(KEY_BYTES)
+def put(path: Path, content: bytes) -> None:
+    """Put a small file in place, so that a crash leaves the old one or the new; raises OSError.
+
+    Only the record's one writer does so: a half-written file is written over next time.
+    """
     beside = path.with_name(f"{path.name}.new")
     descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    try:
-        os.write(descriptor, key)
+    with open(descriptor, "wb") as file:  # noqa: PTH123 - a descriptor
+        file.write(content)
+        file.flush()
         os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
     beside.replace(path)
-    return key
 
 
 def _checked(path: Path, key: bytes) -> bytes:

@@ -9,6 +9,7 @@ the chain: it is needed for minutes, and then wiped.
 import sqlite3
 from collections.abc import Sequence
 from dataclasses import replace
+from operator import attrgetter
 from typing import Any
 
 from crabhook.broker.pending import same_secret
@@ -159,6 +160,7 @@ _OWNERS = """
 SELECT secret FROM waiting WHERE request_id = :id
 UNION ALL SELECT secret FROM answer WHERE request_id = :id
 """
+_columns = attrgetter(*Waiting.__dataclass_fields__)
 _LAST_CARD = "UPDATE counter SET value = :card WHERE name = 'card' AND value < :card"
 
 
@@ -222,21 +224,9 @@ def forget(connection: sqlite3.Connection, before: float) -> int:
 
 
 def _waiting_row(one: Waiting) -> tuple[object, ...]:
-    return (
-        one.request_id,
-        one.secret,
-        one.platform,
-        one.payload,
-        one.stance,
-        one.asked,
-        one.wait_until,
-        one.card,
-        _storable(one.host),
-        min(one.pid, _LARGEST),
-        _storable(one.user),
-        one.gives_up_at,
-        one.note.encode("utf-8", "surrogatepass"),
-    )
+    host, user = _storable(one.host), _storable(one.user)
+    *columns, note = _columns(replace(one, host=host, user=user, pid=min(one.pid, _LARGEST)))
+    return (*columns, note.encode("utf-8", "surrogatepass"))
 
 
 def _answer_row(one: Answer) -> tuple[object, ...]:
