@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 CLIENT = Origin("laptop", 4242, "ann")
 LONG_ENOUGH = 0.5
 """Seconds after which a card in view is armed, with the options of most tests."""
+WIDE = 2_000
+"""Columns in which the help line has room for every key."""
 
 QUESTIONS: dict[str, Any] = {
     "questions": [
@@ -121,6 +123,11 @@ class Sitting:
     def text(self) -> str:
         """Return what is on the screen."""
         return "\n".join(self.rows_of_text())
+
+    def help_line(self) -> str:
+        """Return the last row as it would be on a screen wide enough for all keys of the moment."""
+        frame = self.painter.frame(WIDE, self.rows, Clock(self.desk.now(), 0.0))
+        return "".join(text for _, text in frame.lines[-1])
 
     def press(self, *keys: str) -> None:
         """Press keys at once, one after the other."""

@@ -53,9 +53,21 @@ async def run(
     control = _Picture(screen, controller)
     editing = ExternalEditing(screen.say)
     terminal = NonBlockingOutput.over(sys.stdout) if output is None and sys.stdout else None
-    application = _application(
-        screen, _bindings(screen, controller, editing), control, input, terminal or output
+    application = _Desk(
+        terminal,
+        layout=Layout(Window(control, always_hide_cursor=False)),
+        key_bindings=_bindings(screen, controller, editing),
+        style=style(colour=options.colour),
+        color_depth=None if options.colour else ColorDepth.DEPTH_1_BIT,
+        full_screen=True,
+        enable_page_navigation_bindings=False,
+        min_redraw_interval=REDRAW_EVERY,
+        max_render_postpone_time=REDRAW_EVERY,
+        input=input,
+        output=create_output(cast("TextIO", terminal)) if terminal else output,
     )
+    application.ttimeoutlen = ESCAPE_WAIT
+    application.timeoutlen = CHORD_WAIT
     caller = Notifier(screen, application.output)
     changed = asyncio.Event()
 
@@ -117,34 +129,6 @@ def _end_with(pulse: asyncio.Future[None], application: Application[None]) -> No
     """End the desk when its clock fails: a desk that cannot tell the time must not go on."""
     if not pulse.cancelled() and (error := pulse.exception()) and application.is_running:
         application.exit(exception=error)
-
-
-def _application(
-    screen: Screen,
-    bindings: KeyBindings,
-    control: UIControl,
-    input_: Input | None,
-    output: Output | NonBlockingOutput | None,
-) -> "_Desk":
-    terminal = output if isinstance(output, NonBlockingOutput) else None
-    application = _Desk(
-        terminal,
-        layout=Layout(Window(control, always_hide_cursor=False)),
-        key_bindings=bindings,
-        style=style(colour=screen.options.colour),
-        color_depth=None if screen.options.colour else ColorDepth.DEPTH_1_BIT,
-        full_screen=True,
-        enable_page_navigation_bindings=False,
-        min_redraw_interval=REDRAW_EVERY,
-        max_render_postpone_time=REDRAW_EVERY,
-        input=input_,
-        output=create_output(cast("TextIO", terminal))
-        if terminal
-        else cast("Output | None", output),
-    )
-    application.ttimeoutlen = ESCAPE_WAIT
-    application.timeoutlen = CHORD_WAIT
-    return application
 
 
 def _bindings(screen: Screen, controller: Controller, editing: ExternalEditing) -> KeyBindings:

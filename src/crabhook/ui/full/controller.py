@@ -59,9 +59,6 @@ class Controller:
         self._escapes = Escapes()
         self._quit_asked_at: float | None = None
 
-    def __repr__(self) -> str:
-        return f"<Controller of {self._screen!r}>"
-
     # What it is told.
 
     def news(self, news: News) -> None:

@@ -66,7 +66,7 @@ class Focus:
         number = card.number if card is not None and not ask.subject else None
         if number is not None or ask.subject:
             box = LineInput(self._histories[ask.purpose], ask.text)
-            self.typing = Typing(ask.purpose, number, box, ask.then, ask.subject, ask.needs)
+            self.typing = Typing(ask, number, box)
             self.visit(Mode.BOX)
 
     def open_edit(self, edit: Edit) -> None:
@@ -132,10 +132,10 @@ class Focus:
         if number is not None and not waits:
             self.leave_line()
             return (Say(f"#{number} had ended: nothing was sent; ↑ in a box finds the line"),)
-        if typing.needs and not typing.box.text.strip():
-            return (Say(typing.needs),)
+        if typing.ask.needs and not typing.box.text.strip():
+            return (Say(typing.ask.needs),)
         self.leave_line()
-        return typing.then(typing.box.text.strip())
+        return typing.ask.then(typing.box.text.strip())
 
     def leave_line(self) -> None:
         """Close the box; what was typed is kept among the earlier lines."""

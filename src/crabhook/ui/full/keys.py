@@ -43,11 +43,8 @@ from crabhook.ui.full.screen import Screen
 _LOOKING = when.at(
     Mode.TEXT, Mode.FORM, Mode.REVIEW, Mode.CONFIRM, Mode.HELP, Mode.FILL, Mode.NOTES
 )
-_CHOOSING = when.at(Mode.QUEUE, Mode.MENU)
-_NOT_TYPING = ~when.at(Mode.BOX, Mode.EDIT)
 _NOT_IN_HELP = when.at(Mode.QUEUE, Mode.TEXT, Mode.FORM, Mode.REVIEW, Mode.FILL, Mode.NOTES)
 _SEEN = when.at(Mode.QUEUE, Mode.TEXT, Mode.FORM, Mode.REVIEW, Mode.CONFIRM, Mode.FILL)
-_QUEUE_OR_TEXT = when.at(Mode.QUEUE, Mode.TEXT)
 _DIGITS = "1 2 3 4 5 6 7 8 9"
 
 # What an allow means for an event that stops, or that tells of a denial.
@@ -256,7 +253,7 @@ TABLE: tuple[Group, ...] = (
         ("enter tab right", "open", "into the request: scroll it, answer its questions",
          FREE, lambda s, _: s.enter()),
     ),
-    group("choosing a card, or a row of a list", _CHOOSING,
+    group("choosing a card, or a row of a list", when.at(Mode.QUEUE, Mode.MENU),
         ("up k", "", "the one above", FREE, by(Screen.move, -1)),
         ("down j", "next", "the one below", FREE, by(Screen.move, +1)),
     ),
@@ -285,13 +282,13 @@ TABLE: tuple[Group, ...] = (
     ),
     group("", when.at(Mode.REVIEW), ("escape r", "form", "back to the form", FREE, _back)),
     group("", when.at(Mode.HELP), ("escape ? q", "close", "close this page", FREE, _back)),
-    group("far", _NOT_TYPING,
+    group("far", ~when.at(Mode.BOX, Mode.EDIT),
         ("g home", "", "the oldest card, or the first row", FREE, by(Screen.go_far, -1)),
         ("G end", "", "the newest card, or the last row", FREE, by(Screen.go_far, +1)),
         ("pageup", "", "a page of the request up", FREE, does(Scroll(pages=-1))),
         ("pagedown", "", "a page of the request down", FREE, does(Scroll(pages=+1))),
     ),
-    group("standing orders", _QUEUE_OR_TEXT,
+    group("standing orders", when.at(Mode.QUEUE, Mode.TEXT),
         ("O", "orders", "give a standing order, see those that stand, end one",
          FREE, lambda s, _: orders.offer_orders(s.card, s.desk)),
     ),

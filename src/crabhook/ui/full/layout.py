@@ -66,9 +66,6 @@ class Painter:
         self._spell = Mask(self._bare, ASCII_COVER if screen.options.ascii else COVER)
         self._words = WordsOfCards(self._spell)
 
-    def __repr__(self) -> str:
-        return f"<Painter of {self._screen!r}>"
-
     def frame(self, columns: int, rows: int, clock: Clock) -> Frame:
         """Draw the screen at this size."""
         if columns < LEAST_COLUMNS or rows < LEAST_ROWS:

@@ -92,7 +92,8 @@ class Notifier:
             if called["bell"]:
                 self._output.bell()
             if called["notify"]:
-                self._notify(called["notify"])
+                shown, in_tmux = called["notify"], "TMUX" in os.environ
+                self._write(notification(shown, self._attention.sequence, in_tmux=in_tmux))
             if called["command"] and self._attention.program:
                 self._start(called["command"])
         if self._attention.title:
@@ -107,10 +108,6 @@ class Notifier:
         for task in self._programs:
             task.cancel()
         await asyncio.gather(*self._programs, return_exceptions=True)
-
-    def _notify(self, cards: Sequence[Card]) -> None:
-        in_tmux = "TMUX" in os.environ
-        self._write(notification(cards, self._attention.sequence, in_tmux=in_tmux))
 
     def _set_title(self) -> None:
         said = title(self._screen.watch.counted(self._screen.selection.queue.kinds))

@@ -106,11 +106,11 @@ def test_a_key_that_waits_for_arming_does_nothing_to_a_card_that_has_just_come_i
         sitting = Sitting(take_back_ms=0, arming_ms=60_000)
         begin(sitting)
         if row.when(sitting.screen.key_context()):
-            mode, work = sitting.screen.focus.mode, repr(sitting.screen.work)
+            keys, work = sitting.help_line(), repr(sitting.screen.work)
             sitting.press(row.keys[0])
             assert "only just come into view" in sitting.text(), row.does
             assert not sitting.decided()
-            assert (sitting.screen.focus.mode, repr(sitting.screen.work)) == (mode, work)
+            assert (sitting.help_line(), repr(sitting.screen.work)) == (keys, work)
 
 
 def test_every_effect_is_performed() -> None:
@@ -129,7 +129,7 @@ def test_what_stands_behind_an_effect_that_the_desk_refuses_is_not_done() -> Non
     sitting.controller.perform((Snooze(number, 1.0), Say("it is aside"), Go(Mode.TEXT)))
     assert "it is aside" not in sitting.text()
     assert f"#{number}" in sitting.screen.notice.text
-    assert sitting.screen.focus.mode is Mode.QUEUE
+    assert "enter open" in sitting.help_line()
 
 
 def long_request() -> Sitting:
@@ -171,16 +171,16 @@ def test_pages_turn_from_the_queue_as_well() -> None:
 def test_a_decision_leads_back_to_the_queue() -> None:
     sitting = long_request()
     sitting.press("enter", "h")
-    assert sitting.screen.focus.mode is Mode.QUEUE
+    assert "enter open" in sitting.help_line()
 
 
 def test_leaving_the_box_leads_back_to_where_it_was_opened() -> None:
     sitting = long_request()
-    for opened in (Mode.TEXT, Mode.QUEUE):
-        sitting.screen.focus.mode = opened
+    for way, named in (("escape", "enter open"), ("enter", "esc queue")):
+        sitting.press(way)
         sitting.wait()
         sitting.press("d", "escape")
-        assert sitting.screen.focus.mode is opened
+        assert named in sitting.help_line()
 
 
 def test_space_on_the_rows_below_the_options_types() -> None:
@@ -235,7 +235,7 @@ def asked() -> Sitting:
 def test_answers_are_sent_merged_into_the_whole_input_after_review_and_moment() -> None:
     sitting = asked()
     sitting.press("2", "enter", "1", "2", "enter")
-    assert sitting.screen.focus.mode is Mode.REVIEW
+    assert "these answers will be sent" in sitting.text()
     sitting.press("enter")
     sitting.wait(SENT)
     assert not sitting.decided()  # the review itself had to be in view first
@@ -300,7 +300,7 @@ def test_an_allow_with_answers_made_goes_to_the_review_and_loses_none() -> None:
     sitting = asked()
     sitting.press("1", "a")
     sitting.wait(SENT)
-    assert sitting.screen.focus.mode is Mode.REVIEW
+    assert "these answers will be sent" in sitting.text()
     assert not sitting.decided()
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from crabhook.ui.full.filters import Mode
 from tests.support.sitting import QUESTIONS, Sitting
 
 
@@ -16,26 +15,26 @@ def asked(tool: str = "Bash", tool_input: object = None) -> Sitting:
 
 
 @pytest.mark.parametrize(
-    ("keys", "mode"),
+    ("keys", "named"),
     [
-        (["?"], Mode.HELP),
-        (["enter"], Mode.TEXT),
-        (["O"], Mode.MENU),
-        (["d"], Mode.BOX),
-        (["e"], Mode.EDIT),
-        (["b"], Mode.BOX),
-        (["b", "enter"], Mode.CONFIRM),
-        (["e", "x", "c-s"], Mode.CONFIRM),
+        (["?"], "esc close"),
+        (["enter"], "esc queue"),
+        (["O"], "enter choose"),
+        (["d"], "enter send"),
+        (["e"], "ctrl-s see the change"),
+        (["b"], "enter send"),
+        (["b", "enter"], "enter yes, exactly this"),
+        (["e", "x", "c-s"], "enter yes, exactly this"),
     ],
 )
-def test_every_way_in_has_a_way_out_and_decides_nothing(keys: list[str], mode: Mode) -> None:
+def test_every_way_in_has_a_way_out_and_decides_nothing(keys: list[str], named: str) -> None:
     sitting = asked()
     sitting.press(*keys)
-    assert sitting.screen.focus.mode is mode
+    assert named in sitting.help_line()
     for _ in range(3):
         sitting.wait()
         sitting.press("escape")
-    assert sitting.screen.focus.mode is Mode.QUEUE
+    assert "enter open" in sitting.help_line()
     assert not sitting.decided()
     assert not sitting.desk.orders()
 
@@ -43,7 +42,7 @@ def test_every_way_in_has_a_way_out_and_decides_nothing(keys: list[str], mode: M
 def test_a_list_opened_inside_a_request_leads_back_there() -> None:
     sitting = asked()
     sitting.press("enter", "O", "escape")
-    assert sitting.screen.focus.mode is Mode.TEXT
+    assert "esc queue" in sitting.help_line()
 
 
 def test_arrows_go_through_a_list_and_its_ends_are_ends() -> None:
@@ -84,11 +83,11 @@ def test_a_long_page_to_be_confirmed_can_be_read_to_its_end() -> None:
 
 
 def test_a_card_is_entered_where_its_kind_is_answered() -> None:
-    assert asked().screen.focus.mode is Mode.QUEUE
-    for tool_input, mode in ((None, Mode.TEXT), (QUESTIONS, Mode.FORM)):
+    assert "enter open" in asked().help_line()
+    for tool_input, named in ((None, "esc queue"), (QUESTIONS, "enter next")):
         sitting = asked("AskUserQuestion" if tool_input else "Bash", tool_input)
         sitting.press("enter")
-        assert sitting.screen.focus.mode is mode
+        assert named in sitting.help_line()
 
 
 def test_leaving_an_ended_card_forgets_what_was_begun_about_it() -> None:

@@ -18,7 +18,6 @@ from crabhook.platforms import PLATFORMS
 from crabhook.platforms.rows import Held
 from crabhook.ui.full.dialogs.mcp_form import filled_page
 from crabhook.ui.full.dialogs.plan import changes_page, denial_page, notes_content
-from crabhook.ui.full.filters import Mode
 from crabhook.ui.text.layout import Content, Sheet, line_cells
 from crabhook.ui.text.safe import TAB, safe
 from tests.support.examples import examples
@@ -277,7 +276,7 @@ def test_without_a_note_there_is_no_denial_to_send() -> None:
     event = {**sample("PermissionRequest-Bash"), "tool_name": "ExitPlanMode"}
     sitting = at_the_card({**event, "tool_input": {"plan": "# Plan"}})
     sitting.press("l", "s")
-    assert sitting.screen.focus.mode is Mode.NOTES
+    assert "c note…" in sitting.help_line()
     assert "there is no note yet" in sitting.text()
 
 

@@ -50,9 +50,6 @@ class OutsideEditor:
         self._stopped = False
         self._starting = Lock()
 
-    def __repr__(self) -> str:
-        return f"<OutsideEditor {self._command[0]} {self._child}>"
-
     def edit(self, text: str, file_name: str) -> str:
         """Return the text the editor leaves, without the line end it may add.
 
@@ -100,9 +97,7 @@ class OutsideEditor:
                 if self._terminal is not None:
                     _lend(self._terminal, child.pid)
                 with suppress(ProcessLookupError):
-                    os.killpg(
-                        child.pid, signal.SIGCONT
-                    )  # it may have wanted the terminal too early
+                    os.killpg(child.pid, signal.SIGCONT)  # it may have wanted the terminal early
                 return _wait(child)
             finally:
                 if self._terminal is not None:
@@ -149,9 +144,6 @@ class ExternalEditing:
     def __init__(self, say: Callable[[str], object]) -> None:
         self._say = say
         self._editor: OutsideEditor | None = None
-
-    def __repr__(self) -> str:
-        return f"<ExternalEditing {self._editor}>"
 
     def begin(self, errand: EditOutside, application: Application[None]) -> None:
         """Open a text in the operator's editor."""

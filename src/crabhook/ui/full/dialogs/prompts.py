@@ -209,29 +209,24 @@ def ask_and_keep(purpose: Purpose, keep: Callable[[str], object], text: str) -> 
 
 @dataclass(frozen=True, slots=True)
 class Typing:
-    """A line being typed, whatever is selected or arrives meanwhile.
+    """A line being typed for what was asked, whatever is selected or arrives meanwhile.
 
-    `number` is the card it is about, None for a line about no single card;
-    `subject` is whom the prompt names.  `then` is told the line when it is
-    entered; what must not be empty says why in `needs`.
+    `number` is the card it is about, None for a line about no single card.
     """
 
-    purpose: Purpose
+    ask: AskLine
     number: int | None
     box: LineInput
-    then: Callable[[str], Effects]
-    subject: str = ""
-    needs: str = ""
 
     @property
     def keeps(self) -> bool:
         """Whether the line is only kept when it is entered."""
-        return self.purpose in _KEPT
+        return self.ask.purpose in _KEPT
 
     @property
     def prompt(self) -> str:
         """What the box says before the line."""
-        return self.purpose.value.format(self.subject or f"#{self.number}")
+        return self.ask.purpose.value.format(self.ask.subject or f"#{self.number}")
 
     @property
     def ended_prompt(self) -> str:

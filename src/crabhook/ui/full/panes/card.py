@@ -13,7 +13,7 @@ from crabhook.ui.cards.summary import agent_label, brief, session_label, tool_la
 from crabhook.ui.full.dialogs.edit import edit_content
 from crabhook.ui.full.dialogs.mcp_form import fill_content
 from crabhook.ui.full.dialogs.mcp_form_state import is_link
-from crabhook.ui.full.dialogs.plan import PlanNotes, changes_page, notes_content
+from crabhook.ui.full.dialogs.plan import changes_page, notes_content
 from crabhook.ui.full.dialogs.prompts import menu_content
 from crabhook.ui.full.dialogs.question import form_content, review_page
 from crabhook.ui.full.filters import Mode
@@ -198,26 +198,20 @@ def _taken_apart(url: str) -> tuple[str, str, int | None, str] | None:
 
 def card_content(screen: Screen, card: Card) -> Content:
     """Return the way to show the selected card that fits what it asks."""
+    mode = screen.focus.mode
     if (form := screen.form) is not None:
-        if screen.focus.mode is Mode.REVIEW:
-            return review_page(card, form)
-        return form_content(card, form, focused=screen.focus.mode is Mode.FORM)
+        reviewing, focused = mode is Mode.REVIEW, mode is Mode.FORM
+        return review_page(card, form) if reviewing else form_content(card, form, focused=focused)
     if is_link(card.event):
         return link_page(card)
     if (filling := screen.filling) is not None:
-        return fill_content(card, filling, focused=screen.focus.mode is Mode.FILL)
-    plan = screen.plan
-    shown = None if plan is None else _plan_content(screen, card, plan)
-    return shown or request_page(card, screen.work.surroundings.of(card))
-
-
-def _plan_content(screen: Screen, card: Card, plan: PlanNotes) -> Content | None:
-    """Return the plan line by line, or its changes, where that was asked for."""
-    if screen.focus.mode is Mode.NOTES:
+        return fill_content(card, filling, focused=mode is Mode.FILL)
+    plan, plans = screen.plan, screen.work.plans
+    if plan is not None and mode is Mode.NOTES:
         return notes_content(card, plan)
-    if screen.work.plans.comparing == card.number and (before := screen.work.plans.before(card)):
+    if plan is not None and plans.comparing == card.number and (before := plans.before(card)):
         return changes_page(card, before, plan.plan)
-    return None
+    return request_page(card, screen.work.surroundings.of(card))
 
 
 # The pages that stand over the selected card.

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from crabhook.model.decision import Verdict
-from crabhook.ui.full.filters import Mode
 from tests.support.sitting import QUESTIONS, Sitting, call
 
 SENT = 1.0
@@ -75,7 +74,7 @@ def test_while_cards_are_marked_no_key_decides_the_selected_one() -> None:
     sitting.press("down")
     sitting.wait()
     sitting.press("n", "e", "x", "m", "z", "D", "w", "f", "1", "M")
-    assert sitting.screen.focus.mode is Mode.QUEUE
+    assert "enter open" in sitting.help_line()
     assert sitting.screen.focus.typing is None
     assert not sitting.decided()
 
@@ -88,7 +87,7 @@ def test_a_key_meant_for_marked_cards_that_ended_hits_no_other() -> None:
     sitting.leave(2)
     sitting.press("a")
     assert not sitting.decided()
-    assert sitting.screen.focus.mode is Mode.QUEUE
+    assert "enter open" in sitting.help_line()
 
 
 def test_a_card_that_ends_while_the_page_is_read_makes_it_another_page() -> None:
@@ -154,7 +153,7 @@ def test_where_none_can_be_decided_so_nothing_is_proposed() -> None:
     sitting.ask("AskUserQuestion", QUESTIONS)
     sitting.wait()
     sitting.press("space", "a")
-    assert sitting.screen.focus.mode is Mode.QUEUE
+    assert "enter open" in sitting.help_line()
     assert "none of the marked" in sitting.text()
 
 

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 import pytest
 
 from crabhook.model.decision import Verdict
-from crabhook.ui.full.filters import Mode
 from tests.support.desk import BrokerDesk
 from tests.support.ruled import RM_DENIED, judge_by, no_rules
 from tests.support.sitting import Sitting
@@ -24,7 +23,7 @@ def editing(command: str = "ls -l", **fields: object) -> Sitting:
     sitting.ask(tool_input={"command": command, "timeout": 7})
     sitting.wait()
     sitting.press("e")
-    assert sitting.screen.focus.mode is Mode.EDIT
+    assert "ctrl-s see the change" in sitting.help_line()
     return sitting
 
 
@@ -91,7 +90,7 @@ def test_from_the_second_question_one_goes_back_to_the_text() -> None:
     change(sitting, "; rm -rf build")
     sitting.wait()
     sitting.press("enter", "escape")
-    assert sitting.screen.focus.mode is Mode.EDIT
+    assert "ctrl-s see the change" in sitting.help_line()
     sitting.wait(SENT)
     assert not sitting.decided()
 
@@ -112,10 +111,10 @@ def test_from_the_difference_one_goes_back_to_the_text() -> None:
     sitting = editing()
     change(sitting, "x")
     sitting.press("escape")
-    assert sitting.screen.focus.mode is Mode.EDIT
+    assert "ctrl-s see the change" in sitting.help_line()
     sitting.wait()
     sitting.press("escape")
-    assert sitting.screen.focus.mode is Mode.QUEUE
+    assert "enter open" in sitting.help_line()
     sitting.wait(SENT)
     assert not sitting.decided()
 
@@ -125,7 +124,7 @@ def test_what_cannot_be_sent_is_said_and_kept() -> None:
     sitting.ask("Edit", {"file_path": "/a"})
     sitting.wait()
     sitting.press("e", "pagedown", "end", "backspace", "c-s")
-    assert sitting.screen.focus.mode is Mode.EDIT
+    assert "ctrl-s see the change" in sitting.help_line()
     assert "JSON" in sitting.screen.notice.text
     assert sitting.screen.focus.edit is not None
     assert sitting.screen.focus.edit.editor.text == '{\n  "file_path": "/a"\n'
@@ -134,14 +133,14 @@ def test_what_cannot_be_sent_is_said_and_kept() -> None:
 def test_an_edit_that_changes_nothing_is_not_sent() -> None:
     sitting = editing()
     sitting.press("c-s")
-    assert sitting.screen.focus.mode is Mode.EDIT
+    assert "ctrl-s see the change" in sitting.help_line()
     assert "changes nothing" in sitting.screen.notice.text
 
 
 def test_letters_in_the_editor_are_letters_and_decide_nothing() -> None:
     sitting = editing(take_back_ms=0)
     sitting.type("adhpxz+*OBb?")
-    assert sitting.screen.focus.mode is Mode.EDIT
+    assert "ctrl-s see the change" in sitting.help_line()
     assert not sitting.decided()
     assert not sitting.desk.orders()
 

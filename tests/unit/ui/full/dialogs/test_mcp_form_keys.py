@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from crabhook.model.actor import OrderKind
 from crabhook.model.decision import Verdict
 from crabhook.model.order import Order
-from crabhook.ui.full.filters import Mode
 from tests.support.sitting import Sitting
 
 SAMPLE = json.loads(
@@ -74,7 +73,7 @@ def test_a_text_is_typed_and_checked_at_its_field() -> None:
 def test_what_is_missing_is_led_to_and_nothing_is_sent() -> None:
     sitting = at_a_form()
     sitting.press("a")
-    assert sitting.screen.focus.mode is Mode.FILL
+    assert "enter fill in" in sitting.help_line()
     assert "stage: it is required" in sitting.text()
     sitting.press("space", "a")
     assert "count: it is required" in sitting.text()
@@ -90,7 +89,7 @@ def test_a_form_whose_rules_are_broken_between_fields_is_not_sent() -> None:
     sitting.press("enter", "enter")
     sitting.type("x")
     sitting.press("enter", "a")
-    assert sitting.screen.focus.mode is Mode.FILL
+    assert "enter fill in" in sitting.help_line()
     assert "'b' is a dependency of 'a'" in sitting.text()
 
 

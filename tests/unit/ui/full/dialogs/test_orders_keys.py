@@ -7,7 +7,6 @@ import pytest
 from crabhook.model.actor import OrderKind
 from crabhook.model.decision import Verdict
 from crabhook.model.order import Order
-from crabhook.ui.full.filters import Mode
 from tests.support.sitting import Sitting, call, happening
 
 SESSION = "3f1c0000"
@@ -68,7 +67,7 @@ def test_any_event_that_can_be_held_is_in_a_list_of_its_own() -> None:
 def test_a_whole_session_is_allowed_for_a_while_after_a_page_that_was_read() -> None:
     sitting = at_the_list()
     choose(sitting, "allow everything")
-    assert sitting.screen.focus.mode is Mode.BOX
+    assert sitting.draw().cursor is not None
     sitting.press("c-u", "enter")
     assert "say for how long" in sitting.text()
     sitting.type("10m")

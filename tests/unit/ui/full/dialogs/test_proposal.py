@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from crabhook.ui.full.dialogs.prompts import Proposal, statement
 from crabhook.ui.full.effects import Effects
-from crabhook.ui.full.filters import Mode
 from crabhook.ui.text.layout import Content, Sheet, line_cells
 from crabhook.ui.text.safe import safe
 from tests.support.sitting import Sitting
@@ -48,7 +47,7 @@ def test_a_yes_counts_once_the_page_was_in_view_long_enough_with_no_card_at_all(
     sitting.wait()
     sitting.press("y", "y", "enter")
     assert done == ["done"]
-    assert sitting.screen.focus.mode is Mode.QUEUE
+    assert "O orders" in sitting.help_line()
 
 
 def test_another_content_has_to_be_read_anew() -> None:

@@ -8,7 +8,6 @@ import pytest
 
 from crabhook.model.decision import Verdict
 from crabhook.model.suggestion import MODES
-from crabhook.ui.full.filters import Mode
 from tests.support.sitting import Sitting
 
 SENT = 1.0
@@ -42,7 +41,7 @@ def suggested(*updates: Any, **fields: Any) -> Sitting:
 def test_a_suggestion_is_echoed_with_the_place_it_is_kept_in(key: str, destination: str) -> None:
     sitting = suggested(OTHER, RULE)
     sitting.press("2")
-    assert sitting.screen.focus.mode is Mode.MENU
+    assert "enter choose" in sitting.help_line()
     assert "npm test *" in sitting.text()
     sitting.wait()
     sitting.press(key)
@@ -58,7 +57,7 @@ def test_two_quick_digits_keep_nothing() -> None:
     sitting.press("1", "1", "4", "enter")
     sitting.wait(SENT)
     assert not sitting.decided()
-    assert sitting.screen.focus.mode is Mode.MENU
+    assert "enter choose" in sitting.help_line()
 
 
 def test_leaving_the_list_keeps_nothing() -> None:
@@ -68,13 +67,13 @@ def test_leaving_the_list_keeps_nothing() -> None:
     sitting.press("escape")
     sitting.wait(SENT)
     assert not sitting.decided()
-    assert sitting.screen.focus.mode is Mode.QUEUE
+    assert "enter open" in sitting.help_line()
 
 
 def test_a_suggestion_that_is_not_there_is_none() -> None:
     sitting = suggested(RULE)
     sitting.press("2")
-    assert sitting.screen.focus.mode is Mode.QUEUE
+    assert "enter open" in sitting.help_line()
     assert "no suggestion 2" in sitting.text()
 
 
@@ -92,7 +91,7 @@ def test_without_suggestions_digits_do_nothing() -> None:
     for updates in ((), ("text", 7, None)):
         sitting = suggested(*updates)
         sitting.press("1")
-        assert sitting.screen.focus.mode is Mode.QUEUE
+        assert "enter open" in sitting.help_line()
 
 
 def test_hostile_suggestions_are_shown_as_marks_and_sent_as_they_came() -> None:

@@ -8,7 +8,6 @@ import pytest
 
 from crabhook.model.decision import Verdict
 from crabhook.policy.propose import Offering
-from crabhook.ui.full.filters import Mode
 from crabhook.ui.full.panes.card import view_of
 from tests.support.offering import BOTH, NARROW, WIDE, offer, offering
 from tests.support.sitting import QUESTIONS, Sitting
@@ -85,7 +84,7 @@ def test_a_rule_that_undoes_denials_is_taken_after_a_page_that_says_so() -> None
     sitting = at_the_list()
     sitting.press("2")
     sitting.wait()
-    assert sitting.screen.focus.mode is Mode.CONFIRM
+    assert "enter yes, exactly this" in sitting.help_line()
     assert "It would have let through 3 calls that were DENIED" in sitting.text()
     assert "make deploy  (2 times)" in sitting.text()
     sitting.press("escape")
@@ -105,7 +104,7 @@ def test_two_quick_keys_write_nothing() -> None:
     sitting.press("A", "1", "enter")
     sitting.wait(SENT)
     assert not sitting.desk.rules
-    assert sitting.screen.focus.mode is Mode.MENU
+    assert "enter choose" in sitting.help_line()
 
 
 def test_the_end_is_changed_by_a_key_and_stays_on_its_row() -> None:
@@ -144,7 +143,7 @@ def test_the_list_is_filled_when_the_rules_were_tried() -> None:
     sitting.wait(0.1)
     assert "▸ 1 covers 3" in sitting.text()
     sitting.press("1")
-    assert sitting.screen.focus.mode is Mode.MENU  # it has only just come into view
+    assert "enter choose" in sitting.help_line()  # it has only just come into view
     sitting.wait()
     sitting.press("1")
     sitting.wait(SENT)
@@ -156,7 +155,7 @@ def test_a_list_that_was_left_does_not_come_back() -> None:
     sitting.press("escape")
     sitting.desk.offered[1] = BOTH
     sitting.wait()
-    assert sitting.screen.focus.mode is Mode.QUEUE
+    assert "enter open" in sitting.help_line()
     assert sitting.controller.wake_at() is None
     sitting.press("1", "enter")
     sitting.wait(SENT)
@@ -170,7 +169,7 @@ def test_where_nothing_is_offered_it_is_said_why(late: bool) -> None:
     if late:
         sitting.desk.offered[1] = none
         sitting.wait(0.1)
-    assert sitting.screen.focus.mode is Mode.QUEUE
+    assert "enter open" in sitting.help_line()
     assert "#1: no rule is offered: no rule is made of ␛[2J" in sitting.text()
 
 
@@ -213,4 +212,4 @@ def test_what_no_rule_decides_has_no_such_key() -> None:
         sitting.ask(tool, tool_input)
         sitting.wait()
         sitting.press("A")
-        assert sitting.screen.focus.mode is Mode.QUEUE
+        assert "enter open" in sitting.help_line()
