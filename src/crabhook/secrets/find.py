@@ -2,19 +2,26 @@
 
 A span is the whole secret.  The record replaces it; a screen decides what of
 it may be covered, so that no cover ever hides a command.
+
+A long word that looks drawn by chance, as keys are, is a secret too.
+Shannon's entropy alone takes camelCase for a key; so what is counted is how
+often one letter is followed by one that follows it in words, names and
+abbreviations.  In a chance word it is a third of the letters at most: of 20
+letters and digits drawn by chance 1 word in 150 passes for one of ours, and
+of 53,000 long words of Python programs 1 in 1000 is taken for a key.
 """
 
 import re
-from collections.abc import Iterator
+from base64 import b64decode
+from collections.abc import Callable, Iterator
+from itertools import pairwise
 
-from crabhook.secrets.context import PRIVATE_KEY, secrets_in
-from crabhook.secrets.entropy import SHORTEST, by_chance
+from crabhook.secrets.context import secrets_in
 from crabhook.secrets.spans import Span
 from crabhook.secrets.vendors import known_in
 
 RANDOM = "random"
-
-__all__ = ["PRIVATE_KEY", "RANDOM", "find", "is_plain"]
+SHORTEST = 20  # characters; a shorter chance word is known by what stands before it, or not at all
 
 _LONG = re.compile(r"[A-Za-z0-9+/_.~:@=-]{15,}")  # what may hold a vendor's key, or a chance word
 _WORD = re.compile(rf"[A-Za-z0-9+/_-]{{{SHORTEST},}}={{0,2}}")
@@ -62,3 +69,122 @@ def _words(text: str, *, by_entropy: bool) -> Iterator[Span]:
 
 def _holds_secret(text: str) -> bool:
     return any(True for _ in secrets_in(text)) or any(True for _ in known_in(text))
+
+
+_FEWEST = 10  # pairs to judge by
+_WORDLY = 0.54  # share of expected pairs from which a word is taken for one of ours
+
+# For each letter those that follow it nine times of ten, counted over 42,000 long identifiers of
+# Python programs and over English text.
+_FOLLOWERS = {
+    "a": "bcdgilmnprst",
+    "b": "aeilorsuy",
+    "c": "acehklortu",
+    "d": "adegilorsu",
+    "e": "acdflmnprstx",
+    "f": "aeiloru",
+    "g": "aehinrsu",
+    "h": "aeimort",
+    "i": "abcdefglmnost",
+    "j": "aeosu",
+    "k": "acefimnsu",
+    "l": "adeilotu",
+    "m": "abeimopu",
+    "n": "acdefgiost",
+    "o": "bcdlmnprstuvw",
+    "p": "aehiloprtu",
+    "q": "u",
+    "r": "acegimorstvy",
+    "s": "acehiopstu",
+    "t": "aehiorsy",
+    "u": "beilmnprst",
+    "v": "aeimx",
+    "w": "aeinors",
+    "x": "ceimptv",
+    "y": "cdelmnpstwz",
+    "z": "aeo",
+}
+_EXPECTED = frozenset(one + two for one, others in _FOLLOWERS.items() for two in others)
+
+_DIGEST = re.compile(r"(?:0x)?(?:[0-9a-f]+|[0-9A-F]+)(?:-(?:[0-9a-f]+|[0-9A-F]+))*")  # and UUIDs
+_ULID = re.compile(r"[0-7][0-9A-HJKMNP-TV-Z]{25}")
+_KNOWN = re.compile(  # ids that agents and models give, and digests that say so
+    r"(?:toolu|msg|req|call|resp|run|thread|asst|batch|chatcmpl|srvtoolu|file|evt)[_-]\w+"
+    r"|sha(?:1|224|256|384|512)-[A-Za-z0-9+/]+={0,2}"
+    r"|AAAA[BCE][23][A-Za-z0-9+/]+={0,2}"  # an SSH public key
+)
+_CLASSES = (re.compile("[a-z]"), re.compile("[A-Z]"), re.compile("[0-9]"))
+_JOINTS = re.compile("[-_]+")
+_ORDINARY = re.compile(r"(?:[a-z]{1,12}|[A-Z]{1,12}|[A-Z][a-z]{1,11})?\d{0,6}")
+_LETTERS = re.compile("[A-Z]?[a-z]+(?:[_-][a-z]+)*")
+_PRINTABLE = 0.95
+
+
+def by_chance(word: str, holds_secret: Callable[[str], bool]) -> bool:
+    """Whether `word` looks like a key; `holds_secret` judges text that it is the Base64 of."""
+    bare = word.rstrip("=")
+    if not _mixed(bare):
+        return False
+    public = _ULID.fullmatch(bare) or _KNOWN.fullmatch(word)
+    if len(bare) < SHORTEST or public or not _looks_random(bare):
+        return False
+    text = _wrapped(bare)
+    return text is None or holds_secret(text)
+
+
+def _looks_random(word: str) -> bool:
+    parts = [part for part in word.split("/") if part]
+    if len(parts) > 1 and (word.startswith("/") or any(map(_readable, parts))):
+        return any(len(part) >= SHORTEST and _judged(part) for part in parts)  # it is a path
+    return _judged(word)
+
+
+def _judged(word: str) -> bool:
+    """Whether letters of both cases, or letters and digits, follow each other as in no word."""
+    pieces = [piece for piece in _JOINTS.split(word) if not _DIGEST.fullmatch(piece)]
+    if len(pieces) >= 3 and all(map(_ORDINARY.fullmatch, pieces)):
+        return False  # such as cpython-311-x86_64-linux-gnu
+    rest = "-".join(pieces)
+    return len(rest) >= SHORTEST and _mixed(rest) and _share(rest, _FEWEST) < _WORDLY
+
+
+def _mixed(word: str) -> bool:
+    """Whether there are letters of both cases in it, or letters and digits."""
+    return sum(one.search(word) is not None for one in _CLASSES) >= 2
+
+
+def _readable(part: str) -> bool:
+    """Whether a piece between slashes is a word: letters that follow each other as in words."""
+    return len(part) >= 4 and _LETTERS.fullmatch(part) is not None and _share(part, 3) >= 0.7
+
+
+def _share(word: str, fewest: int) -> float:
+    """Return the share of neighbours in `word` that are expected ones; 1 if fewer can be judged."""
+    counted, expected, before = 0, 0.0, False
+    for one, two in pairwise(word):
+        letters = one.isalpha() + two.isalpha()
+        if letters == 2:
+            counted += 1
+            hump = one.islower() and two.isupper()
+            if hump and before:
+                expected += 0.5  # as in camelCase; in a chance word it may be anything
+            before = not hump and _follows(one.lower(), two.lower())
+            expected += before
+        elif letters and one.isalnum() and two.isalnum():
+            counted += 1
+    return expected / counted if counted >= fewest else 1.0
+
+
+def _follows(one: str, two: str) -> bool:
+    return one + two in _EXPECTED or ord(two) - ord(one) in (0, 1)  # or a row: aaa, abc
+
+
+def _wrapped(word: str) -> str | None:
+    """Return the text that `word` is the Base64 of; None if it is of none."""
+    padded = word.replace("-", "+").replace("_", "/") + "=" * (-len(word) % 4)
+    try:
+        text = b64decode(padded, validate=True).decode("utf-8")
+    except ValueError:
+        return None
+    printable = sum(letter.isprintable() or letter in "\n\r\t" for letter in text)
+    return text if text and printable >= _PRINTABLE * len(text) else None

@@ -5,7 +5,7 @@ from string import ascii_letters, ascii_lowercase, digits
 
 import pytest
 
-from crabhook.secrets.entropy import SHORTEST, by_chance
+from crabhook.secrets.find import SHORTEST, by_chance
 
 
 def never(_: str) -> bool:
