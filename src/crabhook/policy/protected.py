@@ -17,7 +17,7 @@ from crabhook.policy.shell.programs import PRINTERS, RECURSIVE, WRITERS
 from crabhook.vocabulary import vocabulary
 
 NOTHING = PathSet(())
-# A project's own rules: whoever may read the project may read them, so a search need not ask.
+# Every reader of a project may read the project's own rules, so a search need not ask.
 _SHOWN = PathSet((own_pattern(".crabhook"),))
 
 
@@ -73,13 +73,10 @@ class Entry:
     def _is_inside(self, part: FilePart, bases: Bases) -> bool:
         """Whether the part is a folder above what is protected, handled with all that is in it."""
         names = {name for place in part.places for name in place.both}
-        if not names.isdisjoint(self._homes(bases)):
+        at_home = any(one.anchor is Anchor.HOME for one in self.paths.patterns)
+        if at_home and not names.isdisjoint((bases.home, dirname(bases.home), "/")):
             return True
         return any(name.endswith(above) for name in names for above in self._above)
-
-    def _homes(self, bases: Bases) -> frozenset[str]:
-        at_home = any(one.anchor is Anchor.HOME for one in self.paths.patterns)
-        return frozenset({bases.home, dirname(bases.home), "/"} if at_home else ())
 
     @cached_property
     def _above(self) -> tuple[str, ...]:

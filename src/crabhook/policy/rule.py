@@ -148,9 +148,8 @@ class RuleIndex:
     @property
     def matchers(self) -> Iterator[Matcher]:
         """All matchers of all rules, each as often as it is found."""
-        for rules in self._by_key.values():
-            for placed in rules:
-                yield from placed.rule.matchers
+        found = (placed for rules in self._by_key.values() for placed in rules)
+        return (matcher for placed in found for matcher in placed.rule.matchers)
 
     @cached_property
     def of_commands(self) -> tuple[Placed, ...]:

@@ -74,13 +74,13 @@ def suggest(
 ) -> Suggested:
     """Return the rules that what the operator allowed speaks for.
 
-    What was ever denied, by whomever, speaks against a rule that would allow
-    it; so does what the operator allowed only after changing it not count.
+    A call that was ever denied, by a person or a rule, speaks against a rule that
+    would allow it.  A call that the operator changed before allowing it does not count.
     """
     wish = wish or Wish()
     past = list(past)
-    allows = [one for one in past if one.verdict is RuleVerdict.ALLOW]
-    allows = [one for one in allows if one.by_person and not one.edited]
+    by_hand = (one for one in past if one.by_person and not one.edited)
+    allows = [one for one in by_hand if one.verdict is RuleVerdict.ALLOW]
     different = distinct(allows)
     looked_at = different[: wish.distinct]
     read = (seen(one, law, protected) for one in looked_at)

@@ -79,7 +79,7 @@ def assigned_in(text: str, lower: str) -> Iterator[Span]:
 
 
 def _is_to_fill_in(found: re.Match[str]) -> bool:
-    """Whether a shell's value is none: a reference, or words for whoever is to write one."""
+    """Whether a shell's value is no value: a reference, or words for the person who fills it in."""
     value = found[found.lastgroup or 0]
     if found["bare"] is not None and "\\" not in value:
         return True  # which is told apart below

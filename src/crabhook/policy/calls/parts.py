@@ -33,25 +33,16 @@ class Kind(StrEnum):
 
 
 KINDS: Mapping[str, Kind] = {
-    "Bash": Kind.COMMAND,
-    "Monitor": Kind.COMMAND,
-    "Read": Kind.READ,
-    "NotebookRead": Kind.READ,
-    "ReadMany": Kind.SEARCH,
-    "Glob": Kind.SEARCH,
-    "Grep": Kind.SEARCH,
-    "LS": Kind.SEARCH,
-    "Edit": Kind.EDIT,
-    "Write": Kind.EDIT,
-    "MultiEdit": Kind.EDIT,
-    "NotebookEdit": Kind.EDIT,
+    **dict.fromkeys(("Bash", "Monitor"), Kind.COMMAND),
+    **dict.fromkeys(("Read", "NotebookRead"), Kind.READ),
+    **dict.fromkeys(("ReadMany", "Glob", "Grep", "LS"), Kind.SEARCH),
+    **dict.fromkeys(("Edit", "Write", "MultiEdit", "NotebookEdit"), Kind.EDIT),
     "ApplyPatch": Kind.PATCH,
     "WebFetch": Kind.FETCH,
     "Agent": Kind.AGENT,
     "Skill": Kind.SKILL,
     # Released only by an answer, so no rule can allow them (protocol, section 6).
-    "AskUserQuestion": Kind.ASKING,
-    "ExitPlanMode": Kind.ASKING,
+    **dict.fromkeys(("AskUserQuestion", "ExitPlanMode"), Kind.ASKING),
 }
 
 # All that hold a path for some tool: a second one beside a tool's own is a trouble.
@@ -118,7 +109,7 @@ class CommandPart:
 class Deep:
     """That a folder is read with all that is in it.
 
-    `globs`: what is read of it, as `globs.alternatives` gives it; none means
+    `globs`: what is read of it, as `context.alternatives` gives it; none means
     everything.  `follows`: links on the way are followed too.  `split`: the
     names that fit the globs are cut at blanks before they are read.
     """

@@ -4,12 +4,9 @@ Every byte must be taken by one of the readers beside this module.  Two kinds
 of fault end in a question: `Found.trouble` where reading can go on, so that a
 denial may still find more, and `UnreadableError` where it cannot.
 
-Arithmetic evaluates the *values* of its variables: `x='a[$(zz)]'; echo
-$((x))` runs zz.  So each variable there must be made of digits wherever the
-line sets it.  One that the line does not set has its value from the
-environment, which no agent makes: each call starts a shell of its own (see
-docs/decisions/0009).  The order of the assignments does not count, since
-loops and functions come back; the worst value does.
+Arithmetic runs what the values of its variables hold, so each variable there
+must be digits wherever the line sets it (docs/decisions/0009).  The order of
+the assignments does not count, since loops and functions come back.
 """
 
 import re

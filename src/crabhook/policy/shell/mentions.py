@@ -169,6 +169,7 @@ _RUNNING = re.compile(
     r"-c|-x|-O|--exec|--ext-diff|--textconv|--open-files-in-pager|--config|--upload"
 )
 _HARMLESS = re.compile(r"-c(?:user|color|advice|init|commit|log|diff|push|pull|merge)\.")
+_EVALUATING = ("source", ".", "eval")
 _TOKEN = re.compile(r"[^\w.+/-]+")
 _ATTACHED = re.compile(r"-[A-Za-z](?=.)")
 _STANDS_IN = re.compile(r"(?<=\{)\w+:?[-+=?]")  # before the word in `${x:-word}`
@@ -212,27 +213,17 @@ def mentions(text: str, script: Script) -> Mentions:
     starts = starts_untold(commands, script.redirects, given=bool(script.given))
     if all(map(_is_data, commands)):
         return Mentions(calls=calls, starts=starts)
-    shell = any(_starts_shell(command) for command in commands)
+    words = [word for command in commands for word in command.words]
+    shell = any(basename(one.text) in SHELLS or one.text in _EVALUATING for one in words)
     writes = any(one.written for one in script.redirects)
     found: set[str] = set()
     for command in commands:
         if shell or writes or command.fed or not _is_data(command):
-            found.update(_tokens(_texts(command)))
+            given = unwrapped(command)[-1][1:]
+            found.update(_tokens(text for word in given for text in (word.raw, *word.values)))
         found.update(_tokens(one.value.raw for one in command.assignments))
     found.update(_tokens(script.given))
     return Mentions(frozenset(found), f"{text}\n{_QUOTES.sub('', text)}", calls, starts)
-
-
-def _starts_shell(command: Command) -> bool:
-    return any(
-        basename(word.text) in SHELLS or word.text in ("source", ".", "eval")
-        for word in command.words
-    )
-
-
-def _texts(command: Command) -> Iterator[str]:
-    for word in unwrapped(command)[-1][1:]:
-        yield from (word.raw, *word.values)
 
 
 def _is_data(command: Command) -> bool:
