@@ -102,9 +102,9 @@ class Answers:
             return f"{len(together)} taken back, they wait for you again"
         return f"#{number} taken back, it waits for you again"
 
-    def drop(self, number: int) -> bool:
-        """Forget what is held for that card; return whether there was anything."""
-        return self._held.pop(number, None) is not None
+    def drop(self, number: int) -> None:
+        """Forget what is held for that card."""
+        self._held.pop(number, None)
 
     def news(self, card: Card) -> str:
         """Take in a changed card; say so if it makes a held answer void."""

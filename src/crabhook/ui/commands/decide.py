@@ -85,18 +85,15 @@ def _carries(part: Beside) -> _Fits:
 
 _sets_permissions = _carries(Beside.PERMISSIONS)
 
+_WORD_IS_VERDICT = tuple(map(Verdict, ("retry", "deny", "decline", "cancel", "ask", "pass")))
+
 # In the order in which they are offered.
 _FITS: Mapping[str, _Fits] = {
     "answer": _answerable,
     "accept": _takes(Verdict.ACCEPT),
     "allow": _allowed_as_it_is,
     "keep-going": _takes(Verdict.KEEP_GOING),
-    "retry": _takes(Verdict.RETRY),
-    "deny": _takes(Verdict.DENY),
-    "decline": _takes(Verdict.DECLINE),
-    "cancel": _takes(Verdict.CANCEL),
-    "ask": _takes(Verdict.ASK),
-    "pass": _takes(Verdict.PASS),
+    **{verdict.value: _takes(verdict) for verdict in _WORD_IS_VERDICT},
     "edit": lambda card: Beside.INPUT in card.choices.beside and _allowed_as_it_is(card),
     "mode": lambda card: is_plan(card.event) and _sets_permissions(card),
     "always": lambda card: bool(suggestions(card)) and _sets_permissions(card),
@@ -252,24 +249,18 @@ def _tool(card: Card) -> ToolCall:
 
 
 DECIDING: Mapping[str, Decide] = {
+    **{verdict.value: _gives(verdict) for verdict in (*_WORD_IS_VERDICT, Verdict.DEFER)},
     "allow": _allow,
-    "deny": _gives(Verdict.DENY),
     "deny --interrupt": lambda _card, reason: LineDecision(
         Decision(Verdict.DENY, reason=reason, interrupt=True)
     ),
-    "ask": _gives(Verdict.ASK),
-    "pass": _gives(Verdict.PASS),
     "answer": _answer,
     "accept": _accept,
-    "decline": _gives(Verdict.DECLINE),
-    "cancel": _gives(Verdict.CANCEL),
     "edit": _edit,
     "always": _always,
     "mode": _mode,
     "keep-going": _keep_going,
-    "retry": _gives(Verdict.RETRY),
     "output": _output,
     "halt": _halt,
     "tell": lambda _card, text: LineDecision(Decision(Verdict.PASS, user_message=text)),
-    "defer": _gives(Verdict.DEFER),
 }

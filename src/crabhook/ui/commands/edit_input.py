@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from difflib import unified_diff
+from itertools import islice
 
 from crabhook.model.errors import PayloadError
 from crabhook.model.event import ToolCall
@@ -25,11 +26,14 @@ def rewritten(tool: ToolCall, text: str) -> dict[str, Value]:
     RewriteError for anything else, and for a change that changes nothing.
     """
     key = edited_field(tool)
-    if key is None:
-        changed = _as_object(text)
-    else:
-        assert isinstance(tool.input, dict)  # noqa: S101 - it has the field
+    if key is not None and isinstance(tool.input, dict):
         changed = {**tool.input, key: text}
+    else:
+        try:
+            changed = parse_object(text.encode(errors="replace"))
+        except PayloadError as error:
+            wrong = f"the input is a JSON object, and what you wrote is not: {error}"
+            raise RewriteError(wrong) from error
     if pretty(changed) == pretty(tool.input):
         raise RewriteError("that changes nothing")
     return changed
@@ -41,15 +45,6 @@ def edited_field(tool: ToolCall) -> str | None:
     if isinstance(tool.input, dict) and isinstance(tool.input.get(key), str):
         return key
     return None
-
-
-def _as_object(text: str) -> dict[str, Value]:
-    try:
-        return parse_object(text.encode(errors="replace"))
-    except PayloadError as error:
-        raise RewriteError(
-            f"the input is a JSON object, and what you wrote is not: {error}"
-        ) from error
 
 
 def difference(tool: ToolCall, changed: dict[str, Value]) -> list[str]:
@@ -70,6 +65,4 @@ def _compared(old: str, new: str) -> Iterator[Row]:
         yield from (Row("    +", line) for line in after)
         return
     steps = unified_diff(before, after, lineterm="")
-    for place, line in enumerate(steps):
-        if place > 1:  # the first two name files
-            yield Row("    ", line)
+    yield from (Row("    ", line) for line in islice(steps, 2, None))  # the first two name files

@@ -63,7 +63,7 @@ def _coloured(text: str, lexer: Lexer, columns: int, spell: Speller) -> Rows:
     if isinstance(spell, Mask):
         text, spell = spell.apart(text)  # whole, so that it is known which quotes are open
     said = "\n".join(spell(line.replace("\t", TAB)) for line in lines_of(text))
-    for line in _split(_tokens(said, lexer)):
+    for line in _lines(_tokens(said, lexer)):
         yield from rows_of_a_line(wrap_line(line, columns))
 
 
@@ -88,8 +88,7 @@ def _style_of(kind: _TokenType) -> str:
     return _STYLES.get(kind, "")
 
 
-def _split(spans: Line) -> Iterator[Line]:
-    """Return the spans line by line."""
+def _lines(spans: Line) -> Iterator[Line]:
     line: Line = []
     for style, text in spans:
         first, *more = text.split("\n")
