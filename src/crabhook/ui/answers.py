@@ -63,7 +63,7 @@ class Answers:
         return min((held.due for held in self._held.values()), default=None)
 
     def give(self, card: Card, decision: Decision, rule: Rule | None = None) -> str:
-        """Send an answer, or hold it for its moment; an earlier one held for the card is gone.
+        """Send an answer, or hold it for its moment; it replaces an answer that is held.
 
         With an allow may go a `rule` that decides such calls from now on.
         """
@@ -86,7 +86,7 @@ class Answers:
         return faults
 
     def take_back(self, number: int | None) -> str:
-        """Drop the answer held for that card, or else the one held last; return a sentence.
+        """Drop the answer held for that card, or else the last held answer; return a sentence.
 
         Answers that were given together with it are dropped as well.
         """

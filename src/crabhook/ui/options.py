@@ -27,7 +27,7 @@ class CardKind(StrEnum):
 
 
 def kind_of(card: Card) -> CardKind:
-    """Return what kind of card it is; whatever else was held on request is like a call."""
+    """Return what kind of card it is; any other event held on request is like a call."""
     kinds = {
         CardKind.QUESTION: is_question(card.event),
         CardKind.PLAN: is_plan(card.event),

@@ -39,10 +39,10 @@ _Watch = Callable[..., object]
 async def read_lines(source: int | None) -> AsyncIterator[str]:
     """Yield the lines of a file descriptor, without their ends, until the other side has left.
 
-    None, a closed one and a terminal that hung up have no lines.  Bytes that
-    are not UTF-8 become U+FFFD.  Of a line past MAX_LINE only so much is kept
-    that the parser sees it is too long.  A terminal's last line without an
-    end was not sent, so it is dropped; any other's counts.
+    None, a closed descriptor and a terminal that hung up have no lines.  Bytes
+    that are not UTF-8 become U+FFFD.  Of a line past MAX_LINE only so much is
+    kept that the parser sees it is too long.  A last line without an end is
+    dropped on a terminal, where nobody sent it; elsewhere it counts.
     """
     if source is None:
         return

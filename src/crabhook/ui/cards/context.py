@@ -52,14 +52,11 @@ def decided_before(card: Card, ended: Iterable[Card]) -> str:
     if tool is None:
         return ""
     alike = [
-        one.decision.verdict
-        for one in ended
-        if one.state is State.DECIDED
-        and one.decision is not None
-        and one.number != card.number
-        and one.event.tool is not None
-        and one.event.tool.name == tool.name
-        and target(one.event) == mine
+        before.decision.verdict
+        for before in ended
+        if before.state is State.DECIDED and before.decision and before.number != card.number
+        if before.event.tool is not None and before.event.tool.name == tool.name
+        if target(before.event) == mine
     ]
     allowed, denied = alike.count(Verdict.ALLOW), alike.count(Verdict.DENY)
     if not allowed and not denied:

@@ -23,7 +23,7 @@ from crabhook.vocabulary import vocabulary
 LONGEST = 400  # characters of an agent's text that are looked at; no line of a list shows more
 _MAIN_AGENT = "main"
 _PATCH_TOOL = "apply_patch"
-_PATCH_READ = 20_000  # characters; longer ones are shown from their start
+_PATCH_READ = 20_000  # characters; a longer patch is shown from its start
 _COUNTED = 200_000  # letters of an edit whose lines are counted
 _ID_SHOWN = 4  # characters of an agent's id, enough to tell a few apart
 

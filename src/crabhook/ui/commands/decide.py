@@ -38,7 +38,7 @@ def fitting(card: Card) -> list[str]:
 
 
 def other_words(card: Card) -> str:
-    """Return the words that fit a card, as the hint of a complaint about one that does not."""
+    """Return the words that fit a card, as the hint of a complaint about another word."""
     return " | ".join(fitting(card)) or WORDS["show"].usage(card.number)
 
 

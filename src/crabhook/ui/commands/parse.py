@@ -88,7 +88,7 @@ class Target:
 
     @property
     def number(self) -> int | None:
-        """The number to write in a hint: the one that was named, if one was."""
+        """The number to write in a hint: that of the only card that was named by number."""
         return self.numbers[0] if len(self.numbers) == 1 else None
 
 
@@ -146,7 +146,7 @@ def _nothing_waits() -> LineError:
 def alike(card: Card, waiting: Sequence[Card]) -> list[Card]:
     """Return the other cards that ask the very same: the tool, its input and the folder alike.
 
-    Whose agent asks does not matter.  What is about no tool is like no other.
+    Whose agent asks does not matter.  A card about no tool is like no other card.
     """
     return [other for other in waiting if other.number != card.number and _same(card, other)]
 
@@ -243,7 +243,7 @@ class Command:
 
 
 def parse(line: str) -> Command | None:
-    """Return what `line` asks for, or None for an empty one.
+    """Return what `line` asks for, or None for an empty line.
 
     Raises LineError, which says how to write it right.
     """

@@ -41,6 +41,6 @@ def denials(offer: Offer) -> Sequence[str]:
 
 
 def ending(rule: Rule, life: timedelta | None) -> Rule:
-    """Return the rule with another life, from now on; None for one that never ends."""
+    """Return the rule with another life, from now on; None for a rule that never ends."""
     end = None if life is None else (datetime.now(UTC) + life).replace(microsecond=0)
     return replace(rule, expires=end)

@@ -272,7 +272,7 @@ class Interpreter:
             raise LineError(str(error), write) from error
 
     def _decide(self, card: Card, decision: Decision, rule: Rule | None = None) -> None:
-        """Give a decision, or hold it where there is time to; it replaces one that is held."""
+        """Give a decision, or hold it where there is time to; it replaces a held decision."""
         number, now = card.number, self._desk.now()
         if number in self._quiet:
             decision = replace(decision, suppress_output=True)

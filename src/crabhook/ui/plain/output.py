@@ -30,7 +30,7 @@ from crabhook.ui.text.safe import safe
 
 FIRST_LINES, FIRST_CHARACTERS = 200, 20_000  # of a card that is printed unasked
 _LONGEST_FACT = 2_000  # characters of why a card is here, which may quote what is asked
-WHOLE_LINES, WHOLE_CHARACTERS = 10_000, 200_000  # of one that was asked for
+WHOLE_LINES, WHOLE_CHARACTERS = 10_000, 200_000  # of a card that was asked for
 _THE_MOST = "this is the most the plain desk prints"
 
 

@@ -87,7 +87,7 @@ def _elsewhere(event: Event, key: str, value: Value) -> bool:
 
 
 def _labelled(label: str, value: Value, longest: int) -> Iterator[Row]:
-    """Show a short value beside its label, a long one below it."""
+    """Show a short value beside its label, a long value below it."""
     if not isinstance(value, str):
         short = json_start(value, BESIDE // 2)
         if len(short) > BESIDE // 2:
