@@ -134,7 +134,7 @@ class Controller:
         return key_for(key, replace(context, waits=True, choices=every)) is not None
 
     def _may(self, guard: Guard) -> bool:
-        """Whether a key is obeyed now; one on a held card takes the held answer back first."""
+        """Whether a key is obeyed now; a key on a held card takes the held answer back first."""
         screen = self._screen
         typing = screen.focus.typing
         about_a_card = typing is not None and typing.number is not None
@@ -171,7 +171,7 @@ class Controller:
     # What it does.
 
     def perform(self, effects: Effects) -> None:
-        """Perform effects in their order, up to the first one that the desk refuses."""
+        """Perform effects in their order, up to the first effect that the desk refuses."""
         try:
             for effect in effects:
                 self._perform(effect)
@@ -227,7 +227,8 @@ class Controller:
 
     @_perform.register
     def _propose(self, effect: Proposal) -> None:
-        self._screen.focus.propose(effect)
+        focus = self._screen.focus
+        focus.proposal, focus.mode = effect, Mode.CONFIRM
 
     @_perform.register
     def _show_menu(self, effect: Menu) -> None:

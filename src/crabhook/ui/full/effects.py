@@ -29,7 +29,7 @@ Effects: TypeAlias = Sequence[Effect]
 
 @dataclass(frozen=True, slots=True)
 class Say(Effect):
-    """Show a sentence to the operator; an empty one leaves what is shown."""
+    """Show a sentence to the operator; an empty sentence leaves the last in view."""
 
     text: str
 
@@ -116,7 +116,7 @@ class GiveAll(Effect):
 
 @dataclass(frozen=True, slots=True)
 class TakeBack(Effect):
-    """Take back the answer held for a card, or else the one held last."""
+    """Take back the answer held for a card, or else the answer held last."""
 
     number: int | None
 

@@ -55,7 +55,7 @@ class KeyContext:
 
 
 class Filter:
-    """A condition of what keys depend on; `&` joins conditions and `~` turns one round."""
+    """A condition that keys depend on; `&` joins two conditions and `~` negates a condition."""
 
     __slots__ = ("_met",)
 
@@ -76,7 +76,7 @@ class Filter:
 
 
 def at(*modes: Mode) -> Filter:
-    """Return the condition that keys go to one of these."""
+    """Return the condition that keys go to one of these modes."""
     return Filter(lambda context: context.mode in modes)
 
 

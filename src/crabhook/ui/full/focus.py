@@ -85,10 +85,6 @@ class Focus:
         if menu is None:
             self.come_back()
 
-    def propose(self, proposal: Proposal) -> None:
-        """Show what would be done, to be confirmed."""
-        self.proposal, self.mode = proposal, Mode.CONFIRM
-
     # What keys do.
 
     def back(self) -> None:
@@ -107,7 +103,7 @@ class Focus:
         return () if proposal is None else proposal.carry_out()
 
     def pick(self, place: int | None = None) -> Effects:
-        """Choose a row of the list, or the one stood on; one that is not there changes nothing."""
+        """Choose a row of the list, the marked row by default; a missing row changes nothing."""
         if (menu := self.menu) is None:
             return ()
         place = menu.cursor if place is None else place

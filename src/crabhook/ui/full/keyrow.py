@@ -70,7 +70,7 @@ class Key:
 class Group:
     """Keys of one theme.
 
-    On the help page a group without a title goes on with the one before it,
+    On the help page a group without a title continues the group before it,
     and those to know first come first.
     """
 
@@ -117,7 +117,7 @@ def _presses(name: str) -> tuple[str, ...]:
 
 
 def does(effect: Effect) -> Handler:
-    """Return the handler that does one thing whatever is looked at."""
+    """Return the handler that has the same effect in every view."""
     return lambda *_: (effect,)
 
 

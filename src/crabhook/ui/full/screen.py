@@ -52,7 +52,7 @@ class Work:
         return f"<Work {self.forms!r} {self.fillings!r} {self.plans!r} {self.edits!r}>"
 
     def forget(self, number: int) -> None:
-        """Forget what was begun about a card that nobody looks at any more."""
+        """Forget what was begun about a card that is no longer looked at."""
         for kept in (self.forms, self.fillings, self.edits, self.messages):
             kept.pop(number, None)
         for part in (self.plans, self.surroundings):
@@ -76,7 +76,7 @@ class Notice:
         return f"<Notice {self.text!r}>"
 
     def say(self, text: str, now: float) -> None:
-        """Show a sentence; an empty one leaves what is shown."""
+        """Show a sentence; an empty sentence leaves the last in view."""
         if text:
             self.text, self._since = text, now
 
@@ -228,11 +228,11 @@ class Screen:
         return self.arming.armed(self.sight(), self.desk.now())
 
     def say(self, text: str) -> None:
-        """Show a sentence to the operator; an empty one leaves what is shown."""
+        """Show a sentence to the operator; an empty sentence leaves the last in view."""
         self.notice.say(text, self.desk.now())
 
     def select(self, go: Callable[[], None]) -> None:
-        """Select another card by `go`; forget what was begun about an ended one that is left."""
+        """Select another card by `go`; forget what was begun about an ended card that is left."""
         before, ended = self.card, self.selection.ended
         go()
         if before is not None and ended and self.card is not before:

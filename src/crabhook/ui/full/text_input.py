@@ -1,4 +1,4 @@
-"""What the operator types into: one line, or a text of several lines, each a prompt_toolkit Buffer.
+"""The inputs of the operator: a line, or a text of several lines, each a prompt_toolkit Buffer.
 
 The law of this file: nothing that a terminal would act on is let in, whether
 it is typed, pasted or yanked.  What was in a text from the start stays, letter
@@ -153,7 +153,7 @@ class _Input:
 
     @property
     def cursor(self) -> int:
-        """How many letters stand before the next one typed."""
+        """How many letters stand before the cursor."""
         return self._buffer.cursor_position
 
     @cursor.setter
@@ -215,7 +215,7 @@ class LineInput(_Input):
         self._buffer.insert_text(text)
 
     def recall(self, step: int) -> None:
-        """Show the line typed before (-1) or after (+1) the one shown."""
+        """Show the line typed before (-1) or after (+1) the line shown."""
         self._lines[self._line] = self.text
         self._line = min(max(self._line + step, 0), len(self._lines) - 1)
         self._buffer.text = self._lines[self._line]

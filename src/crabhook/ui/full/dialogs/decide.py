@@ -1,4 +1,4 @@
-"""Deciding one card: at once, or with a line typed to go with it; and its time."""
+"""Deciding a card at once or with a typed line, and changing how long it waits."""
 
 from collections.abc import Callable, MutableMapping, MutableSet
 
@@ -68,7 +68,7 @@ def halt(card: Card, desk: Desk) -> Effects:
 
 
 def tell_user(card: Card, messages: MutableMapping[int, str]) -> Effects:
-    """Keep a message to the agent's user, to go with what is decided; an empty one ends that."""
+    """Keep a message to the agent's user, to go with the decision; an empty message is dropped."""
     number = card.number
 
     def then(text: str) -> Effects:

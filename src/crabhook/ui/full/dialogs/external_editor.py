@@ -125,7 +125,7 @@ def _lend(terminal: int, group: int) -> None:
 
 
 def _wait(child: subprocess.Popen[bytes]) -> int:
-    """Wait for the editor; one that is suspended goes on, for there is no shell to wake it."""
+    """Wait for the editor; a suspended editor is continued, for there is no shell to wake it."""
     while True:
         _, status = os.waitpid(child.pid, os.WUNTRACED)
         if os.WIFSTOPPED(status):

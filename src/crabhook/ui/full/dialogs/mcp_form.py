@@ -48,7 +48,7 @@ def choose(form: FillIn, number: int | None = None) -> Effects:
 
 
 def enter(card: Card, form: FillIn) -> Effects:
-    """Choose or type, and go on to the next field; from the last one to the review."""
+    """Choose or type, and go on to the next field; from the last field to the review."""
     if not form.stops:
         return accept(card, form)
     if not form.entry.choices:

@@ -169,7 +169,7 @@ class FillIn:
         return self.at(self.stop)[0] == len(self.entries) - 1
 
     def choose(self, choice: int | None = None) -> bool:
-        """Give that choice of the field, or the one stood on; once more takes it back.
+        """Give that choice of the field, or the marked choice; a second time takes it back.
 
         Return whether there was such a choice.
         """

@@ -73,7 +73,7 @@ class Menu(Effect):
 
 @dataclass(frozen=True, slots=True)
 class MenuFilled(Effect):
-    """Show another list in the place of one that was to be filled; None closes it."""
+    """Show a filled list in the place of the list that waited; None closes it."""
 
     menu: Menu | None
 

@@ -1,8 +1,8 @@
 """The queue of cards that wait, and which of them the operator looks at.
 
-Thousands may wait, and every card that comes or goes changes one place.  So
-what is told of the whole queue is counted as it changes, and nothing here
-walks it.
+Thousands of cards may wait, and each card that comes or goes changes one place.
+So the figures about the whole queue are counted as it changes, and nothing here
+walks the queue.
 
 The law of this file: the selection is a card's number, never a place in the
 list.  Only the operator moves it; news does so once, when nothing is
@@ -54,9 +54,9 @@ class Queue:
         return bisect_left(self._cards, _order(card), key=_order)
 
     def news(self, number: int) -> None:
-        """Take in that a card is new or has changed: as the desk has it now, not as it was told.
+        """Take in that a card is new or has changed: the desk is asked for the card as it is now.
 
-        What a listener does at the news of one card may be told before that news itself.
+        A listener may act on the news of a card, and the news of that act may come first.
         """
         self._handed_out = None
         if (before := self._known.pop(number, None)) is not None:
@@ -84,7 +84,7 @@ class Window:
 
 
 class Selection:
-    """The queue of waiting cards, and the one among them that is selected."""
+    """The queue of waiting cards, and the card among them that is selected."""
 
     def __init__(self, desk: Desk) -> None:
         self.queue = Queue(desk)
@@ -128,7 +128,7 @@ class Selection:
         self.card = queue[min(max(place, 0), len(queue) - 1)]
 
     def pass_over(self) -> None:
-        """Select the next card that is not put aside, or else the one before."""
+        """Select the next card that is not put aside, or else the card before."""
         if (card := self.card) is None:
             return
         awake = [one for one in self.waiting() if not one.snoozed_until]

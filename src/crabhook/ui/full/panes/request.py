@@ -1,4 +1,4 @@
-"""What a request asks for, in full: every field of its event, the telling ones first and prettiest.
+"""A request in full: every field of its event, the most telling fields first and laid out best.
 
 Nothing an agent sent is left out here: each way to show a tool's input names
 the fields it has shown, and the others follow as they are.  Which fields of an
@@ -34,7 +34,7 @@ _A_NAME = 60  # letters of a model's name that stand beside its label
 
 
 def told_rows(event: Event, sheet: Sheet) -> Iterator[Line]:
-    """Return the event's own fields in words, the telling ones first."""
+    """Return the event's own fields in words, the most telling fields first."""
     for key, told in event.told.items():
         if key in event.fields:
             value = event.fields[key]
