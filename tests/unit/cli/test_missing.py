@@ -50,6 +50,13 @@ def run(*words: str, home: Path, program: str = COMMAND) -> subprocess.Completed
     )
 
 
+def with_a_rule(home: Path) -> None:
+    """Write a rule whose pattern a package reads that the hook alone does not have."""
+    file = home / ".config" / "crabhook" / "rules.toml"
+    file.parent.mkdir(parents=True)
+    file.write_text('[[rule]]\nmatch = "Read(**/.env)"\nverdict = "deny"\n', encoding="utf-8")
+
+
 @pytest.mark.process
 def test_what_sets_a_hook_up_needs_no_other_package(tmp_path: Path) -> None:
     done = run(home=tmp_path, program=SDK)
@@ -67,6 +74,7 @@ def test_what_sets_a_hook_up_needs_no_other_package(tmp_path: Path) -> None:
 
 @pytest.mark.process
 def test_the_doctor_looks_at_a_machine_with_the_hook_alone(tmp_path: Path) -> None:
+    with_a_rule(tmp_path)
     done = run("doctor", "claude", "--quick", "--json", home=tmp_path)
     findings = {one["id"]: one for one in json.loads(done.stdout)["findings"]}
     assert findings["hook.installed"]["mend"].endswith("crabhook install claude")
@@ -79,8 +87,9 @@ def test_the_doctor_looks_at_a_machine_with_the_hook_alone(tmp_path: Path) -> No
 
 
 @pytest.mark.process
-@pytest.mark.parametrize("command", ["serve", "demo", "rules", "audit", "lint", "away"])
+@pytest.mark.parametrize("command", ["serve", "demo", "rules", "lint", "away"])
 def test_a_command_that_needs_more_says_so_and_how_it_is_had(command: str, tmp_path: Path) -> None:
+    with_a_rule(tmp_path)
     done = run(command, home=tmp_path)
     assert (done.returncode, done.stdout) == (2, "")
     said, how = done.stderr.splitlines()

@@ -30,15 +30,14 @@ def rules(machine: Machine) -> Iterator[Finding]:
     """Whether the rules can be read; the hook alone is installed without what reads them."""
     try:
         from crabhook.doctor.checks import rules as ruled  # noqa: PLC0415 - the extra `serve` may be missing
+
+        yield from [*ruled.rules(machine), *ruled.project_rules(machine)]
     except ModuleNotFoundError as error:
         if (error.name or "").startswith("crabhook"):
             raise
         what = f"not looked at: the hook alone is installed here ({error.name} is missing)"
         means = "rules count where `crabhook serve` runs"
         yield Finding("rules.own", OK, what, means)
-        return
-    yield from ruled.rules(machine)
-    yield from ruled.project_rules(machine)
 
 
 def no_root(_: Machine) -> Iterator[Finding]:
