@@ -30,62 +30,46 @@ class Move:
     effect: str
 
 
-_MODULES = "a hook whose Python is started without -I takes modules from there"
-_LINKER = "code from there runs in every hook, and can answer for it"
+_BY_REACH: Mapping[Reach, Mapping[str, str]] = {
+    Reach.UNSAID: {
+        "CRABHOOK_SERVER": "a hook that names no server asks this one",
+        "XDG_RUNTIME_DIR": "a hook that names no server looks for its socket here",
+        "CRABHOOK_TOKEN": "a hook with no token file shows this, and with a wrong one asks nobody",
+        "CRABHOOK_WAIT": "a hook that names no time waits so long",
+        "CRABHOOK_WHEN_UNREACHABLE": (
+            "a hook without --fail-closed does this where it reaches nobody"
+        ),
+        "CRABHOOK_WHEN_LOST": "a hook without --fail-closed does this where it loses its server",
+    },
+    Reach.EVERY: {
+        "LD_PRELOAD LD_AUDIT DYLD_INSERT_LIBRARIES": (
+            "its code runs in every hook, and can answer for it"
+        ),
+        "LD_LIBRARY_PATH DYLD_LIBRARY_PATH DYLD_FRAMEWORK_PATH": (
+            "code from there runs in every hook, and can answer for it"
+        ),
+    },
+    Reach.SEARCHED: {
+        "PATH": "a hook whose program is not an absolute path may start another program",
+    },
+    Reach.PYTHON: {
+        "PYTHONPATH PYTHONHOME PYTHONPLATLIBDIR PYTHONUSERBASE PYTHONPYCACHEPREFIX": (
+            "a hook whose Python is started without -I takes modules from there"
+        ),
+        "PYTHONWARNINGS": "a hook whose Python is started without -I may import what it names",
+    },
+    Reach.SHELL: {
+        "BASH_ENV": "a hook that goes through bash runs this file first",
+        "ENV": "a hook that goes through a ksh may run this file first",
+    },
+}
+"""The variables by which hooks they reach, those with the same effect with blanks between them."""
 
 MOVES: Mapping[str, Move] = {
-    one.name: one
-    for one in (
-        Move("CRABHOOK_SERVER", Reach.UNSAID, "a hook that names no server asks this one"),
-        Move(
-            "XDG_RUNTIME_DIR",
-            Reach.UNSAID,
-            "a hook that names no server looks for its socket here",
-        ),
-        Move(
-            "CRABHOOK_TOKEN",
-            Reach.UNSAID,
-            "a hook with no token file shows this, and with a wrong one asks nobody",
-        ),
-        Move("CRABHOOK_WAIT", Reach.UNSAID, "a hook that names no time waits so long"),
-        Move(
-            "CRABHOOK_WHEN_UNREACHABLE",
-            Reach.UNSAID,
-            "a hook without --fail-closed does this where it reaches nobody",
-        ),
-        Move(
-            "CRABHOOK_WHEN_LOST",
-            Reach.UNSAID,
-            "a hook without --fail-closed does this where it loses its server",
-        ),
-        Move("LD_PRELOAD", Reach.EVERY, "its code runs in every hook, and can answer for it"),
-        Move("LD_AUDIT", Reach.EVERY, "its code runs in every hook, and can answer for it"),
-        Move("LD_LIBRARY_PATH", Reach.EVERY, _LINKER),
-        Move(
-            "DYLD_INSERT_LIBRARIES",
-            Reach.EVERY,
-            "its code runs in every hook, and can answer for it",
-        ),
-        Move("DYLD_LIBRARY_PATH", Reach.EVERY, _LINKER),
-        Move("DYLD_FRAMEWORK_PATH", Reach.EVERY, _LINKER),
-        Move(
-            "PATH",
-            Reach.SEARCHED,
-            "a hook whose program is not an absolute path may start another program",
-        ),
-        Move("PYTHONPATH", Reach.PYTHON, _MODULES),
-        Move("PYTHONHOME", Reach.PYTHON, _MODULES),
-        Move("PYTHONPLATLIBDIR", Reach.PYTHON, _MODULES),
-        Move("PYTHONUSERBASE", Reach.PYTHON, _MODULES),
-        Move("PYTHONPYCACHEPREFIX", Reach.PYTHON, _MODULES),
-        Move(
-            "PYTHONWARNINGS",
-            Reach.PYTHON,
-            "a hook whose Python is started without -I may import what it names",
-        ),
-        Move("BASH_ENV", Reach.SHELL, "a hook that goes through bash runs this file first"),
-        Move("ENV", Reach.SHELL, "a hook that goes through a ksh may run this file first"),
-    )
+    name: Move(name, reach, effect)
+    for reach, effects in _BY_REACH.items()
+    for names, effect in effects.items()
+    for name in names.split()
 }
 """Every variable that has a say in some hook.
 
