@@ -11,9 +11,9 @@ from typing import Any
 
 from crabhook.broker.cards import Card, FeedEntry, State
 from crabhook.hook.wire import read_reply
+from crabhook.model.actor import AnsweredAtAgent
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.elicitation import read_fields
-from crabhook.model.ending import AnsweredAtAgent
 from crabhook.model.errors import DecisionError, PayloadError, QuestionError
 from crabhook.model.event import Event
 from crabhook.model.question import Answer, merge_answers, read_questions

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from crabhook.broker.messages import Refusal
-from crabhook.model.ending import AnsweredAtAgent
+from crabhook.model.actor import AnsweredAtAgent
 from crabhook.store.actors import end_in
 from crabhook.store.record import Kind, Record
 from tests.soak.ends import final_states, requests_end

@@ -2,8 +2,18 @@
 
 from hypothesis import strategies as st
 
-from crabhook.model.actor import Headless, Nobody, Operator, OrderKind, Rule, StandingOrder
-from crabhook.model.ending import AnsweredAtAgent, Ended, Follows, TimeUp
+from crabhook.model.actor import (
+    AnsweredAtAgent,
+    Ended,
+    Follows,
+    Headless,
+    Nobody,
+    Operator,
+    OrderKind,
+    Rule,
+    StandingOrder,
+    TimeUp,
+)
 
 _TEXT = st.text(st.characters())  # lone surrogates too, as agents can write them
 

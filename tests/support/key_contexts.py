@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from itertools import product
 
-from crabhook.model.choices import Beside, Choices
-from crabhook.model.decision import Verdict
+from crabhook.model.decision import Beside, Choices, Verdict
 from crabhook.model.event import Event, ToolCall
 from crabhook.platforms import PLATFORMS
 from crabhook.platforms.claude.events import EVENTS as OF_CLAUDE

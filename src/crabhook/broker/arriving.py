@@ -27,8 +27,8 @@ from crabhook.broker.pending import NO_CONNECTION, same_secret
 from crabhook.broker.recent import DuplicateEvent
 from crabhook.broker.state import BrokerState
 from crabhook.model import wording
+from crabhook.model.actor import AnsweredAtAgent
 from crabhook.model.decision import Decided, Decision, Verdict
-from crabhook.model.ending import AnsweredAtAgent
 from crabhook.model.event import Event, Scope
 from crabhook.model.request import Request
 from crabhook.platforms.rows import Phase

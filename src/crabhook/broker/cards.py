@@ -13,9 +13,8 @@ from typing import TypeVar
 
 from crabhook.broker.correlation import CallKey, call_keys
 from crabhook.model import wording
-from crabhook.model.choices import PASS_ALONE, Choices
-from crabhook.model.decision import Decided, Decision
-from crabhook.model.ending import EndReason
+from crabhook.model.actor import EndReason
+from crabhook.model.decision import PASS_ALONE, Choices, Decided, Decision
 from crabhook.model.errors import CrabhookError
 from crabhook.model.event import Event
 from crabhook.model.request import Request

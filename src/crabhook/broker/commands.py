@@ -24,10 +24,8 @@ from crabhook.broker.messages import (
 from crabhook.broker.orders import said_by
 from crabhook.broker.state import BrokerState
 from crabhook.model import wording
-from crabhook.model.actor import OrderKind
-from crabhook.model.choices import Beside
-from crabhook.model.decision import Decided, Verdict
-from crabhook.model.ending import Ended
+from crabhook.model.actor import Ended, OrderKind
+from crabhook.model.decision import Beside, Decided, Verdict
 from crabhook.model.errors import DecisionError
 
 _ABOUT_AN_EVENT = frozenset({OrderKind.HOLD, OrderKind.KEEP_GOING})

@@ -20,9 +20,8 @@ from crabhook.broker.messages import (
 from crabhook.broker.orders import against, halted
 from crabhook.broker.pending import NO_CONNECTION
 from crabhook.broker.state import BrokerState
-from crabhook.model.actor import OrderKind
+from crabhook.model.actor import Ended, Follows, OrderKind, TimeUp
 from crabhook.model.decision import Decided, Decision, Verdict
-from crabhook.model.ending import Ended, Follows, TimeUp
 from crabhook.model.errors import DecisionError
 from crabhook.model.event import Event
 from crabhook.model.jsontext import Value

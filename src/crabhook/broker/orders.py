@@ -15,9 +15,8 @@ from dataclasses import dataclass, replace
 from itertools import count
 
 from crabhook.model import actor
-from crabhook.model.actor import Actor, Nobody, OrderKind, StandingOrder
+from crabhook.model.actor import Actor, Ended, Nobody, OrderKind, StandingOrder
 from crabhook.model.decision import Decided, Decision, Verdict, no_opinion
-from crabhook.model.ending import Ended
 from crabhook.model.errors import DecisionError
 from crabhook.model.event import Event
 from crabhook.model.order import Order, Standing

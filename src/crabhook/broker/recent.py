@@ -18,8 +18,8 @@ from hashlib import sha256
 from typing import Generic, Protocol, TypeVar
 
 from crabhook.broker.correlation import named, over, result_of, same_call
+from crabhook.model.actor import Ended
 from crabhook.model.decision import Decided, Verdict, no_opinion
-from crabhook.model.ending import Ended
 from crabhook.model.event import Event, Scope
 from crabhook.model.jsontext import canonical
 from crabhook.model.request import Request, Stance

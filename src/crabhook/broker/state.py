@@ -14,9 +14,8 @@ from crabhook.broker.messages import Effect, Note, Refusal, Refuse, Resolve, Sho
 from crabhook.broker.orders import KeepGoingCounter, Orders
 from crabhook.broker.pending import LIMITS, Limits, PendingRequests, Tickets
 from crabhook.broker.recent import Deduplicator, RecentDecisions
-from crabhook.model.actor import Operator
+from crabhook.model.actor import EndReason, Operator
 from crabhook.model.decision import Decided, Decision, no_opinion
-from crabhook.model.ending import EndReason
 from crabhook.model.event import Event
 from crabhook.model.reply import Reply
 from crabhook.model.request import Request

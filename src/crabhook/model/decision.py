@@ -1,12 +1,11 @@
-"""What was decided about a request, and by whom; not yet in any platform's words."""
+"""What an event can be told, what was decided, and by whom; not yet in any agent's words."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from enum import StrEnum
+from enum import Flag, StrEnum, auto
 
 from crabhook.model import wording
-from crabhook.model.actor import Actor, Nobody
-from crabhook.model.ending import EndReason
+from crabhook.model.actor import Actor, EndReason, Nobody
 from crabhook.model.jsontext import Value
 
 
@@ -99,3 +98,33 @@ class Decided:
 def no_opinion(why: EndReason) -> Decided:
     """Return what nobody decided: the reason is for the record and the screen alone."""
     return Decided(Decision(Verdict.PASS, reason=wording.why(why)), Nobody(why))
+
+
+class Beside(Flag):
+    """What may go with a verdict; each but RULE is a part of a Decision."""
+
+    NOTHING = 0
+    NOTE = auto()  # with an allow: a word to the model
+    INPUT = auto()  # with an allow: another input than the agent's
+    PERMISSIONS = auto()  # with an allow: permission updates
+    OUTPUT = auto()  # with an allow: another output than the tool's
+    INTERRUPT = auto()  # with a denial: the end of the turn
+    HALT = auto()  # with any: the end of the session's turn, with a reason
+    MESSAGE = auto()  # with any: a message to the agent's user
+    SUPPRESS = auto()  # with any: the wish that the agent does not show what the hook says
+    RULE = auto()  # with an allow: a rule of the owner's, which decides such a call from now on
+
+
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """The verdicts an event can be answered with, and what may go with them."""
+
+    verdicts: frozenset[Verdict] = frozenset({Verdict.PASS})
+    beside: Beside = Beside.NOTHING
+
+    def __and__(self, other: "Choices") -> "Choices":
+        """Return what both can be told: a call's two legs get one decision."""
+        return Choices(self.verdicts & other.verdicts, self.beside & other.beside)
+
+
+PASS_ALONE = Choices()

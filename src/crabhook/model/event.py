@@ -2,11 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from enum import StrEnum
+from enum import Enum, StrEnum
 from functools import cached_property
 from hashlib import sha256
 
-from crabhook.model.fields import Told
 from crabhook.model.jsontext import Value, canonical, start_of, text_at
 
 
@@ -22,6 +21,34 @@ class Scope(StrEnum):
     RESULT = "result"
     AGENT = "agent"
     SESSION = "session"
+
+
+class How(Enum):
+    """The forms in which a screen shows a field; a value that does not fit is shown as FIELD."""
+
+    FIELD = "a short value beside its label, any other below it"
+    PROSE = "a text, in full"
+    MARKDOWN = "a text that a model wrote"
+    SEVERAL = "a list, item by item"
+    RESULT = "what a tool gave: its text as it is, or its fields"
+    MONEY = "an amount of dollars"
+    MODEL = "the name of a model"
+    FLAG = "true or false, each told by a sentence"
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """How one field is told.
+
+    `yes` and `no`: the sentences of a FLAG; an empty one is not shown.
+    `short`: its label on the plain desk, where that desk has none of its own.
+    """
+
+    label: str
+    how: How = How.FIELD
+    yes: str = ""
+    no: str = ""
+    short: str = ""
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,20 @@ nothing else (`crabhook.store.actors`).
 
 from collections.abc import Mapping
 
-from crabhook.model.actor import Actor, Headless, Nobody, Operator, OrderKind, Rule, StandingOrder
-from crabhook.model.ending import AnsweredAtAgent, Ended, EndReason, Follows, TimeUp
+from crabhook.model.actor import (
+    Actor,
+    AnsweredAtAgent,
+    Ended,
+    EndReason,
+    Follows,
+    Headless,
+    Nobody,
+    Operator,
+    OrderKind,
+    Rule,
+    StandingOrder,
+    TimeUp,
+)
 
 OPERATOR, HEADLESS, CRABHOOK = "operator", "headless", "crabhook"
 RULE, ANY_RULE = "rule ", "the rules"

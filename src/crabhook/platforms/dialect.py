@@ -8,11 +8,9 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from crabhook.model.choices import Beside, Choices
-from crabhook.model.decision import Decision, Verdict
+from crabhook.model.decision import Beside, Choices, Decision, Verdict
 from crabhook.model.errors import DecisionError, PayloadError
-from crabhook.model.event import Event, ToolCall
-from crabhook.model.fields import How, Told
+from crabhook.model.event import Event, How, Told, ToolCall
 from crabhook.model.jsontext import Value, parse_object, text_at
 from crabhook.model.reply import Reply
 from crabhook.platforms.rows import Also, EventRow, Rows

@@ -6,8 +6,7 @@ from functools import cached_property
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from crabhook.model.choices import Choices
-from crabhook.model.decision import Decision, Verdict
+from crabhook.model.decision import Choices, Decision, Verdict
 from crabhook.model.event import Event, Scope, ToolCall
 from crabhook.model.jsontext import Value
 from crabhook.model.reply import Reply

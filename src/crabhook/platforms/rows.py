@@ -9,8 +9,7 @@ from enum import Enum, Flag, auto
 from typing import Any, Generic, TypeVar
 
 from crabhook.model.decision import Verdict
-from crabhook.model.event import Scope
-from crabhook.model.fields import Told
+from crabhook.model.event import Scope, Told
 
 ANY = "any tool's name"
 FREE = "a value that is not from a list"

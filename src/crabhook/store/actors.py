@@ -12,14 +12,18 @@ from crabhook.model import wording
 from crabhook.model.actor import (
     UNKNOWN,
     Actor,
+    AnsweredAtAgent,
+    Ended,
+    EndReason,
+    Follows,
     Headless,
     Nobody,
     Operator,
     OrderKind,
     Rule,
     StandingOrder,
+    TimeUp,
 )
-from crabhook.model.ending import AnsweredAtAgent, Ended, EndReason, Follows, TimeUp
 from crabhook.model.jsontext import Value
 
 _ANSWERED, _TIME_UP = "answered-at-agent", "time-up"

@@ -8,9 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from crabhook.model import wording
-from crabhook.model.actor import Actor
+from crabhook.model.actor import Actor, EndReason
 from crabhook.model.decision import Decided
-from crabhook.model.ending import EndReason
 from crabhook.model.event import Event
 from crabhook.model.jsontext import Value
 from crabhook.model.request import Request

@@ -7,10 +7,8 @@ an agent stays one folder.  It is written as a new agent would be.
 from collections.abc import Mapping
 from enum import Enum
 
-from crabhook.model.choices import Beside, Choices
-from crabhook.model.decision import Decision, Verdict
-from crabhook.model.event import Event, Scope
-from crabhook.model.fields import How, Told
+from crabhook.model.decision import Beside, Choices, Decision, Verdict
+from crabhook.model.event import Event, How, Scope, Told
 from crabhook.model.reply import Reply
 from crabhook.model.request import Stance
 from crabhook.platforms.dialect import Limits, check_parts, check_reason, check_verdict, reader

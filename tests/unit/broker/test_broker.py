@@ -10,9 +10,8 @@ from crabhook.broker.cards import State, TooLateError
 from crabhook.broker.ending import undecided
 from crabhook.broker.messages import Note, Refusal
 from crabhook.broker.pending import Limits
-from crabhook.model.actor import OWNER, Operator
+from crabhook.model.actor import OWNER, AnsweredAtAgent, Ended, Operator, TimeUp
 from crabhook.model.decision import Decision, Verdict
-from crabhook.model.ending import AnsweredAtAgent, Ended, TimeUp
 from crabhook.model.errors import DecisionError
 from crabhook.model.request import Request, Stance
 from crabhook.model.wording import ANSWERED_AT_AGENT, ENDS, why

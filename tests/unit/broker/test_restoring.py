@@ -4,9 +4,8 @@ from dataclasses import replace
 
 from crabhook.broker.arriving import COME_BACK_WITHIN
 from crabhook.broker.messages import Restored, RestoredAnswer, RestoredDecision, RestoredRequest
-from crabhook.model.actor import OWNER
+from crabhook.model.actor import OWNER, Ended
 from crabhook.model.decision import Decided, Decision, Verdict
-from crabhook.model.ending import Ended
 from crabhook.model.reply import Reply
 from crabhook.model.request import Request
 from crabhook.platforms import PLATFORMS

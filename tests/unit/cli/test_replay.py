@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from crabhook.cli import audit
-from crabhook.model.actor import Nobody, Rule
-from crabhook.model.ending import Ended
+from crabhook.model.actor import Ended, Nobody, Rule
 from tests.unit.cli.pastrecord import NOON, decided, write
 
 RULES = """

@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from crabhook.model.bounded import is_quick
-from crabhook.model.elicitation import check_content
+from crabhook.model.elicitation import check_content, is_quick
 from crabhook.model.errors import DecisionError
 
 

@@ -1,5 +1,4 @@
-from crabhook.model.choices import Beside, Choices
-from crabhook.model.decision import Verdict
+from crabhook.model.decision import Beside, Choices, Verdict
 
 
 def test_no_opinion_can_always_be_given() -> None:

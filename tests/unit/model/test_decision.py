@@ -2,9 +2,8 @@
 
 import pytest
 
-from crabhook.model.actor import Nobody
+from crabhook.model.actor import AnsweredAtAgent, Ended, EndReason, Nobody
 from crabhook.model.decision import Verdict, no_opinion
-from crabhook.model.ending import AnsweredAtAgent, Ended, EndReason
 
 
 @pytest.mark.parametrize("why", [*Ended, AnsweredAtAgent("it failed")])

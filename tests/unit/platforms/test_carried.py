@@ -2,8 +2,7 @@ from dataclasses import fields, replace
 
 import pytest
 
-from crabhook.model.choices import Beside, Choices
-from crabhook.model.decision import Decision, Verdict
+from crabhook.model.decision import Beside, Choices, Decision, Verdict
 from crabhook.model.errors import DecisionError
 from crabhook.platforms.claude.write import _LIMITS as CLAUDE
 from crabhook.platforms.codex.write import _LIMITS as CODEX

@@ -13,9 +13,8 @@ from typing import Any
 import pytest
 
 from crabhook.broker.messages import Refusal
-from crabhook.model.actor import OWNER, Actor, Headless, Nobody, Rule
+from crabhook.model.actor import OWNER, Actor, Ended, Headless, Nobody, Rule
 from crabhook.model.decision import Decided, Decision, Verdict
-from crabhook.model.ending import Ended
 from crabhook.model.event import Event
 from crabhook.model.jsontext import compact
 from crabhook.model.request import Origin, Request, Stance

@@ -7,15 +7,19 @@ from crabhook.model.actor import (
     OWNER,
     UNKNOWN,
     Actor,
+    AnsweredAtAgent,
+    Ended,
+    EndReason,
+    Follows,
     Headless,
     Nobody,
     Operator,
     OrderKind,
     Rule,
     StandingOrder,
+    TimeUp,
 )
 from crabhook.model.decision import Decided, Decision, Verdict
-from crabhook.model.ending import AnsweredAtAgent, Ended, EndReason, Follows, TimeUp
 from crabhook.model.jsontext import compact, parse_object
 from crabhook.model.wording import who, why
 from crabhook.store.actors import actor_in, actor_told, end_in, end_told

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from crabhook.model.actor import Headless, Nobody, Operator, Rule, StandingOrder
-from crabhook.model.ending import Ended
+from crabhook.model.actor import Ended, Headless, Nobody, Operator, Rule, StandingOrder
 from crabhook.model.wording import who
 from crabhook.store.actors import actor_in, end_in
 from crabhook.store.change import happened

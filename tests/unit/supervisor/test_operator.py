@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from crabhook.hook.wire import Reply
+from crabhook.model.actor import Ended
 from crabhook.model.decision import Decision, Verdict, no_opinion
-from crabhook.model.ending import Ended
 from crabhook.platforms import PLATFORMS
 from crabhook.supervisor.contract import Deadline, Occasion, Review, ReviewerError, answer, read
 from crabhook.supervisor.reviewers import Operator, finding

@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 from crabhook.broker.cards import Card
-from crabhook.model.choices import Choices
-from crabhook.model.decision import Decision, Verdict
+from crabhook.model.decision import Choices, Decision, Verdict
 from crabhook.model.errors import DecisionError
 from crabhook.platforms import PLATFORMS
 from crabhook.platforms.claude.events import EVENTS

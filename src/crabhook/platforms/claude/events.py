@@ -10,8 +10,7 @@ from collections.abc import Mapping
 from enum import Enum
 
 from crabhook.model.decision import Verdict
-from crabhook.model.event import Event, Scope
-from crabhook.model.fields import How, Told
+from crabhook.model.event import Event, How, Scope, Told
 from crabhook.model.request import Stance
 from crabhook.platforms.dialect import (
     TELLS_AGENT,

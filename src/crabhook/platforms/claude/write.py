@@ -10,8 +10,7 @@ What else stands on standard error is a word for a debug log.
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 
-from crabhook.model.choices import Beside, Choices
-from crabhook.model.decision import Decision, Verdict
+from crabhook.model.decision import Beside, Choices, Decision, Verdict
 from crabhook.model.elicitation import check_content
 from crabhook.model.errors import DecisionError
 from crabhook.model.event import Event, ToolCall

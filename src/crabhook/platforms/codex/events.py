@@ -10,8 +10,7 @@ from collections.abc import Mapping
 from enum import Enum
 
 from crabhook.model.decision import Verdict
-from crabhook.model.event import Event, Scope, ToolCall
-from crabhook.model.fields import Told
+from crabhook.model.event import Event, Scope, Told, ToolCall
 from crabhook.model.jsontext import Value, text_at
 from crabhook.model.request import Stance
 from crabhook.platforms.dialect import (

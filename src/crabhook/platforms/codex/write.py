@@ -9,8 +9,7 @@ for is handed to the model, so answers go there.
 
 from collections.abc import Callable, Iterator, Mapping
 
-from crabhook.model.choices import Beside, Choices
-from crabhook.model.decision import Decision, Verdict
+from crabhook.model.decision import Beside, Choices, Decision, Verdict
 from crabhook.model.errors import DecisionError, QuestionError
 from crabhook.model.event import Event, ToolCall
 from crabhook.model.jsontext import Value, canonical, literal, object_at

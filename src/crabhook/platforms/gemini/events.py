@@ -9,11 +9,9 @@ could mean anything.
 from collections.abc import Mapping, Sequence
 from enum import Enum
 
-from crabhook.model.choices import Beside, Choices
-from crabhook.model.decision import Decision, Verdict
+from crabhook.model.decision import Beside, Choices, Decision, Verdict
 from crabhook.model.errors import DecisionError
-from crabhook.model.event import Event, Scope
-from crabhook.model.fields import How, Told
+from crabhook.model.event import Event, How, Scope, Told
 from crabhook.model.jsontext import compact
 from crabhook.model.request import Stance
 from crabhook.platforms.dialect import (

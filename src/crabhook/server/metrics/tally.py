@@ -25,9 +25,19 @@ from crabhook.broker.messages import (
     Restored,
     Show,
 )
-from crabhook.model.actor import Actor, Headless, Nobody, Operator, Rule, StandingOrder
+from crabhook.model.actor import (
+    Actor,
+    AnsweredAtAgent,
+    Ended,
+    EndReason,
+    Headless,
+    Nobody,
+    Operator,
+    Rule,
+    StandingOrder,
+    TimeUp,
+)
 from crabhook.model.decision import Decided
-from crabhook.model.ending import AnsweredAtAgent, Ended, EndReason, TimeUp
 from crabhook.model.event import Event
 from crabhook.model.request import Request
 from crabhook.platforms import PLATFORMS

@@ -13,8 +13,7 @@ from typing import TypeAlias
 
 from crabhook.broker.cards import Card, State
 from crabhook.broker.orders import CAP
-from crabhook.model.choices import Beside
-from crabhook.model.decision import Decision, Verdict
+from crabhook.model.decision import Beside, Decision, Verdict
 from crabhook.model.elicitation import read_fields
 from crabhook.model.errors import PayloadError, QuestionError
 from crabhook.model.event import ToolCall

@@ -13,8 +13,7 @@ from functools import singledispatchmethod
 
 from crabhook.broker.cards import Card, State
 from crabhook.broker.desk import News
-from crabhook.model.choices import Beside, Choices
-from crabhook.model.decision import Decision, Verdict
+from crabhook.model.decision import Beside, Choices, Decision, Verdict
 from crabhook.model.errors import CrabhookError
 from crabhook.ui.full import effects as do
 from crabhook.ui.full.dialogs.edit import Edit

@@ -4,8 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum, auto
 
-from crabhook.model.choices import PASS_ALONE, Beside, Choices
-from crabhook.model.decision import Verdict
+from crabhook.model.decision import PASS_ALONE, Beside, Choices, Verdict
 
 
 class Mode(StrEnum):

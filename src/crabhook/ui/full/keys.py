@@ -7,8 +7,7 @@ to a key at any moment; a test tries them all.
 
 from collections.abc import Sequence
 
-from crabhook.model.choices import Beside
-from crabhook.model.decision import Decision, Verdict
+from crabhook.model.decision import Beside, Decision, Verdict
 from crabhook.ui.full import filters as when
 from crabhook.ui.full.dialogs import (
     bulk,

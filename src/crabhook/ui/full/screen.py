@@ -9,7 +9,7 @@ from collections.abc import Callable, Hashable
 from crabhook.broker.cards import Card
 from crabhook.broker.desk import Desk
 from crabhook.model.actor import OrderKind
-from crabhook.model.choices import PASS_ALONE, Beside
+from crabhook.model.decision import PASS_ALONE, Beside
 from crabhook.ui.answers import Answers
 from crabhook.ui.cards.context import CardContexts
 from crabhook.ui.commands.decide import suggestions

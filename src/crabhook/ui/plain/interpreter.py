@@ -8,8 +8,7 @@ from dataclasses import replace
 from crabhook.broker.cards import Card, FeedEntry, State
 from crabhook.broker.desk import Desk, News
 from crabhook.model.actor import OrderKind
-from crabhook.model.choices import Beside
-from crabhook.model.decision import Decision, Verdict
+from crabhook.model.decision import Beside, Decision, Verdict
 from crabhook.model.errors import CrabhookError, DecisionError
 from crabhook.model.order import Order
 from crabhook.policy.rule import Rule

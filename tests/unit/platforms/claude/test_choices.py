@@ -4,8 +4,7 @@ from typing import Any
 
 import pytest
 
-from crabhook.model.choices import Beside
-from crabhook.model.decision import Decision, Verdict
+from crabhook.model.decision import Beside, Decision, Verdict
 from crabhook.model.errors import DecisionError
 from crabhook.model.event import Event, ToolCall
 from crabhook.platforms.claude.events import EVENTS

@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from crabhook.model.choices import PASS_ALONE, Beside
-from crabhook.model.decision import Verdict
+from crabhook.model.decision import PASS_ALONE, Beside, Verdict
 from crabhook.model.event import Event, ToolCall
 from crabhook.platforms.gemini.events import EVENTS, choices, limits
 

@@ -5,8 +5,7 @@ from typing import Any
 
 import pytest
 
-from crabhook.model.choices import Beside
-from crabhook.model.decision import Decision
+from crabhook.model.decision import Beside, Decision
 from crabhook.model.decision import Verdict as Brokers
 from crabhook.platforms.claude.events import EVENTS as CLAUDES
 from crabhook.platforms.claude.events import read_event as read_house

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from crabhook.model.choices import Beside
-from crabhook.model.decision import Verdict
+from crabhook.model.decision import Beside, Verdict
 from crabhook.ui.full import filters as m
 from crabhook.ui.full.filters import KeyContext, Mode
 from tests.support.key_contexts import CONTEXTS

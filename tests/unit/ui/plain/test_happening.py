@@ -2,8 +2,7 @@ from typing import Any
 
 import pytest
 
-from crabhook.model.event import Event, ToolCall
-from crabhook.model.fields import Told
+from crabhook.model.event import Event, Told, ToolCall
 from crabhook.model.jsontext import compact
 from crabhook.platforms import PLATFORMS
 from crabhook.ui.plain.request import BESIDE, happening_rows

@@ -7,9 +7,17 @@ from typing import Any
 import pytest
 
 from crabhook.broker.cards import Card, FeedEntry, State
-from crabhook.model.actor import OWNER, Actor, OrderKind, Rule
+from crabhook.model.actor import (
+    OWNER,
+    Actor,
+    AnsweredAtAgent,
+    Ended,
+    Follows,
+    OrderKind,
+    Rule,
+    TimeUp,
+)
 from crabhook.model.decision import Decided, Decision, Verdict, no_opinion
-from crabhook.model.ending import AnsweredAtAgent, Ended, Follows, TimeUp
 from crabhook.model.event import Event, ToolCall
 from crabhook.model.order import Order
 from crabhook.model.request import Request

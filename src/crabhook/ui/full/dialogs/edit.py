@@ -9,8 +9,7 @@ from dataclasses import dataclass, replace
 
 from crabhook.broker.cards import Card, State
 from crabhook.broker.desk import Desk
-from crabhook.model.choices import Beside
-from crabhook.model.decision import Decision, Verdict
+from crabhook.model.decision import Beside, Decision, Verdict
 from crabhook.model.errors import CrabhookError, PayloadError
 from crabhook.model.event import ToolCall
 from crabhook.model.jsontext import Value, parse_value, pretty

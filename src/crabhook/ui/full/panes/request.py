@@ -13,8 +13,7 @@ from typing import Any, TypeAlias
 from crabhook.broker.cards import Card
 from crabhook.broker.orders import CAP
 from crabhook.model.decision import Verdict
-from crabhook.model.event import Event
-from crabhook.model.fields import How, Told
+from crabhook.model.event import Event, How, Told
 from crabhook.model.jsontext import Value
 from crabhook.ui.cards.context import (
     CardContext,

@@ -11,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crabhook.broker.cards import Card
-from crabhook.model.event import Event
-from crabhook.model.fields import How, Told
+from crabhook.model.event import Event, How, Told
 from crabhook.model.request import Origin, Request
 from crabhook.platforms import PLATFORMS
 from crabhook.ui.full.panes.request import request_page, request_rows
