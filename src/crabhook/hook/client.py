@@ -1,7 +1,7 @@
 """The hook's process: standard input to the operator's server, the reply to the agent.
 
-Nothing is parsed here.  Whatever goes wrong ends in the fallback that whoever
-installed the hook has chosen, and never in a hook that waits for nobody.
+Nothing is parsed here.  Every fault ends in the fallback that was chosen when
+the hook was installed, and never in a hook that waits for nobody.
 
 The whole way of an ordinary call is in this file, and its options are in the package
 itself, since every file more is paid at every call (docs/decisions/0001); what is
@@ -63,13 +63,10 @@ def _answer(options: Options, request: "Request") -> Reply:
     try:
         payload = _read_payload()
         return request.ask(payload)
-    except Unanswered as unanswered:
-        return _fall_back(options, payload, unanswered)
+    except Unanswered as error:
+        unanswered = error
     except Exception as error:  # noqa: BLE001 - a fault of ours must not undo a wish to deny
-        return _fall_back(options, payload, Unanswered("fault", repr(error)))
-
-
-def _fall_back(options: Options, payload: bytes, unanswered: Unanswered) -> Reply:
+        unanswered = Unanswered("fault", repr(error))
     from crabhook.hook.fallback import fall_back  # noqa: PLC0415 - only when nobody answers
 
     return fall_back(options, payload, unanswered)
@@ -275,8 +272,8 @@ def _connect(options: Options, by: float) -> "sockets.socket":
 def _check(path: bytes) -> None:
     """Refuse the default address where another user could have put a socket of theirs.
 
-    Whoever can answers for the operator; so the folder has to be this user's
-    alone, and no link that somebody can turn elsewhere meanwhile.  That in
+    Another user's socket would answer for the operator; so the folder has to be this
+    user's alone, and no link that another user can turn elsewhere meanwhile.  The folder in
     /tmp is looked at whatever the environment says: an installed hook names it.
     """
     folder, _, _ = path.rpartition(b"/")

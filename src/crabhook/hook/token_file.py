@@ -1,8 +1,8 @@
 """The file with the operator's token, imported only where there is one.
 
-Whoever can write it chooses what is shown, and with a wrong token a hook asks
-nobody; whoever can read it can ask in our name.  So it is ours alone, or no
-token, as the server says of its own.
+A user who can write the file chooses the token that is shown, and with a wrong one a hook
+asks nobody; a user who can read the file can ask in our name.  So the file is ours alone, or
+it holds no token, as the server says of its own.
 """
 
 import posix

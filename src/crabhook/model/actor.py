@@ -105,7 +105,7 @@ Actor: TypeAlias = Operator | Rule | StandingOrder | Headless | Nobody
 
 HERE, ELSEWHERE = "this terminal", "another terminal"
 OWNER = Operator("owner", "operator", HERE)
-"""Whoever sits at the server's own terminal."""
+"""The operator at the server's own terminal."""
 UNKNOWN = Operator("", "operator", "")
 """An operator of whom no more was kept."""
 

@@ -36,7 +36,7 @@ class Answer:
 
 
 class Stage(Protocol):
-    """A home folder that is nobody's, with a project in it."""
+    """A home folder made for the proof, with a project in it."""
 
     @property
     def project(self) -> Path:

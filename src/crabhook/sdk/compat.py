@@ -187,7 +187,8 @@ def denormalize_output(output: HookOutput, platform: Platform, event: Normalized
     """Return the JSON that the platform reads on this event, "{}" where nothing is said."""
     said: dict[str, Any] = {}
     if output.decision:
-        said["decision"] = _decision(output.decision, platform)
+        denies = output.decision == "block" and platform is Platform.GEMINI
+        said["decision"] = "deny" if denies else output.decision
     if output.reason:
         said["reason"] = output.reason
     if not output.continue_loop:
@@ -199,10 +200,6 @@ def denormalize_output(output: HookOutput, platform: Platform, event: Normalized
     if output.context:
         said |= _context(output.context, platform, event)
     return json.dumps(_merged(said, output.raw_output))
-
-
-def _decision(decision: str, platform: Platform) -> str:
-    return "deny" if decision == "block" and platform is Platform.GEMINI else decision
 
 
 def _context(text: str, platform: Platform, event: NormalizedEvent) -> dict[str, Any]:
@@ -243,8 +240,7 @@ def ask_operator(
         return None
     if asked.reply.exit_code:
         return HookOutput("block", reason=asked.reply.stderr.decode("utf-8", "replace").strip())
-    raw: dict[str, Any] = dict(heard.output(asked.reply))
-    return HookOutput(raw_output=raw)
+    return HookOutput(raw_output=dict(heard.output(asked.reply)))
 
 
 def run_hook(function: Callable[[HookInput], HookOutput], platform: Platform) -> int:

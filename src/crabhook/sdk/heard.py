@@ -37,7 +37,8 @@ def answer(event: Event, reply: Reply) -> Answer | None:
     verdict, reason = _verdict(event, top, specific, decision)
     if reply.exit_code == _BLOCKED:
         verdict, reason = _block(event), words(reply.stderr.decode("utf-8", "replace"))
-    permissions = decision.get("updatedPermissions")
+    updates = decision.get("updatedPermissions")
+    permissions = updates if isinstance(updates, list) else []
     heard = Answer(
         verdict=verdict,
         reason=reason,
@@ -47,9 +48,7 @@ def answer(event: Event, reply: Reply) -> Answer | None:
         ),
         output=specific.get("updatedToolOutput"),
         content=_first_object((specific, "content")),
-        permissions=tuple(p for p in permissions if isinstance(p, dict))
-        if isinstance(permissions, list)
-        else (),
+        permissions=tuple(update for update in permissions if isinstance(update, dict)),
         interrupt=decision.get("interrupt") is True,
         halt=words(top.get("stopReason")) if top.get("continue") is False else "",
         user_message=text_at(top, "systemMessage"),

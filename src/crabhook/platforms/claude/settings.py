@@ -97,8 +97,7 @@ def settings_path(scope: Scope, project: Path, environment: Mapping[str, str]) -
     """Return the absolute path of Claude Code's settings file for `scope`.
 
     CLAUDE_CONFIG_DIR moves the user's own settings, as it does for Claude Code; nothing
-    moves the managed ones.
-    Raises InstallError where there is no home to look in.
+    moves the managed ones.  Raises InstallError where there is no home to look in.
     """
     if scope is Scope.MANAGED:
         return Path(_MANAGED.get(sys.platform, "/etc/claude-code"), "managed-settings.json")
@@ -110,7 +109,7 @@ def settings_path(scope: Scope, project: Path, environment: Mapping[str, str]) -
 def endpoint(text: str) -> str:
     """Return the URL that hooks are sent to, of a server's; raises InstallError for none.
 
-    It is written out whole by whoever reads it again, so that comes to the same.
+    A URL that this function returned is returned as it is.
     """
     try:
         parts = urlsplit(text)

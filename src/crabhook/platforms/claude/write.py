@@ -14,7 +14,7 @@ from crabhook.model.decision import Beside, Choices, Decision, Verdict
 from crabhook.model.elicitation import check_content
 from crabhook.model.errors import DecisionError
 from crabhook.model.event import Event, ToolCall
-from crabhook.model.jsontext import Value, canonical, compact
+from crabhook.model.jsontext import Value, canonical, compact, object_at
 from crabhook.model.reply import Reply
 from crabhook.platforms.claude.events import (
     ASKING_TOOLS,
@@ -156,11 +156,8 @@ def compared(tool: ToolCall) -> Mapping[str, Value]:
 
 
 def _answers(event: Event) -> str:
-    if event.tool is None or event.tool.name != QUESTION_TOOL:
-        return ""
-    given = event.tool.input.get("answers") if isinstance(event.tool.input, dict) else None
-    if not isinstance(given, dict):
-        return ""
+    asked = event.tool.input if event.tool and event.calls(QUESTION_TOOL) else None
+    given = object_at(asked, "answers") if isinstance(asked, dict) else {}
     return _short("; ".join(answer for answer in given.values() if isinstance(answer, str)))
 
 

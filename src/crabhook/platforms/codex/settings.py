@@ -1,9 +1,6 @@
 """Our entries in Codex's hooks.json, each one line for the user's shell, with whole seconds.
 
-Codex CLI 0.169 knows 12 events.
-
-`PROTOCOL` is what Codex 0.169 reads,
-in its settings and from hooks.
+`PROTOCOL` is what Codex 0.169 reads, in its settings and from hooks.
 """
 
 import json
@@ -18,6 +15,7 @@ from crabhook.model.decision import Decision, Verdict
 from crabhook.model.document import Json, Number
 from crabhook.model.errors import InstallError
 from crabhook.model.event import Event
+from crabhook.model.jsontext import object_at
 from crabhook.model.request import Stance
 from crabhook.platforms.codex.events import EVENTS
 from crabhook.platforms.codex.write import write
@@ -85,11 +83,9 @@ def troubles(path: Path, read: Callable[[Path], bytes]) -> Iterator[str]:
     except (OSError, ValueError) as error:
         yield f"{file} cannot be read ({error}), so whether it lets hooks run is not known"
         return
-    features = settings.get("features")
-    if isinstance(features, dict) and features.get("hooks") is False:
+    if object_at(settings, "features").get("hooks") is False:
         yield f"features.hooks is false in {file}: it switches every hook off, ours too"
-    hooks = settings.get("hooks")
-    if isinstance(hooks, dict) and any(isinstance(groups, list) for groups in hooks.values()):
+    if any(isinstance(groups, list) for groups in object_at(settings, "hooks").values()):
         yield (
             f"{file} holds hooks too: Codex runs those of both files, and warns of it at every "
             "start until they are in one"
@@ -158,10 +154,7 @@ def _hashes(look: Look) -> Mapping[str, str]:
         document = tomllib.loads(look.read(look.settings.with_name(_BESIDE)).decode())
     except (OSError, ValueError):
         return {}  # that it cannot be read is a finding of its own
-    hooks = document.get("hooks", {})
-    states = hooks.get("state") if isinstance(hooks, dict) else None
-    if not isinstance(states, dict):
-        return {}
+    states = object_at(object_at(document, "hooks"), "state")
     return {
         key: str(state.get("trusted_hash")) for key, state in states.items() if type(state) is dict
     }

@@ -7,12 +7,12 @@ writer.  A hook cannot answer request_user_input, but what it refuses the tool
 for is handed to the model, so answers go there.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 
 from crabhook.model.decision import Beside, Choices, Decision, Verdict
 from crabhook.model.errors import DecisionError, QuestionError
 from crabhook.model.event import Event, ToolCall
-from crabhook.model.jsontext import Value, canonical, literal, object_at
+from crabhook.model.jsontext import Value, canonical, literal, object_at, text_at
 from crabhook.model.question import read_questions
 from crabhook.model.reply import Reply
 from crabhook.platforms.codex.events import COMMANDS, EVENTS, UNASKED_MODES, Way, asks
@@ -48,17 +48,13 @@ def stated(tool_input: Value) -> str:
     answers, annotations = object_at(given, "answers"), object_at(given, "annotations")
     lines, told = [], False
     for question in questions:
-        answer, note = answers.get(question.text), _note(annotations.get(question.text))
+        answer = answers.get(question.text)
+        note = text_at(object_at(annotations, question.text), "notes")
         said = literal(answer) if isinstance(answer, str) else "(not answered)"
         lines.append(f"{literal(question.text)} = {said}")
         lines += [f"  note: {literal(note)}"] if note else []
         told = told or isinstance(answer, str) or bool(note)
     return "\n".join([_TAKEN, *lines]) if told else ""
-
-
-def _note(annotation: Value) -> str:
-    note = annotation.get("notes") if isinstance(annotation, dict) else None
-    return note if isinstance(note, str) else ""
 
 
 def readable(text: str) -> str:
@@ -122,22 +118,14 @@ _INPUT_STAYS = "The input cannot be changed here: deny it, saying what to do ins
 
 def limits(event: Event) -> tuple[str, ...]:
     """Return what a decision on the event will not bring about, a sentence each."""
-    return tuple(_limits(event))
-
-
-def _limits(event: Event) -> Iterator[str]:
     if event.name == "PermissionRequest":
-        yield _DIALOG_WAITS
-        yield _INPUT_STAYS
-    elif event.name != "PreToolUse":
-        return
-    elif asks(event):
-        yield _ANSWERED_BY_REFUSAL
-        yield _MAY_BE_REFUSED
-    elif event.permission_mode in UNASKED_MODES:
-        yield _APPROVES_NOTHING
-    else:
-        yield _APPROVES_WHAT_FOLLOWS
+        return _DIALOG_WAITS, _INPUT_STAYS
+    if event.name != "PreToolUse":
+        return ()
+    if asks(event):
+        return _ANSWERED_BY_REFUSAL, _MAY_BE_REFUSED
+    unasked = event.permission_mode in UNASKED_MODES
+    return (_APPROVES_NOTHING if unasked else _APPROVES_WHAT_FOLLOWS,)
 
 
 _LIMITS: Limits = {
@@ -191,7 +179,8 @@ def write(event: Event, decision: Decision) -> Reply:
     """Return the reply that tells Codex the decision; no opinion is silence."""
     row, words = EVENTS[event.name], Words()
     _WRITERS[_way(event, decision)](words, event, decision)
-    if decision.note and Also.CONTEXT in row.also and not _is_answered(event, decision):
+    answered = decision.updated_input is not None and event.name == "PreToolUse" and asks(event)
+    if decision.note and Also.CONTEXT in row.also and not answered:
         words.specific["additionalContext"] = readable(decision.note)
     if decision.halt and Also.HALT in row.also:
         words.halt(readable(decision.halt))
@@ -215,10 +204,6 @@ def _asks_for(event: Event, decision: Decision) -> bool:
     return event.tool is not None and canonical(event.tool.bare) == canonical(
         dict(decision.updated_input or {})
     )
-
-
-def _is_answered(event: Event, decision: Decision) -> bool:
-    return decision.updated_input is not None and event.name == "PreToolUse" and asks(event)
 
 
 def _permission(words: Words, event: Event, decision: Decision) -> None:

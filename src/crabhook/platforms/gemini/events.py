@@ -193,15 +193,12 @@ _OF_RESULTS = "another output reaches the model as the tool's error, which is al
 
 def limits(event: Event) -> Sequence[str]:
     """Return what a decision on this event will not bring about, a sentence each."""
-    for told, holds in (
-        (_OF_QUESTIONS, is_call_of(event, QUESTION_TOOL)),
-        (_OF_PLANS, is_call_of(event, PLAN_TOOL)),
-        (_OF_CALLS, event.name == "BeforeTool" and not is_call_of(event, *ASKING_TOOLS)),
-        (_OF_RESULTS, event.name == "AfterTool"),
-    ):
-        if holds:
-            return (told,)
-    return ()
+    if event.name == "AfterTool":
+        return (_OF_RESULTS,)
+    if event.name != "BeforeTool":
+        return ()
+    name = event.tool.name if event.tool else ""
+    return ({QUESTION_TOOL: _OF_QUESTIONS, PLAN_TOOL: _OF_PLANS}.get(name, _OF_CALLS),)
 
 
 _LIMITS: Limits = {

@@ -1,9 +1,6 @@
 """Our entries in Gemini CLI's settings, each one line for bash, with its timeout in milliseconds.
 
-Of the 11 events of Gemini CLI 0.61 seven are hooked.
-
-`PROTOCOL` is what Gemini CLI 0.61 reads,
-in its settings and from hooks.
+`PROTOCOL` is what Gemini CLI 0.61 reads, in its settings and from hooks.
 """
 
 import json
@@ -16,6 +13,7 @@ from pathlib import Path
 
 from crabhook.model.document import parse
 from crabhook.model.errors import InstallError
+from crabhook.model.jsontext import Value, object_at
 from crabhook.model.request import Stance
 from crabhook.platforms.gemini.events import EVENTS
 from crabhook.platforms.installation import (
@@ -134,10 +132,8 @@ def permitted(look: Look) -> Iterator[Permission]:
 
 def _trusts_all(look: Look) -> bool:
     """Whether the user has switched the trust of folders off."""
-    document = _object(look, look.settings)
-    security = document.get("security")
-    trust = security.get("folderTrust") if isinstance(security, dict) else None
-    return isinstance(trust, dict) and trust.get("enabled") is False
+    security = object_at(_object(look, look.settings), "security")
+    return object_at(security, "folderTrust").get("enabled") is False
 
 
 def _trust(look: Look, folders: Path) -> str:
@@ -153,7 +149,7 @@ def _trust(look: Look, folders: Path) -> str:
     return max(holding)[1] if holding else ""
 
 
-def _object(look: Look, path: Path) -> Mapping[str, object]:
+def _object(look: Look, path: Path) -> Mapping[str, Value]:
     """Return the object in a file, an empty one where there is no file or another value."""
     try:
         document = json.loads(look.read(path))

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.event import Event
-from crabhook.model.jsontext import Value, compact
+from crabhook.model.jsontext import Value, compact, object_at
 from crabhook.model.reply import Reply
 from crabhook.platforms.dialect import Body, Words
 from crabhook.platforms.gemini.events import EVENTS, QUESTION_TOOL, Way, is_call_of
@@ -82,17 +82,16 @@ def stated(updated: Mapping[str, Value]) -> str:
     Each question is named by its index, as in the tool's own result, and in
     its own words.  Empty where the input carries no answers.
     """
-    answers, remarks = _object(updated.get("answers")), _object(updated.get("annotations"))
+    answers, remarks = object_at(updated, "answers"), object_at(updated, "annotations")
     if not answers and not remarks:
         return ""
     asked = updated.get("questions")
     lines = [_OPENING]
     for index, item in enumerate(asked if isinstance(asked, list) else []):
-        question = _object(item).get("question")
+        question = item.get("question") if isinstance(item, dict) else None
         if isinstance(question, str):
-            remark = _object(remarks.get(question))
             lines.append(f"{index}. {question}")
-            lines += _told(answers.get(question), remark.get("notes"))
+            lines += _told(answers.get(question), object_at(remarks, question).get("notes"))
     return "\n".join(lines)
 
 
@@ -105,7 +104,3 @@ def _told(answer: Value, note: Value) -> Iterator[str]:
 def _set_in(value: Value) -> str:
     """Return a text with its later lines set in, so that none of them is taken for ours."""
     return value.replace("\n", "\n     ") if isinstance(value, str) else compact(value)
-
-
-def _object(value: Value) -> Mapping[str, Value]:
-    return value if isinstance(value, dict) else {}

@@ -39,12 +39,7 @@ def write(event: Event, answer: Answer) -> Reply:
         body.specific["additionalContext"] = answer.context
     if answer.output is not None:
         body.specific["updatedToolOutput"] = answer.output
-    if answer.halt:
-        body.top |= {"continue": False, "stopReason": answer.halt}
-    if answer.user_message:
-        body.top["systemMessage"] = answer.user_message
-    if answer.suppress_output:
-        body.top["suppressOutput"] = True
+    body.go_beside(answer)
     return body.reply()
 
 

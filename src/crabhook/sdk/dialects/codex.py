@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from crabhook.model.jsontext import compact
-from crabhook.sdk.dialects.reply import Body
+from crabhook.sdk.dialects.reply import Body, text_of
 from crabhook.sdk.event import Answer, Verdict
 from crabhook.sdk.events.calls import PermissionRequest, PostToolUse, PreToolUse
 from crabhook.sdk.events.session import PreCompact
@@ -19,7 +18,6 @@ from crabhook.sdk.events.turns import UserPromptSubmit
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from crabhook.model.jsontext import Value
     from crabhook.sdk.dialects.reply import Reply
     from crabhook.sdk.event import Event
 
@@ -69,8 +67,8 @@ def _no_verdict(body: Body, answer: Answer) -> None:
 def _other(body: Body, answer: Answer) -> None:
     if answer.verdict:
         body.top |= {"decision": "block", "reason": answer.reason}
-    elif answer.output is not None:
-        body.top |= {"decision": "block", "reason": _text(answer.output)}
+    elif answer.output is not None:  # a block without a reason is none
+        body.top |= {"decision": "block", "reason": text_of(answer.output) or "(nothing)"}
     elif answer.halt:
         _halt(body, answer)
 
@@ -90,8 +88,3 @@ _WRITERS: Mapping[type[Event], Callable[[Body, Answer], None]] = {
     PermissionRequest: _request,
     PreCompact: _no_verdict,
 }
-
-
-def _text(output: Value) -> str:
-    text = output if isinstance(output, str) else compact(output)
-    return text or "(nothing)"  # a block without a reason is none

@@ -8,15 +8,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from crabhook.model.jsontext import compact
-from crabhook.sdk.dialects.reply import Body
+from crabhook.sdk.dialects.reply import Body, text_of
 from crabhook.sdk.event import Answer, Verdict
 from crabhook.sdk.events.calls import PostToolUse
 from crabhook.sdk.events.session import PreCompact, SessionStart
 from crabhook.sdk.events.turns import UserPromptSubmit
 
 if TYPE_CHECKING:
-    from crabhook.model.jsontext import Value
     from crabhook.sdk.dialects.reply import Reply
     from crabhook.sdk.event import Event
 
@@ -39,7 +37,7 @@ def write(event: Event, answer: Answer) -> Reply:
     if answer.verdict:
         _verdict(body, answer, answer.verdict)
     if answer.output is not None:
-        body.top |= {"decision": "deny", "reason": _text(answer.output)}
+        body.top |= {"decision": "deny", "reason": text_of(answer.output)}
     if answer.updated_input is not None:
         body.specific["tool_input"] = dict(answer.updated_input)
     if answer.context:
@@ -47,12 +45,7 @@ def write(event: Event, answer: Answer) -> Reply:
             body.specific["additionalContext"] = answer.context
         else:
             body.leave_out("the context: Gemini gives the model none here")
-    if answer.halt:
-        body.top |= {"continue": False, "stopReason": answer.halt}
-    if answer.user_message:
-        body.top["systemMessage"] = answer.user_message
-    if answer.suppress_output:
-        body.top["suppressOutput"] = True
+    body.go_beside(answer)
     body.specific |= answer.specific or {}
     return body.reply(silence={})
 
@@ -62,12 +55,5 @@ def _verdict(body: Body, answer: Answer, verdict: Verdict) -> None:
         body.leave_out("the decision: Gemini takes none here")
         return
     body.top["decision"] = _VERDICTS[verdict]
-    if verdict is Verdict.ASK:
-        if answer.reason:
-            body.top["systemMessage"] = answer.reason  # which its dialog shows
-    elif answer.reason:
-        body.top["reason"] = answer.reason
-
-
-def _text(output: Value) -> str:
-    return output if isinstance(output, str) else compact(output)
+    if answer.reason:  # a dialog shows a message, and no reason
+        body.top["systemMessage" if verdict is Verdict.ASK else "reason"] = answer.reason

@@ -4,11 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from crabhook.model.jsontext import compact
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from crabhook.model.jsontext import Value
-    from crabhook.sdk.event import Event
+    from crabhook.sdk.event import Answer, Event
+
+
+def text_of(output: Value) -> str:
+    """Return an output as a text for the model."""
+    return output if isinstance(output, str) else compact(output)
 
 
 class Reply(NamedTuple):
@@ -38,6 +45,15 @@ class Body:
     def leave_out(self, what: str) -> None:
         """Note something that this platform cannot be told on this event."""
         self._unsaid.append(what)
+
+    def go_beside(self, answer: Answer) -> None:
+        """Say what an answer holds beside its verdict, at the top level."""
+        if answer.halt:
+            self.top |= {"continue": False, "stopReason": answer.halt}
+        if answer.user_message:
+            self.top["systemMessage"] = answer.user_message
+        if answer.suppress_output:
+            self.top["suppressOutput"] = True
 
     def reply(self, silence: Mapping[str, Value] | None = None) -> Reply:
         """Return the reply; `silence` is what is printed where nothing is said."""
