@@ -1,6 +1,7 @@
 """The desk of a screen in the server's own process; all that is done at it is done by one actor."""
 
 import asyncio
+import logging
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,12 +17,13 @@ from crabhook.model.event import Event
 from crabhook.model.jsontext import Value
 from crabhook.model.order import Order, Standing
 from crabhook.policy.propose import Offering, in_words
-from crabhook.policy.rule import Rule
+from crabhook.policy.rule import Rule, RuleVerdict
 from crabhook.policy.ruling import Ruling
 from crabhook.server.core.runner import Runner
 
+_LOG = logging.getLogger(__name__)
 _NO_RULES = "no rules are kept here"
-
+_NOT_ASKED = Ruling(RuleVerdict.ASK_OPERATOR, None, "the rules could not be asked: a fault")
 
 CHANGES_KEPT = 64  # of cards, each as it was last to be changed
 ASKED_AGAIN = 3  # times at most, where the rules change while they are asked
@@ -139,7 +141,11 @@ class LocalDesk:
         rulings: Mapping[str, Ruling | None] = {}
         for _ in range(ASKED_AGAIN):
             change.editions = self._editions(changed)
-            rulings = {leg: await judge(one, long=True) for leg, one in changed.items()}
+            try:
+                rulings = {leg: await judge(one, long=True) for leg, one in changed.items()}
+            except Exception:  # noqa: BLE001 - else an operator would wait for their word for ever
+                _LOG.exception("the rules could not be asked about a change")
+                rulings = dict.fromkeys(changed, _NOT_ASKED)
             if change.editions == self._editions(changed):
                 break
         change.rulings = rulings

@@ -287,7 +287,8 @@ class Runner:
         """Tell the broker, record what follows and do it; raises what `Broker.handle` does.
 
         A fact that comes while another is carried out, as from a listener, waits for its turn;
-        what cannot be done is logged then.  So whatever is published is in one order for all.
+        what cannot be done is logged then.  So whatever is published is in one order for all,
+        and what waited is carried out whatever becomes of the fact before it.
         """
         if self._busy:
             self._facts.append(fact)
@@ -295,16 +296,19 @@ class Runner:
         self._busy = True
         try:
             self._take(fact)
+        finally:
             while self._facts:
                 self._take_later(self._facts.popleft())
-        finally:
             self._busy = False
 
     def _take_later(self, fact: Fact) -> None:
+        """Take a fact that had to wait; its fault is not that of the fact before it."""
         try:
             self._take(fact)
         except CrabhookError as error:
             _LOG.warning("%s came too late: %s", type(fact).__name__, error)
+        except Exception:  # noqa: BLE001 - nor one of the agents
+            _LOG.exception("a fault in carrying out %s", type(fact).__name__)
 
     def _take(self, fact: Fact) -> None:
         effects = self.broker.handle(fact)

@@ -116,6 +116,21 @@ async def objections(desk: LocalDesk, decision: Decision) -> Sequence[str]:
     return said
 
 
+async def test_rules_that_cannot_be_asked_about_a_change_are_against_it_and_nobody_waits_in_vain() -> (
+    None
+):
+    async def faulty(event: Event, *, long: bool) -> Ruling | None:
+        raise OSError("the folder cannot be looked at")
+
+    runner = Runner(PLATFORMS, judge=faulty)
+    desk = seat(runner)
+    runner.enter(bash("a", "ls", wait=runner.now() + 60), None)
+    assert await objections(desk, CHANGED) == ("the rules could not be asked: a fault",)
+    with pytest.raises(DecisionError, match="the rules are against"):
+        desk.answer(1, CHANGED)
+    runner.close()
+
+
 async def test_a_decision_is_made_by_who_sits_at_the_desk() -> None:
     runner, ann = Runner(PLATFORMS), Operator("a1", "ann", "laptop")
     for ticket, by in (("a", OWNER), ("b", ann)):

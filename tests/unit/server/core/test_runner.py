@@ -230,6 +230,50 @@ async def test_an_answer_of_a_listener_that_comes_too_late_harms_nobody(
     runner.close()
 
 
+async def test_what_waited_is_carried_out_at_once_whatever_becomes_of_the_fact_before_it() -> None:
+    runner, heard = Runner(PLATFORMS), list[str]()
+
+    def tells(news: object) -> None:
+        text = getattr(news, "text", "")
+        heard.append(text)
+        if text == "first":
+            runner.tell("second")
+
+    def fails(_event: object, _decided: object) -> None:
+        runner.tell("first")
+        raise OSError("no log can be written")
+
+    enter(runner)
+    runner.decided = fails
+    runner.subscribe(tells)
+    with pytest.raises(OSError, match="no log"):
+        seat(runner).answer(1, ALLOW)
+    assert heard[-2:] == ["first", "second"]
+    runner.close()
+
+
+async def test_the_fault_of_a_fact_that_waited_is_none_of_the_hook_before_it(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """A hook's request is on its card, and no fault of what a screen did then reaches the hook."""
+    runner = Runner(PLATFORMS)
+
+    def answers(news: object) -> None:
+        if getattr(news, "state", "") == "waiting":
+            seat(runner).answer(1, ALLOW)
+            runner.tell("said after it")
+
+    def fails(_event: object, _decided: object) -> None:
+        raise OSError("no log can be written")
+
+    runner.decided = fails
+    runner.subscribe(answers)
+    assert is_allow(await enter(runner).wait())
+    assert "a fault in carrying out Answered" in caplog.text
+    assert runner.feed()[-1].text == "said after it"
+    runner.close()
+
+
 async def test_an_agents_last_words_are_read_from_its_transcript(tmp_path: Path) -> None:
     said = {"type": "assistant", "message": {"content": [{"type": "text", "text": "Because."}]}}
     transcript = tmp_path / "t.jsonl"
