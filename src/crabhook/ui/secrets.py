@@ -42,6 +42,9 @@ _OPERATOR = re.compile(r"[;|&<>()\n]")
 _NAME = re.compile(r"\w+")
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
 _EMPTY = re.compile(r"^(?!-).*\w=$")
+# What takes its value from elsewhere than an assignment: an argument, a member of a list, a name
+# that another variable holds, or a name (which `for`, `read` or `declare -n` may have set).
+_HANDED = re.compile(r"\$(?:[@*1-9]|\{(?:[@*1-9!]|[A-Za-z_]\w*\[)|\{?(?P<name>[A-Za-z_]\w*))")
 # Words behind which another word is a program, or what a program runs.
 _RUNNERS = frozenset(
     [
@@ -141,6 +144,8 @@ def _may_run(text: str, span: Span) -> bool:
     """Whether a shell could take the secret for a program, or for a part of its name."""
     if span.shown or span.kind == PRIVATE_KEY:
         return not span.shown
+    if _takes_a_program(text):
+        return True
     start = _word_start(text, span.start)
     glued = text[start : span.start].strip(_QUOTES)
     by_shape = span.kind == RANDOM
@@ -158,15 +163,37 @@ def _may_run(text: str, span: Span) -> bool:
 
 
 def _is_run(text: str, variable: str) -> bool:
-    """Whether a program's name is taken from the variable somewhere in the text."""
+    """Whether a program's name is taken from the variable somewhere in the text, or may be."""
+    if re.search(rf"=[\"']?{variable}(?!\w)", text):
+        return True  # another variable has its name
     places = re.finditer(rf"\$\{{?{variable}\b", text)
+    if any(_is_program(text, found.start()) for found in islice(places, _USES)):
+        return True
+    return next(places, None) is not None
+
+
+@lru_cache(maxsize=64)
+def _takes_a_program(text: str) -> bool:
+    """Whether the text runs what it hands to a function, puts in a list, or names by a name.
+
+    Such a program's name may stand anywhere in the text, so that no place of a
+    secret tells that it is none.
+    """
+    places = _HANDED.finditer(text)
     for found in islice(places, _USES):
-        words = _words_before(text, _word_start(text, found.start()))
-        while words and _ASSIGNMENT.match(words[-1]):
-            words.pop()
-        if not words or words[-1] in _RUNNERS:
+        name = found["name"]
+        set_here = name is None or re.search(rf"(?<![\w$]){name}(?![\w=])", text) is not None
+        if set_here and _is_program(text, found.start()):
             return True
     return next(places, None) is not None
+
+
+def _is_program(text: str, place: int) -> bool:
+    """Whether a shell would take the word at `place` for a program's name."""
+    words = _words_before(text, _word_start(text, place))
+    while words and _ASSIGNMENT.match(words[-1]):
+        words.pop()
+    return not words or words[-1] in _RUNNERS
 
 
 def _word_start(text: str, start: int) -> int:

@@ -71,6 +71,16 @@ def test_a_quoted_secret_is_covered_with_its_blanks_where_a_shell_sees_one_value
         ("function curl { eval $argv; }; curl -u 'a:x rm -rf /'", "rm -rf /"),
         ('docker exec box nohup TOKEN="x rm -rf /"', "rm -rf /"),
         ('TOKEN="`rm -rf /`"', "rm -rf /"),
+        # What a line runs that it handed over, listed, or named by another name.
+        ('f(){ shift; "$@"; }; f --token reboot', "reboot"),
+        ("f(){ $2; }; f --password reboot now", "reboot"),
+        ("redis-cli(){ $2; }; redis-cli -a reboot", "reboot"),
+        ("set -- --token reboot; $2", "reboot"),
+        ("x=(--token reboot); ${x[1]}", "reboot"),
+        ("for x in --token reboot; do $x; done", "reboot"),
+        ('read X <<< "--token reboot"; ${X#* }', "reboot"),
+        ('PASSWORD="rm -rf x"; a=PASSWORD; ${!a}', "rm -rf x"),
+        ('PASSWORD="rm -rf x"; declare -n a=PASSWORD; $a', "rm -rf x"),
         # A program's name, however random it looks.
         ("TOKEN= reboot", "reboot"),
         ("A=1 TOKEN= reboot", "reboot"),
@@ -88,6 +98,19 @@ def test_no_cover_hides_a_command(text: str, hidden: str) -> None:
         for whole, line in zip(text.split("\n"), masked(text).split("\n"), strict=True)
         if hidden in whole
     )
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "$PYTHON run.py --token hunter22",
+        "curl -H 'Authorization: Bearer hunter22' https://x | awk '{print $1}'",
+        "for i in 1 2; do curl -u bob:hunter22 https://x/$i; done",
+        'f(){ curl -u bob:hunter22 "$1"; }; f https://x',
+    ],
+)
+def test_a_line_that_runs_nothing_of_its_own_words_keeps_its_covers(text: str) -> None:
+    assert "hunter22" not in masked(text)
 
 
 def test_of_a_piece_of_a_longer_text_no_blank_is_covered() -> None:
