@@ -7,8 +7,8 @@ import os
 import signal
 import socket
 import sys
-from collections.abc import Callable, Sequence
-from contextlib import AbstractAsyncContextManager
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -177,10 +177,8 @@ async def _serve(settings: Settings) -> None:
         others.begin()
         await runner.restore()  # before any hook can come back
         service = PermissionPort(runner, wait=settings.wait, token=token)
-        port = _with_bridge(
-            _port(runner, service, sockets or addresses, token, settings), runner, settings
-        )
-        doors = _with_http(port, runner, metrics, token or "", settings)
+        port = _port(runner, service, sockets or addresses, token, settings)
+        doors = _doors(port, runner, metrics, token or "", settings)
         await _work(runner, law, doors, manager, settings)
     finally:
         recorder.close()
@@ -211,40 +209,35 @@ def _port(
     return open_behind(sockets, open_own, tls=tls is not None) if sockets else open_own(addresses)
 
 
-def _with_bridge(
-    port: AbstractAsyncContextManager[Sequence[Address]], runner: Runner, settings: Settings
-) -> AbstractAsyncContextManager[Sequence[Address]]:
-    """Return the port with the harness bridge beside it, where a bridge is wanted."""
-    if settings.ndjson is None:
-        return port
-    from crabhook.server.ndjson import bridge  # noqa: PLC0415 - few servers have one
-
-    intake = bridge.BridgeIntake(runner, wait=settings.wait)
-    return bridge.with_bridge(port, intake, settings.ndjson)
-
-
-def _with_http(
-    port: AbstractAsyncContextManager[Sequence[object]],
+@asynccontextmanager
+async def _doors(
+    port: AbstractAsyncContextManager[Sequence[Address]],
     runner: Runner,
     metrics: "Metrics | None",
     token: str,
     settings: Settings,
-) -> AbstractAsyncContextManager[Sequence[object]]:
-    """Return the port with the HTTP door beside it, where one is wanted."""
-    if settings.http is None:
-        return port
-    from crabhook.server.http.listener import (  # noqa: PLC0415 - aiohttp: slow
-        NAMED,
-        Opening,
-        Page,
-        with_http,
-    )
+) -> AsyncIterator[Sequence[object]]:
+    """Open the port, and the harness bridge and the HTTP door beside it, where they are wanted."""
+    async with AsyncExitStack() as opened:
+        bound: list[object] = [*await opened.enter_async_context(port)]
+        if settings.ndjson is not None:
+            from crabhook.server.ndjson import bridge  # noqa: PLC0415 - few servers have one
 
-    way = AnonymousIntake(runner, wait=settings.wait, named=NAMED)
-    page = Page(metrics.exposition, metrics.CONTENT_TYPE) if metrics else None
-    opening = Opening(settings.http, token, settings.http_name, _tls(settings), page)
-    doors = with_http(port, opening, runner, way)
-    return metrics.keeping_time(doors) if metrics else doors
+            lines = bridge.BridgeIntake(runner, wait=settings.wait)
+            door = bridge.open_bridge(lines, settings.ndjson)
+            bound.append(await opened.enter_async_context(door))
+        if settings.http is not None and metrics:
+            from crabhook.server.http import listener  # noqa: PLC0415 - aiohttp: slow
+
+            way = AnonymousIntake(runner, wait=settings.wait, named=listener.NAMED)
+            page = listener.Page(metrics.exposition, metrics.CONTENT_TYPE)
+            opening = listener.Opening(
+                settings.http, token, settings.http_name, _tls(settings), page
+            )
+            http = listener.open_http(opening, runner, way)
+            bound.append(await opened.enter_async_context(http))
+            await opened.enter_async_context(metrics.keeping_time())
+        yield bound
 
 
 async def _work(

@@ -4,7 +4,7 @@ import asyncio
 import socket
 import ssl
 from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from http import HTTPStatus
 
@@ -76,18 +76,6 @@ class Opening:
     names: Sequence[str] = ()
     tls: Tls | None = None
     metrics: Page | None = None
-
-
-@asynccontextmanager
-async def with_http(
-    port: AbstractAsyncContextManager[Sequence[object]],
-    opening: Opening,
-    runner: Runner,
-    way: AnonymousIntake,
-) -> AsyncIterator[Sequence[object]]:
-    """Open a port, and the HTTP door beside it; yields where both listen."""
-    async with port as bound, open_http(opening, runner, way) as place:
-        yield (*bound, place)
 
 
 @asynccontextmanager

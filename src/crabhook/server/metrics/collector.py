@@ -6,9 +6,9 @@ this module unless somebody wants metrics.
 
 import asyncio
 from collections.abc import AsyncIterator, Iterable, Iterator
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import asynccontextmanager
 from time import perf_counter
-from typing import ClassVar, TypeVar
+from typing import ClassVar
 
 from prometheus_client import (
     CollectorRegistry,
@@ -34,8 +34,6 @@ from crabhook.server.metrics.tally import Tally
 
 LOOK_EVERY = 1.0  # seconds between two looks at the loop's lag
 AT_ONCE, AHEAD = "at-once", "ahead"
-
-_Bound = TypeVar("_Bound")
 
 
 class Metrics(Collector):
@@ -83,16 +81,13 @@ class Metrics(Collector):
         return judged
 
     @asynccontextmanager
-    async def keeping_time(
-        self, port: AbstractAsyncContextManager[_Bound]
-    ) -> AsyncIterator[_Bound]:
-        """Open a port, and measure once a second how late the loop comes to what is due."""
-        async with port as bound:
-            keeping = asyncio.ensure_future(self._keep_time())
-            try:
-                yield bound
-            finally:
-                keeping.cancel()
+    async def keeping_time(self) -> AsyncIterator[None]:
+        """Measure once a second how late the loop comes to what is due."""
+        keeping = asyncio.ensure_future(self._keep_time())
+        try:
+            yield
+        finally:
+            keeping.cancel()
 
     async def _keep_time(self) -> None:
         loop = asyncio.get_running_loop()

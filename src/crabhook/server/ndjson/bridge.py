@@ -8,8 +8,8 @@ import asyncio
 import logging
 import os
 import socket
-from collections.abc import AsyncIterator, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
 from time import time
 
 from crabhook.model.errors import PayloadError
@@ -180,15 +180,6 @@ class Connection:
                 self._writer.transport.abort()
                 self._intake.complain("an answer was not read in time; the connection is closed")
                 raise ConnectionAbortedError from None
-
-
-@asynccontextmanager
-async def with_bridge(
-    port: AbstractAsyncContextManager[Sequence[Address]], intake: BridgeIntake, address: str
-) -> AsyncIterator[Sequence[Address]]:
-    """Open a port, and the bridge beside it; yields where both listen."""
-    async with port as bound, open_bridge(intake, address) as place:
-        yield (*bound, place)
 
 
 @asynccontextmanager

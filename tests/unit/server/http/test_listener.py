@@ -1,8 +1,6 @@
 """The door opens where it may, answers by its routes, and closes with all that is on it."""
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
@@ -14,7 +12,7 @@ from crabhook.server.core.intake import AnonymousIntake
 from crabhook.server.core.runner import Runner
 from crabhook.server.http import hook_route, middleware
 from crabhook.server.http.errors import SERVER
-from crabhook.server.http.listener import Opening, Page, open_http, with_http
+from crabhook.server.http.listener import Opening, Page, open_http
 from tests.support.seat import seat
 from tests.unit.server.http.standing import TOKEN, standing, until
 
@@ -152,15 +150,10 @@ async def test_closing_does_not_wait_for_those_who_wait_for_nothing() -> None:
         await client.close()
 
 
-async def test_the_door_is_beside_the_port() -> None:
-    @asynccontextmanager
-    async def port() -> AsyncIterator[tuple[str]]:
-        yield ("there",)
-
+async def test_localhost_is_where_hooks_look_for_it() -> None:
     runner = Runner(PLATFORMS)
-    opening = Opening("localhost:0", TOKEN)
-    async with with_http(port(), opening, runner, way(runner)) as (there, here):
-        assert (there, str(here).rpartition(":")[0]) == ("there", "http://127.0.0.1")
+    async with open_http(Opening("localhost:0", TOKEN), runner, way(runner)) as here:
+        assert str(here).rpartition(":")[0] == "http://127.0.0.1"
 
 
 @pytest.mark.parametrize("address", ["0.0.0.0:0", "[::]:0"])

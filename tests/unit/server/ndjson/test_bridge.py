@@ -2,18 +2,16 @@
 
 import asyncio
 import stat
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
 
 from crabhook.model.decision import Decision, Verdict
 from crabhook.platforms import PLATFORMS
-from crabhook.server.address import Address, AddressError, TcpAddress, UnixAddress
+from crabhook.server.address import AddressError, TcpAddress, UnixAddress
 from crabhook.server.core.runner import Runner
 from crabhook.server.ndjson import bridge as module
-from crabhook.server.ndjson.bridge import BridgeIntake, open_bridge, with_bridge
+from crabhook.server.ndjson.bridge import BridgeIntake, open_bridge
 from crabhook.server.unix_socket import Peer, SocketTakenError
 from tests.support.bridge import envelope, line_to, notes, opened_bridge
 from tests.support.port import SOON, path_of, short_folder
@@ -24,11 +22,6 @@ HERE = TcpAddress("127.0.0.1", 1)
 
 def intake() -> BridgeIntake:
     return BridgeIntake(Runner(PLATFORMS), wait=60)
-
-
-@asynccontextmanager
-async def port_of_its_own() -> AsyncIterator[Sequence[Address]]:
-    yield (HERE,)
 
 
 async def test_the_socket_is_its_owners_alone_and_gone_afterwards() -> None:
@@ -59,12 +52,6 @@ async def test_anything_but_a_unix_socket_is_refused(address: str) -> None:
     with pytest.raises(AddressError):
         async with open_bridge(intake(), address):
             pass
-
-
-async def test_it_stands_beside_the_port() -> None:
-    with short_folder() as folder:
-        async with with_bridge(port_of_its_own(), intake(), f"unix:{folder}/s") as bound:
-            assert tuple(bound) == (HERE, UnixAddress(Path(folder, "s")))
 
 
 async def test_another_users_process_is_turned_away_unheard(
