@@ -144,10 +144,11 @@ HOOK_OPTIONS = {
 def command_of(name: str) -> Command:
     """Return the command of this name; its module is imported only now."""
     within, stem = COMMANDS[name].within, name.replace("-", "_")
-    gc.disable()  # what is imported stays: each look for garbage among it would find none
+    gc.disable()  # what is imported stays: no look for garbage among it would find any
     try:
         module = importlib.import_module(f"crabhook.cli.{within or stem}")
     finally:
+        gc.freeze()
         gc.enable()
     found = getattr(module, stem) if within else module
     return Command(found.add_arguments, found.run)
