@@ -202,15 +202,9 @@ def own_pattern(text: str) -> PathPattern:
 
 def _anchored(text: str) -> tuple[Anchor, int, str]:
     """Return what a specifier is relative to, how many folders above that, and the rest."""
-    anchor, rest = Anchor.CWD, text
-    if text == "~":
-        anchor, rest = Anchor.HOME, "**"
-    else:
-        for known in Anchor:
-            if text.startswith(known.value):
-                anchor, rest = known, text[len(known.value) :]
-                break
-    up = 0
+    whole, up = "~/**" if text == "~" else text, 0
+    anchor = next((one for one in Anchor if whole.startswith(one)), Anchor.CWD)
+    rest = whole.removeprefix(anchor)
     while anchor is Anchor.CWD and (rest == ".." or rest.startswith("../")):
         up, rest = up + 1, rest[3:]
     return anchor, up, rest or "**"

@@ -157,13 +157,10 @@ def _is_there(path: Path) -> bool:
 
 def _holds_home(folder: Path) -> bool:
     homes = {Path.home(), Path(os.path.realpath(Path.home()))}
-    names = {folder, Path(os.path.realpath(folder))} if _may_be_told(folder) else {folder}
+    # A name that no folder can have leads nowhere.
+    leads = len(str(folder)) <= LONGEST_PATH and "\0" not in str(folder)
+    names = {folder, Path(os.path.realpath(folder))} if leads else {folder}
     return any(one in (home, *home.parents) for home in homes for one in names)
-
-
-def _may_be_told(folder: Path) -> bool:
-    """Whether it is worth asking where a folder's name leads: no folder has so long a name."""
-    return len(str(folder)) <= LONGEST_PATH and "\0" not in str(folder)
 
 
 def context_here(project: Path, looks: Looks | None = None) -> Context:

@@ -38,11 +38,9 @@ def digest(content: bytes) -> str:
 
 def trust_in(folder: str, content: bytes, trusted: Iterable[Trusted]) -> Trust:
     """Return how far the user trusts these bytes as the rules of `folder`."""
-    found = digest(content)
-    for one in trusted:
-        if normal(one.folder) == normal(folder) and one.sha256 == found:
-            return one.level
-    return Trust.NONE
+    these = (normal(folder), digest(content))
+    levels = (one.level for one in trusted if (normal(one.folder), one.sha256) == these)
+    return next(levels, Trust.NONE)
 
 
 def project_rules(folder: str, content: bytes, trusted: Iterable[Trusted]) -> RuleSet:

@@ -85,9 +85,7 @@ def _unknown(words: Sequence[Word]) -> str:
 
 def _wait(words: Sequence[Word], line: Line) -> str:
     rest = [word for word in words[1:] if word.raw != "-n" and not re.fullmatch(r"%\d+", word.raw)]
-    for word in rest:
-        line.found.variables.must_count(word.atoms or (ANY,), "wait")
-    return ""
+    return _numbers([words[0], *rest], line)
 
 
 def _declare(words: Sequence[Word], line: Line) -> str:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import accumulate
 
 from crabhook.policy.shell.builtins import DECLARING
 from crabhook.policy.shell.expansion import subscript
@@ -130,12 +131,8 @@ def _documents(line: Line) -> None:
 
 
 def _closes_early(body: str) -> bool:
-    depth = 0
-    for letter in re.findall(r"[()]", body):
-        depth += 1 if letter == "(" else -1
-        if depth < 0:
-            return True
-    return False
+    steps = (1 if letter == "(" else -1 for letter in re.findall(r"[()]", body))
+    return min(accumulate(steps), default=0) < 0
 
 
 def _body(line: Line, document: Heredoc) -> str:
