@@ -54,21 +54,21 @@ def ask(options: Options) -> Answer:
     """Ask the server that a hook with these options would ask."""
     asking = copy(options)
     asking.platform, asking.wait, asking.reconnect = NO_PLATFORM, WITHIN, 0.0
-    began = monotonic()
+    began, status, kind = monotonic(), None, "foreign"
+    words = f"{options.server}: {Knock.FOREIGN.value}"
     try:
         Request(asking).ask(b"")
     except Unanswered as error:
-        known = _KNOWN.search(str(error))
-        return Answer(
-            there=error.status == _REFUSED and known is not None,
-            no_token=error.status == _TOKEN,
-            kind=error.kind,
-            words=str(error),
-            platforms=tuple(known[1].split(", ")) if known else (),
-            seconds=monotonic() - began,
-        )
-    words = f"{options.server}: it answers what no crabhook server answers"
-    return Answer(False, False, "foreign", words, (), monotonic() - began)  # noqa: FBT003 - as above
+        status, kind, words = error.status, error.kind, str(error)
+    known = _KNOWN.search(words) if status == _REFUSED else None
+    return Answer(
+        there=known is not None,
+        no_token=status == _TOKEN,
+        kind=kind,
+        words=words,
+        platforms=tuple(known[1].split(", ")) if known else (),
+        seconds=monotonic() - began,
+    )
 
 
 class Knock(Enum):

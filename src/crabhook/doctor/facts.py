@@ -81,7 +81,7 @@ class Case:
 
     @cached_property
     def entries(self) -> tuple[Entry, ...]:
-        """All our entries, in whatever settings, those that decide first."""
+        """All our entries, of all settings, those that decide first."""
         entries = [entry for settings in self.hooked for entry in settings.ours]
         return tuple(sorted(entries, key=lambda entry: entry.event not in self.agent.decided))
 

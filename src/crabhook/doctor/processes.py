@@ -1,7 +1,7 @@
 """Programs run for a look at them: bounded in time, and gone afterwards with all they started.
 
 How long a hook call takes is measured beside the bare start of the interpreter that runs it:
-both in turn, so that whatever else the machine does meets both alike.
+both in turn, so that other work of the machine meets both alike.
 """
 
 import os
@@ -88,7 +88,7 @@ def run(
 
 
 def end(process: "subprocess.Popen[bytes]") -> None:
-    """Kill a program and whatever it has started that is still in its session."""
+    """Kill a program and all that it has started, as far as that is still in its session."""
     with suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
     process.wait()

@@ -46,7 +46,7 @@ Literal: TypeAlias = str | int | float | bool | _Unknown | None
 class Shape:
     """One value.
 
-    `members` is None for whatever is no object; each key has the shapes its
+    `members` is None for a value that is no object; each key has the shapes its
     value may take.  `whole`: the object has no members but these.
     """
 

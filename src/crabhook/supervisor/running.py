@@ -211,18 +211,14 @@ def _standard_input(deadline: Deadline) -> bytes:
         )
     try:
         return read_all(0, MOST_INPUT, deadline)
-    except (OSError, TooMuchError) as error:
-        raise HookInputError(getattr(error, "strerror", None) or str(error)) from error
-
-
-class TooMuchError(ValueError):
-    """More came than was to be taken; the text says how much that is."""
+    except OSError as error:
+        raise HookInputError(error.strerror or str(error)) from error
 
 
 def read_all(file: int, most: int, deadline: Deadline) -> bytes:
     """Return what comes from `file` until it ends.
 
-    Raises TooMuchError past `most` bytes, OutOfTimeError, and OSError.
+    Raises HookInputError past `most` bytes, OutOfTimeError, and OSError.
     """
     read = bytearray()
     while True:
@@ -234,7 +230,7 @@ def read_all(file: int, most: int, deadline: Deadline) -> bytes:
             return bytes(read)
         read += chunk
         if len(read) > most:
-            raise TooMuchError(f"it is larger than {most >> 20} MiB")
+            raise HookInputError(f"it is larger than {most >> 20} MiB")
 
 
 def _settings(file: Path | None) -> Settings:

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from crabhook.supervisor.contract import (
     Deadline,
     Finding,
+    HookInputError,
     Occasion,
     OutOfTimeError,
     Review,
@@ -27,7 +28,7 @@ from crabhook.supervisor.reviewers import (
     read_finding,
     with_guard,
 )
-from crabhook.supervisor.running import TooMuchError, read_all
+from crabhook.supervisor.running import read_all
 
 STOP = read(b'{"hook_event_name": "Stop", "last_assistant_message": "\xc3\xa9\\ud800"}')
 REVIEW = Review(STOP, Occasion.STOP, "s", 1, 20)
@@ -167,5 +168,5 @@ def test_more_than_was_to_be_taken_is_not_taken() -> None:
     with os.fdopen(read_end, "rb"), os.fdopen(write_end, "wb") as out:
         out.write(b"x" * 100)
         out.flush()
-        with pytest.raises(TooMuchError):
+        with pytest.raises(HookInputError):
             read_all(read_end, 99, Deadline(5))

@@ -2,8 +2,8 @@
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import islice
+from typing import TypeAlias
 
 from crabhook.lint.finding import Remark
 from crabhook.lint.python.tree import Follower, Function, Tree, own
@@ -21,30 +21,27 @@ MAX_LAPSES = 200
 _EXITS = frozenset({"sys.exit", "exit", "quit", "os._exit", "builtins.exit"})
 
 
-@dataclass(frozen=True, slots=True)
-class _Site:
-    """A statement that ends the script, or a return that does, and the code it gives."""
-
-    node: ast.AST
-    code: ast.expr | None
+# A statement that ends the script, or a return that does, and the code it gives.
+_Site: TypeAlias = tuple[ast.AST, ast.expr | None]
 
 
 def exits(tree: Tree, follower: Follower, output: Output) -> Iterator[Exit]:
     """Yield the script's ways out."""
-    answering = _answering(tree, output)
-    for site in islice(_sites(tree), MAX_EXITS):
-        code, said = _code(follower, site.code)
-        failing = tree.handler(site.node) is not None
-        words = [said, *_words(tree, output, site.node)]
-        function = tree.scope(site.node)
-        named = not isinstance(function, ast.Module) and named_for_refusing(function.name)
+    scopes = map(tree.scope, output.answers)
+    answering = {scope.name for scope in scopes if isinstance(scope, Function)}
+    for end, given in islice(_sites(tree), MAX_EXITS):
+        code, said = _code(follower, given)
+        failing = tree.handler(end) is not None
+        words = [said, *_words(tree, output, end)]
+        function = tree.scope(end)
+        named = isinstance(function, Function) and named_for_refusing(function.name)
         refusing = any(refuses(one, first=failing) for one in words) or (named and not failing)
         answered = any(
             node in output.answers or tree.called(node) in answering
-            for statement in tree.before(site.node)
+            for statement in tree.before(end)
             for node in (statement, *own(statement))
         )
-        yield Exit(tree.place(site.node), code, refusing, answered, failing)
+        yield Exit(tree.place(end), code, refusing, answered, failing)
 
 
 def _sites(tree: Tree) -> Iterator[_Site]:
@@ -54,9 +51,9 @@ def _sites(tree: Tree) -> Iterator[_Site]:
         if isinstance(ends, ast.Call) and tree.called(ends) in names:
             code = ends.args[0] if ends.args else None
             function = _own_function(tree, code)
-            yield from [_Site(node, code)] if function is None else _returns(tree, function)
+            yield from [(node, code)] if function is None else _returns(tree, function)
         elif ends is not None and ends is not node and tree.dotted(ends) in names:
-            yield _Site(node, None)
+            yield node, None
 
 
 def _own_function(tree: Tree, code: ast.expr | None) -> Function | None:
@@ -70,7 +67,7 @@ def _returns(tree: Tree, function: Function, seen: frozenset[str] = frozenset())
         if isinstance(node, ast.Return):
             inner = _own_function(tree, node.value)
             if inner is None or inner.name in seen or len(seen) > MAX_DEPTH:
-                yield _Site(node, node.value)
+                yield node, node.value
             else:
                 yield from _returns(tree, inner, seen)
 
@@ -94,12 +91,6 @@ def _words(tree: Tree, output: Output, node: ast.AST) -> Iterator[str]:
     for statement in islice(tree.before(node, enclosing=False), MAX_LOOKED_BACK):
         if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
             yield output.words.get(statement.value, "")
-
-
-def _answering(tree: Tree, output: Output) -> frozenset[str]:
-    """Return the names of the functions that write an answer."""
-    scopes = (tree.scope(call) for call in output.answers)
-    return frozenset(scope.name for scope in scopes if not isinstance(scope, ast.Module))
 
 
 def lapses(tree: Tree) -> Iterator[Remark]:

@@ -1,11 +1,11 @@
 """A Python hook script's facts: what it reads, how long it waits, and all that the others tell."""
 
 import ast
-import dataclasses
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from crabhook.lint.discover import shebang
-from crabhook.lint.finding import CannotParseError, Place
+from crabhook.lint.finding import CannotParseError
 from crabhook.lint.python.exits import exits, lapses
 from crabhook.lint.python.tree import Follower, Function, Tree
 from crabhook.lint.python.written import Output, written
@@ -195,18 +195,9 @@ def _read(tree: Tree, text: str) -> Script:
     )
 
 
-def _answers(tree: Tree, output: Output) -> list[Answer]:
-    found = []
+def _answers(tree: Tree, output: Output) -> Iterator[Answer]:
+    """Yield the answers, with the plain text that surely comes before them."""
     for call, answers in output.answers.items():
-        behind = _text_before(tree, output, call)
-        found += [dataclasses.replace(answer, behind=behind) for answer in answers]
-    return found
-
-
-def _text_before(tree: Tree, output: Output, call: ast.AST) -> Place | None:
-    """Return where plain text is written that surely comes before an answer."""
-    for statement in tree.before(call):
-        value = getattr(statement, "value", None)
-        if value in output.chatter:
-            return output.chatter[value]
-    return None
+        before = (getattr(statement, "value", None) for statement in tree.before(call))
+        behind = next((output.chatter[one] for one in before if one in output.chatter), None)
+        yield from (replace(answer, behind=behind) for answer in answers)

@@ -102,7 +102,7 @@ def words(command: Node) -> list[Node]:
 
 
 def plain(node: Node) -> str:
-    """Return a word as the shell makes it, with a hole for whatever is only known when it runs."""
+    """Return a word as the shell makes it, with a hole for what is only known when it runs."""
     if node.type == "raw_string":
         return source(node)[1:-1]
     if node.type in _HOLES:
