@@ -75,6 +75,11 @@ class Case:
         return tuple(one for one in self.settings if one.ours)
 
     @property
+    def readable(self) -> tuple[Settings, ...]:
+        """The settings that are there and can be used."""
+        return tuple(one for one in self.settings if one.text.strip() and not one.problem)
+
+    @property
     def unreadable(self) -> tuple[Settings, ...]:
         """The settings that cannot be used."""
         return tuple(one for one in self.settings if one.problem)

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from enum import StrEnum
+from functools import partial
 from typing import Any, TypeAlias
 
 from crabhook import __version__
@@ -80,13 +81,13 @@ def lines(finding: Finding, width: int) -> Iterator[str]:
     """Yield a finding's lines; a command is never broken, so that it can be copied."""
     margin = " " * (_MARK + _ID)
     lead = f"{_MARKS[finding.status]:<{_MARK}}{finding.id:<{_ID}}"
-    yield from _wrapped(finding.what, lead, margin, width)
-    if finding.means:
-        yield from _wrapped(finding.means, f"{margin}means: ", f"{margin}       ", width)
+    wrapped = partial(textwrap.wrap, width=width, break_long_words=False, break_on_hyphens=False)
+    yield from wrapped(finding.what, initial_indent=lead, subsequent_indent=margin)
+    inner = f"{margin}       "
+    yield from wrapped(finding.means, initial_indent=f"{margin}means: ", subsequent_indent=inner)
     if finding.mend:
         yield f"{margin}mend:  {finding.mend}"
-    if finding.advice:
-        yield from _wrapped(finding.advice, f"{margin}note:  ", f"{margin}       ", width)
+    yield from wrapped(finding.advice, initial_indent=f"{margin}note:  ", subsequent_indent=inner)
 
 
 def summary(findings: Sequence[Finding]) -> str:
@@ -112,14 +113,3 @@ def as_value(findings: Sequence[Finding]) -> dict[str, Any]:
         "exit_code": exit_code(findings),
         "findings": [asdict(finding) for finding in findings],
     }
-
-
-def _wrapped(text: str, lead: str, margin: str, width: int) -> list[str]:
-    return textwrap.wrap(
-        text,
-        width,
-        initial_indent=lead,
-        subsequent_indent=margin,
-        break_long_words=False,
-        break_on_hyphens=False,
-    )

@@ -13,6 +13,7 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -22,7 +23,7 @@ from typing import Self
 from crabhook.doctor.asking import ask
 from crabhook.doctor.facts import Case
 from crabhook.doctor.finding import FAULT, OK, UNKNOWN, Finding
-from crabhook.doctor.processes import ProgramError, Ran, end, run
+from crabhook.doctor.processes import ProgramError, end, run
 from crabhook.hook import Options
 from crabhook.platforms.staging import Answer, Played, Turn
 
@@ -50,7 +51,6 @@ _LARGEST = 32 << 20  # bytes of a request
 _MISSING = Answer('{"error": {"type": "not_found_error", "message": "not here"}}')
 
 WITHIN = 60.0  # seconds for the whole proof
-_ID = "live.denial"
 
 COMMANDS = tuple(f"touch {name}" for name in (ALLOWED, DENIED))
 
@@ -230,10 +230,10 @@ class _Handler(BaseHTTPRequestHandler):
 
 def prove(case: Case) -> Finding:
     """Start the agent and see: an allowed call happens, a denied one does not, and it hears why."""
+    finding = partial(Finding, "live.denial", agent=case.agent.name)
     if case.program is None:
         what = f"there is no `{case.agent.program}` on PATH to be started"
-        advice = "name its program with --program"
-        return Finding(_ID, UNKNOWN, what, advice=advice, agent=case.agent.name)
+        return finding(UNKNOWN, what, advice="name its program with --program")
     agent, until = case.agent.stage, monotonic() + WITHIN
     try:
         with stage(case.agent.name) as one, ScriptedModel(agent, COMMANDS) as model:
@@ -244,31 +244,28 @@ def prove(case: Case) -> Finding:
                 environment={**one.environment, **agent.environment(model.address)},
                 folder=one.project,
             )
-            return _judged(case, one, model, ran)
+            wrong = list(_wrong(one, model))
     except ProgramError as error:
-        return Finding(_ID, UNKNOWN, f"{error}", agent=case.agent.name)
-
-
-def _judged(case: Case, one: Stage, model: ScriptedModel, ran: Ran) -> Finding:
+        return finding(UNKNOWN, str(error))
     if model.asked < len(COMMANDS) + 1:
         what = f"{case.title} asked its model {model.asked} times of {len(COMMANDS) + 1}"
-        words = f"{what}, and ended with {ran.code}: {ran.last_words}"
-        return Finding(_ID, UNKNOWN, words, agent=case.agent.name)
-    told = model.heard[-1] if model.heard else ""
-    wrong = [
-        words
-        for so, words in (
-            ((one.project / DENIED).exists(), "a call was made that the server had denied"),
-            (REASON not in told, f"the model was not told why: {shlex.quote(told[:200])}"),
-            (not (one.project / ALLOWED).exists(), "a call was not made that it had allowed"),
-        )
-        if so
-    ]
+        return finding(UNKNOWN, f"{what}, and ended with {ran.code}: {ran.last_words}")
     if wrong:
         means = f"this {case.title} does not heed the hook as it should: do not rely on it"
-        return Finding(_ID, FAULT, "; ".join(wrong), means, agent=case.agent.name)
+        return finding(FAULT, "; ".join(wrong), means)
     what = (
         f"{case.title} ran against a scripted model: the call that a rule allowed was made, the "
         f"one that a rule denied was not, and the model read: {REASON}"
     )
-    return Finding(_ID, OK, what, agent=case.agent.name)
+    return finding(OK, what)
+
+
+def _wrong(one: Stage, model: ScriptedModel) -> Iterator[str]:
+    """Yield how the agent did not do as it was told."""
+    told = model.heard[-1] if model.heard else ""
+    if (one.project / DENIED).exists():
+        yield "a call was made that the server had denied"
+    if REASON not in told:
+        yield f"the model was not told why: {shlex.quote(told[:200])}"
+    if not (one.project / ALLOWED).exists():
+        yield "a call was not made that it had allowed"

@@ -44,7 +44,6 @@ class NoSessionError(SupervisorError):
 class ReviewerError(SupervisorError):
     """The reviewer gave no verdict, or none that can be read; the agent goes on by itself."""
 
-    exit_code = 1
     line = "supervisor SDK failed: {}"
 
 

@@ -25,9 +25,7 @@ def switched_on(case: Case) -> Iterator[Finding]:
 def _switches(case: Case) -> Iterator[Finding]:
     means = f"{case.title} runs no hook of ours: the operator is not asked"
     managed = any(one.scope is Scope.MANAGED for one in case.hooked)
-    for settings in case.settings:
-        if settings.problem or not settings.text:
-            continue
+    for settings in case.readable:
         for switch in case.agent.settings.switches(settings.text):
             if not (managed and case.agent.settings.overridden(settings.scope, switch)):
                 what, mend = f"{settings.path}: {switch}", commands.edit(settings.path)
@@ -45,9 +43,7 @@ def environment(case: Case) -> Iterator[Finding]:
     if not case.agent.protocol.sets_environment or not case.entries:
         return
     found, idle = list[Finding](), list[str]()
-    for settings in case.settings:
-        if settings.problem or not settings.text.strip():
-            continue
+    for settings in case.readable:
         variables = parse(settings.text).member("env")
         names = variables.value if variables and isinstance(variables.value, dict) else ()
         for move in moves(names):

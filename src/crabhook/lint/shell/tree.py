@@ -117,13 +117,11 @@ def filled(node: Node) -> str:
     content = node.text or b""
     pieces, at = [], 0
     for child in node.named_children:
-        start, end = child.start_byte - node.start_byte, child.end_byte - node.start_byte
-        pieces.append(content[at:start].decode("utf-8", "replace"))
-        inner = content[start:end].decode("utf-8", "replace")
         kept = child.type in {"string_content", "heredoc_content"}
-        pieces.append(inner if kept else plain(child))
-        at = end
-    return "".join([*pieces, content[at:].decode("utf-8", "replace")])
+        pieces.append(content[at : child.start_byte - node.start_byte])
+        pieces.append((source(child) if kept else plain(child)).encode())
+        at = child.end_byte - node.start_byte
+    return b"".join([*pieces, content[at:]]).decode("utf-8", "replace")
 
 
 def heredoc(node: Node) -> Node | None:
