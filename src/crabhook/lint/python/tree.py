@@ -226,7 +226,9 @@ class Follower:
         scope = self._tree.scope(node)
         bound = self.bindings(scope, node.id)
         if not bound and not isinstance(scope, ast.Module):
-            if node.id in _parameters(scope):
+            given = scope.args
+            parameters = (*given.posonlyargs, *given.args, *given.kwonlyargs)
+            if any(one.arg == node.id for one in parameters):
                 return self._given(scope, node.id)
             bound = self.bindings(self._tree.root, node.id)
         known = [one for one in bound if one is not None]
@@ -269,11 +271,6 @@ def _returned(function: Function) -> Sequence[ast.expr] | None:
         return None
     found = [node.value for node in inside if isinstance(node, ast.Return) and node.value]
     return found if 0 < len(found) <= MAX_BINDINGS else None
-
-
-def _parameters(function: Function) -> Sequence[str]:
-    arguments = function.args
-    return [one.arg for one in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)]
 
 
 def _argument(function: Function, name: str, call: ast.Call) -> ast.expr | None:

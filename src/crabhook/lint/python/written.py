@@ -13,7 +13,7 @@ from typing import TypeAlias
 from crabhook.lint.finding import Place
 from crabhook.lint.loose_json import HOLE, read_answer
 from crabhook.lint.python.tree import Follower, Scope, Tree
-from crabhook.lint.script import UNKNOWN, Answer, Literal, Shape, Written
+from crabhook.lint.script import UNKNOWN, Answer, Shape, Written
 
 MAX_NESTED = 8  # of objects in objects; an answer has three
 MAX_READ = 2000  # expressions of one script; one answer takes ten
@@ -53,8 +53,8 @@ class ShapeReader:
     def _shape(self, node: ast.expr, depth: int) -> Shape:
         place = self._tree.place(node)
         match node:
-            case ast.Constant(value=value):
-                return Shape(place, _literal(value))
+            case ast.Constant(value=None | str() | int() | float() as value):
+                return Shape(place, value)
             case ast.Dict(keys=keys, values=values):
                 return self._display(place, list(zip(keys, values, strict=True)), depth)
             case ast.Call(func=ast.Name(id="dict"), args=args, keywords=keywords):
@@ -148,10 +148,6 @@ def _key(node: ast.Subscript) -> str | None:
 def _placed(shapes: tuple[Shape, ...], place: Place) -> tuple[Shape, ...]:
     """Say of values that they are where they are given, not where they were first written."""
     return tuple(replace(one, place=place) for one in shapes)
-
-
-def _literal(value: object) -> Literal:
-    return value if value is None or isinstance(value, str | int | float) else UNKNOWN
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
 
@@ -153,6 +153,7 @@ class _Reader:
     def __init__(self, tree: ShellTree) -> None:
         self._tree = tree
         self._commands = list(commands(tree))
+        self._names = {node.id: name for node, name, _ in self._commands}
         self._prints = {one.node.id: one for one in islice(prints(tree), MAX_COMMANDS)}
         self._captured = captured_functions(tree)
         self._answers = dict(self._all_answers())
@@ -182,10 +183,9 @@ class _Reader:
 
     def _placed(self, chatter: dict[int, Place]) -> Iterator[Answer]:
         """Yield the answers, with the plain text that surely comes before them."""
-        for node, one in self._answers.values():
+        for node, answer in self._answers.values():
             before = (chatter.get(earlier.id) for earlier in self._before(node))
-            behind = next((place for place in before if place), None)
-            yield Answer(one.place, one.written, one.shapes, behind)
+            yield replace(answer, behind=next(filter(None, before), None))
 
     def _all_answers(self) -> Iterator[tuple[int, tuple[Node, Answer]]]:
         for one in self._prints.values():
@@ -235,11 +235,10 @@ class _Reader:
                 yield " ".join(map(plain, arguments))
 
     def _answered(self, node: Node) -> bool:
-        for one in self._before(node):
-            said = words(one)
-            if one.id in self._answers or (said and plain(said[0]) in self._answering):
-                return True
-        return False
+        return any(
+            one.id in self._answers or self._names.get(one.id) in self._answering
+            for one in self._before(node)
+        )
 
     def _before(self, node: Node, *, enclosing: bool = True) -> Iterator[Node]:
         """Yield the commands that surely ran before `node`, nearest first."""
