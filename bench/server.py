@@ -14,7 +14,7 @@ from time import monotonic_ns
 
 from bench.events import LEFT_WAITING, WATCHED
 from crabhook.broker.cards import Card, State
-from crabhook.broker.desk import Desk, News
+from crabhook.desk.interface import Desk, News
 from crabhook.model.actor import OWNER
 from crabhook.model.decision import Decision, Verdict
 from crabhook.platforms import PLATFORMS

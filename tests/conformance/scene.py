@@ -37,7 +37,7 @@ from tests.support.seat import decide, seat
 from tests.support.turns import Script
 
 if TYPE_CHECKING:
-    from crabhook.broker.desk import News
+    from crabhook.desk.interface import News
     from tests.conformance.cell import Cell
     from tests.support.claude import Run
     from tests.support.terminal import Terminal

@@ -9,7 +9,6 @@ from typing import Any
 
 from crabhook.broker.broker import Broker
 from crabhook.broker.cards import Card, FeedEntry
-from crabhook.broker.desk import News
 from crabhook.broker.messages import (
     Answered,
     Arrived,
@@ -31,6 +30,7 @@ from crabhook.broker.messages import (
     TimePassed,
 )
 from crabhook.broker.orders import against
+from crabhook.desk.interface import News
 from crabhook.model.actor import OWNER, Actor
 from crabhook.model.decision import Decision
 from crabhook.model.order import Order

@@ -14,7 +14,7 @@ import grpc
 from hpack import Encoder
 
 from crabhook.broker.cards import Card
-from crabhook.broker.desk import News
+from crabhook.desk.interface import News
 from crabhook.hook.call import Call
 from crabhook.platforms import PLATFORMS
 from crabhook.server.address import Address, Tls, UnixAddress

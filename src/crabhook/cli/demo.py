@@ -17,7 +17,7 @@ from tempfile import TemporaryDirectory
 
 from crabhook import hook
 from crabhook.broker.cards import Card, State
-from crabhook.broker.desk import Desk, News
+from crabhook.desk.interface import Desk, News
 from crabhook.model.actor import OWNER
 from crabhook.model.event import Event
 from crabhook.platforms import PLATFORMS

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from crabhook.broker.cards import Card, State
-from crabhook.broker.desk import Desk
+from crabhook.desk.interface import Desk
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.errors import CrabhookError
 from crabhook.policy.rule import Rule

@@ -8,7 +8,7 @@ import asyncio
 from collections.abc import Mapping
 
 from crabhook.broker.cards import Card, TooLateError
-from crabhook.broker.desk import Desk, News
+from crabhook.desk.interface import Desk, News
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.errors import DecisionError
 

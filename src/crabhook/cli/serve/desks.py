@@ -11,9 +11,9 @@ from collections.abc import Callable
 from contextlib import suppress
 
 from crabhook.broker.cards import Card
-from crabhook.broker.desk import News
 from crabhook.cli.serve.logs import told
 from crabhook.config import Settings
+from crabhook.desk.interface import News
 from crabhook.model.actor import OWNER, Headless
 from crabhook.model.decision import Decided, Verdict
 from crabhook.model.event import Event

@@ -7,9 +7,9 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 
 from crabhook.broker.cards import Card, FeedEntry
-from crabhook.broker.desk import News
 from crabhook.broker.messages import Answered, Extended, Ordered, Revoked, RuleAdded, Snoozed
 from crabhook.broker.orders import against
+from crabhook.desk.interface import News
 from crabhook.model.actor import Actor
 from crabhook.model.decision import Decision
 from crabhook.model.errors import DecisionError
@@ -44,7 +44,7 @@ class _Change:
 
 
 class LocalDesk:
-    """A `broker.desk.Desk` on a runner.  `by` is who sits at it."""
+    """A `desk.interface.Desk` on a runner.  `by` is who sits at it."""
 
     def __init__(self, runner: Runner, by: Actor) -> None:
         self._runner, self._by = runner, by

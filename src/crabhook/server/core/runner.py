@@ -16,7 +16,6 @@ from time import time as wall
 from crabhook.broker.arriving import COME_BACK_WITHIN
 from crabhook.broker.broker import Broker
 from crabhook.broker.cards import Card, FeedEntry
-from crabhook.broker.desk import News
 from crabhook.broker.messages import (
     Answered,
     Arrived,
@@ -37,6 +36,7 @@ from crabhook.broker.messages import (
     WakeAt,
 )
 from crabhook.broker.pending import LIMITS, Limits, same_secret
+from crabhook.desk.interface import News
 from crabhook.model.decision import Decided
 from crabhook.model.errors import CrabhookError
 from crabhook.model.event import Event

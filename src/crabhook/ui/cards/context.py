@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from crabhook.broker.cards import Card, State
-from crabhook.broker.desk import Desk
+from crabhook.desk.interface import Desk
 from crabhook.model.decision import Verdict
 from crabhook.model.event import Event
 from crabhook.ui.cards.summary import brief, names_plan

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable
 from typing import TypeAlias
 
-from crabhook.broker.desk import Desk
+from crabhook.desk.interface import Desk
 from crabhook.model.actor import OrderKind
 from crabhook.model.event import Event
 from crabhook.model.order import Order

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from crabhook.broker.cards import Card
-from crabhook.broker.desk import Desk
+from crabhook.desk.interface import Desk
 from crabhook.model.event import Event
 from crabhook.ui.cards.summary import brief
 from crabhook.ui.commands.words import MAX_LINE, WORDS, LineError, Reach, Word

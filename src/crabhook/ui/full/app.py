@@ -15,7 +15,7 @@ from prompt_toolkit.layout import Layout, UIContent, UIControl, Window
 from prompt_toolkit.output import ColorDepth, Output
 from prompt_toolkit.output.defaults import create_output
 
-from crabhook.broker.desk import Desk, News
+from crabhook.desk.interface import Desk, News
 from crabhook.ui.full.controller import Controller
 from crabhook.ui.full.dialogs.external_editor import ExternalEditing
 from crabhook.ui.full.keyrow import terminal_keys

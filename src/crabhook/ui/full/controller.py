@@ -12,7 +12,7 @@ from dataclasses import replace
 from functools import singledispatchmethod
 
 from crabhook.broker.cards import Card, State
-from crabhook.broker.desk import News
+from crabhook.desk.interface import News
 from crabhook.model.decision import Beside, Choices, Decision, Verdict
 from crabhook.model.errors import CrabhookError
 from crabhook.ui.full import effects as do

@@ -7,7 +7,7 @@ change what they own of it, and the controller does the rest.
 from collections.abc import Callable, Hashable
 
 from crabhook.broker.cards import Card
-from crabhook.broker.desk import Desk
+from crabhook.desk.interface import Desk
 from crabhook.model.actor import OrderKind
 from crabhook.model.decision import PASS_ALONE, Beside
 from crabhook.ui.answers import Answers

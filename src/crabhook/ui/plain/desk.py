@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
 
 from crabhook.broker.cards import Card
-from crabhook.broker.desk import Desk, News
+from crabhook.desk.interface import Desk, News
 from crabhook.ui.cards.summary import brief
 from crabhook.ui.commands.orders import order_line
 from crabhook.ui.plain.interpreter import Interpreter

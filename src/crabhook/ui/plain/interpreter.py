@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from dataclasses import replace
 
 from crabhook.broker.cards import Card, FeedEntry, State
-from crabhook.broker.desk import Desk, News
+from crabhook.desk.interface import Desk, News
 from crabhook.model.actor import OrderKind
 from crabhook.model.decision import Beside, Decision, Verdict
 from crabhook.model.errors import CrabhookError, DecisionError

@@ -10,8 +10,8 @@ from dataclasses import replace
 from typing import TypeAlias
 
 from crabhook.broker.cards import Card, FeedEntry, State
-from crabhook.broker.desk import Desk, News
 from crabhook.broker.orders import CAP
+from crabhook.desk.interface import Desk, News
 from crabhook.model.actor import Operator
 from crabhook.model.bounded_dict import Bounded
 from crabhook.model.decision import Decision, Verdict

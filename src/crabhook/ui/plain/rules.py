@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterator
 
 from crabhook.broker.cards import Card, State
-from crabhook.broker.desk import Desk
+from crabhook.desk.interface import Desk
 from crabhook.model.bounded_dict import Bounded
 from crabhook.policy.propose import Offer, Offering, until
 from crabhook.policy.rule import Rule

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from crabhook.broker.desk import News
 from crabhook.broker.messages import Effect, Fact
+from crabhook.desk.interface import News
 from crabhook.platforms import PLATFORMS
 from crabhook.server.core.runner import Runner
 from crabhook.server.metrics.tally import Witness

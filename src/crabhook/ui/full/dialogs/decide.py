@@ -3,8 +3,8 @@
 from collections.abc import Callable, MutableMapping, MutableSet
 
 from crabhook.broker.cards import Card
-from crabhook.broker.desk import Desk
 from crabhook.broker.orders import CAP
+from crabhook.desk.interface import Desk
 from crabhook.model.decision import Decision, Verdict
 from crabhook.ui.commands.decide import DECIDING
 from crabhook.ui.full.dialogs.prompts import AskLine, Purpose

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 from crabhook.broker.cards import Card, State
-from crabhook.broker.desk import Desk
+from crabhook.desk.interface import Desk
 from crabhook.model.decision import Beside, Decision, Verdict
 from crabhook.model.errors import CrabhookError, PayloadError
 from crabhook.model.event import ToolCall

@@ -14,7 +14,7 @@ from itertools import accumulate
 from typing import Final
 
 from crabhook.broker.cards import Card
-from crabhook.broker.desk import Desk
+from crabhook.desk.interface import Desk
 from crabhook.model.elicitation import Field, check_content, read_fields
 from crabhook.model.errors import DecisionError, PayloadError
 from crabhook.model.event import Event

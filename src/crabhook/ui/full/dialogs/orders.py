@@ -3,8 +3,8 @@
 from collections.abc import Callable, Sequence
 
 from crabhook.broker.cards import Card
-from crabhook.broker.desk import Desk
 from crabhook.broker.orders import CAP
+from crabhook.desk.interface import Desk
 from crabhook.model.actor import OrderKind
 from crabhook.model.errors import CrabhookError
 from crabhook.model.order import Order, Standing

@@ -10,7 +10,7 @@ from datetime import timedelta
 from functools import partial
 
 from crabhook.broker.cards import Card
-from crabhook.broker.desk import Desk
+from crabhook.desk.interface import Desk
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.jsontext import Value, pretty
 from crabhook.model.suggestion import MODES, PLACES, set_mode

@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from crabhook.broker.cards import Card, State
-from crabhook.broker.desk import Desk
+from crabhook.desk.interface import Desk
 from crabhook.ui.options import CardKind, kind_of
 
 

@@ -4,7 +4,7 @@ import inspect
 
 import pytest
 
-from crabhook.broker.desk import Desk
+from crabhook.desk.interface import Desk
 from crabhook.server.core.local_desk import LocalDesk
 from tests.support.desk import BrokerDesk
 
