@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from itertools import count
 from typing import Any
 
@@ -33,11 +34,11 @@ from crabhook.broker.orders import against
 from crabhook.desk.interface import News
 from crabhook.model.actor import OWNER, Actor
 from crabhook.model.decision import Decision
-from crabhook.model.order import Order
+from crabhook.model.order import Order, Standing
 from crabhook.model.reply import Reply
 from crabhook.model.request import Origin, Request
 from crabhook.platforms import PLATFORMS
-from crabhook.policy.propose import Offering
+from crabhook.policy.propose import Offering, TakenOffer
 from crabhook.policy.rule import Rule
 from crabhook.policy.ruling import Ruling
 from tests.support.ruled import Judge, no_rules
@@ -95,9 +96,9 @@ class BrokerDesk:
     def sessions(self) -> int:
         return self._broker.sessions()
 
-    def answer(self, number: int, decision: Decision) -> Card:
+    def answer(self, number: int, decision: Decision, seen: int | None = None) -> Card:
         rulings = self._rulings(number, decision)
-        self._tell(Answered(number, decision, self.by, self.now(), rulings=rulings))
+        self._tell(Answered(number, decision, self.by, self.now(), rulings=rulings, seen=seen))
         self.decided.append((number, decision))
         return self._known(number)
 
@@ -111,10 +112,15 @@ class BrokerDesk:
     def offers(self, number: int) -> Offering | None:
         return self.offered.get(number, Offering(why="nothing is offered here"))
 
-    def remember(self, number: int, rule: Rule, decision: Decision) -> Card:
-        self._broker.check(number, decision)
+    def remember(
+        self, number: int, taken: TakenOffer, decision: Decision, seen: int | None = None
+    ) -> Card:
+        self._broker.check(number, decision, seen)
+        offering = self.offered[number] or Offering()
+        offered = {offer.id: offer.proposal.rule for offer in offering.offers}
+        rule = replace(offered[taken.offer], expires=taken.expires)
         self.rules.append((number, rule))
-        card = self.answer(number, decision)
+        card = self.answer(number, decision, seen)
         self._tell(RuleAdded(number, str(rule), self.by, self.now()))
         for one in self._broker.alike(number):
             rulings = {leg.id: self._judge(leg.event) for leg in one.requests}
@@ -124,14 +130,14 @@ class BrokerDesk:
     def holdable(self) -> Sequence[str]:
         return self._broker.holdable()
 
-    def orders(self) -> Sequence[Order]:
+    def orders(self) -> Sequence[Standing]:
         return self._broker.orders()
 
     def order(self, order: Order) -> None:
         self._tell(Ordered(order, self.by, self.now()))
 
-    def revoke(self, matches: Callable[[Order], bool]) -> None:
-        self._tell(Revoked(matches, self.by, self.now()))
+    def revoke(self, ids: frozenset[int]) -> None:
+        self._tell(Revoked(ids, self.by, self.now()))
 
     def extend(self, number: int, seconds: float) -> Card:
         self._tell(Extended(number, seconds, self.by, self.now()))

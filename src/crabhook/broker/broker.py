@@ -54,14 +54,14 @@ class Broker:
     def handle(self, fact: messages.Fact) -> list[Effect]:
         """Take in one fact; return what is to be done about it, in order.
 
-        Raises TooLateError or DecisionError for what cannot be done; then
+        Raises TooLateError, StaleError or DecisionError for what cannot be done; then
         nothing has changed.
         """
         return _HANDLERS[type(fact)](self._state, fact)
 
-    def check(self, number: int, decision: Decision) -> None:
-        """Raise what `Answered` would of a call as it was asked: TooLateError or DecisionError."""
-        ending.check(self._state, number, decision, {})
+    def check(self, number: int, decision: Decision, seen: int | None = None) -> None:
+        """Raise what `Answered` would of a call as it was asked."""
+        ending.check(self._state, number, decision, {}, seen)
 
     def changed(self, number: int, decision: Decision) -> Mapping[str, Event]:
         """Return a card's calls as a decision changes them, by request id: they are to be judged.

@@ -48,6 +48,10 @@ class TooLateError(CrabhookError):
     """Something was done to a card that had already ended; nothing changed."""
 
 
+class StaleError(CrabhookError):
+    """A card was decided as it was before; there is more to see now, and nothing changed."""
+
+
 def after(state: State, happening: Happening) -> State:
     """Return the state that follows; raise TooLateError where none does."""
     try:
@@ -73,6 +77,8 @@ class Card:
     `limits`: what a decision will not bring about at this agent, a sentence each.
     `alarms`: what was said of the call that cannot be true of it, or what ran in
     its place; a sentence each, with agents' words in it.
+    `revision`: raised by every change of the card.  `grown`: the revision in which something
+    came that a decision needs to have seen, a leg or an alarm.
     """
 
     number: int
@@ -91,6 +97,8 @@ class Card:
     choices: Choices = PASS_ALONE
     limits: tuple[str, ...] = ()
     alarms: tuple[str, ...] = ()
+    revision: int = 0
+    grown: int = 0
 
     @property
     def event(self) -> Event:

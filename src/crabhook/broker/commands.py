@@ -16,6 +16,7 @@ from crabhook.broker.messages import (
     Effect,
     Extended,
     Ordered,
+    OrdersEnded,
     Reconsidered,
     Revoked,
     RuleAdded,
@@ -49,10 +50,11 @@ def ordered(state: BrokerState, fact: Ordered) -> list[Effect]:
 
 def revoked(state: BrokerState, fact: Revoked) -> list[Effect]:
     """End standing orders; raise DecisionError where there is none to end."""
-    ended = state.orders.revoke(fact.matches)
+    ended = state.orders.revoke(lambda order: order.id in fact.ids)
     if not ended:
         raise DecisionError("there is no such order to end")
-    return [state.note(fact.now, order.event, f"ended: {order}") for order in ended]
+    told = [state.note(fact.now, order.event, f"ended: {order}") for order in ended]
+    return [OrdersEnded(tuple(ended)), *told]
 
 
 def extended(state: BrokerState, fact: Extended) -> list[Effect]:

@@ -5,7 +5,7 @@ from dataclasses import replace
 from heapq import heappop
 from typing import TypeAlias
 
-from crabhook.broker.cards import Card, Happening, State, TooLateError, after
+from crabhook.broker.cards import Card, Happening, StaleError, State, TooLateError, after
 from crabhook.broker.messages import (
     Answered,
     Closing,
@@ -48,11 +48,11 @@ _UNTIL = "every call of that session is denied until its user's next prompt"
 def answered(state: BrokerState, fact: Answered) -> list[Effect]:
     """Decide a card: every hook that waits on it gets its reply, each in its own words.
 
-    Raises TooLateError or DecisionError, and then nothing has changed.
+    Raises TooLateError, StaleError or DecisionError, and then nothing has changed.
     """
     card, decision = known_card(state, fact.number), fact.decision
     decided = Decided(decision, fact.by)
-    ended_as = check(state, fact.number, decision, fact.rulings)
+    ended_as = check(state, fact.number, decision, fact.rulings, fact.seen)
     state.keep_going.count(card.event, decision)
     effects: list[Effect] = []
     for leg in card.requests:
@@ -82,7 +82,13 @@ def _halt(state: BrokerState, card: Card, decided: Decided, now: float) -> list[
     return effects
 
 
-def check(state: BrokerState, number: int, decision: Decision, rulings: Rulings) -> State:
+def check(
+    state: BrokerState,
+    number: int,
+    decision: Decision,
+    rulings: Rulings,
+    seen: int | None = None,
+) -> State:
     """Return the state a card would have once decided so; raises as `answered` does."""
     card = known_card(state, number)
     try:
@@ -92,6 +98,9 @@ def check(state: BrokerState, number: int, decision: Decision, rulings: Rulings)
         raise TooLateError(
             f"#{card.number} is {error}{detail}; this answer changed nothing"
         ) from None
+    if seen is not None and seen < card.grown:
+        more = "was asked again, or warned of, and there is more to see"
+        raise StaleError(f"#{card.number} {more}: this answer changed nothing")
     for leg in card.requests:
         state.platforms[leg.event.platform].check(leg.event, decision)
     changed = changed_calls(state, card, decision)

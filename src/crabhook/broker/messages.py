@@ -4,7 +4,7 @@ Every fact carries `now`, seconds on the broker's clock.  What somebody did
 carries who it was, `by`.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TypeAlias
@@ -40,13 +40,15 @@ class Answered:
     """The card with this number was decided.
 
     `rulings` are what the rules say of its calls as the decision changes them,
-    by request id; see `Broker.changed`.
+    by request id; see `Broker.changed`.  `seen` is the revision of the card that was looked at;
+    None where nobody looked, as where a rule or an order decides.
     """
 
     number: int
     decision: Decision
     by: Actor
     rulings: Mapping[str, Ruling | None] = field(default_factory=dict, kw_only=True)
+    seen: int | None = field(default=None, kw_only=True)
     now: float
 
 
@@ -93,9 +95,9 @@ class Ordered:
 
 @dataclass(frozen=True, slots=True)
 class Revoked:
-    """An operator ends the standing orders that match."""
+    """An operator ends the standing orders with these ids."""
 
-    matches: Callable[[Standing], bool]
+    ids: frozenset[int]
     by: Actor
     now: float
 
@@ -299,10 +301,17 @@ class Outcome:
 
 
 @dataclass(frozen=True, slots=True)
+class OrdersEnded:
+    """An operator has ended these standing orders."""
+
+    orders: tuple[Standing, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class WakeAt:
     """Tell me TimePassed at this time, or sooner."""
 
     at: float
 
 
-Effect: TypeAlias = Resolve | Refuse | Show | Note | Conflict | Outcome | WakeAt
+Effect: TypeAlias = Resolve | Refuse | Show | Note | Conflict | Outcome | OrdersEnded | WakeAt

@@ -114,6 +114,10 @@ class BrokerState:
         choices = reduce(and_, (self.platforms[leg.platform].choices(leg) for leg in legs))
         limits = [line for leg in legs for line in self.platforms[leg.platform].limits(leg)]
         card = replace(card, choices=choices, limits=tuple(dict.fromkeys(limits)))
+        before = self.cards.card(card.number)
+        card = replace(card, revision=before.revision + 1 if before else 1)
+        if before is None or _has_more(card, before):
+            card = replace(card, grown=card.revision)
         self.cards.put(card)
         return Show(card)
 
@@ -213,3 +217,10 @@ class BrokerState:
         entry = FeedEntry(now, told, text, number, outcome, alarm)
         self.feed.append(entry)
         return Note(entry)
+
+
+def _has_more(card: Card, before: Card) -> bool:
+    """Whether a card has a leg or an alarm that it did not have before."""
+    known = {leg.id for leg in before.requests}
+    more_legs = any(leg.id not in known for leg in card.requests)
+    return more_legs or not set(card.alarms) <= set(before.alarms)

@@ -6,8 +6,7 @@ from typing import Protocol, TypeAlias
 from crabhook.broker.cards import Card, FeedEntry
 from crabhook.model.decision import Decision
 from crabhook.model.order import Order, Standing
-from crabhook.policy.propose import Offering
-from crabhook.policy.rule import Rule
+from crabhook.policy.propose import Offering, TakenOffer
 
 News: TypeAlias = Card | FeedEntry
 
@@ -46,11 +45,12 @@ class Desk(Protocol):
     def sessions(self) -> int:
         """Return how many sessions were heard of and have not ended."""
 
-    def answer(self, number: int, decision: Decision) -> Card:
-        """Decide a card; return it as it is now.
+    def answer(self, number: int, decision: Decision, seen: int | None = None) -> Card:
+        """Decide a card as it was in the revision `seen`; return it as it is now.
 
-        Raises TooLateError when it had already ended, DecisionError when its
-        event cannot carry the decision; either way nothing changed.
+        Raises TooLateError when it had already ended, StaleError when there is more to see since,
+        DecisionError when its event cannot carry the decision; whichever it is, nothing changed.
+        `seen` is None where nobody looks at cards.
         """
 
     def objections(self, number: int, decision: Decision) -> Sequence[str] | None:
@@ -69,12 +69,14 @@ class Desk(Protocol):
         take seconds; ask again then.
         """
 
-    def remember(self, number: int, rule: Rule, decision: Decision) -> Card:
+    def remember(
+        self, number: int, taken: TakenOffer, decision: Decision, seen: int | None = None
+    ) -> Card:
         """Write a rule into the operator's own file, and decide the card it was offered for.
 
-        Raises TooLateError, DecisionError, or another CrabhookError where the
-        rule cannot be written; whichever it is, nothing was written and
-        nothing decided.  What else waits and is allowed by it is decided too.
+        Raises what `answer` does, or another CrabhookError where no such rule was offered for
+        the card, or it cannot be written; whichever it is, nothing was written and nothing decided.
+         What else waits and is allowed by it is decided too.
         """
 
     def holdable(self) -> Sequence[str]:
@@ -86,8 +88,8 @@ class Desk(Protocol):
     def order(self, order: Order) -> None:
         """Give a standing order; raises DecisionError for one that makes no sense."""
 
-    def revoke(self, matches: Callable[[Standing], bool]) -> None:
-        """End the standing orders that match; raises DecisionError where none does."""
+    def revoke(self, ids: frozenset[int]) -> None:
+        """End the standing orders with these ids; raises DecisionError where none stands."""
 
     def extend(self, number: int, seconds: float) -> Card:
         """Let a card wait longer; raises TooLateError, or DecisionError past the agent's limit."""

@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from hashlib import sha256
 from posixpath import dirname
 
 from crabhook.model.event import Event
@@ -232,6 +233,20 @@ class Offer:
 
     proposal: Proposal
     trial: Trial
+
+    @property
+    def id(self) -> str:
+        """What it is taken by: the same for the same rule, whenever it is to end."""
+        rule = self.proposal.rule
+        return sha256(repr((rule.verdict.value, rule.texts, rule.scope)).encode()).hexdigest()[:32]
+
+
+@dataclass(frozen=True, slots=True)
+class TakenOffer:
+    """An offer that the operator takes, by its id, and when the rule is to end; None for never."""
+
+    offer: str
+    expires: datetime | None
 
 
 @dataclass(frozen=True, slots=True)

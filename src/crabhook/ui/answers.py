@@ -12,7 +12,7 @@ from crabhook.broker.cards import Card, State
 from crabhook.desk.interface import Desk
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.errors import CrabhookError
-from crabhook.policy.rule import Rule
+from crabhook.policy.propose import TakenOffer
 from crabhook.ui.cards.summary import brief
 
 # The verdicts with which a slip of a finger could do harm.
@@ -32,7 +32,7 @@ class HeldAnswer:
     since: float
     due: float
     turn: int = 0
-    rule: Rule | None = None
+    rule: TakenOffer | None = None
 
     def left(self, now: float) -> float:
         """Return which part of the moment is left, from 1 down to 0."""
@@ -62,7 +62,7 @@ class Answers:
         """When the next of them is to be sent."""
         return min((held.due for held in self._held.values()), default=None)
 
-    def give(self, card: Card, decision: Decision, rule: Rule | None = None) -> str:
+    def give(self, card: Card, decision: Decision, rule: TakenOffer | None = None) -> str:
         """Send an answer, or hold it for its moment; it replaces an answer that is held.
 
         With an allow may go a `rule` that decides such calls from now on.
@@ -70,7 +70,7 @@ class Answers:
         return "".join(self.give_all([card], decision, rule))
 
     def give_all(
-        self, cards: Iterable[Card], decision: Decision, rule: Rule | None = None
+        self, cards: Iterable[Card], decision: Decision, rule: TakenOffer | None = None
     ) -> list[str]:
         """Give several cards one answer together; return a sentence for each that was refused."""
         self._turn += 1
@@ -133,9 +133,9 @@ class Answers:
         number = held.card.number
         try:
             if held.rule is None:
-                self._desk.answer(number, held.decision)
+                self._desk.answer(number, held.decision, held.card.revision)
             else:
-                self._desk.remember(number, held.rule, held.decision)
+                self._desk.remember(number, held.rule, held.decision, held.card.revision)
         except CrabhookError as error:
             return str(error)
         return ""

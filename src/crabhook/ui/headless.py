@@ -59,8 +59,9 @@ async def run(desk: Desk, otherwise: Verdict) -> None:
 
 def _answer(desk: Desk, card: Card, otherwise: Verdict) -> None:
     try:
-        desk.answer(card.number, answer_to(card, otherwise))
+        desk.answer(card.number, answer_to(card, otherwise), card.revision)
     except TooLateError:
         pass  # its hook has gone
     except DecisionError:  # whatever it is that cannot be told, nothing may wait
-        desk.answer(card.number, Decision(Verdict.PASS, reason=f"{_NOBODY} {_NO_OPINION}"))
+        passed = Decision(Verdict.PASS, reason=f"{_NOBODY} {_NO_OPINION}")
+        desk.answer(card.number, passed, card.revision)

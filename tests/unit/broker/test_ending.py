@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from crabhook.broker.broker import Broker
-from crabhook.broker.cards import State
-from crabhook.broker.messages import Answered, Arrived
+from crabhook.broker.cards import StaleError, State
+from crabhook.broker.messages import Answered, Arrived, Snoozed
 from crabhook.broker.orders import against
 from crabhook.model.actor import OWNER
 from crabhook.model.decision import Decision, Verdict
@@ -15,7 +15,7 @@ from crabhook.model.order import Order, OrderKind
 from crabhook.model.request import Request
 from crabhook.platforms import PLATFORMS
 from crabhook.policy.ruling import Ruling
-from tests.support.playbook import Playbook, asking, bash, calling, done, prompt
+from tests.support.playbook import ALLOW, Playbook, asking, bash, calling, done, prompt
 from tests.support.ruled import RM_DENIED, judge_by
 
 PLAN = {"plan": "# one"}
@@ -163,3 +163,28 @@ def test_what_follows_a_timeout_is_said_as_it_is(
     card = book.broker.card(1)
     assert card is not None
     assert (card.state, card.why) == (State.EXPIRED, f"nobody decided in time: {follows}")
+
+
+def test_a_decision_on_a_leg_that_was_never_shown_is_stale_and_changes_nothing(
+    book: Playbook,
+) -> None:
+    book.asks(bash("a", "ls", "t1"))
+    (seen,) = book.broker.waiting()
+    book.asks(prompt("b", "ls"))
+    (now,) = book.broker.waiting()
+    assert (len(now.requests), now.grown, now.revision > seen.revision) == (2, now.revision, True)
+    with pytest.raises(StaleError, match="there is more to see"):
+        book.broker.handle(Answered(1, ALLOW, OWNER, book.now, seen=seen.revision))
+    assert book.broker.waiting() == (now,)
+    book.broker.handle(Answered(1, ALLOW, OWNER, book.now, seen=now.revision))
+    assert not book.broker.waiting()
+
+
+def test_a_card_that_was_only_given_more_time_is_decided_as_it_was_seen(book: Playbook) -> None:
+    book.asks(bash("a", "ls", "t1"))
+    (seen,) = book.broker.waiting()
+    book.broker.handle(Snoozed(1, book.now + 9, OWNER, book.now))
+    (now,) = book.broker.waiting()
+    assert (now.revision, now.grown) == (seen.revision + 1, seen.grown)
+    book.broker.handle(Answered(1, ALLOW, OWNER, book.now, seen=seen.revision))
+    assert not book.broker.waiting()

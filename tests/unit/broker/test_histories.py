@@ -214,9 +214,9 @@ class Histories(RuleBasedStateMachine):
 
     @rule(kind=KINDS)
     def the_operator_revokes(self, kind: OrderKind) -> None:
-        stood = any(order.kind is kind for order in self.broker.orders())
+        stood = frozenset(order.id for order in self.broker.orders() if order.kind is kind)
         try:
-            self._tell(Revoked(lambda order: order.kind is kind, OWNER, self.now))
+            self._tell(Revoked(stood, OWNER, self.now))
         except DecisionError:
             assert not stood
         assert all(order.kind is not kind for order in self.broker.orders())
@@ -372,6 +372,7 @@ class Histories(RuleBasedStateMachine):
                 self.open.remove((ticket, attempt))
             case Show(card):
                 before = self.ended.get(card.number)
+                assert before is None or card.revision > before.revision
                 assert before is None or _as_before(card, before) == before
                 if card.state is not State.WAITING:
                     self.ended[card.number] = card
@@ -383,7 +384,8 @@ class Histories(RuleBasedStateMachine):
 
 def _as_before(card: Card, before: Card) -> Card:
     """The card without what may come after its end: its answer's fate, and what is found out."""
-    return replace(card, delivered=before.delivered, alarms=before.alarms)
+    found_out = replace(card, delivered=before.delivered, alarms=before.alarms)
+    return replace(found_out, revision=before.revision, grown=before.grown)
 
 
 Histories.TestCase.settings = examples(100, stateful_step_count=40)

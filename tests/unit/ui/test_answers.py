@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from crabhook.model.decision import Decision, Verdict
+from crabhook.policy.propose import TakenOffer
 from crabhook.ui.answers import HELD_BACK, Answers
-from tests.support.offering import NARROW
+from tests.support.offering import BOTH, NARROW
 from tests.support.sitting import Sitting, call
 
 ALLOW = Decision(Verdict.ALLOW)
@@ -331,10 +332,12 @@ def test_of_several_answers_each_fault_is_told_and_the_others_are_sent() -> None
 
 def test_a_rule_goes_with_its_allow_and_with_no_other() -> None:
     sitting, answers = desk_with(2)
+    sitting.desk.offered = dict.fromkeys((1, 2), BOTH)
     rule = NARROW.proposal.rule
+    taken = TakenOffer(NARROW.id, rule.expires)
     first, second = sitting.desk.waiting()
-    answers.give(first, ALLOW, rule)
-    answers.give(second, ALLOW, rule)
+    answers.give(first, ALLOW, taken)
+    answers.give(second, ALLOW, taken)
     answers.give(second, ALLOW)
     sitting.desk.pass_time(9)
     answers.tick()
@@ -347,7 +350,7 @@ def test_a_rule_for_a_card_that_has_ended_is_not_written() -> None:
     card = sitting.card
     sitting.leave(1)
     assert "this answer changed nothing" in Answers(sitting.desk, take_back=0).give(
-        card, ALLOW, NARROW.proposal.rule
+        card, ALLOW, TakenOffer(NARROW.id, None)
     )
     assert not sitting.desk.rules
     assert answers.waiting == 0

@@ -100,10 +100,10 @@ async def test_a_hook_that_left_meanwhile_is_nobodys_fault() -> None:
 class Picky(BrokerDesk):
     """A desk of some agent that takes no denial after all."""
 
-    def answer(self, number: int, decision: Decision) -> Card:
+    def answer(self, number: int, decision: Decision, seen: int | None = None) -> Card:
         if decision.verdict is Verdict.DENY:
             raise DecisionError("not like this")
-        return super().answer(number, decision)
+        return super().answer(number, decision, seen)
 
 
 async def test_whatever_is_refused_nothing_waits() -> None:

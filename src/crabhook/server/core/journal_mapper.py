@@ -116,7 +116,12 @@ class JournalMapper:
                 what = f"ordered: {Standing.of(order, 0, by)}"
                 yield happened(entries.operator(what, wall, by))
             case messages.Revoked(_, by):
-                yield happened(entries.operator("ended orders", wall, by))
+                for order in (each for one in effects for each in _ended(one)):
+                    told = f"ended: {order}"
+                    entry = entries.operator(
+                        told, wall, by, order={"id": order.id, "kind": order.kind.value}
+                    )
+                    yield happened(entry)
             case messages.RuleAdded(number, rule, by):
                 yield happened(entries.operator(f"added a rule on #{number}: {rule}", wall, by))
             case messages.Extended(number, _, by):
@@ -228,6 +233,10 @@ class JournalMapper:
         how = _circumstances(resolve.decided, 0.0)
         entry = entries.decided(request.event, how, wall, legs=[request.id])
         yield settled([answer_kept(request, resolve, wall)], entry)
+
+
+def _ended(effect: Effect) -> tuple[Standing, ...]:
+    return effect.orders if isinstance(effect, messages.OrdersEnded) else ()
 
 
 def _call(followed: Followed) -> entries.Call:

@@ -16,8 +16,8 @@ from crabhook.model.errors import DecisionError
 from crabhook.model.event import Event
 from crabhook.model.jsontext import Value
 from crabhook.model.order import Order, Standing
-from crabhook.policy.propose import Offering, in_words
-from crabhook.policy.rule import Rule, RuleVerdict
+from crabhook.policy.propose import Offering, TakenOffer, in_words
+from crabhook.policy.rule import RuleVerdict
 from crabhook.policy.ruling import Ruling
 from crabhook.server.core.runner import Runner
 
@@ -87,10 +87,10 @@ class LocalDesk:
         """Return how many sessions were heard of and have not ended."""
         return self._broker.sessions()
 
-    def answer(self, number: int, decision: Decision) -> Card:
-        """Decide a card; raises TooLateError or DecisionError, and then nothing changed."""
-        rulings = self._rulings(number, decision)
-        self._runner.handle(Answered(number, decision, self._by, self.now(), rulings=rulings))
+    def answer(self, number: int, decision: Decision, seen: int | None = None) -> Card:
+        """Decide a card; see `Desk.answer`."""
+        rulings, now = self._rulings(number, decision), self.now()
+        self._runner.handle(Answered(number, decision, self._by, now, rulings=rulings, seen=seen))
         return self._known(number)
 
     def _rulings(self, number: int, decision: Decision) -> Mapping[str, Ruling | None]:
@@ -157,13 +157,15 @@ class LocalDesk:
             return Offering(why=_NO_RULES)
         return offers.of(card)
 
-    def remember(self, number: int, rule: Rule, decision: Decision) -> Card:
+    def remember(
+        self, number: int, taken: TakenOffer, decision: Decision, seen: int | None = None
+    ) -> Card:
         """Write a rule that was offered for a card, and decide it; see `Desk.remember`."""
-        self._broker.check(number, decision)  # so that nothing is written and then refused
+        self._broker.check(number, decision, seen)  # so that nothing is written and then refused
         if self._runner.offers is None:
             raise DecisionError(_NO_RULES)
-        kept = self._runner.offers.keep(rule, number)
-        self._runner.handle(Answered(number, decision, self._by, self.now()))
+        kept = self._runner.offers.keep(taken, number)
+        self._runner.handle(Answered(number, decision, self._by, self.now(), seen=seen))
         self._runner.handle(RuleAdded(number, in_words(kept), self._by, self.now()))
         self._runner.reconsider(number)
         return self._known(number)
@@ -180,9 +182,9 @@ class LocalDesk:
         """Give a standing order; raises DecisionError for one that makes no sense."""
         self._runner.handle(Ordered(order, self._by, self.now()))
 
-    def revoke(self, matches: Callable[[Standing], bool]) -> None:
-        """End the standing orders that match; raises DecisionError where none does."""
-        self._runner.handle(Revoked(matches, self._by, self.now()))
+    def revoke(self, ids: frozenset[int]) -> None:
+        """End the standing orders with these ids; raises DecisionError where none stands."""
+        self._runner.handle(Revoked(ids, self._by, self.now()))
 
     def extend(self, number: int, seconds: float) -> Card:
         """Let a card wait longer; raises TooLateError, or DecisionError past the agent's limit."""

@@ -19,7 +19,7 @@ from crabhook.model.errors import CrabhookError
 from crabhook.model.event import Event
 from crabhook.policy.calls.parts import Kind, kind_of
 from crabhook.policy.context import Context
-from crabhook.policy.propose import Offer, Offering, propose, tried_each, why_none
+from crabhook.policy.propose import Offer, Offering, TakenOffer, propose, tried_each, why_none
 from crabhook.policy.rule import Rule, RuleVerdict
 from crabhook.rulebook import edit
 from crabhook.rulebook.context import Today
@@ -36,6 +36,7 @@ LAST = 5_000  # decided calls that rules are tried on, and as many denials
 WITHIN = 2.0  # seconds
 FRESH = 60.0  # seconds for which an offering is not made again
 KEPT = 64  # cards whose offering is remembered
+MADE_KEPT = 1024  # rules, each offered for a card; one that was not is never written
 _AGAINST = (RuleVerdict.DENY, RuleVerdict.ASK_OPERATOR, RuleVerdict.ASK_AGENTS_USER)
 
 
@@ -45,6 +46,7 @@ class Offers:
     def __init__(self, files: RuleFiles, law: Law, record: Path) -> None:
         self._files, self._law, self._record = files, law, record
         self._known: Bounded[int, tuple[float, Offering | None]] = Bounded(KEPT)
+        self._made: Bounded[tuple[int, str], Rule] = Bounded(MADE_KEPT)
 
     def __repr__(self) -> str:
         return f"<Offers {len(self._known)}>"
@@ -60,14 +62,18 @@ class Offers:
             return None
         return known
 
-    def keep(self, rule: Rule, number: int) -> Rule:
+    def keep(self, taken: TakenOffer, number: int) -> Rule:
         """Write a rule that was offered for the card into the operator's file, and let it count.
 
-        Raises RulesError; then the file is as it was.
+        Raises RulesError, for a rule that was not offered as well; then the file is as it was.
         """
+        rule = self._made.get((number, taken.offer))
+        if rule is None:
+            wrong = f"no such rule was offered for #{number}"
+            raise RulesError(f"no rule was written, and nothing decided: {wrong}")
         note = f"always allow, on card #{number}, {datetime.now(UTC).astimezone():%Y-%m-%d}"
         try:
-            kept = edit.add(self._files, replace(rule, note=note))
+            kept = edit.add(self._files, replace(rule, expires=taken.expires, note=note))
         except CrabhookError as error:
             raise RulesError(f"no rule was written, and nothing decided: {error}") from error
         self._law.look_again()
@@ -84,6 +90,8 @@ class Offers:
             self._known[number] = (at, Offering(why="the rules could not be tried: a fault"))
         else:
             self._known[number] = (at, done.result())
+            for offer in done.result().offers:
+                self._made[number, offer.id] = offer.proposal.rule
 
 
 def offering(event: Event, files: RuleFiles, record: Path) -> Offering:

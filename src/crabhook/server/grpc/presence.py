@@ -232,7 +232,8 @@ class PresencePort(DeskServiceServicer):
         if changed:
             self._runner.tell("crabhook here (said in another terminal)")
             now = self._runner.now()
-            self._runner.handle(Revoked(_is_away, OWNER_ELSEWHERE, now))
+            away = frozenset(order.id for order in self._runner.orders() if _is_away(order))
+            self._runner.handle(Revoked(away, OWNER_ELSEWHERE, now))
         return pb.SetPresenceResponse(presence=pb.PRESENCE_HERE, changed=changed)
 
     def _away(self, request: pb.SetPresenceRequest) -> pb.SetPresenceResponse:

@@ -303,4 +303,4 @@ class Controller:
 
     @_perform.register
     def _end_orders(self, effect: do.EndOrders) -> None:
-        self._screen.desk.revoke(lambda order: order.id in effect.ids)
+        self._screen.desk.revoke(effect.ids)

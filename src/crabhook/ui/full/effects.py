@@ -12,7 +12,7 @@ from typing import TypeAlias
 from crabhook.broker.cards import Card
 from crabhook.model.decision import Decision
 from crabhook.model.order import Order
-from crabhook.policy.rule import Rule
+from crabhook.policy.propose import TakenOffer
 from crabhook.ui.full.filters import Mode
 
 
@@ -102,7 +102,7 @@ class Give(Effect):
     """
 
     decision: Decision
-    rule: Rule | None = None
+    rule: TakenOffer | None = None
     said: str = ""
 
 

@@ -11,7 +11,7 @@ from crabhook.model.actor import OrderKind
 from crabhook.model.decision import Beside, Decision, Verdict
 from crabhook.model.errors import CrabhookError, DecisionError
 from crabhook.model.order import Order
-from crabhook.policy.rule import Rule
+from crabhook.policy.propose import TakenOffer
 from crabhook.ui.answers import HELD_BACK, Answers
 from crabhook.ui.cards.summary import brief, project, summary, tool_label
 from crabhook.ui.commands.decide import DECIDING, other_words
@@ -254,12 +254,14 @@ class Interpreter:
 
     def _release(self, command: Command) -> None:
         matches = read_release(command.rest, self._desk)
-        self._as_a_line(lambda: self._desk.revoke(matches), WORDS["orders"].usage())
+        ids = frozenset(order.id for order in self._desk.orders() if matches(order))
+        self._as_a_line(lambda: self._desk.revoke(ids), WORDS["orders"].usage())
 
     def _here(self, _: Command) -> None:
-        if not any(map(_is_away, self._desk.orders())):
+        away = frozenset(order.id for order in self._desk.orders() if _is_away(order))
+        if not away:
             raise LineError("you are not away", WORDS["away"].usage())
-        self._desk.revoke(_is_away)
+        self._desk.revoke(away)
 
     # How a decision is given.
 
@@ -270,7 +272,7 @@ class Interpreter:
         except DecisionError as error:
             raise LineError(str(error), write) from error
 
-    def _decide(self, card: Card, decision: Decision, rule: Rule | None = None) -> None:
+    def _decide(self, card: Card, decision: Decision, rule: TakenOffer | None = None) -> None:
         """Give a decision, or hold it where there is time to; it replaces a held decision."""
         number, now = card.number, self._desk.now()
         if number in self._quiet:
@@ -287,9 +289,11 @@ class Interpreter:
             self._tick()
             return
         if rule is not None:
-            self._desk.remember(number, rule, decision)
+            self._desk.remember(number, rule, decision, card.revision)
             return
-        self._as_a_line(lambda: self._desk.answer(number, decision), other_words(card))
+        self._as_a_line(
+            lambda: self._desk.answer(number, decision, card.revision), other_words(card)
+        )
 
     def _tick(self) -> None:
         """Give what has been held long enough, and come back for the next."""

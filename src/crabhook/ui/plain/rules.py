@@ -12,8 +12,7 @@ from collections.abc import Callable, Iterator
 from crabhook.broker.cards import Card, State
 from crabhook.desk.interface import Desk
 from crabhook.model.bounded_dict import Bounded
-from crabhook.policy.propose import Offer, Offering, until
-from crabhook.policy.rule import Rule
+from crabhook.policy.propose import Offer, Offering, TakenOffer, until
 from crabhook.ui.commands.decide import other_words
 from crabhook.ui.commands.rules import covered, denials, ending, let_through, tried
 from crabhook.ui.commands.words import WORDS, LineError, read_life
@@ -42,8 +41,8 @@ class Remembering:
         if card.number not in self._looking and not self._look(card):
             self._say(f"· #{card.number}: trying rules on what was decided before")
 
-    def chosen(self, card: Card, rest: str) -> Rule:
-        """Return the rule that a line takes; raises LineError, and then nothing is taken."""
+    def chosen(self, card: Card, rest: str) -> TakenOffer:
+        """Return the offer that a line takes; raises LineError, and then nothing is taken."""
         usage = WORDS["remember"].usage(card.number)
         listed = self._listed.get(card.number)
         if listed is None:
@@ -66,7 +65,7 @@ class Remembering:
             self._say("\n".join(row.line for row in _denied_rows(offer)))
             wrong = f"rule {place} {let_through(offer)}"
             raise LineError(wrong, f"{card.number} remember {' '.join([place, *lives])} {ANYWAY}")
-        return rule
+        return TakenOffer(offer.id, rule.expires)
 
     def leave(self) -> None:
         """Stop looking."""

@@ -14,7 +14,7 @@ from crabhook.model.actor import OWNER
 from crabhook.model.decision import Decided, Decision, Verdict
 from crabhook.model.event import Event, ToolCall
 from crabhook.model.request import Request
-from crabhook.policy.propose import DEFAULT_LIFE
+from crabhook.policy.propose import DEFAULT_LIFE, TakenOffer
 from crabhook.policy.rule import Trust
 from crabhook.rulebook import edit
 from crabhook.rulebook.files import RuleFiles, RulesError
@@ -241,7 +241,7 @@ async def test_a_rule_that_is_kept_counts_at_once_and_ends(office: Office) -> No
     offers, law = asked(office)
     assert await law.judge(bash("pytest -q"), long=False) is None
     narrow = (await made(offers, card())).offers[1]
-    kept = offers.keep(narrow.proposal.rule, 3)
+    kept = offers.keep(TakenOffer(narrow.id, narrow.proposal.rule.expires), 3)
     assert kept.line == 1
     assert kept.note.startswith("always allow, on card #3, 20")
     assert kept.expires == narrow.proposal.rule.expires
@@ -261,8 +261,8 @@ async def test_a_rule_ends_after_a_month_unless_told_otherwise(office: Office) -
 
 async def test_a_rule_that_cannot_be_written_is_said_to_be_none(office: Office) -> None:
     offers, _ = asked(office)
-    rule = (await made(offers, card())).offers[0].proposal.rule
+    offer = (await made(offers, card())).offers[0]
     office.rules("nonsense")
     with pytest.raises(RulesError, match=r"no rule was written, and nothing decided.*line 1"):
-        offers.keep(rule, 3)
+        offers.keep(TakenOffer(offer.id, None), 3)
     assert office.files.user.read_text(encoding="utf-8") == "nonsense"

@@ -14,9 +14,10 @@ from crabhook.broker.messages import Refusal
 from crabhook.model.actor import Rule
 from crabhook.model.errors import DecisionError
 from crabhook.model.event import Event
+from crabhook.model.order import Order, OrderKind
 from crabhook.model.request import Origin
 from crabhook.platforms import PLATFORMS
-from crabhook.policy.propose import Offering
+from crabhook.policy.propose import Offer, Offering, TakenOffer
 from crabhook.rulebook.files import RuleFiles, RulesError
 from crabhook.server.core import runner as module
 from crabhook.server.core.intake import Intake
@@ -291,6 +292,25 @@ async def test_an_agents_last_words_are_read_from_its_transcript(tmp_path: Path)
     runner.close()
 
 
+def taken(offer: Offer) -> TakenOffer:
+    return TakenOffer(offer.id, offer.proposal.rule.expires)
+
+
+async def test_only_a_rule_that_was_offered_for_that_card_is_written(tmp_path: Path) -> None:
+    rules = Rules(tmp_path)
+    runner = rules.runner
+    enter(runner)
+    enter(runner, "b")
+    offered = taken((await rules.offered(1)).offers[0])
+    for number, wrong in ((2, offered), (1, taken(NARROW))):
+        with pytest.raises(RulesError, match="no such rule was offered"):
+            seat(runner).remember(number, wrong, ALLOW)
+    assert not rules.files.user.exists()
+    assert len(runner.waiting()) == 2
+    runner.close()
+    rules.recorder.close()
+
+
 class Rules:
     """Rules in a folder, offered by a runner that records what it does."""
 
@@ -319,7 +339,7 @@ async def test_a_rule_is_written_recorded_and_decides_what_comes_and_what_waits(
     rules = Rules(tmp_path)
     runner = rules.runner
     places = [enter(runner, ticket) for ticket in ("a", "b")]
-    narrow = (await rules.offered(1)).offers[1].proposal.rule
+    narrow = taken((await rules.offered(1)).offers[1])
     card = seat(runner).remember(1, narrow, ALLOW)
     assert card.decision == ALLOW
     asked = bash("c", "ls", "id of c", wait=runner.now() + 60)
@@ -336,12 +356,29 @@ async def test_a_rule_is_written_recorded_and_decides_what_comes_and_what_waits(
     rules.recorder.close()
 
 
+async def test_the_record_says_which_order_an_operator_ended(tmp_path: Path) -> None:
+    rules = Rules(tmp_path)
+    desk = seat(rules.runner)
+    for session in ("s1", "s2"):
+        desk.order(Order(OrderKind.HOLD_ALL, session=session))
+    desk.revoke(frozenset({2}))
+    assert [order.id for order in desk.orders()] == [1]
+    *_, told = map(json.loads, rules.recorded("operator"))
+    assert told["what"] == "ended: hold everything of session=s2"
+    assert told["order"] == {"id": 2, "kind": "hold everything of"}
+    assert told["actor"]["name"] == "operator"
+    with pytest.raises(DecisionError, match="no such order"):
+        desk.revoke(frozenset({2}))
+    rules.runner.close()
+    rules.recorder.close()
+
+
 async def test_a_rule_is_not_written_where_its_card_cannot_be_allowed(tmp_path: Path) -> None:
     rules = Rules(tmp_path)
     runner = rules.runner
     enter(runner).leave()
     enter(runner, "b")
-    rule = (await rules.offered(2)).offers[0].proposal.rule
+    rule = taken((await rules.offered(2)).offers[0])
     with pytest.raises(TooLateError, match="this answer changed nothing"):
         seat(runner).remember(1, rule, ALLOW)
     with pytest.raises(TooLateError, match="there is no #9"):
@@ -358,7 +395,7 @@ async def test_a_card_is_not_allowed_where_its_rule_cannot_be_written(tmp_path: 
     rules = Rules(tmp_path)
     runner = rules.runner
     place = enter(runner)
-    rule = (await rules.offered(1)).offers[0].proposal.rule
+    rule = taken((await rules.offered(1)).offers[0])
     rules.files.folder.mkdir()
     rules.files.user.write_text("nonsense", encoding="utf-8")
     with pytest.raises(RulesError, match="no rule was written, and nothing decided"):
@@ -374,6 +411,6 @@ async def test_a_runner_without_rules_offers_none() -> None:
     enter(runner)
     assert seat(runner).offers(1) == Offering(why="no rules are kept here")
     with pytest.raises(DecisionError, match="no rules are kept here"):
-        seat(runner).remember(1, NARROW.proposal.rule, ALLOW)
+        seat(runner).remember(1, taken(NARROW), ALLOW)
     assert len(runner.waiting()) == 1
     runner.close()

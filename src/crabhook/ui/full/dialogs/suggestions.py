@@ -14,7 +14,7 @@ from crabhook.desk.interface import Desk
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.jsontext import Value, pretty
 from crabhook.model.suggestion import MODES, PLACES, set_mode
-from crabhook.policy.propose import Offer, Offering, in_words, until
+from crabhook.policy.propose import Offer, Offering, TakenOffer, in_words, until
 from crabhook.policy.rule import Rule
 from crabhook.ui.cards.summary import brief
 from crabhook.ui.commands.decide import suggestions
@@ -112,7 +112,7 @@ def _choice(number: int, offer: Offer, rule: Rule) -> Choice:
         Beneath("beside that", "\n".join(offer.proposal.gives_away), "warning"),
         Beneath(let_through(offer), denied, "warning"),
     )
-    does = _confirming(number, offer, rule) if denied else _taking(rule)
+    does = _confirming(number, offer, rule) if denied else _taking(offer, rule)
     words = f": {offer.proposal.covers}"
     return Choice(covered(offer), does, words, _warning(offer), beneath)
 
@@ -132,8 +132,9 @@ def _denied(offer: Offer) -> str:
     return "\n".join([*every[:_DENIALS_SHOWN], *more])
 
 
-def _taking(rule: Rule) -> Callable[[], Effects]:
-    return lambda: (Give(Decision(Verdict.ALLOW), rule),)
+def _taking(offer: Offer, rule: Rule) -> Callable[[], Effects]:
+    taken = TakenOffer(offer.id, rule.expires)
+    return lambda: (Give(Decision(Verdict.ALLOW), taken),)
 
 
 def _confirming(number: int, offer: Offer, rule: Rule) -> Callable[[], Effects]:
@@ -142,4 +143,4 @@ def _confirming(number: int, offer: Offer, rule: Rule) -> Callable[[], Effects]:
         ("ALWAYS ALLOW by this rule", in_words(rule)),
         (f"! It {let_through(offer)}:", _denied(offer)),
     )
-    return lambda: (Proposal(lambda: said, _taking(rule), number),)
+    return lambda: (Proposal(lambda: said, _taking(offer, rule), number),)

@@ -129,7 +129,7 @@ def test_an_order_that_has_ended_meanwhile_is_said_to_be_gone() -> None:
     choose(sitting, "hold Stop of this session")
     sitting.press("O")
     sitting.wait()
-    sitting.desk.revoke(lambda _: True)
+    sitting.desk.revoke(frozenset(order.id for order in sitting.desk.orders()))
     sitting.press("1")
     assert "no such order" in sitting.text()
 
