@@ -116,10 +116,10 @@ class FollowedCalls:
             requests,
             tool.use_id or self._id_of(event, tool),
         )
-        for key, kept in self._calls.of_session(event):
-            if entry.use_id and _same_use(kept, event, entry.use_id) and kept.asked == entry.asked:
+        for key, kept in self._calls.of_use(event, entry.use_id):
+            if same_agent(kept.event, event) and kept.asked == entry.asked:
                 self._calls.drop(key)  # it was asked about again: the later decision counts
-        self._calls.keep(entry)
+        self._calls.keep(entry, entry.use_id)
 
     def rivals(self, event: Event) -> list[Followed]:
         """Return the decided calls that have the event's id and another tool or input."""
@@ -127,9 +127,9 @@ class FollowedCalls:
             return []
         return [
             kept
-            for _, kept in self._calls.of_session(event)
+            for _, kept in self._calls.of_use(event, event.tool.use_id)
             if kept.event.tool is not None
-            and _same_use(kept, event, event.tool.use_id)
+            and same_agent(kept.event, event)
             and (kept.event.tool.name, kept.asked) != (event.tool.name, event.tool.fingerprint)
         ]
 
@@ -220,10 +220,6 @@ class FollowedCalls:
 
 def _holds(kept: Followed, told: Mapping[str, bytes]) -> bool:
     return all(told.get(name) == value for name, value in kept.wanted.items())
-
-
-def _same_use(kept: Followed, event: Event, use_id: str) -> bool:
-    return kept.use_id == use_id and same_agent(kept.event, event)
 
 
 def _may_be(kept: Followed, event: Event) -> bool:

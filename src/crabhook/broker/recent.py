@@ -43,12 +43,17 @@ _Entry = TypeVar("_Entry", bound=Remembered)
 
 
 class Memory(Generic[_Entry]):
-    """Entries in the order they came, found by session, each kept for a time (seconds)."""
+    """Entries in the order they came, each kept for a time (seconds).
+
+    They are found by session, and by the id of their call, so that a long session of calls whose
+    results nobody tells makes no other call of it slower.
+    """
 
     def __init__(self, kept_for: float) -> None:
         self._kept_for = kept_for
         self._sessions: dict[tuple[str, str], dict[int, _Entry]] = {}
-        self._order: OrderedDict[int, tuple[tuple[str, str], float]] = OrderedDict()
+        self._uses: dict[tuple[str, str, str], dict[int, _Entry]] = {}
+        self._order: OrderedDict[int, tuple[tuple[str, str], str, float]] = OrderedDict()
         self._next = 0
 
     def __len__(self) -> int:
@@ -58,24 +63,34 @@ class Memory(Generic[_Entry]):
         """Return the entries of the event's session, the oldest first."""
         return iter(tuple(self._sessions.get((event.platform, event.session), {}).items()))
 
-    def keep(self, entry: _Entry) -> None:
-        """Keep an entry; the oldest may have to go."""
+    def of_use(self, event: Event, use_id: str) -> Iterator[tuple[int, _Entry]]:
+        """Return the entries of the session that were kept with this id, the oldest first."""
+        return iter(tuple(self._uses.get((event.platform, event.session, use_id), {}).items()))
+
+    def keep(self, entry: _Entry, use_id: str = "") -> None:
+        """Keep an entry, to be found by its call's id too where there is one; the oldest may go."""
         self._next += 1
         session = (entry.event.platform, entry.event.session)
-        self._order[self._next] = (session, entry.at)
+        self._order[self._next] = (session, use_id, entry.at)
         self._sessions.setdefault(session, {})[self._next] = entry
+        if use_id:
+            self._uses.setdefault((*session, use_id), {})[self._next] = entry
         while len(self._order) > KEPT or self._oldest() < entry.at - self._kept_for:
             self.drop(next(iter(self._order)))
 
     def drop(self, key: int) -> None:
         """Forget an entry."""
-        session, _ = self._order.pop(key)
+        session, use_id, _ = self._order.pop(key)
         del self._sessions[session][key]
         if not self._sessions[session]:
             del self._sessions[session]
+        if use_id:
+            del self._uses[*session, use_id][key]
+            if not self._uses[*session, use_id]:
+                del self._uses[*session, use_id]
 
     def _oldest(self) -> float:
-        _, at = next(iter(self._order.values()))
+        _, _, at = next(iter(self._order.values()))
         return at
 
 

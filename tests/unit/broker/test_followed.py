@@ -58,3 +58,13 @@ def test_a_call_decided_again_counts_as_it_was_decided_last() -> None:
     found = calls.ran(done("z", "rm", "t1").event)
     assert found is not None
     assert found[1] is Fate.OTHER
+
+
+def test_a_calls_rivals_are_found_among_those_of_its_id_alone() -> None:
+    calls = followed(*(f"t{number}" for number in range(50)))
+    assert len(list(calls._calls.of_use(bash("x", "ls", "t7").event, "t7"))) == 1
+    assert [one.use_id for one in calls.rivals(bash("x", "other", "t7").event)] == ["t7"]
+    assert calls.rivals(bash("x", "other", "unheard of").event) == []
+    calls.conclude(asking("z", "SessionEnd").event, Scope.SESSION)
+    assert list(calls._calls.of_use(bash("x", "ls", "t7").event, "t7")) == []
+    assert calls._calls._uses == {}
