@@ -108,8 +108,10 @@ class Connections(web.Server):
         if len(self._open) > self.most and not self._one_goes():
             transport.abort()
             return
-        # "Drained" is to mean that the kernel has it all, not a buffer of ours.
-        transport.set_write_buffer_limits(high=0)
+        # "Drained" is to mean that the kernel has it all, not a buffer of ours.  A transport with
+        # TLS pauses at `high`, not above it: at 0 it would wait with nothing left to send.
+        tls = transport.get_extra_info("sslcontext") is not None
+        transport.set_write_buffer_limits(high=int(tls), low=0)
         notice_silence(transport.get_extra_info("socket"))
         loop = asyncio.get_running_loop()
         self._strangers[transport] = loop.call_later(KNOWN_WITHIN, self._is_overdue, transport)

@@ -43,8 +43,10 @@ async def said(law: Law, about: Event, *, long: bool = False) -> str | None:
 def write(path: Path, text: str) -> None:
     """Write a file so that its change can be seen however coarse the clock is."""
     before = path.stat().st_mtime_ns if path.exists() else 0
-    path.write_text(text, encoding="utf-8")
-    os.utime(path, ns=(before + 10**9, before + 10**9))
+    whole = path.with_suffix(".new")  # put in place at once, so that none reads half of it
+    whole.write_text(text, encoding="utf-8")
+    os.utime(whole, ns=(before + 10**9, before + 10**9))
+    whole.replace(path)
 
 
 async def test_no_file_is_no_law(tmp_path: Path) -> None:

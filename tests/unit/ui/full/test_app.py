@@ -424,8 +424,8 @@ async def test_a_bell_rings_for_a_request_and_the_title_counts_it() -> None:
 class BrokenDesk(BrokerDesk):
     """A desk whose store fails when something is decided."""
 
-    def answer(self, number: int, decision: Decision) -> Card:
-        raise OSError(f"the disk is full: #{number} {decision.verdict}")
+    def answer(self, number: int, decision: Decision, seen: int | None = None) -> Card:
+        raise OSError(f"the disk is full: #{number} {decision.verdict}, seen at {seen}")
 
 
 async def test_a_desk_that_fails_behind_a_held_answer_ends_with_its_error() -> None:
