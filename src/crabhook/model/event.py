@@ -74,12 +74,20 @@ class ToolCall:
         return {key: value for key, value in self.input.items() if key not in self.comments}
 
     @cached_property
-    def fingerprint(self) -> bytes:
-        """The same for inputs that are, but for comments, equal as JSON, and for no others.
+    def _measured(self) -> tuple[bytes, int]:
+        """Made once: an input may be megabytes, and is asked about at every step of its way."""
+        text = canonical(self.bare)
+        return sha256(text.encode()).digest(), len(text)
 
-        Made once: an input may be megabytes, and is asked about at every step of its way.
-        """
-        return sha256(canonical(self.bare).encode()).digest()
+    @property
+    def fingerprint(self) -> bytes:
+        """The same for inputs that are, but for comments, equal as JSON, and for no others."""
+        return self._measured[0]
+
+    @property
+    def size(self) -> int:
+        """Bytes of the input, without its comments, as JSON."""
+        return self._measured[1]
 
 
 @dataclass(frozen=True, slots=True)

@@ -74,6 +74,12 @@ def compact(value: Value | Mapping[str, Value]) -> str:
     return _COMPACT.encode(value)
 
 
+def compact_with(value: Mapping[str, Value], key: str, text: str) -> str:
+    """Return what `compact` does, where `text` is already the JSON of the value under `key`."""
+    pairs = (f"{compact(k)}:{text if k == key else compact(v)}" for k, v in value.items())
+    return "{" + ",".join(pairs) + "}"
+
+
 def canonical(value: Value) -> str:
     """Return the same text for equal values, whatever the order of their keys."""
     return _CANONICAL.encode(value)

@@ -2,11 +2,12 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 from crabhook.model.jsontext import WRITTEN_DEPTH, Value, compact, parse_object
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Reply:
     """A hook's whole output.
 
@@ -24,9 +25,12 @@ class Reply:
         output = parse_object(stdout, WRITTEN_DEPTH) if stdout else None
         return cls(output, stderr, exit_code)
 
-    @property
+    @cached_property
     def stdout(self) -> bytes:
-        """The bytes for standard output, one line, or none at all."""
+        """The bytes for standard output, one line, or none at all.
+
+        Made once, for the record and for the wire: a reply may hold megabytes.
+        """
         return b"" if self.output is None else compact(self.output).encode("ascii") + b"\n"
 
 

@@ -16,6 +16,7 @@ from crabhook.model.jsontext import (
     Value,
     canonical,
     compact,
+    compact_with,
     literal,
     parse_object,
     pretty,
@@ -180,3 +181,10 @@ def test_the_start_of_a_value_is_short_and_begins_as_the_value_does(
 def test_a_small_value_is_its_own_start() -> None:
     value: Value = {"a": [1, True, None, {"b": "c"}], "d": "e" * 100}
     assert start_of(value) == value
+
+
+@pytest.mark.parametrize(
+    "value", [{"a": 1, "b": {"c": "é\ud800"}, "ü": []}, {"b": [1]}, {"a": None}, {}]
+)
+def test_an_object_with_a_part_written_before_is_the_same_text(value: dict[str, Value]) -> None:
+    assert compact_with(value, "b", compact(value.get("b"))) == compact(value)

@@ -293,7 +293,7 @@ def _updated_input(event: Event, decision: Decision) -> Body | None:
         return None
     if not isinstance(tool.input, dict):
         return None
-    too_large = tool.name != PLAN_TOOL and len(compact(tool.input)) > LARGEST_ECHO
+    too_large = tool.name != PLAN_TOOL and tool.size > LARGEST_ECHO
     return None if too_large else tool.input
 
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 
 from crabhook.model.event import Event
-from crabhook.model.jsontext import Value, compact
+from crabhook.model.jsontext import Value, compact, compact_with
 from crabhook.model.reply import Reply
 from crabhook.model.request import Origin, Request, Stance
 from crabhook.server.core.intake import deadlines
@@ -65,14 +65,17 @@ def response(reply: Reply, *, confirm: bool) -> pb.PermissionResponse:
     _copy(message, output, _TOP_LEVEL)
     specific = output.get("hookSpecificOutput")
     if isinstance(specific, dict):
-        message.hook_specific_output_json = compact(specific)
         _copy(message, specific, _SPECIFIC)
         inner = specific.get("decision")
         updated = specific.get("updatedInput")
-        if updated is None and isinstance(inner, dict):
-            updated = inner.get("updatedInput")
-        if updated is not None:
+        if updated is not None:  # it may be megabytes: it is written once
             message.updated_input_json = compact(updated)
+            whole = compact_with(specific, "updatedInput", message.updated_input_json)
+        else:
+            whole = compact(specific)
+            if isinstance(inner, dict) and inner.get("updatedInput") is not None:
+                message.updated_input_json = compact(inner["updatedInput"])
+        message.hook_specific_output_json = whole
     return message
 
 
