@@ -4,7 +4,7 @@ The commands are written as rules, and matched as a denial would be: in any
 spelling, behind any wrapper.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from posixpath import basename
 
@@ -12,68 +12,19 @@ from crabhook.policy.calls.parts import Call, CommandPart, command_tools
 from crabhook.policy.command_pattern import CommandPattern, command_pattern
 from crabhook.policy.matcher import CommandMatcher, Matcher, ToolMatcher
 from crabhook.policy.rule import Rule
-from crabhook.policy.shell.programs import names
 from crabhook.policy.shell.read import read_script
 from crabhook.policy.shell.unfold import lines, unfold
+from crabhook.tables import names, tables
 from crabhook.vocabulary import vocabulary
 
-_PATTERNS = tuple(
-    map(
-        command_pattern,
-        (
-            # files lost
-            "rm -*", "rm * -*", "rm /*", "rm ~*", "rm *\\**", "shred *", "dd *", "mkfs*",
-            "truncate *", "find * -delete*", "find * -exec*", "find * -ok*", "* --delete*",
-            "unlink *", "chmod -R *", "chmod *777*", "chown *", "mv * /dev/null",
-            # another person, another machine
-            "sudo *", "su *", "doas *", "pkexec *", "ssh *", "scp *", "rsync *", "nc *", "ncat *",
-            "socat *", "telnet *",
-            # work lost, history rewritten, others reached
-            "git push *", "git reset --hard*", "git reset * --hard*", "git clean *",
-            "git checkout -- *", "git checkout .*", "git restore *", "git branch -D *",
-            "git stash drop*", "git stash clear*", "git rebase *", "git filter-branch *",
-            "git filter-repo *", "git config *", "git gc *", "git reflog expire*",
-            "git update-ref *", "git rm *", "git submodule foreach *", "npm publish *",
-            "pnpm publish *", "yarn publish *", "cargo publish *", "twine upload *", "gem push *",
-            "docker push *", "docker run *", "docker exec *", "docker system prune*",
-            "gh repo delete *", "gh release *", "gh secret *", "gh api *",
-            # whole systems
-            "kubectl delete *", "kubectl apply *", "kubectl exec *", "helm uninstall *",
-            "terraform apply *", "terraform destroy *", "pulumi up *", "pulumi destroy *", "aws *",
-            "gcloud *", "az *", "systemctl *", "service *", "launchctl *", "crontab *", "at *",
-            "shutdown *", "reboot *", "halt *", "poweroff *", "kill *", "killall *", "pkill *",
-            "iptables *", "ufw *", "mount *", "umount *", "useradd *", "usermod *", "passwd *",
-            "visudo *", "psql *DROP*", "psql *drop*", "mysql *DROP*", "mysql *drop*",
-            "redis-cli *flush*",
-            # anything at all
-            "eval *", "exec *", "source *", ". *", "trap *", "alias *", "xargs *", "parallel *",
-            "env *", "watch *", "setsid *", "nohup *", "python -c *", "python2 -c *",
-            "python3 -c *", "node -e *", "node --eval *", "perl -e *", "perl -*e *", "ruby -e *",
-            "php -r *", "lua -e *", "deno eval *", "osascript *", "awk *system*", "history *",
-            "chsh *", "crabhook *", "base64 -d*",
-            "base64 --decode*", "openssl enc*",
-            # agents
-            *(f"{program} *" for program in vocabulary().programs),
-        ),
-    )
-)  # fmt: skip
-# What reads a program from standard input or from its words.
-_SHELLS = names("sh bash zsh dash ksh mksh ash fish rbash pwsh powershell")
-_INTERPRETERS = names("python python2 python3 node perl ruby php lua deno bun")
-# With any arguments at all, these run any command, or send any file anywhere.
-_ANYTHING_GOES = tuple(
-    map(
-        command_pattern,
-        (
-            "uv run *", "uvx *", "npx *", "npm exec *", "pnpm exec *", "pnpm dlx *", "yarn exec *",
-            "yarn dlx *", "bunx *", "bun x *", "poetry run *", "pipx run *",
-            "curl *", "wget *",
-        ),
-    )
-)  # fmt: skip
+_TABLES = tables(__file__, "never_remember")
+_OF_AGENTS = [f"{program} *" for program in vocabulary().programs]
+_PATTERNS = tuple(map(command_pattern, (*_TABLES["commands"], *_OF_AGENTS)))
+_ANYTHING_GOES = tuple(map(command_pattern, _TABLES["anything_goes"]))
+_SHELLS, _INTERPRETERS = names(_TABLES["shells"]), names(_TABLES["interpreters"])
+_HELD_BY_EXACTNESS = names(_TABLES["held_by_exactness"])
+_OPTIONS: Mapping[str, str] = _TABLES["options"]
 _VERSION = "0123456789."
-# What these can run or lose needs a rule without a star anyway.
-_HELD_BY_EXACTNESS = names("find watch setsid ionice flock")
 
 
 def is_never_remembered(call: Call) -> bool:
@@ -169,54 +120,6 @@ def _meet(begins: str, pattern: CommandPattern) -> bool:
     """Whether some text that begins like this fits the pattern."""
     fixed = pattern.written.parts[0]
     return bool(fixed) and (begins.startswith(fixed) or fixed.startswith(begins))
-
-
-# By the words a command begins with: options that name a shell, a program, or another folder
-# whose settings name programs.  A rule whose star stands behind those words takes them in.
-_OPTIONS = {
-    "ant": "-f",
-    "awk": "system() in its program",
-    "bun": "--cwd",
-    "bundle": "--gemfile",
-    "cargo": "--config, --manifest-path",
-    "cmake": "-P, -E",
-    "composer": "--working-dir",
-    "deno": "--config",
-    "docker compose": "-f",
-    "dotnet": "a project elsewhere",
-    "eslint": "--config, --resolve-plugins-relative-to",
-    "git archive": "--exec",
-    "git clone": "--upload-pack, --config",
-    "git difftool": "--extcmd",
-    "git fetch": "--upload-pack",
-    "git grep": "--open-files-in-pager",
-    "git ls-remote": "--upload-pack",
-    "git pull": "--upload-pack",
-    "go": "-C, -exec, -toolexec",
-    "gradle": "-p, -I",
-    "jest": "--config, --rootDir",
-    "just": "--shell, -f",
-    "make": "-C, -f, SHELL=",
-    "mvn": "-f",
-    "mypy": "--config-file",
-    "ninja": "-C",
-    "nox": "-f",
-    "npm": "--script-shell, --prefix",
-    "pip": "an address or a folder to install from",
-    "pnpm": "--script-shell, --dir",
-    "prettier": "--plugin, --config",
-    "pytest": "-c, -p, --rootdir",
-    "rake": "-f",
-    "rg": "--pre",
-    "sed": "the `e` command in its script",
-    "sort": "--compress-program",
-    "tar": "--to-command, --use-compress-program",
-    "terraform": "-chdir",
-    "tox": "-c",
-    "vitest": "--config, --root",
-    "yarn": "--cwd",
-    "zip": "--unzip-command",
-}
 
 
 def never_made(rule: Rule) -> tuple[str, ...]:

@@ -31,16 +31,12 @@ from crabhook.policy.never_remember import is_never_remembered, options_given, r
 from crabhook.policy.paths import is_within
 from crabhook.policy.protected import ENTRY_NAMES, Protected
 from crabhook.policy.rule import Rule, RuleScope, RuleSet, RuleVerdict
-from crabhook.policy.shell.programs import names
+from crabhook.policy.shell.programs import listed
 from crabhook.policy.shell.unfold import BLANK
 
 DEFAULT_LIFE = timedelta(days=30)
 
-# The words after which a command's name says what it does: `git log`, `npm run test`.
-_TAKES_SUBCOMMAND = names(
-    "git npm pnpm yarn cargo go docker kubectl make pip uv gh poetry brew apt systemctl terraform "
-    "aws gcloud dotnet mvn bun"
-)
+_TAKES_SUBCOMMAND = listed("subcommands", "taken")
 _PLAIN = re.compile(r"[\w./:@+][\w./:@+-]*")
 _RUNS_SCRIPTS = frozenset({("npm", "run"), ("pnpm", "run"), ("yarn", "run"), ("bun", "run")})
 

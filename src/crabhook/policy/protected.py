@@ -4,16 +4,18 @@ An entry's files may not be written unasked; a secret one's not read either.
 The list errs on the side of asking: a name is enough, wherever it stands.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from posixpath import dirname
+from typing import Any
 
 from crabhook.policy.calls.parts import CommandPart, FilePart, Part, Use
 from crabhook.policy.command_pattern import CommandPattern, command_pattern
 from crabhook.policy.matcher import file_hit
 from crabhook.policy.paths import Anchor, Bases, PathPattern, PathSet, Place, own_pattern
 from crabhook.policy.shell.programs import PRINTERS, RECURSIVE, WRITERS
+from crabhook.tables import tables
 from crabhook.vocabulary import vocabulary
 
 NOTHING = PathSet(())
@@ -23,12 +25,7 @@ _SHOWN = PathSet((own_pattern(".crabhook"),))
 
 @dataclass(frozen=True)
 class Entry:
-    """One line of the list.
-
-    `name` is what `unprotect` calls it, `what` says what it is, for a person.
-    `free` are files that its patterns mean and it does not.  `changed`: what
-    only reads a file, or may not mean it, is no concern of the entry.
-    """
+    """One line of the list, as `protected.toml` writes it."""
 
     name: str
     what: str
@@ -85,125 +82,31 @@ class Entry:
         return tuple("/" + "/".join(some[:n]) for some in parts for n in range(1, len(some)))
 
 
-def _paths(text: str) -> PathSet:
-    return PathSet(tuple(map(own_pattern, text.split())))
+def _paths(texts: Iterable[str]) -> PathSet:
+    return PathSet(tuple(map(own_pattern, texts)))
 
 
-def _commands(*texts: str) -> tuple[CommandPattern, ...]:
-    return tuple(map(command_pattern, texts))
+# What the agents' own tables name, in entries of ours: files, and commands that change them.
+_OF_AGENTS = {
+    "agent-settings": (vocabulary().settings, vocabulary().commands),
+    "cloud": (vocabulary().credentials, ()),
+}
 
 
-ENTRIES = (
-    Entry(
-        "agent-settings",
-        "the agents' own settings and hooks",
-        _paths(" ".join((*vocabulary().settings, ".cursor/hooks.json"))),
-        commands=_commands(*vocabulary().commands),
-    ),
-    Entry(
-        "agent-instructions",
-        "what agents are told, and the commands and skills they are given",
-        _paths(".claude ~/.claude"),
-        free=_paths(".claude/worktrees .claude/settings*.json .claude/hooks .claude/plugins"),
-        changed=True,
-    ),
-    Entry(
-        "own-files",
-        "crabhook's rules, settings and record",
-        _paths(".crabhook ~/.config/crabhook ~/.local/state/crabhook"),
-        secret=True,
-        commands=_commands(
-            *(f"crabhook rules {one} *" for one in ("add", "remove", "suggest", "trust")),
-            *(f"crabhook {one} *" for one in ("install", "uninstall", "serve")),
-            *(f"crabhook {one} *" for one in ("away", "passphrase")),
-            *(f"* -m crabhook {one} *" for one in ("rules", "install", "uninstall")),
-            *(f"* -m crabhook {one}*" for one in ("away", "passphrase")),
-        ),
-    ),
-    Entry(
-        "shell-startup",
-        "files that shells and logins run",
-        _paths(
-            "~/.bashrc .bashrc .bash_profile .bash_login .bash_logout .bash_aliases .profile "
-            ".zshrc .zshenv .zprofile .zlogin .zlogout .kshrc .cshrc .tcshrc .xprofile .xinitrc "
-            ".xsessionrc .inputrc .pam_environment ~/.config/fish ~/.config/environment.d "
-            "~/.config/systemd/user ~/.config/autostart ~/Library/LaunchAgents "
-            "//etc/profile //etc/profile.d //etc/bash.bashrc //etc/bashrc //etc/zsh "
-            "//etc/environment //etc/cron* //var/spool/cron //etc/sudoers //etc/sudoers.d"
-        ),
-        commands=_commands("crontab *", "systemctl --user enable *", "launchctl load *", "chsh *"),
-    ),
-    Entry(
-        "ssh",
-        "SSH keys and settings",
-        _paths("~/.ssh .ssh //etc/ssh id_rsa id_dsa id_ecdsa id_ed25519"),
-        secret=True,
-    ),
-    Entry(
-        "cloud",
-        "credentials of clouds, registries and tools",
-        _paths(
-            "~/.aws .aws .config/gcloud .azure .kube .docker/config.json .netrc _netrc "
-            ".npmrc .pypirc .git-credentials .config/gh .config/hub .config/glab-cli "
-            ".cargo/credentials .cargo/credentials.toml .gem/credentials .terraform.d "
-            ".terraformrc .vault-token .gnupg .password-store .config/op .config/doctl "
-            ".config/rclone .config/containers/auth.json .oci .s3cfg .boto .pgpass .my.cnf "
-            "~/Library/Keychains .local/share/keyrings //etc/shadow //etc/gshadow "
-            + " ".join(vocabulary().credentials)
-        ),
-        secret=True,
-    ),
-    Entry(
-        "env-files",
-        "files of secrets for a project",
-        _paths(".env .env.* .envrc"),
-        secret=True,
-        free=_paths(".env.example .env.sample .env.template .env.dist .env.defaults"),
-    ),
-    Entry(
-        "ci",
-        "definitions of continuous integration",
-        _paths(
-            ".github/workflows .github/actions .gitlab-ci.yml .gitlab-ci.yaml .gitlab/ci "
-            ".circleci Jenkinsfile azure-pipelines.yml .azure-pipelines .travis.yml "
-            "bitbucket-pipelines.yml .drone.yml .woodpecker.yml .woodpecker .buildkite "
-            ".forgejo/workflows .gitea/workflows appveyor.yml .appveyor.yml cloudbuild.yaml"
-        ),
-    ),
-    Entry(
-        "git-hooks",
-        "hooks that git runs, and the settings that name them",
-        _paths(
-            ".git/hooks .git/config .git/modules .husky .githooks .pre-commit-config.yaml "
-            "lefthook.yml .lefthook.yml ~/.gitconfig .gitconfig ~/.config/git"
-        ),
-        commands=_commands(
-            "git config *hooksPath*",
-            "git config *hookspath*",
-            "git config *fsmonitor*",
-            "git config *sshCommand*",
-            "git config *alias.*",
-            "git config *filter.*",
-        ),
-    ),
-    Entry(
-        "git-folder",
-        "what git keeps for itself",
-        _paths(".git .gitmodules"),
-        free=_paths(".git/hooks .git/config .git/modules"),
-        changed=True,
-    ),
-    Entry(
-        "tool-settings",
-        "settings by which editors and tools run programs",
-        _paths(
-            ".vscode .idea .devcontainer .cargo/config.toml .cargo/config .yarnrc.yml .yarnrc "
-            "bunfig.toml .bazelrc .ripgreprc"
-        ),
-        changed=True,
-    ),
-)
+def _entry(row: Mapping[str, Any]) -> Entry:
+    files, commands = _OF_AGENTS.get(row["name"], ((), ()))
+    return Entry(
+        row["name"],
+        row["what"],
+        _paths((*files, *row["paths"].split())),
+        secret=row.get("secret", False),
+        commands=tuple(map(command_pattern, (*row.get("commands", ()), *commands))),
+        free=_paths(row.get("free", "").split()),
+        changed=row.get("changed", False),
+    )
 
+
+ENTRIES = tuple(map(_entry, tables(__file__, "protected")["entry"]))
 ENTRY_NAMES = tuple(entry.name for entry in ENTRIES)
 
 

@@ -10,12 +10,10 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from crabhook.secrets.spans import Span, places
+from crabhook.tables import tables
 
-_KEYS = (
-    "api access private secret signing encryption encrypt master account service storage auth app "
-    "license deploy session admin webhook"
-)
-_BEFORE_KEY = "|".join(f"(?<={word})|(?<={word}[_-])" for word in _KEYS.split())
+_WORDS = {key: text.split() for key, text in tables(__file__, "kinds")["references"].items()}
+_BEFORE_KEY = "|".join(f"(?<={word})|(?<={word}[_-])" for word in _WORDS["keys"])
 
 # What a name has in it, and how the name must go on from there (and what must stand before).
 _CORES = ("pass", "pwd", "secret", "token", "key", "auth", "signature")
@@ -114,19 +112,12 @@ def names_a_secret(field: str) -> bool:
     return len(field) <= 200 and _FIELD.fullmatch(field.lower()) is not None
 
 
-_WORDS = (
-    "none|null|nil|true|false|undefined|str|string|bytes|any|number|boolean|bool|object|int|type"
-    "|secretstr|optional|required|redacted|hidden|masked|todo|tbd|yes|no|empty|default|example"
-    "|flag|option|argument|parameter|value|field|is|to|for|and|or|with|from|in|as|the|a|of|must"
-    "|auth|authentication|authorization|token|tokens|header|inherit|include|omit|same-origin|write|read"
-)
 _REFERENCE = re.compile(
-    rf"(?:{_WORDS})"
+    rf"(?:{'|'.join(_WORDS['words'])})"
     r"|[$%@!&*].*|<.*|\{.*|\(.*|\[.*|\.\.\.|…|x{3,}|\*{2,}|#.*|-+|_+"
     r"|(?:your|my|insert|enter|change|replace|add|put|some|the|fake|dummy)[-_ ].*"
     r"|[A-Za-z_][\w.:!?]*[(\[].*"  # a call, an index
-    r"|(?:self|this|settings|config|conf|cfg|os|process|env|args|opts|options|request|req|ctx|var"
-    r"|local|data|module|secrets|vault|std|props|state|params|body|user|event|inputs|github)\.[\w.\[\]]*"
+    rf"|(?:{'|'.join(_WORDS['objects'])})\.[\w.\[\]]*"
     r"|(?:await|new|lambda|not|f|function|async|get|require|import)\b[ (].*"
     r"|id=.*|env:.*|file:.*|vault:.*|op://.*|arn:.*|ssm:.*|projects/.*"
     r"|[\w.:-]*(?:password|passwd|secret|token|key|passphrase|credential)s?",

@@ -18,7 +18,7 @@ from itertools import pairwise
 
 from crabhook.secrets.context import secrets_in
 from crabhook.secrets.spans import Span
-from crabhook.secrets.vendors import known_in
+from crabhook.tables import tables
 
 RANDOM = "random"
 SHORTEST = 20  # characters; a shorter chance word is known by what stands before it, or not at all
@@ -35,6 +35,23 @@ _PUBLIC = re.compile(  # long and random, and meant to be seen
     r"|/nix/store/[0-9a-z]{32}",
     re.DOTALL,
 )
+
+
+# The vendors' formats: each kind, what tells whose it is, and the secret itself.
+_FORMATS: list[tuple[str, str, str]] = tables(__file__, "kinds")["formats"]
+_SHAPES = re.compile(
+    "(?<![A-Za-z0-9])(?:"
+    + "|".join(f"({whose}({secret}))" for _, whose, secret in _FORMATS)
+    + ")(?![A-Za-z0-9])"
+)
+
+
+def known_in(text: str, start: int = 0, stop: int | None = None) -> Iterator[Span]:
+    """Return the secrets of known shape between two places of `text`."""
+    for found in _SHAPES.finditer(text, start, len(text) if stop is None else stop):
+        group = found.lastindex or 0
+        shown = found.start(group + 1) - found.start()
+        yield Span(*found.span(), _FORMATS[group // 2][0], shown)
 
 
 def is_plain(text: str) -> bool:
@@ -74,37 +91,9 @@ def _holds_secret(text: str) -> bool:
 _FEWEST = 10  # pairs to judge by
 _WORDLY = 0.54  # share of expected pairs from which a word is taken for one of ours
 
-# For each letter those that follow it nine times of ten, counted over 42,000 long identifiers of
-# Python programs and over English text.
-_FOLLOWERS = {
-    "a": "bcdgilmnprst",
-    "b": "aeilorsuy",
-    "c": "acehklortu",
-    "d": "adegilorsu",
-    "e": "acdflmnprstx",
-    "f": "aeiloru",
-    "g": "aehinrsu",
-    "h": "aeimort",
-    "i": "abcdefglmnost",
-    "j": "aeosu",
-    "k": "acefimnsu",
-    "l": "adeilotu",
-    "m": "abeimopu",
-    "n": "acdefgiost",
-    "o": "bcdlmnprstuvw",
-    "p": "aehiloprtu",
-    "q": "u",
-    "r": "acegimorstvy",
-    "s": "acehiopstu",
-    "t": "aehiorsy",
-    "u": "beilmnprst",
-    "v": "aeimx",
-    "w": "aeinors",
-    "x": "ceimptv",
-    "y": "cdelmnpstwz",
-    "z": "aeo",
-}
-_EXPECTED = frozenset(one + two for one, others in _FOLLOWERS.items() for two in others)
+_EXPECTED = frozenset(
+    one + two for one, others in tables(__file__, "kinds")["followers"].items() for two in others
+)
 
 _DIGEST = re.compile(r"(?:0x)?(?:[0-9a-f]+|[0-9A-F]+)(?:-(?:[0-9a-f]+|[0-9A-F]+))*")  # and UUIDs
 _ULID = re.compile(r"[0-7][0-9A-HJKMNP-TV-Z]{25}")

@@ -11,11 +11,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from crabhook.policy.shell.conditions import plain_test
 from crabhook.policy.shell.expansion import read_arithmetic
 from crabhook.policy.shell.line import Line, UnreadableError
-from crabhook.policy.shell.programs import NUMBER_PRINTERS, OPENERS, READERS, names
+from crabhook.policy.shell.programs import NUMBER_PRINTERS, OPENERS, READERS, listed
 from crabhook.policy.shell.script import ANY, Atom, Command, Word
 from crabhook.policy.shell.wrappers import WRAPPED, is_plain, unwrapped
 
-DECLARING = names("export declare typeset local readonly")
+DECLARING = listed("builtins", "declaring")
 _FLAGS: Mapping[str, str] = {
     "export": r"",
     "readonly": r"-[aA]",
@@ -27,21 +27,11 @@ _FORMAT = re.compile(
 )
 _SIGNALS = re.compile(r"[A-Z0-9]+")
 _SET = re.compile(r"[-+][euxvC]+|[-+][euxv]*o")
-_SET_OPTIONS = names("errexit nounset xtrace pipefail noclobber verbose")
-_SHOPT = names("nullglob globstar dotglob failglob nocaseglob inherit_errexit lastpipe")
+_SET_OPTIONS, _SHOPT = listed("builtins", "set_options"), listed("builtins", "shopt")
 _READ_OPTION = re.compile(r"-(?:[rs]+|[rs]*[pdntN])")
 _DIGITS = re.compile(r"\d+(?:\.\d+)?")
 
-# Builtins of bash or zsh whose every use is asked about: they evaluate, rebind or load.
-_ASKED = names(
-    "alias autoload bind bindkey bye cap caller clone comparguments compadd compcall compctl "
-    "compdescribe compfiles compgen compgroups complete compopt compquote compset comptags "
-    "comptry compvalues coproc disable echotc echoti emulate enable fc float functions getcap "
-    "getln getopts history integer limit logout nameref print private pushln r rehash sched "
-    "setcap setopt strftime suspend ttyctl unalias unfunction unhash unlimit unsetopt vared "
-    "whence where zcompile zformat zftp zle zmodload zparseopts zprof zpty zregexparse zselect "
-    "zsocket zstyle ztcp"
-)
+_ASKED = listed("builtins", "asked")  # whose every use is asked about
 
 MAX_SCRIPTS = 3  # in one another
 
@@ -277,11 +267,9 @@ def _test(words: Sequence[Word], line: Line) -> str:
 
 
 _FORMS: Mapping[str, _Form] = {
-    **dict.fromkeys(
-        names(": true false echo pwd cd chdir pushd popd dirs type which kill log"), _anything
-    ),
-    **dict.fromkeys(names("exit return break continue shift"), _numbers),
-    **dict.fromkeys(names("umask ulimit times jobs disown fg bg help builtin exec"), _literal),
+    **dict.fromkeys(listed("builtins", "anything"), _anything),
+    **dict.fromkeys(listed("builtins", "numbers"), _numbers),
+    **dict.fromkeys(listed("builtins", "literal"), _literal),
     **dict.fromkeys(DECLARING, _declare),
     **dict.fromkeys(("[", "test"), _test),
     **dict.fromkeys(("mapfile", "readarray"), _mapfile),

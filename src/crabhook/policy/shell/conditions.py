@@ -8,13 +8,12 @@ import re
 from collections.abc import Sequence
 
 from crabhook.policy.shell.line import Line, UnreadableError, Variables, fixed_word
-from crabhook.policy.shell.programs import names
+from crabhook.policy.shell.programs import listed
 from crabhook.policy.shell.script import Atom, Kind, Word
 from crabhook.policy.shell.words import read_word, single
 
-_UNARY = names("-b -c -d -e -f -g -h -k -n -p -r -s -u -w -x -z -L -N -O -S -G")
-_BINARY = names("= == != -nt -ot -ef < >")
-_COUNTING = names("-eq -ne -lt -le -gt -ge")
+_UNARY, _BINARY = listed("tests", "unary"), listed("tests", "binary")
+_COUNTING = listed("tests", "counting")
 _PLAIN_NAME = re.compile(r"[a-z][a-z0-9_]*|[A-Z][A-Z0-9_]*")
 _OPERATOR = re.compile(r"(?:==|=~|!=|=|-[a-z]{2}|<|>)(?=[ \t])")
 _ALTERNATIVE = re.compile(r"[ \t]*(?:! )?(?:-|\"?\$\{?(?P<name>[A-Za-z]\w*)\}?\"?(?=[ \t]))")

@@ -6,16 +6,17 @@ Nothing here ever helps an allow.
 """
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 from posixpath import basename
 
-from crabhook.policy.shell.programs import names
+from crabhook.policy.shell.programs import listed
+from crabhook.tables import names, tables
 
 Argv = Sequence[str]
 
-SHELLS = names("sh bash zsh dash ksh mksh ash fish rbash csh tcsh yash posh")
+SHELLS = listed("running", "shells")
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,69 +29,23 @@ class Inner:
 
 @dataclass(frozen=True, slots=True)
 class _Wrapper:
-    """How a program that runs the rest of its words is called.
+    """How a program that runs the rest of its words is called, as `programs.toml` writes it."""
 
-    `valued`: options that take the next word.  `positional`: words of its own
-    before the command.  `assigns`: `NAME=value` words come first.
-    """
-
-    valued: str = ""
+    valued: frozenset[str] = frozenset()
     positional: int = 0
     assigns: bool = False
 
 
-_PLAIN = _Wrapper()
-_WRAPPERS: Mapping[str, _Wrapper] = {
-    **dict.fromkeys(
-        names(
-            "nohup builtin noglob nocorrect setsid coproc busybox toybox unbuffer fakeroot - "
-            "caffeinate dbus-run-session proxychains proxychains4 torsocks catchsegv linux32 "
-            "linux64 rlwrap sem xvfb-run command setpriv firejail bwrap entr unshare"
-        ),
-        _PLAIN,
-    ),
-    **dict.fromkeys(names("chroot taskset setarch repeat"), _Wrapper("", 1)),
-    "exec": _Wrapper("-a"),
-    "time": _Wrapper("-f --format -o --output"),
-    "timeout": _Wrapper("-k --kill-after -s --signal", 1),
-    "gtimeout": _Wrapper("-k --kill-after -s --signal", 1),
-    "nice": _Wrapper("-n --adjustment"),
-    "ionice": _Wrapper("-c --class -n --classdata -p -P -u"),
-    "chrt": _Wrapper("-T -P -D", 1),
-    "stdbuf": _Wrapper("-i -o -e --input --output --error"),
-    "sudo": _Wrapper("-u -g -h -p -C -r -t -T -U -D -R --user --group --host", assigns=True),
-    "doas": _Wrapper("-u -C", assigns=True),
-    "pkexec": _Wrapper("--user"),
-    "runuser": _Wrapper("-u -g -G --user"),
-    "env": _Wrapper("-u --unset -C --chdir", assigns=True),
-    "xargs": _Wrapper("-a -d -E -I -L -n -P -s --arg-file --delimiter --max-args --max-procs"),
-    "parallel": _Wrapper("-j -a --jobs -I -n -N --joblog"),
-    "flock": _Wrapper("-w --timeout -E", 1),
-    "nsenter": _Wrapper("-t --target -S -G"),
-    "strace": _Wrapper("-e -o -p -s -u -E -P -a -O -S"),
-    "ltrace": _Wrapper("-e -o -p -s -u -n -l -a"),
-    "systemd-run": _Wrapper("-p -u -E -M --unit --property --uid --gid"),
-    "watch": _Wrapper("-n --interval"),
-    "script": _Wrapper("-c -t -T -o -O -I -B", 1),
-    "ssh": _Wrapper("-b -c -D -E -e -F -I -i -J -L -l -m -O -o -p -Q -R -S -W -w", 1),
-}
-# Programs whose second word makes them run the rest.
-_SUBCOMMANDS: Mapping[tuple[str, str], _Wrapper] = {
-    **dict.fromkeys(
-        [
-            *((name, "run") for name in ("uv", "poetry", "pipenv", "hatch", "rye", "pdm", "nix")),
-            *((name, "exec") for name in ("npm", "pnpm", "yarn", "bundle", "mise")),
-            ("perf", "stat"),
-            ("perf", "record"),
-        ],
-        _PLAIN,
-    ),
-    ("direnv", "exec"): _Wrapper("", 1),
-    ("conda", "run"): _Wrapper("-n -p --name --prefix"),
-    ("git", "bisect"): _Wrapper("", 1),
-}
+def _wrappers() -> Iterator[tuple[tuple[str, ...], _Wrapper]]:
+    for row in tables(__file__, "programs")["wrapper"]:
+        valued = names(row.get("valued", ""))
+        wrapper = _Wrapper(valued, row.get("positional", 0), row.get("assigns", False))
+        yield from ((tuple(name.split()), wrapper) for name in row["names"])
+
+
+_WRAPPERS = dict(_wrappers())  # by a program's name, or by that and its subcommand
 # Programs that run what their words or their input say.
-RUNNERS = SHELLS | frozenset(_WRAPPERS) | {"eval", "source", ".", "trap", "su"}
+RUNNERS = SHELLS | {name for name, *more in _WRAPPERS if not more} | listed("running", "runners")
 _ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\+?=")
 _OPTION = re.compile(r"[-+]+[\w-]*")
 _VALUED = re.compile(r"[-+][a-zA-Z]*[oO]|--rcfile|--init-file")
@@ -102,10 +57,9 @@ def inner(argv: Argv) -> Inner:
     name = basename(argv[0])
     commands: list[Argv] = []
     scripts: list[str] = []
-    if wrapper := _WRAPPERS.get(name):
-        commands += _rest(argv[1:], wrapper)
-    if len(argv) > 2 and (wrapper := _SUBCOMMANDS.get((name, argv[1]))):
-        commands += _rest(argv[2:], wrapper)
+    for words in (1, 2) if len(argv) > 2 else (1,):
+        if wrapper := _WRAPPERS.get((name, *argv[1:words])):
+            commands += _rest(argv[words:], wrapper)
     if read := _SPECIAL.get(name):
         special = read(argv)
         commands += special.commands
@@ -145,7 +99,7 @@ def _rest(words: Argv, wrapper: _Wrapper) -> list[Argv]:
         if wrapper.assigns and _ASSIGNMENT.match(word):
             at, unsure = at + 1, False
         elif len(word) > 1 and word[0] in "-+":
-            known = word in wrapper.valued.split()
+            known = word in wrapper.valued
             at += 2 if known else 1
             unsure = not known and "=" not in word
         else:
@@ -214,7 +168,7 @@ def _env(argv: Argv) -> Inner:
 
 def _joined(argv: Argv) -> Inner:
     """Read programs that hand their words, joined, to a shell: the text may begin anywhere."""
-    rest = [words for words in _rest(argv[1:], _WRAPPERS[basename(argv[0])]) if words]
+    rest = [words for words in _rest(argv[1:], _WRAPPERS[(basename(argv[0]),)]) if words]
     return Inner(scripts=(*(" ".join(words) for words in rest), *_dash_c(argv).scripts))
 
 

@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from crabhook.policy.shell.programs import names
+from crabhook.policy.shell.programs import listed
 from crabhook.policy.shell.script import Atom, Command, Kind, Piece, Redirect, Shape, Word
 from crabhook.policy.shell.wrappers import is_plain
 
@@ -25,8 +25,7 @@ MAX_SETTLED = 8
 
 _DIGITS = re.compile(r"[-+]?\d*")
 _TAME = re.compile(r"[\w./:@%+,=-]*", re.ASCII)
-# Variables of a shell's own that hold digits, whatever a line does.
-NUMBERS = names("RANDOM SECONDS LINENO EPOCHSECONDS UID EUID PPID SHLVL")
+NUMBERS = listed("variables", "numbers")
 
 _Atoms = tuple[Atom, ...]
 

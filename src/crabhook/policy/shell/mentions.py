@@ -16,7 +16,7 @@ from itertools import takewhile
 from posixpath import basename
 
 from crabhook.policy.shell.hidden import RUNNERS, SHELLS
-from crabhook.policy.shell.programs import names
+from crabhook.policy.shell.programs import listed
 from crabhook.policy.shell.script import Command, Redirect, Script, Word
 from crabhook.policy.shell.wrappers import is_safe, unwrapped
 
@@ -28,8 +28,7 @@ _TEXT_OPTION = re.compile(
     r"-[A-Za-z]*[ceErpBRFnx]\S*|--(?:eval|print|execute|exec|code|run|batch|ex).*"
 )
 _SCRIPT_FROM_FILE = re.compile(r"-m.*|--(?:version|help|check|test)|-[vVh]")
-_EDITORS = names("vi vim nvim view ex ed emacs")
-_AWK = names("awk gawk mawk nawk")
+_EDITORS, _AWK = listed("running", "editors"), listed("running", "awk")
 # What awk starts programs by; what is not a pipe for sure is taken away before.
 _AWK_STARTS = re.compile(r"system|[|@`]")
 _AWK_HARMLESS = re.compile(r"\|\||/[^/\s\"';{}|]*(?:\|[^/\s\"';{}|]+)+/")
@@ -45,10 +44,7 @@ _SED_COMMAND = (
     rf"(?:{_ADDRESS}(?:,\+?{_ADDRESS})?)? ?!? ?(?:[pdqD=nNPxhHgGl]|{_SUBSTITUTION}|[aic]\\?[^\n;]*)"
 )
 _SED = re.compile(rf"\s*{_SED_COMMAND}(?:\s*[;\n]\s*{_SED_COMMAND})*\s*;?\s*", re.DOTALL)
-# They put what they read, or what they are told, into a file.
-_FILLERS = names(
-    "tee cp mv ln install dd rsync scp patch sed perl tar unzip curl wget sponge split"
-)
+_FILLERS = listed("files", "fillers")
 
 
 def starts_untold(
@@ -142,21 +138,8 @@ def _runs_one_of(words: Sequence[Word], written: frozenset[str]) -> bool:
     return any(basename(text) in written for word in words[1:] for text in word.values)
 
 
-# They run nothing, whatever they are given.
-_DATA = names(
-    "echo printf true false : test [ [[ cat tac nl head tail wc ls dir stat file du df basename "
-    "dirname realpath readlink diff cmp comm grep egrep fgrep cut tr uniq paste column fold fmt "
-    "md5sum sha1sum sha256sum sha512sum shasum cksum mkdir rmdir rm touch chmod chown chgrp seq "
-    "sleep date pwd cd kill which type id whoami uname hostname jq mktemp unlink tree return exit "
-    "break continue shift wait read unset xxd od hexdump strings tput nproc umask"
-)
-_DATA_SUBCOMMANDS = {
-    "git": names(
-        "add commit log status diff show branch tag blame ls-files rev-parse rev-list stash "
-        "checkout switch restore merge reset mv rm describe shortlog cat-file"
-    ),
-    "gh": names("pr issue"),
-}
+_DATA = listed("running", "data")
+_DATA_SUBCOMMANDS = {name: listed("running", f"data_of_{name}") for name in ("git", "gh")}
 # They are data too, save with these words.
 _ACTING = {
     "find": re.compile(r"-exec|-ok|-delete|-f"),

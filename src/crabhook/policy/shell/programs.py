@@ -1,94 +1,49 @@
 """What well-known programs do with the files that they are given, and which print numbers alone.
 
-Long lists of names are written as text: that is easier to read, to sort and to compare.
+The names are in `programs.toml`, which has all that the reader of lines knows by name.
 """
 
 import re
 from collections.abc import Mapping
 
 from crabhook.policy.shell.script import NUMBER, Atom, Command, Shape, Word
+from crabhook.tables import names, tables
+
+_TABLES = tables(__file__, "programs")
 
 
-def names(text: str) -> frozenset[str]:
-    """Return the names in `text`, which blanks part."""
-    return frozenset(text.split())
+def listed(table: str, key: str) -> frozenset[str]:
+    """Return one of the lists of names in `programs.toml`."""
+    return names(_TABLES[table][key])
 
 
-# They print their words, and open nothing by them.
-PRINTERS = frozenset({"echo", "printf", "true", "false", ":", "test", "[", "[[", "basename"})
-PRINTERS |= {"dirname", "which", "type", "export", "return", "exit", "sleep", "seq"}
-
-# They do not change a file that they are given.
-READERS = PRINTERS | names(
-    "cat tac nl head tail less more most bat wc file stat ls dir vdir tree du df cd pushd diff "
-    "cmp comm grep egrep fgrep rg ag ack zgrep strings od hexdump xxd md5sum sha1sum sha256sum "
-    "sha512sum shasum cksum sort uniq cut paste column jq yq fold fmt realpath readlink "
-    "git-log shellcheck actionlint yamllint"
-)
-
-# They change, move, make or remove a file that they are given.
-WRITERS = names(
-    "rm rmdir unlink mv cp tee dd touch mkdir truncate chmod chown chgrp chattr ln install rsync "
-    "scp shred sponge patch sed perl ed ex vi vim nano emacs mkfifo mknod mktemp trash gio wget "
-    "curl tar unzip gzip gunzip bzip2 xz split csplit"
-)
-
-# They open, change or go to whatever file they are given by name.
-OPENERS = (READERS - PRINTERS) | WRITERS | names("find awk gawk mawk source .")
-
-# Those whose first word is a pattern or a program, unless an option brings one.
-SCRIPT_FIRST = names("grep egrep fgrep rg ag ack zgrep sed awk gawk mawk perl jq yq")
-
-# They take the shell to another folder.
-MOVES = names("cd chdir pushd popd")
-
-# They follow the settings of the folder they are in, which may name programs to run.
-VERSION_CONTROL = names("git hg svn jj")
-
-# They do what they do to a folder with all that is in it.
-RECURSIVE = names(
-    "rm mv cp tar zip 7z rsync scp chmod chown chgrp chattr shred grep egrep rg ag ack find "
-    "shutil trash srm"
-)
-
-# They read a folder whole; the rest of those above only with one of the options below.
-_ALWAYS_DEEP = names("mv tar bsdtar gtar pax 7z 7za 7zr rg rga ag ack ugrep pt rgrep")
+PRINTERS = listed("files", "printers")
+READERS = PRINTERS | listed("files", "readers")
+WRITERS = listed("files", "writers")
+OPENERS = (READERS - PRINTERS) | WRITERS | listed("files", "openers")
+SCRIPT_FIRST = listed("files", "script_first")
+MOVES = listed("files", "moves")
+VERSION_CONTROL = listed("files", "version_control")
+RECURSIVE = listed("files", "recursive")
+SEARCH_HERE = listed("files", "search_here")
+READ_NOTHING = listed("files", "read_nothing")
+NAMES_ONLY = listed("files", "names_only")
+CONTENT_READERS = (READERS - PRINTERS - NAMES_ONLY) | listed("files", "content_readers")
+NUMBER_PRINTERS = listed("files", "number_printers")
+_GIT_READERS = listed("files", "git_readers")
+_ALWAYS_DEEP = listed("files", "always_deep")
 _DEEP_OPTIONS: Mapping[str, tuple[str, tuple[str, ...]]] = {
-    **dict.fromkeys(
-        names("grep egrep fgrep"),
-        ("rRd", ("--recursive", "--dereference-recursive", "--directories")),
-    ),
-    **dict.fromkeys(names("cp rsync"), ("rRa", ("--recursive", "--archive"))),
-    **dict.fromkeys(names("rm scp zip chmod chown chgrp diff"), ("rR", ("--recursive",))),
-    "find": ("", ("-exec", "-ok", "-delete", "-fprint", "-fls")),
+    name: (row["letters"], tuple(row["long"].split()))
+    for row in _TABLES["deep"]
+    for name in row["names"].split()
 }
 _DEEP = re.compile(
     r"\b(?:" + "|".join((*RECURSIVE, *_ALWAYS_DEEP, "diff", "xargs", "parallel")) + r")\b|[*?$`\[]"
 )
-# Named no folder, they search the one they are in.
-SEARCH_HERE = names("grep egrep fgrep rgrep rg rga ag ack ugrep pt find git")
 _FOLLOWING = ("--follow", "--dereference", "--copy-links", "--copy-unsafe-links")
 _FOLLOWING_LETTERS: Mapping[str, str] = {
-    **dict.fromkeys(names("grep egrep fgrep"), "RS"),
-    **dict.fromkeys(names("cp rsync rg find diff"), "LH"),
-    **dict.fromkeys(names("tar bsdtar gtar"), "hL"),
+    name: letters for text, letters in _TABLES["following"].items() for name in text.split()
 }
-
-# They move, remove or mark what is in a folder, and read none of it.
-READ_NOTHING = names("mv rm chmod chown chgrp chattr shred trash srm")
-
-# They tell the names in a folder, or what else is known of a file beside what is in it.
-NAMES_ONLY = names("ls dir vdir tree du df stat file realpath readlink find cd pushd")
-# They show or carry away what is in the files that they are given.
-CONTENT_READERS = (READERS - PRINTERS - NAMES_ONLY) | names(
-    "sed awk gawk mawk perl ed ex vi vim nano emacs cp ln install rsync scp tar zip gzip bzip2 xz "
-    "split csplit dd base64 base32 nl tee"
-)
-
-# git's subcommands that only tell.
-GIT_READERS = names(
-    "log show diff status blame ls-files ls-tree grep check-ignore shortlog add commit"
-)
 
 
 def reads_deep(program: str, words: tuple[str, ...]) -> bool:
@@ -129,33 +84,17 @@ def _is_option(word: str, letters: str, long: tuple[str, ...]) -> bool:
 def only_reads(program: str, words: tuple[str, ...]) -> bool:
     """Whether a command leaves alone the files that it names."""
     if program == "git":
-        return len(words) > 1 and words[1] in GIT_READERS
+        return len(words) > 1 and words[1] in _GIT_READERS
     if program == "sort":
         return not any(word.startswith(("-o", "--output")) for word in words)
     return program in READERS
 
 
-# The whole command, its words fixed; a blank stands between words.
-_FORMS = tuple(
-    map(
-        re.compile,
-        (
-            r"wc -[lcwm]",
-            r"nproc(?: --all)?",
-            r"date (?:-u )?\+(?:%[sdmYHMSjNyuw])+",
-            r"id -[ug]",
-            r"tput (?:cols|lines)",
-            r"git rev-list --count(?: [\w./@{}~^][\w./@{}~^-]*)+",
-        ),
-    )
-)
+_FORMS = tuple(map(re.compile, _TABLES["numbers"]["commands"]))
+_SIZES = tuple(tuple(text.split()) for text in _TABLES["numbers"]["sizes"])
 _GREP = re.compile(r"-[ivwxEFsa]*c[ivwxEFsa]*|--count")
 _GREP_OPTION = re.compile(r"-[ivwxEFsa]+")
 _OPERATORS = frozenset({"+", "-", "*", "/", "%"})
-_STAT = (("stat", "-c", "%s"), ("stat", "-c", "%Y"), ("stat", "-f%z"), ("stat", "-f", "%z"))
-
-# Whose output a line may count on: no function of the line may have such a name.
-NUMBER_PRINTERS = names("wc nproc date id tput git grep stat seq expr")
 
 
 def counts(shape: Shape) -> tuple[Atom, ...]:
@@ -191,7 +130,7 @@ def _is_size(words: tuple[Word, ...]) -> bool:
     last = words[-1]
     return (
         len(words) == len(head) + 1
-        and head in _STAT
+        and head in _SIZES
         and _is_one(last)
         and last.raw[:1] not in "-$`\"'"
     )

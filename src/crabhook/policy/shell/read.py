@@ -14,7 +14,7 @@ from crabhook.policy.shell import compound, redirects
 from crabhook.policy.shell.builtins import builtin_trouble
 from crabhook.policy.shell.expansion import ansi, formatted, read_arithmetic
 from crabhook.policy.shell.line import Found, Line, Readers, UnreadableError
-from crabhook.policy.shell.programs import names
+from crabhook.policy.shell.programs import listed
 from crabhook.policy.shell.script import (
     ANY,
     Assignment,
@@ -37,11 +37,9 @@ from crabhook.policy.shell.wrappers import (
 MAX_BYTES = 8 * 1024
 
 _TIME = re.compile(r"time(?:[ \t]+-p)?(?:[ \t]+--)?(?=[ \t])")
-_OPENERS = names("if while until for case function select coproc { [[")
-_CLOSERS = names("then elif else fi do done esac in }")
+_OPENERS, _CLOSERS = listed("reserved", "openers"), listed("reserved", "closers")
 _RESERVED = _OPENERS | _CLOSERS | {"!", "time"}
-# Words that zsh keeps for itself, or reads before it looks for a program.
-_ZSH_RESERVED = names("foreach end repeat nocorrect - always")
+_ZSH_RESERVED = listed("reserved", "zsh")
 # `((…))` that runs nothing where it is two groups, as in dash: a word that sets or counts.
 _RUNS_NOTHING_IN_DASH = re.compile(
     r"[ \t\n]*(?:[A-Za-z_]\w*(?:\+\+|--|[-+*/%]?=[^\s;&|<>()`]*)|(?:\+\+|--)[A-Za-z_]\w*)[ \t\n]*"

@@ -14,7 +14,7 @@ from itertools import dropwhile
 from posixpath import basename
 
 from crabhook.policy.shell.hidden import Argv, inner, reads_script
-from crabhook.policy.shell.programs import names
+from crabhook.policy.shell.programs import listed
 from crabhook.policy.shell.read import MAX_BYTES, read_script
 from crabhook.policy.shell.script import Command, Redirect, Script, Word
 from crabhook.policy.shell.wrappers import is_safe, unwrapped
@@ -229,16 +229,8 @@ def _without_globals(words: Argv) -> Argv:
     return words[at:]
 
 
-# They run other programs, so a wildcard on them would allow anything.
-_RUNNERS = frozenset({"watch", "setsid", "ionice", "flock"})
-_FIND_ACTS = frozenset(
-    {"-exec", "-execdir", "-ok", "-okdir", "-delete", "-fprint", "-fprint0", "-fprintf", "-fls"}
-)
-# These evaluate the subscripts in their arguments: `printf -v 'a[$(…)]'`.
-_EVALUATORS = names(
-    "printf read unset test [ [[ let declare typeset local readonly export mapfile readarray "
-    "wait getopts"
-)
+_UNBOUNDED, _FIND_ACTS = listed("running", "unbounded"), listed("running", "find_acts")
+_EVALUATORS = listed("running", "evaluators")
 
 
 @dataclass(frozen=True, slots=True)
@@ -283,7 +275,7 @@ def _text(word: Word) -> str:
 def _needs_exact(words: Sequence[Word], *, unknown_tail: bool) -> bool:
     name = words[0].text
     if name != "find":
-        return name in _RUNNERS
+        return name in _UNBOUNDED
     acts = any(word.text in _FIND_ACTS for word in words)
     return acts or unknown_tail or not all(word.fixed for word in words)
 

@@ -11,7 +11,7 @@ from itertools import pairwise
 from posixpath import basename
 
 from crabhook.policy.shell.hidden import RUNNERS
-from crabhook.policy.shell.programs import names
+from crabhook.policy.shell.programs import listed
 from crabhook.policy.shell.script import Assignment, Command, Word
 
 _DURATION = r"(?:\d+\.?\d*|\.\d+)[smhd]?"
@@ -27,38 +27,18 @@ _STRIPPED: Mapping[str, tuple[str, str]] = {
     "time": (r"-p ", ""),
     "nice": (r"(?:-n -?\d+|-n-?\d+|--adjustment=-?\d+|--?\d+) ", ""),
     "stdbuf": (r"(?:-[ioe](?: )?(?:L|\d+[KMG]?)|--(?:input|output|error)=(?:L|\d+[KMG]?)) ", ""),
-    **dict.fromkeys(names("nohup command builtin noglob xargs"), ("(?!)", "")),
+    **dict.fromkeys(("nohup", "command", "builtin", "noglob", "xargs"), ("(?!)", "")),
 }
 _FORMS = {
     name: re.compile(rf"(?:{option})*(?:-- )?{then}") for name, (option, then) in _STRIPPED.items()
 }
 
-# Variables that change what a program prints or how, never what runs.
-_SAFE_NAMES = re.compile(
-    r"NODE_ENV|RUST_BACKTRACE|RUST_LOG|GOOS|GOARCH|GOARM|GO111MODULE|CGO_ENABLED|GOEXPERIMENT"
-    r"|PYTHONUNBUFFERED|PYTHONDONTWRITEBYTECODE|PYTHONIOENCODING|PYTHONUTF8|PYTHONHASHSEED"
-    r"|PYTEST_DISABLE_PLUGIN_AUTOLOAD|LANG|LANGUAGE|LC_[A-Z]+|CHARSET|TZ|TERM|COLORTERM"
-    r"|NO_COLOR|FORCE_COLOR|CLICOLOR|CLICOLOR_FORCE|LS_COLORS|COLUMNS|LINES|CI|TIME_STYLE"
-    r"|BLOCK_SIZE|BLOCKSIZE|CARGO_TERM_COLOR|DO_NOT_TRACK"
-)
-# Shell variables of a line's own: small letters, and not one that a shell or
-# a program gives a meaning (zsh ties `path` to PATH; proxies are exported).
+_SAFE = listed("variables", "safe")
+_LOCALE = re.compile(r"LC_[A-Z]+")
 _PLAIN_NAME = re.compile(r"[a-z][a-z0-9_]*")
-_TIED = names(
-    "path fpath cdpath mailpath manpath module_path fignore psvar watch argv status pipestatus "
-    "prompt histchars signals commands functions aliases galiases saliases options parameters "
-    "nameddirs userdirs dirstack jobdirs jobtexts jobstates modules history historywords "
-    "builtins reswords patchars zsh_eval_context keymaps widgets"
-)
+_TIED, _NOUNS = listed("variables", "tied"), listed("variables", "nouns")
 _MEANT = re.compile(r"npm_|.*_proxy$|pip_|git_|ld_|bash_")
-
-
-# An assignment before one of these is one in the shell itself.
-_OF_THE_SHELL = names(
-    ": . [ alias break builtin cd command continue declare echo eval exec exit export hash let "
-    "local mapfile popd printf pushd pwd read readarray readonly return set shift shopt source "
-    "test times trap type typeset ulimit umask unset wait"
-)
+_OF_THE_SHELL = listed("builtins", "of_the_shell")
 WRAPPED = frozenset(_STRIPPED) | RUNNERS
 
 # Past these no person writes a line, and reading it would cost more than its length.
@@ -66,29 +46,18 @@ _DEEPEST = 64  # wrappers in wrappers
 _MOST_OPTIONS = 24  # words of one wrapper's options
 
 
-# Words that names of a line's own in capitals are made of; none means anything to a shell, a
-# loader or a program that runs others.
-_NOUNS = names(
-    "A API APP ATTEMPT ATTEMPTS B BASE BODY BRANCH BUILD COMMIT COUNT CURRENT DATABASE DATE DB "
-    "DEBUG DEFAULT DEST DIFF DIR DIRS DIST DURATION ELAPSED END ENDPOINT ERR ERROR ERRORS "
-    "EXPECTED FAIL FAILED FAILURES FILE FILENAME FILES FIRST FOUND HASH HEAD HOST ID IMAGE "
-    "INDEX INPUT ISSUE ITEM ITEMS JOB JSON KEY LAST LEVEL LINE LOG MAX MESSAGE MIN MODE MSG N "
-    "NAME NAMES NEW NEXT NOW NUM NUMBER OK OLD ORIG ORIGINAL OUT OUTPUT OWNER PACKAGE PARENT "
-    "PASS PASSED PASSWORD PID PIDS PORT PR PREFIX PREV PREVIOUS PROJECT RC REF REGION RELEASE "
-    "REMOTE REPO RESPONSE RESULT RESULTS RET RETRIES ROOT RUN SCRIPT SECRET SERVER SERVICE SHA "
-    "SIZE SOURCE SRC START STATUS SUFFIX SUM TAG TARGET TEMP TEST TESTS TEXT TIMEOUT TIMESTAMP "
-    "TITLE TOKEN TOTAL TYPE URL VALUE VER VERBOSE VERSION WORK X Y"
-)
-
-
 def is_safe(assignment: Assignment) -> bool:
     """Whether an allow may skip the assignment before a command."""
-    return _SAFE_NAMES.fullmatch(assignment.name) is not None and assignment.value.fixed
+    return _is_safe_name(assignment.name) and assignment.value.fixed
+
+
+def _is_safe_name(name: str) -> bool:
+    return name in _SAFE or _LOCALE.fullmatch(name) is not None
 
 
 def is_plain(name: str) -> bool:
     """Whether a line may use the name for a variable of its own and change nothing else."""
-    if _SAFE_NAMES.fullmatch(name) or all(one in _NOUNS for one in name.split("_")):
+    if _is_safe_name(name) or all(one in _NOUNS for one in name.split("_")):
         return True
     return bool(_PLAIN_NAME.fullmatch(name)) and name not in _TIED and not _MEANT.match(name)
 
@@ -113,9 +82,8 @@ def unwrapped(command: Command) -> list[Sequence[Word]]:
     return readings
 
 
-# Subcommands of git that run what they are told, and options of some programs that do.
-_GIT_RUNS = names("submodule rebase bisect filter-branch difftool mergetool config")
-_TELL_OTHERS = names("git tar rsync man less sort rg fd")
+_GIT_RUNS = listed("running", "git_runs")
+_TOLD_BY_OPTIONS = listed("running", "told_by_options")
 _RUNS = re.compile(
     r"-c|-x|-O|-e|-I|--exec|--ext|--open|--upload|--receive|--config|--to-command|--use-compress"
     r"|--checkpoint-action|--rsh|--info-script|--pager|-P|--pre|--compress|-X"
@@ -142,7 +110,7 @@ def _is_told_what_to_run(words: Sequence[Word]) -> bool:
     name = basename(words[0].text)
     if name in RUNNERS or (name == "git" and any(word.text in _GIT_RUNS for word in words[1:])):
         return True
-    return name in _TELL_OTHERS and any(
+    return name in _TOLD_BY_OPTIONS and any(
         not word.fixed and (_RUNS.match(word.raw) or _RUNS.fullmatch(before.text))
         for before, word in pairwise(words)
     )

@@ -1,0 +1,56 @@
+"""Tables of words as TOML: each of their rows has what its reader reads, and nothing else."""
+
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import crabhook
+from crabhook.tables import names, tables
+
+SOURCE = Path(crabhook.__file__).parent
+KNOWN = {
+    ("secrets/kinds", "context"): "kind starts before secret bare most after exact",
+    ("secrets/kinds", "option"): "kind starts program option value",
+    ("policy/protected", "entry"): "name what paths free secret changed commands",
+    ("policy/shell/programs", "wrapper"): "names valued positional assigns",
+    ("policy/shell/programs", "deep"): "names letters long",
+}
+"""The keys of each list of tables."""
+
+
+def of(name: str) -> Mapping[str, Any]:
+    return tables(str(SOURCE / name), Path(name).name)
+
+
+def texts(value: object) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict | list):
+        for one in value.values() if isinstance(value, dict) else value:
+            yield from texts(one)
+
+
+@pytest.mark.parametrize("place", KNOWN, ids=" ".join)
+def test_a_row_has_only_the_keys_that_its_reader_reads(place: tuple[str, str]) -> None:
+    file, table = place
+    known = set(KNOWN[place].split())
+    assert of(file)[table]
+    for row in of(file)[table]:
+        assert set(row) <= known, row
+
+
+@pytest.mark.parametrize("file", sorted(SOURCE.rglob("*.toml")), ids=lambda path: str(path.name))
+def test_no_list_of_names_holds_a_name_twice(file: Path) -> None:
+    for text in texts(tables(str(file), file.stem)):
+        if re.fullmatch(r"\s*(?:[\w.-]+\s+){3,}[\w.-]+\s*", text):
+            names = text.split()
+            assert len(names) == len(set(names)), sorted(
+                {one for one in names if names.count(one) > 1}
+            )
+
+
+def test_blanks_and_line_ends_part_names() -> None:
+    assert names("a b\n  c\n") == {"a", "b", "c"}
