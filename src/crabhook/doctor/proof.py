@@ -85,18 +85,14 @@ class Stage:
         path = os.environ.get("PYTHONPATH")
         return own | {"PYTHONPATH": path} if path else own
 
-    def write(self, name: str, content: object) -> None:
-        """Write a file of the home, JSON unless it is text."""
+    def write(self, name: str, content: str | Mapping[str, object]) -> None:
+        """Write a file of the home: a text, or members that are added to a JSON file."""
         path = self.folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        text = content if isinstance(content, str) else json.dumps(content)
-        path.write_text(text, encoding="utf-8")
-
-    def add(self, name: str, content: Mapping[str, object]) -> None:
-        """Add members to a JSON file of the home, such as settings that hold the hooks."""
-        path = self.folder / name
-        there = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
-        self.write(name, {**there, **content})
+        if not isinstance(content, str):
+            there = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+            content = json.dumps({**there, **content})
+        path.write_text(content, encoding="utf-8")
 
 
 @contextmanager
@@ -237,11 +233,15 @@ def prove(case: Case) -> Finding:
     agent, until = case.agent.stage, monotonic() + WITHIN
     try:
         with stage(case.agent.name) as one, ScriptedModel(agent, COMMANDS) as model:
-            agent.prepare(one, model.address)
+            for name, content in agent.home(one.project, model.address).items():
+                one.write(name, content)
+            told = {
+                key: value.format(model=model.address) for key, value in agent.environment.items()
+            }
             ran = run(
-                agent.command(case.program, "Make two files."),
+                (str(case.program), *agent.command, "Make two files."),
                 seconds=max(1.0, until - monotonic()),
-                environment={**one.environment, **agent.environment(model.address)},
+                environment={**one.environment, **told},
                 folder=one.project,
             )
             wrong = list(_wrong(one, model))

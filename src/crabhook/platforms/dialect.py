@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 from crabhook.model.decision import Beside, Choices, Decision, Verdict
 from crabhook.model.errors import DecisionError, PayloadError
 from crabhook.model.event import Event, How, Told, ToolCall
-from crabhook.model.jsontext import Value, parse_object, text_at
+from crabhook.model.jsontext import Value, compact, parse_object, text_at
 from crabhook.model.reply import Reply
 from crabhook.platforms.rows import Also, EventRow, Rows
 
@@ -123,13 +123,26 @@ def offering(row: EventRow[Any], *parts: tuple[Beside, bool]) -> Choices:
     return Choices(frozenset({*row.verdicts, Verdict.PASS}), beside)
 
 
-Limits: TypeAlias = Mapping[str, tuple[Collection[Verdict], str]]
+Limits: TypeAlias = dict[str, tuple[Collection[Verdict], str]]
 """A part of a Decision -> the verdicts it goes with, and the words that refuse it elsewhere."""
 
 ANY = frozenset(Verdict)
 ALLOWS = frozenset({Verdict.ALLOW})
 DENIES = frozenset({Verdict.DENY})
 NEEDS_REASON = frozenset({Verdict.DENY, Verdict.KEEP_GOING})
+
+LIMITS: Limits = {
+    "halt": (ANY, "stops no session"),
+    "user_message": (ANY, "shows its user no message"),
+    "suppress_output": (ANY, "has no output to suppress"),
+    "note": (ALLOWS, "takes no note"),
+    "interrupt": (DENIES, "has nothing to interrupt"),
+    "permissions": (ALLOWS, "takes no permissions"),
+    "output": (ALLOWS, "has no output to replace"),
+    "content": (ANY, "takes no form's values"),
+    "updated_input": (ALLOWS, "takes no changed input"),
+}
+"""What holds for an agent that says nothing else."""
 
 PARTS: Mapping[str, Beside] = {
     "halt": Beside.HALT,
@@ -145,6 +158,14 @@ PARTS: Mapping[str, Beside] = {
 """What an event has to offer for each part to be carried."""
 
 _BARE = Decision(Verdict.PASS)
+
+
+def check_json(what: str, value: Value | Mapping[str, Value]) -> None:
+    """Raise DecisionError for a value that cannot be written."""
+    try:
+        compact(value)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise DecisionError(f"the {what} cannot be written as JSON: {error}") from error
 
 
 def check_verdict(

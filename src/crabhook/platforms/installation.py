@@ -89,9 +89,14 @@ class Installation:
         words += ["--wait", str(patience.client)]
         return words + (["--when-unreachable", "deny", "--when-lost", "deny"] if closed else [])
 
-    def there(self) -> str:
-        """Return the shell's test that the interpreter and the stub are where they were."""
-        return f"[ -x {shlex.quote(self.interpreter)} ] && [ -r {shlex.quote(self.stub)} ]"
+    def line(self, words: Sequence[str], otherwise: str) -> str:
+        """Return the shell's line that becomes our client, started by `words`.
+
+        With `exec`, so that the end that an agent sends to the shell reaches the client.
+        Where Python or our stub is gone, the line prints `otherwise`.
+        """
+        there = f"[ -x {shlex.quote(self.interpreter)} ] && [ -r {shlex.quote(self.stub)} ]"
+        return f"{there} && exec {shlex.join(words)}; echo {shlex.quote(otherwise)}"
 
     def refuse(self, mark: str = "\0", why: str = "") -> None:
         """Raise InstallError where a value holds `mark`, or what UTF-8 cannot hold."""
@@ -103,6 +108,28 @@ class Installation:
             except UnicodeEncodeError as error:
                 what = f"{value!r} is not UTF-8, as a settings file must be"
                 raise InstallError(what) from error
+
+
+def grouped(
+    events: Rows[Any],
+    handler: Callable[[Installation, Patience, str], Group],
+    *refused: str,
+    **beside: str,
+) -> Callable[[Installation], dict[str, Group]]:
+    """Return the function that makes each event's one matcher group, in the order to be written.
+
+    `handler` makes the group's handler, and `beside` is what else stands in a group.  The
+    function raises InstallError for what Installation.refuse, given `refused`, refuses.
+    """
+
+    def groups(installation: Installation) -> dict[str, Group]:
+        installation.refuse(*refused)
+        return {
+            event: {**beside, "hooks": [handler(installation, patience, event)]}
+            for event, patience in hooked(events, installation)
+        }
+
+    return groups
 
 
 def hooked(events: Rows[Any], installation: Installation) -> Iterator[tuple[str, Patience]]:
@@ -129,16 +156,30 @@ def observed(events: Rows[Any]) -> tuple[str, ...]:
     return tuple(name for name, row in events.items() if isinstance(row.hook, Patience))
 
 
-def users_folder(environment: Mapping[str, str], variable: str, below_home: str) -> Path:
-    """Return the folder that a variable names, or where it is not set one below the home folder.
+def settings_file(
+    title: str, variable: str, below_home: str, files: Mapping[Scope, str]
+) -> Callable[[Scope, Path, Mapping[str, str]], Path]:
+    """Return the function that finds an agent's settings file, for a scope and a project.
 
-    Raises InstallError where there is no home to look in.
+    The user's own lies in the folder that `variable` names, or where that is not set in
+    `below_home` of the home folder.  The function raises InstallError for a scope that
+    the agent has not, and where there is no home to look in.
     """
-    if named := environment.get(variable):
-        return Path(named).absolute()
-    if home := environment.get("HOME"):
-        return Path(home).absolute() / below_home
-    raise InstallError("HOME is not set, so there are no user settings; name a --scope")
+
+    def path(scope: Scope, project: Path, environment: Mapping[str, str]) -> Path:
+        if scope not in files:
+            raise InstallError(
+                f"{title} has no settings of the scope {scope}; name user or project"
+            )
+        if scope is not Scope.USER:
+            return project.absolute() / files[scope]
+        if named := environment.get(variable):
+            return Path(named).absolute() / files[scope]
+        if home := environment.get("HOME"):
+            return Path(home).absolute() / below_home / files[scope]
+        raise InstallError("HOME is not set, so there are no user settings; name a --scope")
+
+    return path
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib import import_module
+from pkgutil import get_data
 from typing import TYPE_CHECKING, Any
 
 from crabhook.model.decision import Choices, Decision, Verdict
@@ -11,7 +12,7 @@ from crabhook.model.event import Event, Scope, ToolCall
 from crabhook.model.jsontext import Value
 from crabhook.model.reply import Reply
 from crabhook.model.request import Stance
-from crabhook.platforms.rows import Also, Held, Phase, Protocol, Rows, decided
+from crabhook.platforms.rows import Also, Held, Phase, Protocol, Rows, decided, read_protocol
 
 if TYPE_CHECKING:
     from crabhook.platforms.installation import Settings
@@ -113,9 +114,9 @@ class Platform:
 
     @cached_property
     def protocol(self) -> Protocol:
-        """What it reads, for the linter, from `settings.py` of its folder."""
-        found: Protocol = import_module(f"{self.package}.settings").PROTOCOL
-        return found
+        """What it reads, for the linter, from `protocol.toml` of its folder."""
+        text = get_data(self.package, "protocol.toml") or b""
+        return read_protocol(self.name, self.title, self.events, text.decode())
 
     @cached_property
     def stage(self) -> "Played":

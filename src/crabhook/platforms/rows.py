@@ -3,6 +3,7 @@
 What it reads, in its configuration and from its hooks, is the linter's measure.
 """
 
+import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum, Flag, auto
@@ -48,39 +49,20 @@ def reads(
 
 @dataclass(frozen=True, slots=True)
 class Protocol:
-    """What one agent reads, in its configuration and from its hooks.
+    """What one agent reads, in its configuration and from its hooks: its `protocol.toml`.
 
-    `unit`: seconds in one unit of a registered timeout.  `timeout`: seconds
-    where none is registered.  `tools`: the names known to us, old ones too;
-    there may be others.  `nested`: keys that are read in hookSpecificOutput
-    alone.  `decisions`: the values of a top-level `decision`.  `permissions`:
-    those of `permissionDecision`.  `elsewhere`: other agents' names for
-    things, and this agent's own.  `folder`: where its configuration lies, in a
-    home or a project.  `marks`: keys that only its configuration has.
-    `suffix`: how the name of its configuration may end that no other agent's
-    does.  `comments`: its configuration may hold some.  `switches`: a path of
-    keys in its configuration, the value with which its hooks do not run, and
-    what that does.  `names`: the letters of a matcher that names tools, None
-    where every matcher is a regular expression.  `variables`: those that name
-    a project's folder.  `spoken`: words by which a script shows that it was
-    written for this agent.  `input_key`: under which hookSpecificOutput holds
-    a tool's other input.  `listed`: the letters beside those of words that a
-    list of names has.  `handler_types`: those there are, none where that is not
-    known.  `whole_values`: the values of an event are all that there are.
-    `sets_environment`: its configuration may put variables into the environment
-    of its hooks.  `goes_on`: the exit codes beside 0 and 2 with which the action
-    goes ahead, None for all.  `heeds_silence`: exit code 2 refuses with nothing
-    said, too, and `any_output`: what is printed counts as said.
+    Claude Code's and Gemini CLI's explain the keys there.  `events` are of the agent's
+    rows, and `nested` are the keys that are read in hookSpecificOutput alone.
     """
 
     name: str
     title: str
+    events: Mapping[str, Reads]
+    nested: frozenset[str]
     unit: float
     timeout: float
-    events: Mapping[str, Reads]
     tools: frozenset[str]
     mcp: str
-    nested: frozenset[str]
     decisions: frozenset[str]
     permissions: frozenset[str] = frozenset()
     elsewhere: Mapping[str, str] = field(default_factory=dict)
@@ -92,7 +74,7 @@ class Protocol:
     comments: bool = False
     switches: tuple[tuple[tuple[str, ...], bool, str], ...] = ()
     names: str | None = None
-    variables: tuple[str, ...] = ()
+    variables: frozenset[str] = frozenset()
     spoken: frozenset[str] = frozenset()
     input_key: str = "updatedInput"
     listed: str = "_|-, "
@@ -101,6 +83,20 @@ class Protocol:
     goes_on: frozenset[int] | None = None
     heeds_silence: bool = True
     any_output: bool = False
+
+
+def read_protocol(name: str, title: str, rows: "Rows[Any]", text: str) -> Protocol:
+    """Return what an agent reads, from the text of its `protocol.toml` and its rows of events."""
+    told: dict[str, Any] = tomllib.loads(text)
+    switches = tuple(
+        (tuple(one["path"].split(".")), one["value"], one["effect"])
+        for one in told.pop("switches", ())
+    )
+    events = {event: row.reads for event, row in rows.items()}
+    nested = frozenset(key for one in events.values() for key in one.specific)
+    nested -= set(told.pop("unnested", ()))
+    lists = {key: frozenset(value) for key, value in told.items() if isinstance(value, list)}
+    return Protocol(name, title, events, nested, switches=switches, **(told | lists))
 
 
 W = TypeVar("W", bound=Enum)

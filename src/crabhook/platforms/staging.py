@@ -1,10 +1,10 @@
 """What an agent offers to be started against a scripted model, so that the doctor can prove it."""
 
 import json
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol, TypeAlias, runtime_checkable
+from typing import Any, TypeAlias
 
 Body: TypeAlias = Mapping[str, Any]
 """A request to the model, or a part of it, as JSON."""
@@ -35,41 +35,37 @@ class Answer:
     kind: str = "application/json"
 
 
-class Stage(Protocol):
-    """A home folder made for the proof, with a project in it."""
+@dataclass(frozen=True, slots=True)
+class Played:
+    """One agent: how it is made ready and started, and how its model is spoken to.
 
-    @property
-    def project(self) -> Path:
-        """Where the agent works."""
+    `home`, given the project's folder and the model's base URL, returns the files that are
+    there after a person has been through every first-run dialog: by their names a text, or
+    members of a JSON file, such as settings that hold the hooks.  `command` is a headless
+    run in which nothing but a hook says no: the words between the program and the prompt.
+    `answer` answers a request to the model, None where this model does not know it.
+    `environment` may name the base URL as {model}.
+    """
 
-    def write(self, name: str, content: object) -> None:
-        """Write a file of the home, JSON unless it is text."""
-
-    def add(self, name: str, content: Mapping[str, object]) -> None:
-        """Add members to a JSON file of the home, such as settings that hold the hooks."""
-
-
-@runtime_checkable
-class Played(Protocol):
-    """One agent: how it is made ready and started, and how its model is spoken to."""
-
-    def prepare(self, stage: Stage, model: str) -> None:
-        """Write what is there after a person has been through every first-run dialog.
-
-        `model` is the base URL of the scripted model.
-        """
-
-    def environment(self, model: str) -> Mapping[str, str]:
-        """Return what the agent is told by its environment."""
-
-    def command(self, program: Path, prompt: str) -> Sequence[str]:
-        """Return the command of a headless run in which nothing but a hook says no."""
-
-    def answer(self, path: str, body: Body, say: Next) -> Answer | None:
-        """Answer a request to the model; None for one that this model does not know."""
+    home: Callable[[Path, str], Mapping[str, str | Mapping[str, object]]]
+    command: tuple[str, ...]
+    answer: Callable[[str, Body, Next], Answer | None]
+    environment: Mapping[str, str] = field(default_factory=dict)
 
 
-def event_stream(events: Sequence[object], *, named: bool = True) -> Answer:
+_FEWEST_TOOLS = 5  # the main conversation offers some twenty; a side request, as for a title, few
+
+
+def turn_of(tools: int, results: Iterable[Any], say: Next) -> Turn:
+    """Return the turn that answers a request with so many tools, and these results of calls."""
+    if tools < _FEWEST_TOOLS:
+        return Turn(0)
+    return say(
+        [one if isinstance(one, str) else json.dumps(one, ensure_ascii=False) for one in results]
+    )
+
+
+def event_stream(events: Iterable[object], *, named: bool = True) -> Answer:
     """Return events as a stream of server-sent events, each named by its `type`."""
     lines = []
     for event in events:

@@ -1,32 +1,21 @@
-"""How crabhook is installed into the toy agent, and what the toy reads."""
+"""How crabhook is installed into the toy agent."""
 
 import shlex
 from collections.abc import Mapping
 from pathlib import Path
 
 from crabhook.model.request import Stance
-from crabhook.platforms.installation import Group, Installation, Scope, Settings, hooked
-from crabhook.platforms.rows import Protocol
-from tests.support.toyagent import EVENTS, QUESTION_TOOL
+from crabhook.platforms.installation import Group, Installation, Scope, Settings, grouped
+from crabhook.platforms.rows import Patience
+from tests.support.toyagent import EVENTS
 
 
-def groups(installation: Installation) -> dict[str, Group]:
-    """Return the matcher group that each event shall hold."""
-    installation.refuse()
-    return {
-        event: {
-            "hooks": [
-                {
-                    "type": "command",
-                    "command": shlex.join(
-                        installation.client(patience, "--platform", "toy", closed=False)
-                    ),
-                    "timeout": patience.timeout,
-                }
-            ]
-        }
-        for event, patience in hooked(EVENTS, installation)
-    }
+def _handler(installation: Installation, patience: Patience, _: str) -> Group:
+    words = installation.client(patience, "--platform", "toy", closed=False)
+    return {"type": "command", "command": shlex.join(words), "timeout": patience.timeout}
+
+
+groups = grouped(EVENTS, _handler)
 
 
 def settings_path(_: Scope, __: Path, environment: Mapping[str, str]) -> Path:
@@ -41,18 +30,4 @@ SETTINGS = Settings(
     path=settings_path,
     unreachable="If no server can be reached, the toy plays on.",
     versions=("1.0.0",),
-)
-
-PROTOCOL = Protocol(
-    name="toy",
-    title="Toy Agent",
-    unit=1,
-    timeout=30,
-    events={name: row.reads for name, row in EVENTS.items()},
-    tools=frozenset({"toy_shell", QUESTION_TOOL}),
-    mcp="mcp__server__tool",
-    nested=frozenset(),
-    decisions=frozenset({"allow", "deny"}),
-    folder=".toy",
-    spoken=frozenset({"ToyCall"}),
 )

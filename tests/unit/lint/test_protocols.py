@@ -1,22 +1,23 @@
 """The tables of what each agent reads."""
 
 import json
+from enum import Enum
+from types import NoneType, UnionType
+from typing import get_args, get_origin, get_type_hints
 
 import pytest
 
 from crabhook.lint.configuration import protocols
-from crabhook.platforms.claude import settings as claude
+from crabhook.platforms import PLATFORMS
 from crabhook.platforms.claude.events import EVENTS
-from crabhook.platforms.codex import settings as codex
-from crabhook.platforms.gemini import settings as gemini
-from crabhook.platforms.rows import ANY, NOTHING
+from crabhook.platforms.rows import ANY, NOTHING, Protocol, Rows, read_protocol
 from tests.unit.lint.corpus import CORPUS
 
 SAMPLES = CORPUS.parent
 
 
 def test_claude_codes_events_are_those_of_the_platform() -> None:
-    assert list(claude.PROTOCOL.events) == list(EVENTS)
+    assert list(PLATFORMS["claude"].protocol.events) == list(EVENTS)
 
 
 @pytest.mark.parametrize("protocol", protocols().values(), ids=list(protocols()))
@@ -41,10 +42,10 @@ def test_other_agents_names_are_none_of_its_own_and_lead_to_one(protocol: object
 
 
 def test_tool_events_match_tools_and_turn_events_match_nothing() -> None:
-    for protocol, event in ((claude.PROTOCOL, "PreToolUse"), (gemini.PROTOCOL, "BeforeTool")):
-        assert protocol.events[event].matcher == ANY
-    assert claude.PROTOCOL.events["Stop"].matcher == NOTHING
-    assert codex.PROTOCOL.events["Stop"].matcher == NOTHING
+    for agent, event in (("claude", "PreToolUse"), ("gemini", "BeforeTool")):
+        assert PLATFORMS[agent].protocol.events[event].matcher == ANY
+    assert PLATFORMS["claude"].protocol.events["Stop"].matcher == NOTHING
+    assert PLATFORMS["codex"].protocol.events["Stop"].matcher == NOTHING
 
 
 @pytest.mark.parametrize(
@@ -62,4 +63,34 @@ def test_tool_events_match_tools_and_turn_events_match_nothing() -> None:
 def test_exit_code_2_does_nothing_on_the_events_on_which_the_protocol_says_so(
     event: str, silent: bool
 ) -> None:
-    assert claude.PROTOCOL.events[event].silent is silent
+    assert PLATFORMS["claude"].protocol.events[event].silent is silent
+
+
+@pytest.mark.parametrize("protocol", protocols().values(), ids=list(protocols()))
+def test_what_a_protocols_file_says_is_of_its_fields_types(protocol: Protocol) -> None:
+    for name, kind in get_type_hints(Protocol).items():
+        said = getattr(protocol, name)
+        whole = kind if get_origin(kind) is UnionType else kind | None
+        (main, *_) = [one for one in get_args(whole) if one is not NoneType]
+        if said is None:
+            assert NoneType in get_args(kind), name
+            continue
+        origin = get_origin(main) or main
+        assert isinstance(said, (int, float) if origin is float else origin), name
+        if origin is frozenset:
+            assert all(isinstance(one, get_args(main)[0]) for one in said), name
+    assert all(isinstance(one, str) for item in protocol.elsewhere.items() for one in item)
+    for path, value, effect in protocol.switches:
+        assert all(path)
+        assert value in (True, False)
+        assert effect
+
+
+def test_a_protocol_with_a_key_that_does_not_exist_or_without_one_that_it_needs_is_refused() -> (
+    None
+):
+    text = "unit = 1\ntimeout = 1\ntools = []\nmcp = ''\ndecisions = []\n"
+    assert read_protocol("x", "X", Rows[Enum](), text).tools == frozenset()
+    for wrong in (f"{text}toolz = []", text.replace("unit = 1\n", "")):
+        with pytest.raises(TypeError):
+            read_protocol("x", "X", Rows[Enum](), wrong)

@@ -84,6 +84,7 @@ _AT_THE_DOOR = Patience(timeout=1.5, client=1)
 _PERMISSION = "permissionDecision permissionDecisionReason"
 _CONTEXT = reads("additionalContext")
 _BY_TYPE = reads("additionalContext", FREE)  # the matcher names a subagent's type
+_TOLD_ALONE = reads("additionalContext", FREE, silent=True)
 _MILLISECONDS = {"duration_ms": Told("milliseconds it took")}
 _TASK: Mapping[str, Told] = {
     "task_subject": Told("task", How.PROSE),
@@ -121,7 +122,8 @@ EVENTS = Rows[Way]({
         reads=reads(f"{_PERMISSION} updatedInput additionalContext", ANY),
     ),
     "PermissionRequest": EventRow(  # halted by a denial alone, as interrupt
-        _ALWAYS, _REQUEST, Also.HALT, phase=Phase.ASKING, reads=reads("decision", ANY)
+        _ALWAYS, _REQUEST, Also.HALT, phase=Phase.ASKING,
+        reads=reads("decision", ANY, silent=True),
     ),
     "PostToolUse": EventRow(
         _ASKED, _BLOCKABLE, ALL, _CALL_OVER, Phase.RAN, "it ran",
@@ -149,7 +151,7 @@ EVENTS = Rows[Way]({
     "PermissionDenied": EventRow(
         _ASKED, _DENIED, closes=_CALL_OVER, phase=Phase.REFUSED,
         outcome="the agent's own classifier denied it",
-        reads=reads("retry", ANY),
+        reads=reads("retry", ANY, silent=True),
         told={"reason": Told("the agent denied it, because", How.PROSE)},
     ),
     # prompts and turns
@@ -175,15 +177,15 @@ EVENTS = Rows[Way]({
     ),
     "StopFailure": EventRow(
         closes=_AGENT_OVER, outcome="the agent's turn broke off", hook=_SOON,
-        reads=reads(matcher=FREE),
+        reads=reads(matcher=FREE, silent=True),
     ),
     "MessageDisplay": EventRow(
         hook="it fires for every piece of a message: a process each, to learn nothing",
-        reads=reads("displayContent", timeout=10),
+        reads=reads("displayContent", silent=True, timeout=10),
     ),
-    "Notification": EventRow(hook=_SOON, reads=_BY_TYPE),
+    "Notification": EventRow(hook=_SOON, reads=_TOLD_ALONE),
     # agents and tasks
-    "SubagentStart": EventRow(_ASKED, _START, TELL, reads=_BY_TYPE, told=TELLS_AGENT),
+    "SubagentStart": EventRow(_ASKED, _START, TELL, reads=_TOLD_ALONE, told=TELLS_AGENT),
     "SubagentStop": EventRow(
         _ASKED, _STOP, Also.USER, _AGENT_OVER, outcome="the subagent ended",
         reads=_BY_TYPE, told={**TELLS_AGENT, **TELLS_STOP},
@@ -200,33 +202,36 @@ EVENTS = Rows[Way]({
     # the session and its surroundings
     "Setup": EventRow(
         _ASKED, _START,
-        reads=reads("additionalContext", FREE, "init maintenance"),
+        reads=reads("additionalContext", FREE, "init maintenance", silent=True),
         told={"trigger": Told("set up for")},
     ),
     "SessionStart": EventRow(
         _ASKED, _START, TELL,
         reads=reads(
             "additionalContext initialUserMessage sessionTitle watchPaths reloadSkills",
-            FREE, "startup resume clear compact fork",
+            FREE, "startup resume clear compact fork", silent=True,
         ),
         told=TELLS_SESSION,
     ),
     "SessionEnd": EventRow(
         closes=_SESSION_OVER, outcome="its session ended", hook=_AT_THE_DOOR,
         reads=reads(
-            matcher=FREE, values="clear resume logout prompt_input_exit other", timeout=1.5
+            matcher=FREE, values="clear resume logout prompt_input_exit other",
+            silent=True, timeout=1.5,
         ),
     ),
     "PreCompact": EventRow(
         _ASKED, _BLOCKABLE, reads=reads(matcher=FREE, values="manual auto"), told=TELLS_COMPACTING
     ),
-    "PostCompact": EventRow(hook=_SOON, reads=reads(matcher=FREE, values="manual auto")),
+    "PostCompact": EventRow(
+        hook=_SOON, reads=reads(matcher=FREE, values="manual auto", silent=True)
+    ),
     "PreModelSwitch": EventRow(
         _ASKED, _SWITCH, Also.USER, reads=reads(_PERMISSION, FREE, timeout=30), told=_TELLS_SWITCH
     ),
     "PostModelSwitch": EventRow(
         _ASKED, _START, TELL,
-        reads=reads("additionalContext", FREE, timeout=30), told=_TELLS_SWITCH,
+        reads=reads("additionalContext", FREE, silent=True, timeout=30), told=_TELLS_SWITCH,
     ),
     "ConfigChange": EventRow(
         _ASKED, _BLOCKABLE,
@@ -239,20 +244,22 @@ EVENTS = Rows[Way]({
     "InstructionsLoaded": EventRow(
         hook=_SOON,
         reads=reads(
-            matcher=FREE, values="session_start nested_traversal path_glob_match include compact"
+            matcher=FREE, values="session_start nested_traversal path_glob_match include compact",
+            silent=True,
         ),
     ),
-    "CwdChanged": EventRow(hook=_SOON, reads=reads("watchPaths")),
+    "CwdChanged": EventRow(hook=_SOON, reads=reads("watchPaths", silent=True)),
     # Without a matcher it watches no file, and reports those that others watch.
-    "FileChanged": EventRow(hook=_SOON, reads=reads("watchPaths", FREE)),
+    "FileChanged": EventRow(hook=_SOON, reads=reads("watchPaths", FREE, silent=True)),
     "DirectoryAdded": EventRow(
-        hook=_SOON, reads=reads(matcher=FREE, values="slash_command register_repo_root")
+        hook=_SOON,
+        reads=reads(matcher=FREE, values="slash_command register_repo_root", silent=True),
     ),
     "WorktreeCreate": EventRow(
         hook="its hook must print the worktree's path: to say nothing is to fail it",
         reads=reads("worktreePath"), silence_decides=True,
     ),
-    "WorktreeRemove": EventRow(hook=_SOON),
+    "WorktreeRemove": EventRow(hook=_SOON, reads=reads(silent=True)),
 })
 # fmt: on
 

@@ -2,16 +2,12 @@
 
 The token of a hook that is sent stays out of the settings, which may be a
 project's: they name the variable that Claude Code takes it from.
-
-`PROTOCOL` is what Claude Code 2.1.330 reads (hook protocol, sections 1 to 5),
-in its settings and from hooks.
 """
 
 import re
 import shlex
 import sys
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from ipaddress import ip_address
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -19,7 +15,7 @@ from urllib.parse import urlsplit
 from crabhook.model.document import Json, Node, parse
 from crabhook.model.errors import InstallError
 from crabhook.model.request import Stance
-from crabhook.platforms.claude.events import EVENTS, Way
+from crabhook.platforms.claude.events import EVENTS
 from crabhook.platforms.claude.write import PATH, STANCE, WAIT
 from crabhook.platforms.installation import (
     Group,
@@ -27,15 +23,19 @@ from crabhook.platforms.installation import (
     Scope,
     Settings,
     Transport,
-    hooked,
-    users_folder,
+    grouped,
+    settings_file,
 )
-from crabhook.platforms.rows import Patience, Protocol, Reads, decided
+from crabhook.platforms.rows import Patience, decided
 
 _MANAGED: Mapping[str, str] = {"darwin": "/Library/Application Support/ClaudeCode"}
 """The folder of the managed settings, by platform; on any other it is in /etc."""
 
-_IN_PROJECT = {Scope.PROJECT: "settings.json", Scope.LOCAL: "settings.local.json"}
+_FILES = {
+    Scope.USER: "settings.json",
+    Scope.PROJECT: ".claude/settings.json",
+    Scope.LOCAL: ".claude/settings.local.json",
+}
 _SWITCHES = {
     "disableAllHooks": "it switches every hook off, ours too",
     "allowManagedHooksOnly": "only the organisation's own hooks run, ours do not",
@@ -47,18 +47,6 @@ TOKEN = "CRABHOOK_TOKEN"  # noqa: S105 - the variable's name
 
 NOT_SENT = frozenset({"SessionStart", "Setup"})
 """The events that Claude Code 2.1.330 sends to no HTTP hook."""
-
-
-def groups(installation: Installation) -> dict[str, Group]:
-    """Return the one matcher group that each event shall hold, in the order to be written.
-
-    Raises InstallError if a value cannot stand in a settings file as it is.
-    """
-    installation.refuse("${", "which Claude Code would replace")
-    return {
-        event: {"hooks": [_handler(installation, patience, event)]}
-        for event, patience in hooked(EVENTS, installation)
-    }
 
 
 def _handler(installation: Installation, patience: Patience, event: str) -> Group:
@@ -93,17 +81,15 @@ def _sent(url: str, stance: Stance, patience: Patience) -> Group:
     }
 
 
-def settings_path(scope: Scope, project: Path, environment: Mapping[str, str]) -> Path:
-    """Return the absolute path of Claude Code's settings file for `scope`.
+groups = grouped(EVENTS, _handler, "${", "which Claude Code would replace")
+_unmanaged = settings_file("Claude Code", "CLAUDE_CONFIG_DIR", ".claude", _FILES)
 
-    CLAUDE_CONFIG_DIR moves the user's own settings, as it does for Claude Code; nothing
-    moves the managed ones.  Raises InstallError where there is no home to look in.
-    """
+
+def settings_path(scope: Scope, project: Path, environment: Mapping[str, str]) -> Path:
+    """Return the absolute path of Claude Code's settings file for `scope`."""
     if scope is Scope.MANAGED:
         return Path(_MANAGED.get(sys.platform, "/etc/claude-code"), "managed-settings.json")
-    if scope in _IN_PROJECT:
-        return project.absolute() / ".claude" / _IN_PROJECT[scope]
-    return users_folder(environment, "CLAUDE_CONFIG_DIR", ".claude") / "settings.json"
+    return _unmanaged(scope, project, environment)
 
 
 def endpoint(text: str) -> str:
@@ -242,73 +228,4 @@ SETTINGS = Settings(
     overridden=overridden,
     owns=is_ours,
     once=True,
-)
-
-
-# The names in use and, after them, the old ones that still match.
-_TOOLS = """
-Agent AskUserQuestion Bash BashOutput CronCreate CronDelete CronList Edit EnterPlanMode
-EnterWorktree ExitPlanMode ExitWorktree Glob Grep KillShell LS LSP ListAgents
-ListMcpResourcesTool Monitor MultiEdit NotebookEdit NotebookRead PowerShell Read
-ReadMcpResourceDirTool ReadMcpResourceTool SendMessage SendUserMessage SetGoal Skill
-SlashCommand TaskCreate TaskGet TaskList TaskOutput TaskStop TaskUpdate TeamCreate TeamDelete
-TodoRead TodoWrite ToolSearch WebFetch WebSearch Workflow Write
-Task KillBash ListPeers Brief ListMcpResources ReadMcpResource ReadMcpResourceDir ProposeGoal
-"""
-
-_ELSEWHERE: Mapping[str, str] = {
-    "BeforeTool": "PreToolUse",
-    "AfterTool": "PostToolUse",
-    "BeforeAgent": "UserPromptSubmit",
-    "AfterAgent": "Stop",
-    "PreCompress": "PreCompact",
-    "run_shell_command": "Bash",
-    "read_file": "Read",
-    "write_file": "Write",
-    "replace": "Edit",
-    "edit_file": "Edit",
-    "glob": "Glob",
-    "grep_search": "Grep",
-    "web_fetch": "WebFetch",
-    "google_web_search": "WebSearch",
-    "apply_patch": "Edit",
-    "Shell": "Bash",
-    "Terminal": "Bash",
-}
-
-
-def _reads(name: str) -> Reads:
-    """Return what is read on an event: exit code 2 is in vain where no verdict blocks."""
-    blocking = {Way.PERMISSION, Way.BLOCK, Way.EXIT, Way.ACTION}
-    row = EVENTS[name]
-    blocks = name == "WorktreeCreate" or not blocking.isdisjoint(row.verdicts.values())
-    return replace(row.reads, silent=not blocks)
-
-
-_EVENTS = {name: _reads(name) for name in EVENTS}
-
-PROTOCOL = Protocol(
-    name="claude",
-    title="Claude Code",
-    unit=1,
-    timeout=600,
-    events=_EVENTS,
-    tools=frozenset(_TOOLS.split()),
-    mcp="mcp__server__tool",
-    nested=frozenset(key for one in _EVENTS.values() for key in one.specific)
-    - {"decision", "content"},
-    decisions=frozenset({"approve", "block"}),
-    permissions=frozenset({"allow", "deny", "ask", "defer"}),
-    elsewhere=_ELSEWHERE,
-    handler_types=frozenset({"command", "http", "mcp_tool", "prompt", "agent"}),
-    folder=".claude",
-    switches=(
-        (("disableAllHooks",), True, "it switches every hook off"),
-        (("allowManagedHooksOnly",), True, "only the organisation's own hooks run"),
-    ),
-    names="_|-, ",
-    whole_values=True,
-    sets_environment=True,
-    variables=("CLAUDE_PROJECT_DIR",),
-    spoken=frozenset({"permissionDecision", "CLAUDE_PROJECT_DIR", "CLAUDE_PLUGIN_ROOT"}),
 )

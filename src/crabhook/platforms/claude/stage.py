@@ -1,59 +1,36 @@
 """Claude Code on the stage; its model speaks Anthropic's Messages API, streamed or whole."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from crabhook.platforms.staging import Answer, Body, Next, Stage, Turn, event_stream
+from crabhook.platforms.staging import Answer, Body, Next, Played, Turn, event_stream, turn_of
 
 _KEY = "no-key-at-all-but-long-enough"  # its last twenty characters are how it is remembered
-_FEWEST_TOOLS = 5  # the main conversation offers some twenty; a side request, as for a title, few
 _USAGE = {"input_tokens": 1, "output_tokens": 1}
 
 
-class _Played:
-    """Claude Code 2.1."""
-
-    def prepare(self, stage: Stage, model: str) -> None:  # noqa: ARG002 - see `environment`
-        """Write the state in which no dialog comes up."""
-        stage.write(
-            ".claude.json",
-            {
-                "hasCompletedOnboarding": True,
-                "theme": "dark",
-                "numStartups": 3,
-                "customApiKeyResponses": {"approved": [_KEY[-20:]], "rejected": []},
-                "projects": {str(stage.project): {"hasTrustDialogAccepted": True}},
-            },
-        )
-
-    def environment(self, model: str) -> Mapping[str, str]:
-        """Return where its model is; it is to speak to nobody else."""
-        return {
-            "ANTHROPIC_BASE_URL": model,
-            "ANTHROPIC_API_KEY": _KEY,
-            "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
-            "DISABLE_TELEMETRY": "1",
-            "DISABLE_ERROR_REPORTING": "1",
-            "DISABLE_AUTOUPDATER": "1",
+def _home(project: Path, _: str) -> Mapping[str, Mapping[str, object]]:
+    return {
+        ".claude.json": {
+            "hasCompletedOnboarding": True,
+            "theme": "dark",
+            "numStartups": 3,
+            "customApiKeyResponses": {"approved": [_KEY[-20:]], "rejected": []},
+            "projects": {str(project): {"hasTrustDialogAccepted": True}},
         }
+    }
 
-    def command(self, program: Path, prompt: str) -> Sequence[str]:
-        """Return the command of a run in which its own rules allow every command."""
-        return (str(program), "-p", "--permission-mode", "default", "--allowedTools=Bash", prompt)
 
-    def answer(self, path: str, body: Body, say: Next) -> Answer | None:
-        """Answer a request to the model, or a count of tokens."""
-        if path == "/v1/messages/count_tokens":
-            return Answer('{"input_tokens": 1}')
-        if path != "/v1/messages":
-            return None
-        main = len(body.get("tools") or ()) >= _FEWEST_TOOLS
-        message = _message(body, say(list(_results(body))) if main else Turn(0))
-        if body.get("stream"):
-            return event_stream(list(_events(message)))
-        return Answer(json.dumps(message))
+def _answer(path: str, body: Body, say: Next) -> Answer | None:
+    """Answer a request to the model, or a count of tokens."""
+    if path == "/v1/messages/count_tokens":
+        return Answer('{"input_tokens": 1}')
+    if path != "/v1/messages":
+        return None
+    message = _message(body, turn_of(len(body.get("tools") or ()), _results(body), say))
+    return event_stream(_events(message)) if body.get("stream") else Answer(json.dumps(message))
 
 
 def _message(body: Body, turn: Turn) -> dict[str, Any]:
@@ -90,14 +67,25 @@ def _events(message: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
     yield {"type": "message_stop"}
 
 
-def _results(body: Body) -> Iterator[str]:
+def _results(body: Body) -> Iterator[object]:
     """Yield what the model is told about its calls."""
     for message in body.get("messages") or ():
         content = message["content"]
         for block in content if isinstance(content, list) else ():
             if block["type"] == "tool_result":
-                told = block.get("content", "")
-                yield told if isinstance(told, str) else json.dumps(told, ensure_ascii=False)
+                yield block.get("content", "")
 
 
-STAGE = _Played()
+STAGE = Played(  # Claude Code 2.1, whose own rules allow every command
+    _home,
+    ("-p", "--permission-mode", "default", "--allowedTools=Bash"),
+    _answer,
+    {
+        "ANTHROPIC_BASE_URL": "{model}",
+        "ANTHROPIC_API_KEY": _KEY,
+        "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+        "DISABLE_TELEMETRY": "1",
+        "DISABLE_ERROR_REPORTING": "1",
+        "DISABLE_AUTOUPDATER": "1",
+    },
+)

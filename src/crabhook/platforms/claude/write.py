@@ -27,11 +27,12 @@ from crabhook.platforms.claude.events import (
 )
 from crabhook.platforms.dialect import (
     ALLOWS,
-    ANY,
     DENIES,
+    LIMITS,
     Body,
     Limits,
     Words,
+    check_json,
     check_parts,
     check_reason,
     check_verdict,
@@ -43,25 +44,13 @@ _BEFORE_A_CALL = frozenset({"PreToolUse", "PermissionRequest"})
 LONGEST = 200  # characters of the agent's own words
 _DETAIL: Mapping[str, str] = {"PostToolUseFailure": "error", "PermissionDenied": "reason"}
 _NO_REASON_SHOWN = frozenset({"ConfigChange"})
-_LIMITS: Limits = {
-    "halt": (ANY, "stops no session"),
-    "user_message": (ANY, "shows its user no message"),
-    "suppress_output": (ANY, "has no output to suppress"),
-    "note": (ALLOWS, "takes no note"),
-    "interrupt": (
-        DENIES,
-        "has nothing to interrupt: only the denial of a PermissionRequest does",
-    ),
-    "permissions": (
-        ALLOWS,
-        "takes no permissions: only the allow of a PermissionRequest does",
-    ),
-    "output": (ALLOWS, "has no output to replace"),
+_LIMITS: Limits = LIMITS | {
+    "interrupt": (DENIES, "has nothing to interrupt: only the denial of a PermissionRequest does"),
+    "permissions": (ALLOWS, "takes no permissions: only the allow of a PermissionRequest does"),
     "content": (frozenset({Verdict.ACCEPT}), "takes no form's values"),
-    "updated_input": (ALLOWS, "takes no changed input"),
 }
 # A call is halted by a denial that interrupts.
-_LIMITS_OF_A_REQUEST: Limits = {**_LIMITS, "halt": (DENIES, "stops no session")}
+_LIMITS_OF_A_REQUEST: Limits = _LIMITS | {"halt": (DENIES, "stops no session")}
 
 
 def choices(event: Event) -> Choices:
@@ -114,10 +103,7 @@ def check(event: Event, decision: Decision) -> None:
 
 def _check_input(event: Event, updated: Mapping[str, Value]) -> None:
     """Refuse an input that the agent would refuse, or would not look at."""
-    try:
-        compact(updated)
-    except (TypeError, ValueError, RecursionError) as error:
-        raise DecisionError(f"the changed input cannot be written as JSON: {error}") from error
+    check_json("changed input", updated)
     tool = event.tool
     assert tool is not None  # noqa: S101 - without one, no input is taken
     if tool.name == QUESTION_TOOL and "questions" not in updated:
@@ -227,14 +213,14 @@ def _decision(words: Words, event: Event, decision: Decision) -> None:
         if decision.interrupt or decision.halt:
             body["interrupt"] = True
     updated = _updated_input(event, decision)
-    if updated is not None and not _is_as_asked(event, updated):
+    if updated is not None and not _is_as_asked(event.tool, updated):
         body["updatedInput"] = updated
     if decision.permissions:
         body["updatedPermissions"] = [dict(update) for update in decision.permissions]
     words.specific["decision"] = body
 
 
-def _is_as_asked(event: Event, updated: Body) -> bool:
+def _is_as_asked(tool: ToolCall | None, updated: Body) -> bool:
     """Whether an input need not be sent back on PermissionRequest, and so must not be.
 
     The first hook to decide is the one that counts there, so no other's rewriting is undone
@@ -242,7 +228,6 @@ def _is_as_asked(event: Event, updated: Body) -> bool:
     one of them would ask again about what was just allowed (seen with 2.1.330).  Questions
     and plans are released by their input alone.
     """
-    tool = event.tool
     if tool is None or tool.name in ASKING_TOOLS or updated != tool.input:
         return False
     return canonical(updated) == canonical(tool.input)  # to Python 1 and true are equal
@@ -289,12 +274,12 @@ def _updated_input(event: Event, decision: Decision) -> Body | None:
     if decision.updated_input is not None:
         return dict(decision.updated_input)
     tool = event.tool
-    if decision.verdict is not Verdict.ALLOW or tool is None or tool.name == QUESTION_TOOL:
+    if decision.verdict is not Verdict.ALLOW or tool is None or not isinstance(tool.input, dict):
         return None
-    if not isinstance(tool.input, dict):
-        return None
-    too_large = tool.name != PLAN_TOOL and tool.size > LARGEST_ECHO
-    return None if too_large else tool.input
+    if tool.name == PLAN_TOOL:
+        return tool.input
+    echoed = event.name != "PermissionRequest" and tool.name != QUESTION_TOOL
+    return tool.input if echoed and tool.size <= LARGEST_ECHO else None
 
 
 def body(reply: Reply) -> bytes:

@@ -1,7 +1,4 @@
-"""Our entries in Codex's hooks.json, each one line for the user's shell, with whole seconds.
-
-`PROTOCOL` is what Codex 0.169 reads, in its settings and from hooks.
-"""
+"""Our entries in Codex's hooks.json, each one line for the user's shell, with whole seconds."""
 
 import json
 import re
@@ -13,7 +10,6 @@ from pathlib import Path
 
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.document import Json, Number
-from crabhook.model.errors import InstallError
 from crabhook.model.event import Event
 from crabhook.model.jsontext import object_at
 from crabhook.model.request import Stance
@@ -27,10 +23,10 @@ from crabhook.platforms.installation import (
     Registered,
     Scope,
     Settings,
-    hooked,
-    users_folder,
+    grouped,
+    settings_file,
 )
-from crabhook.platforms.rows import Patience, Protocol, decided
+from crabhook.platforms.rows import Patience, decided
 
 _BESIDE = "config.toml"
 
@@ -48,29 +44,8 @@ CAUTIONS: tuple[str, ...] = (
 _GONE = "crabhook is no longer where its hooks were installed from; run crabhook install codex"
 
 
-def groups(installation: Installation) -> dict[str, Group]:
-    """Return the one matcher group that each event shall hold, in the order to be written.
-
-    Raises InstallError if a value cannot stand in a settings file as it is.
-    """
-    installation.refuse()
-    return {
-        event: {"hooks": [_handler(installation, patience, event)]}
-        for event, patience in hooked(EVENTS, installation)
-    }
-
-
-def settings_path(scope: Scope, project: Path, environment: Mapping[str, str]) -> Path:
-    """Return the absolute path of the hooks.json for `scope`, which lies beside a config.toml.
-
-    CODEX_HOME moves the user's own, as it does for Codex.  Raises InstallError
-    for a scope that Codex has not, and where there is no home to look in.
-    """
-    if scope is Scope.PROJECT:
-        return project.absolute() / ".codex" / "hooks.json"
-    if scope is not Scope.USER:
-        raise InstallError(f"Codex has no settings of the scope {scope}; name user or project")
-    return users_folder(environment, "CODEX_HOME", ".codex") / "hooks.json"
+_FILES = {Scope.USER: "hooks.json", Scope.PROJECT: ".codex/hooks.json"}
+settings_path = settings_file("Codex", "CODEX_HOME", ".codex", _FILES)
 
 
 def troubles(path: Path, read: Callable[[Path], bytes]) -> Iterator[str]:
@@ -98,30 +73,24 @@ def troubles(path: Path, read: Callable[[Path], bytes]) -> Iterator[str]:
 
 
 def _handler(installation: Installation, patience: Patience, event: str) -> Group:
+    """Return an event's handler: a line for the shell that becomes our client.
+
+    Where Python or crabhook is gone Codex goes on; a hook that fails closed says no itself then.
+    """
     decides = event in decided(EVENTS)
-    handler: Group = {
-        "type": "command",
-        "command": _line(installation, patience, event if decides else ""),
-        "timeout": int(patience.timeout),
-    }
+    closed = decides and installation.fail_closed
+    words = installation.client(patience, "--platform", "codex", closed=closed)
+    line = f"exec {shlex.join(words)}"
+    if closed:
+        denied = write(Event("codex", event), Decision(Verdict.DENY, _GONE)).stdout
+        line = installation.line(words, denied.decode().rstrip())
+    handler: Group = {"type": "command", "command": line, "timeout": int(patience.timeout)}
     if decides:
         handler["statusMessage"] = "waiting for the crabhook operator"
     return handler
 
 
-def _line(installation: Installation, patience: Patience, decides: str) -> str:
-    """Return the line for the shell that becomes our client; `decides` is an event that it decides.
-
-    With `exec`, so that the end Codex sends to the shell reaches the client.
-    Where Python or crabhook is gone Codex goes on; a hook that fails closed
-    says no itself then.
-    """
-    closed = bool(decides) and installation.fail_closed
-    words = installation.client(patience, "--platform", "codex", closed=closed)
-    if not closed:
-        return f"exec {shlex.join(words)}"
-    denied = write(Event("codex", decides), Decision(Verdict.DENY, _GONE)).stdout.decode().rstrip()
-    return f"{installation.there()} && exec {shlex.join(words)}; echo {shlex.quote(denied)}"
+groups = grouped(EVENTS, _handler)
 
 
 def permitted(look: Look) -> Iterator[Permission]:
@@ -198,41 +167,4 @@ SETTINGS = Settings(
     beside=_BESIDE,
     switch="features.hooks is false",
     permitted=permitted,
-)
-
-
-_ELSEWHERE: Mapping[str, str] = {
-    "BeforeTool": "PreToolUse",
-    "AfterTool": "PostToolUse",
-    "BeforeAgent": "UserPromptSubmit",
-    "AfterAgent": "Stop",
-    "PreCompress": "PreCompact",
-    "run_shell_command": "Bash",
-    "shell": "Bash",
-    "write_file": "apply_patch",
-    "replace": "apply_patch",
-    "MultiEdit": "apply_patch",
-    "AskUserQuestion": "request_user_input",
-}
-
-_EVENTS = {name: row.reads for name, row in EVENTS.items()}
-
-PROTOCOL = Protocol(
-    name="codex",
-    title="Codex",
-    unit=1,
-    timeout=600,
-    events=_EVENTS,
-    # `Write` and `Edit` also hit a patch.
-    tools=frozenset({"Bash", "apply_patch", "Write", "Edit", "request_user_input"}),
-    mcp="mcp__server__tool",
-    nested=frozenset(key for event in _EVENTS.values() for key in event.specific) - {"decision"},
-    decisions=frozenset({"block"}),
-    permissions=frozenset({"allow", "deny"}),
-    elsewhere=_ELSEWHERE,
-    folder=".codex",
-    suffix=".toml",
-    switches=((("features", "hooks"), False, "it switches every hook off"),),
-    names="_|",
-    heeds_silence=False,
 )

@@ -5,9 +5,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from crabhook.platforms.staging import Answer, Body, Next, Stage, Turn, event_stream
+from crabhook.platforms.staging import Answer, Body, Next, Played, Turn, event_stream, turn_of
 
-_FEWEST_TOOLS = 5  # a side request offers few
 _USAGE = {
     "input_tokens": 1,
     "input_tokens_details": None,
@@ -37,32 +36,15 @@ trust_level = "trusted"
 """
 
 
-class _Played:
-    """Codex CLI 0.169."""
+def _home(project: Path, model: str) -> Mapping[str, str]:
+    return {".codex/config.toml": _CONFIGURATION.format(model=model, project=project)}
 
-    def prepare(self, stage: Stage, model: str) -> None:
-        """Write the configuration in which no dialog comes up, and where its model is."""
-        text = _CONFIGURATION.format(model=model, project=stage.project)
-        stage.write(".codex/config.toml", text)
 
-    def environment(self, model: str) -> Mapping[str, str]:  # noqa: ARG002 - see `prepare`
-        """Return nothing: it is told all by its configuration."""
-        return {}
-
-    def command(self, program: Path, prompt: str) -> Sequence[str]:
-        """Return the command of a run in which neither a sandbox nor a review is in the way.
-
-        What runs is the proof's own, and a sandbox may not be had everywhere.
-        """
-        flags = ("--skip-git-repo-check", "--sandbox", "danger-full-access")
-        return (str(program), "exec", *flags, "--dangerously-bypass-hook-trust", prompt)
-
-    def answer(self, path: str, body: Body, say: Next) -> Answer | None:
-        """Answer a request to the model."""
-        if path != "/v1/responses":
-            return None
-        main = len(body.get("tools") or ()) >= _FEWEST_TOOLS
-        return event_stream(_events(say(list(_results(body))) if main else Turn(0)))
+def _answer(path: str, body: Body, say: Next) -> Answer | None:
+    """Answer a request to the model."""
+    if path != "/v1/responses":
+        return None
+    return event_stream(_events(turn_of(len(body.get("tools") or ()), _results(body), say)))
 
 
 def _events(turn: Turn) -> Sequence[Mapping[str, Any]]:
@@ -87,12 +69,14 @@ def _events(turn: Turn) -> Sequence[Mapping[str, Any]]:
     )
 
 
-def _results(body: Body) -> Iterator[str]:
+def _results(body: Body) -> Iterator[object]:
     """Yield what the model is told about its calls."""
     for item in body.get("input") or ():
         if item["type"] in _RESULTS:
-            told = item["output"]
-            yield told if isinstance(told, str) else json.dumps(told, ensure_ascii=False)
+            yield item["output"]
 
 
-STAGE = _Played()
+# Codex CLI 0.169, with neither a sandbox nor a review in the way: what runs is the
+# proof's own, and a sandbox may not be had everywhere.
+_FLAGS = ("--skip-git-repo-check", "--sandbox", "danger-full-access")
+STAGE = Played(_home, ("exec", *_FLAGS, "--dangerously-bypass-hook-trust"), _answer)

@@ -19,6 +19,7 @@ from crabhook.platforms.codex.events import COMMANDS, EVENTS, UNASKED_MODES, Way
 from crabhook.platforms.dialect import (
     ALLOWS,
     ANY,
+    LIMITS,
     Body,
     Limits,
     Words,
@@ -128,16 +129,11 @@ def limits(event: Event) -> tuple[str, ...]:
     return (_APPROVES_NOTHING if unasked else _APPROVES_WHAT_FOLLOWS,)
 
 
-_LIMITS: Limits = {
+_LIMITS: Limits = LIMITS | {
     "halt": (ALLOWS | {Verdict.PASS}, "stops no session"),
-    "user_message": (ANY, "shows its user no message"),
     "suppress_output": ((), "suppresses nothing: Codex takes the whole answer for void"),
-    "note": (ALLOWS, "takes no note"),
     "interrupt": (ANY, "interrupts nothing"),
-    "permissions": (ANY, "takes no permissions"),
     "output": (ANY, "replaces no output"),
-    "content": (ANY, "takes no form's values"),
-    "updated_input": (ALLOWS, "takes no changed input"),
 }
 
 

@@ -12,17 +12,17 @@ from enum import Enum
 from crabhook.model.decision import Beside, Choices, Decision, Verdict
 from crabhook.model.errors import DecisionError
 from crabhook.model.event import Event, How, Scope, Told
-from crabhook.model.jsontext import compact
 from crabhook.model.request import Stance
 from crabhook.platforms.dialect import (
     ALLOWS,
     ANY,
-    DENIES,
+    LIMITS,
     STOP_ACTIVE,
     TELLS_PROMPT,
     TELLS_RESULT,
     TELLS_SESSION,
     Limits,
+    check_json,
     check_parts,
     check_reason,
     check_verdict,
@@ -201,16 +201,10 @@ def limits(event: Event) -> Sequence[str]:
     return ({QUESTION_TOOL: _OF_QUESTIONS, PLAN_TOOL: _OF_PLANS}.get(name, _OF_CALLS),)
 
 
-_LIMITS: Limits = {
+_LIMITS: Limits = LIMITS | {
     "halt": (ANY, "stops no agent"),
-    "user_message": (ANY, "shows its user no message"),
-    "suppress_output": (ANY, "has no output to suppress"),
-    "note": (ALLOWS, "takes no note"),
-    "interrupt": (DENIES, "has nothing to interrupt"),
     "permissions": (ALLOWS, "takes no permissions: Gemini CLI keeps none that a hook gives it"),
-    "output": (ALLOWS, "has no output to replace"),
     "content": ((), "takes no form's values"),
-    "updated_input": (ALLOWS, "takes no changed input"),
 }
 
 
@@ -220,16 +214,8 @@ def check(event: Event, decision: Decision) -> None:
     check_verdict(event.name, decision.verdict, offered, EVENTS[event.name].verdicts)
     check_reason(decision)
     check_parts(event.name, decision, offered, _LIMITS)
-    _check_values(event, decision)
-
-
-def _check_values(event: Event, decision: Decision) -> None:
-    """Refuse what cannot be written, and questions that would come to nothing."""
-    for value, what in ((decision.updated_input, "changed input"), (decision.output, "output")):
-        try:
-            compact(value)
-        except (TypeError, ValueError, RecursionError) as error:
-            raise DecisionError(f"the {what} cannot be written as JSON: {error}") from error
+    check_json("output", decision.output)
     updated = decision.updated_input
+    check_json("changed input", updated)
     if updated is not None and is_call_of(event, QUESTION_TOOL) and "questions" not in updated:
         raise DecisionError("the questions must be sent back with their answers")

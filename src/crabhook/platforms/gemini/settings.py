@@ -1,10 +1,6 @@
-"""Our entries in Gemini CLI's settings, each one line for bash, with its timeout in milliseconds.
-
-`PROTOCOL` is what Gemini CLI 0.61 reads, in its settings and from hooks.
-"""
+"""Our entries in Gemini CLI's settings: each a line for bash, its timeout in milliseconds."""
 
 import json
-import shlex
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -23,10 +19,10 @@ from crabhook.platforms.installation import (
     Permission,
     Scope,
     Settings,
-    hooked,
-    users_folder,
+    grouped,
+    settings_file,
 )
-from crabhook.platforms.rows import Patience, Protocol, decided
+from crabhook.platforms.rows import Patience, decided
 
 NAME = "crabhook"  # what Gemini CLI calls the hook in its own lists, and where it is switched off
 
@@ -44,29 +40,8 @@ _GONE = "crabhook is no longer where its hooks were installed from; run crabhook
 _DENIED = '{"decision":"deny","reason":"' + _GONE + '"}'
 
 
-def groups(installation: Installation) -> dict[str, Group]:
-    """Return the one matcher group that each event shall hold, in the order to be written.
-
-    Raises InstallError if a value cannot stand in Gemini CLI's settings as it is.
-    """
-    installation.refuse("$", "with which Gemini CLI names variables")
-    return {
-        event: {"matcher": "*", "hooks": [_handler(installation, patience, event)]}
-        for event, patience in hooked(EVENTS, installation)
-    }
-
-
-def settings_path(scope: Scope, project: Path, environment: Mapping[str, str]) -> Path:
-    """Return the absolute path of Gemini CLI's settings file for `scope`.
-
-    GEMINI_CLI_HOME takes the place of the home folder, as it does for Gemini
-    CLI.  Raises InstallError where there is no home to look in.
-    """
-    if scope is Scope.PROJECT:
-        return project.absolute() / ".gemini" / "settings.json"
-    if scope is not Scope.USER:
-        raise InstallError(f"Gemini CLI has no settings of the scope {scope}; name user or project")
-    return users_folder(environment, "GEMINI_CLI_HOME", "") / ".gemini" / "settings.json"
+_FILES = dict.fromkeys((Scope.USER, Scope.PROJECT), ".gemini/settings.json")
+settings_path = settings_file("Gemini CLI", "GEMINI_CLI_HOME", "", _FILES)
 
 
 def switches(text: str) -> Iterator[str]:
@@ -81,27 +56,23 @@ def switches(text: str) -> Iterator[str]:
 
 
 def _handler(installation: Installation, patience: Patience, event: str) -> Group:
+    """Return an event's handler: a line for bash that becomes our client.
+
+    Where Python or crabhook is gone a shell would end with 127, which denies everything,
+    the user's prompts included; so the line says itself what holds then.
+    """
     closed = installation.fail_closed and event in decided(EVENTS)
+    gate = replace(installation, stance=Stance.GATE)
+    words = gate.client(patience, "--platform", "gemini", closed=closed)
     return {
         "type": "command",
         "name": NAME,
-        "command": _line(installation, patience, closed=closed),
+        "command": gate.line(words, _DENIED if closed else "{}"),
         "timeout": int(patience.timeout * 1000),
     }
 
 
-def _line(installation: Installation, patience: Patience, *, closed: bool) -> str:
-    """Return the line for bash that becomes our client.
-
-    With `exec`, so that the end Gemini CLI sends to the shell reaches the
-    client.  Where Python or crabhook is gone a shell would end with 127, which
-    denies everything, the user's prompts included; so the line says itself
-    what holds then.
-    """
-    gate = replace(installation, stance=Stance.GATE)
-    words = gate.client(patience, "--platform", "gemini", closed=closed)
-    otherwise = shlex.quote(_DENIED if closed else "{}")
-    return f"{installation.there()} && exec {shlex.join(words)}; echo {otherwise}"
+groups = grouped(EVENTS, _handler, "$", "with which Gemini CLI names variables", matcher="*")
 
 
 def permitted(look: Look) -> Iterator[Permission]:
@@ -173,62 +144,4 @@ SETTINGS = Settings(
     versions=("0.61.0",),
     above=(_SHARED / "settings.json",),
     permitted=permitted,
-)
-
-
-_TOOLS = """
-run_shell_command read_file write_file replace glob grep_search search_file_content
-list_directory web_fetch google_web_search write_todos update_topic list_background_processes
-read_background_output activate_skill invoke_agent enter_plan_mode exit_plan_mode ask_user
-read_many_files get_internal_docs read_mcp_resource list_mcp_resources complete_task
-"""
-
-_ELSEWHERE: Mapping[str, str] = {
-    "PreToolUse": "BeforeTool",
-    "PostToolUse": "AfterTool",
-    "UserPromptSubmit": "BeforeAgent",
-    "Stop": "AfterAgent",
-    "PreCompact": "PreCompress",
-    "Bash": "run_shell_command",
-    "Read": "read_file",
-    "Write": "write_file",
-    "Edit": "replace",
-    "MultiEdit": "replace",
-    "Glob": "glob",
-    "Grep": "grep_search",
-    "grep": "grep_search",
-    "LS": "list_directory",
-    "ls": "list_directory",
-    "WebFetch": "web_fetch",
-    "WebSearch": "google_web_search",
-    "Task": "invoke_agent",
-    "Agent": "invoke_agent",
-    "shell": "run_shell_command",
-}
-
-_EVENTS = {name: row.reads for name, row in EVENTS.items()}
-
-PROTOCOL = Protocol(
-    name="gemini",
-    title="Gemini CLI",
-    unit=0.001,
-    timeout=60,
-    events=_EVENTS,
-    tools=frozenset(_TOOLS.split()),
-    mcp="mcp_server_tool",
-    nested=frozenset({"additionalContext", "tool_input", "toolConfig", "tailToolCallRequest"}),
-    decisions=frozenset({"allow", "approve", "deny", "block", "ask"}),
-    elsewhere=_ELSEWHERE,
-    strict_event_name=False,
-    folder=".gemini",
-    marks=frozenset({"hooksConfig"}),
-    comments=True,
-    switches=((("hooksConfig", "enabled"), False, "it switches every hook off"),),
-    variables=("GEMINI_PROJECT_DIR",),
-    spoken=frozenset({"BeforeTool", "AfterTool", "BeforeAgent", "run_shell_command"}),
-    input_key="tool_input",
-    listed="_|",
-    goes_on=frozenset({1}),
-    heeds_silence=False,
-    any_output=True,
 )
