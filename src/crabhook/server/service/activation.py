@@ -14,23 +14,10 @@ import asyncio
 import logging
 import os
 import socket
-from collections.abc import (
-    AsyncIterator,
-    Callable,
-    Collection,
-    Coroutine,
-    MutableMapping,
-    Sequence,
-)
-from contextlib import (
-    AbstractAsyncContextManager,
-    AsyncExitStack,
-    asynccontextmanager,
-    suppress,
-)
-from functools import partial
+from collections.abc import AsyncIterator, Callable, Collection, MutableMapping, Sequence
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, suppress
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from crabhook.model.errors import CrabhookError
 from crabhook.server.address import BACKLOG, Address, TcpAddress, UnixAddress
@@ -89,12 +76,10 @@ def address_of(listening: socket.socket) -> Address:
 _LOG = logging.getLogger(__name__)
 
 _QUEUE_AGAIN = 0.01  # seconds
+_AT_ONCE = 1 << 16  # bytes
 _ROOT = 0
 
-_Transport: TypeAlias = asyncio.Transport
-_Connect: TypeAlias = Callable[
-    [Callable[[], "_End"]], Coroutine[Any, Any, tuple[asyncio.BaseTransport, "_End"]]
-]
+_Line: TypeAlias = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
 
 class Relay:
@@ -106,8 +91,7 @@ class Relay:
 
     def __init__(self, users: Collection[int] | None = None) -> None:
         self.users = (os.getuid(), _ROOT) if users is None else users
-        self._open: set[_Transport] = set()
-        self._connecting: set[asyncio.Task[None]] = set()
+        self._open: set[asyncio.Task[None]] = set()
 
     def __repr__(self) -> str:
         return f"<Relay open={len(self._open)}>"
@@ -118,11 +102,13 @@ class Relay:
 
         The socket is closed at its end; its other holders still have it.
         """
-        loop = asyncio.get_running_loop()
-        connect = _connector(loop, target)
-        server = await loop.create_server(
-            lambda: _Near(self, connect), sock=listening, backlog=BACKLOG
-        )
+
+        def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            task = asyncio.ensure_future(self._follow((reader, writer), target))
+            self._open.add(task)
+            task.add_done_callback(self._open.discard)
+
+        server = await asyncio.start_server(accept, sock=listening, backlog=BACKLOG)
         try:
             yield
         finally:
@@ -130,112 +116,63 @@ class Relay:
 
     def close(self) -> None:
         """Cut whatever is still open."""
-        for task in tuple(self._connecting):
+        for task in tuple(self._open):
             task.cancel()
-        for transport in tuple(self._open):
-            transport.abort()
 
-    def begins(self, transport: _Transport) -> None:
-        """Note an end that is open."""
-        self._open.add(transport)
-
-    def ends(self, transport: _Transport) -> None:
-        """Note an end that is closed."""
-        self._open.discard(transport)
-
-    def connects(self, connecting: Coroutine[Any, Any, None]) -> None:
-        """Keep hold of a connection's beginning until it is made."""
-        task = asyncio.ensure_future(connecting)
-        self._connecting.add(task)
-        task.add_done_callback(self._connecting.discard)
-
-
-class _End(asyncio.Protocol):
-    """One end of a connection: what it receives, the other end sends, no faster than it can."""
-
-    def __init__(self, relay: Relay, other: "_End | None" = None) -> None:
-        self._relay = relay
-        self.other = other
-        self.transport: _Transport | None = None
-
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.Transport)  # noqa: S101 - we only make streams
-        self.transport = transport
-        self._relay.begins(transport)
-
-    def data_received(self, data: bytes) -> None:
-        if self.other and self.other.transport:
-            self.other.transport.write(data)
-
-    def pause_writing(self) -> None:
-        if self.other and self.other.transport:
-            self.other.transport.pause_reading()
-
-    def resume_writing(self) -> None:
-        if self.other and self.other.transport:
-            self.other.transport.resume_reading()
-
-    def connection_lost(self, _: Exception | None) -> None:
-        """Close the other end as well, once it has sent what it was given."""
-        if self.transport:
-            self._relay.ends(self.transport)
-        if self.other and self.other.transport:
-            self.other.transport.close()
-
-
-class _Near(_End):
-    """The end that a client has connected to; the far one is made for it."""
-
-    def __init__(self, relay: Relay, connect: _Connect) -> None:
-        super().__init__(relay)
-        self._connect = connect
-
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        super().connection_made(transport)
-        assert self.transport is not None  # noqa: S101 - as above
-        line = self.transport.get_extra_info("socket")
-        if line.family == socket.AF_UNIX and (user := peer_of(line).uid) not in self._relay.users:
-            _LOG.warning("turned away a connection of another user, uid %d", user)
-            self.transport.abort()
-            return
-        self.transport.pause_reading()
-        self._relay.connects(self._connect_on(self.transport))
-
-    async def _connect_on(self, transport: _Transport) -> None:
+    async def _follow(self, near: _Line, target: Address) -> None:
+        """Carry one connection, if its user may ask here, until both its ends are closed."""
+        line = near[1].get_extra_info("socket")
         try:
-            _, self.other = await self._connect(lambda: _End(self._relay, self))
+            if line.family == socket.AF_UNIX and (user := peer_of(line).uid) not in self.users:
+                _LOG.warning("turned away a connection of another user, uid %d", user)
+                return
+            await _carry(near, await _connected(target))
         except OSError as error:
             _LOG.warning("a connection could not be carried on to the port: %s", error)
-            transport.abort()
-            return
-        if transport.is_closing() and self.other.transport:
-            self.other.transport.close()
-        transport.resume_reading()
+        finally:
+            near[1].transport.abort()
 
 
-def _connector(loop: asyncio.AbstractEventLoop, target: Address) -> _Connect:
-    if isinstance(target, UnixAddress):
-        return partial(_connect_unix, loop, str(target.path))
-    return lambda make: loop.create_connection(make, target.host, target.port)
+async def _carry(near: _Line, far: _Line) -> None:
+    """Carry what each end sends to the other, until one hangs up and the other has it all."""
+    ways = (near[0], far[1]), (far[0], near[1])
+    pumps = [asyncio.ensure_future(_pump(*way)) for way in ways]
+    try:
+        await asyncio.wait(pumps, return_when=asyncio.FIRST_COMPLETED)
+        for _, writer in (near, far):
+            writer.close()
+        await asyncio.gather(near[1].wait_closed(), far[1].wait_closed(), return_exceptions=True)
+    finally:
+        for pump in pumps:
+            pump.cancel()
+        far[1].transport.abort()
 
 
-async def _connect_unix(
-    loop: asyncio.AbstractEventLoop, path: str, make: Callable[[], "_End"]
-) -> tuple[asyncio.BaseTransport, "_End"]:
-    """Connect; where too many queue up already, a little later.
+async def _pump(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    """Send on what comes, no faster than it is taken, until no more comes or is taken."""
+    with suppress(OSError):
+        while data := await reader.read(_AT_ONCE):
+            writer.write(data)
+            await writer.drain()
+
+
+async def _connected(target: Address) -> _Line:
+    """Connect; to a Unix socket where too many queue up already, a little later.
 
     asyncio takes what the kernel says of a full queue for a connection begun.
     """
+    if isinstance(target, TcpAddress):
+        return await asyncio.open_connection(target.host, target.port)
     line = socket.socket(socket.AF_UNIX)
     line.setblocking(False)  # noqa: FBT003 - the standard library's
     try:
         while True:
             try:
-                line.connect(path)
+                line.connect(str(target.path))
             except BlockingIOError:
                 await asyncio.sleep(_QUEUE_AGAIN)
             else:
-                return await loop.create_unix_connection(make, sock=line)
+                return await asyncio.open_unix_connection(sock=line)
     except BaseException:
         line.close()
         raise
