@@ -1,14 +1,12 @@
-"""The numbers that are shown of a server, each with its name, what it tells, and where it is found.
+"""The numbers that are shown of a server: definitions.toml names them, and here they are found."""
 
-docs/reference/metrics.md is this table for people.  Every label is one of a few words of
-our own: nothing that an agent has sent may appear in any of them.
-"""
-
+import tomllib
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Generic, TypeAlias, TypeVar
+from pkgutil import get_data
+from typing import Any, Generic, TypeAlias, TypeVar
 
 from crabhook import __version__
 from crabhook.broker.messages import Refusal
@@ -29,9 +27,9 @@ class Family(Generic[_Of]):
     """Numbers of one name; `values` finds them."""
 
     name: str
-    told: str
     values: Callable[[_Of], Iterable[Value]]
-    labels: tuple[str, ...] = ()
+    told: str
+    labels: Sequence[str] = ()
 
 
 class Timing(StrEnum):
@@ -49,7 +47,7 @@ class Timed:
     name: Timing
     told: str
     bounds: Sequence[float]
-    labels: tuple[str, ...] = ()
+    labels: Sequence[str] = ()
 
 
 def _word(name: str) -> str:
@@ -61,15 +59,15 @@ REASONS = {one: _word(one.name) for one in Refusal if one is not Refusal.SUPERSE
 ORDERS = {kind: _word(kind.name) for kind in OrderKind}
 
 
-def _one(value: float) -> Iterable[Value]:
-    return [((), value)]
+def _each(words: Mapping[Any, str], counted: Mapping[Any, float]) -> Iterable[Value]:
+    """Return what was counted of each, 0 of those that never came, under its word."""
+    return [((word,), counted.get(one, 0)) for one, word in words.items()]
 
 
 def _waiting(runner: Runner) -> Iterable[Value]:
     legs = [leg for card in runner.waiting() for leg in card.requests]
-    many = Counter(dict.fromkeys(PLATFORMS, 0))
-    many.update(labels_of(leg.event)[0] for leg in legs)
-    return [((platform,), number) for platform, number in many.items()]
+    many = Counter(labels_of(leg.event)[0] for leg in legs)
+    return _each({name: name for name in (*PLATFORMS, *many)}, many)
 
 
 def _oldest(runner: Runner) -> float:
@@ -77,118 +75,42 @@ def _oldest(runner: Runner) -> float:
     return max((now - card.asked_at for card in runner.waiting()), default=0.0)
 
 
-def _orders(runner: Runner) -> Iterable[Value]:
-    standing = Counter(order.kind for order in runner.orders())
-    return [((word,), standing[kind]) for kind, word in ORDERS.items()]
+_COUNTED: Mapping[str, Callable[[Tally], Iterable[Value] | float]] = {
+    "requests_total": lambda tally: tally.taken_in.items(),
+    "requests_ended_total": lambda tally: _each({end: end.value for end in End}, tally.ended),
+    "decisions_total": lambda tally: tally.decisions.items(),
+    "refusals_total": lambda tally: _each(REASONS, tally.refusals),
+    "unauthenticated_total": lambda tally: tally.strangers,
+    "unreadable_total": lambda tally: _each({name: name for name in PLATFORMS}, tally.unreadable),
+    "receipts_total": lambda tally: _each({True: "received", False: "lost"}, tally.receipts),
+    "returns_total": lambda tally: tally.returns,
+    "restored_total": lambda tally: tally.restored,
+}
+_SEEN: Mapping[str, Callable[[Runner], Iterable[Value] | float]] = {
+    "waiting": _waiting,
+    "oldest_wait_seconds": _oldest,
+    "sessions": lambda runner: runner.sessions(),
+    "orders": lambda runner: _each(ORDERS, Counter(order.kind for order in runner.orders())),
+    "serving": lambda runner: Health(runner).serving,
+    "record_trouble": lambda runner: bool(runner.recorder and runner.recorder.trouble),
+    "build_info": lambda _: [((__version__,), 1)],
+}
 
 
-def _decisions(tally: Tally) -> Iterable[Value]:
-    return [((by.value, verdict), many) for (by, verdict), many in tally.decisions.items()]
+def _families(
+    found: Mapping[str, Callable[[_Of], Iterable[Value] | float]], told: Mapping[str, Any]
+) -> Sequence[Family[_Of]]:
+    """Return the families of a table of definitions.toml; raises KeyError where the two differ."""
+
+    def values(name: str) -> Callable[[_Of], Iterable[Value]]:
+        find = found[name.removeprefix("crabhook_")]
+        return lambda of: [((), said)] if isinstance(said := find(of), int | float) else said
+
+    assert len(found) == len(told)  # noqa: S101 - data of ours, which a test reads
+    return [Family(name, values(name), **one) for name, one in told.items()]
 
 
-def _receipts(tally: Tally) -> Iterable[Value]:
-    return [(("received",), tally.receipts[True]), (("lost",), tally.receipts[False])]
-
-
-COUNTERS: Sequence[Family[Tally]] = (
-    Family(
-        "crabhook_requests_total",
-        "Requests taken in: they wait, were decided as they came, or were only observed.",
-        lambda tally: tally.taken_in.items(),
-        ("platform", "event"),
-    ),
-    Family(
-        "crabhook_requests_ended_total",
-        "How requests that were taken in ended; each ends once.",
-        lambda tally: [((end.value,), tally.ended[end]) for end in End],
-        ("end",),
-    ),
-    Family(
-        "crabhook_decisions_total",
-        "Requests that were decided, by whom and how.",
-        _decisions,
-        ("by", "verdict"),
-    ),
-    Family(
-        "crabhook_refusals_total",
-        "Requests turned away at the door without a reply.",
-        lambda tally: [((word,), tally.refusals[one]) for one, word in REASONS.items()],
-        ("reason",),
-    ),
-    Family(
-        "crabhook_unauthenticated_total",
-        "Calls from beyond the Unix socket without the right token.",
-        lambda tally: _one(tally.strangers),
-    ),
-    Family(
-        "crabhook_unreadable_total",
-        "Hook inputs that could not be read.",
-        lambda tally: [((platform,), tally.unreadable[platform]) for platform in PLATFORMS],
-        ("platform",),
-    ),
-    Family(
-        "crabhook_receipts_total",
-        "Replies that an operator's decision made, by whether their hooks said they had them.",
-        _receipts,
-        ("fate",),
-    ),
-    Family(
-        "crabhook_returns_total",
-        "Hooks that lost their connection and came back with their ticket.",
-        lambda tally: _one(tally.returns),
-    ),
-    Family(
-        "crabhook_restored_total",
-        "Requests, of those taken in, that already waited at the server before this one.",
-        lambda tally: _one(tally.restored),
-    ),
-)
-GAUGES: Sequence[Family[Runner]] = (
-    Family("crabhook_waiting", "Requests that wait now.", _waiting, ("platform",)),
-    Family(
-        "crabhook_oldest_wait_seconds",
-        "How long the card that has waited longest has waited.",
-        lambda runner: _one(_oldest(runner)),
-    ),
-    Family(
-        "crabhook_sessions",
-        "Sessions that were heard of and have not ended.",
-        lambda runner: _one(runner.sessions()),
-    ),
-    Family("crabhook_orders", "Standing orders.", _orders, ("kind",)),
-    Family(
-        "crabhook_serving",
-        "1 while requests are taken in, 0 while they are turned away or let go.",
-        lambda runner: _one(Health(runner).serving),
-    ),
-    Family(
-        "crabhook_record_trouble",
-        "1 while something is wrong with the record.",
-        lambda runner: _one(runner.recorder is not None and bool(runner.recorder.trouble)),
-    ),
-    Family(
-        "crabhook_build_info",
-        "The version that runs, as a label.",
-        lambda _: [((__version__,), 1)],
-        ("version",),
-    ),
-)
-TIMINGS: Sequence[Timed] = (
-    Timed(
-        Timing.WAIT,
-        "How long requests waited that the operator decided.",
-        # 1 ms, where rules and programs answer, to an hour, as long as a request waits.
-        (0.001, 0.01, 0.1, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600, 1800, 3600),
-    ),
-    Timed(
-        Timing.RULES,
-        "How long the rules took over an event: at once, or a long one ahead, in a thread.",
-        (0.0001, 0.0005, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5),
-        ("when",),
-    ),
-    Timed(
-        Timing.LOOP_LAG,
-        "How late the server came to what was due; one look a second.",
-        (0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5),
-    ),
-)
+_TOLD = tomllib.loads((get_data(__package__, "definitions.toml") or b"").decode())
+COUNTERS = _families(_COUNTED, _TOLD["counters"])
+GAUGES = _families(_SEEN, _TOLD["gauges"])
+TIMINGS = [Timed(Timing(name), **one) for name, one in _TOLD["timings"].items()]
