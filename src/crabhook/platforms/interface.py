@@ -4,7 +4,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib import import_module
-from pkgutil import get_data
 from typing import TYPE_CHECKING, Any
 
 from crabhook.model.decision import Choices, Decision, Verdict
@@ -13,6 +12,7 @@ from crabhook.model.jsontext import Value
 from crabhook.model.reply import Reply
 from crabhook.model.request import Stance
 from crabhook.platforms.rows import Also, Held, Phase, Protocol, Rows, decided, read_protocol
+from crabhook.tables import tables
 
 if TYPE_CHECKING:
     from crabhook.platforms.installation import Settings
@@ -115,8 +115,8 @@ class Platform:
     @cached_property
     def protocol(self) -> Protocol:
         """What it reads, for the linter, from `protocol.toml` of its folder."""
-        text = get_data(self.package, "protocol.toml") or b""
-        return read_protocol(self.name, self.title, self.events, text.decode())
+        told = tables(str(import_module(self.package).__file__), "protocol")
+        return read_protocol(self.name, self.title, self.events, told)
 
     @cached_property
     def stage(self) -> "Played":

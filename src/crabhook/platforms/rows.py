@@ -3,7 +3,6 @@
 What it reads, in its configuration and from its hooks, is the linter's measure.
 """
 
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum, Flag, auto
@@ -85,18 +84,21 @@ class Protocol:
     any_output: bool = False
 
 
-def read_protocol(name: str, title: str, rows: "Rows[Any]", text: str) -> Protocol:
-    """Return what an agent reads, from the text of its `protocol.toml` and its rows of events."""
-    told: dict[str, Any] = tomllib.loads(text)
+def read_protocol(name: str, title: str, rows: "Rows[Any]", told: Mapping[str, Any]) -> Protocol:
+    """Return what an agent reads: what its `protocol.toml` says, and its rows of events."""
     switches = tuple(
         (tuple(one["path"].split(".")), one["value"], one["effect"])
-        for one in told.pop("switches", ())
+        for one in told.get("switches", ())
     )
     events = {event: row.reads for event, row in rows.items()}
     nested = frozenset(key for one in events.values() for key in one.specific)
-    nested -= set(told.pop("unnested", ()))
-    lists = {key: frozenset(value) for key, value in told.items() if isinstance(value, list)}
-    return Protocol(name, title, events, nested, switches=switches, **(told | lists))
+    nested -= set(told.get("unnested", ()))
+    plain = {
+        key: frozenset(value) if isinstance(value, list) else value
+        for key, value in told.items()
+        if key not in {"switches", "unnested"}
+    }
+    return Protocol(name, title, events, nested, switches=switches, **plain)
 
 
 W = TypeVar("W", bound=Enum)

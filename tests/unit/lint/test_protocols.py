@@ -89,8 +89,8 @@ def test_what_a_protocols_file_says_is_of_its_fields_types(protocol: Protocol) -
 def test_a_protocol_with_a_key_that_does_not_exist_or_without_one_that_it_needs_is_refused() -> (
     None
 ):
-    text = "unit = 1\ntimeout = 1\ntools = []\nmcp = ''\ndecisions = []\n"
-    assert read_protocol("x", "X", Rows[Enum](), text).tools == frozenset()
-    for wrong in (f"{text}toolz = []", text.replace("unit = 1\n", "")):
+    told = {"unit": 1, "timeout": 1, "tools": [], "mcp": "", "decisions": []}
+    assert read_protocol("x", "X", Rows[Enum](), told).tools == frozenset()
+    for wrong in (told | {"toolz": []}, {key: told[key] for key in told if key != "unit"}):
         with pytest.raises(TypeError):
             read_protocol("x", "X", Rows[Enum](), wrong)

@@ -1,11 +1,9 @@
 """The numbers that are shown of a server: definitions.toml names them, and here they are found."""
 
-import tomllib
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from pkgutil import get_data
 from typing import Any, Generic, TypeAlias, TypeVar
 
 from crabhook import __version__
@@ -15,6 +13,7 @@ from crabhook.platforms import PLATFORMS
 from crabhook.server.core.runner import Runner
 from crabhook.server.health import Health
 from crabhook.server.metrics.tally import End, Tally, labels_of
+from crabhook.tables import tables
 
 Value: TypeAlias = tuple[Sequence[str], float]
 """A number, under the values of its labels."""
@@ -110,7 +109,7 @@ def _families(
     return [Family(name, values(name), **one) for name, one in told.items()]
 
 
-_TOLD = tomllib.loads((get_data(__package__, "definitions.toml") or b"").decode())
+_TOLD = tables(__file__, "definitions")
 COUNTERS = _families(_COUNTED, _TOLD["counters"])
 GAUGES = _families(_SEEN, _TOLD["gauges"])
 TIMINGS = [Timed(Timing(name), **one) for name, one in _TOLD["timings"].items()]
