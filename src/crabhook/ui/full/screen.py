@@ -18,7 +18,7 @@ from crabhook.ui.full.dialogs.bulk import Marks
 from crabhook.ui.full.dialogs.edit import Edits
 from crabhook.ui.full.dialogs.mcp_form_state import FillIn, Fillings
 from crabhook.ui.full.dialogs.plan import PlanNotes, Plans
-from crabhook.ui.full.dialogs.question_state import Form, Forms
+from crabhook.ui.full.dialogs.question import Form, Forms
 from crabhook.ui.full.effects import Effects, Reveal, Scroll, ScrollFar
 from crabhook.ui.full.filters import KeyContext, Mode
 from crabhook.ui.full.focus import Focus

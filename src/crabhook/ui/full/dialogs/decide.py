@@ -8,7 +8,7 @@ from crabhook.desk.interface import Desk
 from crabhook.model.decision import Decision, Verdict
 from crabhook.ui.commands.decide import DECIDING
 from crabhook.ui.full.dialogs.prompts import AskLine, Purpose
-from crabhook.ui.full.dialogs.question_state import Form
+from crabhook.ui.full.dialogs.question import Form
 from crabhook.ui.full.effects import Effects, Give, Go, PassOver, Say, Snooze
 from crabhook.ui.full.filters import Mode
 from crabhook.ui.text.clock import lasting

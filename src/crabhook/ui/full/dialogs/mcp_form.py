@@ -14,7 +14,7 @@ from crabhook.ui.full.dialogs.mcp_form_state import ANSWERED, Entry, FillIn
 from crabhook.ui.full.dialogs.prompts import AskLine, Proposal, Purpose, ask_and_keep, option_head
 from crabhook.ui.full.effects import Effect, Effects, Give, Go, Reveal, Say
 from crabhook.ui.full.filters import Mode
-from crabhook.ui.full.panes.request import rows_in_full
+from crabhook.ui.full.panes.request import in_full
 from crabhook.ui.text.code import field_rows, plain_rows, value_rows
 from crabhook.ui.text.layout import Content, Item, Line, Sheet, framed, hung, page
 
@@ -51,12 +51,12 @@ def enter(card: Card, form: FillIn) -> Effects:
     """Choose or type, and go on to the next field; from the last field to the review."""
     if not form.stops:
         return accept(card, form)
-    if not form.entry.choices:
-        return (AskLine(Purpose.FIELD, lambda text: _write(form, text), text=form.entry.text),)
-    _, choice = form.at(form.stop)
-    if form.entry.several or not form.entry.chosen(choice):
+    entry = form.entry
+    if not entry.choices:
+        return (AskLine(Purpose.FIELD, lambda text: _write(form, text), text=entry.text),)
+    if entry.several or not entry.chosen(form.at(form.stop)[1]):
         form.choose()
-    return (_shown(form),) if form.entry.several else _go_on(form)
+    return (_shown(form),) if entry.several else _go_on(form)
 
 
 def _write(form: FillIn, text: str) -> Effects:
@@ -139,8 +139,7 @@ def fill_content(card: Card, form: FillIn, *, focused: bool) -> Content:
         if place == 0:
             return Item((number, "asked"), lambda sheet: _asked(card, form, sheet))
         if stop >= form.stops:
-            legs = tuple(leg.id for leg in card.requests)
-            return Item((number, legs, "in full"), lambda sheet: _in_full(card, sheet))
+            return in_full(card, apart=True)
         which, choice = form.at(stop)
         entry = form.entries[which]
         here = focused and stop == form.stop
@@ -167,11 +166,6 @@ def _asked(card: Card, form: FillIn, sheet: Sheet) -> Iterator[Line]:
         yield [("dim", "this form has no fields to fill in")]
 
 
-def _in_full(card: Card, sheet: Sheet) -> Iterator[Line]:
-    yield []
-    yield from rows_in_full(card, sheet)
-
-
 def _row(entry: Entry, choice: int, sheet: Sheet, *, here: bool, chosen: bool) -> Iterator[Line]:
     """Return a typed field, or one of a field's choices; the first bears the field's heading."""
     if choice == 0:
@@ -179,14 +173,13 @@ def _row(entry: Entry, choice: int, sheet: Sheet, *, here: bool, chosen: bool) -
     if entry.choices:
         yield from _option(entry, choice, sheet, here=here, chosen=chosen)
     elif entry.text or entry.given:
-        width = sheet.columns - len(_INDENT)
-        rows = plain_rows(entry.text, width, sheet.spell, style="chosen")
+        rows = plain_rows(entry.text, sheet.columns - len(_INDENT), sheet.spell, style="chosen")
         yield from hung("▸   " if here else _INDENT, rows)
     else:
         yield [("", "▸" if here else " "), ("dim", "  (nothing given)")]
-    if entry.wrong and choice == entry.stops - 1:
-        width, spell = sheet.columns - 4, sheet.spell
-        rows = plain_rows(entry.wrong, width, spell, style="warning", words=True)
+    if entry.wrong and choice + 1 == (len(entry.choices) or 1):
+        columns, spell = sheet.columns - 4, sheet.spell
+        rows = plain_rows(entry.wrong, columns, spell, style="warning", words=True)
         yield from hung("  ! ", rows, "warning", "  ! ")
 
 

@@ -7,10 +7,9 @@ left out rather than sent as an empty text.
 
 import json
 import re
-from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from itertools import accumulate
+from math import isinf
 from typing import Final
 
 from crabhook.broker.cards import Card
@@ -18,38 +17,31 @@ from crabhook.desk.interface import Desk
 from crabhook.model.elicitation import Field, check_content, read_fields
 from crabhook.model.errors import DecisionError, PayloadError
 from crabhook.model.event import Event
-from crabhook.model.jsontext import Value, compact, parse_object
+from crabhook.model.jsontext import Value, compact, object_at, parse_object
 
-_WHOLE = re.compile(r"[+-]?[0-9]{1,300}")
-_NUMBER = re.compile(r"[+-]?([0-9]{1,300}(\.[0-9]{0,300})?|\.[0-9]{1,300})([eE][+-]?[0-9]{1,3})?")
+_NUMBER = re.compile(
+    r"(?P<whole>[+-]?[0-9]{1,300})"
+    r"|[+-]?([0-9]{1,300}(\.[0-9]{0,300})?|\.[0-9]{1,300})([eE][+-]?[0-9]{1,3})?"
+)
+MOST_CHECKED = 100_000  # letters of a form's schema that is checked while it is filled in
+_YES_OR_NO = ((True, "yes"), (False, "no"))
 
 
-def read_text(kind: str, text: str) -> Value:
+def _read(kind: str, text: str) -> Value:
     """Return the value that `text` stands for in a field of that JSON type.
 
     Raises DecisionError, in words for the operator, where it stands for none.
     """
-    return _READERS.get(kind, _json)(text)
-
-
-def text_of(value: Value) -> str:
-    """Return a value as it would be typed."""
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-
-
-def _whole(text: str) -> Value:
-    if not _WHOLE.fullmatch(text.strip()):
-        raise DecisionError("a whole number is asked for")
-    return int(text)
-
-
-def _number(text: str) -> Value:
-    if not _NUMBER.fullmatch(text.strip()):
-        raise DecisionError("a number is asked for")
-    number = float(text)
-    if number in (float("inf"), float("-inf")):
+    if kind == "string":
+        return text
+    if kind not in {"integer", "number"}:
+        return _json(text)
+    found = _NUMBER.fullmatch(text.strip())
+    if found is None or (kind == "integer" and not found["whole"]):
+        raise DecisionError(f"a {'whole ' if kind == 'integer' else ''}number is asked for")
+    if kind == "number" and isinf(float(text)):
         raise DecisionError("a number of that size cannot be sent")
-    return int(text) if _WHOLE.fullmatch(text.strip()) else number
+    return int(text) if found["whole"] else float(text)
 
 
 def _json(text: str) -> Value:
@@ -60,25 +52,13 @@ def _json(text: str) -> Value:
         raise DecisionError(f"a value in JSON is asked for: {error}") from None
 
 
-_READERS: Mapping[str, Callable[[str], Value]] = {
-    "string": str,
-    "integer": _whole,
-    "number": _number,
-}
-
-
-MOST_CHECKED = 100_000  # letters of a form's schema that is checked while it is filled in
-_YES_OR_NO = ((True, "yes"), (False, "no"))
-
-
 @dataclass(slots=True)
 class Entry:
     """One field of the form, and what is given for it so far.
 
-    `asked` is what the form says of it.  `given`: whether there is a `value`.
-    `typed` is the text the operator typed, kept where it is no value of the
-    field; `wrong` says why not.
-    `choices`: the values to choose from; `several`: more than one may be.
+    `asked` is what the form says of it, `choices` are the values to choose
+    from.  `given`: whether there is a `value`.  `typed` is the text the
+    operator typed, kept where it is no value of the field; `wrong` says why not.
     """
 
     asked: Field
@@ -95,14 +75,12 @@ class Entry:
         return self.asked.kind == "array"
 
     @property
-    def stops(self) -> int:
-        """How many rows of the field the operator may stand on."""
-        return len(self.choices) or 1
-
-    @property
     def text(self) -> str:
         """What stands in the field, as it would be typed."""
-        return self.typed or (text_of(self.value) if self.given else "")
+        if self.typed or not self.given:
+            return self.typed
+        value = self.value
+        return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
     def chosen(self, choice: int) -> bool:
         """Whether that choice is given."""
@@ -113,15 +91,18 @@ class Entry:
 
 
 class FillIn:
-    """A form: its fields, what is given, and where the operator stands (`entry`, `choice`)."""
+    """A form: its fields, what is given, and where the operator stands (`stop`)."""
 
     def __init__(self, event_fields: Mapping[str, Value]) -> None:
         self._event_fields = event_fields
-        schema = event_fields.get("requested_schema")
-        listed = schema.get("properties") if isinstance(schema, dict) else None
-        self._properties = listed if isinstance(listed, dict) else {}
+        self._schema = object_at(event_fields, "requested_schema")
+        self._properties = object_at(self._schema, "properties")
         self.entries = [self._entry(one) for one in read_fields(event_fields)]
-        self._ends = list(accumulate(entry.stops for entry in self.entries))
+        self._stops = [
+            (place, choice)
+            for place, entry in enumerate(self.entries)
+            for choice in range(len(entry.choices) or 1)
+        ]
         self._checked = len(compact(self._properties)) <= MOST_CHECKED
         self.stop = 0
 
@@ -129,22 +110,22 @@ class FillIn:
         return f"<FillIn {len(self.content())} of {len(self.entries)} given>"
 
     def _entry(self, one: Field) -> Entry:
-        about = self._properties.get(one.name)
-        choices = one.choices or (_YES_OR_NO if one.kind == "boolean" else ())
-        entry = Entry(one, about if isinstance(about, dict) else {}, choices=choices)
-        if one.default is not None:
-            entry.given, entry.value = True, one.default
-        return entry
+        return Entry(
+            one,
+            object_at(self._properties, one.name),
+            given=one.default is not None,
+            value=one.default,
+            choices=one.choices or (_YES_OR_NO if one.kind == "boolean" else ()),
+        )
 
     @property
     def stops(self) -> int:
         """How many rows there are to stand on."""
-        return self._ends[-1] if self._ends else 0
+        return len(self._stops)
 
     def at(self, stop: int) -> tuple[int, int]:
         """Return which field a stop belongs to, and which of its choices it is."""
-        place = bisect_right(self._ends, stop)
-        return place, stop - (self._ends[place - 1] if place else 0)
+        return self._stops[stop]
 
     @property
     def entry(self) -> Entry:
@@ -157,24 +138,25 @@ class FillIn:
 
     def go(self, step: int) -> None:
         """Stand at the field before (-1) or after (+1); the first and the last are ends."""
-        self.stand_at(max(min(self.at(self.stop)[0] + step, len(self.entries) - 1), 0))
+        if self.entries:
+            self.stand_at(max(min(self.at(self.stop)[0] + step, len(self.entries) - 1), 0))
 
     def stand_at(self, place: int) -> None:
         """Stand at the first row of the field at `place`."""
-        self.stop = self._ends[place - 1] if place else 0
+        self.stop = self._stops.index((place, 0))
 
     @property
     def last(self) -> bool:
         """Whether the operator stands at the last field."""
-        return self.at(self.stop)[0] == len(self.entries) - 1
+        return self.entry is self.entries[-1]
 
     def choose(self, choice: int | None = None) -> bool:
         """Give that choice of the field, or the marked choice; a second time takes it back.
 
         Return whether there was such a choice.
         """
-        place, here = self.at(self.stop)
-        entry, choice = self.entries[place], here if choice is None else choice
+        entry, here = self.entry, self.at(self.stop)[1]
+        choice = here if choice is None else choice
         if not 0 <= choice < len(entry.choices):
             return False
         self.stop += choice - here
@@ -192,13 +174,12 @@ class FillIn:
     def write(self, text: str) -> None:
         """Give what was typed for the field; what is no value of it is kept and marked wrong."""
         entry = self.entry
-        if not text:
-            self.clear()
-            return
-        try:
-            self._give(entry, read_text(entry.asked.kind, text))
-        except DecisionError as error:
-            entry.given, entry.value, entry.typed, entry.wrong = False, None, text, str(error)
+        self.clear()
+        if text:
+            try:
+                self._give(entry, _read(entry.asked.kind, text))
+            except DecisionError as error:
+                entry.typed, entry.wrong = text, str(error)
 
     def clear(self) -> None:
         """Give nothing for the field."""
@@ -206,25 +187,20 @@ class FillIn:
         entry.given, entry.value, entry.typed, entry.wrong = False, None, "", ""
 
     def _give(self, entry: Entry, value: Value) -> None:
-        entry.given, entry.value, entry.typed = True, value, ""
-        entry.wrong = self._problem(entry)
-
-    def _problem(self, entry: Entry) -> str:
-        """Return what the schema has against the value, by the field's own rules alone."""
+        """Give a value, and mark what the schema has against it, by the field's own rules alone."""
+        entry.given, entry.value, entry.typed, entry.wrong = True, value, "", ""
         if not self._checked:
-            return ""
-        whole = self._event_fields.get("requested_schema")
-        known = whole if isinstance(whole, dict) else {}
+            return
+        name, whole = entry.asked.name, self._schema
         alone: dict[str, Value] = {
-            **{key: known[key] for key in ("$schema", "$defs", "definitions") if key in known},
-            "properties": {entry.asked.name: dict(entry.schema)},
+            **{key: whole[key] for key in ("$schema", "$defs", "definitions") if key in whole},
+            "properties": {name: dict(entry.schema)},
             "type": "object",
         }
         try:
-            check_content({"requested_schema": alone}, {entry.asked.name: entry.value})
+            check_content({"requested_schema": alone}, {name: value})
         except DecisionError as error:
-            return str(error).removeprefix(f"{entry.asked.name}: ")
-        return ""
+            entry.wrong = str(error).removeprefix(f"{name}: ")
 
     def content(self) -> dict[str, Value]:
         """Return the values to send, by property."""
@@ -254,9 +230,8 @@ class FillIn:
 
     def stand_at_problem(self) -> None:
         """Stand at the first field that keeps the form from being sent."""
-        for wrong, _ in self.problems():
-            self.stand_at(next(n for n, entry in enumerate(self.entries) if entry is wrong))
-            return
+        if (first := next(self.problems(), None)) is not None:
+            self.stand_at(next(n for n, entry in enumerate(self.entries) if entry is first[0]))
 
 
 # The forms of the cards that were looked at.
@@ -303,29 +278,22 @@ def answered_form(event: Event, earlier: Iterable[Event]) -> Mapping[str, Value]
     same server in `earlier`, the newest first, or else what the values
     themselves tell of it.
     """
-    content = event.fields.get("content")
-    given = content if isinstance(content, dict) else {}
-    asked = next((one for one in earlier if _same_form(one, event)), None)
+    about = _known_by(event)
+    asked = next((one for one in earlier if one.name == ASKED and _known_by(one) == about), None)
     schema = asked.fields.get("requested_schema") if asked else None
     whole = schema if isinstance(schema, dict) else {"type": "object"}
-    listed = whole.get("properties")
-    known = listed if isinstance(listed, dict) else {}
-    properties: dict[str, Value] = {
-        name: about if isinstance(about, dict) else {} for name, about in known.items()
-    }
-    for name, value in given.items():
-        about = properties.get(name, {"type": _kind(value)})
-        properties[name] = {**(about if isinstance(about, dict) else {}), "default": value}
+    known = object_at(whole, "properties")
+    properties: dict[str, Value] = {name: object_at(known, name) for name in known}
+    for name, value in object_at(event.fields, "content").items():
+        told = (
+            object_at(known, name) if name in known else {"type": _KINDS.get(type(value), "json")}
+        )
+        properties[name] = {**told, "default": value}
     return {**event.fields, "requested_schema": {**whole, "properties": properties}}
 
 
-def _same_form(asked: Event, answered: Event) -> bool:
-    def known_by(event: Event) -> tuple[str, ...]:
-        return event.session, event.text("mcp_server_name"), event.text("elicitation_id")
-
-    return asked.name == ASKED and known_by(asked) == known_by(answered)
+def _known_by(event: Event) -> tuple[str, ...]:
+    return event.session, event.text("mcp_server_name"), event.text("elicitation_id")
 
 
-def _kind(value: Value) -> str:
-    names = {bool: "boolean", int: "integer", float: "number", str: "string"}
-    return names.get(type(value), "json")
+_KINDS = {bool: "boolean", int: "integer", float: "number", str: "string"}

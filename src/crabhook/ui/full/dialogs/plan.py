@@ -246,7 +246,6 @@ def changes_page(card: Card, before: str, plan: str) -> Content:
             yield [("warning", "nothing changed: it is the same plan again")]
         else:
             yield from framed(unified_rows(before, plan, sheet.inner, sheet.spell))
-        yield []
         yield from rows_in_full(card, sheet)
 
     return page((card.number, "changes"), rows, (len(plan), len(before)))

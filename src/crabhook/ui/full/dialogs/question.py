@@ -1,26 +1,159 @@
-"""The dialog for a card's questions: what its keys do, and how it is drawn.
+"""The dialog for a card's questions: answers in the making, what its keys do, how it is drawn.
 
 It shows the questions as tabs, the options of one of them row by row, and a
 review of exactly what would be sent.
 """
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 
 from crabhook.broker.cards import Card
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.errors import QuestionError
-from crabhook.model.jsontext import Value, pretty
-from crabhook.model.question import Option, Question
-from crabhook.ui.cards.summary import brief
+from crabhook.model.jsontext import Value, object_at, pretty
+from crabhook.model.question import (
+    Answer,
+    Option,
+    Question,
+    merge_answers,
+    quote_label,
+    read_questions,
+)
+from crabhook.ui.cards.summary import brief, is_question
 from crabhook.ui.full.dialogs.prompts import Purpose, ask_and_keep, option_head
-from crabhook.ui.full.dialogs.question_state import Form
 from crabhook.ui.full.effects import Effects, Give, Go, Reveal, Say
 from crabhook.ui.full.filters import Mode
-from crabhook.ui.full.panes.request import rows_in_full
+from crabhook.ui.full.panes.request import in_full
 from crabhook.ui.text.code import plain_rows
 from crabhook.ui.text.layout import Content, Item, Line, Sheet, framed, hung, line_cells, page
 from crabhook.ui.text.safe import TAB
 from crabhook.ui.text.width import Speller, cells, clip
+
+# Answers in the making.
+
+
+@dataclass(slots=True)
+class Draft:
+    """An answer in the making.  `cursor` is the row the operator stands on (see `Form.rows`)."""
+
+    chosen: set[int] = field(default_factory=set)
+    words: str = ""
+    note: str = ""
+    cursor: int = 0
+
+    def answer(self) -> Answer:
+        """Return the answer as it is now."""
+        return Answer(tuple(sorted(self.chosen)), self.words.strip(), self.note.strip())
+
+
+class Form:
+    """Questions and the answers made so far; answerable in any order, none of them needed."""
+
+    def __init__(self, tool_input: Value) -> None:
+        """Read the questions.  Raises QuestionError for an input that has none to answer."""
+        self.questions = read_questions(tool_input)
+        self.current = 0
+        self._input = tool_input
+        self._drafts = [Draft() for _ in self.questions]
+
+    def __repr__(self) -> str:
+        return f"<Form {self.current + 1} of {len(self.questions)}, {len(self.answers())} answered>"
+
+    @property
+    def question(self) -> Question:
+        """The question the operator stands at."""
+        return self.questions[self.current]
+
+    @property
+    def draft(self) -> Draft:
+        """The answer in the making to that question."""
+        return self._drafts[self.current]
+
+    @property
+    def rows(self) -> int:
+        """How many rows the operator may stand on: the options, then own words, then the note."""
+        return len(self.question.options) + 2
+
+    def state(self, place: int) -> str:
+        """Return in a word or two how the question at `place` stands; empty when unanswered."""
+        return tell(self.questions[place], self._drafts[place].answer())
+
+    def go(self, step: int) -> None:
+        """Stand at another question; the first and the last are ends."""
+        self.current = min(max(self.current + step, 0), len(self.questions) - 1)
+
+    def move(self, step: int) -> None:
+        """Stand on another row of the question; the first and the last are ends."""
+        self.draft.cursor = min(max(self.draft.cursor + step, 0), self.rows - 1)
+
+    def choose(self, option: int) -> None:
+        """Choose an option, or take the choice back; where one is asked for it replaces the last.
+
+        An option that is not there changes nothing.
+        """
+        draft = self.draft
+        if not 0 <= option < len(self.question.options):
+            return
+        draft.cursor = option
+        if self.question.several or option in draft.chosen:
+            draft.chosen ^= {option}
+        else:
+            draft.chosen, draft.words = {option}, ""
+
+    def say(self, words: str) -> None:
+        """Answer in own words; where one answer is asked for they replace the choice."""
+        self.draft.words = words
+        if words.strip() and not self.question.several:
+            self.draft.chosen.clear()
+
+    def note(self, text: str) -> None:
+        """Set the note that goes to the model beside the answer."""
+        self.draft.note = text
+
+    def answers(self) -> Mapping[int, Answer]:
+        """Return what there is to send, by the question's place."""
+        made = {place: draft.answer() for place, draft in enumerate(self._drafts)}
+        return {place: one for place, one in made.items() if not one.empty or one.note}
+
+    def updated_input(self) -> dict[str, Value] | None:
+        """Return the whole tool input with the answers in it, or None when there are none."""
+        return merge_answers(self._input, self.answers())
+
+
+def tell(question: Question, answer: Answer) -> str:
+    """Return an answer in the words the model will read, a note marked as one.
+
+    The text is an agent's and the operator's, and not yet safe to show.
+    """
+    labels = [question.options[index].label for index in answer.chosen]
+    parts = [*labels, *([answer.words] if answer.words else [])]
+    said = ", ".join(map(quote_label, parts)) if question.several else "".join(parts[:1])
+    return said or ("(a note, no answer)" if answer.note else "")
+
+
+class Forms(dict[int, Form | QuestionError]):
+    """The forms of the cards that were looked at, by number, each kept while its card lives."""
+
+    def of(self, card: Card | None) -> Form | None:
+        """Return a card's form, if it asks questions that can be read."""
+        found = self._read(card)
+        return found if isinstance(found, Form) else None
+
+    def error(self, card: Card | None) -> str:
+        """Return why a card's questions cannot be read; empty where they can, or there are none."""
+        found = self._read(card)
+        return str(found) if isinstance(found, QuestionError) else ""
+
+    def _read(self, card: Card | None) -> Form | QuestionError | None:
+        if card is None or card.event.tool is None or not is_question(card.event):
+            return None
+        if card.number not in self:
+            try:
+                self[card.number] = Form(card.event.tool.input)
+            except QuestionError as error:
+                self[card.number] = error
+        return self[card.number]
+
 
 # What keys do.
 
@@ -37,7 +170,7 @@ def choose(form: Form) -> Effects:
     if beyond < 0:
         form.choose(form.draft.cursor)
         return ()
-    return own_words(form) if beyond == 0 else remark(form)
+    return remark(form) if beyond else own_words(form)
 
 
 def own_words(form: Form) -> Effects:
@@ -93,13 +226,10 @@ def tab_line(form: Form, columns: int, spell: Speller) -> Line:
 def _tab(form: Form, place: int, spell: Speller) -> Line:
     question = form.questions[place]
     name = clip(brief(question.header or question.text, spell), _TAB_CELLS)
-    state = brief(form.state(place), spell)
-    style = "current" if place == form.current else "dim"
-    mark = "▸" if place == form.current else " "
-    tab = [(style, f"{mark}({place + 1}) {name}")]
-    if state:
-        tab.append(("answered", f" ✓ {clip(state, _TAB_CELLS)}"))
-    return [*tab, ("", "  ")]
+    style, mark = ("current", "▸") if place == form.current else ("dim", " ")
+    state = clip(brief(form.state(place), spell), _TAB_CELLS)
+    answered = [("answered", f" ✓ {state}")] if state else []
+    return [(style, f"{mark}({place + 1}) {name}"), *answered, ("", "  ")]
 
 
 def form_content(card: Card, form: Form, *, focused: bool) -> Content:
@@ -108,26 +238,24 @@ def form_content(card: Card, form: Form, *, focused: bool) -> Content:
     `focused`: whether keys go to the form, so that the row they act on is marked.
     """
     number, current, draft, question = card.number, form.current, form.draft, form.question
-    options = question.options
+    own = (("o own words", draft.words), ("t note", draft.note))
 
     def item(place: int) -> Item:
-        row = place - 1
+        row, beyond = place - 1, place - 1 - len(question.options)
         if place == 0:
             return Item((number, current, "text"), lambda sheet: _question_rows(question, sheet))
-        if row == form.rows:
-            legs = tuple(leg.id for leg in card.requests)
-            return Item((number, legs, "in full"), lambda sheet: rows_in_full(card, sheet))
+        if beyond == len(own):
+            return in_full(card)
         here = focused and draft.cursor == row
-        if row < len(options):
-            chosen = row in draft.chosen
-            return Item(
-                (number, current, row, here, chosen),
-                lambda sheet: _option(question, row, sheet, here=here, chosen=chosen),
-            )
-        words = row == len(options)
-        name, said = ("o own words", draft.words) if words else ("t note", draft.note)
-        key = (number, current, row, here, said)
-        return Item(key, lambda sheet: _own(name, said, sheet, here=here))
+        if beyond >= 0:
+            name, said = own[beyond]
+            key = (number, current, row, here, said)
+            return Item(key, lambda sheet: _own(name, said, sheet, here=here))
+        chosen = row in draft.chosen
+        return Item(
+            (number, current, row, here, chosen),
+            lambda sheet: _option(question, row, sheet, here=here, chosen=chosen),
+        )
 
     return Content((number, "question", current), form.rows + 2, item)
 
@@ -135,10 +263,8 @@ def form_content(card: Card, form: Form, *, focused: bool) -> Content:
 def _question_rows(question: Question, sheet: Sheet) -> Iterator[Line]:
     width, spell = sheet.columns - 1, sheet.spell
     yield from hung(" ", plain_rows(question.text, width, spell, style="heading", words=True))
-    if not question.options:
-        yield [("dim", " answer in your own words: o")]
-    else:
-        yield [("dim", " choose any number" if question.several else " choose one")]
+    asked = "choose any number" if question.several else "choose one"
+    yield [("dim", f" {asked if question.options else 'answer in your own words: o'}")]
 
 
 def _option(
@@ -197,7 +323,7 @@ def review_page(card: Card, form: Form) -> Content:
             yield [("warning", " nothing is answered yet, so there is nothing to send")]
             return
         yield [("heading", " these answers will be sent:")]
-        answers, remarks = _texts(merged, "answers"), _texts(merged, "annotations")
+        answers, remarks = (dict(object_at(merged, key)) for key in ("answers", "annotations"))
         for place, question in enumerate(form.questions):
             said, remark = answers.pop(question.text, None), remarks.pop(question.text, None)
             yield from _answer_rows(question, place, said, remark, sheet)
@@ -219,11 +345,6 @@ def _answer_rows(
     notes = remark.get("notes") if isinstance(remark, dict) else None
     if notes:
         yield from _below(f"note: {_as_text(notes)}", sheet, "")
-
-
-def _texts(merged: Mapping[str, Value], key: str) -> dict[str, Value]:
-    value = merged.get(key)
-    return dict(value) if isinstance(value, dict) else {}
 
 
 def _as_text(value: Value) -> str:

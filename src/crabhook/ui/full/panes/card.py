@@ -60,15 +60,11 @@ def _key_rows(key: Key, sheet: Sheet) -> Iterator[Line]:
 def help_line(keys: Sequence[Key], columns: int) -> Line:
     """Return the keys that make sense now in one line; the last of them always has room."""
     *others, last = [[("key", _first(key)), ("", f" {key.name}")] for key in keys] or [[]]
-    end = line_cells(last)
     line: Line = [("", " ")]
-    used = 1
     for one in others:
-        need = line_cells(one) + 2
-        if used + need + end > columns:
+        if line_cells([*line, *one, *last]) + 2 > columns:
             break
         line += [*one, ("", "  ")]
-        used += need
     return [*line, *last]
 
 
@@ -78,61 +74,45 @@ def _first(key: Key) -> str:
 
 def head_lines(standing: CardRow, sheet: Sheet, clock: Clock) -> list[Line]:
     """Return the two rows above a card's content; the content shows in full what they cut short."""
+    card, event = standing.card, standing.card.event
+    asked = " → ".join(brief(leg.event.name, sheet.spell) for leg in card.requests)
+    told = event.tool is not None or len(card.requests) > 1
+    title: Line = [
+        (standing.number_style, f"#{card.number}"),
+        ("", "  "),
+        (standing.style, tool_label(event, sheet.spell)),
+        ("dim", f" · {asked}" if told else ""),
+    ]
+    facts = _joined(session_label(event, sheet.spell), brief(event.permission_mode, sheet.spell))
     return [
-        ends(_title(standing, sheet), _facts(standing.card, sheet), sheet.columns),
+        ends(title, [("dim", f" {facts}")], sheet.columns),
         _standing(standing, sheet, clock),
     ]
 
 
-def _title(standing: CardRow, sheet: Sheet) -> Line:
-    card = standing.card
-    asked = " → ".join(brief(leg.event.name, sheet.spell) for leg in card.requests)
-    told = card.event.tool is not None or len(card.requests) > 1
-    return [
-        (standing.number_style, f"#{card.number}"),
-        ("", "  "),
-        (standing.style, tool_label(card.event, sheet.spell)),
-        ("dim", f" · {asked}" if told else ""),
-    ]
-
-
-def _facts(card: Card, sheet: Sheet) -> Line:
-    session = session_label(card.event, sheet.spell)
-    mode = brief(card.event.permission_mode, sheet.spell)
-    return [("dim", " " + " · ".join(part for part in (session, mode) if part))]
-
-
-def _place(card: Card, sheet: Sheet) -> Line:
-    """Return where the agent works, and who it is."""
-    agent = agent_label(card.event, sheet.spell)
-    who = " · ".join(
-        part for part in (agent, _origin(card.requests[0].origin, sheet.spell)) if part
-    )
-    return ends(
-        [("", "    " + brief(card.event.cwd, sheet.spell))],
-        [("dim", " " + clip(who, sheet.columns // 2))],
-        sheet.columns,
-    )
+def _joined(*parts: str) -> str:
+    return " · ".join(filter(None, parts))
 
 
 def _standing(standing: CardRow, sheet: Sheet, clock: Clock) -> Line:
     """Return that an answer is about to be sent, or how the card ended and why, or its place."""
+    card, spell = standing.card, sheet.spell
     if standing.held:
         return [("", "    "), *standing.sending(clock)]
-    card = standing.card
-    if not standing.ended:
-        return _place(card, sheet)
-    said = card.why or (card.decision.reason or card.decision.note if card.decision else "")
-    fate = {True: "delivered", False: "NOT DELIVERED, the hook had gone", None: ""}[card.delivered]
-    parts = [part for part in (card.outcome, brief(said, sheet.spell), fate) if part]
-    return [("outcome", f"    {' · '.join(parts)}")]
+    if standing.ended:
+        said = card.why or (card.decision.reason or card.decision.note if card.decision else "")
+        fate = {True: "delivered", False: "NOT DELIVERED, the hook had gone", None: ""}
+        told = _joined(card.outcome, brief(said, spell), fate[card.delivered])
+        return [("outcome", f"    {told}")]
+    who = _joined(agent_label(card.event, spell), _origin(card.requests[0].origin, spell))
+    where = "    " + brief(card.event.cwd, spell)
+    return ends([("", where)], [("dim", " " + clip(who, sheet.columns // 2))], sheet.columns)
 
 
 def _origin(origin: Origin, spell: Speller) -> str:
     """Return who the client says it is."""
-    user, host = brief(origin.user, spell), brief(origin.host, spell)
-    name = f"{user}@{host}" if user and host else user or host
-    return " ".join([*([name] if name else []), *([f"pid {origin.pid}"] if origin.pid else [])])
+    name = "@".join(filter(None, (brief(origin.user, spell), brief(origin.host, spell))))
+    return " ".join(filter(None, (name, f"pid {origin.pid}" if origin.pid else "")))
 
 
 LONGEST = 4096  # letters of an address that is taken apart; a longer one is only shown
@@ -143,19 +123,17 @@ def link_page(card: Card) -> Content:
     """Return the address, what is to be known of it, then the request in full."""
 
     def rows(sheet: Sheet) -> Iterator[Line]:
-        event = card.event
-        server = brief(event.text("mcp_server_name"), sheet.spell) or "an MCP server"
+        event, inner, spell = card.event, sheet.inner, sheet.spell
+        server = brief(event.text("mcp_server_name"), spell) or "an MCP server"
         yield [("label", f"{server} asks to open this address:")]
-        url = event.text("url")
-        yield from framed(plain_rows(url, sheet.inner, sheet.spell, style="name"))
-        for style, said in _told(url):
-            for _, row in plain_rows(said, sheet.columns, sheet.spell, style=style, words=True):
+        yield from framed(plain_rows(event.text("url"), inner, spell, style="name"))
+        for style, said in _told(event.text("url")):
+            for _, row in plain_rows(said, sheet.columns, spell, style=style, words=True):
                 yield row
         if message := event.text("message"):
             yield [("label", "it says")]
-            yield from framed(plain_rows(message, sheet.inner, sheet.spell, words=True))
+            yield from framed(plain_rows(message, inner, spell, words=True))
         yield [("dim", "accept lets the agent go on; nothing is opened on this machine by it")]
-        yield []
         yield from rows_in_full(card, sheet)
 
     return page((card.number, "address", tuple(leg.id for leg in card.requests)), rows)
@@ -163,12 +141,18 @@ def link_page(card: Card) -> Content:
 
 def _told(url: str) -> Iterator[tuple[str, str]]:
     """Return what a person has to know of an address, in sentences and the style of each."""
-    parts = _taken_apart(url)
-    if parts is None:
+    try:
+        parts = urlsplit(url if len(url) <= LONGEST else "")
+        port = parts.port
+    except ValueError:
+        parts, port = urlsplit(""), None
+    scheme, host = parts.scheme, parts.hostname
+    if not host or not scheme:
         yield "warning", "! this is no address that can be read: do not trust it"
         return
-    scheme, host, port, user = parts
-    yield "heading", f"it goes to the host {host}" + (f", port {port}" if port else "")
+    user = parts.netloc.rpartition("@")[0]
+    unusual = f", port {port}" if port and port != _USUAL.get(scheme) else ""
+    yield "heading", f"it goes to the host {host}{unusual}"
     for wrong, said in (
         (scheme != "https", f'it is not encrypted: its scheme is "{scheme}"'),
         (user, f'what stands before the "@" ({user}) is not the host'),
@@ -179,21 +163,6 @@ def _told(url: str) -> Iterator[tuple[str, str]]:
     ):
         if wrong:
             yield "warning", f"! {said}"
-
-
-def _taken_apart(url: str) -> tuple[str, str, int | None, str] | None:
-    """Return scheme, host, an unusual port and the user's name; None where there is no host."""
-    if len(url) > LONGEST:
-        return None
-    try:
-        parts = urlsplit(url)
-        host, port = parts.hostname or "", parts.port
-    except ValueError:
-        return None
-    if not host or not parts.scheme:
-        return None
-    user = parts.netloc.rpartition("@")[0]
-    return parts.scheme, host, port if port != _USUAL.get(parts.scheme) else None, user
 
 
 def card_content(screen: Screen, card: Card) -> Content:
@@ -225,9 +194,8 @@ OVER_THE_CARD: Mapping[Mode, Callable[[Screen], Content | None]] = {
 
 def content_of(screen: Screen) -> Content | None:
     """Return what is to be shown now; nothing where there is no card and no page."""
-    page = OVER_THE_CARD.get(screen.focus.mode)
-    if page is not None:
-        return page(screen)
+    if (over := OVER_THE_CARD.get(screen.focus.mode)) is not None:
+        return over(screen)
     return None if screen.card is None else card_content(screen, screen.card)
 
 

@@ -12,37 +12,32 @@ moves on.
 
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from crabhook.broker.cards import Card, State
 from crabhook.desk.interface import Desk
-from crabhook.ui.options import CardKind, kind_of
+from crabhook.ui.options import kind_of
 
 
 class Queue:
-    """The waiting cards of a desk, the oldest first; those put aside stand at its end."""
+    """The waiting cards of a desk, the oldest first; those put aside stand at its end.
+
+    `kinds`: how many cards of each kind there are.
+    """
 
     def __init__(self, desk: Desk) -> None:
         self._desk = desk
         self._known = {card.number: card for card in desk.waiting()}
         self._cards = sorted(self._known.values(), key=_order)
-        self._kinds = Counter(map(kind_of, self._cards))
+        self.kinds = Counter(map(kind_of, self._cards))
         self._handed_out: Sequence[Card] | None = None
-
-    def __repr__(self) -> str:
-        return f"<Queue of {len(self._cards)}>"
 
     def cards(self) -> Sequence[Card]:
         """Return the cards, as a value that what comes later does not change."""
         if self._handed_out is None:
             self._handed_out = tuple(self._cards)
         return self._handed_out
-
-    @property
-    def kinds(self) -> Mapping[CardKind, int]:
-        """How many cards of each kind there are."""
-        return self._kinds
 
     @property
     def aside(self) -> int:
@@ -61,12 +56,12 @@ class Queue:
         self._handed_out = None
         if (before := self._known.pop(number, None)) is not None:
             del self._cards[self.place(before)]
-            self._kinds[kind_of(before)] -= 1
+            self.kinds[kind_of(before)] -= 1
         card = self._desk.card(number)
         if card is not None and card.state is State.WAITING:
             self._known[number] = card
             self._cards.insert(self.place(card), card)
-            self._kinds[kind_of(card)] += 1
+            self.kinds[kind_of(card)] += 1
 
 
 def _order(card: Card) -> tuple[bool, int]:
@@ -91,9 +86,6 @@ class Selection:
         self._top = 0
         self.card: Card | None = next(iter(self.waiting()), None)
 
-    def __repr__(self) -> str:
-        return f"<Selection {self.card and self.card.number} of {len(self.waiting())}>"
-
     @property
     def ended(self) -> bool:
         """Whether the selected card has ended."""
@@ -111,21 +103,24 @@ class Selection:
             self.card = card
 
     def step(self, step: int) -> None:
-        """Select the next card down (+1) or up (-1).
+        """Select the next card down (+1) or up (-1); the first and the last are ends.
 
-        From a card that has ended every way leads to one that waits, if any
-        does; otherwise the first and the last are ends.
+        From a card that has ended every way leads to one that waits, if any does.
         """
-        queue = self.waiting()
-        if not queue:
-            self.card = None if self.ended else self.card
-            return
-        place = self._place()
-        if not self.ended and self.card is not None:
-            place += step
-        elif step < 0:
-            place -= 1  # `place` is where the ended card would stand: the next one down
-        self.card = queue[min(max(place, 0), len(queue) - 1)]
+        if not self.ended:
+            self._select(self._place() + step)
+        else:  # the next card down has the place that it would have
+            self._select(self._place() + min(step, 0))
+
+    def far(self, step: int) -> None:
+        """Select the card that has waited longest (-1), or the newest (+1)."""
+        self._select(0 if step < 0 else len(self.waiting()))
+
+    def _select(self, place: int) -> None:
+        if queue := self.waiting():
+            self.card = queue[min(max(place, 0), len(queue) - 1)]
+        elif self.ended:
+            self.card = None
 
     def pass_over(self) -> None:
         """Select the next card that is not put aside, or else the card before."""
@@ -135,13 +130,6 @@ class Selection:
         after = (one for one in awake if one.number > card.number)
         before = (one for one in reversed(awake) if one.number < card.number)
         self.card = next(after, None) or next(before, card)
-
-    def far(self, step: int) -> None:
-        """Select the card that has waited longest (-1), or the newest (+1)."""
-        if queue := self.waiting():
-            self.card = queue[0 if step < 0 else -1]
-        elif self.ended:
-            self.card = None
 
     def window(self, height: int) -> Window:
         """Return what of the queue is seen in so many rows; the selected card is among it."""
@@ -158,6 +146,4 @@ class Selection:
 
     def _place(self) -> int:
         """Return the selected card's place in the queue, or the place it would have."""
-        if self.card is None:
-            return 0
-        return self.queue.place(self.card)
+        return 0 if self.card is None else self.queue.place(self.card)

@@ -6,9 +6,8 @@ event come first, and how each is shown, is in the agent's own table of events
 (`Event.told`).
 """
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import asdict, dataclass
-from typing import Any, TypeAlias
+from collections.abc import Generator, Iterator, Mapping
+from dataclasses import asdict
 
 from crabhook.broker.cards import Card
 from crabhook.broker.orders import CAP
@@ -25,122 +24,16 @@ from crabhook.ui.cards.context import (
 from crabhook.ui.cards.summary import is_plan, names_plan
 from crabhook.ui.text.code import field_rows, plain_rows, shell_rows, value_rows
 from crabhook.ui.text.diff import added_rows, edit_rows, patch_rows
-from crabhook.ui.text.layout import Content, Line, Sheet, framed, page
+from crabhook.ui.text.layout import Content, Item, Line, Sheet, framed, page
 from crabhook.ui.text.markdown import mark_rows, marks_of
 from crabhook.ui.text.safe import hidden
 
 _A_NAME = 60  # letters of a model's name that stand beside its label
-
-
-def told_rows(event: Event, sheet: Sheet) -> Iterator[Line]:
-    """Return the event's own fields in words, the most telling fields first."""
-    for key, told in event.told.items():
-        if key in event.fields:
-            value = event.fields[key]
-            fits, rows = _SHOW[told.how]
-            yield from (rows if fits(value) else _field)(told, value, sheet)
-
-
-def going_rows(card: Card) -> Iterator[Line]:
-    """Return how often an agent that wants to stop was told to go on."""
-    if Verdict.KEEP_GOING not in card.choices.verdicts:
-        return
-    if not card.kept_going:
-        yield [("", "not kept going so far"), ("dim", f" · {CAP} times in a row are the most")]
-    elif card.kept_going < CAP:
-        yield [("heading", f"kept going {card.kept_going} of {CAP} times in a row")]
-    else:
-        yield [("warning", f"! kept going {CAP} of {CAP} times in a row: now it stops anyway")]
-
-
-def _field(told: Told, value: Value, sheet: Sheet) -> Iterator[Line]:
-    """Show a short value beside its label, any other below it."""
-    yield from framed(field_rows({told.label: value}, sheet.inner, sheet.spell))
-
-
-# The other ways to show a field; a value of a type that a way is not for is shown by `_field`.
-
-
-def _prose(told: Told, value: str, sheet: Sheet) -> Iterator[Line]:
-    """Show a text as words, in full."""
-    yield [("label", told.label)]
-    yield from framed(plain_rows(value, sheet.inner, sheet.spell, words=True))
-
-
-def _markdown(told: Told, value: str, sheet: Sheet) -> Iterator[Line]:
-    """Show what a model said."""
-    yield [("label", told.label)]
-    for mark in marks_of(value):
-        yield from framed(mark_rows(mark, sheet.inner, sheet.spell))
-
-
-def _result(told: Told, value: Value, sheet: Sheet) -> Iterator[Line]:
-    """Show what a tool gave: its texts as they are, its other fields behind them."""
-    if isinstance(value, str):
-        yield from _prose(told, value, sheet)
-    else:
-        yield [("label", told.label)]
-        yield from _value(value, sheet)
-
-
-def _value(value: Value, sheet: Sheet) -> Iterator[Line]:
-    if isinstance(value, dict):
-        yield from framed(field_rows(value, sheet.inner, sheet.spell))
-    else:
-        yield from framed(value_rows(value, sheet.inner, sheet.spell))
-
-
-def _several(told: Told, value: list[Value], sheet: Sheet) -> Iterator[Line]:
-    """Show a list of things one by one; say so where there are none."""
-    if not value:
-        yield [("dim", f"{told.label}: none")]
-        return
-    yield [("label", f"{told.label}: {len(value)}")]
-    for place, item in enumerate(value, 1):
-        yield [("dim", f"{place} of {len(value)}")]
-        yield from _value(item, sheet)
-
-
-def _money(told: Told, value: float, _: Sheet) -> Iterator[Line]:
-    yield [("label", told.label), ("", f" about ${value:,.4f}")]
-
-
-def _model(told: Told, value: str, sheet: Sheet) -> Iterator[Line]:
-    yield [("label", f"{told.label} "), ("heading", sheet.spell(value))]
-
-
-def _flag(told: Told, value: bool, _: Sheet) -> Iterator[Line]:  # noqa: FBT001 - the value shown
-    """Show true or false as one of two sentences; an empty sentence is not shown."""
-    if said := told.yes if value else told.no:
-        yield [("", said)]
-
-
-def _is(kind: type) -> Callable[[Value], bool]:
-    return lambda value: isinstance(value, kind)
-
-
-def _is_number(value: Value) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-_Show: TypeAlias = Callable[[Told, Any, Sheet], Iterator[Line]]
-_SHOW: Mapping[How, tuple[Callable[[Value], bool], _Show]] = {
-    How.FIELD: (lambda _: True, _field),
-    How.PROSE: (_is(str), _prose),
-    How.MARKDOWN: (_is(str), _markdown),
-    How.SEVERAL: (_is(list), _several),
-    How.RESULT: (lambda _: True, _result),
-    How.MONEY: (_is_number, _money),
-    How.MODEL: (lambda value: isinstance(value, str) and len(value) <= _A_NAME, _model),
-    How.FLAG: (_is(bool), _flag),
-}
-
-
 LOOKED_AT = 100_000  # letters of a text in which hidden ones are counted
 _PATCH = "*** Begin Patch"
 _NOTHING = CardContext()
-
-_Input: TypeAlias = dict[str, Any]
+_ABSENT = object()
+_SHOWN_ABOVE = frozenset({"tool_input", "tool_name", "hook_event_name"})
 
 
 def request_page(card: Card, around: CardContext = _NOTHING) -> Content:
@@ -149,8 +42,16 @@ def request_page(card: Card, around: CardContext = _NOTHING) -> Content:
     return page(key, lambda sheet: request_rows(card, sheet, around), (around, card.kept_going))
 
 
-def rows_in_full(card: Card, sheet: Sheet) -> Iterator[Line]:
+def in_full(card: Card, *, apart: bool = False) -> Item:
+    """Return the request as the last item of what was made of it; `apart`: behind an empty row."""
+    legs = tuple(leg.id for leg in card.requests)
+    key = card.number, legs, "in full"
+    return Item(key, lambda sheet: rows_in_full(card, sheet, apart=apart))
+
+
+def rows_in_full(card: Card, sheet: Sheet, *, apart: bool = True) -> Iterator[Line]:
     """Return the request under a title of its own, below what was made of it."""
+    yield from [[]] if apart else []
     yield from _title("the request in full")
     yield from request_rows(card, sheet)
 
@@ -160,25 +61,43 @@ def request_rows(card: Card, sheet: Sheet, around: CardContext = _NOTHING) -> It
     first, *others = [request.event for request in card.requests]
     yield from _warning(first)
     yield from reason_rows(card, sheet)
-    yield from going_rows(card)
+    yield from _going(card)
     if first.tool is not None:
         yield from _tool_input(first, first.tool.input, sheet)
-    yield from told_rows(first, sheet)
+    for key, told in first.told.items():
+        if key in first.fields:
+            yield from _field(told, first.fields[key], sheet)
     yield from before_rows(around.before, sheet)
     yield from suggestion_rows(card, sheet)
     for event in others:
         yield from _other_leg(first, event, sheet)
     yield from words_rows(around, sheet)
     yield from _title("the event itself")
-    yield from framed(field_rows(_rest(first), sheet.inner, sheet.spell))
+    yield from _value(_rest(first), sheet)
     origin = {name: said for name, said in asdict(card.requests[0].origin).items() if said}
     if origin:
         yield from _title("sent by, as it says itself")
-        yield from framed(field_rows(origin, sheet.inner, sheet.spell))
+        yield from _value(origin, sheet)
 
 
 def _title(text: str) -> Iterator[Line]:
     yield [("label", text)]
+
+
+def _value(value: Value, sheet: Sheet) -> Iterator[Line]:
+    if isinstance(value, dict):
+        yield from framed(field_rows(value, sheet.inner, sheet.spell))
+    else:
+        yield from framed(value_rows(value, sheet.inner, sheet.spell))
+
+
+def _prose(text: str, sheet: Sheet) -> Iterator[Line]:
+    yield from framed(plain_rows(text, sheet.inner, sheet.spell, words=True))
+
+
+def _markdown(text: str, sheet: Sheet) -> Iterator[Line]:
+    for mark in marks_of(text):
+        yield from framed(mark_rows(mark, sheet.inner, sheet.spell))
 
 
 def _warning(event: Event) -> Iterator[Line]:
@@ -191,20 +110,52 @@ def _warning(event: Event) -> Iterator[Line]:
         yield [("warning", f"! {count} {what} on a terminal; marks are shown instead")]
 
 
-def _tool_input(event: Event, value: Value, sheet: Sheet) -> Iterator[Line]:
-    if not isinstance(value, dict):
-        yield from _title("input")
-        yield from framed(value_rows(value, sheet.inner, sheet.spell))
+def _going(card: Card) -> Iterator[Line]:
+    """Return how often an agent that wants to stop was told to go on."""
+    if Verdict.KEEP_GOING not in card.choices.verdicts:
         return
-    if is_plan(event) and not value.get("plan") and not names_plan(event):
-        yield [("dim", "this event carries no plan; the PermissionRequest of the same call does")]
-    shape = next((one for one in SHAPES if one.fits(value)), None)
-    if shape:
-        yield from shape.rows(value, sheet)
-    rest = {key: item for key, item in value.items() if not shape or key not in shape.shown}
-    if rest:
-        yield from _title("with" if shape else "input")
-        yield from framed(field_rows(rest, sheet.inner, sheet.spell))
+    if not card.kept_going:
+        yield [("", "not kept going so far"), ("dim", f" · {CAP} times in a row are the most")]
+    elif card.kept_going < CAP:
+        yield [("heading", f"kept going {card.kept_going} of {CAP} times in a row")]
+    else:
+        yield [("warning", f"! kept going {CAP} of {CAP} times in a row: now it stops anyway")]
+
+
+def _field(told: Told, value: Value, sheet: Sheet) -> Iterator[Line]:
+    """Show a field of the event in its own way; a value of another type as any field."""
+    match told.how, value:
+        case How.PROSE | How.RESULT, str(text):
+            yield from _title(told.label)
+            yield from _prose(text, sheet)
+        case How.MARKDOWN, str(text):
+            yield from _title(told.label)
+            yield from _markdown(text, sheet)
+        case How.RESULT, _:
+            yield from _title(told.label)
+            yield from _value(value, sheet)
+        case How.SEVERAL, list(items):
+            yield from _several(told.label, items, sheet)
+        case How.MONEY, int(amount) | float(amount) if not isinstance(amount, bool):
+            yield [("label", told.label), ("", f" about ${amount:,.4f}")]
+        case How.MODEL, str(name) if len(name) <= _A_NAME:
+            yield [("label", f"{told.label} "), ("heading", sheet.spell(name))]
+        case How.FLAG, bool(flag):
+            said = told.yes if flag else told.no
+            yield from [[("", said)]] if said else []
+        case _:
+            yield from _value({told.label: value}, sheet)
+
+
+def _several(label: str, items: list[Value], sheet: Sheet) -> Iterator[Line]:
+    """Show a list of things one by one; say so where there are none."""
+    if not items:
+        yield [("dim", f"{label}: none")]
+        return
+    yield from _title(f"{label}: {len(items)}")
+    for place, item in enumerate(items, 1):
+        yield [("dim", f"{place} of {len(items)}")]
+        yield from _value(item, sheet)
 
 
 def _other_leg(first: Event, event: Event, sheet: Sheet) -> Iterator[Line]:
@@ -213,91 +164,71 @@ def _other_leg(first: Event, event: Event, sheet: Sheet) -> Iterator[Line]:
     known = first.tool.input if first.tool and isinstance(first.tool.input, dict) else {}
     asked = event.tool.input if event.tool else None
     if isinstance(asked, dict):
-        asked = {key: item for key, item in asked.items() if known.get(key, _ABSENT) != item}
+        asked = _beyond(known, asked)
     if event.tool is not None and asked:
         yield from _tool_input(event, asked, sheet)
-    fields = _rest(event)
-    told = {key: item for key, item in fields.items() if first.fields.get(key, _ABSENT) != item}
-    yield from framed(field_rows(told, sheet.inner, sheet.spell))
+    yield from _value(_beyond(first.fields, _rest(event)), sheet)
 
 
-_ABSENT = object()
-_SHOWN_ABOVE = frozenset({"tool_input", "tool_name", "hook_event_name"})
-
-
-def _rest(event: Event) -> Mapping[str, Value]:
+def _rest(event: Event) -> dict[str, Value]:
     above = _SHOWN_ABOVE | event.told.keys()
     return {key: value for key, value in event.fields.items() if key not in above}
 
 
-# The ways to show a tool's input, chosen by its fields and not by the tool's
-# name: agents name their tools differently and their fields much alike.
+def _beyond(known: Mapping[str, Value], fields: Mapping[str, Value]) -> dict[str, Value]:
+    return {key: item for key, item in fields.items() if known.get(key, _ABSENT) != item}
 
 
-def _texts(*keys: str) -> Callable[[_Input], bool]:
-    """Return the condition that an input has a text under each of the keys."""
-    return lambda value: all(isinstance(value.get(key), str) for key in keys)
+def _tool_input(event: Event, value: Value, sheet: Sheet) -> Iterator[Line]:
+    if not isinstance(value, dict):
+        yield from _title("input")
+        yield from _value(value, sheet)
+        return
+    if is_plan(event) and not value.get("plan") and not names_plan(event):
+        yield [("dim", "this event carries no plan; the PermissionRequest of the same call does")]
+    shown = yield from _shaped(value, sheet)
+    rest = {key: item for key, item in value.items() if key not in shown}
+    if rest:
+        yield from _title("with" if shown else "input")
+        yield from _value(rest, sheet)
 
 
-def _has_edits(value: _Input) -> bool:
-    edits = value.get("edits")
-    return isinstance(edits, list) and all(
-        isinstance(edit, dict) and _texts(*_EDIT)(edit) for edit in edits
-    )
+def _shaped(value: dict[str, Value], sheet: Sheet) -> Generator[Line, None, set[str]]:
+    """Show the fields that say what the call does; return which these are, none for an odd input.
 
-
-@dataclass(frozen=True, slots=True)
-class Shape:
-    """One way to show a tool's input: which inputs it is for, how, and which fields that shows."""
-
-    fits: Callable[[_Input], bool]
-    rows: Callable[[_Input, Sheet], Iterator[Line]]
-    shown: frozenset[str]
-
-
-def _command(value: _Input, sheet: Sheet) -> Iterator[Line]:
-    text = value["command"]
-    rows = patch_rows if text.startswith(_PATCH) else shell_rows
-    yield from framed(rows(text, sheet.inner, sheet.spell))
-
-
-def _described_command(value: _Input, sheet: Sheet) -> Iterator[Line]:
-    yield from _command(value, sheet)
-    yield from _title("the agent says")
-    yield from framed(plain_rows(value["description"], sheet.inner, sheet.spell, words=True))
-
-
-def _edit(value: _Input, sheet: Sheet) -> Iterator[Line]:
-    yield from _path("edits", value["file_path"], sheet)
-    yield from _change(value, sheet)
-
-
-def _edits(value: _Input, sheet: Sheet) -> Iterator[Line]:
-    yield from _path("edits", value["file_path"], sheet)
-    for place, edit in enumerate(value["edits"], 1):
-        yield from _title(f"edit {place} of {len(value['edits'])}")
-        yield from _change(edit, sheet)
-        rest = {key: item for key, item in edit.items() if key not in _EDIT}
-        yield from framed(field_rows(rest, sheet.inner, sheet.spell))
-
-
-def _change(edit: _Input, sheet: Sheet) -> Iterator[Line]:
-    yield from framed(edit_rows(edit["old_string"], edit["new_string"], sheet.inner, sheet.spell))
-
-
-def _write(value: _Input, sheet: Sheet) -> Iterator[Line]:
-    yield from _path("writes the whole of", value["file_path"], sheet)
-    yield from framed(added_rows(value["content"], sheet.inner, sheet.spell))
-
-
-def _notebook(value: _Input, sheet: Sheet) -> Iterator[Line]:
-    yield from _path("edits a cell of", value["notebook_path"], sheet)
-    yield from framed(added_rows(value["new_source"], sheet.inner, sheet.spell))
-
-
-def _plan(value: _Input, sheet: Sheet) -> Iterator[Line]:
-    for mark in marks_of(value["plan"]):
-        yield from framed(mark_rows(mark, sheet.inner, sheet.spell))
+    They are found by their own names and not by the tool's: agents name their
+    tools differently and their fields much alike.
+    """
+    shown: set[str] = set()
+    match value:
+        case {"file_path": str(path), "old_string": str(old), "new_string": str(new)}:
+            yield from _path("edits", path, sheet)
+            yield from framed(edit_rows(old, new, sheet.inner, sheet.spell))
+            shown = {"file_path", "old_string", "new_string"}
+        case {"file_path": str(path), "edits": list(edits)} if all(map(_is_edit, edits)):
+            yield from _path("edits", path, sheet)
+            yield from _edits(edits, sheet)
+            shown = {"file_path", "edits"}
+        case {"file_path": str(path), "content": str(text)}:
+            yield from _path("writes the whole of", path, sheet)
+            yield from framed(added_rows(text, sheet.inner, sheet.spell))
+            shown = {"file_path", "content"}
+        case {"notebook_path": str(path), "new_source": str(text)}:
+            yield from _path("edits a cell of", path, sheet)
+            yield from framed(added_rows(text, sheet.inner, sheet.spell))
+            shown = {"notebook_path", "new_source"}
+        case {"command": str(text)}:
+            rows = patch_rows if text.startswith(_PATCH) else shell_rows
+            yield from framed(rows(text, sheet.inner, sheet.spell))
+            shown = {"command"}
+            if isinstance(said := value.get("description"), str):
+                yield from _title("the agent says")
+                yield from _prose(said, sheet)
+                shown.add("description")
+        case {"plan": str(plan)}:
+            yield from _markdown(plan, sheet)
+            shown = {"plan"}
+    return shown
 
 
 def _path(what: str, path: str, sheet: Sheet) -> Iterator[Line]:
@@ -305,23 +236,18 @@ def _path(what: str, path: str, sheet: Sheet) -> Iterator[Line]:
     yield from framed(plain_rows(path, sheet.inner, sheet.spell, style="name"))
 
 
-_EDIT = ("old_string", "new_string")
+def _is_edit(value: Value) -> bool:
+    match value:
+        case {"old_string": str(), "new_string": str()}:
+            return True
+    return False
 
 
-def _shape(rows: Callable[[_Input, Sheet], Iterator[Line]], *keys: str) -> Shape:
-    return Shape(_texts(*keys), rows, frozenset(keys))
-
-
-SHAPES = (
-    _shape(_edit, "file_path", *_EDIT),
-    Shape(
-        lambda value: _texts("file_path")(value) and _has_edits(value),
-        _edits,
-        frozenset({"file_path", "edits"}),
-    ),
-    _shape(_write, "file_path", "content"),
-    _shape(_notebook, "notebook_path", "new_source"),
-    _shape(_described_command, "command", "description"),
-    _shape(_command, "command"),
-    _shape(_plan, "plan"),
-)
+def _edits(edits: list[Value], sheet: Sheet) -> Iterator[Line]:
+    for place, edit in enumerate(edits, 1):
+        yield from _title(f"edit {place} of {len(edits)}")
+        if isinstance(edit, dict):
+            rest = dict(edit)
+            old, new = rest.pop("old_string"), rest.pop("new_string")
+            yield from framed(edit_rows(str(old), str(new), sheet.inner, sheet.spell))
+            yield from _value(rest, sheet)

@@ -6,11 +6,18 @@ from dataclasses import dataclass
 from crabhook.broker.cards import Card, FeedEntry, State
 from crabhook.model.bounded_dict import Bounded
 from crabhook.ui.answers import HeldAnswer
-from crabhook.ui.cards.summary import agent_label, brief, project, summary, tool_label
+from crabhook.ui.cards.summary import (
+    agent_label,
+    brief,
+    is_plan,
+    is_question,
+    project,
+    summary,
+    tool_label,
+)
 from crabhook.ui.text.clock import Clock, bar, lasting
 from crabhook.ui.text.layout import Line, clip_line, ends
 from crabhook.ui.text.width import Speller, clip, fit
-from crabhook.vocabulary import vocabulary
 
 HELD_BAR = 6  # cells
 
@@ -76,23 +83,14 @@ _SUBJECT = 16  # cells at least of what an event is about, where what became of 
 URGENT = 0.15  # the part of its time from which a card is marked
 
 
-@dataclass(frozen=True, slots=True)
-class Widths:
-    """The cells each column gets; 0 leaves the column out."""
-
-    tool: int
-    project: int
-    agent: int
-    bar: int
-
-
-# From the widest screen down: at least so many columns, and what they get.
+# From the widest screen down: at least so many columns, and the cells of tool, project, agent and
+# bar; 0 leaves a column out.
 _WIDTHS = (
-    (150, Widths(tool=18, project=24, agent=22, bar=BAR * 2)),
-    (110, Widths(tool=15, project=16, agent=18, bar=BAR)),
-    (76, Widths(tool=9, project=10, agent=9, bar=4)),
-    (60, Widths(tool=10, project=10, agent=0, bar=0)),
-    (0, Widths(tool=8, project=0, agent=0, bar=0)),
+    (150, (18, 24, 22), BAR * 2),
+    (110, (15, 16, 18), BAR),
+    (76, (9, 10, 9), 4),
+    (60, (10, 10, 0), 0),
+    (0, (8, 0, 0), 0),
 )
 
 
@@ -106,12 +104,6 @@ class Words:
     summary: str
 
 
-def _named(tool: str) -> str:
-    """Return what our own screen calls a tool that asks; its head shows the true name."""
-    words = vocabulary()
-    return "Question" if tool in words.questions else "Plan" if tool in words.plans else tool
-
-
 class WordsOfCards:
     """The words of the cards shown lately: reading them out of a large input is done once."""
 
@@ -119,42 +111,30 @@ class WordsOfCards:
         self._spell = spell
         self._words: Bounded[int, Words] = Bounded(WORDS_KEPT)
 
-    def __repr__(self) -> str:
-        return f"<WordsOfCards {len(self._words)}>"
-
     def of(self, card: Card) -> Words:
-        """Return a card's words."""
-        words = self._words.get(card.number)
-        if words is None:
+        """Return a card's words: a tool that asks bears our own name, in its head its true name."""
+        if (words := self._words.get(card.number)) is None:
             event, spell = card.event, self._spell
-            tool = tool_label(event, spell)
-            words = self._words[card.number] = Words(
-                tool=_named(tool),
-                project=project(event, spell),
-                agent=agent_label(event, spell),
-                summary=summary(event, spell),
-            )
+            own = "Question" if is_question(event) else "Plan" if is_plan(event) else ""
+            tool, agent = own or tool_label(event, spell), agent_label(event, spell)
+            words = Words(tool, project(event, spell), agent, summary(event, spell))
+            self._words[card.number] = words
         return words
 
 
 def card_row(standing: CardRow, words: Words, clock: Clock, columns: int) -> Line:
     """Return the row of a card in the queue."""
-    widths = next(widths for least, widths in _WIDTHS if columns >= least)
+    widths, bar_cells = next(row[1:] for row in _WIDTHS if columns >= row[0])
     style = standing.style
+    told = zip((words.tool, words.project, words.agent), widths, strict=True)
     left: Line = [
         ("mark", f" {standing.mark}"),
         ("chosen", standing.tick),
         (standing.number_style, f"#{standing.card.number:<4}"),
+        *((style, " " + fit(text, width)) for text, width in told if width),
+        (style, " " + words.summary),
     ]
-    for text, width in (
-        (words.tool, widths.tool),
-        (words.project, widths.project),
-        (words.agent, widths.agent),
-    ):
-        if width:
-            left.append((style, " " + fit(text, width)))
-    left.append((style, " " + words.summary))
-    return ends(left, [("", " "), *_state(standing, clock, widths.bar), ("", " ")], columns)
+    return ends(left, [("", " "), *_state(standing, clock, bar_cells), ("", " ")], columns)
 
 
 def _state(standing: CardRow, clock: Clock, bar_cells: int) -> Line:
@@ -170,11 +150,8 @@ def _state(standing: CardRow, clock: Clock, bar_cells: int) -> Line:
     whole = card.wait_until - card.asked_at
     part = left / whole if whole > 0 else 0.0
     style, end = ("urgent", "!") if part < URGENT else ("time", " ")
-    state: Line = [("dim", f"{lasting(age):>5} ")]
-    if bar_cells:
-        state.append((style, bar(part, bar_cells) + " "))
-    state.append((style, f"{lasting(left):>5}{end}"))
-    return state
+    shrinking = [(style, bar(part, bar_cells) + " ")] if bar_cells else []
+    return [("dim", f"{lasting(age):>5} "), *shrinking, (style, f"{lasting(left):>5}{end}")]
 
 
 def feed_rows(
@@ -186,18 +163,16 @@ def feed_rows(
 
 
 def _feed_row(entry: FeedEntry, clock: Clock, columns: int, spell: Speller) -> Line:
-    event, text = entry.event, entry.text or entry.outcome
+    event, text, about_card = entry.event, entry.text or entry.outcome, entry.number is not None
     row: Line = [("dim", f" {clock.of_day(entry.at)} "), ("", fit(project(event, spell), 14) + " ")]
-    if entry.number is not None:
-        row.append(("heading", f"#{entry.number} "))
-    else:
-        row.append(("dim", brief(event.name, spell) + " "))
+    name = f"#{entry.number}" if about_card else brief(event.name, spell)
+    row.append(("heading" if about_card else "dim", f"{name} "))
     if event.tool is not None:
         row.append(("", tool_label(event, spell) + " "))
-    if entry.number is None and (subject := summary(event, spell)):
+    if not about_card and (subject := summary(event, spell)):
         room = columns // 3 if text else columns
         row.append(("", clip(subject, max(room, _SUBJECT)) + (" · " if text else "")))
     if text:
-        look = "outcome" if entry.number is not None else "dim"
-        row.append(("warning" if entry.alarm else look, spell(text)))
+        look = "warning" if entry.alarm else "outcome" if about_card else "dim"
+        row.append((look, spell(text)))
     return row

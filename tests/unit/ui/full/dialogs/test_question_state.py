@@ -8,7 +8,7 @@ import pytest
 
 from crabhook.model.errors import QuestionError
 from crabhook.model.question import Answer, Option, Question
-from crabhook.ui.full.dialogs.question_state import Form, Forms, tell
+from crabhook.ui.full.dialogs.question import Form, Forms, tell
 from tests.support.sitting import QUESTIONS, Sitting
 
 
