@@ -93,7 +93,7 @@ def read_protocol(name: str, title: str, rows: "Rows[Any]", told: Mapping[str, A
     events = {event: row.reads for event, row in rows.items()}
     nested = frozenset(key for one in events.values() for key in one.specific)
     nested -= set(told.get("unnested", ()))
-    plain = {
+    plain: dict[str, Any] = {
         key: frozenset(value) if isinstance(value, list) else value
         for key, value in told.items()
         if key not in {"switches", "unnested"}
