@@ -89,7 +89,6 @@ _marked = Filter(lambda context: context.marked)
 _plan = Filter(lambda context: context.plan)
 
 with_a_card = _card & at(Mode.QUEUE)
-"""In the queue, with a card to go into."""
 in_view = _waits & at(Mode.QUEUE, Mode.TEXT, Mode.FORM)
 """At a card that waits, wherever it is looked at."""
 deciding = in_view & ~_marked
@@ -97,29 +96,19 @@ deciding = in_view & ~_marked
 markable = _waits & at(Mode.QUEUE, Mode.TEXT)
 """At a card that waits and whose keys are not taken by its form."""
 with_marks = _marked & at(Mode.QUEUE, Mode.TEXT)
-"""While cards are marked and the queue or a request is looked at."""
 answering = _waits & ~without_form & at(Mode.QUEUE, Mode.FORM)
 """At a card whose questions wait, in the form or still in the queue."""
 in_the_form = _waits & at(Mode.FORM)
-"""In a form that waits."""
 reviewing = _waits & at(Mode.REVIEW)
-"""Before answers that could be sent."""
 filling = _waits & Filter(lambda context: context.fields) & at(Mode.FILL)
-"""In a form of an MCP server that waits."""
 noting = _waits & _plan & at(Mode.NOTES)
-"""On the lines of a plan that waits."""
 with_plan = _plan & without_form & deciding
-"""At a plan that waits, to be decided alone."""
 with_changes = _plan & Filter(lambda context: context.revised) & at(Mode.QUEUE, Mode.TEXT)
-"""At a plan that followed a denied one."""
 keeping = Filter(lambda context: context.keeps) & at(Mode.BOX)
-"""At a line that is only kept."""
 turning = Filter(lambda context: context.turns) & at(Mode.MENU)
-"""In a list with something to change about all its rows."""
 taking_back = Filter(lambda context: context.held) & at(
     Mode.QUEUE, Mode.TEXT, Mode.FORM, Mode.REVIEW
 )
-"""While an allow is held and the request can be seen."""
 
 
 def can(verdict: Verdict, beside: Beside = Beside.NOTHING) -> Filter:
@@ -136,4 +125,3 @@ def can_carry(beside: Beside) -> Filter:
 suggesting = (
     Filter(lambda context: context.suggests) & without_form & can(Verdict.ALLOW, Beside.PERMISSIONS)
 )
-"""At a card whose agent suggests what to allow from now on."""

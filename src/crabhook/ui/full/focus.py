@@ -24,9 +24,6 @@ class Focus:
         self._came_from = Mode.QUEUE
         self._histories: dict[Purpose, list[str]] = {purpose: [] for purpose in Purpose}
 
-    def __repr__(self) -> str:
-        return f"<Focus {self.mode}>"
-
     @property
     def editing(self) -> bool:
         """Whether a text is being edited, or what that changes is looked at."""

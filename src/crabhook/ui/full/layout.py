@@ -74,8 +74,7 @@ class Painter:
         queue, more = self._queue(parts.queue, columns, clock)
         detail, shows_card = self._detail(parts.detail, columns, clock)
         foot, column = self._foot(columns, parts.feed, clock)
-        lines = [self._status(columns, clock)]
-        lines += [_rule(columns)] if parts.ruled else []
+        lines = [self._status(columns, clock), *([_rule(columns)] if parts.ruled else [])]
         lines += [*queue, _rule(columns, more), *detail]
         lines += [_rule(columns, self._scrolled(detail))] if parts.ruled else []
         cursor = None if column is None else (column, len(lines))
@@ -83,8 +82,7 @@ class Painter:
 
     def _finish(self, lines: list[Line], columns: int, rows: int) -> list[Line]:
         """Return exactly so many lines, none too wide."""
-        cut = [clip_line(line, columns) for line in lines[:rows]]
-        cut += [[] for _ in range(rows - len(cut))]
+        cut = [clip_line(line, columns) for line in _filled(lines, rows)]
         if self._ascii:
             cut = [[(style, own_ascii(text)) for style, text in line] for line in cut]
         return cut
@@ -111,31 +109,31 @@ class Painter:
 
     def _queue(self, height: int, columns: int, clock: Clock) -> tuple[list[Line], str]:
         """Return the queue's rows, and what to say of those out of view."""
-        screen = self._screen
-        armed = screen.armed()
-        window = screen.selection.window(height)
+        armed = self._screen.armed()
+        window = self._screen.selection.window(height)
         lines = [
             card_row(self._standing(card, armed=armed), self._words.of(card), clock, columns)
             for card in window.cards
         ]
-        lines += [[] for _ in range(height - len(lines))]
-        return lines, _more(window.above, window.below)
+        counts = ((window.above, "above"), (window.below, "below"))
+        more = " · ".join(f"{count} more {where}" for count, where in counts if count)
+        return _filled(lines, height), more
 
     def _standing(self, card: Card, *, armed: bool) -> CardRow:
-        selected = self._screen.card
+        screen, number = self._screen, card.number
         return CardRow(
             card,
-            selected=selected is not None and card.number == selected.number,
+            selected=screen.card is not None and number == screen.card.number,
             armed=armed,
-            held=self._screen.answers.held(card.number),
-            marked=card.number in self._screen.marks,
+            held=screen.answers.held(number),
+            marked=number in screen.marks,
         )
 
     def _detail(self, height: int, columns: int, clock: Clock) -> tuple[list[Line], bool]:
         """Return the rows of what is looked at, and whether it is what keys act on."""
         screen = self._screen
-        card, head = screen.card, []
-        if card is not None and not screen.alone:
+        card, head = None if screen.alone else screen.card, []
+        if card is not None:
             head = self._head(card, columns, clock)[: max(height - 2, 1)]
         room = height - len(head)
         view = view_of(screen)
@@ -147,9 +145,8 @@ class Painter:
             if screen.focus.mode is Mode.EDIT and screen.focus.edit:
                 view.reveal_row(*cursor_place(screen.focus.edit, sheet))
                 body = view.rows(sheet, room)
-        lines = [*head, *([("", " "), *line] for line in body)][:height]
-        lines += [[] for _ in range(height - len(lines))]
-        return lines, room > 0 and (bool(head) or screen.alone)
+        lines = [*head, *([("", " "), *line] for line in body)]
+        return _filled(lines, height), room > 0 and (bool(head) or screen.alone)
 
     def _sheet(self, columns: int) -> Sheet:
         """Return what a card is laid out on; its secrets are covered unless they are to be seen.
@@ -162,21 +159,20 @@ class Painter:
         return Sheet(columns - 2, self._bare if bare else self._spell)
 
     def _head(self, card: Card, columns: int, clock: Clock) -> list[Line]:
-        screen = self._screen
-        sheet = self._sheet(columns)
+        screen, work, sheet = self._screen, self._screen.work, self._sheet(columns)
         standing = self._standing(card, armed=screen.armed())
         lines = [[("", " "), *line] for line in head_lines(standing, sheet, clock)]
         lines += alarm_lines(card, sheet)
         if card.state is State.WAITING:
             lines += reason_lines(card, sheet)
-        if (around := screen.work.surroundings.of(card)).words:
+        if (around := work.surroundings.of(card)).words:
             lines.append([("", " "), *words_line(around, sheet.columns, sheet.spell)])
-        if card.state is State.WAITING and (error := screen.work.forms.error(card)):
+        if card.state is State.WAITING and (error := work.forms.error(card)):
             lines.append([("warning", f" these questions cannot be read: {self._spell(error)}")])
-        if message := screen.work.messages.get(card.number):
+        if message := work.messages.get(card.number):
             said = [("held", " goes with it, to the agent's user: "), ("", self._spell(message))]
             lines.append(said)
-        if card.number in screen.work.quiet:
+        if card.number in work.quiet:
             lines.append([("held", " goes with it: suppressOutput")])
         if screen.form is not None:
             lines.append(tab_line(screen.form, columns, self._spell))
@@ -203,15 +199,14 @@ class Painter:
         if screen.focus.typing is not None:
             typed, cursor = self._typed(screen.focus.typing, columns)
             top.append(typed)
-        notice = screen.notice.text
-        rows = wrapped(notice, columns - 2, self._spell, words=True) if notice else ()
-        top += [[("notice", f" {row}")] for row in rows]
+        if notice := screen.notice.text:
+            rows = wrapped(notice, columns - 2, self._spell, words=True)
+            top += [[("notice", f" {row}")] for row in rows]
         top = top[: feed + 2] or [[]]
         room = max(feed + 1 - len(top), 0)
         news = feed_rows(screen.desk.feed(), clock, columns, room, self._spell)
-        blank: list[Line] = [[] for _ in range(room - len(news))]
         keys = help_line(line_keys(screen.key_context()), columns)
-        return [*top, *news, *blank, keys][: feed + 2], cursor
+        return [*top, *_filled(news, room), keys][: feed + 2], cursor
 
     def _typed(self, typing: Typing, columns: int) -> tuple[Line, int]:
         """Return the line being typed, as much of it as fits around its cursor."""
@@ -225,11 +220,9 @@ class Painter:
         return [("prompt", prompt), ("typed", before + after)], cells(prompt) + cells(before)
 
 
-def _more(above: int, below: int) -> str:
-    parts = [
-        f"{count} more {where}" for count, where in ((above, "above"), (below, "below")) if count
-    ]
-    return " · ".join(parts)
+def _filled(lines: list[Line], rows: int) -> list[Line]:
+    """Return exactly so many lines, the last of them empty where there are fewer."""
+    return [*lines[:rows], *([] for _ in range(rows - len(lines)))]
 
 
 def _rule(columns: int, said: str = "") -> Line:

@@ -86,16 +86,14 @@ class Notifier:
 
     def call(self) -> None:
         """Call for what is due now, and keep the title true."""
-        cards = self._screen.watch.call(self._screen.desk.now())
-        if cards:
-            called = called_by(self._attention, cards)
-            if called["bell"]:
-                self._output.bell()
-            if called["notify"]:
-                shown, in_tmux = called["notify"], "TMUX" in os.environ
-                self._write(notification(shown, self._attention.sequence, in_tmux=in_tmux))
-            if called["command"] and self._attention.program:
-                self._start(called["command"])
+        called = called_by(self._attention, self._screen.watch.call(self._screen.desk.now()))
+        if called["bell"]:
+            self._output.bell()
+        if shown := called["notify"]:
+            in_tmux = "TMUX" in os.environ
+            self._write(notification(shown, self._attention.sequence, in_tmux=in_tmux))
+        if called["command"] and self._attention.program:
+            self._start(called["command"])
         if self._attention.title:
             self._set_title()
 

@@ -75,12 +75,8 @@ def _by_letter(step: int) -> _Command:
     return command
 
 
-def _by_line(step: int) -> _Command:
-    def command(event: KeyPressEvent) -> None:
-        buffer = event.current_buffer
-        buffer.cursor_up(-step) if step < 0 else buffer.cursor_down(step)
-
-    return command
+def _by_line(way: Callable[[Buffer, int], None], lines: int = 1) -> _Command:
+    return lambda event: way(event.current_buffer, lines)
 
 
 def _inserts(text: str) -> _Command:
@@ -111,17 +107,14 @@ _LINE_COMMANDS: Mapping[str, _Command] = {
 _TEXT_COMMANDS: Mapping[str, _Command] = {
     **_LINE_COMMANDS,
     **_named(
-        home="beginning-of-line",
-        c_a="beginning-of-line",
-        end="end-of-line",
-        c_e="end-of-line",
+        home="beginning-of-line", c_a="beginning-of-line", end="end-of-line", c_e="end-of-line"
     ),
     "enter": _inserts("\n"),
     "tab": _inserts("\t"),
-    "up": _by_line(-1),
-    "down": _by_line(+1),
-    "pageup": _by_line(-PAGE),
-    "pagedown": _by_line(+PAGE),
+    "up": _by_line(Buffer.cursor_up),
+    "down": _by_line(Buffer.cursor_down),
+    "pageup": _by_line(Buffer.cursor_up, PAGE),
+    "pagedown": _by_line(Buffer.cursor_down, PAGE),
 }
 LINE_KEYS, TEXT_KEYS = frozenset(_LINE_COMMANDS), frozenset(_TEXT_COMMANDS)
 
@@ -137,9 +130,6 @@ class _Input:
         self._buffer.text = text
         self._cut = InMemoryClipboard(max_size=YANKED)
         self._last = ""
-
-    def __repr__(self) -> str:
-        return f"<{type(self).__name__} {len(self.text)} letters, at {self.cursor}>"
 
     @staticmethod
     def clean(text: str) -> str:
@@ -174,16 +164,13 @@ class _Input:
         went_on = command is None and len(self._last) == 1
         if command is not _UNDO and not went_on:
             self._buffer.save_to_undo_stack()
-        (command or _inserts(key))(self._event(key))
-        self._last = key
-        return True
-
-    def _event(self, key: str) -> KeyPressEvent:
-        """Return what commands read of a press: there is no application that runs them."""
+        # what commands read of a press: there is no application that runs them
         app = SimpleNamespace(clipboard=self._cut, output=DummyOutput())
         again = key == self._last
         press = SimpleNamespace(current_buffer=self._buffer, app=app, arg=1, is_repeat=again)
-        return cast("KeyPressEvent", press)
+        (command or _inserts(key))(cast("KeyPressEvent", press))
+        self._last = key
+        return True
 
 
 class LineInput(_Input):

@@ -7,6 +7,7 @@ changed since.
 
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 from crabhook.broker.cards import Card, State
 from crabhook.model.decision import Decision, Verdict
@@ -18,53 +19,33 @@ from crabhook.ui.full.filters import Mode
 from crabhook.ui.full.panes.request import request_rows
 from crabhook.ui.text.code import plain_rows
 from crabhook.ui.text.layout import Content, Line, Sheet, framed, page
-from crabhook.ui.text.width import Speller
 
 
-class Marks:
-    """The cards marked, in the order they were."""
-
-    def __init__(self) -> None:
-        self._cards: dict[int, Card] = {}
-
-    def __repr__(self) -> str:
-        return f"<Marks {sorted(self._cards)}>"
-
-    def __len__(self) -> int:
-        return len(self._cards)
-
-    def __contains__(self, number: int) -> bool:
-        return number in self._cards
+class Marks(dict[int, Card]):
+    """The cards marked, by number."""
 
     def cards(self) -> Sequence[Card]:
         """Return the marked cards by number, as they are now."""
-        return [self._cards[number] for number in sorted(self._cards)]
+        return [self[number] for number in sorted(self)]
 
     def turn(self, card: Card) -> None:
         """Mark a card, or unmark it."""
-        if self._cards.pop(card.number, None) is None:
-            self._cards[card.number] = card
+        if self.pop(card.number, None) is None:
+            self[card.number] = card
 
     def add(self, cards: Iterable[Card]) -> None:
         """Mark cards."""
-        self._cards |= {card.number: card for card in cards}
-
-    def clear(self) -> None:
-        """Unmark all."""
-        self._cards.clear()
+        self.update((card.number, card) for card in cards)
 
     def news(self, card: Card) -> str:
         """Take in a changed card; say so if it loses its mark by being asked about again."""
-        seen = self._cards.get(card.number)
-        if seen is None:
-            return ""
-        del self._cards[card.number]
-        if card.state is not State.WAITING:
+        seen = self.pop(card.number, None)
+        if seen is None or card.state is not State.WAITING:
             return ""
         known = {leg.id for leg in seen.requests}
         if any(leg.id not in known for leg in card.requests):
             return f"#{card.number} was asked again and is no longer marked: there is more to see"
-        self._cards[card.number] = card
+        self[card.number] = card
         return ""
 
 
@@ -101,14 +82,13 @@ def mark_alike(card: Card, waiting: Sequence[Card], marks: Marks) -> Effects:
 
 def deny_marked(marks: Marks, mode: Mode) -> Effects:
     """Ask for the one reason, then show what would be denied with it."""
-    return (
-        AskLine(
-            Purpose.REASON,
-            lambda text: decide_marked(marks, Decision(Verdict.DENY, reason=text), mode),
-            subject=f"{len(marks)} marked",
-            needs="a denial needs a reason: the models read it to know what to do instead",
-        ),
+    ask = AskLine(
+        Purpose.REASON,
+        lambda text: decide_marked(marks, Decision(Verdict.DENY, reason=text), mode),
+        subject=f"{len(marks)} marked",
+        needs="a denial needs a reason: the models read it to know what to do instead",
     )
+    return (ask,)
 
 
 def decide_marked(marks: Marks, decision: Decision, mode: Mode) -> Effects:
@@ -116,13 +96,12 @@ def decide_marked(marks: Marks, decision: Decision, mode: Mode) -> Effects:
 
     `mode` is where keys go now, and after a no again.
     """
-    marked = marks.cards()
-    bundle = bundle_of(marked, decision)
+    bundle = bundle_of(marks.cards(), decision)
 
     def now() -> Bundle:
-        nonlocal marked, bundle
-        if (cards := marks.cards()) != marked:
-            marked, bundle = cards, bundle_of(cards, decision)
+        nonlocal bundle
+        if (cards := marks.cards()) != bundle.marked:
+            bundle = bundle_of(cards, decision)
         return bundle
 
     def give_all() -> Effects:
@@ -145,27 +124,28 @@ _NAMED = 12  # cards or sessions whose names are listed
 
 @dataclass(frozen=True, slots=True)
 class Bundle:
-    """Cards to be decided alike, by what they ask, and those that cannot be."""
+    """Cards to be decided alike, by what they ask, and those that cannot be, each with the why."""
 
-    groups: tuple[tuple[Card, ...], ...]
-    left_out: tuple[tuple[Card, str], ...]
+    marked: Sequence[Card]
+    groups: Sequence[Sequence[Card]]
+    left_out: Sequence[tuple[Card, str]]
 
     @property
     def cards(self) -> tuple[Card, ...]:
         """All to be decided, by number."""
-        every = (card for group in self.groups for card in group)
-        return tuple(sorted(every, key=lambda card: card.number))
+        return tuple(sorted(chain.from_iterable(self.groups), key=lambda card: card.number))
 
 
 def bundle_of(marked: Sequence[Card], decision: Decision) -> Bundle:
     """Return which of the marked cards can be told the decision."""
-    why = {card.number: refusal(card, decision.verdict) for card in marked}
     groups: dict[Hashable, list[Card]] = {}
+    left_out: list[tuple[Card, str]] = []
     for card in marked:
-        if not why[card.number]:
+        if why := refusal(card, decision.verdict):
+            left_out.append((card, why))
+        else:
             groups.setdefault(_asked(card), []).append(card)
-    left_out = tuple((card, why[card.number]) for card in marked if why[card.number])
-    return Bundle(tuple(map(tuple, groups.values())), left_out)
+    return Bundle(marked, list(groups.values()), left_out)
 
 
 def _asked(card: Card) -> Hashable:
@@ -188,8 +168,7 @@ def bundle_page(bundle: Bundle, decision: Decision) -> Content:
         requests = "request" if len(cards) == 1 else "requests"
         sessions = len({(card.event.platform, card.event.session) for card in cards})
         of = "1 session" if sessions == 1 else f"{sessions} sessions"
-        listed = _listed([f"#{card.number}" for card in cards])
-        said = f"{decision.verdict.upper()} {len(cards)} {requests} of {of}: {listed}"
+        said = f"{decision.verdict.upper()} {len(cards)} {requests} of {of}: {_numbers(cards)}"
         yield from sentence(said, "heading", sheet)
         if decision.reason:
             yield [("label", "the model reads")]
@@ -202,17 +181,18 @@ def bundle_page(bundle: Bundle, decision: Decision) -> Content:
     return page(("bundle", legs, decision.verdict, decision.reason), rows, left)
 
 
-def _group_rows(group: tuple[Card, ...], sheet: Sheet) -> Iterator[Line]:
+def _group_rows(group: Sequence[Card], sheet: Sheet) -> Iterator[Line]:
     """Return who asks, and once what all of them ask."""
-    who = _listed(list(dict.fromkeys(_whose(one, sheet.spell) for one in group)))
-    names = _listed([f"#{one.number}" for one in group])
-    said = f"{names} · {tool_label(group[0].event, sheet.spell)} · {who}"
+    spell, events = sheet.spell, [one.event for one in group]
+    whose = (f"{project(event, spell)} {session_label(event, spell)}" for event in events)
+    who = _listed(list(dict.fromkeys(whose)))
+    said = f"{_numbers(group)} · {tool_label(events[0], spell)} · {who}"
     yield from sentence(said, "label", sheet)
     yield from request_rows(group[0], sheet)
 
 
-def _whose(card: Card, spell: Speller) -> str:
-    return f"{project(card.event, spell)} {session_label(card.event, spell)}"
+def _numbers(cards: Sequence[Card]) -> str:
+    return _listed([f"#{card.number}" for card in cards])
 
 
 def _listed(names: list[str]) -> str:

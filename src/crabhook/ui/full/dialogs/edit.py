@@ -69,10 +69,10 @@ def edit_of(card: Card) -> Edit:
 
 def asked_tool(card: Card) -> ToolCall:
     """Return the call as it was asked about last: an earlier leg may carry less of a plan."""
-    tools = [leg.event.tool for leg in card.requests if leg.event.tool is not None]
-    if not tools:
-        raise RewriteError("this names no tool whose input could be changed")
-    return tools[-1]
+    for leg in reversed(card.requests):
+        if leg.event.tool is not None:
+            return leg.event.tool
+    raise RewriteError("this names no tool whose input could be changed")
 
 
 def _of_input(card: Card) -> Edit:

@@ -83,25 +83,31 @@ class OutsideEditor:
             with suppress(ProcessLookupError):
                 os.killpg(self._child.pid, number)
 
-    def _start(self, command: Sequence[str]) -> subprocess.Popen[bytes]:
+    def _run(self, command: Sequence[str]) -> int:
+        """Run a command to its end, in the foreground of the terminal; return its exit code."""
         with self._starting:
             if self._stopped:
                 raise EditorError("the desk closes: the editor was not started")
-            self._child = subprocess.Popen(command, process_group=0)  # noqa: S603 - the operator's own editor
-            return self._child
-
-    def _run(self, command: Sequence[str]) -> int:
-        """Run a command to its end, in the foreground of the terminal; return its exit code."""
-        with self._start(command) as child:
+            child = self._child = subprocess.Popen(command, process_group=0)  # noqa: S603 - the operator's own editor
+        with child:
             try:
-                if self._terminal is not None:
-                    _lend(self._terminal, child.pid)
+                self._lend(child.pid)
                 with suppress(ProcessLookupError):
                     os.killpg(child.pid, signal.SIGCONT)  # it may have wanted the terminal early
                 return _wait(child)
             finally:
-                if self._terminal is not None:
-                    _lend(self._terminal, os.getpgrp())
+                self._lend(os.getpgrp())
+
+    def _lend(self, group: int) -> None:
+        """Put a process group into the terminal's foreground, from wherever we stand."""
+        if self._terminal is None:
+            return
+        blocked = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTTOU})
+        try:
+            with suppress(OSError):  # it has ended already
+                os.tcsetpgrp(self._terminal, group)
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
 
 
 def _read(file: Path, before: str) -> str:
@@ -114,25 +120,14 @@ def _read(file: Path, before: str) -> str:
     return text if before.endswith("\n") else text.removesuffix("\n")
 
 
-def _lend(terminal: int, group: int) -> None:
-    """Put a process group into the terminal's foreground, from wherever we stand."""
-    blocked = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTTOU})
-    try:
-        with suppress(OSError):  # it has ended already
-            os.tcsetpgrp(terminal, group)
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
-
-
 def _wait(child: subprocess.Popen[bytes]) -> int:
     """Wait for the editor; a suspended editor is continued, for there is no shell to wake it."""
     while True:
         _, status = os.waitpid(child.pid, os.WUNTRACED)
-        if os.WIFSTOPPED(status):
-            os.killpg(child.pid, signal.SIGCONT)
-            continue
-        child.returncode = os.waitstatus_to_exitcode(status)
-        return child.returncode
+        if not os.WIFSTOPPED(status):
+            child.returncode = os.waitstatus_to_exitcode(status)
+            return child.returncode
+        os.killpg(child.pid, signal.SIGCONT)
 
 
 # Lending it the terminal, while agents are served on.

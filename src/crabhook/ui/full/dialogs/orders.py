@@ -1,6 +1,8 @@
 """Standing orders: in words, the list to give one or to end one, and being away."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import Final
 
 from crabhook.broker.cards import Card
 from crabhook.broker.orders import CAP
@@ -17,23 +19,22 @@ from crabhook.ui.text.layout import Content, Line
 from crabhook.ui.text.width import Speller
 
 _SESSION_SHOWN = 8  # letters of an id, enough to tell a few apart
-
-
-def what_of(order: Order) -> str:
-    """Return what an order does, in words of ours alone."""
-    if order.kind is OrderKind.HOLD:
-        return f"hold {order.name}"
-    if order.kind is OrderKind.KEEP_GOING:
-        return f"keep going at {order.name}"
-    return _WHAT[order.kind]
+_DOT: Final = ("", " · ")
 
 
 _WHAT = {
+    OrderKind.HOLD: "hold {}",
+    OrderKind.KEEP_GOING: "keep going at {}",
     OrderKind.HOLD_ALL: "hold everything",
     OrderKind.ALLOW_ALL: "allow everything",
     OrderKind.AWAY: "away",
     OrderKind.HALT: "halted until its next prompt",
 }
+
+
+def what_of(order: Order) -> str:
+    """Return what an order does, in words of ours alone."""
+    return _WHAT[order.kind].format(order.name)
 
 
 def scope_of(order: Order) -> str:
@@ -57,17 +58,18 @@ def orders_line(orders: Sequence[Order], clock: Clock, spell: Speller) -> Line:
     if away:
         until = away[0].until
         end = "" if until is None else f" until {clock.of_day(until)[:5]}"
-        line.append(("held", f"AWAY{end}"))
+        line += [("held", f"AWAY{end}"), _DOT]
     if allowing:
         first = min(allowing, key=_end)
-        line.append(("held", f"ALLOWING {told(first, allowing)} {_left(first, clock)}"))
+        line += [("held", f"ALLOWING {told(first, allowing)} {_left(first, clock)}"), _DOT]
     if halted:
-        line.append(("held", f"HALTED {told(halted[0], halted)}"))
+        line += [("held", f"HALTED {told(halted[0], halted)}"), _DOT]
     if others:
         first = min(others, key=_end)
         ends = f", next ends {_left(first, clock)}" if first.until is not None else ""
-        line.append(("count", f"{len(others)} order{'' if len(others) == 1 else 's'}{ends}"))
-    return [span for one in line for span in (one, ("", " · "))]
+        count = f"{len(others)} order{'' if len(others) == 1 else 's'}"
+        line += [("count", f"{count}{ends}"), _DOT]
+    return line
 
 
 def _end(order: Order) -> float:
@@ -96,56 +98,50 @@ def offer_orders(card: Card | None, desk: Desk) -> Effects:
 def _ending(order: Standing, now: float) -> Choice:
     left = f", {lasting(order.until - now)} left" if order.until is not None else ""
     times = f", {order.times} times more" if order.times is not None else ""
-    ours = f"END: {what_of(order)}{left}{times}"
     effects = EndOrders(frozenset({order.id})), Say(f"ended: {what_of(order)}")
-    return Choice(ours, lambda: effects, _behind(scope_of(order)))
+    return Choice(f"END: {what_of(order)}{left}{times}", lambda: effects, _behind(scope_of(order)))
 
 
 def _behind(theirs: str) -> str:
     return f" · {theirs}" if theirs else ""
 
 
-def _for_session(card: Card | None, desk: Desk) -> list[Choice]:
+def _for_session(card: Card | None, desk: Desk) -> Iterator[Choice]:
     """Return the orders that can be given about the selected card's session and project."""
     if card is None or not card.event.session:
-        return []
+        return
     session, folder = card.event.session, card.event.cwd.rstrip("/")
-    about = _behind(scope_of(Order(OrderKind.HOLD, session=session)))
     hold_all = Order(OrderKind.HOLD_ALL, session=session)
-    hold_stop = Order(OrderKind.HOLD, _STOP, session=session)
-    named: tuple[tuple[str, Callable[[], Effects]], ...] = (
-        ("allow everything of this session for a while…", lambda: _ask_how_long(session, desk)),
-        ("hold everything of this session", lambda: _give(hold_all)),
-        ("hold Stop of this session", lambda: _give(hold_stop)),
-        ("keep this session going at its next stops…", lambda: _ask_how_often(session)),
-        ("hold another event of this session…", lambda: _ask_which(session, desk)),
-    )
-    rows = [Choice(ours, does, about) for ours, does in named]
+    for ours, does in (
+        ("allow everything of this session for a while…", partial(_ask_how_long, session, desk)),
+        ("hold everything of this session", partial(_give, hold_all)),
+        ("hold Stop of this session", partial(_give, _holding(_STOP, session))),
+        ("keep this session going at its next stops…", partial(_ask_how_often, session)),
+        ("hold another event of this session…", partial(_ask_which, session, desk)),
+    ):
+        yield Choice(ours, does, _behind(scope_of(hold_all)))
     if folder:
         order = Order(OrderKind.HOLD, _STOP, project=folder)
-        where = _behind(project(card.event))
-        rows.append(Choice("hold Stop of this project", lambda: _give(order), where))
-    return rows
+        yield Choice(
+            "hold Stop of this project", partial(_give, order), _behind(project(card.event))
+        )
 
 
-def _for_all(desk: Desk) -> list[Choice]:
-    return [
-        Choice("hold Stop of every session", lambda: _give(Order(OrderKind.HOLD, _STOP))),
-        Choice("hold another event of every session…", lambda: _ask_which("", desk)),
-    ]
+def _for_all(desk: Desk) -> Iterator[Choice]:
+    yield Choice("hold Stop of every session", partial(_give, _holding(_STOP)))
+    yield Choice("hold another event of every session…", partial(_ask_which, "", desk))
+
+
+def _holding(event: str, session: str = "") -> Order:
+    return Order(OrderKind.HOLD, event, session=session)
 
 
 def _ask_which(session: str, desk: Desk) -> Effects:
     """Ask which event is to be held."""
-    events = desk.holdable()
-    ordered = sorted(events, key=lambda name: (name not in _HELD_FIRST, events.index(name)))
-    about = _behind(scope_of(Order(OrderKind.HOLD, session=session)))
-    return (Menu("hold which event?", tuple(_hold_row(name, session, about) for name in ordered)),)
-
-
-def _hold_row(name: str, session: str, about: str) -> Choice:
-    order = Order(OrderKind.HOLD, name, session=session)
-    return Choice(f"hold {name}", lambda: _give(order), about)
+    orders = [_holding(name, session) for name in desk.holdable()]
+    orders.sort(key=lambda order: order.name not in _HELD_FIRST)
+    rows = (Choice(what_of(one), partial(_give, one), _behind(scope_of(one))) for one in orders)
+    return (Menu("hold which event?", tuple(rows)),)
 
 
 def _give(order: Order) -> Effects:
@@ -154,7 +150,6 @@ def _give(order: Order) -> Effects:
 
 def _ask_how_long(session: str, desk: Desk) -> Effects:
     """Ask for how long everything of a session is to be allowed, then for a yes."""
-    name = brief(session[:8])
 
     def ask(seconds: float) -> Effects:
         said = statement(
@@ -167,9 +162,12 @@ def _ask_how_long(session: str, desk: Desk) -> Effects:
     def give(seconds: float) -> Effects:
         return _give(Order(OrderKind.ALLOW_ALL, session=session, until=desk.now() + seconds))
 
-    subject = f"allow everything of {name}"
-    then = _with_seconds(ask)
-    return (AskLine(Purpose.FOR_HOW_LONG, then, "10m", "say for how long: 30s, 10m, 2h", subject),)
+    subject, needs = f"allow everything of {_named(session)}", "say for how long: 30s, 10m, 2h"
+    return (AskLine(Purpose.FOR_HOW_LONG, _with_seconds(ask), "10m", needs, subject),)
+
+
+def _named(session: str) -> str:
+    return brief(session[:_SESSION_SHOWN])
 
 
 def _ask_how_often(session: str) -> Effects:
@@ -181,12 +179,11 @@ def _ask_how_often(session: str) -> Effects:
         if not often.isdecimal() or not 0 < int(often) <= CAP or not words:
             said = f"write how often, 1 to {CAP}, and how to go on: 3 run the tests again"
             return (Say(said),)
-        order = Order(OrderKind.KEEP_GOING, _STOP, session=session, times=int(often), words=words)
-        return _give(order)
+        times = int(often)
+        return _give(Order(OrderKind.KEEP_GOING, _STOP, session=session, times=times, words=words))
 
-    subject = f"keep {brief(session[:8])} going"
-    ask = AskLine(Purpose.KEEP_GOING_TIMES, then, subject=subject, needs="say how often, and how")
-    return (ask,)
+    subject, needs = f"keep {_named(session)} going", "say how often, and how"
+    return (AskLine(Purpose.KEEP_GOING_TIMES, then, needs=needs, subject=subject),)
 
 
 def _with_seconds(then: Callable[[float], Effects]) -> Callable[[str], Effects]:
@@ -194,10 +191,9 @@ def _with_seconds(then: Callable[[float], Effects]) -> Callable[[str], Effects]:
 
     def read(text: str) -> Effects:
         try:
-            seconds = read_duration(text, "30s, 10m, 2h or 1h30m") if text else 0.0
+            return then(read_duration(text, "30s, 10m, 2h or 1h30m") if text else 0.0)
         except CrabhookError as error:
             return (Say(str(error)),)
-        return then(seconds)
 
     return read
 

@@ -4,8 +4,8 @@ A plan is denied with notes: the denial's reason quotes each line that has a
 note, so that the model knows what to change where.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
-from functools import cached_property
+from collections.abc import Iterator, Sequence
+from functools import cached_property, partial
 from itertools import islice
 
 from crabhook.broker.cards import Card
@@ -40,19 +40,19 @@ def plan_of(card: Card | None) -> str:
     return ""
 
 
-def rejected_before(card: Card, ended: Iterable[Card]) -> str:
+def _rejected_before(card: Card, ended: Sequence[Card]) -> str:
     """Return the plan of the same agent that was denied last before this card; `ended` by age."""
-    found = ""
-    for earlier in ended:
-        denied = earlier.decision is not None and earlier.decision.verdict is Verdict.DENY
-        if earlier.number < card.number and denied and _same_agent(earlier, card):
-            found = plan_of(earlier) or found
-    return found
+    denied = (
+        earlier
+        for earlier in reversed(ended)
+        if earlier.number < card.number and _agent(earlier) == _agent(card)
+        if earlier.decision is not None and earlier.decision.verdict is Verdict.DENY
+    )
+    return next(filter(None, map(plan_of, denied)), "")
 
 
-def _same_agent(one: Card, other: Card) -> bool:
-    a, b = one.event, other.event
-    return (a.platform, a.session, a.agent_id) == (b.platform, b.session, b.agent_id)
+def _agent(card: Card) -> tuple[str, ...]:
+    return card.event.platform, card.event.session, card.event.agent_id
 
 
 class PlanNotes:
@@ -67,7 +67,7 @@ class PlanNotes:
         self._notes: dict[int, str] = {}
 
     def __repr__(self) -> str:
-        return f"<PlanNotes {len(self._notes)} on {len(self.lines)} lines>"
+        return f"<PlanNotes {self.count} on {len(self.lines)} lines>"
 
     @cached_property
     def lines(self) -> Sequence[Mark]:
@@ -80,13 +80,13 @@ class PlanNotes:
         return len(self.lines) < MOST_LINES
 
     def move(self, step: int) -> None:
-        """Stand on another line; a blank one is passed over, the first and the last are ends."""
-        at, last = self.at, len(self.lines)
-        while 0 <= at + step <= last:
-            at += step
-            if at == last or self.lines[at].text.strip():
-                self.at = at
-                return
+        """Stand on another line that is not blank; a long way leads to an end."""
+        last = len(self.lines)
+        if abs(step) > last:
+            self.at = 0 if step < 0 else last
+            return
+        ways = range(self.at + step, last + 1 if step > 0 else -1, step)
+        self.at = next((at for at in ways if at == last or self.lines[at].text.strip()), self.at)
 
     def note_at(self, place: int) -> str:
         """Return the note on a line; that on the whole plan stands behind the last."""
@@ -94,10 +94,9 @@ class PlanNotes:
 
     def write(self, text: str) -> None:
         """Note this on the line stood on; an empty text takes the note back."""
+        self._notes.pop(self.at, None)
         if text.strip():
             self._notes[self.at] = text.strip()
-        else:
-            self._notes.pop(self.at, None)
 
     @property
     def count(self) -> int:
@@ -106,48 +105,42 @@ class PlanNotes:
 
     def reason(self) -> str:
         """Return the denial's reason: each line that has a note, quoted, and the note."""
-        if not self._notes:
-            return ""
-        parts = [_OPENING]
-        for place in sorted(self._notes):
+        parts = [_OPENING] if self._notes else []
+        for place, note in sorted(self._notes.items()):
             if place < len(self.lines):
                 line = self.lines[place].text.strip()
                 quoted = line if len(line) <= _QUOTED else line[:_QUOTED] + "…"
-                parts.append(f"Line {place + 1}:\n> {quoted}\n{self._notes[place]}")
+                parts.append(f"Line {place + 1}:\n> {quoted}\n{note}")
             else:
-                parts.append(f"On the whole plan:\n{self._notes[place]}")
+                parts.append(f"On the whole plan:\n{note}")
         return "\n\n".join(parts)
 
 
-class Plans:
-    """What is known of the plans on cards, by the number of the card.
+class Plans(dict[int, PlanNotes]):
+    """The notes on the plans of cards, by the number of the card.
 
     `comparing` is the card whose changes are shown, and not its plan.
     """
 
     def __init__(self, desk: Desk) -> None:
+        super().__init__()
         self._desk = desk
-        self._notes: dict[int, PlanNotes] = {}
         self._before: dict[int, str] = {}
         self.comparing: int | None = None
-
-    def __repr__(self) -> str:
-        return f"<Plans {sorted(self._notes)}>"
 
     def of(self, card: Card | None) -> PlanNotes | None:
         """Return the notes on a card's plan, if it asks about one; a plan that changed has none."""
         plan = plan_of(card)
         if card is None or not plan:
             return None
-        notes = self._notes.get(card.number)
-        if notes is None or notes.plan != plan:
-            notes = self._notes[card.number] = PlanNotes(plan)
-        return notes
+        if card.number not in self or self[card.number].plan != plan:
+            self[card.number] = PlanNotes(plan)
+        return self[card.number]
 
     def before(self, card: Card) -> str:
         """Return the plan that was denied before this one; empty where none was."""
         if card.number not in self._before:
-            self._before[card.number] = rejected_before(card, self._desk.ended())
+            self._before[card.number] = _rejected_before(card, self._desk.ended())
         return self._before[card.number]
 
     def compare(self, card: Card) -> None:
@@ -156,7 +149,7 @@ class Plans:
 
     def forget(self, number: int) -> None:
         """Forget the plan of a card that nobody looks at any more."""
-        self._notes.pop(number, None)
+        self.pop(number, None)
         self._before.pop(number, None)
 
 
@@ -172,10 +165,7 @@ def move(notes: PlanNotes | None, step: int) -> Effects:
     """Stand on another line; a long way leads to the first or behind the last."""
     if notes is None:
         return ()
-    if abs(step) > len(notes.lines):
-        notes.at = 0 if step < 0 else len(notes.lines)
-    else:
-        notes.move(step)
+    notes.move(step)
     return (Reveal(notes.at),)
 
 
@@ -188,14 +178,12 @@ def send(card: Card, notes: PlanNotes) -> Effects:
     """Show the denial that the notes make, to be confirmed."""
     if not notes.count:
         return (Say("there is no note yet: c makes one on the marked line"),)
-    return (
-        Proposal(
-            lambda: denial_page(card, notes),
-            lambda: (Give(Decision(Verdict.DENY, reason=notes.reason())),),
-            number=card.number,
-            back=Mode.NOTES,
-        ),
-    )
+    shown = partial(denial_page, card, notes)
+    return (Proposal(shown, lambda: _denied(notes), number=card.number, back=Mode.NOTES),)
+
+
+def _denied(notes: PlanNotes) -> Effects:
+    return (Give(Decision(Verdict.DENY, reason=notes.reason())),)
 
 
 # How it is drawn.

@@ -46,7 +46,7 @@ class Menu(Effect):
     """A list, what it is about, and the row the operator stands on; as an effect it is shown.
 
     `number` is the card it is about, None for a list about the whole desk.
-    `beneath` is an agent's text to read with it, and what it is.  `turn`
+    `beneath` is to be read with it.  `turn`
     returns the list with something changed about all its rows, the operator
     standing on a given one.  A list with `fill` is still to be filled: `fill`
     is called until it returns what to do, while the list is in view.
@@ -55,7 +55,7 @@ class Menu(Effect):
     title: str
     choices: tuple[Choice, ...]
     number: int | None = None
-    beneath: tuple[str, str] = ("", "")
+    beneath: tuple[Beneath, ...] = ()
     cursor: int = 0
     turn: "Callable[[int], Menu] | None" = None
     fill: Callable[[], Effects] | None = None
@@ -106,8 +106,8 @@ def _row(choice: Choice, place: int, sheet: Sheet, *, here: bool) -> Iterator[Li
 
 
 def _beneath(menu: Menu, sheet: Sheet) -> Iterator[Line]:
-    here = menu.choices[menu.cursor : menu.cursor + 1]
-    for one in (Beneath(*menu.beneath), *(part for row in here for part in row.beneath)):
+    here = menu.choices[menu.cursor].beneath if menu.choices else ()
+    for one in (*menu.beneath, *here):
         if one.text:
             yield [(one.style or "label", one.what)]
             yield from framed(plain_rows(one.text, sheet.inner, sheet.spell, style=one.style))

@@ -39,24 +39,22 @@ def offer_places(card: Card, key: str) -> Effects:
     if place >= len(offered):
         return (Say(f"there is no suggestion {key}"),)
     chosen = offered[place]
-    destination = chosen.update.get("destination")
-    suggested = [PLACES[name] == destination for name in _KEPT]
+    suggested = [PLACES[name] == chosen.update.get("destination") for name in _KEPT]
     rows = tuple(
         Choice(words + (", as suggested" if here else ""), _allowing(chosen.kept(name)))
         for here, (name, words) in zip(suggested, _KEPT.items(), strict=True)
     )
     title = f"allow #{card.number}, and keep suggestion {key} from now on:"
-    beneath = (_AS_IT_CAME, f"{chosen.what}\n{pretty(dict(chosen.update))}")
+    beneath = Beneath(_AS_IT_CAME, f"{chosen.what}\n{pretty(dict(chosen.update))}")
     cursor = suggested.index(True) if any(suggested) else 0
-    return (Menu(title, rows, card.number, beneath, cursor),)
+    return (Menu(title, rows, card.number, (beneath,), cursor),)
 
 
 def offer_modes(card: Card) -> Effects:
     """Ask for the permission mode to set with an allow."""
-    now = brief(card.event.permission_mode, str)
+    now = Beneath("the mode now", brief(card.event.permission_mode, str))
     rows = tuple(Choice(mode, _allowing(set_mode(mode))) for mode in MODES)
-    title = f"allow #{card.number}, and set the mode"
-    return (Menu(title, rows, card.number, ("the mode now", now)),)
+    return (Menu(f"allow #{card.number}, and set the mode", rows, card.number, (now,)),)
 
 
 def _allowing(update: Mapping[str, Value]) -> Callable[[], Effects]:
@@ -106,41 +104,20 @@ def _menu(number: int, offering: Offering, *, turns: int, cursor: int) -> Menu:
 
 
 def _choice(number: int, offer: Offer, rule: Rule) -> Choice:
-    denied = _denied(offer)
-    beneath = (
-        Beneath("the rule", in_words(rule)),
-        Beneath("beside that", "\n".join(offer.proposal.gives_away), "warning"),
-        Beneath(let_through(offer), denied, "warning"),
-    )
-    does = _confirming(number, offer, rule) if denied else _taking(offer, rule)
-    words = f": {offer.proposal.covers}"
-    return Choice(covered(offer), does, words, _warning(offer), beneath)
-
-
-def _warning(offer: Offer) -> tuple[str, str]:
-    """Return what to say below a rule: the denials it undoes, else what it gives away beside."""
-    if not offer.trial.denials:
-        return next(iter(offer.proposal.gives_away), ""), ""
-    latest = next(iter(denials(offer)), "")
-    return let_through(offer), f": {latest}"
-
-
-def _denied(offer: Offer) -> str:
-    """Return the calls that were denied, a line each."""
+    """Return the row of a rule; below it the denials it undoes, else what it gives away beside."""
     every = denials(offer)
     more = [f"… and {len(every) - _DENIALS_SHOWN} more"] if len(every) > _DENIALS_SHOWN else []
-    return "\n".join([*every[:_DENIALS_SHOWN], *more])
-
-
-def _taking(offer: Offer, rule: Rule) -> Callable[[], Effects]:
-    taken = TakenOffer(offer.id, rule.expires)
-    return lambda: (Give(Decision(Verdict.ALLOW), taken),)
-
-
-def _confirming(number: int, offer: Offer, rule: Rule) -> Callable[[], Effects]:
-    """Return how to ask whether a rule is meant that undoes denials."""
-    said = statement(
-        ("ALWAYS ALLOW by this rule", in_words(rule)),
-        (f"! It {let_through(offer)}:", _denied(offer)),
+    denied = "\n".join([*every[:_DENIALS_SHOWN], *more])
+    away = offer.proposal.gives_away
+    undone = let_through(offer)
+    warning = (undone, f": {every[0]}") if every else (next(iter(away), ""), "")
+    beneath = (
+        Beneath("the rule", in_words(rule)),
+        Beneath("beside that", "\n".join(away), "warning"),
+        Beneath(undone, denied, "warning"),
     )
-    return lambda: (Proposal(lambda: said, _taking(offer, rule), number),)
+    give = Give(Decision(Verdict.ALLOW), TakenOffer(offer.id, rule.expires))
+    said = statement(("ALWAYS ALLOW by this rule", in_words(rule)), (f"! It {undone}:", denied))
+    asked = Proposal(lambda: said, lambda: (give,), number)
+    words = f": {offer.proposal.covers}"
+    return Choice(covered(offer), lambda: (asked if every else give,), words, warning, beneath)

@@ -17,7 +17,7 @@ def menu_of(count: int, done: list[int]) -> Menu:
         Choice(f"row {place} ", lambda place=place: done.append(place) or (SAID,), HOSTILE)  # type: ignore[func-returns-value,misc]
         for place in range(1, count + 1)
     )
-    return Menu("which?", rows, 7, ("as it came", HOSTILE))
+    return Menu("which?", rows, 7, (Beneath("as it came", HOSTILE),))
 
 
 def shown(menu: Menu, columns: int = 60) -> list[str]:
