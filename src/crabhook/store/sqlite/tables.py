@@ -1,15 +1,15 @@
 """The tables of the SQLite database, and the rows of those that are not the record.
 
-The tables come to be in steps.  A step is never changed once released: an
-older database takes the steps it has not had yet, in one transaction, and a
-newer one is refused.  What waits and what was just answered is no part of
-the chain: it is needed for minutes, and then wiped.
+The tables come to be in `steps`.  A step is never changed once released: an older database
+takes those that it has not had yet, in one transaction, and a newer one is refused.  What
+waits and what was just answered is no part of the chain: it is wiped after minutes.
 """
 
 import sqlite3
 from collections.abc import Sequence
 from dataclasses import replace
 from operator import attrgetter
+from pathlib import Path
 from typing import Any
 
 from crabhook.broker.pending import same_secret
@@ -18,80 +18,8 @@ from crabhook.store.interface import ForeignError, TicketError
 
 APPLICATION = 0x43524142  # "CRAB": how a file says that it is a record of ours
 
-# The triggers guard against slips, the hashes against intent.
-_FIRST = """
-CREATE TABLE record (
-  seq INTEGER PRIMARY KEY,
-  at TEXT NOT NULL,
-  kind TEXT NOT NULL,
-  platform TEXT NOT NULL,
-  session TEXT NOT NULL,
-  agent_id TEXT NOT NULL,
-  agent_type TEXT NOT NULL,
-  cwd TEXT NOT NULL,
-  tool TEXT NOT NULL,
-  tool_use_id TEXT NOT NULL,
-  request_id TEXT NOT NULL,
-  card INTEGER,
-  verdict TEXT NOT NULL,
-  body TEXT NOT NULL,
-  hash BLOB NOT NULL
-);
-CREATE INDEX record_by_session ON record (session, platform) WHERE session <> '';
-CREATE INDEX record_checkpoints ON record (kind) WHERE kind = 'checkpoint';
-CREATE TRIGGER record_never_changes BEFORE UPDATE ON record
-BEGIN SELECT RAISE(ABORT, 'a record is never changed'); END;
-CREATE TRIGGER record_goes_by_retention_alone BEFORE DELETE ON record
-WHEN old.seq >= (SELECT value FROM counter WHERE name = 'begins')
-BEGIN SELECT RAISE(ABORT, 'a record is removed by retention alone'); END;
-CREATE VIEW agent AS
-SELECT platform, session, agent_id, max(agent_type) AS agent_type,
-  min(seq) AS first, max(seq) AS last, min(at) AS since, max(at) AS until,
-  count(*) AS records, sum(kind = 'decided') AS decisions
-FROM record WHERE session <> '' GROUP BY session, platform, agent_id;
-CREATE TABLE waiting (
-  request_id TEXT PRIMARY KEY,
-  secret TEXT NOT NULL,
-  platform TEXT NOT NULL,
-  payload BLOB NOT NULL,
-  stance TEXT NOT NULL,
-  asked REAL NOT NULL,
-  wait_until REAL NOT NULL,
-  card INTEGER NOT NULL,
-  host TEXT NOT NULL,
-  pid INTEGER NOT NULL,
-  user TEXT NOT NULL,
-  gives_up_at REAL NOT NULL,
-  note BLOB NOT NULL
-) WITHOUT ROWID;
-CREATE TABLE answer (
-  request_id TEXT PRIMARY KEY,
-  secret TEXT NOT NULL,
-  stdout BLOB NOT NULL,
-  stderr BLOB NOT NULL,
-  exit_code INTEGER NOT NULL,
-  decided REAL NOT NULL,
-  delivered INTEGER NOT NULL
-) WITHOUT ROWID;
-CREATE TABLE counter (name TEXT PRIMARY KEY, value INTEGER NOT NULL);
-INSERT INTO counter VALUES ('card', 0), ('begins', 1);
-"""
-
-# `delivered`: 0 while nobody knows, 1 for yes, 2 for a client that was gone.  The rest is NULL
-# for an answer whose receipt nobody waits for.
-_SECOND = """
-ALTER TABLE answer ADD COLUMN card INTEGER;
-ALTER TABLE answer ADD COLUMN platform TEXT;
-ALTER TABLE answer ADD COLUMN payload BLOB;
-ALTER TABLE answer ADD COLUMN decision BLOB;
-"""
-
-# Sessions whose calls are all denied until their next prompt.
-_THIRD = """
-CREATE TABLE halt (session TEXT PRIMARY KEY, why TEXT NOT NULL) WITHOUT ROWID;
-"""
-
-STEPS: Sequence[str] = (_FIRST, _SECOND, _THIRD)
+_FOLDER = Path(__file__).with_name("steps")
+STEPS: Sequence[str] = [_FOLDER.joinpath(f"{step}.sql").read_text("utf-8") for step in (1, 2, 3)]
 
 
 def migrate(connection: sqlite3.Connection, steps: Sequence[str] = STEPS) -> None:
@@ -170,31 +98,21 @@ def is_anothers(connection: sqlite3.Connection, request_id: str, secret: str) ->
     return any(not same_secret(known, secret) for (known,) in owners)
 
 
-def _check_ticket(connection: sqlite3.Connection, one: Waiting | Answer) -> None:
-    if is_anothers(connection, one.request_id, one.secret):
-        raise TicketError(f"the request id {one.request_id} belongs to another secret")
-
-
 def apply(connection: sqlite3.Connection, change: Change) -> None:
     """Write what a change says of requests and answers.  Raises TicketError."""
-    for waiting in change.waiting:
-        _check_ticket(connection, waiting)
-    for answer in change.answers:
-        _check_ticket(connection, answer)
-    for waiting in change.waiting:
-        connection.execute(_WAIT, _waiting_row(waiting))
-    for request_id in change.ended:
-        connection.execute(_ENDED, (request_id,))
-    for answer in change.answers:
-        connection.execute(_ANSWER, _answer_row(answer))
+    for one in (*change.waiting, *change.answers):
+        if is_anothers(connection, one.request_id, one.secret):
+            raise TicketError(f"the request id {one.request_id} belongs to another secret")
+    connection.executemany(_WAIT, map(_waiting_row, change.waiting))
+    connection.executemany(_ENDED, [(request_id,) for request_id in change.ended])
+    connection.executemany(_ANSWER, map(_answer_row, change.answers))
     for request_id, whole in change.delivered:
         connection.execute(_HAS_IT if whole else _WAS_GONE, (request_id,))
     if change.halts is not None:
         connection.execute("DELETE FROM halt")
         rows = [(_storable(one.session), _storable(one.why)) for one in change.halts]
         connection.executemany("INSERT OR REPLACE INTO halt VALUES (?, ?)", rows)
-    cards = [entry.card for entry in change.entries if entry.card is not None]
-    cards += [waiting.card for waiting in change.waiting]
+    cards = [one.card for one in (*change.entries, *change.waiting) if one.card is not None]
     if cards:
         connection.execute(_LAST_CARD, {"card": max(cards)})
 
@@ -233,16 +151,8 @@ def _answer_row(one: Answer) -> tuple[object, ...]:
     stderr = one.stderr.encode("utf-8", "surrogatepass")  # as it was: a blob takes anything
     call = None if one.delivered else one.call
     told = (call.card, call.platform, call.payload, call.decision) if call else (None,) * 4
-    return (
-        one.request_id,
-        one.secret,
-        one.stdout,
-        stderr,
-        one.exit_code,
-        one.decided,
-        _FATES[one.delivered],
-        *told,
-    )
+    given = (one.request_id, one.secret, one.stdout, stderr, one.exit_code, one.decided)
+    return (*given, _FATES[one.delivered], *told)
 
 
 def _waiting(row: Sequence[Any]) -> Waiting:
