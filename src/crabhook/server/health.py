@@ -45,12 +45,11 @@ class Health:
     def reason(self) -> Fitness:
         """How it is; what lasts before what may pass."""
         runner, recorder = self._runner, self._runner.recorder
-        ways = (  # the first that holds
-            (runner.handed_over, Fitness.HANDED_OVER),
-            (runner.closed, Fitness.CLOSING),
-            (recorder is not None and recorder.refusal, Fitness.UNRECORDED),
-        )
-        return next((fitness for holds, fitness in ways if holds), Fitness.SERVING)
+        if runner.handed_over:
+            return Fitness.HANDED_OVER
+        if runner.closed:
+            return Fitness.CLOSING
+        return Fitness.UNRECORDED if recorder and recorder.refusal else Fitness.SERVING
 
 
 SERVICES = ("", permission_pb2.DESCRIPTOR.services_by_name["PermissionService"].full_name)

@@ -2,10 +2,6 @@
 
 The lock beside the socket tells a live server from a dead one: the kernel lets go of
 it when its holder dies, however it dies.  gRPC itself would replace any socket it finds.
-
-Another program of the server's own user can put a socket of its own in the place of ours:
-then hooks ask that program, which may allow what nobody has seen.  This cannot be
-prevented from here (SECURITY.md), so `SocketWatch` looks once a second and tells it.
 """
 
 import asyncio
@@ -19,7 +15,6 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
 from typing import Self
 
 from crabhook.model.errors import CrabhookError
@@ -91,12 +86,7 @@ class SocketFile:
         self.path.unlink(missing_ok=True)  # a dead server's
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.path.unlink(missing_ok=True)
         self._lock_path.unlink(missing_ok=True)
         os.close(self._lock)
@@ -165,7 +155,11 @@ LOOK_EVERY = 1.0  # seconds
 
 
 class SocketWatch:
-    """Knows the sockets at `paths` as they are now, and says when they are others."""
+    """Knows the sockets at `paths` as they are now, and says when they are others.
+
+    Another program of the server's own user can put a socket in the place of ours, and
+    allow what nobody has seen; it can only be noticed here (SECURITY.md).
+    """
 
     def __init__(self, paths: Iterable[Path]) -> None:
         self._known = {path: _identity(path) for path in paths}

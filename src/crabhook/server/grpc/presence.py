@@ -1,10 +1,7 @@
 """DeskService: the operator says in another terminal that they are away, or here again.
 
 A client that reaches the Unix socket may close the gates.  To open them takes the
-passphrase, as it was when the server started (docs/decisions/0006): an agent can say
-that word too, but it does not know the passphrase.  What is kept of it is a hash, in a
-file that is its owner's alone and is written whole or not at all; `Lockout` counts
-wrong tries.
+passphrase (docs/decisions/0006): an agent can say that word too, but does not know it.
 """
 
 import asyncio
@@ -12,11 +9,12 @@ import hashlib
 import secrets
 import stat
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from hmac import compare_digest
 from pathlib import Path
-from typing import Self
+from typing import Self, TypeAlias
 
 import grpc
 
@@ -99,33 +97,6 @@ def _normal(typed: str) -> str:
     return unicodedata.normalize("NFC", typed)
 
 
-class Lockout:
-    """Counts wrong passphrases; `clock` gives monotonic seconds.
-
-    Five in a row, and none is looked at for a minute; each further wrong one
-    costs a minute more, until a right one.
-    """
-
-    def __init__(self, clock: Callable[[], float]) -> None:
-        self._clock = clock
-        self._until = 0.0
-        self.wrong = 0
-
-    def __repr__(self) -> str:
-        return f"<Lockout wrong={self.wrong} left={self.left:.0f}>"
-
-    @property
-    def left(self) -> float:
-        """How many seconds none is looked at any more; 0 when one is."""
-        return max(0.0, self._until - self._clock()) if self.wrong >= TRIES else 0.0
-
-    def count(self, *, right: bool) -> None:
-        """Take in how a passphrase that was looked at turned out."""
-        self.wrong = 0 if right else self.wrong + 1
-        if self.wrong >= TRIES:
-            self._until = self._clock() + PAUSE
-
-
 NAME = "passphrase"
 """Its name in the state folder."""
 
@@ -154,18 +125,22 @@ def load(path: Path) -> Passphrase | None:
 
 def keep(path: Path, passphrase: Passphrase) -> None:
     """Write a passphrase over the one before; raises PassphraseError, and then nothing changed."""
-    try:
+    with _spoken_of(path, "written"):
         write_own(path, f"{passphrase}\n".encode("ascii"))
-    except OSError as error:
-        raise PassphraseError(f"{path} cannot be written: {error.strerror}") from error
 
 
 def remove(path: Path) -> None:
     """Keep no passphrase any more; raises PassphraseError."""
-    try:
+    with _spoken_of(path, "removed"):
         path.unlink(missing_ok=True)
+
+
+@contextmanager
+def _spoken_of(path: Path, done: str) -> Iterator[None]:
+    try:
+        yield
     except OSError as error:
-        raise PassphraseError(f"{path} cannot be removed: {error.strerror}") from error
+        raise PassphraseError(f"{path} cannot be {done}: {error.strerror}") from error
 
 
 _Code = grpc.StatusCode
@@ -180,26 +155,23 @@ _INSTEAD = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class _Refusal:
-    """Why the operator is not taken to be away: a status, and words for a person."""
-
-    code: grpc.StatusCode
-    words: str
+_Refusal: TypeAlias = tuple[grpc.StatusCode, str]
+"""Why the operator is not taken to be away: a status, and words for a person."""
 
 
 class PresencePort(DeskServiceServicer):
     """Takes the operator's word for one runner.
 
-    The passphrase's hash at `kept` is read here, once: whoever changes the
-    file later changes nothing until a person starts the server again.
+    The passphrase's hash at `kept` is read here, once: what is written to the file later
+    changes nothing until a person starts the server again.  After TRIES wrong passphrases
+    in a row none is looked at for a while; each further wrong one costs as long again.
     """
 
     def __init__(self, runner: Runner, kept: Path) -> None:
         self._runner = runner
-        self._lockout = Lockout(runner.now)
         self._turn = asyncio.Lock()  # one is looked at at a time, so that each is counted
-        self._told_at: float | None = None
+        self._wrong, self._until = 0, 0.0  # wrong ones in a row; till when none is looked at
+        self._told_at = float("-inf")
         self._missing = _NOT_SET
         try:
             self._passphrase = load(kept)
@@ -221,23 +193,20 @@ class PresencePort(DeskServiceServicer):
             return self._here()
         # Shielded: who hangs up meanwhile has had a look all the same, and it counts.
         if refusal := await asyncio.shield(self._look_at(request.passphrase)):
-            await context.abort(refusal.code, refusal.words)
+            await context.abort(*refusal)
         try:
             return self._away(request)
         except DecisionError as error:
             await context.abort(_Code.FAILED_PRECONDITION, str(error))
 
     def _here(self) -> pb.SetPresenceResponse:
-        changed = self._is_away()
-        if changed:
+        if away := self._orders():
             self._runner.tell("crabhook here (said in another terminal)")
-            now = self._runner.now()
-            away = frozenset(order.id for order in self._runner.orders() if _is_away(order))
-            self._runner.handle(Revoked(away, OWNER_ELSEWHERE, now))
-        return pb.SetPresenceResponse(presence=pb.PRESENCE_HERE, changed=changed)
+            self._runner.handle(Revoked(away, OWNER_ELSEWHERE, self._runner.now()))
+        return pb.SetPresenceResponse(presence=pb.PRESENCE_HERE, changed=bool(away))
 
     def _away(self, request: pb.SetPresenceRequest) -> pb.SetPresenceResponse:
-        changed, waiting = not self._is_away(), len(self._runner.waiting())
+        changed, waiting = not self._orders(), len(self._runner.waiting())
         seconds = request.seconds if request.HasField("seconds") else None
         now = self._runner.now()
         order = Order(OrderKind.AWAY, until=None if seconds is None else now + seconds)
@@ -249,56 +218,49 @@ class PresencePort(DeskServiceServicer):
             released=waiting - len(self._runner.waiting()),
         )
 
-    def _is_away(self) -> bool:
-        return any(map(_is_away, self._runner.orders()))
-
-    # The passphrase.
+    def _orders(self) -> frozenset[int]:
+        """Return the ids of the orders by which the operator is away."""
+        orders = self._runner.orders()
+        return frozenset(order.id for order in orders if order.kind is OrderKind.AWAY)
 
     async def _look_at(self, typed: str) -> _Refusal | None:
         """Return why this one opens nothing; None for the right one.  All is told at the desk."""
         async with self._turn:
-            if refusal := self._refusal_unseen(typed):
-                return refusal
+            left = self._until - self._runner.now()
+            if self._passphrase is None:
+                return self._unseen(
+                    typed, _Code.FAILED_PRECONDITION, f"{self._missing}; {_INSTEAD}"
+                )
+            if left > 0:
+                many = f"{TRIES} wrong passphrases or more in a row"
+                words = f"{many}: none is looked at for {left:.0f} s"
+                return self._unseen(typed, _Code.RESOURCE_EXHAUSTED, words)
             if not typed:
-                return _Refusal(_Code.UNAUTHENTICATED, "being away needs the passphrase")
-            assert self._passphrase is not None  # noqa: S101 - else it was refused unseen
+                return _Code.UNAUTHENTICATED, "being away needs the passphrase"
             loop = asyncio.get_running_loop()  # which must not stand still for 50 ms
             right = await loop.run_in_executor(None, self._passphrase.matches, typed)
-            self._lockout.count(right=right)
-            self._runner.tell(f"crabhook away: {self._outcome(right=right)}")
-            return None if right else _Refusal(_Code.UNAUTHENTICATED, self._outcome(right=False))
+            outcome = self._outcome(right=right)
+            self._runner.tell(f"crabhook away: {outcome}")
+            return None if right else (_Code.UNAUTHENTICATED, outcome)
 
-    def _refusal_unseen(self, typed: str) -> _Refusal | None:
-        """Return why nobody looks at any passphrase now."""
-        if self._passphrase is None:
-            refusal = _Refusal(_Code.FAILED_PRECONDITION, f"{self._missing}; {_INSTEAD}")
-        elif left := self._lockout.left:
-            words = (
-                f"{TRIES} wrong passphrases or more in a row: none is looked at for {left:.0f} s"
-            )
-            refusal = _Refusal(_Code.RESOURCE_EXHAUSTED, words)
-        else:
-            return None
-        if typed:
-            self._tell_seldom(f"crabhook away: a passphrase was refused unseen: {refusal.words}")
-        return refusal
-
-    def _tell_seldom(self, text: str) -> None:
-        """Tell the desk, once in a while: whoever goes on and on must not flush the feed."""
+    def _unseen(self, typed: str, code: grpc.StatusCode, words: str) -> _Refusal:
+        """Tell the desk, once in a while: attempts without end must not flush the feed."""
         now = self._runner.now()
-        if self._told_at is None or now - self._told_at >= PAUSE:
+        if typed and now - self._told_at >= PAUSE:
             self._told_at = now
-            self._runner.tell(text)
+            self._runner.tell(f"crabhook away: a passphrase was refused unseen: {words}")
+        return code, words
 
     def _outcome(self, *, right: bool) -> str:
+        """Count a passphrase that was looked at, and say how it turned out."""
+        self._wrong = 0 if right else self._wrong + 1
         if right:
             return "the right passphrase"
-        so_far = f"wrong passphrase ({self._lockout.wrong} in a row)"
-        return f"{so_far}; none is looked at for {PAUSE:.0f} s" if self._lockout.left else so_far
-
-
-def _is_away(order: Order) -> bool:
-    return order.kind is OrderKind.AWAY
+        so_far = f"wrong passphrase ({self._wrong} in a row)"
+        if self._wrong < TRIES:
+            return so_far
+        self._until = self._runner.now() + PAUSE
+        return f"{so_far}; none is looked at for {PAUSE:.0f} s"
 
 
 def _fault(request: pb.SetPresenceRequest) -> str:

@@ -1,7 +1,6 @@
 """The harness bridge: other programs' forwarders ask on a Unix socket, in lines of JSON.
 
-Requests are taken in in the order they came; each is answered as soon as its answer is
-known.  When a connection ends, whatever it waits for is withdrawn.
+docs/reference/ndjson.md is the protocol.
 """
 
 import asyncio
@@ -114,18 +113,12 @@ class Connection:
         if line.isspace():
             return
         try:
-            envelope = read(line)
+            envelope = read(line, self._waiting)
         except EnvelopeError as error:
             await self._refuse(str(error), error.request_id)
             return
-        if envelope.request_id in self._waiting:
-            await self._refuse("a request with this id waits on this connection already", None)
-        else:
-            await self._enter(envelope, len(line))
-
-    async def _enter(self, envelope: Envelope, size: int) -> None:
         try:
-            place = await self._intake.take(envelope, self._origin, size)
+            place = await self._intake.take(envelope, self._origin, len(line))
         except PayloadError as error:
             await self._refuse(f"unreadable hook input: {error}", envelope.request_id)
         except RefusedError as error:

@@ -4,6 +4,7 @@ An answer that carries a request id is that request's answer, and nothing else
 is: what cannot be answered so carries null in the id's place.
 """
 
+from collections.abc import Container
 from dataclasses import dataclass
 
 from crabhook.model.errors import CrabhookError, PayloadError
@@ -51,10 +52,11 @@ class Envelope:
         return f"its envelope says {' and '.join(told)}: the payload counts" if told else ""
 
 
-def read(line: bytes) -> Envelope:
+def read(line: bytes, waiting: Container[str] = ()) -> Envelope:
     """Return the envelope in a line; raise EnvelopeError, in words for a person, if there is none.
 
-    Fields that are not known, `ts` among them, are not looked at.
+    Fields that are not known, `ts` among them, are not looked at.  `waiting` are the ids
+    of requests that are yet to be answered, and that no other may have.
     """
     try:
         fields = parse_object(line)
@@ -65,6 +67,8 @@ def read(line: bytes) -> Envelope:
         raise EnvelopeError(f'"request_id" must be a text of 1 to {LONGEST_ID} characters')
     if not isinstance(payload, dict):
         raise EnvelopeError('"payload" must be the hook\'s input, an object', request_id)
+    if request_id in waiting:
+        raise EnvelopeError("a request with this id waits on this connection already")
     return Envelope(
         request_id,
         compact(payload).encode("ascii"),

@@ -100,7 +100,8 @@ def is_anothers(connection: sqlite3.Connection, request_id: str, secret: str) ->
 
 def apply(connection: sqlite3.Connection, change: Change) -> None:
     """Write what a change says of requests and answers.  Raises TicketError."""
-    for one in (*change.waiting, *change.answers):
+    tickets: list[Waiting | Answer] = [*change.waiting, *change.answers]
+    for one in tickets:
         if is_anothers(connection, one.request_id, one.secret):
             raise TicketError(f"the request id {one.request_id} belongs to another secret")
     connection.executemany(_WAIT, map(_waiting_row, change.waiting))
@@ -112,7 +113,8 @@ def apply(connection: sqlite3.Connection, change: Change) -> None:
         connection.execute("DELETE FROM halt")
         rows = [(_storable(one.session), _storable(one.why)) for one in change.halts]
         connection.executemany("INSERT OR REPLACE INTO halt VALUES (?, ?)", rows)
-    cards = [one.card for one in (*change.entries, *change.waiting) if one.card is not None]
+    cards = [entry.card for entry in change.entries if entry.card is not None]
+    cards += [waiting.card for waiting in change.waiting]
     if cards:
         connection.execute(_LAST_CARD, {"card": max(cards)})
 
