@@ -18,11 +18,10 @@ from time import perf_counter
 from bench.table import table
 from crabhook.model.jsontext import Value
 from crabhook.store.change import Answer, Change, Waiting, happened, settled, waits
-from crabhook.store.head import HeadFile
 from crabhook.store.interface import Query
 from crabhook.store.opening import open_history, open_writer
-from crabhook.store.record import Entry, Kind
-from crabhook.store.retention import Retention
+from crabhook.store.record import Entry, Kind, Retention
+from crabhook.store.sqlite.files import HeadFile
 from crabhook.store.stats import ENDS, stats
 from crabhook.store.verify import verify
 from crabhook.store.writer import Writer

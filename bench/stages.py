@@ -30,8 +30,8 @@ from crabhook.server.core.runner import Runner
 from crabhook.server.grpc import codec
 from crabhook.store.change import Change
 from crabhook.store.opening import open_writer
+from crabhook.store.record import Retention
 from crabhook.store.recorder import Recorder
-from crabhook.store.retention import Retention
 from crabhook.v1 import permission_pb2 as pb
 
 RULES = 1_000

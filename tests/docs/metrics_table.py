@@ -5,13 +5,20 @@ from pathlib import Path
 
 from crabhook.model.decision import Verdict
 from crabhook.platforms import PLATFORMS
-from crabhook.server.metrics.collector import AHEAD, AT_ONCE
-from crabhook.server.metrics.definitions import COUNTERS, GAUGES, ORDERS, REASONS, TIMINGS
+from crabhook.server.metrics.collector import (
+    AHEAD,
+    AT_ONCE,
+    COUNTERS,
+    GAUGES,
+    ORDERS,
+    REASONS,
+    TIMINGS,
+)
 from crabhook.server.metrics.tally import OTHER, By, End
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "metrics.md"
 BEGIN, FINISH = (
-    "<!-- metrics: made from src/crabhook/server/metrics/definitions.py -->",
+    "<!-- metrics: made from src/crabhook/server/metrics/definitions.toml -->",
     "<!-- end of metrics -->",
 )
 

@@ -8,40 +8,14 @@ import json
 import logging
 import subprocess
 from collections.abc import Callable, Sequence
-from pathlib import Path
 
-from crabhook.ownfile import read_own
-from crabhook.store.interface import CorruptError, StoreError
+from crabhook.store.interface import StoreError
 from crabhook.store.record import GENESIS, Head
-from crabhook.store.sqlite.files import named, put
 
 _LOG = logging.getLogger(__name__)
 
 _HEX = 2 * len(GENESIS.hash)
 COMMAND_WITHIN = 20.0  # seconds a command may take to carry the head away
-
-
-class HeadFile:
-    """`record.head`: one line of JSON, replaced whole."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-
-    def read(self) -> Head | None:
-        """Return the head kept here; None where none was.  Raises CorruptError."""
-        try:
-            return parse(read_own(self._path, 1024).decode())
-        except FileNotFoundError:
-            return None
-        except (OSError, ValueError) as error:
-            raise CorruptError(f"{self._path} cannot be read as a head: {error}") from error
-
-    def keep(self, head: Head) -> None:
-        """Put `head` in place of the one before, so that a crash leaves one of the two."""
-        try:
-            put(self._path, written(head).encode("ascii"))
-        except OSError as error:
-            raise named(error, self._path) from error
 
 
 def written(head: Head) -> str:

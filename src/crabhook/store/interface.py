@@ -13,8 +13,7 @@ from typing import Protocol, Self
 
 from crabhook.model.errors import CrabhookError
 from crabhook.store.change import Change, Recovered
-from crabhook.store.record import Head, Record
-from crabhook.store.retention import Cut, Retention
+from crabhook.store.record import Cut, Head, Record, Retention
 
 
 class StoreError(CrabhookError):

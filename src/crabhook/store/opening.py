@@ -9,7 +9,7 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from crabhook.store.interface import History, Journal, StoreError
-from crabhook.store.retention import Retention
+from crabhook.store.record import Retention
 from crabhook.store.sqlite.history import SqliteHistory
 from crabhook.store.sqlite.journal import SqliteJournal
 from crabhook.store.writer import Writer

@@ -12,8 +12,7 @@ from dataclasses import dataclass, field
 from itertools import chain
 
 from crabhook.store.interface import ALL, History, Query, StoreError
-from crabhook.store.record import GENESIS, Head, Kind, Record, link
-from crabhook.store.retention import Cut, cut_of, cuts_in
+from crabhook.store.record import GENESIS, Cut, Head, Kind, Record, cut_of, cuts_in, link
 
 MOST = 100  # findings of each sort that are told one by one
 

@@ -10,9 +10,8 @@ from crabhook.model.jsontext import compact
 from crabhook.store.change import Change, happened
 from crabhook.store.head import written
 from crabhook.store.interface import Batch, CorruptError, FullError, Journal
-from crabhook.store.record import GENESIS, Entry, Head, Kind, Record, iso, link
+from crabhook.store.record import GENESIS, Cut, Entry, Head, Kind, Record, Retention, iso, link
 from crabhook.store.redact import Redactor
-from crabhook.store.retention import Cut, Retention
 
 MAX_NAME = 4096  # characters of a column that an agent fills; a longer one is cut
 CUT_OFF = "the record does not lead to the head that was kept apart: its end was cut off"

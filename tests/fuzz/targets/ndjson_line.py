@@ -7,7 +7,7 @@ import json
 from crabhook.model.errors import PayloadError
 from crabhook.model.jsontext import parse_object
 from crabhook.platforms import PLATFORMS
-from crabhook.server.ndjson.envelope import EnvelopeError, no_opinion, quoted, read, written
+from crabhook.server.ndjson.bridge import EnvelopeError, no_opinion, quoted, read, written
 from tests.fuzz.mutation import values
 from tests.fuzz.payloads import samples
 from tests.fuzz.target import Target

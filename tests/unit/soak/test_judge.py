@@ -23,8 +23,7 @@ from crabhook.store import entries
 from crabhook.store.change import Answer, Change, Waiting, delivered, happened, left, settled, waits
 from crabhook.store.entries import Circumstances
 from crabhook.store.opening import open_writer
-from crabhook.store.record import Kind
-from crabhook.store.retention import Retention
+from crabhook.store.record import Kind, Retention
 from tests.soak.jobs import Job, Source
 from tests.soak.judge import Case, Ending, Sitting, Trouble, broken_laws
 from tests.soak.said import NOBODY, Printed

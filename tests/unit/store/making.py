@@ -4,9 +4,9 @@ from pathlib import Path
 from typing import Any
 
 from crabhook.store.change import Answer, Waiting
-from crabhook.store.head import HeadFile
 from crabhook.store.opening import open_history
 from crabhook.store.record import Entry, Head, Kind, Record
+from crabhook.store.sqlite.files import HeadFile
 from crabhook.store.verify import Verified, verify
 
 NOON = 1_767_960_000.0  # 2026-01-09T12:00:00Z

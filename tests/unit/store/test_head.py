@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from crabhook.store.head import Courier, HeadFile, parse, through, written
+from crabhook.store.head import Courier, parse, through, written
 from crabhook.store.interface import CorruptError, StoreError
 from crabhook.store.record import Head
+from crabhook.store.sqlite.files import HeadFile
 
 HEAD = Head(5, bytes(range(32)))
 

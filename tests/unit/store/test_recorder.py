@@ -16,9 +16,8 @@ from crabhook.store.change import Backlog, Limits, delivered, happened, left, se
 from crabhook.store.head import Courier, parse, through
 from crabhook.store.interface import FullError, StoreError, TicketError
 from crabhook.store.opening import open_writer
-from crabhook.store.record import Kind
+from crabhook.store.record import DAY, Kind, Retention
 from crabhook.store.recorder import OnTrouble, Recorder
-from crabhook.store.retention import DAY, Retention
 from crabhook.store.writer import Writer
 from tests.unit.store.making import NOON, answer, decision, entry, records, verified, waiting
 

@@ -9,9 +9,8 @@ import pytest
 from crabhook.store.change import happened
 from crabhook.store.head import parse, written
 from crabhook.store.opening import open_writer
-from crabhook.store.record import Entry, Head, Kind, iso
+from crabhook.store.record import DAY, Entry, Head, Kind, Retention, iso
 from crabhook.store.redact import Redactor
-from crabhook.store.retention import DAY, Retention
 from crabhook.store.writer import Writer, chained
 from tests.unit.store.making import NOON, entry, records, verified
 

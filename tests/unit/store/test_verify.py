@@ -12,10 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crabhook.store.change import happened, settled
-from crabhook.store.head import HeadFile, written
+from crabhook.store.head import written
 from crabhook.store.interface import StoreError
 from crabhook.store.opening import open_writer
 from crabhook.store.record import COLUMNS, Head, Kind, Record, link
+from crabhook.store.sqlite.files import HeadFile
 from tests.support.examples import examples
 from tests.unit.store.making import answer, decision, entry, records, verified
 

@@ -7,7 +7,7 @@ import pytest
 
 from crabhook.store.change import happened
 from crabhook.store.opening import open_history, open_writer
-from crabhook.store.retention import Retention
+from crabhook.store.record import Retention
 from crabhook.store.verify import Verified, verify
 from tests.unit.store.making import NOON, entry
 

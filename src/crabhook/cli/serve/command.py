@@ -41,14 +41,13 @@ from crabhook.server.grpc.permission import PermissionPort
 from crabhook.server.grpc.presence import NAME as PASSPHRASE
 from crabhook.server.grpc.presence import PresencePort
 from crabhook.server.health import Health, HealthPort
-from crabhook.server.service.activation import address_of, inherited, open_behind
-from crabhook.server.service.notify import ServiceManager
+from crabhook.server.service.activation import ServiceManager, address_of, inherited, open_behind
 from crabhook.server.token import load_or_make
 from crabhook.server.unix_socket import SocketWatch
 from crabhook.store.head import Courier, through
 from crabhook.store.opening import open_writer
+from crabhook.store.record import Retention
 from crabhook.store.recorder import OnTrouble, Recorder
-from crabhook.store.retention import Retention
 
 if TYPE_CHECKING:
     from crabhook.server.metrics.collector import Metrics

@@ -11,7 +11,8 @@ from itertools import chain
 from aiohttp import web
 from aiohttp.web_protocol import RequestHandler
 
-from crabhook.server.http.errors import SERVER
+SERVER = {"Server": "crabhook"}
+"""The header that says who answers, and not which library of which version."""
 
 _WORDS = "crabhook: this is no HTTP, or its head is too long\n"
 

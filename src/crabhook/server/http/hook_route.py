@@ -22,8 +22,8 @@ from crabhook.platforms.claude.write import STANCE, WAIT, body
 from crabhook.server.address import MAX_REQUEST
 from crabhook.server.core.intake import TAKEN_WITHIN, AnonymousIntake
 from crabhook.server.core.pending_call import PendingCall, RefusedError
-from crabhook.server.http.connections import Connections, transport_of
-from crabhook.server.http.errors import SERVER, TurnedAwayError, turned_away
+from crabhook.server.http.connections import SERVER, Connections, transport_of
+from crabhook.server.http.middleware import TurnedAwayError, turned_away
 
 LONGEST = MAX_REQUEST  # bytes: what comes over gRPC may be as long
 READ_WITHIN = 30.0  # seconds; an agent sends all at once

@@ -24,7 +24,7 @@ from crabhook.server.address import (
 from crabhook.server.core.intake import AnonymousIntake
 from crabhook.server.core.runner import Runner
 from crabhook.server.health import Health
-from crabhook.server.http.errors import SERVER
+from crabhook.server.http.connections import SERVER
 from crabhook.server.http.hook_route import HookRoute
 from crabhook.server.http.middleware import Answer, Guard, Middleware, Route
 

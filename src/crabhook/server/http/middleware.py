@@ -17,10 +17,50 @@ from typing import Protocol, TypeAlias
 
 from aiohttp import web
 
+from crabhook.broker.messages import Refusal
+from crabhook.model.errors import CrabhookError
 from crabhook.server.address import TcpAddress
-from crabhook.server.http.connections import Connections, transport_of
-from crabhook.server.http.errors import SERVER, TurnedAwayError
+from crabhook.server.http.connections import SERVER, Connections, transport_of
 from crabhook.server.token import shows
+
+STATUS: Mapping[Refusal, HTTPStatus] = {
+    Refusal.NOT_YOURS: HTTPStatus.CONFLICT,
+    Refusal.SUPERSEDED: HTTPStatus.CONFLICT,
+    Refusal.FULL: HTTPStatus.TOO_MANY_REQUESTS,
+    Refusal.SESSION_FULL: HTTPStatus.TOO_MANY_REQUESTS,
+    Refusal.UNRECORDED: HTTPStatus.SERVICE_UNAVAILABLE,
+    Refusal.UNDECIDED: HTTPStatus.GATEWAY_TIMEOUT,
+    Refusal.OVER: HTTPStatus.GONE,
+    Refusal.CLOSED: HTTPStatus.SERVICE_UNAVAILABLE,
+    Refusal.HANDED_OVER: HTTPStatus.SERVICE_UNAVAILABLE,
+}
+
+
+class TurnedAwayError(CrabhookError):
+    """A request that gets no reply.
+
+    `told`: the operator hears of it, in these words, which hold nothing that
+    the other end sent.  `ends`: the connection ends with it.
+    """
+
+    def __init__(
+        self,
+        status: HTTPStatus,
+        words: str,
+        *,
+        told: str = "",
+        ends: bool = False,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(words)
+        self.status, self.told, self.ends = status, told, ends
+        self.headers = dict(headers or {})
+
+
+def turned_away(refusal: Refusal) -> TurnedAwayError:
+    """Return how a request is turned away that the broker refused."""
+    return TurnedAwayError(STATUS[refusal], refusal.value)
+
 
 _HOST = re.compile(r"(?:\[([0-9A-Fa-f:.]+)\]|([A-Za-z0-9._-]+))(?::([0-9]{1,5}))?")
 _LOOPBACK_NAMES = ("localhost", "127.0.0.1", "::1")

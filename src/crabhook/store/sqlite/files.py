@@ -9,6 +9,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from crabhook.ownfile import read_own
+from crabhook.store.head import parse, written
 from crabhook.store.interface import (
     CorruptError,
     FullError,
@@ -17,6 +18,7 @@ from crabhook.store.interface import (
     StoreError,
     TakenError,
 )
+from crabhook.store.record import Head
 from crabhook.store.sqlite.tables import migrate
 
 DATABASE, HEAD, KEY, LOCK = "record.db", "record.head", "record.key", "record.lock"
@@ -224,3 +226,26 @@ def _checked(path: Path, key: bytes) -> bytes:
             "not match the older ones"
         )
     return key
+
+
+class HeadFile:
+    """`record.head`: one line of JSON, replaced whole."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def read(self) -> Head | None:
+        """Return the head kept here; None where none was.  Raises CorruptError."""
+        try:
+            return parse(read_own(self._path, 1024).decode())
+        except FileNotFoundError:
+            return None
+        except (OSError, ValueError) as error:
+            raise CorruptError(f"{self._path} cannot be read as a head: {error}") from error
+
+    def keep(self, head: Head) -> None:
+        """Put `head` in place of the one before, so that a crash leaves one of the two."""
+        try:
+            put(self._path, written(head).encode("ascii"))
+        except OSError as error:
+            raise named(error, self._path) from error

@@ -12,10 +12,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from crabhook.store.head import HeadFile
 from crabhook.store.interface import ALL, Agent, CorruptError, Query, StoreError
 from crabhook.store.record import COLUMNS, Head, Record, as_hash
-from crabhook.store.sqlite.files import DATABASE, HEAD, READING, speaking_of
+from crabhook.store.sqlite.files import DATABASE, HEAD, READING, HeadFile, speaking_of
 from crabhook.store.sqlite.tables import check
 
 _SELECT = f"SELECT {', '.join(COLUMNS)} FROM record"  # noqa: S608 - constants

@@ -12,15 +12,14 @@ from pathlib import Path
 
 from crabhook.broker.pending import ANSWER_KEPT_FOR
 from crabhook.store.change import Recovered
-from crabhook.store.head import HeadFile
 from crabhook.store.interface import Batch
-from crabhook.store.record import COLUMNS, GENESIS, Head, as_hash, iso
-from crabhook.store.retention import DAY, Cut, Retention
+from crabhook.store.record import COLUMNS, DAY, GENESIS, Cut, Head, Retention, as_hash, iso
 from crabhook.store.sqlite.files import (
     DATABASE,
     HEAD,
     KEY,
     LOCK,
+    HeadFile,
     WriterLock,
     connect,
     connected,

@@ -3,7 +3,7 @@
 import pytest
 
 from crabhook.broker.messages import Refusal
-from crabhook.server.http.errors import STATUS, turned_away
+from crabhook.server.http.middleware import STATUS, turned_away
 
 
 @pytest.mark.parametrize("refusal", Refusal)

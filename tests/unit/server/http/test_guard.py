@@ -4,8 +4,7 @@ import pytest
 from multidict import CIMultiDict
 
 from crabhook.server.address import TcpAddress
-from crabhook.server.http.errors import TurnedAwayError
-from crabhook.server.http.middleware import Guard
+from crabhook.server.http.middleware import Guard, TurnedAwayError
 
 HERE = TcpAddress("127.0.0.1", 7780)
 LAN = TcpAddress("192.0.2.7", 443)

@@ -4,8 +4,8 @@ import pytest
 from multidict import CIMultiDict
 
 from crabhook.model.request import Stance
-from crabhook.server.http.errors import TurnedAwayError
 from crabhook.server.http.hook_route import HookHeaders, hook_headers
+from crabhook.server.http.middleware import TurnedAwayError
 
 
 def test_nothing_said_is_the_gate_as_it_is_over_grpc() -> None:

@@ -11,7 +11,7 @@ from crabhook.server.address import GRACE, AddressError, PortError, Tls
 from crabhook.server.core.intake import AnonymousIntake
 from crabhook.server.core.runner import Runner
 from crabhook.server.http import hook_route, middleware
-from crabhook.server.http.errors import SERVER
+from crabhook.server.http.connections import SERVER
 from crabhook.server.http.listener import Opening, Page, open_http
 from tests.support.seat import seat
 from tests.unit.server.http.standing import TOKEN, standing, until

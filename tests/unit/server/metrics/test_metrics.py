@@ -20,8 +20,7 @@ from crabhook.policy.rule import RuleVerdict
 from crabhook.policy.ruling import Ruling
 from crabhook.server.core.runner import Runner
 from crabhook.server.metrics import collector as module
-from crabhook.server.metrics.collector import Metrics
-from crabhook.server.metrics.definitions import COUNTERS, GAUGES, TIMINGS, Timed
+from crabhook.server.metrics.collector import COUNTERS, GAUGES, TIMINGS, Metrics, Timed
 from crabhook.server.metrics.tally import By, End
 from crabhook.store.interface import StoreError
 from crabhook.store.opening import open_writer

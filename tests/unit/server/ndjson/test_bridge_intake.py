@@ -12,8 +12,7 @@ from crabhook.model.request import Origin, Stance
 from crabhook.platforms import PLATFORMS
 from crabhook.server.core.intake import LONG
 from crabhook.server.core.runner import Runner
-from crabhook.server.ndjson.bridge import BridgeIntake
-from crabhook.server.ndjson.envelope import Envelope
+from crabhook.server.ndjson.bridge import BridgeIntake, Envelope
 from tests.support.seat import seat
 
 BASH = b'{"hook_event_name":"PreToolUse","session_id":"s","tool_name":"Bash","tool_use_id":"t1"}'

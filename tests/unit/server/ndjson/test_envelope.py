@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from crabhook.model.event import Event
 from crabhook.model.jsontext import MAX_DEPTH
 from crabhook.model.reply import SILENCE, Reply
-from crabhook.server.ndjson.envelope import (
+from crabhook.server.ndjson.bridge import (
     LONGEST_ID,
     EnvelopeError,
     no_opinion,

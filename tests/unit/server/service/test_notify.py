@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from crabhook.server.service.notify import ServiceManager
+from crabhook.server.service.activation import ServiceManager
 from tests.support.port import short_folder
 from tests.support.service import Manager
 
@@ -78,7 +78,7 @@ async def test_without_a_manager_nobody_is_kept_told() -> None:
 async def test_only_a_new_status_is_news_and_no_watchdog_is_fed_that_nobody_keeps(
     manager: Manager, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("crabhook.server.service.notify._LOOK_EVERY", 0.01)
+    monkeypatch.setattr("crabhook.server.service.activation._LOOK_EVERY", 0.01)
     told, statuses = ServiceManager(manager.name), iter(["a", "a", "b", "b", "c"])
     told.ready("a")
     with pytest.raises(RuntimeError):  # a generator's end, within a coroutine
