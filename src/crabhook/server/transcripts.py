@@ -1,8 +1,6 @@
 """What is read of agents' transcripts, in threads: their last words, and a summary at the end.
 
-The last words say why an agent asks what it asks, and stand beside its card; of a plan
-its own file is read instead.  At a session's end what it was about goes on record.  The
-agent names the file, and only on the machine the hook ran on is it looked for.
+The agent names the file, and only on the machine the hook ran on is it looked for.
 """
 
 import asyncio
@@ -13,7 +11,7 @@ from time import monotonic
 
 from crabhook.broker.cards import Card
 from crabhook.model.bounded_dict import Bounded
-from crabhook.model.event import Event, Scope
+from crabhook.model.event import Scope
 from crabhook.model.request import Request
 from crabhook.platforms.interface import Platform
 from crabhook.transcript import Summary, last_words, plan_file, read_plan, summary, transcript_of
@@ -34,7 +32,8 @@ class LastWords:
     def of(self, card: Card) -> str | None:
         """Return the words of the card's agent, or its plan; None while they are being read."""
         if card.number not in self._words:
-            path, read = _source(card.event)
+            plan = plan_file(card.event)
+            path, read = (plan, read_plan) if plan else (transcript_of(card.event), last_words)
             here = card.requests[0].origin.host == self._host
             if not (here and path):
                 return ""
@@ -47,13 +46,6 @@ class LastWords:
         if number in self._words:
             failed = done.cancelled() or done.exception() is not None
             self._words[number] = "" if failed else done.result()
-
-
-def _source(event: Event) -> tuple[str, Callable[[str], str]]:
-    """Return the file that tells most about a card, and how it is read."""
-    if plan := plan_file(event):
-        return plan, read_plan
-    return transcript_of(event), last_words
 
 
 MOST_AT_ONCE = 32  # transcripts that wait to be read; past that a session goes without

@@ -7,9 +7,9 @@ it (`verify`), so that every storage has the same record.
 
 from asyncio import Future
 from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from types import TracebackType
-from typing import Protocol, Self
+from typing import Protocol
 
 from crabhook.model.errors import CrabhookError
 from crabhook.store.change import Change, Recovered
@@ -165,22 +165,11 @@ class Agent:
     decisions: int
 
 
-class History(Protocol):
-    """A view of the record at one moment, for a reader, who cannot write.
+class History(AbstractContextManager["History"], Protocol):
+    """A view of the record at one moment, for a reader, who cannot write; closed with its block.
 
     Every method raises a StoreError where the record cannot be read.
     """
-
-    def __enter__(self) -> Self:
-        """Return the view; it is closed with the block."""
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        """Close it."""
 
     def find(self, query: Query = ALL) -> Iterator[Record]:
         """Return the records that `query` asks for, in order."""

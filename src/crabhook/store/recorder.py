@@ -7,8 +7,8 @@ record that says from when to when the record was missing.
 
 import logging
 from asyncio import Future, ensure_future
-from collections.abc import Callable, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from enum import StrEnum
 from time import monotonic, sleep, time
 
@@ -102,12 +102,8 @@ class Recorder:
         is kept of any of them.
         """
         if self._store is not None and self.error is None:
-            try:
+            with self._faults_seen():
                 return self._write_to(self._store, changes)
-            except TicketError:
-                raise
-            except Exception as error:  # noqa: BLE001 - no fault here may take a decision with it
-                self._failed(error)
         self._backlog.add(changes, self._wall())
         return False
 
@@ -116,35 +112,36 @@ class Recorder:
         return True if pending is None else ensure_future(self._written_later(pending, changes))
 
     async def _written_later(self, pending: Future[None], changes: Sequence[Change]) -> bool:
-        try:
+        with self._faults_seen():
             await pending
+            return True
+        self._backlog.add(changes, self._wall())
+        return False
+
+    @contextmanager
+    def _faults_seen(self) -> Iterator[None]:
+        """Note a fault of what is done inside, but for a TicketError, which is its caller's."""
+        try:
+            yield
         except TicketError:
             raise
-        except Exception as error:  # noqa: BLE001 - as in write
+        except Exception as error:  # noqa: BLE001 - no fault here may take a decision with it
             self._failed(error)
-            self._backlog.add(changes, self._wall())
-            return False
-        return True
 
     def is_anothers(self, request_id: str, secret: str) -> bool:
         """Whether a request's id is known by another secret; no, while that cannot be known."""
         if self._store is None or self.error is not None:
             return False
-        try:
+        with self._faults_seen():
             return self._store.journal.is_anothers(request_id, secret)
-        except StoreError as error:
-            self._failed(error)
-            return False
+        return False
 
     def recover(self) -> Recovered:
         """Return what waited, and what was answered, when the last server ended."""
-        if self._store is None:
-            return Recovered()
-        try:
-            return self._store.journal.recover(self._wall())
-        except StoreError as error:
-            self._failed(error)
-            return Recovered()
+        if self._store is not None:
+            with self._faults_seen():
+                return self._store.journal.recover(self._wall())
+        return Recovered()
 
     def time_passed(self, now: float) -> None:
         """Hear what time it is, monotonic seconds, about once a second; do what is due."""
@@ -152,10 +149,8 @@ class Recorder:
         if self.error is not None and now >= self._retry_at:
             self._try_again()
         if self.error is None and self._store is not None:
-            try:
+            with self._faults_seen():
                 self._keep_house(self._store, now)
-            except StoreError as error:
-                self._failed(error)
 
     def anchor(self) -> None:
         """Bring the record safely to the disk; may be called in a thread, about once a second."""
@@ -214,28 +209,21 @@ class Recorder:
         self._patience = RETRY_AFTER
 
     def _try_to_open(self) -> None:
-        with ExitStack() as opened:
-            try:
-                store = self._open_store()
-                opened.callback(store.close)
-                if self._late:
-                    store.write([_nobody_asked(store, self._wall())])
-            except Exception as error:  # noqa: BLE001 - as in write
-                self._failed(error)
-                return
+        with self._faults_seen(), ExitStack() as opened:
+            store = self._open_store()
+            opened.callback(store.close)
+            if self._late:
+                store.write([_nobody_asked(store, self._wall())])
             opened.pop_all()
             self._store, self.error = store, None
 
     def _catch_up(self, store: Writer) -> None:
         """Write the backlog, after a record of the gap."""
-        try:
+        with self._faults_seen():
             if self._backlog:
                 self._write_backlog(store)
-        except Exception as error:  # noqa: BLE001 - as in write
-            self._failed(error)
-            return
-        self._backlog = Backlog(self._limits)
-        self.error, self._patience = None, RETRY_AFTER
+            self._backlog = Backlog(self._limits)
+            self.error, self._patience = None, RETRY_AFTER
 
     def _write_backlog(self, store: Writer) -> None:
         change = self._backlog.change()

@@ -1,9 +1,7 @@
 """Is the record what was written?  Every record's link is computed again, from its beginning.
 
-Found are records that were edited, removed, inserted or put in another order,
-and an end that was cut off, as far as a head is known that is older than the
-deed.  A database that is ahead of the head kept apart is as it should be: the
-head is kept after the records.
+An end that was cut off is found as far as a head is known that is older than the deed.
+The database may be ahead of the head kept apart, which is kept after the records.
 """
 
 import re
@@ -45,17 +43,11 @@ class Verified:
         """Whether everything is as it was written."""
         return not self.faults
 
-    def fault(self, seq: int, what: str) -> None:
-        """Add a fault."""
-        self._add(self.faults, Finding(seq, what))
-
-    def note(self, seq: int, what: str) -> None:
-        """Add what is no fault and yet worth knowing."""
-        self._add(self.notes, Finding(seq, what))
-
-    def _add(self, findings: list[Finding], finding: Finding) -> None:
+    def fault(self, seq: int, what: str, *, noted: bool = False) -> None:
+        """Add a fault; or, `noted`, what is none and yet worth knowing."""
+        findings = self.notes if noted else self.faults
         if len(findings) < MOST:
-            findings.append(finding)
+            findings.append(Finding(seq, what))
         else:
             self.untold += 1
 
@@ -124,24 +116,28 @@ def _before(
         return earlier.hash
     if first.seq == 1:
         return GENESIS.hash
-    cut = next((one for one in cuts_in(history.checkpoints()) if one.begins == first.seq), None)
-    if cut is None:
+    if (cut := _cut_before(history, first.seq)) is None:
         what = f"records 1 to {first.seq - 1} are missing, and no checkpoint tells of it"
         found.fault(first.seq, what)
         return None
     return cut.hash
 
 
+def _cut_before(history: History, begins: int) -> Cut | None:
+    """Return the cut that a checkpoint tells of, after which the record begins."""
+    return next((one for one in cuts_in(history.checkpoints()) if one.begins == begins), None)
+
+
 def _remark(record: Record, latest: str, found: Verified) -> None:
     if record.kind == Kind.CHECKPOINT and (untrue := _untrue(record)):
         found.fault(record.seq, f"this checkpoint cannot be true: {untrue}")
     if record.kind == Kind.GAP:
-        why = _why(record)
+        why = str(record.told().get("why", "a gap that does not say why"))
         found.lost |= re.search(r'"lost":[1-9]', str(record.body)) is not None
-        is_cut = '"cut":true' in str(record.body)
-        found.fault(record.seq, why) if is_cut else found.note(record.seq, why)
+        found.fault(record.seq, why, noted='"cut":true' not in str(record.body))
     elif str(record.at) < latest:
-        found.note(record.seq, f"the clock was set back: {record.at} follows {latest}")
+        what = f"the clock was set back: {record.at} follows {latest}"
+        found.fault(record.seq, what, noted=True)
 
 
 def _untrue(record: Record) -> str:
@@ -149,10 +145,6 @@ def _untrue(record: Record) -> str:
         return cut_of(record.body).untrue(record.at)
     except (ValueError, KeyError, TypeError):
         return "it does not say what was removed"
-
-
-def _why(record: Record) -> str:
-    return str(record.told().get("why", "a gap that does not say why"))
 
 
 def _compare(
@@ -171,8 +163,7 @@ def _compare(
             if hashes[head.seq] != head.hash:
                 found.fault(head.seq, "this is not the record that the head kept apart is of")
         elif 0 < head.seq < begins - 1:
-            cuts = cuts_in(history.checkpoints())
-            _compare_removed(next((one for one in cuts if one.begins == begins), None), head, found)
+            _compare_removed(_cut_before(history, begins), head, found)
 
 
 def _compare_removed(cut: Cut | None, head: Head, found: Verified) -> None:
@@ -187,18 +178,13 @@ def _compare_removed(cut: Cut | None, head: Head, found: Verified) -> None:
         )
     else:
         known = "" if head.at else "; this head has no time, by which that could be held against it"
-        found.note(
-            head.seq,
-            f"this head is of a record that retention has removed ({cut.why}, the latest of "
-            f"{cut.latest}){known}",
-        )
+        removed = f"retention has removed ({cut.why}, the latest of {cut.latest}){known}"
+        found.fault(head.seq, f"this head is of a record that {removed}", noted=True)
 
 
 def _answers(history: History, found: Verified) -> None:
     """Hold what hooks were answered against what was decided."""
     for request_id in history.unrecorded():
         what = f"the answer to request {request_id} was given by no decision on record"
-        if found.lost:
-            found.note(found.head.seq, f"{what}; entries were lost while the record was missing")
-        else:
-            found.fault(found.head.seq, what)
+        lost = "; entries were lost while the record was missing" if found.lost else ""
+        found.fault(found.head.seq, f"{what}{lost}", noted=found.lost)

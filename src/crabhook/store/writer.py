@@ -3,14 +3,27 @@
 from asyncio import Future
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
+from operator import attrgetter
 from threading import Lock
 from time import time
+from typing import Any
 
 from crabhook.model.jsontext import compact
 from crabhook.store.change import Change, happened
 from crabhook.store.head import written
 from crabhook.store.interface import Batch, CorruptError, FullError, Journal
-from crabhook.store.record import GENESIS, Cut, Entry, Head, Kind, Record, Retention, iso, link
+from crabhook.store.record import (
+    COLUMNS,
+    GENESIS,
+    Cut,
+    Entry,
+    Head,
+    Kind,
+    Record,
+    Retention,
+    iso,
+    link,
+)
 from crabhook.store.redact import Redactor
 
 MAX_NAME = 4096  # characters of a column that an agent fills; a longer one is cut
@@ -129,30 +142,18 @@ def chained(entries: Iterable[Entry], head: Head, redactor: Redactor) -> Iterato
         seq += 1
         content = (seq, *_content(entry, redactor))
         before = link(before, content)
-        yield Record(*content, before)
+        row: tuple[Any, ...] = (*content, before)
+        yield Record(*row)
 
 
-def _content(
-    entry: Entry, redactor: Redactor
-) -> tuple[str, str, str, str, str, str, str, str, str, str, int | None, str, str]:
-    def name(text: str) -> str:
-        return _name(text, redactor)
+_names = attrgetter(*COLUMNS[COLUMNS.index("platform") : COLUMNS.index("card")])
 
-    return (
-        iso(entry.at),
-        entry.kind.value,
-        name(entry.platform),
-        name(entry.session),
-        name(entry.agent_id),
-        name(entry.agent_type),
-        name(entry.cwd),
-        name(entry.tool),
-        name(entry.tool_use_id),
-        name(entry.request_id),
-        entry.card,
-        name(entry.verdict),
-        compact(redactor.value(entry.body)),
-    )
+
+def _content(entry: Entry, redactor: Redactor) -> tuple[Any, ...]:
+    """Return what stands in a record's columns between its number and its hash."""
+    names = [_name(text, redactor) for text in _names(entry)]
+    verdict, body = _name(entry.verdict, redactor), compact(redactor.value(entry.body))
+    return (iso(entry.at), entry.kind.value, *names, entry.card, verdict, body)
 
 
 def _name(text: str, redactor: Redactor) -> str:

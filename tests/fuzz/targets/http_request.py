@@ -116,8 +116,8 @@ def _middleware(runner: Runner) -> Middleware:
         return await hooks.answer(request)
 
     middleware.routes = {
-        PATH: {"POST": Route(let_in)},
-        "/healthz": {"GET": Route(healthz(Health(runner)), token=False)},
+        PATH: Route("POST", let_in),
+        "/healthz": Route("GET", healthz(Health(runner)), token=False),
     }
     return middleware
 

@@ -93,9 +93,9 @@ async def open_http(
             Guard(opening.token, opening.names), way.complain, runner.witness.stranger
         )
         middleware.routes = {
-            PATH: {"POST": Route(HookRoute(way, middleware.connections).answer)},
-            "/healthz": {"GET": Route(healthz(Health(runner)), token=False)},
-            **({"/metrics": {"GET": Route(showing(opening.metrics))}} if opening.metrics else {}),
+            PATH: Route("POST", HookRoute(way, middleware.connections).answer),
+            "/healthz": Route("GET", healthz(Health(runner)), token=False),
+            **({"/metrics": Route("GET", showing(opening.metrics))} if opening.metrics else {}),
         }
         server = await asyncio.get_running_loop().create_server(
             middleware.connections,

@@ -13,9 +13,10 @@ from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
 from ipaddress import IPv4Address, IPv6Address, ip_address
-from typing import Protocol, TypeAlias
+from typing import TypeAlias
 
 from aiohttp import web
+from multidict import MultiMapping
 
 from crabhook.broker.messages import Refusal
 from crabhook.model.errors import CrabhookError
@@ -69,13 +70,6 @@ _USUAL_PORT = {False: 80, True: 443}  # by whether it is TLS
 _Number: TypeAlias = IPv4Address | IPv6Address
 
 
-class Headers(Protocol):
-    """What is asked of a request's headers; their names know no case."""
-
-    def getall(self, key: str, default: list[str], /) -> list[str]:
-        """Return all values of a header, or `default`."""
-
-
 class Guard:
     """Looks at requests' headers, and raises TurnedAwayError for those that may not ask.
 
@@ -89,7 +83,7 @@ class Guard:
     def __repr__(self) -> str:
         return f"<Guard for {sorted(self._names)}>"
 
-    def no_browser(self, headers: Headers) -> None:
+    def no_browser(self, headers: MultiMapping[str]) -> None:
         """Turn away what a web page sends; a person's own typing in the address bar is none."""
         sites = headers.getall("Sec-Fetch-Site", [])
         if headers.getall("Origin", []) or any(site != "none" for site in sites):
@@ -100,7 +94,7 @@ class Guard:
                 ends=True,
             )
 
-    def our_name(self, headers: Headers, here: TcpAddress, *, tls: bool) -> None:
+    def our_name(self, headers: MultiMapping[str], here: TcpAddress, *, tls: bool) -> None:
         """Turn away whoever calls us by another name than ours; `here` is the connection's end."""
         hosts = headers.getall("Host", [])
         found = _HOST.fullmatch(hosts[0]) if len(hosts) == 1 else None
@@ -114,7 +108,7 @@ class Guard:
                 ends=True,
             )
 
-    def shows_token(self, headers: Headers) -> None:
+    def shows_token(self, headers: MultiMapping[str]) -> None:
         """Turn away whoever does not show the token."""
         shown = headers.getall("Authorization", [])
         if len(shown) != 1 or not shown[0].isascii() or not shows(self._token, shown[0]):
@@ -150,31 +144,25 @@ Answer: TypeAlias = Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """What answers there, and whether only to those who show the token."""
+    """What answers there, by which method, and whether only to those who show the token."""
 
+    method: str
     answer: Answer
     token: bool = True
 
 
-Routes: TypeAlias = Mapping[str, Mapping[str, Route]]
-
-
-def route_of(routes: Routes, request: web.BaseRequest) -> Route:
+def route_of(routes: Mapping[str, Route], request: web.BaseRequest) -> Route:
     """Return the route of a request; raises TurnedAwayError where there is none.
 
     The path is compared as it was sent: there is one way to write each.
     """
-    methods = routes.get(request.raw_path)
-    if methods is None:
+    if (route := routes.get(request.raw_path)) is None:
         known = ", ".join(routes)
         raise TurnedAwayError(HTTPStatus.NOT_FOUND, f"there is nothing; known: {known}", ends=True)
-    if request.method not in methods:
-        allowed = ", ".join(methods)
-        words = f"here one may {allowed} alone"
-        raise TurnedAwayError(
-            HTTPStatus.METHOD_NOT_ALLOWED, words, ends=True, headers={"Allow": allowed}
-        )
-    return methods[request.method]
+    if request.method != route.method:
+        wrong, words = HTTPStatus.METHOD_NOT_ALLOWED, f"here one may {route.method} alone"
+        raise TurnedAwayError(wrong, words, ends=True, headers={"Allow": route.method})
+    return route
 
 
 _LOG = logging.getLogger(__name__)
@@ -194,7 +182,7 @@ class Middleware:
     ) -> None:
         self._guard, self._complain, self._stranger = guard, complain, stranger
         self._told: dict[str, float] = {}
-        self.routes: Routes = {}
+        self.routes: Mapping[str, Route] = {}
         self.connections = Connections(self.answer)
 
     def __repr__(self) -> str:

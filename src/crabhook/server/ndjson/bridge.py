@@ -128,11 +128,7 @@ def quoted(value: Value) -> str:
 
 
 class BridgeIntake(AnonymousIntake):
-    """Takes the bridge's requests in.
-
-    `wait` is how long a request may wait for the operator, seconds: an envelope does
-    not say how long its forwarder will.
-    """
+    """Takes the bridge's requests in; an envelope does not say how long its forwarder waits."""
 
     def __init__(self, runner: Runner, *, wait: float) -> None:
         super().__init__(runner, wait=wait, named="harness bridge")

@@ -76,10 +76,10 @@ def transaction(connection: sqlite3.Connection, path: Path) -> Iterator[None]:
 
 @contextmanager
 def speaking_of(path: Path, doing: str = WRITING) -> Iterator[None]:
-    """Raise what SQLite raises inside as a StoreError about the file `path`."""
+    """Raise what SQLite or the system raises inside as a StoreError about the file `path`."""
     try:
         yield
-    except (sqlite3.Error, UnicodeDecodeError) as error:
+    except (sqlite3.Error, UnicodeDecodeError, OSError) as error:
         raise named(error, path, doing) from error
 
 
@@ -129,24 +129,17 @@ _SETTINGS = (
 
 def private(folder: Path) -> None:
     """Make the folder, for its owner alone.  Raises a StoreError."""
-    try:
+    with speaking_of(folder):
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         if folder.stat().st_mode & 0o077:
             folder.chmod(0o700)
-    except OSError as error:
-        raise named(error, folder) from error
 
 
 def connected(path: Path) -> sqlite3.Connection:
     """Return a connection to write by, its file private and its tables up to date."""
-    with suppress(FileExistsError):
-        try:
-            os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, 0o600))
-        except FileExistsError:
-            raise
-        except OSError as error:
-            raise named(error, path) from error
     with speaking_of(path):
+        with suppress(FileExistsError):
+            os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, 0o600))
         connection = connect(path)
         try:
             if connection.execute("PRAGMA page_count").fetchone() == (0,):
@@ -174,34 +167,31 @@ def synced(path: Path) -> int:
     Only for the write-ahead log: closing any other file of SQLite's here
     would drop the locks that this process has on it.
     """
-    try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-    except FileNotFoundError:
-        return 0
-    except OSError as error:
-        raise named(error, path) from error
-    try:
-        os.fsync(descriptor)
-        return os.fstat(descriptor).st_size
-    except OSError as error:
-        raise named(error, path) from error
-    finally:
-        os.close(descriptor)
+    with speaking_of(path):
+        try:
+            descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        except FileNotFoundError:
+            return 0
+        try:
+            os.fsync(descriptor)
+            return os.fstat(descriptor).st_size
+        finally:
+            os.close(descriptor)
 
 
 def load_key(path: Path) -> bytes:
     """Return the key in `path`, made at random the first time.  Raises a StoreError."""
-    try:
-        return _checked(path, read_own(path, 1024))
-    except FileNotFoundError:
-        pass
-    except OSError as error:
-        raise named(error, path) from error
-    key = os.urandom(KEY_BYTES)
-    try:
-        put(path, key)
-    except OSError as error:
-        raise named(error, path) from error
+    with speaking_of(path):
+        try:
+            key = read_own(path, 1024)
+        except FileNotFoundError:
+            key = os.urandom(KEY_BYTES)
+            put(path, key)
+    if len(key) != KEY_BYTES:
+        raise CorruptError(
+            f"{path} is not {KEY_BYTES} bytes long; move it away: marks made from then on will "
+            "not match the older ones"
+        )
     return key
 
 
@@ -217,15 +207,6 @@ def put(path: Path, content: bytes) -> None:
         file.flush()
         os.fsync(descriptor)
     beside.replace(path)
-
-
-def _checked(path: Path, key: bytes) -> bytes:
-    if len(key) != KEY_BYTES:
-        raise CorruptError(
-            f"{path} is not {KEY_BYTES} bytes long; move it away: marks made from then on will "
-            "not match the older ones"
-        )
-    return key
 
 
 class HeadFile:
@@ -245,7 +226,5 @@ class HeadFile:
 
     def keep(self, head: Head) -> None:
         """Put `head` in place of the one before, so that a crash leaves one of the two."""
-        try:
+        with speaking_of(self._path):
             put(self._path, written(head).encode("ascii"))
-        except OSError as error:
-            raise named(error, self._path) from error

@@ -6,11 +6,10 @@ A reader sees the record as it was when it was opened, however long it reads.
 import json
 import sqlite3
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from dataclasses import replace
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 from crabhook.store.interface import ALL, Agent, CorruptError, Query, StoreError
 from crabhook.store.record import COLUMNS, Head, Record, as_hash
@@ -21,7 +20,7 @@ _SELECT = f"SELECT {', '.join(COLUMNS)} FROM record"  # noqa: S608 - constants
 READ_MS = 2000  # how long to wait for a lock; only an opening server holds one, and not long
 
 
-class SqliteHistory:
+class SqliteHistory(AbstractContextManager["SqliteHistory"]):
     """A view of the record in `folder`; see `interface.History`.
 
     Raises a StoreError where there is no record, or none that can be read.
@@ -47,17 +46,7 @@ class SqliteHistory:
             self._connection.close()
             raise
 
-    def __enter__(self) -> Self:
-        """Return the view; it is closed with the block."""
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        """Close it."""
+    def __exit__(self, *_: object) -> None:
         self._connection.close()
 
     def find(self, query: Query = ALL) -> Iterator[Record]:

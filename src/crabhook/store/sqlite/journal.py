@@ -1,12 +1,9 @@
 """The record as one SQLite file beside its head, its key and its lock, in a folder of its own.
 
-Write-ahead logging with synchronous=NORMAL: once `commit` has returned, a kill
-of the process at any moment loses nothing, for the pages are the operating
-system's by then.  A power cut may take the last moments, up to the last
-`anchor`; what is lost then is lost from the end, never from the middle.
+Write-ahead logging with synchronous=NORMAL: once `commit` has returned, a kill loses nothing.
+A power cut may take what came after the last `anchor`: from the end, never from the middle.
 """
 
-import sqlite3
 from contextlib import ExitStack, closing
 from pathlib import Path
 
@@ -29,12 +26,14 @@ from crabhook.store.sqlite.files import (
     synced,
     transaction,
 )
-from crabhook.store.sqlite.tables import apply, forget, is_anothers, recovered
+from crabhook.store.sqlite.tables import FORGET, apply, is_anothers, recovered
 
 WAL_CLEARED = 4_000_000  # bytes of log at which an anchor clears it
 
 _INSERT = f"INSERT INTO record VALUES ({', '.join('?' * len(COLUMNS))})"  # noqa: S608 - constants
 _HASH_OF = "SELECT hash FROM record WHERE seq = ?"
+_BEGINS = "UPDATE counter SET value = ? WHERE name = 'begins'"
+_OLDEST = "SELECT seq, at, hash FROM record ORDER BY seq LIMIT ?"
 _LAST = "SELECT seq, hash, at FROM record ORDER BY seq DESC LIMIT 1"
 _VACUUM_PAGES = 1000  # pages given back to the disk at a time
 
@@ -80,8 +79,10 @@ class SqliteJournal:
                 self._connection.execute(_INSERT, record.row())
             for change in batch.changes:
                 apply(self._connection, change)
-            if batch.cut:
-                _remove(self._connection, batch.cut)
+            if batch.cut:  # whose checkpoint is among the records
+                begins = (batch.cut.begins,)
+                self._connection.execute(_BEGINS, begins)
+                self._connection.execute("DELETE FROM record WHERE seq < ?", begins)
 
     def is_anothers(self, request_id: str, secret: str) -> bool:
         """Whether a request's id is known by another secret."""
@@ -96,7 +97,7 @@ class SqliteJournal:
     def forget_answers(self, before: float) -> int:
         """Forget answers decided before this wall time that are not owed; return how many."""
         with transaction(self._connection, self.path):
-            return forget(self._connection, before)
+            return self._connection.execute(FORGET, (before,)).rowcount
 
     def kept_head(self) -> Head | None:
         """Return the head that was kept apart from the record; None where none was."""
@@ -116,12 +117,24 @@ class SqliteJournal:
     def next_cut(self, retention: Retention, now: float, at_most: int) -> Cut | None:
         """Return what is to go, at most so many records and never the last; None if nothing is."""
         with speaking_of(self.path):
-            return _next_cut(self._connection, retention, now, at_most)
+            oldest = self._connection.execute(_OLDEST, (at_most + 1,)).fetchall()
+            large = self._used() > retention.size
+        before = iso(max(0.0, now - retention.days * DAY))
+        # From the oldest on, so a younger one (by a clock that was wrong) keeps those after it.
+        aged = next((place for place, (_, at, _) in enumerate(oldest) if at >= before), len(oldest))
+        count = min(at_most if large else aged, len(oldest) - 1)
+        if count <= 0:
+            return None
+        first, last = oldest[0], oldest[count - 1]
+        size, days = f"more than {retention.size} bytes", f"older than {retention.days:g} days"
+        latest = max(str(at) for _, at, _ in oldest[:count])
+        why = size if large else days
+        return Cut(last[0] + 1, last[2], count, first[1], last[1], why, latest)
 
     def give_back(self) -> None:
         """Give some of the pages that are free to the disk again, when they are many."""
         with speaking_of(self.path):
-            free, pages = (_pragma(self._connection, f"{of}_count") for of in ("freelist", "page"))
+            free, pages = (self._pragma(f"{of}_count") for of in ("freelist", "page"))
             if free > max(_VACUUM_PAGES, pages // 10):
                 vacuum = f"PRAGMA incremental_vacuum({_VACUUM_PAGES})"
                 self._connection.execute(vacuum).fetchall()
@@ -130,41 +143,10 @@ class SqliteJournal:
         """Let go; to close twice does nothing."""
         self._opened.close()
 
+    def _used(self) -> int:
+        """Return how many bytes of the database hold something."""
+        pages = self._pragma("page_count") - self._pragma("freelist_count")
+        return pages * self._pragma("page_size")
 
-def _next_cut(
-    connection: sqlite3.Connection, retention: Retention, now: float, at_most: int
-) -> Cut | None:
-    """Return what is to go, at most so many records and never the last one; None if nothing is.
-
-    Records go from the oldest on, so a younger one (by a clock that was
-    wrong) keeps those after it.
-    """
-    oldest = connection.execute(
-        "SELECT seq, at, hash FROM record ORDER BY seq LIMIT ?", (at_most + 1,)
-    ).fetchall()
-    before = iso(max(0.0, now - retention.days * DAY))
-    aged = next((place for place, (_, at, _) in enumerate(oldest) if at >= before), len(oldest))
-    large = _used(connection) > retention.size
-    count = min(at_most if large else aged, len(oldest) - 1)
-    if count <= 0:
-        return None
-    first, last = oldest[0], oldest[count - 1]
-    why = f"more than {retention.size} bytes" if large else f"older than {retention.days:g} days"
-    latest = max(str(at) for _, at, _ in oldest[:count])
-    return Cut(last[0] + 1, last[2], count, first[1], last[1], why, latest)
-
-
-def _remove(connection: sqlite3.Connection, cut: Cut) -> None:
-    """Remove the records before the cut; its checkpoint must have been written."""
-    connection.execute("UPDATE counter SET value = ? WHERE name = 'begins'", (cut.begins,))
-    connection.execute("DELETE FROM record WHERE seq < ?", (cut.begins,))
-
-
-def _used(connection: sqlite3.Connection) -> int:
-    """Return how many bytes of the database hold something."""
-    pages = _pragma(connection, "page_count") - _pragma(connection, "freelist_count")
-    return pages * _pragma(connection, "page_size")
-
-
-def _pragma(connection: sqlite3.Connection, name: str) -> int:
-    return int(connection.execute(f"PRAGMA {name}").fetchone()[0])
+    def _pragma(self, name: str) -> int:
+        return int(self._connection.execute(f"PRAGMA {name}").fetchone()[0])

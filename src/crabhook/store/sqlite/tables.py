@@ -77,7 +77,7 @@ UPDATE answer SET delivered = 1, card = NULL, platform = NULL, payload = NULL, d
 WHERE request_id = ?
 """
 _WAS_GONE = "UPDATE answer SET delivered = 2 WHERE request_id = ?"
-_FORGET = "DELETE FROM answer WHERE decided < ? AND (delivered <> 0 OR card IS NULL)"
+FORGET = "DELETE FROM answer WHERE decided < ? AND (delivered <> 0 OR card IS NULL)"
 _REMEMBERED = """
 SELECT * FROM answer WHERE decided >= ? OR (delivered = 0 AND card IS NOT NULL)
 ORDER BY decided, request_id
@@ -136,11 +136,6 @@ def recovered(connection: sqlite3.Connection, since: float) -> Recovered:
         int(card),
         tuple(Halt(*row) for row in halts),
     )
-
-
-def forget(connection: sqlite3.Connection, before: float) -> int:
-    """Forget answers decided before this wall time that are not owed; return how many."""
-    return connection.execute(_FORGET, (before,)).rowcount
 
 
 def _waiting_row(one: Waiting) -> tuple[object, ...]:
