@@ -1,8 +1,4 @@
-"""What the agents' dialects have in common: how an input is read, and what a decision may carry.
-
-Each dialect has a table of its own: for every part of a decision the verdicts
-it can go with, and what is said where it cannot.
-"""
+"""What the agents' dialects have in common: how an input is read, and what a decision may carry."""
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field

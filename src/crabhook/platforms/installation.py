@@ -50,8 +50,7 @@ class Transport(StrEnum):
 class Installation:
     """Everything that decides how the entries look.
 
-    `wait` is how long a question may stand at most, in seconds; the server's
-    own default is shorter, and the operator can extend it until then.  `url` is
+    `wait` is how many seconds a question may stand, should the operator extend it.  `url` is
     where the agent sends its hooks itself, None where it starts our client.
     """
 
@@ -135,8 +134,7 @@ def grouped(
 def hooked(events: Rows[Any], installation: Installation) -> Iterator[tuple[str, Patience]]:
     """Yield the events that our hook is installed on, those that decide a call first.
 
-    An event that can wait for the operator has a hook that can wait as long;
-    without the wish to hold it the server answers at once.
+    An event that can wait has a hook that can, though nobody may wish to hold it yet.
     """
     waits = Patience(installation.wait + AGENT_GRACE, installation.wait + CLIENT_GRACE)
     for wanted in (decided, waiting, observed):
@@ -186,11 +184,9 @@ def settings_file(
 class Permission:
     """Whether the agent's user has let our hooks run, where the agent asks for that.
 
-    `let`: True for yes, False for no, None where it is not known yet.  `what`
-    was found, `means` what comes of a no, `advice` what to do; `edit` is the
-    file to be mended, None where the agent itself is to be started.
-    `events`: the events that it is about, if not about all.  `readable`: the
-    agent's word could be read.
+    `let`: None where it is not known yet.  `what` was found, `means` what comes of a no,
+    `advice` what to do; `edit` is the file to be mended, None where the agent itself is to be
+    started.  `events`: those that it is about, if not all.  `readable`: the agent's word was.
     """
 
     let: bool | None
@@ -232,22 +228,15 @@ class Look:
 class Settings:
     """How crabhook is installed into one agent, and what the doctor has to know of it.
 
-    `stances`: those it can be hooked in, the usual one first, each with what it
-    means there.  `scopes`: whom its settings can be for.  `groups`, `path` and
-    `switches` say what is written, where, and which settings there keep it from
-    running; `overridden` says which of them leave managed hooks running.
-    `troubles` says which other files beside it keep it from running.
-    `unreachable`: what happens where no server can be reached.  `cautions`:
-    what else its user has to know.  `transports`: the ways its hooks can go,
-    the usual one first; `owns` knows an entry of ours that goes another way
-    than a command.
-
-    `versions`: those that the conformance runs were made with.  `above`:
-    settings of the machine's, which count before all others.  `beside`: a file
-    next to its settings that has a say, too, and `switch`: how a trouble there
-    begins that switches every hook off.  `once`: hooks that are the same in two
-    files run once.  `permitted`: whether its user has let our hooks
-    run, None where it does not ask for that.
+    `stances`: those it can be hooked in, the usual one first, and what each means there.
+    `groups`, `path` and `switches` say what is written, where, and which settings there keep it
+    from running; `overridden` says which of them leave managed hooks running, and `troubles`
+    which other files do.  `unreachable`: what happens without a server.  `cautions`: what else
+    its user has to know.  `transports`: the ways its hooks can go, the usual one first; `owns`
+    knows an entry of ours that is no command.  `versions`: those that conformance was shown for.
+    `above`: the machine's settings, which count first.  `beside`: a file that has a say, too,
+    and `switch`: how a trouble there begins that switches every hook off.  `once`: hooks that
+    are the same in two files run once.  `permitted` says whether its user has let our hooks run.
     """
 
     stances: Mapping[Stance, str]

@@ -23,14 +23,12 @@ if TYPE_CHECKING:
 class Tools:
     """What an agent calls its tools, and where it keeps what rules protect.
 
-    `aliases`: its names for tools that Claude Code has, too; rules are written
-    in Claude Code's.  `questions` and `plans`: the tools that ask a person
-    something, or present a plan.  `folder_keys`: the inputs of a command that
-    say where it runs.  `path_keys`: the input that holds a tool's path.
-    `loosening`: the inputs by which a command asks for more than its sandbox.
-    `settings` and `credentials`: the files that decide about its hooks, and
-    that hold its secrets, as path patterns with blanks between them; and
-    `commands`, which change the former.
+    `aliases`: its names for tools that Claude Code has, too; rules are written in Claude Code's.
+    `questions` and `plans`: the tools that ask a person.  `folder_keys`: the inputs of a command
+    that say where it runs.  `path_keys`: the input that holds a tool's path.  `loosening`: the
+    inputs by which a command asks for more than its sandbox.  `settings` and `credentials`: the
+    files that decide about its hooks, and that hold its secrets, as path patterns with blanks
+    between them; and `commands`, which change the former.
     """
 
     aliases: Mapping[str, str] = field(default_factory=dict)
@@ -48,22 +46,17 @@ class Tools:
 class Platform:
     """One agent: its tables, and the functions that read and write its hook protocol.
 
-    `name` is what a client gives with `--platform`, `title` the agent's full
-    name, `program` what starts it, and `package` the folder with its parts that
-    are loaded when they are first needed.
+    `name` is what a client gives with `--platform`, `program` what starts the agent, and
+    `package` the folder with the parts that are loaded when they are first needed.
 
-    `read` returns the event in a hook's standard input; it raises PayloadError,
-    in words for a person.  `held` says when an event waits for the operator
-    under a stance; until it does it gets silence at once.  `asks` says whether
-    the event itself asks a person something, so that no blanket allow answers
-    it.  `choices` returns what the event can be told; what it cannot, `check`
-    refuses with DecisionError, saying why.  `write` returns the decision in
-    the words that this event is answered with.  `outcome` returns
-    how a call that was answered at the agent went, as far as an event tells.
-    `limits` returns what a decision will not bring about at the agent, a
-    sentence each, for its card: only what an operator would otherwise take for
-    granted.  `compared` returns what of a call's input has to be the same when
-    it runs, by name: all of it, but for what the agent itself changes.
+    `read` returns the event in a hook's standard input, or raises PayloadError.  `held` says
+    when an event waits for the operator under a stance.  `asks` says whether the event itself
+    asks a person something, so that no blanket allow answers it.  `choices` returns what the
+    event can be told; what it cannot, `check` refuses with DecisionError, saying why.  `write`
+    returns the decision in the event's words.  `outcome` returns how a call went that was
+    answered at the agent.  `limits` returns, a sentence each, what a decision will not bring
+    about that an operator would take for granted.  `compared` returns what of a call's input
+    has to be the same when it runs, by name: all, but for what the agent itself changes.
     """
 
     name: str

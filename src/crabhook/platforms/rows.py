@@ -20,10 +20,8 @@ NOTHING = "nothing: a matcher here is ignored"
 class Reads:
     """What an agent reads about one event.
 
-    `specific`: the keys read in hookSpecificOutput.  `matcher`: what a matcher
-    is held against: ANY, FREE, NOTHING, or else one of the `values`.
-    `silent`: exit code 2 does nothing here.  `timeout`: seconds, where no
-    other is registered.
+    `specific`: the keys in hookSpecificOutput.  `matcher`: what a matcher is held against: ANY,
+    FREE, NOTHING, or else one of the `values`.  `silent`: exit code 2 does nothing here.
     """
 
     specific: frozenset[str] = frozenset()
@@ -161,16 +159,12 @@ class Patience:
 class EventRow(Generic[W]):
     """All that is known of one event of one agent.
 
-    `verdicts`: those an operator may give, and how each is written; no opinion
-    can always be given.  `also`: what the answer may carry beside the verdict.
-    `closes`: what the event tells to be over; of a call that was not decided
-    here it is the only sign.  `phase`: what the event means for a call.
-    `outcome`: what became of a call that nobody decided, in words.
-    `silence_decides`: the event is decided by what is printed, so a hook that
-    only watches must not be registered on it.  `hook`: how our hook is
-    installed on it: with None it can wait for the operator, with a Patience it
-    is only observed, and with a text it is left out, for that reason.
-    `reads`: what the linter has to know.  `told`: the fields that tell most.
+    `verdicts`: those an operator may give, and how each is written.  `also`: what the answer may
+    carry beside.  `closes`: what the event tells to be over; of a call that was not decided here
+    it is the only sign, and `outcome` says what became of it.  `hook`: how our hook is installed:
+    with None it can wait for the operator, with a Patience it is only observed, and with a text
+    it is left out, for that reason.  `silence_decides`: what is printed decides the event, so no
+    hook that only watches may be there.  `told`: the fields that tell most.
     """
 
     held: Held = Held.NEVER

@@ -1,7 +1,6 @@
 """Whether this server is fit to serve, and the standard gRPC health service that says so.
 
-Any client that reaches the port may ask once: those who check health can seldom show a
-token, and what they learn a refused connection would tell as well.  To go on watching
+Any client may ask once: those who check health can seldom show a token.  To go on watching
 holds a connection, so over TCP it takes the token, and there is room for a few alone.
 """
 

@@ -1,7 +1,6 @@
 """Who decided and how a wait ended, as JSON in the record; and read back, from older records too.
 
-Until 73c5562 the record had sentences alone (`by`, `rule`, `why`).  They are
-still there, for programs that read them, with what they mean beside them.
+Until 73c5562 the record had sentences alone (`by`, `rule`, `why`); they are still there.
 """
 
 import re

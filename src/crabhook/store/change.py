@@ -1,9 +1,7 @@
 """Changes: what is written together or not at all, and what a server that was killed needs again.
 
-A change carries both what is recorded for good and what the server takes up
-after a kill (requests that wait, answers just given), so that the two can
-never tell different stories.  A `Backlog` holds the changes that a store in
-trouble could not write.
+A change has both what is recorded for good and what the server takes up after a kill, so
+that the two never tell different stories.  A `Backlog` holds what could not be written.
 """
 
 from collections import deque
@@ -18,10 +16,9 @@ from crabhook.store.record import Entry
 class Waiting:
     """A request that waits, whole, so that it can be put back on its card.
 
-    `payload` is the hook's standard input verbatim, secrets and all: the
-    decision has to be made, and the input changed, on what was really asked.
-    Times are wall seconds; `gives_up_at` is when the hook itself does, 0 if it
-    has not said; `note` goes to the model with whatever is answered.
+    `payload` is the hook's standard input verbatim, secrets and all: decided is what was asked.
+    Times are wall seconds; `gives_up_at` is when the hook does, 0 if it has not said; `note`
+    goes to the model with whatever is answered.
     """
 
     request_id: str
@@ -105,10 +102,8 @@ class Recovered:
 class Change:
     """One indivisible step.
 
-    `waiting` begin to wait (or wait on, changed), `ended` are ids that no
-    longer do, `answers` were given, `delivered` are ids with whether their
-    client has its reply; `halts`, where it is not None, are all sessions that
-    are halted from now on.
+    `waiting` begin to wait, or wait on, changed; `ended` are ids that no longer do; `delivered`
+    are ids with whether their client has its reply; `halts` are all sessions that are halted.
     """
 
     entries: tuple[Entry, ...] = ()

@@ -1,8 +1,4 @@
-"""Entries made of what the broker knows: one function for each thing that is recorded.
-
-`at` is always wall time, seconds since 1970; times on the broker's clock must
-be turned into it by whoever has both clocks.
-"""
+"""Entries made of what the broker knows; `at` is always wall time, seconds since 1970."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,8 +1,4 @@
-"""The chain's head, kept apart from the database and, if wanted, sent elsewhere.
-
-A person who cuts off the record's tail would have to change this file as well,
-and cannot change a copy that has left the machine.
-"""
+"""The chain's head, kept apart from the database and, if wanted, sent to another machine."""
 
 import json
 import logging

@@ -1,8 +1,6 @@
 """What a storage has to offer: a `Journal`, by which it is written, and a `History`, which is read.
 
-A storage keeps what it is given.  Secrets are taken out and records are
-chained above it (`writer.Writer`), and whether the chain holds is judged above
-it (`verify`), so that every storage has the same record.
+It keeps what it is given: redaction and the chain (`writer`, `verify`) are above it.
 """
 
 from asyncio import Future
@@ -52,10 +50,9 @@ class TicketError(StoreError):
 class Batch:
     """What is committed together or not at all.
 
-    `before` is the head that the first of the `records` follows: a storage
-    that others may write to as well commits only if that is still its head.
-    The entries of `changes` are what the records were made of; a storage keeps
-    the rest of each change.  `cut` says which records are to go.
+    `before` is the head that the first of the `records` follows: a storage that others may write
+    to commits only if that is still its head.  The entries of `changes` are what the records were
+    made of; a storage keeps the rest of each change.  `cut` says which records are to go.
     """
 
     before: Head
@@ -84,10 +81,8 @@ class Journal(Protocol):
     def commit(self, batch: Batch) -> Future[None] | None:
         """Write a batch; once it is written, a kill of the process loses none of it.
 
-        A storage that writes at once returns None.  Another returns a future,
-        which it ends by itself, in the batches' order; it may write several as
-        one meanwhile, and what a batch says must not be released before.  When
-        one fails, those behind it fail, since they follow its records.
+        A storage that writes at once returns None.  Another returns a future, and ends the futures
+        in the batches' order; when one fails, those behind it fail: they follow its records.
         Raises TicketError when an id comes with another secret.
         """
 
@@ -129,10 +124,8 @@ class Journal(Protocol):
 class Query:
     """What a reader wants of the record: all of these hold; what is empty does not count.
 
-    `since` and `until` are times as the record writes them (`until` is past
-    the last); `tool` may have `*` in it; `session` may be a session's
-    beginning; `last` is how many at most, the latest ones, 0 for all.
-    `backwards`: the latest comes first.
+    `since` and `until`, past the last, are times as the record writes them; `tool` may have `*`
+    in it; `session` may be a session's beginning; `last` is how many at most, the latest ones.
     """
 
     since: str = ""

@@ -1,8 +1,4 @@
-"""Records opened by where they are: a URL such as `sqlite:///home/ann/.local/state/crabhook`.
-
-A plain path is the folder of an SQLite record.  The command line and the
-server name no storage but here.
-"""
+"""Records opened by where they are: a URL such as `sqlite:///home/ann/.local/state/crabhook`."""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path

@@ -1,8 +1,6 @@
 """What the record is made of: entries to be kept, records, which have their place, and their chain.
 
-A record is never changed.  Its order is its `seq`, not its time: a clock can
-be set back.  Each hash covers the content of its record and the hash of the
-record before it.
+A record is never changed.  Its order is its `seq`, not its time: a clock can be set back.
 """
 
 import json
@@ -42,12 +40,10 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """What is to be recorded.
+    """What is to be recorded, secrets and all: the store takes them out.
 
-    `at` is wall time, seconds since 1970; `card` is the card's number, None
-    where there is none; `verdict` is a decision's; `body` is whatever else
-    belongs to the kind.  Secrets are taken out by the store, not by who makes
-    the entry.
+    `at` is wall time, seconds since 1970; `card` is the card's number, None where there is none;
+    `verdict` is a decision's; `body` is whatever else belongs to the kind.
     """
 
     kind: Kind
@@ -136,13 +132,10 @@ _TEXT = json.JSONEncoder(separators=(",", ":"), default=repr)
 
 
 def link(before: bytes, content: Sequence[object]) -> bytes:
-    """Return the hash of a record.
+    """Return the hash of a record: of the hash `before` and every column but the hash, in order.
 
-    `before` is the hash of the record before, always 32 bytes; `content` is
-    every column but the hash, in order.  As a JSON list it is unambiguous:
-    nothing can move from one column to the next and leave the text the same.
-    What JSON has no word for (a blob somebody put there) is hashed by its
-    repr, so that no content whatever makes verifying fail.
+    As a JSON list the columns are unambiguous.  What JSON has no word for (a blob somebody put
+    there) is hashed by its repr, so that no content makes verifying fail.
     """
     return sha256(before + _TEXT.encode(content).encode("ascii")).digest()
 

@@ -1,8 +1,7 @@
 """The recorder: writes to the store, and goes on when the store cannot.
 
-While the store fails, what should have been written is kept in memory and
-`trouble` says so for the screen.  Once it can be written again it is, after a
-record that says from when to when the record was missing.
+Meanwhile changes are kept in memory, and `trouble` says so for the screen.  Once they can be
+written they are, after a record that says from when to when the record was missing.
 """
 
 import logging
@@ -96,10 +95,8 @@ class Recorder:
     def write(self, *changes: Change) -> bool | Future[bool]:
         """Write changes in one transaction; return False where they wait in memory instead.
 
-        A storage that takes a while has the same told by a future, which ends
-        by itself; nothing that the changes say may be released before.
-        Raises TicketError when an id comes with another secret; then nothing
-        is kept of any of them.
+        A storage that takes a while tells the same by a future; nothing that the changes say may
+        be released before.  Raises TicketError when an id comes with another secret.
         """
         if self._store is not None and self.error is None:
             with self._faults_seen():

@@ -1,8 +1,7 @@
 """Secrets taken out of what is to be recorded, each with a mark in its place.
 
-A mark says what kind of secret it was, how long, and its fingerprint:
-`[redacted github-token len=40 #3fa9c1d2]`.  Redacting twice changes nothing
-more, nothing raises, and what comes out is bounded.
+A mark has the kind, the length and the fingerprint: `[redacted github-token len=40 #3fa9c1d2]`.
+Redacting twice changes nothing more, nothing raises, and what comes out is bounded.
 """
 
 import hmac

@@ -57,10 +57,8 @@ def verify(
 ) -> Verified:
     """Return what is wrong with the record.
 
-    `heads` are those kept apart, as they were before `history` was opened.
-    `thorough` has the storage check itself as well, by which records are
-    found.  `last` verifies only so many of the latest records, by the hash of
-    the one before them; 0 verifies all.
+    `heads` are those kept apart, as they were before `history` was opened.  `thorough` has the
+    storage check itself, too.  `last` verifies only so many of the latest records; 0 is all.
     """
     found = Verified()
     try:

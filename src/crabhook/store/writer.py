@@ -62,9 +62,8 @@ class Writer:
     def write(self, changes: Sequence[Change], cut: Cut | None = None) -> Future[None] | None:
         """Write all of them in one transaction, in order; `cut` says what it removes.
 
-        Once this has returned None, or what it returned was awaited, a kill of
-        the process loses none of it.  Raises TicketError when an id comes with
-        another secret.
+        Once this has returned None, or what it returned was awaited, a kill loses none of it.
+        Raises TicketError when an id comes with another secret.
         """
         if self._in_doubt:
             self.head = self.journal.head()

@@ -1,9 +1,7 @@
-"""The 33 events of Claude Code, a row each: hold against the protocol's page (2.1.330).
+"""The 33 events of Claude Code (2.1.330), a row each, to be held against the protocol's page.
 
-An event is *held* when it waits for the operator's decision, *observed* when
-it is answered with silence at once and only shown.  An event that is not in
-the table is observed.  Silence is never an allow: it leaves the agent to go
-on as if crabhook were not there.
+An event that does not wait for the operator is answered with silence at once.  Silence is
+never an allow: the agent goes on as if crabhook were not there.
 """
 
 from collections.abc import Mapping
@@ -282,13 +280,10 @@ read_event = reader("claude", EVENTS)
 def held(event: Event, stance: Stance) -> Held:
     """Return when the event waits for the operator, under this stance.
 
-    A companion leaves a PreToolUse of which no rule speaks alone, since the
-    PermissionRequest of the same call follows where the agent would ask; save
-    for the two asking tools in the mode in which none follows.  A rule holds
-    there as at the gate: in auto and bypass modes no other event comes.  A
-    companion leaves forms to the agent's own dialog, which does not come up
-    while a hook is asked about them.  A supervisor asks whether a turn may
-    end; to it all else is as at the gate.
+    Of a companion's PreToolUse only a rule speaks, since PermissionRequest follows where the
+    agent would ask; the two asking tools wait in the mode in which none follows.  A companion
+    leaves forms to the agent's own dialog, which does not come up while a hook is asked.  A
+    supervisor asks whether a turn may end; to it all else is as at the gate.
     """
     row = EVENTS[event.name]
     if stance is Stance.SUPERVISOR and event.name in _ENDS_OF_TURNS:

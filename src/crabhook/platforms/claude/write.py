@@ -1,10 +1,7 @@
-"""What an event of Claude Code can be told, and how it is written: one writer for each way.
+"""What an event of Claude Code can be told, and how it is written; sections are of its page.
 
-The sections are those of the protocol's page.  An HTTP hook has no exit code and
-no standard error (section 9).  Nothing is lost on that way: what blocks by the
-exit code, on the two events that know no other (`Way.EXIT`), blocks as well by a
-top-level decision, which Claude Code 2.1.330 makes the same of on every event.
-What else stands on standard error is a word for a debug log.
+An HTTP hook has no exit code and no standard error (section 9).  What blocks by the exit
+code (`Way.EXIT`) blocks there by a top-level decision, which 2.1.330 takes on every event.
 """
 
 from collections.abc import Callable, Mapping
@@ -188,9 +185,8 @@ def write(event: Event, decision: Decision) -> Reply:
 def left_to_request(event: Event, decision: Decision) -> bool:
     """Whether PreToolUse must stay silent so that the PermissionRequest that follows can carry it.
 
-    A changed plan is ignored on PreToolUse, and permission updates have no
-    place there (sections 5 and 6); a plan that nobody has approved yet is
-    always asked about again.
+    A changed plan and permission updates have no place on PreToolUse (sections 5 and 6); a plan
+    that nobody has approved yet is always asked about again.
     """
     if event.name != "PreToolUse" or event.tool is None or event.tool.name != PLAN_TOOL:
         return False
@@ -223,10 +219,9 @@ def _decision(words: Words, event: Event, decision: Decision) -> None:
 def _is_as_asked(tool: ToolCall | None, updated: Body) -> bool:
     """Whether an input need not be sent back on PermissionRequest, and so must not be.
 
-    The first hook to decide is the one that counts there, so no other's rewriting is undone
-    by it.  An input that is sent back is held against the agent's ask rules once more, and
-    one of them would ask again about what was just allowed (seen with 2.1.330).  Questions
-    and plans are released by their input alone.
+    The first hook to decide counts there.  An input that is sent back is held against the agent's
+    ask rules once more, which would ask again about what was just allowed (seen with 2.1.330).
+    Questions and plans are released by their input alone.
     """
     if tool is None or tool.name in ASKING_TOOLS or updated != tool.input:
         return False
@@ -265,11 +260,9 @@ _WRITERS: Mapping[Way, Callable[[Words, Event, Decision], None]] = {
 def _updated_input(event: Event, decision: Decision) -> Body | None:
     """Return the input to send back: the operator's, or with any other allow the call's own.
 
-    Another hook may rewrite the input of the same call, and of several that do
-    the last to end wins (seen with 2.1.330): an allow that sends nothing back
-    would approve whatever that hook made of it.  Two exceptions: questions
-    without answers, which would count as left unanswered, and an input too
-    large for an answer.
+    Of several hooks that rewrite one input the last to end wins (seen with 2.1.330), so an allow
+    that sends nothing back would approve another hook's rewriting.  Not sent back are questions
+    without answers, which would count as left unanswered, and an input that is too large.
     """
     if decision.updated_input is not None:
         return dict(decision.updated_input)

@@ -1,9 +1,7 @@
-"""The 12 events of Codex, a row each, and what can be decided on them.
+"""The 12 events of Codex (CLI 0.169), a row each, to be held against the protocol's page.
 
-Hold it against the protocol's page (Codex CLI 0.169).  Codex reads a hook's
-answer strictly and fails open: an answer with one key or value it does not take
-is void, and the call runs.  So a verdict is in this table only if there is a
-form of it that Codex was seen to take.
+Codex reads an answer strictly and fails open: one key or value that it does not take, and
+the call runs.  So a verdict is in this table only if Codex was seen to take a form of it.
 """
 
 from collections.abc import Mapping
@@ -140,9 +138,7 @@ UNASKED_MODES = frozenset({"bypassPermissions", "dontAsk"})
 def held(event: Event, stance: Stance) -> Held:
     """Return when the event waits for the operator, under this stance.
 
-    A companion leaves a PreToolUse of which no rule speaks alone:
-    PermissionRequest follows where Codex would ask its own user.  Where it
-    would not, a rule that denies or asks holds all the same.
+    Of a companion's PreToolUse only a rule speaks: PermissionRequest follows where Codex asks.
     """
     if stance is Stance.COMPANION and event.name == "PreToolUse":
         return Held.BY_RULE

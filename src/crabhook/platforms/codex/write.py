@@ -1,10 +1,8 @@
 """What an event of Codex can be told, and how it is written: only forms that Codex takes.
 
-Any other form is void, and a void answer is no refusal: the call runs.  So nothing
-is printed that the protocol's page does not call good, and the exit code is
-always 0.  Codex's JSON reader is a Rust program's and stricter than Python's
-writer.  A hook cannot answer request_user_input, but what it refuses the tool
-for is handed to the model, so answers go there.
+Any other form is void, and a void answer is no refusal: the call runs.  Its JSON reader is
+stricter than Python's writer.  A hook cannot answer request_user_input, but what it refuses
+the tool for is handed to the model, so answers go there.
 """
 
 from collections.abc import Callable, Mapping

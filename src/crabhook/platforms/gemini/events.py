@@ -1,9 +1,7 @@
-"""The 11 events of Gemini CLI, a row each, and what can be decided on them.
+"""The 11 events of Gemini CLI (0.61), a row each, to be held against the protocol's page.
 
-Hold it against the protocol's page (Gemini CLI 0.61).  An event is *held* when it
-waits for the operator's decision, *observed* when it gets an empty object at once
-and is only shown.  An event that is not in the table is observed: a denial there
-could mean anything.
+An event that does not wait for the operator gets an empty object at once.  One that is not
+in the table does not wait: a denial there could mean anything.
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,13 +1,8 @@
 """Decisions in the words Gemini CLI reads: always one JSON object, and exit code 0.
 
-Gemini takes silence and a crash for an allow and reads standard error where
-standard output is blank, so an object is printed on every way, and nothing
-else.  It passes over keys it does not know, so none is ever sent: what it
-knows is what `top` and `specific` are given here.
-
-Answers to ask_user go in a denial's reason, the only way a hook can answer
-Gemini's questions.  What the model reads begins with Gemini CLI's own words for a
-denied call, so the first thing said is that nothing failed.
+Gemini takes silence and a crash for an allow, so an object is printed on every way.  No key
+is sent that it does not know: it would pass over it.  Answers to ask_user go in a denial's
+reason, and begin with words that nothing failed, since Gemini's own say that a call was denied.
 """
 
 from collections.abc import Iterator, Mapping
@@ -77,10 +72,9 @@ def _output(output: Value) -> str:
 
 
 def stated(updated: Mapping[str, Value]) -> str:
-    """Return the answers that a changed input of ask_user carries, told to the model.
+    """Return the answers that a changed input of ask_user carries, told to the model; or nothing.
 
-    Each question is named by its index, as in the tool's own result, and in
-    its own words.  Empty where the input carries no answers.
+    Each question is named by its index, as in the tool's own result, and in its own words.
     """
     answers, remarks = object_at(updated, "answers"), object_at(updated, "annotations")
     if not answers and not remarks:

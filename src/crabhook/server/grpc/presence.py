@@ -9,7 +9,7 @@ import hashlib
 import secrets
 import stat
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from hmac import compare_digest
@@ -65,8 +65,7 @@ class Passphrase:
     def parse(cls, line: str) -> Self:
         """Read what `str` wrote; raises PassphraseError for anything else.
 
-        Its cost is ours to say and never the file's, so no file can make the
-        server work for an hour.
+        Its cost is ours to say, so that no file can make the server work for an hour.
         """
         try:
             kind, salt, known = line.split()
@@ -95,6 +94,28 @@ def _hash(typed: str, salt: bytes) -> bytes:
 def _normal(typed: str) -> str:
     """Return the text as any keyboard would have sent it: é is one letter, or two."""
     return unicodedata.normalize("NFC", typed)
+
+
+class Lockout:
+    """Counts wrong passphrases; `clock` gives monotonic seconds.
+
+    After five in a row none is looked at for a minute, and again after each further wrong one.
+    """
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self._clock, self._until = clock, 0.0
+        self.wrong = 0
+
+    @property
+    def left(self) -> float:
+        """How many seconds none is looked at any more; 0 when one is."""
+        return max(0.0, self._until - self._clock()) if self.wrong >= TRIES else 0.0
+
+    def count(self, *, right: bool) -> None:
+        """Take in how a passphrase that was looked at turned out."""
+        self.wrong = 0 if right else self.wrong + 1
+        if self.wrong >= TRIES:
+            self._until = self._clock() + PAUSE
 
 
 NAME = "passphrase"
@@ -163,14 +184,13 @@ class PresencePort(DeskServiceServicer):
     """Takes the operator's word for one runner.
 
     The passphrase's hash at `kept` is read here, once: what is written to the file later
-    changes nothing until a person starts the server again.  After TRIES wrong passphrases
-    in a row none is looked at for a while; each further wrong one costs as long again.
+    changes nothing until a person starts the server again.
     """
 
     def __init__(self, runner: Runner, kept: Path) -> None:
         self._runner = runner
         self._turn = asyncio.Lock()  # one is looked at at a time, so that each is counted
-        self._wrong, self._until = 0, 0.0  # wrong ones in a row; till when none is looked at
+        self._lockout = Lockout(runner.now)
         self._told_at = float("-inf")
         self._missing = _NOT_SET
         try:
@@ -226,12 +246,11 @@ class PresencePort(DeskServiceServicer):
     async def _look_at(self, typed: str) -> _Refusal | None:
         """Return why this one opens nothing; None for the right one.  All is told at the desk."""
         async with self._turn:
-            left = self._until - self._runner.now()
             if self._passphrase is None:
                 return self._unseen(
                     typed, _Code.FAILED_PRECONDITION, f"{self._missing}; {_INSTEAD}"
                 )
-            if left > 0:
+            if left := self._lockout.left:
                 many = f"{TRIES} wrong passphrases or more in a row"
                 words = f"{many}: none is looked at for {left:.0f} s"
                 return self._unseen(typed, _Code.RESOURCE_EXHAUSTED, words)
@@ -239,7 +258,8 @@ class PresencePort(DeskServiceServicer):
                 return _Code.UNAUTHENTICATED, "being away needs the passphrase"
             loop = asyncio.get_running_loop()  # which must not stand still for 50 ms
             right = await loop.run_in_executor(None, self._passphrase.matches, typed)
-            outcome = self._outcome(right=right)
+            self._lockout.count(right=right)
+            outcome = "the right passphrase" if right else self._wrong()
             self._runner.tell(f"crabhook away: {outcome}")
             return None if right else (_Code.UNAUTHENTICATED, outcome)
 
@@ -251,16 +271,9 @@ class PresencePort(DeskServiceServicer):
             self._runner.tell(f"crabhook away: a passphrase was refused unseen: {words}")
         return code, words
 
-    def _outcome(self, *, right: bool) -> str:
-        """Count a passphrase that was looked at, and say how it turned out."""
-        self._wrong = 0 if right else self._wrong + 1
-        if right:
-            return "the right passphrase"
-        so_far = f"wrong passphrase ({self._wrong} in a row)"
-        if self._wrong < TRIES:
-            return so_far
-        self._until = self._runner.now() + PAUSE
-        return f"{so_far}; none is looked at for {PAUSE:.0f} s"
+    def _wrong(self) -> str:
+        so_far = f"wrong passphrase ({self._lockout.wrong} in a row)"
+        return f"{so_far}; none is looked at for {PAUSE:.0f} s" if self._lockout.left else so_far
 
 
 def _fault(request: pb.SetPresenceRequest) -> str:

@@ -98,10 +98,8 @@ class Connections(web.Server):
     def connection_made(self, handler: RequestHandler, transport: asyncio.Transport) -> None:
         """Take a connection in; where strangers crowd, one that is overdue goes.
 
-        Nobody else does: hundreds of hooks may come at once, and all have
-        connected before the first of them could be heard.  Only where there is
-        no room at all the oldest stranger goes, overdue or not: else whoever
-        connects and says nothing would keep every hook out.
+        Nobody else does: hundreds of hooks may connect before the first of them is heard.  Only
+        where there is no room at all the oldest stranger goes, else silence would keep hooks out.
         """
         super().connection_made(handler, transport)
         self._transports[handler] = transport

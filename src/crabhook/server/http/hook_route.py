@@ -1,8 +1,7 @@
 """`POST /hooks/claude`: a hook's input comes in, and what its agent is to read goes out.
 
-Beside its input a hook says, in headers that its installer wrote, how it was installed
-and how long it waits.  A mistake in such a header is refused and not passed over: a
-hook that was meant to leave the agent's dialog alone must not hold its calls.
+A mistake in the headers of our installer is refused and not passed over: a hook that was
+meant to leave the agent's dialog alone must not hold its calls.
 """
 
 import asyncio

@@ -1,9 +1,8 @@
 """The way of every HTTP request: who may ask is looked at first, what is asked for next.
 
-Any user of the machine reaches its loopback, and so does any web page that its
-owner has open.  Hence the token counts there too, no name but our own is taken (a
-page's name can be made to lead here, by DNS rebinding), and nothing is taken that
-only a browser sends.
+Any user of the machine reaches its loopback, and so does any web page that its owner has
+open.  Hence the token counts there too, no name but our own is taken (DNS rebinding makes a
+page's name lead here), and nothing is taken that only a browser sends.
 """
 
 import asyncio

@@ -1,9 +1,7 @@
 """The count of what becomes of requests: each that is taken in waits, or has ended in one way.
 
-At any moment what was taken in is what waits and what has ended, whatever
-connections are lost and come back, cards merge, or servers were killed before.
-Names an agent made up are counted as "other", so that no agent makes labels.
-A witness hears of all that a runner does, and has no part in it; the tally is one.
+That holds at any moment, whatever connections are lost, cards merge, or servers were killed.
+Names that an agent made up are counted as "other", so that no agent makes labels.
 """
 
 import logging

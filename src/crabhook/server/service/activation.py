@@ -1,13 +1,10 @@
 """The permission port behind sockets that a service manager opened; and what it is told.
 
-LISTEN_FDS says how many sockets were handed down, from descriptor 3 on, and LISTEN_PID
-for which process they are (sd_listen_fds(3)).  gRPC's Python server opens its own
-sockets and can take over none (see docs/decisions/0006), so connections are accepted
-here and carried, byte for byte, to a port that gRPC listens on.
-
-A relay hides from the port who has connected.  Therefore a TCP connection is only ever
-carried to a TCP port, where the token counts, and a Unix one is taken from our own
-user, or root, alone: the kernel says who it is.
+LISTEN_FDS says how many sockets were handed down, from descriptor 3 on, and LISTEN_PID for
+which process (sd_listen_fds(3)).  gRPC's server can take over none (docs/decisions/0006), so
+connections are carried to a port of its own.  That hides from the port who has connected:
+a TCP connection is carried to TCP alone, where the token counts, and of Unix ones only our
+own user's and root's are.
 """
 
 import asyncio
@@ -190,10 +187,8 @@ async def open_behind(
 ) -> AsyncIterator[Sequence[Address]]:
     """Serve on the sockets while the context lasts; yields where clients find them.
 
-    `open_port` opens our own port behind them: a socket in a private folder
-    for the Unix ones, a port of the loopback for those of TCP, whose clients
-    show the token there as everywhere.  Raises InheritedError, or what
-    `open_port` raises.
+    `open_port` opens our own port behind them: a socket in a private folder for the Unix ones, a
+    port of the loopback for those of TCP.  Raises InheritedError, or what `open_port` raises.
     """
     from tempfile import TemporaryDirectory  # noqa: PLC0415 - slow, and few servers come here
 

@@ -189,7 +189,7 @@ async def test_a_guess_counts_though_its_client_hangs_up() -> None:
             call.cancel()
             await asyncio.gather(call, return_exceptions=True)
         assert opened.told() == ["crabhook away: wrong passphrase (1 in a row)"]
-        assert opened.presence._wrong == 1
+        assert opened.presence._lockout.wrong == 1
 
 
 async def test_the_right_passphrase_of_a_client_that_hung_up_opens_nothing() -> None:
