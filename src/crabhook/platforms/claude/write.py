@@ -4,7 +4,7 @@ An HTTP hook has no exit code and no standard error (section 9).  What blocks by
 code (`Way.EXIT`) blocks there by a top-level decision, which 2.1.330 takes on every event.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import lru_cache
 
 from crabhook.model.decision import Beside, Choices, Decision, Verdict
@@ -168,7 +168,7 @@ def write(event: Event, decision: Decision) -> Reply:
     way = row.verdicts.get(decision.verdict, Way.SILENCE)
     if left_to_request(event, decision):
         way = Way.SILENCE
-    _WRITERS[way](words, event, decision)
+    _verdict(words, way, event, decision)
     if decision.note and Also.CONTEXT in row.also:
         words.specific["additionalContext"] = decision.note
     if decision.output is not None:
@@ -192,6 +192,25 @@ def left_to_request(event: Event, decision: Decision) -> bool:
         return False
     changed = decision.updated_input is not None and decision.updated_input != event.tool.input
     return decision.verdict is Verdict.ALLOW and (changed or bool(decision.permissions))
+
+
+def _verdict(words: Words, way: Way, event: Event, decision: Decision) -> None:
+    match way:
+        case Way.SILENCE:
+            words.pass_on(decision)
+        case Way.PERMISSION:
+            _permission(words, event, decision)
+        case Way.DECISION:
+            _decision(words, event, decision)
+        case Way.BLOCK:
+            words.top |= {"decision": "block", "reason": decision.reason}
+        case Way.EXIT:
+            words.stderr, words.exit_code = f"{decision.reason}\n", BLOCKED
+        case Way.ACTION:
+            content = {} if decision.content is None else {"content": dict(decision.content)}
+            words.specific |= {"action": decision.verdict.value, **content}
+        case Way.RETRY:
+            words.specific["retry"] = True
 
 
 def _permission(words: Words, event: Event, decision: Decision) -> None:
@@ -226,35 +245,6 @@ def _is_as_asked(tool: ToolCall | None, updated: Body) -> bool:
     if tool is None or tool.name in ASKING_TOOLS or updated != tool.input:
         return False
     return canonical(updated) == canonical(tool.input)  # to Python 1 and true are equal
-
-
-def _block(words: Words, _: Event, decision: Decision) -> None:
-    words.top |= {"decision": "block", "reason": decision.reason}
-
-
-def _exit(words: Words, _: Event, decision: Decision) -> None:
-    words.stderr, words.exit_code = f"{decision.reason}\n", BLOCKED
-
-
-def _action(words: Words, _: Event, decision: Decision) -> None:
-    words.specific["action"] = decision.verdict.value
-    if decision.content is not None:
-        words.specific["content"] = dict(decision.content)
-
-
-def _retry(words: Words, _: Event, __: Decision) -> None:
-    words.specific["retry"] = True
-
-
-_WRITERS: Mapping[Way, Callable[[Words, Event, Decision], None]] = {
-    Way.SILENCE: lambda words, _, decision: words.pass_on(decision),
-    Way.PERMISSION: _permission,
-    Way.DECISION: _decision,
-    Way.BLOCK: _block,
-    Way.EXIT: _exit,
-    Way.ACTION: _action,
-    Way.RETRY: _retry,
-}
 
 
 def _updated_input(event: Event, decision: Decision) -> Body | None:

@@ -5,7 +5,7 @@ stricter than Python's writer.  A hook cannot answer request_user_input, but wha
 the tool for is handed to the model, so answers go there.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 from crabhook.model.decision import Beside, Choices, Decision, Verdict
 from crabhook.model.errors import DecisionError, QuestionError
@@ -172,7 +172,7 @@ _UNSAID = "The operator gave no reason."
 def write(event: Event, decision: Decision) -> Reply:
     """Return the reply that tells Codex the decision; no opinion is silence."""
     row, words = EVENTS[event.name], Words()
-    _WRITERS[_way(event, decision)](words, event, decision)
+    _verdict(words, event, decision)
     answered = decision.updated_input is not None and event.name == "PreToolUse" and asks(event)
     if decision.note and Also.CONTEXT in row.also and not answered:
         words.specific["additionalContext"] = readable(decision.note)
@@ -200,6 +200,22 @@ def _asks_for(event: Event, decision: Decision) -> bool:
     )
 
 
+def _verdict(words: Words, event: Event, decision: Decision) -> None:
+    match _way(event, decision):
+        case Way.SILENCE:
+            words.pass_on(decision)
+        case Way.PERMISSION:
+            _permission(words, event, decision)
+        case Way.DECISION:
+            denied = decision.verdict is Verdict.DENY
+            body: Body = {"behavior": decision.verdict.value}
+            words.specific["decision"] = body | (
+                {"message": _said(decision.reason)} if denied else {}
+            )
+        case Way.BLOCK:
+            words.top |= {"decision": "block", "reason": _said(decision.reason)}
+
+
 def _permission(words: Words, event: Event, decision: Decision) -> None:
     if decision.verdict is Verdict.DENY or decision.updated_input is None:
         _deny(words, decision.reason)
@@ -216,25 +232,6 @@ def _deny(words: Words, reason: str) -> None:
     words.specific["permissionDecisionReason"] = _said(reason)
 
 
-def _decision(words: Words, _: Event, decision: Decision) -> None:
-    body: Body = {"behavior": decision.verdict.value}
-    if decision.verdict is Verdict.DENY:
-        body["message"] = _said(decision.reason)
-    words.specific["decision"] = body
-
-
-def _block(words: Words, _: Event, decision: Decision) -> None:
-    words.top |= {"decision": "block", "reason": _said(decision.reason)}
-
-
 def _said(reason: str) -> str:
     """Return the reason, or words in its place: a denial without any is void."""
     return readable(reason) if reason.strip() else _UNSAID
-
-
-_WRITERS: Mapping[Way, Callable[[Words, Event, Decision], None]] = {
-    Way.SILENCE: lambda words, _, decision: words.pass_on(decision),
-    Way.PERMISSION: _permission,
-    Way.DECISION: _decision,
-    Way.BLOCK: _block,
-}

@@ -38,11 +38,7 @@ def write(event: Event, decision: Decision) -> Reply:
         words.top["systemMessage"] = decision.user_message
     if decision.suppress_output and Also.USER in row.also:
         words.top["suppressOutput"] = True
-    return _reply(words)
-
-
-def _reply(words: Words) -> Reply:
-    """Return the reply; hookSpecificOutput bears no event's name here."""
+    # hookSpecificOutput bears no event's name here.
     specific: Body = {"hookSpecificOutput": words.specific} if words.specific else {}
     return Reply({**words.top, **specific})
 
