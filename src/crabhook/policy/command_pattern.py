@@ -116,28 +116,24 @@ def command_pattern(text: str) -> CommandPattern:
     )
 
 
+_PIECE = re.compile(
+    r"""'(?P<single>[^']*)'|"(?P<double>(?:\\["\\$`]|[^"])*+)"|\\(?P<escaped>.)|.""", re.DOTALL
+)
+
+
 def _unquote(text: str) -> str:
     """Return the text as a shell's words, or as it is where its quotes do not close."""
-    words, word, quote, at = [], "", "", 0
-    while at < len(text):
-        letter = text[at]
-        if quote:
-            if letter == quote:
-                quote = ""
-            elif letter == "\\" and quote == '"' and text[at + 1 : at + 2] in ('"', "\\", "$", "`"):
-                at += 1
-                word += text[at]
-            else:
-                word += BLANK if letter.isspace() else letter
-        elif letter in "'\"":
-            quote = letter
-        elif letter == "\\" and at + 1 < len(text):
-            at += 1
-            word += "\\*" if text[at] == "*" else BLANK if text[at].isspace() else text[at]
-        elif letter == " ":
-            words.append(word)
-            word = ""
-        else:
-            word += letter
-        at += 1
-    return text if quote else " ".join([*words, word])
+    pieces = list(_PIECE.finditer(text))
+    return text if any(one[0] in ("'", '"') for one in pieces) else "".join(map(_bare, pieces))
+
+
+def _bare(piece: re.Match[str]) -> str:
+    """Return what a shell makes of a quoted text, or of a letter; no quoted blank ends a word."""
+    if piece.lastgroup is None:
+        return piece[0]
+    text = piece[piece.lastgroup]
+    if piece.lastgroup == "escaped" and text == "*":
+        return "\\*"
+    if piece.lastgroup == "double":
+        text = re.sub(r"\\([\"\\$`])", r"\1", text)
+    return re.sub(r"\s", BLANK, text)

@@ -144,22 +144,20 @@ def wanted_by(patterns: Iterable[str], rooted: Iterable[str] = ()) -> Wanted:
     return Wanted(frozenset(names), frozenset(wild))
 
 
+_GITIGNORES = re.compile(
+    r"\\(?P<letter>.)|(?P<set>\[[^\\][^\]\\]*\])|(?P<unsure>\[.*)|.", re.DOTALL
+)
+
+
 def _widest(part: str) -> str:
     """Return an expression for one part of a gitignore pattern, which means that and maybe more."""
-    found, at = "", 0
-    while at < len(part):
-        if part[at] == "\\" and at + 1 < len(part):
-            at += 1
-            found += re.escape(part[at])
-        elif part[at] == "[":
-            end = part.find("]", at + 2)
-            sure = end > 0 and "\\" not in part[at:end]
-            found += "." if sure else ".*"
-            at = end if sure else len(part)
-        else:
-            found += {"*": ".*", "?": "."}.get(part[at]) or re.escape(part[at])
-        at += 1
-    return found
+    return _GITIGNORES.sub(_wider, part)
+
+
+def _wider(found: re.Match[str]) -> str:
+    if found["set"] or found[0] == "?":
+        return "."
+    return ".*" if found["unsure"] or found[0] == "*" else re.escape(found["letter"] or found[0])
 
 
 MOST = 256  # alternatives of one glob; what has more is not understood
@@ -266,20 +264,15 @@ def fits_shell_glob(glob: str, path: str) -> bool:
     """
     names = path.split("/")
     reached = {0}
-    for part in _parts(glob):
-        if part is None:  # `**`
+    for part in glob.split("/"):
+        if part == "**":
             reached = set(range(min(reached), len(names) + 1))
         else:
-            fits = (at for at in reached if at < len(names) and part.fullmatch(names[at]))
-            reached = {at + 1 for at in fits}
+            fits = _shell_part(part).fullmatch
+            reached = {at + 1 for at in reached if at < len(names) and fits(names[at])}
         if not reached:
             return False
     return len(names) in reached
-
-
-@lru_cache(maxsize=1024)
-def _parts(glob: str) -> tuple[re.Pattern[str] | None, ...]:
-    return tuple(None if one == "**" else _shell_part(one) for one in glob.split("/"))
 
 
 @lru_cache(maxsize=4096)

@@ -81,7 +81,8 @@ class PathMatcher:
 
     def covers(self, part: Part, bases: Bases) -> bool:
         """Whether the file, wherever its name may lead, is one of them."""
-        if not isinstance(part, FilePart) or part.use is not self._use or part.glob:
+        use = Use.WRITE if self.writes else Use.READ
+        if not isinstance(part, FilePart) or part.use is not use or part.glob:
             return False
         return bool(part.places) and all(self.pattern.covers(one, bases) for one in part.places)
 
@@ -94,10 +95,6 @@ class PathMatcher:
         if not isinstance(part, FilePart) or not self._concerns(part):
             return False
         return file_hit(self.alone, part, bases)
-
-    @property
-    def _use(self) -> Use:
-        return Use.WRITE if self.writes else Use.READ
 
     def _concerns(self, part: FilePart) -> bool:
         if part.program:

@@ -92,7 +92,10 @@ def patterns_run(pattern: CommandPattern) -> tuple[CommandPattern, ...]:
 def _takes_in_never(pattern: CommandPattern) -> bool:
     if pattern.written.exact:
         lines = (pattern.written.parts[0], pattern.unquoted.parts[0])
-        return pattern.everything or any(_is_never_line(_bare(one)) for one in lines)
+        bare = (
+            basename(one.partition(" ")[0]) + one[len(one.partition(" ")[0]) :] for one in lines
+        )
+        return pattern.everything or any(map(_is_never_line, bare))
     begins = pattern.written.parts[0]
     name, blank, rest = begins.partition(" ")
     name = basename(name)
@@ -107,26 +110,21 @@ def _takes_in_never(pattern: CommandPattern) -> bool:
 
 
 def _meets_any(begins: str) -> bool:
-    return any(_meet(begins, pattern) for pattern in (*_PATTERNS, *_ANYTHING_GOES))
-
-
-def _bare(line: str) -> str:
-    """Return a command's line with its program's name alone."""
-    name, blank, rest = line.partition(" ")
-    return f"{basename(name)}{blank}{rest}"
-
-
-def _meet(begins: str, pattern: CommandPattern) -> bool:
-    """Whether some text that begins like this fits the pattern."""
-    fixed = pattern.written.parts[0]
-    return bool(fixed) and (begins.startswith(fixed) or fixed.startswith(begins))
+    """Whether some text that begins like this fits one of the patterns."""
+    fixed = filter(None, (one.written.parts[0] for one in (*_PATTERNS, *_ANYTHING_GOES)))
+    return any(begins.startswith(one) or one.startswith(begins) for one in fixed)
 
 
 def never_made(rule: Rule) -> tuple[str, ...]:
     """Return the matchers of an allow that take in a command of which no rule is offered."""
     if rule.verdict.restricts:
         return ()
-    return tuple(text for text, matcher in rule.pairs if _covers_never(matcher))
+    return tuple(
+        text
+        for text, matcher in rule.pairs
+        if takes_in_never(matcher)
+        or (isinstance(matcher, ToolMatcher) and any(map(matcher.name.matches, command_tools())))
+    )
 
 
 def options_given(rule: Rule) -> tuple[str, ...]:
@@ -145,12 +143,6 @@ def misread(rule: Rule) -> tuple[str, ...]:
         if isinstance(matcher, CommandMatcher)
         and ":*" in (inside := text.partition("(")[2].removesuffix(")")).removesuffix(":*")
     )
-
-
-def _covers_never(matcher: Matcher) -> bool:
-    if isinstance(matcher, ToolMatcher):
-        return any(map(matcher.name.matches, command_tools()))
-    return takes_in_never(matcher)
 
 
 def _given(matcher: Matcher) -> Iterator[str]:

@@ -173,7 +173,7 @@ def _command_widths(part: CommandPart) -> list[tuple[str, str]]:
     words = text.split(" ")
     found = []
     if not any(letter in text for letter in "*\\\"'"):
-        exact = " ".join(map(_quoted, words))
+        exact = " ".join(f'"{one.replace(BLANK, " ")}"' if BLANK in one else one for one in words)
         found.append((f"Bash({exact})", f"exactly `{exact}`"))
     if plain[-1].exact:
         return found
@@ -184,10 +184,6 @@ def _command_widths(part: CommandPart) -> list[tuple[str, str]]:
         start = " ".join(head)
         found.append((f"Bash({start} *)", f"`{start}` with any arguments"))
     return found
-
-
-def _quoted(word: str) -> str:
-    return f'"{word.replace(BLANK, " ")}"' if BLANK in word else word
 
 
 def _says_enough(head: Sequence[str]) -> bool:

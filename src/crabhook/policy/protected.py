@@ -41,19 +41,14 @@ class Entry:
             return any(self._is_command(line) for line in part.lines)
         if not isinstance(part, FilePart) or part.program in PRINTERS:
             return False
-        if not self._minds(part):
+        writes = part.use is Use.WRITE or part.program in WRITERS
+        if not (writes if self.changed else self.secret or part.use is not Use.READ):
             return False
         if self.free.patterns and all(self.free.hits(one, bases) for one in part.places):
             return False
         if file_hit(self.paths, part, bases):
             return True
         return part.program in RECURSIVE and self._is_inside(part, bases)
-
-    def _minds(self, part: FilePart) -> bool:
-        """Whether what is done to the file is any concern of the entry."""
-        if self.changed:
-            return part.use is Use.WRITE or part.program in WRITERS
-        return self.secret or part.use is not Use.READ
 
     def _is_command(self, line: str) -> bool:
         first, by_word = line.partition(" ")[0], self._by_first_word

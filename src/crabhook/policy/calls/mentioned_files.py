@@ -56,50 +56,40 @@ def named_files(
     for command in commands:
         for argv in spellings(command):
             program, reads = basename(argv[0]), only_reads(basename(argv[0]), tuple(argv))
-            deep = _Deep.of(program, tuple(argv))
-            for name in (*deep.here, *_names(argv)):
+            what, into, here = _deep(program, tuple(argv))
+            for name in (*here, *_names(argv)):
                 if len(found) >= MAX_NAMES:
                     return list(found.values())
-                key = (program, name, reads, deep.into(name))
+                deep = what if name in into else None
+                key = (program, name, reads, deep)
                 if key not in found:
                     places = tuple(_places(name, folders, context))
                     use = Use.READ if reads else Use.NAMED
                     wild = bool(_WILD.search(name))
-                    part = FilePart(name, use, places, glob=wild, program=program, deep=key[3])
-                    found[key] = part
+                    found[key] = FilePart(name, use, places, glob=wild, program=program, deep=deep)
     return list(found.values())
 
 
-@dataclass(frozen=True, slots=True)
-class _Deep:
-    """Which of its words a command may take for folders to go into, and what it takes of them.
+def _deep(
+    program: str, argv: tuple[str, ...]
+) -> tuple[Deep | None, frozenset[str], tuple[str, ...]]:
+    """Return what a command takes of folders, which words it may take for some, and which it is in.
 
-    `here`: the folder it is in, where it may search that unasked.
+    The last is the folder that it may search unasked.
     """
-
-    what: Deep | None = None
-    folders: frozenset[str] = frozenset()
-    here: tuple[str, ...] = ()
-
-    @classmethod
-    def of(cls, program: str, argv: tuple[str, ...]) -> "_Deep":
-        if not reads_deep(program, argv):
-            return cls()
-        values = [word for word in argv if word[:1] == "-"]
-        options = [piece for word in values for piece in (word[2:], *_CUT.split(word)[1:]) if piece]
-        follows = follows_links(program, argv)
-        if searched := _searched(program, argv):
-            paths, globs = searched
-            here = () if paths else (".",)
-            return cls(Deep(globs, follows), frozenset((*paths, *here)), here)
-        named = program == "find" and argv[1:2] and argv[1][:1] not in ("-", "(", "!")
-        here = (".",) if program in SEARCH_HERE and not named else ()
-        words = [word for word in argv[1:] if word[:1] != "-" or "--" in argv]
-        return cls(Deep((), follows), frozenset((*words, *options, *here)), here)
-
-    def into(self, name: str) -> Deep | None:
-        """Return what is taken of the folder of this name."""
-        return self.what if name in self.folders else None
+    if not reads_deep(program, argv):
+        return None, frozenset(), ()
+    values = [word for word in argv if word[:1] == "-"]
+    options = [piece for word in values for piece in (word[2:], *_CUT.split(word)[1:]) if piece]
+    follows = follows_links(program, argv)
+    if searched := _searched(program, argv):
+        paths, globs = searched
+        here = () if paths else (".",)
+        return Deep(globs, follows), frozenset((*paths, *here)), here
+    named = program == "find" and argv[1:2] and argv[1][:1] not in ("-", "(", "!")
+    here = (".",) if program in SEARCH_HERE and not named else ()
+    words = [word for word in argv[1:] if word[:1] != "-" or "--" in argv]
+    return Deep((), follows), frozenset((*words, *options, *here)), here
 
 
 def _searched(program: str, argv: tuple[str, ...]) -> tuple[list[str], tuple[str, ...]] | None:
@@ -182,7 +172,9 @@ def files_elsewhere(part: CommandPart, folders: Folders, context: Context) -> It
 def _files(program: str, words: Sequence[Word]) -> Sequence[Word]:
     """Return the words that the program takes for files, or for options with files in them."""
     if program in MOVES:
-        return _folders_gone_to(program, words)
+        named = [word for word in words if not (word.fixed and word.text.startswith("-"))]
+        goes_home = program == "cd" and not named and all(word.text != "-" for word in words)
+        return [_HOME] if goes_home else named
     if program == "git":
         return words if any(word.text == "--no-index" for word in words) else ()
     if program not in OPENERS:
@@ -195,12 +187,6 @@ def _files(program: str, words: Sequence[Word]) -> Sequence[Word]:
         if first is not None and first.fixed:  # what is not may become an option, or more words
             scripts.add(id(first))
     return [word for word in words if id(word) not in scripts]
-
-
-def _folders_gone_to(program: str, words: Sequence[Word]) -> Sequence[Word]:
-    named = [word for word in words if not (word.fixed and word.text.startswith("-"))]
-    goes_home = program == "cd" and not named and all(word.text != "-" for word in words)
-    return [_HOME] if goes_home else named
 
 
 def _gives_script(word: Word) -> bool:

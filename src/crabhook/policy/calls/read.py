@@ -26,7 +26,7 @@ from crabhook.policy.calls.parts import (
 )
 from crabhook.policy.calls.shell_call import read_patch, shell_call
 from crabhook.policy.context import Context, GlobError, alternatives
-from crabhook.policy.paths import Place, expand_home, place
+from crabhook.policy.paths import expand_home, place
 from crabhook.policy.shell.programs import may_read_deep
 from crabhook.vocabulary import folder_keys, vocabulary
 
@@ -112,14 +112,12 @@ class _Reading:
         """Return the part for a file that the tool is told of."""
         written = {path, path.strip(" ")} - {""}
         names = written | {expand_home(one, self.context.home) for one in written}
-        places = tuple(self._place(name) for name in sorted(names) if "\0" not in name)
+        known = [name for name in sorted(names) if "\0" not in name]
+        places = tuple(place(name, self.cwd, self.context) for name in known)
         against = frozenset({*self.tool.tools, *tools})
         # `Edit` alone says nothing of Write, as Claude Code reads it; a patch is both.
         own = self.tool.tools if self.kind is Kind.EDIT else against
         return FilePart(path, use, places, against, own=own)
-
-    def _place(self, name: str) -> Place:
-        return place(name, self.cwd, self.context)
 
 
 def _command(reading: _Reading) -> Call:
@@ -198,8 +196,7 @@ def _texts(value: Value) -> Iterator[str]:
 
 def _patch(reading: _Reading) -> Call:
     """Read Codex's patch: the files that its headers name."""
-    text = reading.text("command", "patch", "input")
-    patch = read_patch(text)
+    patch = read_patch(reading.text("command", "patch", "input"))
     parts = [reading.file(path, Use.WRITE, "Edit", "Write") for path in patch.paths]
     odd = next(filter(None, map(_path_trouble, patch.paths)), "")
     return reading.call(*parts, trouble=odd or patch.trouble)
@@ -237,10 +234,6 @@ def _skill(reading: _Reading) -> Call:
     return reading.call(NamePart(whole, name, reading.tool.tools))
 
 
-def _asking(reading: _Reading) -> Call:
-    return reading.call(reading.tool, trouble="only an answer releases it, and rules give none")
-
-
 _READERS: Mapping[Kind, Callable[[_Reading], Call]] = {
     Kind.COMMAND: _command,
     Kind.READ: partial(_one_file, use=Use.READ, tool="Read"),
@@ -250,5 +243,7 @@ _READERS: Mapping[Kind, Callable[[_Reading], Call]] = {
     Kind.FETCH: _fetch,
     Kind.AGENT: _agent,
     Kind.SKILL: _skill,
-    Kind.ASKING: _asking,
+    Kind.ASKING: lambda reading: reading.call(
+        reading.tool, trouble="only an answer releases it, and rules give none"
+    ),
 }

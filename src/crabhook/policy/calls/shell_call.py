@@ -47,7 +47,9 @@ def shell_call(text: str, cwd: str, tools: frozenset[str], tool: Part, context: 
     troubles = dict.fromkeys(deep.troubles)
     for command in deep.commands:
         if command.words:
-            named = _command_part(command, tools)
+            texts = () if command.hidden else readings(command)
+            known_as = frozenset(lines(command))
+            named = CommandPart(command.source, command, texts, known_as, tools)
             (suspected if command.hidden else required).append(named)
             if not command.hidden:
                 required += files_elsewhere(named, folders, context)
@@ -99,11 +101,6 @@ def known_variables(cwd: str, context: Context) -> Mapping[str, Sequence[str]]:
         "OLDPWD": (cwd,),
         "CLAUDE_PROJECT_DIR": (context.project,),
     }
-
-
-def _command_part(command: Command, tools: frozenset[str]) -> CommandPart:
-    texts = () if command.hidden else readings(command)
-    return CommandPart(command.source, command, texts, frozenset(lines(command)), tools)
 
 
 def _settings_elsewhere(part: CommandPart) -> Iterable[ToolPart]:

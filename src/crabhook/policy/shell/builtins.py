@@ -27,8 +27,9 @@ _FORMAT = re.compile(
 )
 _SIGNALS = re.compile(r"[A-Z0-9]+")
 _SET = re.compile(r"[-+][euxvC]+|[-+][euxv]*o")
-_SET_OPTIONS, _SHOPT = listed("builtins", "set_options"), listed("builtins", "shopt")
+_SET_OPTIONS = listed("builtins", "set_options")
 _READ_OPTION = re.compile(r"-(?:[rs]+|[rs]*[pdntN])")
+_JOB = re.compile(r"-n|%\d+").fullmatch  # what `wait` may be given beside numbers
 _DIGITS = re.compile(r"\d+(?:\.\d+)?")
 
 _ASKED = listed("builtins", "asked")  # whose every use is asked about
@@ -54,10 +55,6 @@ def is_taken(name: str) -> bool:
     return any(name in one for one in known)
 
 
-def _anything(_words: Sequence[Word], _line: Line) -> str:
-    return ""
-
-
 def _numbers(words: Sequence[Word], line: Line) -> str:
     """`exit 1`, `shift $n`: zsh computes what these are given."""
     for word in words[1:]:
@@ -65,17 +62,8 @@ def _numbers(words: Sequence[Word], line: Line) -> str:
     return ""
 
 
-def _literal(words: Sequence[Word], _line: Line) -> str:
-    return "" if all(word.fixed for word in words) else _unknown(words)
-
-
 def _unknown(words: Sequence[Word]) -> str:
     return f"{words[0].text} in a form that rules do not know"
-
-
-def _wait(words: Sequence[Word], line: Line) -> str:
-    rest = [word for word in words[1:] if word.raw != "-n" and not re.fullmatch(r"%\d+", word.raw)]
-    return _numbers([words[0], *rest], line)
 
 
 def _declare(words: Sequence[Word], line: Line) -> str:
@@ -109,11 +97,6 @@ def _declare(words: Sequence[Word], line: Line) -> str:
             variables.declared.add(target)
         variables.sets(target, (ANY,) if one.array else one.value.atoms, one.value.values)
     return ""
-
-
-def _unset(words: Sequence[Word], line: Line) -> str:
-    rest = [word for word in words[1:] if word.raw not in ("-v", "-f")]
-    return _sets(words, rest, line, (), ("",))
 
 
 def _read(words: Sequence[Word], line: Line) -> str:
@@ -244,11 +227,6 @@ def _set(words: Sequence[Word], _line: Line) -> str:
     return ""
 
 
-def _shopt(words: Sequence[Word], _line: Line) -> str:
-    known = len(words) > 2 and words[1].raw in ("-s", "-u")
-    return "" if known and all(word.raw in _SHOPT for word in words[2:]) else _unknown(words)
-
-
 def _source(words: Sequence[Word], line: Line) -> str:
     line.found.variables.forget()  # the script may set them
     if len(words) < 2 or not words[1].fixed:
@@ -258,30 +236,35 @@ def _source(words: Sequence[Word], line: Line) -> str:
     return ""
 
 
-def _hash(words: Sequence[Word], _line: Line) -> str:
-    return "" if [word.raw for word in words[1:]] == ["-r"] else _unknown(words)
-
-
-def _test(words: Sequence[Word], line: Line) -> str:
-    return plain_test(words, line.found.variables)
+def _as_written(pattern: str) -> _Form:
+    """Return the form of a builtin whose words, as they are written, fit the pattern."""
+    fits = re.compile(pattern).fullmatch
+    return lambda words, _line: (
+        "" if fits(" ".join(one.raw for one in words[1:])) else _unknown(words)
+    )
 
 
 _FORMS: Mapping[str, _Form] = {
-    **dict.fromkeys(listed("builtins", "anything"), _anything),
+    **dict.fromkeys(listed("builtins", "anything"), lambda _words, _line: ""),
     **dict.fromkeys(listed("builtins", "numbers"), _numbers),
-    **dict.fromkeys(listed("builtins", "literal"), _literal),
+    **dict.fromkeys(
+        listed("builtins", "literal"),
+        lambda words, _: "" if all(word.fixed for word in words) else _unknown(words),
+    ),
     **dict.fromkeys(DECLARING, _declare),
-    **dict.fromkeys(("[", "test"), _test),
+    **dict.fromkeys(("[", "test"), lambda words, line: plain_test(words, line.found.variables)),
     **dict.fromkeys(("mapfile", "readarray"), _mapfile),
     **dict.fromkeys(("source", "."), _source),
-    "wait": _wait,
-    "unset": _unset,
+    "wait": lambda words, line: _numbers([one for one in words if not _JOB(one.raw)], line),
+    "unset": lambda words, line: _sets(
+        words, [one for one in words[1:] if one.raw not in ("-v", "-f")], line, (), ("",)
+    ),
     "read": _read,
     "printf": _printf,
     "trap": _trap,
     "eval": _eval,
     "let": _let,
     "set": _set,
-    "shopt": _shopt,
-    "hash": _hash,
+    "shopt": _as_written(f"-[su](?: (?:{'|'.join(listed('builtins', 'shopt'))}))+"),
+    "hash": _as_written("-r"),
 }

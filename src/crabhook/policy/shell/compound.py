@@ -37,19 +37,19 @@ def read(line: Line, word: str) -> None:
         case "case":
             _case(line)
         case "function":
-            _named_function(line)
+            function(line)
         case _:
             raise UnreadableError(f"{word!r}, which rules do not know")
 
 
 def _commands(line: Line, *stops: str) -> str:
     """Take commands up to one of the words, which is taken too and returned."""
-    before = len(line.found.commands), line.at
+    start = line.at
     line.readers.commands(line, frozenset(stops))
     word = line.plain_word()
     if word not in stops:
         raise UnreadableError(f"{' or '.join(stops)} is missing")
-    if not line.text[before[1] : line.at].strip(" \t\n"):
+    if not line.text[start : line.at].strip(" \t\n"):
         raise UnreadableError(f"nothing before {word!r}")
     line.at += len(word)
     return word
@@ -137,22 +137,13 @@ def _patterns(line: Line) -> None:
         line.expect("|")
 
 
-def _named_function(line: Line) -> None:
+def function(line: Line, name: Word | None = None) -> None:
+    """Take a function: its name, where that was not read yet, its brackets and its body."""
     line.blanks()
-    name = read_word(line)
-    line.match(_BRACKETS)
-    _body(line, name)
-
-
-def function(line: Line, name: Word) -> None:
-    """Take a function's brackets and body, after its name."""
-    line.blanks()
-    if not line.match(_BRACKETS):
+    named = name is not None
+    name = name or read_word(line)
+    if not line.match(_BRACKETS) and named:
         raise UnreadableError("a bracket inside a command")
-    _body(line, name)
-
-
-def _body(line: Line, name: Word) -> None:
     if not _FUNCTION.fullmatch(name.raw) or is_taken(name.raw):
         line.found.trouble(f"a function by the name {name.raw}, which is something else already")
     redirects.skip_lines(line)

@@ -31,13 +31,11 @@ def plain_test(words: Sequence[Word], variables: Variables) -> str:
         rest = rest[1:]
     for word in rest:
         single(word, variables, name.text)
-    if len(rest) < 2:
-        return ""
     if len(rest) == 2:
         return _unary(rest[0], rest[1], variables)
     if len(rest) == 3:
         return _binary(rest[0], rest[1], rest[2], variables)
-    return "a test of more than two words, which shells read apart"
+    return "a test of more than two words, which shells read apart" if len(rest) > 3 else ""
 
 
 def _unary(operator: Word, operand: Word, variables: Variables) -> str:
@@ -126,7 +124,6 @@ def _one(line: Line, words: list[Word]) -> None:
 
 def _compare(line: Line, words: list[Word], first: Word, operator: str) -> None:
     """Take what stands behind an operator of two words."""
-    variables = line.found.variables
     words.append(fixed_word(operator))
     line.blanks()
     if operator == "=~":
@@ -134,18 +131,17 @@ def _compare(line: Line, words: list[Word], first: Word, operator: str) -> None:
         words.append(read_word(line, regex=True))
         return
     words.append(read_word(line))
-    if operator in _COUNTING:
-        variables.must_count((*first.atoms, *words[-1].atoms), "a test")
-    elif operator not in _BINARY:
-        line.found.trouble(f"a test by {operator}, which rules do not know")
+    if trouble := _binary(first, words[-2], words[-1], line.found.variables):
+        line.found.trouble(trouble)
 
 
 def _check_regex(line: Line) -> None:
     """A regular expression's brackets must close before its first blank, and `|` stand in them."""
     match = _REGEX.match(line.text, line.at)
     text, depth = match[0] if match else "", 0
+    odd = UnreadableError("a regular expression that shells read apart")
     if not text:
-        raise UnreadableError("a regular expression that shells read apart")
+        raise odd
     if "$(" in text or "<(" in text:
         line.found.trouble("a command in a regular expression")
     for at, letter in enumerate(text):
@@ -153,6 +149,6 @@ def _check_regex(line: Line) -> None:
             continue
         depth += (letter == "(") - (letter == ")")
         if depth < 0 or (letter == "|" and not depth):
-            raise UnreadableError("a regular expression that shells read apart")
+            raise odd
     if depth:
-        raise UnreadableError("a regular expression that shells read apart")
+        raise odd

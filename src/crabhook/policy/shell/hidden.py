@@ -6,7 +6,7 @@ Nothing here ever helps an allow.
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 from posixpath import basename
@@ -79,14 +79,10 @@ def reads_script(argv: Argv) -> bool:
         return False
     if "-s" in argv[1:] or any(word.startswith(("/dev/", "/proc/")) for word in argv[1:]):
         return True
-    words, at = [], 1
-    while at < len(argv):
-        if argv[at][:1] in ("-", "+"):
-            at += 2 if _VALUED.fullmatch(argv[at]) else 1
-        else:
-            words.append(argv[at])
-            at += 1
-    return not words
+    at = 1
+    while at < len(argv) and argv[at][:1] in ("-", "+"):
+        at += 2 if _VALUED.fullmatch(argv[at]) else 1
+    return at >= len(argv)
 
 
 def _rest(words: Argv, wrapper: _Wrapper) -> list[Argv]:
@@ -128,29 +124,20 @@ def _dash_c(argv: Argv) -> Inner:
     return Inner(scripts=tuple(scripts))
 
 
-def _eval(argv: Argv) -> Inner:
-    return Inner(scripts=(" ".join(word for word in argv[1:] if word != "--"),))
-
-
 def _first(argv: Argv) -> Inner:
     words = [word for word in argv[1:] if word != "--"]
     return Inner(scripts=tuple(word for word in words[:1] if word != "-"))
 
 
-def _alias(argv: Argv) -> Inner:
-    return Inner(scripts=tuple(word.partition("=")[2] for word in argv[1:] if "=" in word))
+def _behind(argv: Argv, options: Collection[str]) -> Iterator[Argv]:
+    """Yield the words behind each of these options."""
+    return (argv[at:] for at, word in enumerate(argv, 1) if word in options)
 
 
 def _find(argv: Argv) -> Inner:
-    starts = [at + 1 for at, word in enumerate(argv) if word in _FIND_RUNS]
-    ends = (";", "+", "\\;")
-    runs = [tuple(takewhile(lambda word: word not in ends, argv[at:])) for at in starts]
-    if "-delete" in argv:
-        runs.append(("rm", *argv[1:2]))
-    return Inner(tuple(runs))
-
-
-_FIND_RUNS = frozenset({"-exec", "-execdir", "-ok", "-okdir"})
+    found = _behind(argv, ("-exec", "-execdir", "-ok", "-okdir"))
+    runs = [tuple(takewhile(lambda word: word not in (";", "+", "\\;"), one)) for one in found]
+    return Inner((*runs, ("rm", *argv[1:2])) if "-delete" in argv else tuple(runs))
 
 
 _SPLIT = re.compile(r"--split-string=|-[a-zA-Z0]*S")
@@ -201,17 +188,14 @@ _GIT_BUNDLE = re.compile(r"-[A-Za-z]*?x")  # of `git rebase`: -x'…', -qx '…'
 _GIT_SCRIPT = re.compile(r"--exe?c?=|-x(?=.)|--(?:tree|index|msg|env|commit|parent)-filter=")
 
 
-def _fd(argv: Argv) -> Inner:
-    starts = [at + 1 for at, word in enumerate(argv) if word in {"-x", "-X", "--exec"}]
-    return Inner(tuple(argv[at:] for at in starts))
-
-
 _SPECIAL: Mapping[str, Callable[[Argv], Inner]] = {
-    "eval": _eval,
+    "eval": lambda argv: Inner(scripts=(" ".join(one for one in argv[1:] if one != "--"),)),
     "trap": _first,
-    "alias": _alias,
+    "alias": lambda argv: Inner(
+        scripts=tuple(one.partition("=")[2] for one in argv[1:] if "=" in one)
+    ),
     "find": _find,
-    "fd": _fd,
+    "fd": lambda argv: Inner(tuple(_behind(argv, ("-x", "-X", "--exec")))),
     "env": _env,
     **dict.fromkeys(names("watch ssh parallel"), _joined),
     **dict.fromkeys(names("su runuser script flock"), _dash_c),

@@ -271,6 +271,22 @@ class Line:
         """The next letter; nothing at the end."""
         return self.text[self.at : self.at + 1]
 
+    @property
+    def next(self) -> str:
+        """The next letters, for a person."""
+        return self.text[self.at : self.at + 12]
+
+    def expect_end(self) -> None:
+        """Raise UnreadableError where more than the text is to be read."""
+        if self.here:
+            raise UnreadableError(f"{self.next!r} where no command may begin")
+        self.expect_no_document()
+
+    def expect_no_document(self) -> None:
+        """Raise UnreadableError where a here-document still waits for its lines."""
+        if self.pending:
+            raise UnreadableError("a here-document without its lines")
+
     def ahead(self, text: str) -> bool:
         """Whether the text comes next."""
         return self.text.startswith(text, self.at)
@@ -285,7 +301,7 @@ class Line:
     def expect(self, text: str) -> None:
         """Take the text, which must come next."""
         if not self.take(text):
-            what = f"{self.text[self.at : self.at + 12]!r}" if self.here else "its end"
+            what = repr(self.next) if self.here else "its end"
             raise UnreadableError(f"{text!r} is missing before {what}")
 
     def match(self, pattern: re.Pattern[str]) -> re.Match[str] | None:

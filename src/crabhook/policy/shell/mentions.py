@@ -1,12 +1,9 @@
 """Programs that may come to run though nothing shows that they do.
 
-A denial must not depend on our knowing how each program runs others.  So the
-words of a command are data only where its program is known to take them as
-data, and what it prints goes no further; every other word may name a program.
-A program text (`python3 -c`, `awk`) can put a name together from letters, and
-so can a script that the line writes before it runs it.  Where a rule denies
-programs, such a line is not allowed, unless its text is of a closed list that
-starts none.
+A denial must not depend on our knowing how each program runs others.  So every
+word may name a program, save where its own is known to take words as data.  A
+program text (`python3 -c`, `awk`), or a script that the line writes, can put
+names together: where a rule denies programs, such a line is not allowed.
 """
 
 import re
@@ -128,12 +125,10 @@ def _written(readings: Iterable[Sequence[Word]], redirects: Iterable[Redirect]) 
 
 
 def _runs_one_of(words: Sequence[Word], written: frozenset[str]) -> bool:
-    if not written:
-        return False
     name = basename(words[0].text)
     if "/" in words[0].text and name in written:
         return True
-    if not (name in RUNNERS or name in SHELLS or _INTERPRETERS.fullmatch(name)):
+    if not (name in RUNNERS or _INTERPRETERS.fullmatch(name)):
         return False
     return any(basename(text) in written for word in words[1:] for text in word.values)
 
@@ -228,9 +223,8 @@ def _is_data(command: Command) -> bool:
 
 def _varies(command: Command) -> bool:
     """Whether the command may do something else than its words say."""
-    if not all(word.fixed for word in command.words) or _is_fed(command):
-        return True
-    return _is_configured(command)
+    fixed = all(word.fixed for word in command.words)
+    return not fixed or _is_fed(command) or _is_configured(command)
 
 
 def _is_configured(command: Command) -> bool:

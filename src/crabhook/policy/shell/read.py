@@ -45,7 +45,6 @@ _RUNS_NOTHING_IN_DASH = re.compile(
     r"[ \t\n]*(?:[A-Za-z_]\w*(?:\+\+|--|[-+*/%]?=[^\s;&|<>()`]*)|(?:\+\+|--)[A-Za-z_]\w*)[ \t\n]*"
 )
 _ENDS = ("", "\n", ";", "&", "|", ")")
-_NOTHING: frozenset[str] = frozenset()
 
 
 def read_script(text: str, known: Mapping[str, Sequence[str]]) -> Script:
@@ -56,12 +55,14 @@ def read_script(text: str, known: Mapping[str, Sequence[str]]) -> Script:
     found = Found(known)
     if odd := next((letter for letter in text if _is_odd(letter)), None):
         found.trouble(f"U+{ord(odd):04X}, a letter that a shell or an eye may read otherwise")
+    line = Line(text, found, _READERS)
     try:
-        read_all(Line(text, found, _READERS))
+        read_list(line, frozenset())
+        line.expect_end()
     except UnreadableError as error:
         found.trouble(f"it is not well-formed, or more than rules know: {error}")
     return Script(
-        tuple(_told(found)),
+        tuple(_told(one, found) for one in found.commands),
         tuple(_settled(found)),
         found.troubles,
         tuple(found.given),
@@ -69,33 +70,21 @@ def read_script(text: str, known: Mapping[str, Sequence[str]]) -> Script:
     )
 
 
-def read_all(line: Line) -> None:
-    """Take the whole of a text."""
-    read_list(line, _NOTHING)
-    if line.here:
-        raise UnreadableError(f"{line.text[line.at : line.at + 12]!r} where no command may begin")
-    if line.pending:
-        raise UnreadableError("a here-document without its lines")
-
-
-def _told(found: Found) -> Iterator[Command]:
-    """Yield the commands; the whole line tells which of their words other commands bring."""
-    for command in found.commands:
-        told = [not word.fixed and found.variables.is_told(word.atoms) for word in command.words]
-        if any(told):
-            pairs = zip(command.words, told, strict=True)
-            yield replace(command, words=tuple(replace(word, told=one) for word, one in pairs))
-        else:
-            yield command
+def _told(command: Command, found: Found) -> Command:
+    """Return a command; the whole line tells which of its words other commands bring."""
+    told = [not word.fixed and found.variables.is_told(word.atoms) for word in command.words]
+    if not any(told):
+        return command
+    pairs = zip(command.words, told, strict=True)
+    return replace(command, words=tuple(replace(word, told=one) for word, one in pairs))
 
 
 def _settled(found: Found) -> Iterator[Redirect]:
     """Yield the redirects; the whole line tells what the variables in their targets can be."""
-    for at, redirect in enumerate(found.redirects):
-        if at in found.settling and not redirect.target.tilde:
-            yield replace(redirect, settled=found.variables.settled(redirect.target.atoms))
-        else:
-            yield redirect
+    for at, one in enumerate(found.redirects):
+        sure = at in found.settling and not one.target.tilde
+        texts = found.variables.settled(one.target.atoms) if sure else ()
+        yield replace(one, settled=texts) if sure else one
 
 
 def _is_odd(letter: str) -> bool:
@@ -124,7 +113,7 @@ def read_list(line: Line, stops: frozenset[str]) -> Shape:
             line.found.variables.sure = sure  # it was set in a shell of its own
             continue
         if line.here not in ("", "\n") and not _stops(line, stops):
-            raise UnreadableError(f"{line.text[line.at : line.at + 12]!r} after a command")
+            raise UnreadableError(f"{line.next!r} after a command")
     return shapes[0] if len(shapes) == 1 else Shape()
 
 
@@ -226,23 +215,19 @@ def _command(line: Line, *, sure: bool) -> Command | None:
         inside = line.text[start : line.at].removesuffix("))")
         if not _RUNS_NOTHING_IN_DASH.fullmatch(inside):
             line.found.trouble("arithmetic with a word that is a command to dash")
-        redirects.after_compound(line)
-        return None
-    if line.here == "(":
-        line.at += 1
+    elif line.take("("):
         with line.nested():
             read_list(line, frozenset({")"}))
         line.expect(")")
-        redirects.after_compound(line)
-        return None
-    if word in _OPENERS:
+    elif word in _OPENERS:
         with line.nested():
             compound.read(line, word)
-        redirects.after_compound(line)
-        return None
-    if word in _CLOSERS or word == "!":
+    elif word in _CLOSERS or word == "!":
         raise UnreadableError(f"{word!r} where a command should be")
-    return _simple(line, sure=sure)
+    else:
+        return _simple(line, sure=sure)
+    redirects.after_compound(line)
+    return None
 
 
 def _simple(line: Line, *, sure: bool) -> Command | None:

@@ -26,7 +26,7 @@ MAX_TEXT = 256 * 1024  # of a longer line, so much is cut into pieces
 MAX_SPELLINGS = 40
 
 BLANK = "\x1f"  # a blank inside a word: no rule's text can hold it
-_GIT_VALUED = frozenset({"-C", "-c", "--git-dir", "--work-tree", "--namespace", "--exec-path"})
+_GIT_VALUED = ("-C", "-c", "--git-dir", "--work-tree", "--namespace", "--exec-path")
 
 
 def unfold(text: str, script: Script, known: Mapping[str, Sequence[str]]) -> Script:
@@ -151,19 +151,17 @@ def hidden_command(argv: Argv) -> Command:
 
 
 def _by_text(text: str) -> list[Command]:
-    """Return what could be commands in a text that has no trustworthy tree."""
+    """Return what could be commands in a text that has no trustworthy tree.
+
+    It is cut at everything that could end a command.
+    """
     text = text.replace("``", "").replace("$()", "")
-    pieces = [re.sub(r"[\\'\"]", "", piece) for piece in _pieces(text)[:MAX_FOUND]]
+    cut = re.split(r"[;&|\n\r(){}`<>]|\$\(", text[:MAX_TEXT])
+    stripped = dict.fromkeys(piece.strip(" \t!\"'") for piece in cut)
+    pieces = [re.sub(r"[\\'\"]", "", one) for one in [*filter(None, stripped)][:MAX_FOUND]]
     pieces += [piece.replace(",", " ") for piece in pieces if "," in piece]  # {rm,-rf,x}
     skipped = [list(dropwhile(_ASSIGNS.match, piece.split())) for piece in pieces]
     return [hidden_command(piece) for piece in skipped if piece]
-
-
-def _pieces(text: str) -> list[str]:
-    """Return the text cut at everything that could end a command."""
-    cut = re.split(r"[;&|\n\r(){}`<>]|\$\(", text[:MAX_TEXT])
-    found = dict.fromkeys(piece.strip(" \t!\"'") for piece in cut)
-    return [piece for piece in found if piece]
 
 
 def spellings(command: Command) -> Iterator[Argv]:
@@ -183,15 +181,11 @@ def spellings(command: Command) -> Iterator[Argv]:
 def _spelled(words: Sequence[Word], changed: int, value: str) -> Iterator[str]:
     for place, word in enumerate(words):
         if place == changed:
-            yield from value.split() or ()
-        elif word.fixed:
-            yield word.text
-        elif word.parts:
-            yield from word.parts
-        elif word.raw.startswith('"'):
+            yield from value.split()
+        elif word.fixed or (word.raw.startswith('"') and not word.parts):
             yield word.text
         else:
-            yield from word.text.split()
+            yield from word.parts or word.text.split()
 
 
 def lines(command: Command) -> set[str]:
@@ -218,15 +212,10 @@ def _namings(argv: Argv) -> Iterator[Argv]:
     if short[0] != argv[0]:
         yield short
     if short[0] == "git" and len(argv) > 1 and argv[1].startswith("-"):
-        yield ["git", *_without_globals(argv[1:])]
-
-
-def _without_globals(words: Argv) -> Argv:
-    """Return git's words without the options that stand before its subcommand."""
-    at = 0
-    while at < len(words) and words[at].startswith("-"):
-        at += 2 if words[at] in _GIT_VALUED else 1
-    return words[at:]
+        at = 1
+        while at < len(argv) and argv[at].startswith("-"):  # before its subcommand
+            at += 2 if argv[at] in _GIT_VALUED else 1
+        yield ["git", *argv[at:]]
 
 
 _UNBOUNDED, _FIND_ACTS = listed("running", "unbounded"), listed("running", "find_acts")
@@ -273,9 +262,8 @@ def _text(word: Word) -> str:
 
 
 def _needs_exact(words: Sequence[Word], *, unknown_tail: bool) -> bool:
-    name = words[0].text
-    if name != "find":
-        return name in _UNBOUNDED
+    if words[0].text != "find":
+        return words[0].text in _UNBOUNDED
     acts = any(word.text in _FIND_ACTS for word in words)
     return acts or unknown_tail or not all(word.fixed for word in words)
 

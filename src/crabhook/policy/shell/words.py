@@ -99,7 +99,8 @@ def _joined(raw: str, parts: list[Piece], *, glob: bool, braces: Sequence[str]) 
     values = values_of(parts)
     if braces:
         values = tuple(dict.fromkeys((*values, *braces)))
-        atoms = _brace_atoms(braces) if certain and not glob else (WRITTEN if certain else ANY,)
+        number = certain and not glob and all(one.isdigit() for one in braces)
+        atoms = (NUMBER if number else WRITTEN if certain else ANY,)
     elif glob:
         atoms = (WRITTEN if certain else ANY,)
     tilde = raw.startswith("~")
@@ -107,10 +108,6 @@ def _joined(raw: str, parts: list[Piece], *, glob: bool, braces: Sequence[str]) 
     if tilde and fixed and not (raw == "~" or raw.startswith("~/")):
         atoms = (replace(WRITTEN, joined=True),)
     return Word(raw, values, fixed, tilde, glob, tuple(braces), atoms)
-
-
-def _brace_atoms(braces: Sequence[str]) -> tuple[Atom, ...]:
-    return (NUMBER,) if all(one.isdigit() for one in braces) else (WRITTEN,)
 
 
 def _text(text: str) -> Piece:
@@ -251,8 +248,7 @@ def _substitution(line: Line, *, quoted: bool) -> Piece:
     before = len(line.found.commands)
     with line.nested(substitution=True):
         shape = line.readers.commands(line, frozenset({")"}))
-    if line.pending:
-        raise UnreadableError("a here-document without its lines")
+    line.expect_no_document()
     line.pending = outer
     line.expect(")")
     line.crossed(start)
@@ -284,8 +280,7 @@ def backquoted(line: Line, *, quoted: bool = False) -> Piece:
     before = len(line.found.commands)
     inner = line.inner(text)
     shape = inner.readers.commands(inner, frozenset())
-    if inner.pending:
-        raise UnreadableError("a here-document without its lines")
+    inner.expect_no_document()
     line.at = end + 1
     line.crossed(start)
     return _printed(line, before, shape, quoted=quoted)
