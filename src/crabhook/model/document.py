@@ -9,7 +9,6 @@ strictly (RFC 8259), as Claude Code's own JSON parser does.
 import json
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Generic, TypeAlias, TypeVar
 
@@ -169,7 +168,9 @@ class _Reader(Descent[str, Node]):
         if self.letter(start) == "[":
             return Node(start, end, [e.node.value for e in elements], elements)
         if len(plain) != len(elements):
-            raise self._twice(elements)
+            first = {element.key: element for element in reversed(elements)}
+            second = next(element for element in elements if first[element.key] is not element)
+            raise self.error(second.start, f"the key {second.key!r} is there twice")
         return Node(start, end, plain, elements)
 
     def element(self, at: int, closing: str, depth: int) -> tuple[str, Node, int]:
@@ -184,11 +185,6 @@ class _Reader(Descent[str, Node]):
             raise self.unexpected(colon, "a colon")
         node = self.value(self.blank(colon + 1), depth + 1)
         return str(key.value), node, node.end
-
-    def _twice(self, elements: Sequence[Element]) -> DocumentError:
-        first = {element.key: element for element in reversed(elements)}
-        second = next(element for element in elements if first[element.key] is not element)
-        return self.error(second.start, f"the key {second.key!r} is there twice")
 
     def unexpected(self, at: int, wanted: str) -> DocumentError:
         found = self.letter(at)

@@ -178,7 +178,7 @@ def quote_label(label: str) -> str:
 
 def _remark(question: Question, answer: Answer) -> dict[str, Value]:
     remark: dict[str, Value] = {}
-    previews = [question.options[i].preview for i in answer.chosen if question.options[i].preview]
+    previews = [preview for i in answer.chosen if (preview := question.options[i].preview)]
     if previews and not question.several:
         remark["preview"] = previews[0]
     if answer.note:

@@ -6,20 +6,8 @@ nothing else (`crabhook.store.actors`).
 
 from collections.abc import Mapping
 
-from crabhook.model.actor import (
-    Actor,
-    AnsweredAtAgent,
-    Ended,
-    EndReason,
-    Follows,
-    Headless,
-    Nobody,
-    Operator,
-    OrderKind,
-    Rule,
-    StandingOrder,
-    TimeUp,
-)
+from crabhook.model import actor
+from crabhook.model.actor import Actor, Ended, EndReason, Follows, OrderKind
 
 OPERATOR, HEADLESS, CRABHOOK = "operator", "headless", "crabhook"
 RULE, ANY_RULE = "rule ", "the rules"
@@ -58,31 +46,31 @@ FOLLOWS: Mapping[Follows, str] = {
 }
 
 
-def who(actor: Actor) -> str:
+def who(one: Actor) -> str:
     """Return who decided, in the words that the record has had from the beginning.
 
     Every operator is "operator": what their name is stands beside it.
     """
-    match actor:
-        case Operator():
+    match one:
+        case actor.Operator():
             return OPERATOR
-        case Rule(ref):
+        case actor.Rule(ref):
             return f"{RULE}{ref}" if ref else ANY_RULE
-        case StandingOrder(_, kind, times):
+        case actor.StandingOrder(_, kind, times):
             often = "" if times is None else f", {times} times"
             return f"{ORDERS.get(kind, kind.value)}{often}"
-        case Headless():
+        case actor.Headless():
             return HEADLESS
-        case Nobody():
+        case actor.Nobody():
             return CRABHOOK
 
 
 def why(end: EndReason) -> str:
     """Return how a wait ended, without a full stop; an agent's letters may be in it."""
     match end:
-        case AnsweredAtAgent(outcome):
+        case actor.AnsweredAtAgent(outcome):
             return f"{ANSWERED_AT_AGENT}: {outcome}" if outcome else ANSWERED_AT_AGENT
-        case TimeUp(follows):
+        case actor.TimeUp(follows):
             return f"{NOBODY_IN_TIME}: {FOLLOWS[follows]}"
         case _:
             return ENDS[end]

@@ -79,7 +79,9 @@ class CommandPattern:
     def _matches(self, text: str) -> bool:
         if self.bare is not None and text == self.bare:
             return True
-        return self.unquoted.matches(text) or self.written.matches(text)
+        if self.unquoted.matches(text):
+            return True
+        return self.written is not self.unquoted and self.written.matches(text)
 
     @property
     def exact(self) -> bool:
@@ -110,7 +112,7 @@ def command_pattern(text: str) -> CommandPattern:
     alone = text.endswith(" *") and len(written.parts) == 2
     return CommandPattern(
         written=written,
-        unquoted=parse(_unquote(text)),
+        unquoted=parse(unquoted) if (unquoted := _unquote(text)) != text else written,
         bare=written.parts[0][:-1] if alone else None,
         everything=text in {"", "*"},
     )

@@ -19,7 +19,7 @@ from crabhook.policy.context import Context, Wanted, fits_shell_glob, selects, w
 from crabhook.policy.matcher import CommandMatcher, PathMatcher
 from crabhook.policy.paths import Anchor, Bases, expand_home, is_within, place
 from crabhook.policy.protected import Protected
-from crabhook.policy.rule import Placed, RuleIndex, RuleScope, RuleSet, RuleVerdict
+from crabhook.policy.rule import Placed, RuleIndex, RuleScope, RuleSet, RuleVerdict, keys_of
 from crabhook.policy.ruling import (
     PartRuling,
     Rank,
@@ -130,18 +130,19 @@ class Evaluation:
 
     def _rule_on(self, part: Part, *, hidden: bool) -> RankedRuling:
         """Return the ruling on one part: the first of deny, protected, ask, allow, pass."""
-        if match := self._first(self._law.deny, part, against=True):
+        keys = keys_of(part)
+        if match := self._first(self._law.deny, part, keys, against=True):
             return ruling_by_rule(Rank.DENY, match, part, hidden=hidden)
         if entry := self._law.protected.concerned(part, self._bases):
             why = f"{entry.what} always reach a person (protected: {entry.name})"
             verdict = RuleVerdict.ASK_OPERATOR
             said = part_ruling(part, verdict, None, why, hidden=hidden)
             return RankedRuling(Rank.PROTECTED, 0, said)
-        if match := self._first(self._law.ask, part, against=True):
+        if match := self._first(self._law.ask, part, keys, against=True):
             return ruling_by_rule(Rank.ASK, match, part, hidden=hidden)
         if not hidden:
             for rank, index in ((Rank.ALLOW, self._law.allow), (Rank.PASS, self._law.leave)):
-                if match := self._first(index, part, against=False):
+                if match := self._first(index, part, keys, against=False):
                     return ruling_by_rule(rank, match, part, hidden=hidden)
         nothing = part_ruling(part, None, None, "no rule speaks of it", hidden=hidden)
         return RankedRuling(Rank.NOTHING, 0, nothing)
@@ -198,9 +199,11 @@ class Evaluation:
             return False
         return any(self._law.protected.may_be_shown(one, self._bases) for one in file.places)
 
-    def _first(self, index: RuleIndex, part: Part, *, against: bool) -> _Match | None:
+    def _first(
+        self, index: RuleIndex, part: Part, keys: frozenset[tuple[str, str]], *, against: bool
+    ) -> _Match | None:
         """Return the first rule of an index that hits the part, or that covers the part."""
-        for placed in filter(self._holds, index.candidates(part)):
+        for placed in filter(self._holds, index.candidates(part, keys)):
             bases = self._bases_for(placed, otherwise=self._here if against else "")
             for text, matcher in placed.rule.pairs:
                 if (matcher.hits if against else matcher.covers)(part, bases):

@@ -12,16 +12,9 @@ from datetime import datetime
 from enum import StrEnum
 from functools import cached_property
 
+from crabhook.policy import matcher
 from crabhook.policy.calls.parts import CommandPart, FetchPart, FilePart, NamePart, Part, ToolPart
-from crabhook.policy.matcher import (
-    CommandMatcher,
-    DomainMatcher,
-    InputMatcher,
-    Matcher,
-    NameMatcher,
-    PathMatcher,
-    ToolMatcher,
-)
+from crabhook.policy.matcher import Matcher, PathMatcher
 
 
 class RuleVerdict(StrEnum):
@@ -161,43 +154,50 @@ class RuleIndex:
         """Return the rules of commands that begin with this word."""
         return self._by_key.get(("command", name), ())
 
-    def candidates(self, part: Part) -> Sequence[Placed]:
-        """Return the rules that may speak of the part, in order."""
+    def candidates(self, part: Part, keys: Iterable[_Key]) -> Sequence[Placed]:
+        """Return the rules that may speak of the part, in order; `keys` are `keys_of` it."""
+        if not self._by_key:
+            return ()
         wild = isinstance(part, FilePart) and part.glob and part.by is None
-        keys = self._path_keys if wild else _keys_for(part)
-        found = [rules for key in keys if (rules := self._by_key.get(key))]
+        chosen = self._path_keys if wild else keys
+        found = [rules for key in chosen if (rules := self._by_key.get(key))]
         if len(found) < 2:
             return found[0] if found else ()
         unique = {placed.order: placed for rules in found for placed in rules}
         return [unique[order] for order in sorted(unique)]
 
 
-def _key_of(matcher: Matcher) -> _Key:
-    match matcher:
-        case CommandMatcher():
-            return "command", matcher.pattern.first_word or _ANY
+def _key_of(one: Matcher) -> _Key:
+    match one:
+        case matcher.CommandMatcher():
+            return "command", one.pattern.first_word or _ANY
         case PathMatcher():
-            return "write" if matcher.writes else "read", _fixed_part(matcher)
-        case DomainMatcher():
-            ends = matcher.labels[-2:]
-            fixed = all(one.exact for one in ends)
-            return "fetch", ".".join(one.parts[0] for one in ends) if fixed else ""
-        case NameMatcher():
-            return "name", matcher.tool
-        case ToolMatcher():
-            return "tool", matcher.name.parts[0] if matcher.name.exact else _ANY
-        case InputMatcher():
+            return "write" if one.writes else "read", _fixed_part(one)
+        case matcher.DomainMatcher():
+            ends = one.labels[-2:]
+            fixed = all(label.exact for label in ends)
+            return "fetch", ".".join(label.parts[0] for label in ends) if fixed else ""
+        case matcher.NameMatcher():
+            return "name", one.tool
+        case matcher.ToolMatcher():
+            return "tool", one.name.parts[0] if one.name.exact else _ANY
+        case matcher.InputMatcher():
             return "tool", _ANY
 
 
-def _fixed_part(matcher: PathMatcher) -> str:
+def _fixed_part(path: PathMatcher) -> str:
     """Return the last part of the path that is the same in every path the rule means."""
-    parts = reversed(matcher.pattern.pattern.split("/"))
+    parts = reversed(path.pattern.pattern.split("/"))
     plain = (one for one in parts if one and one.isascii() and not set(one) & set("*?[]\\"))
     return next(plain, "").casefold()
 
 
-def _keys_for(part: Part) -> Iterator[_Key]:
+def keys_of(part: Part) -> frozenset[_Key]:
+    """Return by what the rules are found that may speak of a part."""
+    return frozenset(_keys_of(part))
+
+
+def _keys_of(part: Part) -> Iterator[_Key]:
     yield "tool", _ANY
     for tool in part.tools:
         yield "tool", tool
@@ -214,7 +214,7 @@ def _keys_for(part: Part) -> Iterator[_Key]:
             for fixed in {"", *(one for name in names for one in name.casefold().split("/"))}:
                 yield "write", fixed
                 yield "read", fixed
-            yield from ((*_keys_for(part.by),) if part.by else ())
+            yield from (keys_of(part.by) if part.by else ())
         case FetchPart():
             yield "fetch", ""
             yield "fetch", ".".join(part.host.split(".")[-2:])

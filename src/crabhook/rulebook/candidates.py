@@ -14,7 +14,7 @@ from crabhook.policy.evaluate import Policy
 from crabhook.policy.paths import Bases, is_within
 from crabhook.policy.propose import propose
 from crabhook.policy.protected import Protected
-from crabhook.policy.rule import Placed, Rule, RuleIndex, RuleScope, RuleVerdict
+from crabhook.policy.rule import Placed, Rule, RuleIndex, RuleScope, RuleVerdict, keys_of
 from crabhook.rulebook.context import InForce, LawOf
 from crabhook.rulebook.history import PastCall, holds_a_stand_in, recalled
 
@@ -171,7 +171,7 @@ class Coverage:
         return [frozenset(self._covering(part, bases)) for part in one.call.required]
 
     def _covering(self, part: Part, bases: Bases) -> Iterator[str]:
-        for placed in self._index.candidates(part):
+        for placed in self._index.candidates(part, keys_of(part)):
             if placed.rule.matchers[0].covers(part, bases):
                 yield placed.rule.texts[0]
 

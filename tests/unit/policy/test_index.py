@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from crabhook.policy.calls.read import read_call
 from crabhook.policy.paths import Bases
-from crabhook.policy.rule import Placed, Rule, RuleIndex
+from crabhook.policy.rule import Placed, Rule, RuleIndex, keys_of
 from tests.support.examples import examples
 from tests.unit.policy.law import bash, call, context, rule
 
@@ -67,7 +67,7 @@ def test_no_rule_that_speaks_of_a_part_is_missed_and_the_order_is_kept(
     found = read_call(event, context())  # type: ignore[arg-type]
     assert found is not None
     for part in found.parts:
-        candidates = RuleIndex(placed).candidates(part)
+        candidates = RuleIndex(placed).candidates(part, keys_of(part))
         hits = [one for one in placed if one.rule.matchers[0].hits(part, BASES)]
         assert [one for one in candidates if one in hits] == hits
         assert [one.order for one in candidates] == sorted({one.order for one in candidates})
@@ -77,4 +77,5 @@ def test_a_rule_for_another_command_is_not_even_tried() -> None:
     placed = [Placed(n, rule("deny", f"Bash(tool{n} *)"), "") for n in range(100)]
     found = read_call(bash("tool7 a"), context())
     assert found is not None
-    assert [one.order for one in RuleIndex(placed).candidates(found.required[0])] == [7]
+    part = found.required[0]
+    assert [one.order for one in RuleIndex(placed).candidates(part, keys_of(part))] == [7]

@@ -16,17 +16,7 @@ from posixpath import basename
 from crabhook.policy.calls.parts import CommandPart, Deep, FilePart, Use
 from crabhook.policy.context import Context, GlobError, alternatives
 from crabhook.policy.paths import LONGEST_PATH, Place, expand_home, is_within, normal, place
-from crabhook.policy.shell.programs import (
-    CONTENT_READERS,
-    MOVES,
-    OPENERS,
-    SCRIPT_FIRST,
-    SEARCH_HERE,
-    WRITERS,
-    follows_links,
-    only_reads,
-    reads_deep,
-)
+from crabhook.policy.shell import programs
 from crabhook.policy.shell.script import Command, Word
 from crabhook.policy.shell.unfold import spellings
 from crabhook.policy.shell.wrappers import unwrapped
@@ -55,7 +45,7 @@ def named_files(
     found: dict[tuple[str, str, bool, Deep | None], FilePart] = {}
     for command in commands:
         for argv in spellings(command):
-            program, reads = basename(argv[0]), only_reads(basename(argv[0]), tuple(argv))
+            program, reads = basename(argv[0]), programs.only_reads(basename(argv[0]), tuple(argv))
             what, into, here = _deep(program, tuple(argv))
             for name in (*here, *_names(argv)):
                 if len(found) >= MAX_NAMES:
@@ -77,17 +67,17 @@ def _deep(
 
     The last is the folder that it may search unasked.
     """
-    if not reads_deep(program, argv):
+    if not programs.reads_deep(program, argv):
         return None, frozenset(), ()
     values = [word for word in argv if word[:1] == "-"]
     options = [piece for word in values for piece in (word[2:], *_CUT.split(word)[1:]) if piece]
-    follows = follows_links(program, argv)
+    follows = programs.follows_links(program, argv)
     if searched := _searched(program, argv):
         paths, globs = searched
         here = () if paths else (".",)
         return Deep(globs, follows), frozenset((*paths, *here)), here
     named = program == "find" and argv[1:2] and argv[1][:1] not in ("-", "(", "!")
-    here = (".",) if program in SEARCH_HERE and not named else ()
+    here = (".",) if program in programs.SEARCH_HERE and not named else ()
     words = [word for word in argv[1:] if word[:1] != "-" or "--" in argv]
     return Deep((), follows), frozenset((*words, *options, *here)), here
 
@@ -158,7 +148,8 @@ def files_elsewhere(part: CommandPart, folders: Folders, context: Context) -> It
     words = unwrapped(part.command)[-1]
     program = basename(words[0].text)
     texts = tuple(word.text for word in words)
-    writes = program in WRITERS or (program == "sort" and not only_reads(program, texts))
+    sorts = program == "sort" and not programs.only_reads(program, texts)
+    writes = sorts or program in programs.WRITERS
     for word in _files(program, words[1:]):
         use = Use.WRITE if writes else Use.READ
         for name in _names_in(word):
@@ -171,15 +162,15 @@ def files_elsewhere(part: CommandPart, folders: Folders, context: Context) -> It
 
 def _files(program: str, words: Sequence[Word]) -> Sequence[Word]:
     """Return the words that the program takes for files, or for options with files in them."""
-    if program in MOVES:
+    if program in programs.MOVES:
         named = [word for word in words if not (word.fixed and word.text.startswith("-"))]
         goes_home = program == "cd" and not named and all(word.text != "-" for word in words)
         return [_HOME] if goes_home else named
     if program == "git":
         return words if any(word.text == "--no-index" for word in words) else ()
-    if program not in OPENERS:
+    if program not in programs.OPENERS:
         return ()
-    if program not in SCRIPT_FIRST:
+    if program not in programs.SCRIPT_FIRST:
         return words
     scripts = {id(word) for before, word in pairwise(words) if before.text == "-e"}
     if not any(map(_gives_script, words)):
@@ -284,8 +275,8 @@ def _reads_told(command: Command, *, open_globs: bool) -> str:
     program = basename(words[0].text)
     if any(basename(one[0].text) in _BRING_WORDS for one in readings):
         readers = (basename(word.text) for word in words)
-        return next((one for one in readers if one in CONTENT_READERS), "")
-    if program not in CONTENT_READERS:
+        return next((one for one in readers if one in programs.CONTENT_READERS), "")
+    if program not in programs.CONTENT_READERS:
         return ""
     files = _files(program, words[1:])
     told = (
