@@ -166,8 +166,14 @@ def bounded(kind: type[Validator]) -> type[Validator]:
     rules: dict[str, _Rule] = dict(kind.VALIDATORS)
     steps = iter(range(MOST_STEPS))
     own: dict[str, _Rule] = {
-        "pattern": _where(rules["pattern"], _quick),
-        "additionalProperties": _where(rules["additionalProperties"], _without_patterns),
+        "pattern": _where(
+            rules["pattern"],
+            lambda pattern, text, _: isinstance(text, str) and is_quick(pattern, text),
+        ),
+        "additionalProperties": _where(
+            rules["additionalProperties"],
+            lambda _, __, schema: isinstance(schema, dict) and "patternProperties" not in schema,
+        ),
     }
     own |= {name: _counted(rules[name], steps) for name in _LEADING if name in rules}
     own |= {name: lambda *_: iter(()) for name in _BY_PATTERN if name in rules}
@@ -194,11 +200,3 @@ def _where(rule: _Rule, holds: Callable[[object, object, object], bool]) -> _Rul
             yield from rule(validator, *asked) or ()
 
     return followed
-
-
-def _quick(pattern: object, instance: object, _schema: object) -> bool:
-    return isinstance(instance, str) and is_quick(pattern, instance)
-
-
-def _without_patterns(_value: object, _instance: object, schema: object) -> bool:
-    return isinstance(schema, dict) and "patternProperties" not in schema

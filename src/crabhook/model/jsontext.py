@@ -9,7 +9,7 @@ something that would be written back as another value.
 import json
 import re
 from collections.abc import Mapping
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from crabhook.model.errors import PayloadError
 
@@ -122,25 +122,18 @@ def _start(value: Value, left: list[int], levels: int) -> Value:
         left[0] -= len(value)
         return value if len(value) <= room else value[:room] + CUT
     left[0] -= 1
-    if isinstance(value, dict):
-        kept: dict[str, Value] = {}
-        for key, item in value.items():
-            left[0] -= len(key)
-            if left[0] <= 0 or not levels:
-                break
-            kept[key] = _start(item, left, levels - 1)
-        return kept
-    if isinstance(value, list):
-        items: list[Value] = []
-        for item in value:
-            if left[0] <= 0 or not levels:
-                break
-            start = _start(item, left, levels - 1)
-            if not start and item:  # nothing of it is left: an empty one would be another value
-                break
-            items.append(start)
-        return items
-    return value
+    if not isinstance(value, dict | list):
+        return value
+    kept: dict[Any, Value] = {}
+    for key, item in value.items() if isinstance(value, dict) else enumerate(value):
+        left[0] -= len(key) if isinstance(key, str) else 0
+        if left[0] <= 0 or not levels:
+            break
+        start = _start(item, left, levels - 1)
+        if isinstance(value, list) and not start and item:
+            break  # nothing of it is left: an empty one would be another value
+        kept[key] = start
+    return kept if isinstance(value, dict) else list(kept.values())
 
 
 def _refuse_constant(name: str) -> Value:

@@ -1,12 +1,8 @@
 """What a ruling needs besides the event: where and when, and what a folder holds.
 
-All of it is handed in, since the policy looks nothing up.  A search reads all
-that is in a folder, so it is held to the files there that a denial, a question
-or a secret entry of the protected list names.  Which of these a glob may
-select is told here too, read the widest way that any search tool reads it:
-ripgrep, git's pathspecs, grep's `--include` and JavaScript's globs differ in
-whether a star crosses a slash, what braces, blanks and commas part, where a
-glob is anchored.  A file that no such reading selects is safe from the search.
+All of it is handed in, since the policy looks nothing up.  A search is held to the files in its
+folder that a denial, a question or a secret entry names.  Which of these a glob may select is read
+the widest way that any search tool reads it: a file that no such reading selects is safe.
 """
 
 import re

@@ -277,12 +277,8 @@ class Policy:
     """The ordered whole of the rules."""
 
     def __init__(self, rulesets: Sequence[RuleSet], protected: Protected) -> None:
-        placed = [
-            Placed(order, rule, folder)
-            for order, (rule, folder) in enumerate(
-                (rule, ruleset.folder) for ruleset in rulesets for rule in ruleset.counting
-            )
-        ]
+        rules = ((rule, one.folder) for one in rulesets for rule in one.counting)
+        placed = [Placed(order, rule, folder) for order, (rule, folder) in enumerate(rules)]
         off = [name for one in rulesets if not one.folder for name in one.unprotect]
         deny, ask, allow, leave = (
             RuleIndex(one for one in placed if one.rule.verdict in verdicts)

@@ -69,10 +69,9 @@ def propose(
 ) -> tuple[Proposal, ...]:
     """Return the rules that would allow the call from now on, the narrowest first.
 
-    None are returned for what no rule can allow, for what is protected, and
-    for commands on the never-remember list; nor any that would take in such
-    a command beside this one.  `expires` is when they end:
-    DEFAULT_LIFE from now unless said otherwise.
+    None are returned for what no rule can allow, for what is protected, and for a command of which
+    no rule is made; nor any that would take in such a command beside this one.  They end at
+    `expires`, or DEFAULT_LIFE from now.
     """
     call = read_call(event, context)
     if call is None or call.troubles or is_never_remembered(call):

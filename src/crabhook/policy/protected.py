@@ -4,6 +4,7 @@ An entry's files may not be written unasked; a secret one's not read either.
 The list errs on the side of asking: a name is enough, wherever it stands.
 """
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -159,10 +160,6 @@ class Protected:
     def _with_own(self, entry: Entry) -> Entry:
         if entry.name != "own-files":
             return entry
-        own = tuple(PathPattern(Anchor.ROOT, _escaped(path)) for path in self.own)
+        escaped = (re.sub(r"[\\*?\[\]! #]", r"\\\g<0>", path) for path in self.own)
+        own = tuple(PathPattern(Anchor.ROOT, path) for path in escaped)
         return replace(entry, paths=PathSet((*entry.paths.patterns, *own)))
-
-
-def _escaped(path: str) -> str:
-    """Return an absolute path as a gitignore pattern that means it and all below it."""
-    return "".join(f"\\{letter}" if letter in "\\*?[]! #" else letter for letter in path)

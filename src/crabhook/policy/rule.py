@@ -47,9 +47,6 @@ class RuleScope:
     platform: tuple[str, ...] = ()
 
 
-EVERYWHERE = RuleScope()
-
-
 @dataclass(frozen=True, slots=True)
 class Rule:
     """One sentence of law.
@@ -62,7 +59,7 @@ class Rule:
     texts: tuple[str, ...]
     matchers: tuple[Matcher, ...]
     note: str = ""
-    scope: RuleScope = EVERYWHERE
+    scope: RuleScope = RuleScope()
     expires: datetime | None = None
     origin: str = ""
     line: int = 0

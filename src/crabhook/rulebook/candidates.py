@@ -168,12 +168,14 @@ class Coverage:
         here = one.context
         cwd = one.event.cwd if one.event.cwd.startswith("/") else here.project
         bases = Bases(here.home, here.project, cwd, here.real)
-        return [frozenset(self._covering(part, bases)) for part in one.call.required]
-
-    def _covering(self, part: Part, bases: Bases) -> Iterator[str]:
-        for placed in self._index.candidates(part, keys_of(part)):
-            if placed.rule.matchers[0].covers(part, bases):
-                yield placed.rule.texts[0]
+        return [
+            frozenset(
+                placed.rule.texts[0]
+                for placed in self._index.candidates(part, keys_of(part))
+                if placed.rule.matchers[0].covers(part, bases)
+            )
+            for part in one.call.required
+        ]
 
     def covering(self, one: Seen, parts: Sequence[frozenset[str]]) -> Iterator[int]:
         """Return the numbers of the rules that cover every part of a call."""

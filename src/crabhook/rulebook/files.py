@@ -149,10 +149,7 @@ class RuleFiles:
         return Protected((str(self.folder), *self.own_places))
 
 
-@lru_cache(maxsize=4)
-def _read_once(text: str, name: str) -> RuleSet:
-    """Read a text whose rules count in every project: thousands of them take a second."""
-    return read_rules(text, name)
+_read_once = lru_cache(maxsize=4)(read_rules)  # thousands of rules take a second
 
 
 def read_text(path: Path) -> str:

@@ -142,9 +142,8 @@ class _Choosing:
             done |= new
 
     def _may_be(self, number: int) -> bool:
-        if self._times(self._open[number]) < self._enough:
-            return False
-        if self._undone[number] and not self._wish.with_denials:
+        undoes = self._undone[number] and not self._wish.with_denials
+        if undoes or self._times(self._open[number]) < self._enough:
             return False
         texts = self._among[number].rule.texts
         return len(texts) == 1 or all(self._needed(number, text) for text in texts)

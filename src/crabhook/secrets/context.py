@@ -1,18 +1,126 @@
 """Secrets known by what stands before them: headers, flags, addresses, key blocks, assignments.
 
-A quoted value is a secret up to its closing quote, blanks and all.  What stands
-there may be a mere reference (`assigned.is_reference`), and is then no secret.
+A quoted value is a secret up to its closing quote, blanks and all.  What stands there may be a mere
+reference (`$TOKEN`, `os.environ["TOKEN"]`, `<your token>`), and is then no secret.
 """
 
 import re
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from typing import Any
 
-from crabhook.secrets.assigned import assigned_in, is_reference
 from crabhook.secrets.spans import Span, lowered, places
 from crabhook.tables import tables
 
 PRIVATE_KEY = "private-key"
+
+_KINDS = tables(__file__, "kinds")
+_REFERENCES = _KINDS["references"]
+_BEFORE_KEY = "|".join(f"(?<={word})|(?<={word}[_-])" for word in _REFERENCES["keys"].split())
+
+# What a name has in it, and how the name must go on from there (and what must stand before).
+_CORES = ("pass", "pwd", "secret", "token", "key", "auth", "signature")
+_NAME = (
+    r"(?:pass(?:word|wd|phrase|code|wort)|(?<=[_-])pass|(?<=[_-])pwd|secret|token"
+    rf"|(?:{_BEFORE_KEY})key|authtoken|(?<![a-z])(?<=_)auth|(?<=access)signature)"
+)
+_SUFFIX = r"(?:[_-](?:b64|base64|value|dev|prod|production|staging|test|live|old|new|\d+)|\d{1,2})?"
+_ENDING = re.compile(_NAME + _SUFFIX)
+
+_QUOTED = re.compile(
+    r"\\?[\"']?\]?\s{0,8}(?:=>|:=|=|:)\s{0,8}(?P<quote>\\?[\"'`])"
+    r"(?P<secret>(?:(?!(?P=quote))[^\n]){1,4096})(?P=quote)"
+)
+_BARE = re.compile(r"(?:=|:(?=\S))(?P<secret>[^\s\"'`;,&|)}\]<>\\]+)")
+_TO_LINE_END = re.compile(
+    r"[\"']?[ \t]{0,8}(?:=|:)[ \t]{1,8}(?P<secret>[^\s\"'#]+),?[ \t]*(?:#[^\n]*)?$", re.MULTILINE
+)
+_LINE_SO_FAR = re.compile(r"[ \t>|+-]{0,40}(?:(?:export|set|-)\s{1,4})?[\"']?[\w.-]{0,80}")
+
+# Any environment variable that ends in KEY, save public ones.
+_VARIABLE = re.compile(r"(?<!PUBLIC_)(?<![a-z])KEY=[\"']?(?P<secret>[^\s\"'`;,&|)}\]<>\\]{8,})")
+
+# A shell's variable whose value is quoted, however long, with blanks and quotes in it.
+_SHELL_VALUE = (
+    r"=\$?(?:\"(?P<double>(?:\\.|[^\"\\]){1,4096})(?:\"|\Z)|'(?P<single>[^']{1,4096})(?:'|\Z)"
+    r"|(?P<bare>(?:[^\s\"'`;&|<>()\\$]|\\.){1,4096}))"
+)
+_SHELL = tuple(
+    (name, re.compile(f"{before}{name}{_SHELL_VALUE}", re.DOTALL))
+    for before, names in _KINDS["shell_variables"].items()
+    for name in names.split()
+)
+_TO_FILL_IN = re.compile(
+    r"[$<{%].*|(?:your|insert|enter|change|replace|add|put|some|fake|dummy|example)[-_ ].*",
+    re.IGNORECASE | re.DOTALL,
+)
+
+
+def assigned_in(text: str, lower: str) -> Iterator[Span]:
+    """Return the secrets that are assigned to something named as one; `lower`: in lower case."""
+    for core in _CORES:
+        if core not in lower:
+            continue
+        for place in places(lower, core):
+            if (name := _ENDING.match(lower, place)) and (span := _assigned(text, name)):
+                yield Span(*span, "assigned")
+    for shell_name, shell in _SHELL:
+        for place in places(text, f"{shell_name}="):
+            if (found := shell.match(text, place)) and not _is_to_fill_in(found):
+                yield Span(*found.span(found.lastgroup or 0), "assigned")
+    for place in places(text, "KEY="):
+        if (found := _VARIABLE.match(text, place)) and not is_reference(found["secret"]):
+            yield Span(*found.span("secret"), "assigned")
+
+
+def _is_to_fill_in(found: re.Match[str]) -> bool:
+    """Whether a shell's value is no value: a reference, or words for the person who fills it in."""
+    value = found[found.lastgroup or 0]
+    if found["bare"] is not None and "\\" not in value:
+        return True  # which is told apart below
+    words = len(value.split()) > 1
+    return _TO_FILL_IN.fullmatch(value) is not None if words else is_reference(value)
+
+
+def _assigned(text: str, name: re.Match[str]) -> tuple[int, int] | None:
+    end = name.end()
+    found = _QUOTED.match(text, end) or _BARE.match(text, end)
+    if not found and _begins_its_line(text, name.start()):
+        found = _TO_LINE_END.match(text, end)
+    return found.span("secret") if found and not is_reference(found["secret"]) else None
+
+
+def _begins_its_line(text: str, place: int) -> bool:
+    """Whether what ends at `place` is a setting's name, and not prose."""
+    begun = text.rfind("\n", max(0, place - 200), place) + 1
+    return _LINE_SO_FAR.fullmatch(text, begun, place) is not None
+
+
+# Names of JSON fields whose value, whatever it looks like, is a secret.
+_FIELD = re.compile(
+    rf"[\w.-]*?{_NAME}{_SUFFIX}|.*\bpass(?:word|phrase)\b.*|pwd|pass|authorization|(?:set-)?cookie",
+    re.DOTALL,
+)
+
+
+@lru_cache(maxsize=4096)
+def names_a_secret(field: str) -> bool:
+    """Whether a field of this name holds a secret."""
+    return len(field) <= 200 and _FIELD.fullmatch(field.lower()) is not None
+
+
+_REFERENCE = re.compile("|".join(_REFERENCES["patterns"]), re.IGNORECASE | re.DOTALL)
+_PATH = re.compile(r"(?:~|\.{1,2})?(?:/[\w.@+-]+)+/?")
+_IDENTIFIER = re.compile(r"(?:[a-z]+|[A-Z]+)(?:_[a-zA-Z]+)+|[a-z]+(?:[A-Z][a-z]+)+|[A-Za-z_]+::\w+")
+
+
+def is_reference(value: str) -> bool:
+    """Whether a value only says where the secret is to come from, or is no value at all."""
+    bare = value.strip().rstrip(",;")
+    if not bare or _REFERENCE.fullmatch(bare):
+        return True
+    return bool(_PATH.fullmatch(bare) and len(bare) < 200) or bool(_IDENTIFIER.fullmatch(bare))
+
 
 _TO_COMMAND_END = re.compile(r"[^\n|;&]{0,300}")
 
@@ -72,7 +180,6 @@ class Option:
                     yield Span(*found.span("secret"), self.kind)
 
 
-_KINDS = tables(__file__, "kinds")
 _ALL: tuple[Context | Option, ...] = (
     *map(Context, _KINDS["context"]),
     *map(Option, _KINDS["option"]),

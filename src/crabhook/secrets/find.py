@@ -1,14 +1,10 @@
 """The one finder of secrets: what the record leaves out, and what a screen may cover.
 
-A span is the whole secret.  The record replaces it; a screen decides what of
-it may be covered, so that no cover ever hides a command.
-
-A long word that looks drawn by chance, as keys are, is a secret too.
-Shannon's entropy alone takes camelCase for a key; so what is counted is how
-often one letter is followed by one that follows it in words, names and
-abbreviations.  In a chance word it is a third of the letters at most: of 20
-letters and digits drawn by chance 1 word in 150 passes for one of ours, and
-of 53,000 long words of Python programs 1 in 1000 is taken for a key.
+A span is the whole secret.  A long word that looks drawn by chance, as keys are, is a secret too.
+Shannon's entropy alone takes camelCase for a key; so what is counted is how often a letter is
+followed by one that follows it in words, names and abbreviations.  In a chance word it is a third
+of the letters at most: of 20 letters and digits drawn by chance 1 word in 150 passes for one of
+ours, and of 53,000 long words of Python programs 1 in 1000 is taken for a key.
 """
 
 import re
@@ -157,15 +153,12 @@ def _share(word: str, fewest: int) -> float:
             hump = one.islower() and two.isupper()
             if hump and before:
                 expected += 0.5  # as in camelCase; in a chance word it may be anything
-            before = not hump and _follows(one.lower(), two.lower())
+            low, high = one.lower(), two.lower()  # expected, too, is a row: aaa, abc
+            before = not hump and (low + high in _EXPECTED or ord(high) - ord(low) in (0, 1))
             expected += before
         elif letters and one.isalnum() and two.isalnum():
             counted += 1
     return expected / counted if counted >= fewest else 1.0
-
-
-def _follows(one: str, two: str) -> bool:
-    return one + two in _EXPECTED or ord(two) - ord(one) in (0, 1)  # or a row: aaa, abc
 
 
 def _wrapped(word: str) -> str | None:

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from functools import lru_cache, partial
 
 from crabhook.model.jsontext import MAX_DEPTH, Value
-from crabhook.secrets.assigned import is_reference, names_a_secret
+from crabhook.secrets.context import is_reference, names_a_secret
 from crabhook.secrets.find import find, is_plain
 from crabhook.secrets.spans import united
 

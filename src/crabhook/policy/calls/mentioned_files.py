@@ -1,10 +1,8 @@
 """Files that a command names, by its words or by those that another command brings.
 
-Those in its words are suspected, never sure.  Those outside the project are
-more than a rule with a star gives away: `Bash(cat *)` means the project's
-files.  Programs that are known to open, change or go to what they are given
-need, for anything elsewhere, a rule on that file as well, or one that names
-the whole command without a star.
+Those in its words are suspected, never sure.  A program that is known to open, change
+or go to a file elsewhere than in the project needs a rule on that file as well, or a
+rule that names the whole command without a star (docs/reference/rules.md).
 """
 
 import re
@@ -235,11 +233,7 @@ def is_inside(where: Place, context: Context) -> bool:
 
 
 _BRING_WORDS = frozenset({"xargs", "parallel"})
-_ONLY_DROP = {  # they print some of the lines that they read, with no file to read from
-    **dict.fromkeys(("grep", "egrep", "fgrep"), re.compile(r"(?: -[viEFwx]+)* [^- ]\S*")),
-    **dict.fromkeys(("head", "tail"), re.compile(r"(?: -n ?[0-9]+| -[0-9]+)?")),
-    **dict.fromkeys(("sort", "uniq"), re.compile(r"(?: -[urnz]+)*")),
-}
+_ONLY_DROP = programs.patterns("only_drop")
 _WIDENS_FIND = frozenset({"-o", "-or", "-not", "!", ",", "-printf", "-fprintf", "-exec", "-ok"})
 
 

@@ -14,6 +14,7 @@ from crabhook.policy.paths import Place
 from crabhook.policy.shell.mentions import Mentions
 from crabhook.policy.shell.script import Command
 from crabhook.policy.shell.unfold import Reading
+from crabhook.tables import names, tables
 from crabhook.vocabulary import vocabulary
 
 
@@ -32,25 +33,12 @@ class Kind(StrEnum):
     OTHER = "other"
 
 
+_TABLES = tables(__file__, "tools")
 KINDS: Mapping[str, Kind] = {
-    **dict.fromkeys(("Bash", "Monitor"), Kind.COMMAND),
-    **dict.fromkeys(("Read", "NotebookRead"), Kind.READ),
-    **dict.fromkeys(("ReadMany", "Glob", "Grep", "LS"), Kind.SEARCH),
-    **dict.fromkeys(("Edit", "Write", "MultiEdit", "NotebookEdit"), Kind.EDIT),
-    "ApplyPatch": Kind.PATCH,
-    "WebFetch": Kind.FETCH,
-    "Agent": Kind.AGENT,
-    "Skill": Kind.SKILL,
-    # Released only by an answer, so no rule can allow them (protocol, section 6).
-    **dict.fromkeys(("AskUserQuestion", "ExitPlanMode"), Kind.ASKING),
+    name: Kind(kind) for kind, text in _TABLES["kinds"].items() for name in text.split()
 }
-
-# All that hold a path for some tool: a second one beside a tool's own is a trouble.
-PATH_KEYS = ("file_path", "notebook_path", "absolute_path", "path", "dir_path", "directory")
-# Those that a rule must not match as `Tool(key:value)`: their specifier does.
-PRIMARY_KEYS = frozenset(
-    {"command", "file_path", "notebook_path", "path", "url", "prompt", "pattern", "query"}
-)
+PATH_KEYS: tuple[str, ...] = tuple(_TABLES["path_keys"].split())
+PRIMARY_KEYS = names(_TABLES["primary_keys"])
 
 
 def canonical(name: str) -> str:
@@ -60,8 +48,8 @@ def canonical(name: str) -> str:
 
 def command_tools() -> frozenset[str]:
     """Return every name of a tool that runs commands."""
-    names = (*KINDS, *vocabulary().aliases)
-    return frozenset(name for name in names if kind_of(name) is Kind.COMMAND)
+    known = (*KINDS, *vocabulary().aliases)
+    return frozenset(name for name in known if kind_of(name) is Kind.COMMAND)
 
 
 def mcp_name(fields: Mapping[str, Value]) -> str:

@@ -1,10 +1,7 @@
 """A shell line as a call: its commands and redirects, and the files they name.
 
-A patch of Codex's is read here too, since Codex takes one out of a shell line.
-Codex passes over blanks before a header, so a header is one wherever it
-stands, save behind a sign that puts a line in or takes it out.  Inside a hunk
-such a line may be no header but a line kept; its file counts all the same,
-since a file too many is only one question more.
+A patch of Codex's is read here too, since Codex takes one out of a shell line.  A header
+counts wherever it stands: a file too many is only one question more.
 """
 
 import re
@@ -235,7 +232,7 @@ def _is_critical(name: str, folders: Sequence[str], context: Context) -> bool:
 
 _NAMES_FILE = re.compile(r"\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.+)")
 _FIRST, _LAST = "*** Begin Patch", "*** End Patch"
-_NAMES_NONE = frozenset({"*** End of File"})
+_END_OF_FILE = "*** End of File"
 _BLANKS = " \t\r"
 _SIGNS = ("+", "-")
 _PARTS = (" ", "@@")  # what a line of a hunk may begin with besides: kept, or where it is
@@ -252,10 +249,13 @@ class Patch:
 def read_patch(text: str) -> Patch:
     """Return what the patch in `text` touches; what is not wholly understood has a trouble."""
     lines = text.strip().split("\n")
-    paths = tuple(path for line in lines if (path := _path(line)))
-    return Patch(
-        paths, next(_troubles(lines), "") or ("" if paths else "a patch that names no file")
-    )
+    paths = tuple(filter(None, map(_path, lines)))
+    trouble = "" if paths else "a patch that names no file"
+    if lines[0].strip() != _FIRST or lines[-1].strip() != _LAST:
+        trouble = "a patch without its first or last line"
+    elif not all(map(_is_known_line, lines[1:-1])):
+        trouble = "a line of a patch that rules do not know"
+    return Patch(paths, trouble)
 
 
 def _path(line: str) -> str:
@@ -264,12 +264,8 @@ def _path(line: str) -> str:
     return found[1].rstrip(_BLANKS) if found else ""
 
 
-def _troubles(lines: list[str]) -> Iterator[str]:
-    if lines[0].strip() != _FIRST or lines[-1].strip() != _LAST:
-        yield "a patch without its first or last line"
-    for line in lines[1:-1]:
-        head = line.strip()
-        if line.startswith(_SIGNS) or not head or _path(line) or head in _NAMES_NONE:
-            continue
-        if head.startswith("***") or not line.startswith(_PARTS):
-            yield "a line of a patch that rules do not know"
+def _is_known_line(line: str) -> bool:
+    head = line.strip()
+    if line.startswith(_SIGNS) or head in ("", _END_OF_FILE) or _path(line):
+        return True
+    return line.startswith(_PARTS) and not head.startswith("***")

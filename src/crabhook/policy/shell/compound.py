@@ -98,20 +98,22 @@ def _for(line: Line) -> None:
 
 
 def _loop(line: Line) -> None:
-    redirects.skip_lines(line)
-    if line.plain_word() != "do":
-        raise UnreadableError("do is missing")
-    line.at += 2
+    _keyword(line, "do")
     _commands(line, "done")
+
+
+def _keyword(line: Line, word: str) -> None:
+    """Take a word of the shell's own, which must be there."""
+    redirects.skip_lines(line)
+    if line.plain_word() != word:
+        raise UnreadableError(f"{word} is missing")
+    line.at += len(word)
 
 
 def _case(line: Line) -> None:
     line.blanks()
     read_word(line)
-    redirects.skip_lines(line)
-    if line.plain_word() != "in":
-        raise UnreadableError("in is missing")
-    line.at += 2
+    _keyword(line, "in")
     while True:
         redirects.skip_lines(line)
         if line.plain_word() == "esac":

@@ -170,19 +170,17 @@ def read_expansion(line: Line, *, quoted: bool) -> Piece:
     if element:
         subscript(line)
     element = element or name in variables.arrays
-    atom = _atom(name, element=element, joined=quoted and not many)
+    joined = quoted and not many
+    if element or not (name[0].isalpha() or name[0] in "_#?$!"):
+        atom = Atom(Kind.ANY, joined=joined)
+    else:
+        atom = NUMBER if name[0] in "#?$!" else Atom(Kind.NAME, name, joined)
     values = variables.values(name)
     if line.take("}"):
         if line.here == "[":
             line.found.trouble("a bracket right after ${…}, which shells read apart")
         return atom, values
     return _changed(line, name, (atom, values), quoted=quoted)
-
-
-def _atom(name: str, *, element: bool, joined: bool) -> Atom:
-    if element or not (name[0].isalpha() or name[0] in "_#?$!"):
-        return Atom(Kind.ANY, joined=joined)
-    return Atom(Kind.NAME, name, joined) if name[0].isalpha() or name[0] == "_" else NUMBER
 
 
 def _changed(line: Line, name: str, plain: Piece, *, quoted: bool) -> Piece:
@@ -218,16 +216,14 @@ def _changed(line: Line, name: str, plain: Piece, *, quoted: bool) -> Piece:
 
 
 def _offset(line: Line) -> None:
-    match = line.match(_OFFSET)
-    if match:
+    if match := line.match(_OFFSET):
         _count(line, match[0])
-        return
-    if line.ahead("$((") or line.ahead("${#"):
+    elif line.ahead("$((") or line.ahead("${#"):
         atom, _ = line.readers.dollar(line)
         line.found.variables.must_count((atom,), "${…:…}")
-        return
-    line.found.trouble("${…:…} computes its place when it runs")
-    _operand(line, quoted=True)
+    else:
+        line.found.trouble("${…:…} computes its place when it runs")
+        _operand(line, quoted=True)
 
 
 def _count(line: Line, text: str) -> None:
@@ -240,16 +236,16 @@ def _count(line: Line, text: str) -> None:
 def subscript(line: Line) -> None:
     """Take `[…]` after an array's name: a number, a plain word or variable, all."""
     line.expect("[")
-    if not (line.take("@") or line.take("*")):
-        match = line.match(_KEY)
-        if match:
-            _count(line, match[0])
-        elif match := line.match(_QUOTED_KEY):
-            for name in re.findall(r"[A-Za-z_]\w*", match[0]):
-                _count(line, name)
-        else:
-            line.found.trouble("a subscript that is computed when it runs")
-            _operand(line, quoted=True, end="]")
+    if line.take("@") or line.take("*"):
+        pass
+    elif match := line.match(_KEY):
+        _count(line, match[0])
+    elif match := line.match(_QUOTED_KEY):
+        for name in re.findall(r"[A-Za-z_]\w*", match[0]):
+            _count(line, name)
+    else:
+        line.found.trouble("a subscript that is computed when it runs")
+        _operand(line, quoted=True, end="]")
     line.expect("]")
 
 

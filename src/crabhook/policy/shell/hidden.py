@@ -36,14 +36,13 @@ class _Wrapper:
     assigns: bool = False
 
 
-def _wrappers() -> Iterator[tuple[tuple[str, ...], _Wrapper]]:
-    for row in tables(__file__, "programs")["wrapper"]:
-        valued = names(row.get("valued", ""))
-        wrapper = _Wrapper(valued, row.get("positional", 0), row.get("assigns", False))
-        yield from ((tuple(name.split()), wrapper) for name in row["names"])
-
-
-_WRAPPERS = dict(_wrappers())  # by a program's name, or by that and its subcommand
+_WRAPPERS = {  # by a program's name, or by that and its subcommand
+    tuple(name.split()): _Wrapper(
+        names(row.get("valued", "")), row.get("positional", 0), row.get("assigns", False)
+    )
+    for row in tables(__file__, "programs")["wrapper"]
+    for name in row["names"]
+}
 # Programs that run what their words or their input say.
 RUNNERS = SHELLS | {name for name, *more in _WRAPPERS if not more} | listed("running", "runners")
 _ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\+?=")

@@ -86,14 +86,10 @@ class Variables:
         self._outside.add(name)
 
     def _must(self, atoms: Iterable[Atom], where: str, *, number: bool) -> None:
-        fits = _DIGITS if number else _TAME
         for atom in atoms:
-            if atom.kind is Kind.NAME:
-                self._duties[(atom.text, number, where)] = None
-            elif atom.kind is Kind.ANY or (
-                atom.kind is Kind.TEXT and not fits.fullmatch(atom.text)
-            ):
-                self._duties[("", number, where)] = None
+            if atom.kind is Kind.NAME or _strays(atom, number=number):
+                name = atom.text if atom.kind is Kind.NAME else ""
+                self._duties[(name, number, where)] = None
 
     def broken(self) -> list[str]:
         """Return what the line computes with, or hands on, though it may be a command."""
@@ -126,7 +122,6 @@ class Variables:
 
     def _unfit(self, *, number: bool) -> set[str]:
         """Return the names that may hold something else, by way of other variables too."""
-        fits = _DIGITS if number else _TAME
         copies: dict[str, list[str]] = defaultdict(list)
         todo = []
         for name, choices in self._set.items():
@@ -135,9 +130,7 @@ class Variables:
                     copies[atom.text].append(name)
                     if not self._is_own(atom.text):
                         todo.append(name)
-                elif atom.kind is Kind.ANY or (
-                    atom.kind is Kind.TEXT and not fits.fullmatch(atom.text)
-                ):
+                elif _strays(atom, number=number):
                     todo.append(name)
         unfit: set[str] = set()
         todo += self.arrays
@@ -178,6 +171,12 @@ class Variables:
             if len(found) > MAX_SETTLED:
                 return ()
         return tuple(found)
+
+
+def _strays(atom: Atom, *, number: bool) -> bool:
+    """Whether a piece may be something else than a number, or than one plain word."""
+    fits = _DIGITS if number else _TAME
+    return atom.kind is Kind.ANY or (atom.kind is Kind.TEXT and not fits.fullmatch(atom.text))
 
 
 MAX_DEPTH = 40  # a person's line has five

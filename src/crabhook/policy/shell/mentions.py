@@ -13,14 +13,11 @@ from itertools import takewhile
 from posixpath import basename
 
 from crabhook.policy.shell.hidden import RUNNERS, SHELLS
-from crabhook.policy.shell.programs import listed
+from crabhook.policy.shell.programs import listed, patterns
 from crabhook.policy.shell.script import Command, Redirect, Script, Word
 from crabhook.policy.shell.wrappers import is_safe, unwrapped
 
-_INTERPRETERS = re.compile(
-    r"(?:python|perl|ruby|node|nodejs|php|lua|luajit|deno|bun|tclsh|wish|expect|Rscript|osascript"
-    r"|pypy|guile|racket|ghci?|julia|elixir|erl|swipl|gdb|lldb)[0-9.]*"
-)
+_INTERPRETERS = re.compile(f"(?:{'|'.join(listed('running', 'interpreters'))})[0-9.]*")
 _TEXT_OPTION = re.compile(
     r"-[A-Za-z]*[ceErpBRFnx]\S*|--(?:eval|print|execute|exec|code|run|batch|ex).*"
 )
@@ -135,13 +132,7 @@ def _runs_one_of(words: Sequence[Word], written: frozenset[str]) -> bool:
 
 _DATA = listed("running", "data")
 _DATA_SUBCOMMANDS = {name: listed("running", f"data_of_{name}") for name in ("git", "gh")}
-# They are data too, save with these words.
-_ACTING = {
-    "find": re.compile(r"-exec|-ok|-delete|-f"),
-    "fd": re.compile(r"-[xX]|--exec"),
-    "sort": re.compile(r"--c"),
-    "rg": re.compile(r"--pre|--hostname"),
-}
+_ACTING = patterns("acting")
 # Options of these by which they run something after all.
 _RUNNING = re.compile(
     r"-c|-x|-O|--exec|--ext-diff|--textconv|--open-files-in-pager|--config|--upload"

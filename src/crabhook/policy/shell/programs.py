@@ -17,6 +17,12 @@ def listed(table: str, key: str) -> frozenset[str]:
     return names(_TABLES[table][key])
 
 
+def patterns(table: str) -> Mapping[str, re.Pattern[str]]:
+    """Return one of the tables of patterns there, by each of the programs that they are of."""
+    rows = _TABLES[table].items()
+    return {name: re.compile(text) for listed_, text in rows for name in listed_.split()}
+
+
 PRINTERS = listed("files", "printers")
 READERS = PRINTERS | listed("files", "readers")
 WRITERS = listed("files", "writers")

@@ -265,11 +265,11 @@ def _take(
 ) -> None:
     """Take one word of a simple command, or an assignment."""
     if redirects.is_assignment(line, words):
-        assigned = redirects.read_assignment(line)
+        assigned, word = redirects.read_assignment(line)
         if words:
-            words.append(redirects.declared(assigned))
+            words.append(word)
         else:
-            assignments.append(assigned[0])
+            assignments.append(assigned)
         return
     if not words and (redirected or assignments) and line.plain_word() in _RESERVED:
         raise UnreadableError("a word of the shell's own after a redirect")

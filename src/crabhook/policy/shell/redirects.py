@@ -121,18 +121,14 @@ def _documents(line: Line) -> None:
     for document in waiting:
         body = _body(line, document)
         line.found.given.append(body)
-        if line.within and _closes_early(body):
+        depths = accumulate(1 if one == "(" else -1 for one in re.findall(r"[()]", body))
+        if line.within and min(depths, default=0) < 0:
             line.found.trouble(
                 "a bracket in a here-document inside $(…), where older shells end it"
             )
         if not document.quoted:
             line.found.given_varies |= not set(body).isdisjoint("$`")
             read_document(line.inner(body))
-
-
-def _closes_early(body: str) -> bool:
-    steps = (1 if letter == "(" else -1 for letter in re.findall(r"[()]", body))
-    return min(accumulate(steps), default=0) < 0
 
 
 def _body(line: Line, document: Heredoc) -> str:
@@ -161,8 +157,8 @@ def is_assignment(line: Line, words: Sequence[Word]) -> bool:
     return close > 0 and line.text.startswith(("=", "+="), close + 1)
 
 
-def read_assignment(line: Line) -> tuple[Assignment, str]:
-    """Take `name=value`; return it, and how it is written."""
+def read_assignment(line: Line) -> tuple[Assignment, Word]:
+    """Take `name=value`; return it, and the word that it is to `export` and its like."""
     start = line.at
     match = line.match(ASSIGNED)
     name, array = (match[1], False) if match else ("", False)
@@ -183,13 +179,8 @@ def read_assignment(line: Line) -> tuple[Assignment, str]:
         line.found.variables.arrays.add(name)
     elif match and match[2] == "+=":
         value = replace(value, values=line.found.variables.appends(name, value.values))
-    return Assignment(name, value, array), line.text[start : line.at]
-
-
-def declared(assigned: tuple[Assignment, str]) -> Word:
-    """Return an assignment as the word that it is to `export` and its like."""
-    one, raw = assigned
-    return Word(raw, (raw,), one.value.fixed and not one.array, assigns=one)
+    assigned, raw = Assignment(name, value, array), line.text[start : line.at]
+    return assigned, Word(raw, (raw,), value.fixed and not array, assigns=assigned)
 
 
 def _array(line: Line) -> Word:

@@ -176,42 +176,34 @@ def _in_quotes(line: Line, plain: re.Pattern[str]) -> list[Piece]:
 
 def dollar(line: Line, *, quoted: bool = False) -> Piece:
     """Take a dollar sign and what it stands for."""
-    piece = _dollar(line, quoted=quoted)
+    line.at += 1
+    if line.take("(("):
+        read_arithmetic(line, "))")
+        piece: Piece = (NUMBER, ("0", ""))
+    elif line.take("("):
+        piece = _substitution(line, quoted=quoted)
+    elif line.take("{"):
+        piece = read_expansion(line, quoted=quoted)
+    elif match := line.match(_NAME):
+        piece = _variable(line, match[0], quoted=quoted)
+    elif match := line.match(_SPECIAL):
+        piece = _special(line, match[0], quoted=quoted)
+    else:
+        piece = _lone(line, quoted=quoted)
     if line.ahead("\\\n"):
         line.found.trouble("a line's end that may be taken back inside a name")
     return piece
 
 
-def _dollar(line: Line, *, quoted: bool) -> Piece:
-    line.at += 1
-    if line.ahead("(("):
-        line.at += 2
-        read_arithmetic(line, "))")
-        return NUMBER, ("0", "")
-    if line.take("("):
-        return _substitution(line, quoted=quoted)
-    if line.take("{"):
-        return read_expansion(line, quoted=quoted)
-    if match := line.match(_NAME):
-        return _variable(line, match[0], quoted=quoted)
-    if match := line.match(_SPECIAL):
-        return _special(line, match[0], quoted=quoted)
-    return _lone(line, quoted=quoted)
-
-
-def _ansi(line: Line) -> Piece:
-    line.at += 1
-    match = line.match(_ANSI)
-    if not match:
-        raise UnreadableError("a quote that does not close")
-    if "\\'" in match[1]:
-        line.found.trouble("a quote inside $'…', which dash ends there")
-    return _text(ansi(match[1]))
-
-
 def _lone(line: Line, *, quoted: bool) -> Piece:
     if line.here == "'" and not quoted:
-        return _ansi(line)
+        line.at += 1
+        match = line.match(_ANSI)
+        if not match:
+            raise UnreadableError("a quote that does not close")
+        if "\\'" in match[1]:
+            line.found.trouble("a quote inside $'…', which dash ends there")
+        return _text(ansi(match[1]))
     if line.here == "[":
         raise UnreadableError("arithmetic in brackets, $[…]")
     if line.here == '"' and not quoted:
@@ -232,9 +224,8 @@ def _variable(line: Line, name: str, *, quoted: bool) -> Piece:
 
 def _special(line: Line, letter: str, *, quoted: bool) -> Piece:
     after = line.here
-    if after and (after == "[" or (letter.isdigit() and after.isdigit())):
-        line.found.trouble(f"${letter}{after}, which shells read apart")
-    if letter in "#$" and after and (after in "{@*(" or after.isalnum() or after == "_"):
+    more = letter in "#$" and (after.isalnum() or after in tuple("{@*(_"))
+    if after == "[" or (letter.isdigit() and after.isdigit()) or more:
         line.found.trouble(f"${letter}{after}, which shells read apart")
     if letter in _COUNTS:
         return NUMBER, ("0", "")

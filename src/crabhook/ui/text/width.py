@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 from prompt_toolkit.utils import get_cwidth
 
-from crabhook.secrets.assigned import names_a_secret
+from crabhook.secrets.context import names_a_secret
 from crabhook.ui.secrets import COVER, masked
 from crabhook.ui.text.safe import safe
 

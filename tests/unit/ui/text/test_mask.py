@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crabhook.secrets.assigned import names_a_secret
+from crabhook.secrets.context import names_a_secret
 from crabhook.ui.secrets import masked
 from crabhook.ui.text.code import field_rows
 from crabhook.ui.text.safe import safe
