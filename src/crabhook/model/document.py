@@ -161,7 +161,6 @@ class _Reader(Descent[str, Node]):
         raise self.error(at, "a string that is not closed, or holds what JSON strings cannot")
 
     def _container(self, start: int, depth: int) -> Node:
-        """Return the object or the list that opens at `start`."""
         found, end = self.elements(start, depth)
         elements = tuple(Element(*one) for one in found)
         plain: dict[str, Json] = {element.key: element.node.value for element in elements}

@@ -106,21 +106,18 @@ class Evaluation:
         """Return which denied or asked-about program could run without being seen to."""
         mentions = self._call.mentions
         for name in sorted(mentions.programs):
-            for index in (self._law.deny, self._law.ask):
-                for placed in index.of_program(name):
-                    if self._holds(placed) and _speaks_of(placed, name, mentions):
-                        return (
-                            f"{name} may run in it, and a rule denies or asks: {placed.rule.where}"
-                        )
+            against = (*self._law.deny.of_program(name), *self._law.ask.of_program(name))
+            for placed in filter(self._holds, against):
+                if _speaks_of(placed, name, mentions):
+                    return f"{name} may run in it, and a rule denies or asks: {placed.rule.where}"
         return ""
 
     def _starts_untold(self) -> str:
         """Return why a denied or asked-about program may run though its name stands nowhere."""
         starts = self._call.mentions.starts
-        for index in (self._law.deny, self._law.ask) if starts else ():
-            if against := next(filter(self._holds, index.of_commands), None):
-                return f"{starts}, and a rule denies or asks: {against.rule.where}"
-        return ""
+        against = (*self._law.deny.of_commands, *self._law.ask.of_commands) if starts else ()
+        first = next(filter(self._holds, against), None)
+        return f"{starts}, and a rule denies or asks: {first.rule.where}" if first else ""
 
     def _decided(self, by: RankedRuling, parts: tuple[PartRuling, ...]) -> Ruling:
         protected = by.part.why if by.rank is Rank.PROTECTED else ""

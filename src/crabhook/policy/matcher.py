@@ -8,6 +8,7 @@ syntax, `Tool` or `Tool(specifier)` (the hook protocol's section 10).
 import re
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from functools import lru_cache
 from typing import TypeAlias
 
 from crabhook.policy.calls.parts import (
@@ -118,11 +119,8 @@ def may_become(glob: str, pattern: PathPattern, bases: Bases) -> bool:
 
     A part that is nothing but wildcards is not held to mean anything.
     """
-    text, anywhere = pattern.pattern.removesuffix("/**").strip("/"), pattern.loose
-    while text.startswith("**/"):  # at any depth, as a name alone is
-        text, anywhere = text[3:], True
-    fixed = text.split("/")
-    if any(letter in part for part in fixed for letter in "*?["):
+    fixed, anywhere = _fixed(pattern)
+    if not fixed:
         return False
     parts = glob.strip("/").split("/")
     if anywhere:
@@ -131,6 +129,15 @@ def may_become(glob: str, pattern: PathPattern, bases: Bases) -> bool:
         _fits(parts, [part for part in [*folder.split("/"), *fixed] if part])
         for folder in bases.of(pattern.anchor, pattern.up)
     )
+
+
+@lru_cache(maxsize=4096)
+def _fixed(pattern: PathPattern) -> tuple[list[str], bool]:
+    """Return a pattern's parts, none where it has wildcards, and whether it is at any depth."""
+    text, anywhere = pattern.pattern.removesuffix("/**").strip("/"), pattern.loose
+    while text.startswith("**/"):  # as a name alone is
+        text, anywhere = text[3:], True
+    return [] if set(text) & set("*?[") else text.split("/"), anywhere
 
 
 def _fits(globs: list[str], names: list[str]) -> bool:

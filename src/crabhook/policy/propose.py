@@ -187,11 +187,8 @@ def _command_widths(part: CommandPart) -> list[tuple[str, str]]:
 
 def _says_enough(head: Sequence[str]) -> bool:
     """Whether a command that begins like this is one thing, not any."""
-    if head[0] not in _TAKES_SUBCOMMAND:
-        return len(head) == 1
-    if (head[0], *head[1:2]) in _RUNS_SCRIPTS:
-        return len(head) == 3
-    return len(head) == 2
+    runs = (head[0], *head[1:2]) in _RUNS_SCRIPTS
+    return len(head) == (1 if head[0] not in _TAKES_SUBCOMMAND else 3 if runs else 2)
 
 
 def _file_widths(part: FilePart, event: Event, context: Context) -> list[tuple[str, str]]:

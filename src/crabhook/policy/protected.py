@@ -38,8 +38,6 @@ class Entry:
 
     def concerns(self, part: Part, bases: Bases) -> bool:
         """Whether the part touches what the entry protects."""
-        if isinstance(part, CommandPart):
-            return any(self._is_command(line) for line in part.lines)
         if not isinstance(part, FilePart) or part.program in PRINTERS:
             return False
         writes = part.use is Use.WRITE or part.program in WRITERS
@@ -50,18 +48,6 @@ class Entry:
         if file_hit(self.paths, part, bases):
             return True
         return part.program in RECURSIVE and self._is_inside(part, bases)
-
-    def _is_command(self, line: str) -> bool:
-        first, by_word = line.partition(" ")[0], self._by_first_word
-        patterns = (*by_word.get(first, ()), *by_word.get("", ()))
-        return any(pattern.hits_text(line) for pattern in patterns)
-
-    @cached_property
-    def _by_first_word(self) -> dict[str, list[CommandPattern]]:
-        found: dict[str, list[CommandPattern]] = {}
-        for pattern in self.commands:
-            found.setdefault(pattern.first_word, []).append(pattern)
-        return found
 
     def _is_inside(self, part: FilePart, bases: Bases) -> bool:
         """Whether the part is a folder above what is protected, handled with all that is in it."""
@@ -128,15 +114,30 @@ class Protected:
 
     def concerned(self, part: Part, bases: Bases) -> Entry | None:
         """Return the first entry that the part touches."""
-        if isinstance(part, FilePart) and not self._may_concern(part, bases):
+        if isinstance(part, CommandPart):
+            return self._of_command(part.lines)
+        if not isinstance(part, FilePart):
+            return None
+        # Most files are in no entry, and soon told.
+        whole = part.glob or part.program in RECURSIVE
+        if not (whole or any(self._all_paths.hits(one, bases) for one in part.places)):
             return None
         return next((entry for entry in self.entries if entry.concerns(part, bases)), None)
 
-    def _may_concern(self, part: FilePart, bases: Bases) -> bool:
-        """Whether the part needs a closer look: most files are in no entry, and soon told."""
-        if part.glob or part.program in RECURSIVE:
-            return True
-        return any(self._all_paths.hits(one, bases) for one in part.places)
+    def _of_command(self, lines: frozenset[str]) -> Entry | None:
+        words = {line.partition(" ")[0] for line in lines} | {""}
+        found = (one for word in words for one in self._by_first_word.get(word, ()))
+        hit = [at for at, pattern in found if any(map(pattern.hits_text, lines))]
+        return self.entries[min(hit)] if hit else None
+
+    @cached_property
+    def _by_first_word(self) -> dict[str, list[tuple[int, CommandPattern]]]:
+        """The patterns of commands, each with the place of its entry."""
+        found: dict[str, list[tuple[int, CommandPattern]]] = {}
+        for at, entry in enumerate(self.entries):
+            for pattern in entry.commands:
+                found.setdefault(pattern.first_word, []).append((at, pattern))
+        return found
 
     @cached_property
     def _all_paths(self) -> PathSet:

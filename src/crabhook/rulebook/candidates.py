@@ -70,7 +70,6 @@ def distinct(past: Iterable[PastCall]) -> list[Distinct]:
 
 
 def _same(event: Event) -> tuple[str, ...]:
-    """Return what two calls that count as one have in common."""
     tool = event.tool
     return (tool.name, json.dumps(tool.input, sort_keys=True), event.cwd) if tool else ()
 

@@ -67,7 +67,6 @@ def find(text: str, *, by_entropy: bool = True) -> list[Span]:
 
 
 def _words(text: str, *, by_entropy: bool) -> Iterator[Span]:
-    """Return the words that are secrets by their own shape."""
     chance = []
     for long in _LONG.finditer(text):
         yield from known_in(text, *long.span())

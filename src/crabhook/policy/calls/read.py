@@ -195,7 +195,6 @@ def _texts(value: Value) -> Iterator[str]:
 
 
 def _patch(reading: _Reading) -> Call:
-    """Read Codex's patch: the files that its headers name."""
     patch = read_patch(reading.text("command", "patch", "input"))
     parts = [reading.file(path, Use.WRITE, "Edit", "Write") for path in patch.paths]
     odd = next(filter(None, map(_path_trouble, patch.paths)), "")

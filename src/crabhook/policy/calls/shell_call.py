@@ -83,7 +83,6 @@ def _applies_patch(command: Command) -> bool:
 
 
 def _patched_files(text: str, folders: Folders, context: Context) -> Iterable[FilePart]:
-    """Yield the files that a patch somewhere in the line names."""
     for path in read_patch(text).paths:
         named = folders.all if "\0" not in path else ()
         places = tuple(place(path, folder, context) for folder in named)
@@ -259,7 +258,6 @@ def read_patch(text: str) -> Patch:
 
 
 def _path(line: str) -> str:
-    """Return the file that a header names; nothing for any other line."""
     found = None if line.startswith(_SIGNS) else _NAMES_FILE.match(line.lstrip())
     return found[1].rstrip(_BLANKS) if found else ""
 

@@ -123,7 +123,6 @@ def _one(line: Line, words: list[Word]) -> None:
 
 
 def _compare(line: Line, words: list[Word], first: Word, operator: str) -> None:
-    """Take what stands behind an operator of two words."""
     words.append(fixed_word(operator))
     line.blanks()
     if operator == "=~":

@@ -1,12 +1,9 @@
 """The text of a line while it is read, what was found in it, and what it sets variables to.
 
-Every byte must be taken by one of the readers beside this module.  Two kinds
-of fault end in a question: `Found.trouble` where reading can go on, so that a
-denial may still find more, and `UnreadableError` where it cannot.
-
-Arithmetic runs what the values of its variables hold, so each variable there
-must be digits wherever the line sets it (docs/decisions/0009).  The order of
-the assignments does not count, since loops and functions come back.
+Two kinds of fault end in a question: `Found.trouble` where reading can go on, so that a denial may
+still find more, and `UnreadableError` where it cannot.  Arithmetic runs what the values of its
+variables hold, so each variable there must be digits wherever the line sets it, in whatever order,
+since loops and functions come back (docs/decisions/0009).
 """
 
 import re
@@ -44,7 +41,6 @@ class Variables:
         self._forgotten = False
         self._outside: set[str] = set()
         self._duties: dict[tuple[str, bool, str], None] = {}
-        self._count = 0
 
     def values(self, name: str) -> tuple[str, ...]:
         """Return what a variable may hold: what the line sets it to, or nothing."""
@@ -68,8 +64,7 @@ class Variables:
 
     def either(self, *choices: _Atoms) -> Atom:
         """Return the piece of a word that is one of these."""
-        self._count += 1
-        name = f"\0{self._count}"
+        name = f"\0{len(self._set)}"
         self._set[name].extend(choices)
         return Atom(Kind.NAME, name, joined=False)
 
@@ -143,14 +138,12 @@ class Variables:
 
     def is_told(self, atoms: Iterable[Atom], seen: frozenset[str] = frozenset()) -> bool:
         """Whether a piece comes from what a command prints or reads, by way of variables too."""
-        for atom in atoms:
-            if atom.kind is Kind.ANY and not atom.text:
-                return True
-            if atom.kind is Kind.NAME and atom.text not in seen:
-                choices = self._set.get(atom.text, ())
-                if any(self.is_told(one, seen | {atom.text}) for one in choices):
-                    return True
-        return False
+        return any(
+            any(self.is_told(one, seen | {atom.text}) for one in self._set.get(atom.text, ()))
+            if atom.kind is Kind.NAME and atom.text not in seen
+            else atom.kind is Kind.ANY and not atom.text
+            for atom in atoms
+        )
 
     def settled(self, atoms: _Atoms) -> tuple[str, ...]:
         """Return every text that these pieces, found sure, can be; nothing if it cannot be told."""

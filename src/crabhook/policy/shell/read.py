@@ -231,7 +231,6 @@ def _command(line: Line, *, sure: bool) -> Command | None:
 
 
 def _simple(line: Line, *, sure: bool) -> Command | None:
-    """Take a simple command, or a function's definition."""
     words: list[Word] = []
     assignments: list[Assignment] = []
     start, end, redirected = -1, line.at, False
@@ -263,7 +262,6 @@ def _simple(line: Line, *, sure: bool) -> Command | None:
 def _take(
     line: Line, words: list[Word], assignments: list[Assignment], *, redirected: bool
 ) -> None:
-    """Take one word of a simple command, or an assignment."""
     if redirects.is_assignment(line, words):
         assigned, word = redirects.read_assignment(line)
         if words:

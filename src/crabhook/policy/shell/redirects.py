@@ -104,7 +104,6 @@ def _to_file(line: Line, operator: str, start: int, digits: str) -> None:
 
 
 def _announce(line: Line, operator: str) -> None:
-    """Take the word that will end a here-document."""
     if match := line.match(_END):
         end = match["raw"] or match["quoted"] or match["bare"]
         quoted = match["bare"] is None or bool(match["back"])
@@ -116,7 +115,6 @@ def _announce(line: Line, operator: str) -> None:
 
 
 def _documents(line: Line) -> None:
-    """Take the lines of the here-documents that were announced."""
     waiting, line.pending = line.pending, []
     for document in waiting:
         body = _body(line, document)
@@ -184,7 +182,6 @@ def read_assignment(line: Line) -> tuple[Assignment, Word]:
 
 
 def _array(line: Line) -> Word:
-    """Take `(…)` after an assignment's `=`."""
     start = line.at
     line.expect("(")
     values: list[str] = []

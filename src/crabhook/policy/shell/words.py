@@ -128,7 +128,6 @@ def _braces(line: Line, raw: str, bare: str) -> tuple[str, ...]:
 
 
 def _escaped(line: Line) -> list[Piece]:
-    """Take a backslash and what it quotes."""
     line.at += 2
     letter = line.text[line.at - 1 : line.at]
     if not letter:
