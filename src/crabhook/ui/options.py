@@ -41,9 +41,8 @@ def kind_of(card: Card) -> CardKind:
 class Attention:
     """How the operator wants to be called, for which kinds of card each way.
 
-    `bell`: the terminal's bell.  `notify`: the desktop's notification, by an
-    escape sequence of the kind `sequence`.  `title`: a count in the
-    terminal's title.  `command`: `program` is run.
+    `notify` is the desktop's notification, by an escape sequence of the kind `sequence`; `title` a
+    count in the terminal's title; for `command`, `program` is run.
     """
 
     bell: frozenset[CardKind] = frozenset()
@@ -59,10 +58,7 @@ class Attention:
 
 
 class Watch:
-    """Knows for which cards the operator has not been called yet.
-
-    Times are in seconds on the desk's clock.
-    """
+    """Knows for which cards the operator has not been called yet; times are on the desk's clock."""
 
     def __init__(self, attention: Attention, now: float) -> None:
         self.attention = attention
@@ -111,10 +107,9 @@ class Watch:
 class DeskOptions:
     """The operator's choices.
 
-    `arming_ms`: for how long a card must have been in view before a key can
-    decide it.  `take_back_ms`: how long an allow is held back before it is
-    sent; 0 sends at once.  `colour` and `ascii`: what the terminal can show.
-    `attention`: how the operator is called.
+    `arming_ms`: for how long a card must have been in view before a key can decide it.
+    `take_back_ms`: how long an allow is held before it is sent; 0 sends at once.  `colour`,
+    `ascii`: what the terminal shows.
     """
 
     arming_ms: int = 400

@@ -1,10 +1,9 @@
 """Secrets covered on the screen, letter by letter, so that nothing else moves or goes.
 
-The finder names whole secrets; what of one may be covered is decided here.
-Covered are plain letters alone, up to the first blank, quote or letter that a
-shell acts on, and never a word that a shell could take for a program: no cover
-hides a command, whatever an agent puts behind the word "token".  Blanks are
-covered inside a quoted word of which the shell makes nothing but a value.
+Covered are plain letters alone, up to the first blank, quote or letter that a shell acts on, and
+never a word that a shell could take for a program: no cover hides a command, whatever an agent puts
+behind the word "token".  Blanks are covered in a quoted word of which the shell makes nothing but a
+value.
 """
 
 import re
@@ -19,6 +18,7 @@ from typing import NamedTuple
 from crabhook.secrets.context import PRIVATE_KEY
 from crabhook.secrets.find import RANDOM, find
 from crabhook.secrets.spans import Span
+from crabhook.tables import names, tables
 from crabhook.ui.text.safe import safe
 
 COVER = "•"
@@ -45,32 +45,9 @@ _EMPTY = re.compile(r"^(?!-).*\w=$")
 # What takes its value from elsewhere than an assignment: an argument, a member of a list, a name
 # that another variable holds, or a name (which `for`, `read` or `declare -n` may have set).
 _HANDED = re.compile(r"\$(?:[@*1-9]|\{(?:[@*1-9!]|[A-Za-z_]\w*\[)|\{?(?P<name>[A-Za-z_]\w*))")
-# Words behind which another word is a program, or what a program runs.
-_RUNNERS = frozenset(
-    [
-        *("then", "do", "else", "elif", "if", "while", "until", "!", "time", "sudo", "doas"),
-        *("exec", "env", "nohup", "nice", "timeout", "command", "builtin", "xargs", "eval"),
-        *("source", ".", "ssh", "sh", "bash", "dash", "zsh", "python", "python3", "node", "perl"),
-        *("ruby", "-c", "-exec"),
-    ]
-)
-# Programs that make nothing of their arguments but values, and those that only assign them.
-_TAKERS = frozenset(
-    [
-        *("curl", "wget", "http", "https", "smbclient", "mysql", "mysqldump", "mariadb"),
-        *("redis-cli", "zip", "unzip", "ldapsearch", "ldapadd", "ldapmodify", "ldapwhoami"),
-    ]
-)
-_ASSIGNERS = frozenset(("export", "readonly", "local", "declare", "typeset"))
-# Names by which a text could run what it only assigned or handed over before, or make another
-# program of a name: `$_` is the last argument, `env` prints what is exported.
-_TELLTALES = frozenset(
-    [
-        *("_", "eval", "source", "stdin", "sh", "bash", "dash", "ksh", "zsh", "fish", "xargs"),
-        *("env", "printenv", "compgen", "fc", "history", "trap", "alias", "hash"),
-        *("enable", "function", "argv", "BASH_COMMAND", "BASH_ARGV", "PROMPT_COMMAND", "ENV"),
-        *("python", "python3", "perl", "ruby", "node", "ssh", "sudo", "doas", "parallel"),
-    ]
+_RUNNERS, _TAKERS, _ASSIGNERS, _TELLTALES = (
+    names(tables(__file__, "secrets")[kind])
+    for kind in ("runners", "takers", "assigners", "telltales")
 )
 # A shell line as far as its words can be told without doubt; anything else ends the reading.
 _TOKEN = re.compile(
@@ -166,26 +143,26 @@ def _is_run(text: str, variable: str) -> bool:
     """Whether a program's name is taken from the variable somewhere in the text, or may be."""
     if re.search(rf"=[\"']?{variable}(?!\w)", text):
         return True  # another variable has its name
-    places = re.finditer(rf"\$\{{?{variable}\b", text)
-    if any(_is_program(text, found.start()) for found in islice(places, _USES)):
-        return True
-    return next(places, None) is not None
+    return _any_program(text, re.finditer(rf"\$\{{?{variable}\b", text))
 
 
 @lru_cache(maxsize=64)
 def _takes_a_program(text: str) -> bool:
-    """Whether the text runs what it hands to a function, puts in a list, or names by a name.
+    """Whether the text runs what it hands to a function, puts in a list, or names by a name."""
+    return _any_program(text, _HANDED.finditer(text))
 
-    Such a program's name may stand anywhere in the text, so that no place of a
-    secret tells that it is none.
+
+def _any_program(text: str, uses: Iterator[re.Match[str]]) -> bool:
+    """Whether one of the uses is a program's name, or there are more uses than are looked at.
+
+    A use that has the group `name` is one only where the text may set that name.
     """
-    places = _HANDED.finditer(text)
-    for found in islice(places, _USES):
-        name = found["name"]
+    for use in islice(uses, _USES):
+        name = use.groupdict().get("name")
         set_here = name is None or re.search(rf"(?<![\w$]){name}(?![\w=])", text) is not None
-        if set_here and _is_program(text, found.start()):
+        if set_here and _is_program(text, use.start()):
             return True
-    return next(places, None) is not None
+    return next(uses, None) is not None
 
 
 def _is_program(text: str, place: int) -> bool:
@@ -196,39 +173,39 @@ def _is_program(text: str, place: int) -> bool:
     return not words or words[-1] in _RUNNERS
 
 
-def _word_start(text: str, start: int) -> int:
-    """Return where the blank-separated word begins that goes on at `start`."""
-    least = max(0, start - _BEFORE)
-    while start > least and text[start - 1] not in _BLANKS and text[start - 1] not in _OPERATORS:
-        start -= 1
-    return start
+def _behind(text: str, letters: str, place: int) -> int:
+    """Return the place behind the last of these letters before `place`, as far as is looked."""
+    least = max(0, place - _BEFORE)
+    return max(least, *(text.rfind(letter, least, place) + 1 for letter in letters))
+
+
+def _word_start(text: str, place: int) -> int:
+    """Return where the blank-separated word begins that goes on at `place`."""
+    return _behind(text, _BLANKS + _OPERATORS, place)
 
 
 def _words_before(text: str, start: int) -> list[str]:
     """Return the words of a simple command before the one that begins at `start`."""
-    least = max(0, start - _BEFORE)
-    begun = max(text.rfind(operator, least, start) for operator in _OPERATORS) + 1
-    return text[max(begun, least) : start].split()
+    return text[_behind(text, _OPERATORS, start) : start].split()
 
 
 def _stands_alone(text: str, span: Span) -> bool:
     """Whether the secret is a whole line that is longer than any program's name."""
-    least, most = max(0, span.start - _BEFORE), min(len(text), span.stop + _BEFORE)
-    begun = max(text.rfind("\n", least, span.start) + 1, least)
+    most = min(len(text), span.stop + _BEFORE)
     ended = text.find("\n", span.stop, most)
+    begun = _behind(text, "\n", span.start)
     return _KEY_LINE.fullmatch(text, begun, most if ended < 0 else ended) is not None
 
 
 def _values(text: str) -> Iterator[_Value]:
     """Return the insides of quotes of which the shell line `text` makes nothing but a value.
 
-    They stand in an assignment whose name the line has nowhere else, or among
-    the arguments of a program that runs none of them.  The line is read from
-    its beginning, up to the first thing that could be read in two ways, and not
-    at all if it could run elsewhere what it assigns here.
+    They stand in an assignment whose name the line has nowhere else, or among the arguments of a
+    program that runs none of them.  The line is read up to the first thing that could be read in
+    two ways, and not at all if it could run elsewhere what it assigns here.
     """
-    names = Counter(_NAME.findall(text))
-    if not _TELLTALES.isdisjoint(names):
+    named = Counter(_NAME.findall(text))
+    if not _TELLTALES.isdisjoint(named):
         return
     program, is_target = "", False  # no program yet: all words so far are assignments
     for word, quoted, ended_by in _shell_words(text):
@@ -236,7 +213,7 @@ def _values(text: str) -> Iterator[_Value]:
         if not word or is_target:
             pass  # nothing, or where a redirection leads
         elif assigned and program in ("", *_ASSIGNERS):
-            if names[assigned[0].rstrip("=")] == 1:
+            if named[assigned[0].rstrip("=")] == 1:
                 yield from (_Value(*place, assigned=True) for place in quoted)
         elif not program:
             program = word

@@ -1,13 +1,8 @@
 """Standard input and output, without a thread and without ever blocking the loop.
 
-A terminal that nobody reads (a halted tmux, a stopped ssh) takes some bytes
-and then makes the writer wait, and with the writer every hook that the same
-loop serves.  Making standard output itself non-blocking would change the
-terminal for the shell that we came from; a descriptor of our own (`reopened`)
-changes nobody else's.
-
-The plain desk reads lines and writes lines here (`read_lines`, `LineWriter`);
-the full screen writes its pictures through `NonBlockingOutput`.
+A terminal that nobody reads (a halted tmux, a stopped ssh) makes its writer wait, and with it every
+hook of the same loop.  To make standard output non-blocking would change it for our shell as well;
+a descriptor of our own (`reopened`) changes nobody else's.
 """
 
 import asyncio
@@ -39,10 +34,9 @@ _Watch = Callable[..., object]
 async def read_lines(source: int | None) -> AsyncIterator[str]:
     """Yield the lines of a file descriptor, without their ends, until the other side has left.
 
-    None, a closed descriptor and a terminal that hung up have no lines.  Bytes
-    that are not UTF-8 become U+FFFD.  Of a line past MAX_LINE only so much is
-    kept that the parser sees it is too long.  A last line without an end is
-    dropped on a terminal, where nobody sent it; elsewhere it counts.
+    Bytes that are not UTF-8 become U+FFFD.  Of a line past MAX_LINE only so much is kept that the
+    parser sees it is too long.  A last line without an end counts, but not on a terminal: nobody
+    sent it there.
     """
     if source is None:
         return
@@ -89,9 +83,8 @@ async def _ready(descriptor: int, watch: _Watch, unwatch: _Watch) -> None:
 class LineWriter:
     """Writes text to a file descriptor at once, each time with a line's end.
 
-    On a terminal, lines wider than it are folded here, indented: folded by
-    the terminal, what an agent sent could end up where only our own lines
-    begin.
+    On a terminal, lines wider than it are folded here, indented: folded by the terminal, what an
+    agent sent could end up where only our own lines begin.
     """
 
     def __init__(self, target: int | None, encoding: str = "utf-8") -> None:

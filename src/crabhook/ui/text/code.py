@@ -1,7 +1,6 @@
 """Code and JSON in colours: a shell command, or any value that an agent sent, to its last field.
 
-The colours are a help and never a claim: the letters shown are exactly those
-that were sent, or the text is shown plain.
+The letters shown are exactly those that were sent, or the text is shown plain.
 """
 
 import json
@@ -10,13 +9,15 @@ from functools import cache
 from itertools import groupby
 from operator import itemgetter
 
+from prompt_toolkit.formatted_text.utils import split_lines
 from pygments.lexer import Lexer
 from pygments.lexers.data import JsonLexer
 from pygments.lexers.shell import BashLexer
-from pygments.token import Token, _TokenType
+from pygments.token import _TokenType, is_token_subtype, string_to_tokentype
 
 from crabhook.model.jsontext import Value, literal
-from crabhook.ui.text.layout import Line, Rows, rows_of_a_line
+from crabhook.tables import tables
+from crabhook.ui.text.layout import Line, Rows, Sheet, framed, rows_of_a_line
 from crabhook.ui.text.safe import TAB
 from crabhook.ui.text.width import Mask, Speller, cuts, lines_of, spelling_of, wrapped
 
@@ -25,29 +26,32 @@ LONGEST = 8_000  # letters that are coloured; a lexer's time may grow faster tha
 _BASH = BashLexer()
 _JSON = JsonLexer()
 
-_STYLES = {
-    Token.Comment: "comment",
-    Token.Keyword: "keyword",
-    Token.Name.Builtin: "keyword",
-    Token.Name.Tag: "name",
-    Token.Name.Variable: "name",
-    Token.Literal.String: "string",
-    Token.Literal.Number: "number",
-    Token.Operator: "operator",
-    Token.Punctuation: "operator",
+_STYLES: Mapping[_TokenType, str] = {
+    string_to_tokentype(name): style for name, style in tables(__file__, "style")["tokens"].items()
 }
 
 
 def shell_rows(text: str, columns: int, spell: Speller) -> Rows:
     """Return a shell command in rows; the flag tells whether a row begins a line."""
     if len(text) > LONGEST:
-        return plain_rows(text, columns, spell)
-    return _coloured(text, _BASH, columns, spell)
+        yield from plain_rows(text, columns, spell)
+        return
+    if isinstance(spell, Mask):
+        text, spell = spell.apart(text)  # whole, so that it is known which quotes are open
+    said = "\n".join(spell(line.replace("\t", TAB)) for line in lines_of(text))
+    for spans in split_lines(_tokens(said, _BASH)):
+        yield from rows_of_a_line(wrap_line([(span[0], span[1]) for span in spans], columns))
 
 
 def json_line(text: str) -> Line:
     """Return one short line of JSON, already safe, in colours."""
     return _tokens(text, _JSON) if len(text) <= LONGEST else [("", text)]
+
+
+def titled(title: str, text: str, sheet: Sheet) -> Iterator[Line]:
+    """Return an agent's text in full under a title, as words."""
+    yield [("label", title)]
+    yield from framed(plain_rows(text, sheet.inner, sheet.spell, words=True))
 
 
 def plain_rows(
@@ -57,14 +61,6 @@ def plain_rows(
     for line in lines_of(text):
         rows = wrapped(line.replace("\t", TAB), columns, spell, words=words)
         yield from rows_of_a_line([(style, row)] for row in rows)
-
-
-def _coloured(text: str, lexer: Lexer, columns: int, spell: Speller) -> Rows:
-    if isinstance(spell, Mask):
-        text, spell = spell.apart(text)  # whole, so that it is known which quotes are open
-    said = "\n".join(spell(line.replace("\t", TAB)) for line in lines_of(text))
-    for line in _lines(_tokens(said, lexer)):
-        yield from rows_of_a_line(wrap_line(line, columns))
 
 
 def _tokens(said: str, lexer: Lexer) -> Line:
@@ -82,28 +78,12 @@ def _tokens(said: str, lexer: Lexer) -> Line:
 
 @cache
 def _style_of(kind: _TokenType) -> str:
-    """Return the style of a kind of token: its own, or that of the nearest kind above it."""
-    while kind not in _STYLES and kind.parent is not None:
-        kind = kind.parent
-    return _STYLES.get(kind, "")
-
-
-def _lines(spans: Line) -> Iterator[Line]:
-    line: Line = []
-    for style, text in spans:
-        first, *more = text.split("\n")
-        line.append((style, first))
-        for part in more:
-            yield line
-            line = [(style, part)]
-    yield line
+    fitting = (style for above, style in _STYLES.items() if is_token_subtype(kind, above))
+    return next(fitting, "")
 
 
 def wrap_line(line: Line, columns: int, *, words: bool = False) -> Iterator[Line]:
-    """Return a styled line, its text already safe, in rows of at most `columns` cells.
-
-    `words` breaks it at spaces where it can.
-    """
+    """Return a styled line, safe already, in rows; `words` breaks it at spaces where it can."""
     place = begun = 0  # of the span that is being cut
     for start, end in cuts("".join(text for _, text in line), columns, words=words):
         row: Line = []
@@ -164,10 +144,8 @@ def _field(key: str, value: Value, columns: int, spell: Speller) -> Rows:
 
 def _beside(value: Value) -> str | None:
     """Return what stands beside the key: a number, or a text on one short line."""
-    if isinstance(value, list | dict):
-        return None if value else json.dumps(value)
     if not isinstance(value, str):
-        return json.dumps(value)
+        return None if value and isinstance(value, list | dict) else json.dumps(value)
     if len(value) > SHORT or "\n" in value:
         return None
     return literal(value) if _mistakable(value) else value

@@ -3,22 +3,21 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
-from enum import Enum
+from enum import StrEnum
 
 
-class Side(Enum):
-    """What becomes of a line."""
+class Side(StrEnum):
+    """What becomes of a line: the sign before it in a unified diff."""
 
-    KEPT = "in both texts"
-    REMOVED = "in the old text alone"
-    ADDED = "in the new text alone"
+    KEPT = " "
+    REMOVED = "-"
+    ADDED = "+"
 
 
 def compared(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[Side, str]]:
     """Yield every line of both texts once, in order; what goes stands before what comes.
 
-    It may take time that grows with the square of the number of lines, so the
-    caller bounds them.
+    Its time may grow with the square of the number of lines, so the caller bounds them.
     """
     for step, old_from, old_to, new_from, new_to in SequenceMatcher(None, old, new).get_opcodes():
         if step == "equal":

@@ -1,6 +1,7 @@
 """What an edit takes out and puts in, line by line, with nothing between left out."""
 
 from collections.abc import Iterator
+from itertools import chain
 
 from crabhook.ui.text.compare import Side, compared
 from crabhook.ui.text.layout import Rows, rows_of_a_line
@@ -10,8 +11,7 @@ from crabhook.ui.text.width import Speller, lines_of, wrapped
 MOST_COMPARED = 800  # lines of both sides; comparing may take their number squared
 
 AROUND = 2  # lines shown on either side of a difference, where the whole is shown elsewhere
-# The style of a line, and the sign before it.
-_LOOKS = {Side.ADDED: ("add", "+ "), Side.REMOVED: ("remove", "- "), Side.KEPT: ("", "  ")}
+_STYLES = {Side.ADDED: "add", Side.REMOVED: "remove", Side.KEPT: ""}
 
 
 def edit_rows(old: str, new: str, columns: int, spell: Speller) -> Rows:
@@ -19,21 +19,18 @@ def edit_rows(old: str, new: str, columns: int, spell: Speller) -> Rows:
 
     Texts too long to compare are shown as taken out and put in whole.
     """
-    marker, changes = _spaced, _whole(old, new)
-    if old.count("\n") + new.count("\n") <= MOST_COMPARED:
-        listed = list(compared(old.split("\n"), new.split("\n")))
-        marker, changes = _marked if _look_alike(listed) else _spaced, iter(listed)
-    for side, line in changes:
-        mark = marker if side is not Side.KEPT else _spaced
-        yield from _line_rows(side, mark(line), columns, spell)
+    changes = _compared(old, new)
+    mark = _marked if _look_alike(changes) else _spaced
+    for side, line in changes or chain(_all(Side.REMOVED, old), _all(Side.ADDED, new)):
+        text = _spaced(line) if side is Side.KEPT else mark(line)
+        yield from _line_rows(side, text, columns, spell)
 
 
 def unified_rows(old: str, new: str, columns: int, spell: Speller) -> Rows:
     """Return what differs with a few lines around it; how many lines are alike between is said."""
-    if old.count("\n") + new.count("\n") > MOST_COMPARED:
+    if not (changes := _compared(old, new)):
         yield from edit_rows(old, new, columns, spell)
         return
-    changes = list(compared(old.split("\n"), new.split("\n")))
     changed = [place for place, (side, _) in enumerate(changes) if side is not Side.KEPT]
     near = {place + step for place in changed for step in range(-AROUND, AROUND + 1)}
     alike = 0
@@ -67,18 +64,20 @@ def patch_rows(text: str, columns: int, spell: Speller) -> Rows:
         yield from rows_of_a_line([(style, row)] for row in wrapped(_spaced(line), columns, spell))
 
 
-def _whole(old: str, new: str) -> Iterator[tuple[Side, str]]:
-    yield from ((Side.REMOVED, line) for line in lines_of(old))
-    yield from ((Side.ADDED, line) for line in lines_of(new))
+def _compared(old: str, new: str) -> list[tuple[Side, str]]:
+    """Return the lines of both texts; none where the texts are too long to compare."""
+    few = old.count("\n") + new.count("\n") <= MOST_COMPARED
+    return list(compared(old.split("\n"), new.split("\n"))) if few else []
+
+
+def _all(side: Side, text: str) -> Iterator[tuple[Side, str]]:
+    return ((side, line) for line in lines_of(text))
 
 
 def _look_alike(changes: list[tuple[Side, str]]) -> bool:
     """Whether some line is taken out and put in that differs in its blanks alone."""
-    gone, come = (
-        {_spaced(line).rstrip() for side, line in changes if side is wanted}
-        for wanted in (Side.REMOVED, Side.ADDED)
-    )
-    return not gone.isdisjoint(come)
+    bare = {(side, _spaced(line).rstrip()) for side, line in changes}
+    return any((Side.ADDED, line) in bare for side, line in bare if side is Side.REMOVED)
 
 
 def _spaced(line: str) -> str:
@@ -92,6 +91,5 @@ def _marked(line: str) -> str:
 
 
 def _line_rows(side: Side, line: str, columns: int, spell: Speller) -> Rows:
-    style, sign = _LOOKS[side]
-    for place, row in enumerate(wrapped(line, columns - len(sign), spell)):
-        yield place == 0, [(style, (sign if place == 0 else "  ") + row)]
+    for place, row in enumerate(wrapped(line, columns - 2, spell)):
+        yield place == 0, [(_STYLES[side], ("  " if place else f"{side} ") + row)]

@@ -1,7 +1,6 @@
 """Styled lines, and long contents of them that are laid out only as far as they are looked at.
 
-A content is a row of items, and each item is laid out when it comes into
-view, so that ten thousand options cost no more than ten.
+Each item of a content is laid out when it comes into view: ten thousand cost no more than ten.
 """
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
@@ -100,9 +99,9 @@ def hung(
     head: str, rows: Iterable[tuple[bool, Line]], style: str = "", below: str | None = None
 ) -> Iterator[Line]:
     """Return rows behind a head in a style; `below`, or blanks, stands before all but the first."""
-    below = " " * len(head) if below is None else below
+    under = ("", " " * len(head)) if below is None else (style, below)
     for place, (_, row) in enumerate(rows):
-        yield [(style, below if place else head), *row]
+        yield [under if place else (style, head), *row]
 
 
 PAPERS_KEPT = 128
@@ -137,19 +136,20 @@ def page(key: Hashable, rows: Layer, said: Hashable = ()) -> Content:
     return Content(key, 1, lambda _: Item((key, said), rows))
 
 
+def _nothing(_: Sheet) -> Iterator[Line]:
+    return iter(())
+
+
 class Detail:
     """A window on a content.  Heights and steps are in rows."""
 
     def __init__(self) -> None:
         self._papers: Bounded[Hashable, Paper] = Bounded(PAPERS_KEPT)
-        self._content: Content | None = None
+        self._content = page(None, _nothing)
         self._sheet = Sheet(80, safe)
         self._height = 10
         self._top: _Place = (0, 0)
         self.above = self.below = False
-
-    def __repr__(self) -> str:
-        return f"<Detail {self._top} above={self.above} below={self.below}>"
 
     @property
     def page(self) -> int:
@@ -158,8 +158,8 @@ class Detail:
 
     def show(self, content: Content) -> None:
         """Look at `content`: from its start, or if it is what was in view, from the same place."""
-        if self._content is None or content.key != self._content.key:
-            self._top = (0, 0)
+        if content.key != self._content.key:
+            self.to_start()
         self._content = content
 
     def rows(self, sheet: Sheet, height: int) -> list[Line]:
@@ -169,14 +169,12 @@ class Detail:
         if len(lines) < height and self._top > (0, 0):
             self._top = self._up(end, height)
             lines, end = self._read()
-        self.above = self._top > (0, 0)
-        self.below = bool(self._content) and end[0] < self._count
+        self.above, self.below = self._top > (0, 0), end[0] < self._content.count
         return lines
 
     def scroll(self, step: int) -> None:
         """Move the window down, or up where `step` is negative."""
-        if self._content is not None:
-            self._top = self._down(self._top, step) if step > 0 else self._up(self._top, -step)
+        self._top = self._down(self._top, step) if step > 0 else self._up(self._top, -step)
 
     def to_start(self) -> None:
         """Move the window to the start."""
@@ -184,42 +182,31 @@ class Detail:
 
     def to_end(self) -> None:
         """Move the window to the end, or a long way towards it."""
-        if self._content is not None:
-            self._top = self._down((self._count - 1, 0), 1 << 30)
+        self._top = self._down((self._content.count - 1, 0), 1 << 30)
 
     def reveal(self, place: int) -> None:
         """Move the window as little as shows the item at `place`, from its first row on."""
-        if self._content is None or place >= self._count:
+        if place >= self._content.count:
             return
-        item, row = self._top
-        if (place, 0) < (item, row):
-            self._top = (place, 0) if self._up((place, 1), self._height) > (0, 0) else (0, 0)
-            return
-        used = -row
-        for one in range(item, place + 1):
-            used += self._paper(one).reach(self._height + row + 1)
-            if used > self._height:
-                self._top = min(self._up((place + 1, 0), self._height), (place, 0))
-                return
+        above = (place, 0) < self._top
+        ended = place, self._paper(place).reach(self._height)
+        self._top = min(max(self._top, self._up(ended, self._height)), (place, 0))
+        if above and self._up((place, 1), self._height) == (0, 0):
+            self.to_start()
 
     def reveal_row(self, place: int, row: int) -> None:
         """Move the window as little as shows one row of the item at `place`."""
-        if self._content is None or place >= self._count:
+        if place >= self._content.count:
             return
         known = self._paper(place).reach(row + 1)
         wanted = (place, min(row, max(known - 1, 0)))
-        lowest = self._up(wanted, self._height - 1)
-        self._top = min(max(self._top, lowest), wanted)
-
-    @property
-    def _count(self) -> int:
-        return self._content.count if self._content else 0
+        self._top = min(max(self._top, self._up(wanted, self._height - 1)), wanted)
 
     def _read(self) -> tuple[list[Line], _Place]:
         """Return the rows from the window's top on, and the place after the last of them."""
         lines: list[Line] = []
         item, row = self._top
-        while len(lines) < self._height and item < self._count:
+        while len(lines) < self._height and item < self._content.count:
             paper = self._paper(item)
             some = paper.rows(row, self._height - len(lines))
             lines += some
@@ -235,7 +222,7 @@ class Detail:
             known = paper.reach(row + step + 1)
             if row + step < known:
                 return item, row + step
-            if not paper.whole or item + 1 >= self._count:
+            if not paper.whole or item + 1 >= self._content.count:
                 return item, max(known - 1, 0)
             item, row, step = item + 1, 0, step - (known - row)
 
@@ -248,7 +235,6 @@ class Detail:
         return item, max(row - step, 0)
 
     def _paper(self, place: int) -> Paper:
-        assert self._content is not None  # noqa: S101 - asked for by those who have checked
         item = self._content.item(place)
         key = (item.key, self._sheet)
         paper = self._papers.get(key) or Paper(item.rows(self._sheet))

@@ -1,7 +1,6 @@
 """Markdown for a terminal, line by line: styled and indented, with nothing taken out but its marks.
 
-Every line of the text is a row or more, in its place; the target of a link
-stands beside its words, and what is no Markdown we know stands as it is.
+The target of a link stands beside its words, and what is no Markdown we know stands as it is.
 """
 
 import re
@@ -9,10 +8,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum, auto
 
-from crabhook.ui.text.code import wrap_line
-from crabhook.ui.text.layout import Line, Rows, Span, rows_of_a_line
+from crabhook.ui.text.code import plain_rows, wrap_line
+from crabhook.ui.text.layout import Rows, Span, hung, rows_of_a_line
 from crabhook.ui.text.safe import TAB
-from crabhook.ui.text.width import Speller, lines_of, wrapped
+from crabhook.ui.text.width import Speller, lines_of
 
 LONGEST = 2_000  # letters of a line that are looked at for emphasis; a longer one stands plain
 
@@ -39,8 +38,11 @@ class Mark:
 
 
 _FENCE = re.compile(r"[ ]{0,12}(?P<fence>`{3,}|~{3,})[^`]*$")
-_HEADING = re.compile(r"[ ]{0,3}#{1,6}(?:[ ]|$)")
-_RULE = re.compile(r"[ ]{0,3}(?:(?:-[ ]*){3,}|(?:\*[ ]*){3,}|(?:_[ ]*){3,})$")
+_WHOLE = {  # lines that stand as they are
+    LineKind.HEADING: re.compile(r"[ ]{0,3}#{1,6}(?:[ ]|$)"),
+    LineKind.RULE: re.compile(r"[ ]{0,3}(?:(?:-[ ]*){3,}|(?:\*[ ]*){3,}|(?:_[ ]*){3,})$"),
+    LineKind.TABLE: re.compile(r"\s*\|"),
+}
 _LIST = re.compile(
     r"(?P<indent>[ ]{0,60})(?P<mark>[-*+]|[0-9]{1,9}[.)])[ ]{1,4}(?P<box>\[[ xX]\] )?"
 )
@@ -67,12 +69,9 @@ def marks_of(text: str) -> Iterator[Mark]:
 
 def _mark(raw: str, line: str) -> Mark:
     start = line[:LONGEST]
-    if _HEADING.match(start):
-        return Mark(LineKind.HEADING, raw)
-    if _RULE.fullmatch(start):
-        return Mark(LineKind.RULE, raw)
-    if start.lstrip().startswith("|"):
-        return Mark(LineKind.TABLE, raw)
+    for kind, pattern in _WHOLE.items():
+        if pattern.match(start):
+            return Mark(kind, raw)
     if found := _LIST.match(start):
         bullet = "·" if found["mark"] in _BULLETS else found["mark"]
         head = f"{found['indent']}{bullet} {found['box'] or ''}"
@@ -90,18 +89,16 @@ def mark_rows(mark: Mark, columns: int, spell: Speller) -> Rows:
     """Return a line in rows; the flag tells whether a row begins it."""
     if mark.kind is not LineKind.TEXT:
         style, words = _STYLES.get(mark.kind, "dim"), mark.kind is LineKind.HEADING
-        plain = wrapped(mark.text.replace("\t", TAB), columns, spell, words=words)
-        yield from rows_of_a_line([(style, row)] for row in plain)
+        yield from plain_rows(mark.text, columns, spell, style=style, words=words)
         return
     head = mark.head[: max(columns // 2, 1)]  # blanks, digits and marks of ours: safe as it is
     room = columns - len(head)
     style = "dim" if ">" in head else "operator"
     if len(mark.words) > LONGEST:
-        rows: Iterator[Line] = ([("", row)] for row in wrapped(mark.words, room, spell, words=True))
+        rows = plain_rows(mark.words, room, spell, words=True)
     else:
-        rows = wrap_line(list(_inline(mark.words, spell)), room, words=True)
-    for place, row in enumerate(rows):
-        yield place == 0, [(style, head) if place == 0 else ("", " " * len(head)), *row]
+        rows = rows_of_a_line(wrap_line(list(_inline(mark.words, spell)), room, words=True))
+    yield from rows_of_a_line(hung(head, rows, style))
 
 
 _SPANS = re.compile(

@@ -1,9 +1,8 @@
 """Rows: lines in which our words and an agent's stand side by side, and a bound on how many.
 
-The law of this file: our own rows begin with exactly two spaces; whatever an
-agent sent stands behind our words on one of them, or on rows of its own behind
-four spaces or more.  So no text of an agent's can pass for a line of ours, and
-every such text becomes safe in one place, `Row.line`.
+The law of this file: our own rows begin with exactly two spaces; what an agent sent stands behind
+our words on one of them, or behind four spaces or more.  So no text of an agent's can pass for a
+line of ours, and every such text becomes safe in one place, `Row.line`.
 """
 
 from collections.abc import Iterable, Iterator
@@ -21,9 +20,9 @@ _MOST_TAKEN = 200_000  # rows; a fraction of a second
 class Row:
     """One line before it is printed: our words, then the agent's, then ours again.
 
-    `shortened` tells that some of the agent's text is not there.  `piece` tells
-    that it is a line of a longer text, and `shown` is then that line with its
-    secrets covered, where the longer text was looked through as a whole.
+    `shortened`: some of the agent's text is not there.  `piece`: it is a line of a longer text;
+    `shown` is then that line with its secrets covered, where the longer text was looked through as
+    a whole.
     """
 
     ours: str

@@ -1,8 +1,7 @@
 """Agents' text made safe for a terminal: what could act, hide or reorder becomes a visible mark.
 
-A mark is the character's code point between angle brackets, such as ⟨U+202E⟩,
-or its control picture, such as ␛.  Nothing is dropped, so two different texts
-never look the same because of what was taken out.
+A mark is the code point between angle brackets, such as ⟨U+202E⟩, or a control picture, such as ␛.
+Nothing is dropped, so two different texts never look the same because of what was taken out.
 """
 
 import unicodedata

@@ -1,9 +1,8 @@
 """Letters on a terminal: how they are spelt, how many cells they take, where a line breaks.
 
-Drawing code writes its own words with the few symbols of OWN_SYMBOLS; where
-only ASCII can be shown, each of them is replaced by one letter at the end
-(`own_ascii`).  Agents' text is spelt by a Speller from the start, and a Mask
-is a Speller that covers secrets as well.
+Drawing code writes its own words with the few symbols of OWN_SYMBOLS; `own_ascii` replaces them at
+the end.  Agents' text is spelt by a Speller from the start; a Mask is one that covers secrets as
+well.
 """
 
 from collections.abc import Callable, Iterator
@@ -74,8 +73,8 @@ def fit(text: str, columns: int) -> str:
 def wrapped(line: str, columns: int, spell: Speller, *, words: bool = False) -> Iterator[str]:
     """Return an agent's line in rows of at most `columns` cells, spelt as they are needed.
 
-    `words` breaks at spaces where it can, and a space at a row's end is not
-    carried over; nothing else is ever left out.
+    `words` breaks at spaces where it can, and drops a space at a row's end; nothing else is left
+    out.
     """
     left, start, spell = "", 0, spell.piece if isinstance(spell, Mask) else spell
     while start < len(line):
