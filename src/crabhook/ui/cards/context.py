@@ -1,9 +1,6 @@
-"""What was decided about the same kind of thing not long ago: the same tool with the same target.
+"""What the desk knows around a card; how its like were decided is a help to memory, no advice."""
 
-It counts only what the operator's own desk remembers, and says so: it is a
-help to the memory and no advice.
-"""
-
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
@@ -13,55 +10,47 @@ from crabhook.broker.cards import Card, State
 from crabhook.desk.interface import Desk
 from crabhook.model.decision import Verdict
 from crabhook.model.event import Event
+from crabhook.model.jsontext import text_at
+from crabhook.tables import tables
 from crabhook.ui.cards.summary import brief, names_plan
 from crabhook.ui.commands.decide import suggestions
-from crabhook.ui.text.code import plain_rows
-from crabhook.ui.text.layout import Line, Sheet, framed
+from crabhook.ui.text.code import plain_rows, titled
+from crabhook.ui.text.layout import Line, Sheet, hung
 from crabhook.ui.text.width import Speller, cells, clip
 
+_TARGET = tables(__file__, "fields")["tool"]["target"].split()
 _LOOKED_AT = 400  # letters of a program's name, or of an address, that are looked at
-_PATHS = ("file_path", "notebook_path", "path")
-_TEXTS = ("pattern", "query", "skill", "subagent_type")
 
 
 def target(event: Event) -> str:
     """Return what a call is about in a word: its program, its file, its host; empty if unknown."""
     value = event.tool.input if event.tool else None
-    if not isinstance(value, dict):
-        return ""
-    for key in ("command", *_PATHS, "url", *_TEXTS):
-        text = value.get(key)
-        if not isinstance(text, str) or not text.strip():
-            continue
-        if key == "command":
-            return text.split(maxsplit=1)[0][:_LOOKED_AT]
-        if key != "url":
-            return text
-        with suppress(ValueError):
-            return urlsplit(text[:_LOOKED_AT]).hostname or ""
-        return ""
+    texts = {key: text_at(value, key) for key in _TARGET} if isinstance(value, dict) else {}
+    key = next((key for key, text in texts.items() if text.strip()), "")
+    if key == "command":
+        return texts[key].split(maxsplit=1)[0][:_LOOKED_AT]
+    if key != "url":
+        return texts.get(key, "")
+    with suppress(ValueError):
+        return urlsplit(texts[key][:_LOOKED_AT]).hostname or ""
     return ""
 
 
 def decided_before(card: Card, ended: Iterable[Card]) -> str:
-    """Return how calls like the card's were decided, in a sentence; empty where none were.
-
-    The text holds an agent's own words, and is not yet safe to show.
-    """
-    mine, tool = target(card.event), card.event.tool
-    if tool is None:
+    """Return how calls like the card's were decided, in words not yet safe; empty for none."""
+    if card.event.tool is None:
         return ""
-    alike = [
+    mine, name = target(card.event), card.event.tool.name
+    alike = Counter(
         before.decision.verdict
         for before in ended
         if before.state is State.DECIDED and before.decision and before.number != card.number
-        if before.event.tool is not None and before.event.tool.name == tool.name
-        if target(before.event) == mine
-    ]
-    allowed, denied = alike.count(Verdict.ALLOW), alike.count(Verdict.DENY)
-    if not allowed and not denied:
+        if before.event.calls(name) and target(before.event) == mine
+    )
+    allowed, denied = alike[Verdict.ALLOW], alike[Verdict.DENY]
+    if not allowed + denied:
         return ""
-    what = f"{tool.name[:_LOOKED_AT]} {mine[:_LOOKED_AT]}".strip()
+    what = f"{name[:_LOOKED_AT]} {mine[:_LOOKED_AT]}".strip()
     calls = "call" if allowed + denied == 1 else "calls"
     decided = f"{allowed or 'none'} allowed, {denied or 'none'} denied"
     return f"{allowed + denied} {calls} like this ({what}) not long ago: {decided}"
@@ -103,19 +92,11 @@ def words_rows(around: CardContext, sheet: Sheet) -> Iterator[Line]:
     """Return an agent's words in full, where one line cannot hold them."""
     said, _, room = _words_in_a_line(around, sheet.columns, sheet.spell)
     if "\n" in around.words or cells(said) > room:
-        yield from _in_full(around.whose, around.words, sheet)
-
-
-def _in_full(label: str, text: str, sheet: Sheet) -> Iterator[Line]:
-    yield [("label", label)]
-    yield from framed(plain_rows(text, sheet.inner, sheet.spell, words=True))
+        yield from titled(around.whose, around.words, sheet)
 
 
 def reason_lines(card: Card, sheet: Sheet) -> list[Line]:
-    """Return the start of why the card is here, and of each thing a decision will not bring about.
-
-    A rule or a protected place stands out.
-    """
+    """Return why the card is here, a rule first of all, and what a decision cannot bring about."""
     style = "noted" if card.law else "dim"
     because = [(style, f"    {brief(card.because, sheet.spell)}")] if card.because else []
     limits = [[("noted", f"    {sheet.spell(limit)}")] for limit in card.limits]
@@ -126,10 +107,10 @@ def reason_rows(card: Card, sheet: Sheet) -> Iterator[Line]:
     """Return in full what of `reason_lines` a line cannot hold."""
     room = sheet.columns - 5
     if cells(brief(card.because, sheet.spell)) > room:
-        yield from _in_full("why it is here", card.because, sheet)
+        yield from titled("why it is here", card.because, sheet)
     for limit in card.limits:
         if cells(limit) > room:
-            yield from _in_full("what a hook cannot do here", limit, sheet)
+            yield from titled("what a hook cannot do here", limit, sheet)
 
 
 def alarm_lines(card: Card, sheet: Sheet) -> list[Line]:
@@ -139,9 +120,8 @@ def alarm_lines(card: Card, sheet: Sheet) -> list[Line]:
 
 def before_rows(before: str, sheet: Sheet) -> Iterator[Line]:
     """Return what was decided about calls like it."""
-    if before:
-        for _, row in plain_rows(before, sheet.columns, sheet.spell, style="dim", words=True):
-            yield row
+    rows = plain_rows(before, sheet.columns, sheet.spell, style="dim", words=True)
+    return (row for _, row in rows if before)
 
 
 def suggestion_rows(card: Card, sheet: Sheet) -> Iterator[Line]:
@@ -149,9 +129,7 @@ def suggestion_rows(card: Card, sheet: Sheet) -> Iterator[Line]:
     for number, offered in enumerate(suggestions(card), 1):
         kept = f", kept in {offered.where}" if offered.where else ""
         said = plain_rows(f"{offered.what}{kept}", sheet.inner - 14, sheet.spell, words=True)
-        head = f"suggestion {number:<2} "
-        for place, (_, row) in enumerate(said):
-            yield [("label", head) if place == 0 else ("", " " * len(head)), *row]
+        yield from hung(f"suggestion {number:<2} ", said, "label")
 
 
 class CardContexts:

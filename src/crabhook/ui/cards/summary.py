@@ -1,9 +1,7 @@
 """A card in a few words: which tool, whose, where, and what for.
 
-Everything here takes agents' text and returns text that is safe for a terminal,
-on one line, and of bounded length, so that a list of cards costs the same
-whatever the agents sent.  `spell` makes it safe where a terminal needs more
-than `safe` does.
+Each text is safe, on one line and of bounded length, so that a list of cards costs the same
+whatever the agents sent.  `spell` makes it safe where a terminal needs more than `safe` does.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -13,9 +11,10 @@ from typing import TypeAlias
 
 from crabhook.model.errors import QuestionError
 from crabhook.model.event import Event
-from crabhook.model.jsontext import CUT, Value
+from crabhook.model.jsontext import CUT, Value, text_at
 from crabhook.model.question import describe, read_questions
 from crabhook.policy.calls.shell_call import read_patch
+from crabhook.tables import tables
 from crabhook.ui.text.compare import counted, line_count
 from crabhook.ui.text.safe import safe
 from crabhook.vocabulary import vocabulary
@@ -62,12 +61,12 @@ def session_label(event: Event, spell: _Spell = safe) -> str:
 
 def is_question(event: Event) -> bool:
     """Whether the event asks the operator questions with answers to choose."""
-    return event.tool is not None and event.tool.name in vocabulary().questions
+    return event.calls(*vocabulary().questions)
 
 
 def is_plan(event: Event) -> bool:
     """Whether the event presents a plan, to be approved."""
-    return event.tool is not None and event.tool.name in vocabulary().plans
+    return event.calls(*vocabulary().plans)
 
 
 def names_plan(event: Event) -> bool:
@@ -79,13 +78,15 @@ def names_plan(event: Event) -> bool:
 def summary(event: Event, spell: _Spell = safe) -> str:
     """Return what the call is for, in one line: its command, file, question or plan.
 
-    A line break in a command stays visible as a mark, so that one line never
-    passes for the whole of several.
+    A line break in a command stays visible as a mark: one line never passes for the whole of
+    several.
     """
     if event.tool is not None:
         return brief(_told(event, event.tool.input), spell)
     title, message = event.text("title").strip(), event.text("message").strip()
-    said: Iterable[str] = [f"{title}: {message}"] if title and message else map(event.text, _SAID)
+    said: Iterable[str] = (
+        [f"{title}: {message}"] if title and message else map(event.text, _EVENT["telling"].split())
+    )
     return brief(next((text.strip() for text in said if text.strip()), ""), spell)
 
 
@@ -100,18 +101,13 @@ def _told(event: Event, tool_input: Value) -> str:
     command = tool_input.get("command")
     if event.tool and event.tool.name == _PATCH_TOOL and isinstance(command, str):
         return _patch(command, event.cwd)
-    for key, tell in _TELLING:
-        value = tool_input.get(key)
-        if isinstance(value, str) and value.strip():
-            return tell(value, tool_input, event.cwd)
+    for key in _TOOL["telling"].split():
+        if (value := text_at(tool_input, key)).strip():
+            return _TELL[key](value, tool_input, event.cwd) if key in _TELL else value
     return ", ".join(
         f"{key}: {value[:LONGEST] if isinstance(value, str) else json_start(value, LONGEST)}"
         for key, value in islice(tool_input.items(), 8)
     )
-
-
-def _itself(value: str, _whole: _Input, _cwd: str) -> str:
-    return value
 
 
 def _patch(text: str, cwd: str) -> str:
@@ -158,36 +154,11 @@ def _count(edit: _Input) -> tuple[int, int] | None:
     return counted(old, new)
 
 
-# Which field of an event about no tool tells what it is about.
-_SAID = (
-    "message",
-    "prompt",
-    "last_assistant_message",
-    "prompt_response",
-    "title",
-    "reason",
-    "file_path",
-    "directory",
-    "new_cwd",
-    "source",
-    "trigger",
-)
-
-# Which field of a tool's input tells what the call is for, the most telling first.
-_TELLING: tuple[tuple[str, Callable[[str, _Input, str], str]], ...] = (
-    ("command", _itself),
-    ("plan", _first_line),
-    ("plan_filename", _itself),
-    ("file_path", _file),
-    ("notebook_path", _file),
-    ("path", _file),
-    ("dir_path", _file),
-    ("pattern", _itself),
-    ("url", _itself),
-    ("query", _itself),
-    ("prompt", _first_line),
-    ("description", _itself),
-)
+_EVENT, _TOOL = tables(__file__, "fields")["event"], tables(__file__, "fields")["tool"]
+_TELL: Mapping[str, Callable[[str, _Input, str], str]] = {
+    **dict.fromkeys(_TOOL["first_lines"].split(), _first_line),
+    **dict.fromkeys(_TOOL["files"].split(), _file),
+}
 
 
 def json_start(value: Value, longest: int, *, indent: int | None = None) -> str:

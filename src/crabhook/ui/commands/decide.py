@@ -1,14 +1,14 @@
 """Which words decide a card, and what decision each of them makes with what follows it.
 
-A word that does not fit its event is let through to the broker, which refuses
-the decision and says what the event can be told.  Only what cannot be made
-into a decision at all is refused here.
+A word that does not fit its event is refused by the broker, which says what the event can be told.
 """
 
 import json
 import re
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
+from difflib import unified_diff
 from typing import TypeAlias
 
 from crabhook.broker.cards import Card, State
@@ -17,15 +17,85 @@ from crabhook.model.decision import Beside, Decision, Verdict
 from crabhook.model.elicitation import read_fields
 from crabhook.model.errors import PayloadError, QuestionError
 from crabhook.model.event import ToolCall
-from crabhook.model.jsontext import parse_value
+from crabhook.model.jsontext import Value, parse_object, parse_value, pretty
 from crabhook.model.question import merge_answers, read_questions
 from crabhook.model.suggestion import MODES, PLACES, Suggestion, read_suggestions, set_mode
 from crabhook.ui.cards.summary import is_plan, is_question
-from crabhook.ui.commands.edit_input import RewriteError, difference, edited_field, rewritten
 from crabhook.ui.commands.forms import accepting, example, read_answers, read_values
 from crabhook.ui.commands.words import WORDS, LineError
+from crabhook.ui.text.rows import Row, bounded
 from crabhook.ui.text.safe import excerpt
+from crabhook.vocabulary import vocabulary
 
+_DIALOG = (
+    "has questions: without answers the agent will show its own dialog, "
+    "or deny the call where nobody can see it"
+)
+_COMPARED_LINES = 2_000  # of both sides; past these, comparing costs more than it tells
+_LINES, _CHARACTERS = 200, 20_000  # of a difference that is printed
+_TIMES = re.compile(r"times=(\S*)(?:\s+|$)")
+
+
+@dataclass(frozen=True, slots=True)
+class LineDecision:
+    """The decision that a line makes, and remarks to print before it is given.
+
+    `repeats`: how often a standing order gives it again, without being asked for.
+    """
+
+    decision: Decision
+    remarks: tuple[str, ...] = ()
+    repeats: int = 0
+
+
+class RewriteError(ValueError):
+    """A change that cannot be made, in words for a person."""
+
+
+def rewritten(tool: ToolCall, text: str) -> dict[str, Value]:
+    """Return the tool's whole input as `text` changes it; raises RewriteError where it cannot.
+
+    `text` is the plan or the command, and every other field stays; or it is the whole input as
+    JSON.
+    """
+    key = edited_field(tool)
+    if key and isinstance(tool.input, dict):
+        changed = {**tool.input, key: text}
+    else:
+        try:
+            changed = parse_object(text.encode(errors="replace"))
+        except PayloadError as error:
+            wrong = f"the input is a JSON object, and what you wrote is not: {error}"
+            raise RewriteError(wrong) from error
+    if pretty(changed) == pretty(tool.input):
+        raise RewriteError("that changes nothing")
+    return changed
+
+
+def edited_field(tool: ToolCall) -> str | None:
+    """Return the field of the input that is edited as itself; None where it is edited as JSON."""
+    key = "plan" if tool.name in vocabulary().plans else "command"
+    if isinstance(tool.input, dict) and isinstance(tool.input.get(key), str):
+        return key
+    return None
+
+
+def difference(tool: ToolCall, changed: dict[str, Value]) -> list[str]:
+    """Return what an edit takes out and puts in, as the lines of a unified diff, indented."""
+    key = edited_field(tool)
+    before, after = (
+        (str(given[key]) if key and isinstance(given, dict) else pretty(given)).split("\n")
+        for given in (tool.input, changed)
+    )
+    if len(before) + len(after) > _COMPARED_LINES:
+        steps = [*("-" + line for line in before), *("+" + line for line in after)]
+    else:  # the first two lines name files
+        steps = [*unified_diff(before, after, lineterm="")][2:]
+    rows = [Row(f"  the {key or 'input'} as it will be sent:"), *(Row("    ", s) for s in steps)]
+    return [row.line for row in bounded(rows, _LINES, _CHARACTERS)]
+
+
+Decide: TypeAlias = Callable[[Card, str], LineDecision]
 _Fits: TypeAlias = Callable[[Card], bool]
 
 
@@ -33,7 +103,7 @@ def fitting(card: Card) -> list[str]:
     """Return how each word that fits a waiting card is written; no words for an ended card."""
     if card.state is not State.WAITING:
         return []
-    return [_usage(name, card) for name, fits in _FITS.items() if fits(card)]
+    return [_usage(name, card) for name, fits, _ in _TABLE if fits(card)]
 
 
 def other_words(card: Card) -> str:
@@ -54,9 +124,9 @@ def _usage(name: str, card: Card) -> str:
         return f"{number} answer {example(read_questions(tool.input))}"
     if name == "accept":
         return f"{number} {accepting(read_fields(card.event.fields))}"
-    if name == "allow" and Beside.NOTE not in card.choices.beside:
-        return f"{number} allow"
-    return f"{number} {name}" if name == "remember" else WORDS[name].usage(number)
+    if name == "remember" or (name == "allow" and Beside.NOTE not in card.choices.beside):
+        return f"{number} {name}"
+    return WORDS[name].usage(number)
 
 
 def _answerable(card: Card) -> bool:
@@ -78,59 +148,17 @@ def _takes(verdict: Verdict) -> _Fits:
     return lambda card: verdict in card.choices.verdicts
 
 
-def _carries(part: Beside) -> _Fits:
-    return lambda card: part in card.choices.beside
+def _carries(part: Beside, also: _Fits = lambda _: True) -> _Fits:
+    return lambda card: part in card.choices.beside and also(card)
 
 
-_sets_permissions = _carries(Beside.PERMISSIONS)
-
-_WORD_IS_VERDICT = tuple(map(Verdict, ("retry", "deny", "decline", "cancel", "ask", "pass")))
-
-# In the order in which they are offered.
-_FITS: Mapping[str, _Fits] = {
-    "answer": _answerable,
-    "accept": _takes(Verdict.ACCEPT),
-    "allow": _allowed_as_it_is,
-    "keep-going": _takes(Verdict.KEEP_GOING),
-    **{verdict.value: _takes(verdict) for verdict in _WORD_IS_VERDICT},
-    "edit": lambda card: Beside.INPUT in card.choices.beside and _allowed_as_it_is(card),
-    "mode": lambda card: is_plan(card.event) and _sets_permissions(card),
-    "always": lambda card: bool(suggestions(card)) and _sets_permissions(card),
-    "remember": _carries(Beside.RULE),
-    "deny --interrupt": _carries(Beside.INTERRUPT),
-    "output": _carries(Beside.OUTPUT),
-    "defer": _takes(Verdict.DEFER),
-    "halt": _carries(Beside.HALT),
-    "tell": _carries(Beside.MESSAGE),
-}
-
-
-_DIALOG = (
-    "has questions: without answers the agent will show its own dialog, "
-    "or deny the call where nobody can see it"
-)
-_TIMES = re.compile(r"times=(\S*)(?:\s+|$)")
-
-
-@dataclass(frozen=True, slots=True)
-class LineDecision:
-    """The decision that a line makes.
-
-    `remarks` are printed before it is given; `repeats` is how often it is
-    given again, by a standing order, without being asked for.
-    """
-
-    decision: Decision
-    remarks: tuple[str, ...] = ()
-    repeats: int = 0
-
-
-Decide: TypeAlias = Callable[[Card, str], LineDecision]
-
-
-def _gives(verdict: Verdict) -> Decide:
+def _gives(verdict: Verdict, *, interrupt: bool = False) -> Decide:
     """Return the word that gives a verdict; the reason is the text behind the word."""
-    return lambda _card, rest: LineDecision(Decision(verdict, reason=rest))
+    return lambda _, rest: LineDecision(Decision(verdict, reason=rest, interrupt=interrupt))
+
+
+def _tell(_: Card, text: str) -> LineDecision:
+    return LineDecision(Decision(Verdict.PASS, user_message=text))
 
 
 def _allow(card: Card, note: str) -> LineDecision:
@@ -153,23 +181,19 @@ def _answer(card: Card, rest: str) -> LineDecision:
 
 
 def _edit(card: Card, text: str) -> LineDecision:
-    tool = _tool(card)
+    """Change the call as it was asked about last: an earlier leg may carry less of a plan."""
+    tools = [leg.event.tool for leg in card.requests if leg.event.tool is not None]
+    if not tools:
+        raise LineError(f"#{card.number} is about no tool", other_words(card))
+    if edited_field(tools[-1]) == "plan" and text.startswith('"'):
+        with suppress(ValueError):  # a JSON string, so that it can have several lines
+            text = str(json.loads(text))
     try:
-        changed = rewritten(tool, _plan_text(tool, text))
+        changed = rewritten(tools[-1], text)
     except RewriteError as error:
         raise LineError(str(error), WORDS["edit"].usage(card.number)) from error
-    remark = "\n".join(difference(tool, changed))
+    remark = "\n".join(difference(tools[-1], changed))
     return LineDecision(Decision(Verdict.ALLOW, updated_input=changed), (remark,))
-
-
-def _plan_text(tool: ToolCall, text: str) -> str:
-    """Return a plan that was written as a JSON string, so that it could have several lines."""
-    if edited_field(tool) != "plan" or not text.startswith('"'):
-        return text
-    try:
-        return str(json.loads(text))
-    except ValueError:
-        return text
 
 
 def _always(card: Card, rest: str) -> LineDecision:
@@ -239,27 +263,24 @@ def _halt(card: Card, reason: str) -> LineDecision:
     return LineDecision(Decision(verdict, reason=reason if before else "", halt=reason))
 
 
-def _tool(card: Card) -> ToolCall:
-    """Return the call as it was asked about last: an earlier leg may carry less of a plan."""
-    tools = [leg.event.tool for leg in card.requests if leg.event.tool is not None]
-    if not tools:
-        raise LineError(f"#{card.number} is about no tool", other_words(card))
-    return tools[-1]
-
-
-DECIDING: Mapping[str, Decide] = {
-    **{verdict.value: _gives(verdict) for verdict in (*_WORD_IS_VERDICT, Verdict.DEFER)},
-    "allow": _allow,
-    "deny --interrupt": lambda _card, reason: LineDecision(
-        Decision(Verdict.DENY, reason=reason, interrupt=True)
+# Which cards each word fits and what it makes, in the order in which the words are offered.
+_TABLE: tuple[tuple[str, _Fits, Decide | None], ...] = (
+    ("answer", _answerable, _answer),
+    ("accept", _takes(Verdict.ACCEPT), _accept),
+    ("allow", _allowed_as_it_is, _allow),
+    ("keep-going", _takes(Verdict.KEEP_GOING), _keep_going),
+    *(
+        (word, _takes(Verdict(word)), _gives(Verdict(word)))
+        for word in ("retry", "deny", "decline", "cancel", "ask", "pass")
     ),
-    "answer": _answer,
-    "accept": _accept,
-    "edit": _edit,
-    "always": _always,
-    "mode": _mode,
-    "keep-going": _keep_going,
-    "output": _output,
-    "halt": _halt,
-    "tell": lambda _card, text: LineDecision(Decision(Verdict.PASS, user_message=text)),
-}
+    ("edit", _carries(Beside.INPUT, _allowed_as_it_is), _edit),
+    ("mode", _carries(Beside.PERMISSIONS, lambda card: is_plan(card.event)), _mode),
+    ("always", _carries(Beside.PERMISSIONS, lambda card: bool(suggestions(card))), _always),
+    ("remember", _carries(Beside.RULE), None),  # which lists rules first
+    ("deny --interrupt", _carries(Beside.INTERRUPT), _gives(Verdict.DENY, interrupt=True)),
+    ("output", _carries(Beside.OUTPUT), _output),
+    ("defer", _takes(Verdict.DEFER), _gives(Verdict.DEFER)),
+    ("halt", _carries(Beside.HALT), _halt),
+    ("tell", _carries(Beside.MESSAGE), _tell),
+)
+DECIDING: Mapping[str, Decide] = {name: makes for name, _, makes in _TABLE if makes}

@@ -1,7 +1,6 @@
 """Answers to questions, and values of forms, as an operator writes them on one line.
 
-Answers: 1=2 2=1,3 3="own words" 1.note="a note".
-Values: name="Ann Lee" count=3 sure=true stage=test.
+Answers: 1=2 2=1,3 3="own words" 1.note="a note".  Values: name="Ann Lee" count=3 stage=test.
 """
 
 import json
@@ -24,11 +23,7 @@ _GAP = re.compile(r"\s+|$")
 
 
 class _Line:
-    """The items NAME=VALUE of a line, read from left to right; a complaint ends with the `hint`.
-
-    `unreadable` is the complaint about what cannot be read, `open_quote` the
-    complaint about it where it begins with a quote.
-    """
+    """The items NAME=VALUE of a line, read from left to right; a complaint ends with the `hint`."""
 
     def __init__(self, text: str, hint: str, unreadable: str, open_quote: str = "") -> None:
         self.text, self.at = text.strip(), 0
@@ -53,9 +48,8 @@ class _Line:
         if found := self.take(pattern):
             return found
         part = excerpt(self.text[self.at :])
-        if not part:
-            raise self.error("something is missing at the end")
-        raise self.error((self._open_quote if part[0] in "\"'" else self._unreadable).format(part))
+        wrong = self._open_quote if part.startswith(('"', "'")) else self._unreadable
+        raise self.error(wrong.format(part) if part else "something is missing at the end")
 
     def error(self, wrong: str) -> LineError:
         """Return the complaint that `wrong` is wrong with the line."""
@@ -63,12 +57,10 @@ class _Line:
 
 
 def read_answers(text: str, questions: Sequence[Question], number: int) -> dict[int, Answer]:
-    """Return the answers in `text`, by the question's place from 0.
+    """Return the answers in `text`, by the question's place from 0; raises LineError.
 
-    Digits alone are an option's number; whatever stands in quotes is the
-    operator's own words, digits too.  `number` is the card's, for the hint in
-    a LineError, which is raised for everything that cannot be taken as it
-    stands.
+    Digits alone are an option's number; what stands in quotes is the operator's own words, digits
+    too.
     """
     line = _Line(
         text,
@@ -94,15 +86,11 @@ def read_answers(text: str, questions: Sequence[Question], number: int) -> dict[
 
 def example(questions: Sequence[Question]) -> str:
     """Return answers that fit these questions, to show how they are written."""
-    return " ".join(
-        f"{number}={_fitting_answer(question)}" for number, question in enumerate(questions, 1)
+    fitting = (
+        '"own words"' if not one.options else "1,2" if one.several and len(one.options) > 1 else "1"
+        for one in questions
     )
-
-
-def _fitting_answer(question: Question) -> str:
-    if not question.options:
-        return '"own words"'
-    return "1,2" if question.several and len(question.options) > 1 else "1"
+    return " ".join(f"{number}={answer}" for number, answer in enumerate(fitting, 1))
 
 
 def _chosen_answers(line: _Line, place: int, question: Question) -> tuple[tuple[int, ...], str]:
@@ -144,13 +132,11 @@ _HINTED = 4  # fields
 
 
 def read_values(text: str, event_fields: Mapping[str, Value], number: int) -> dict[str, Value]:
-    """Return the values in `text` by the name of their field.
+    """Return the values in `text` by the name of their field; raises LineError.
 
-    A value is JSON; of a text field, a word without quotes is that word, and
-    what a field's choices are called stands for the choice.  A form of which
-    no fields are known takes any name.  Whether the values fit is for the
-    form's own schema to say.  Raises LineError, with a hint for the card
-    `number`.
+    A value is JSON; of a text field, a word without quotes is that word, and what a field's choices
+    are called stands for the choice.  A form of which no fields are known takes any name.  Whether
+    the values fit is for the form's own schema to say.
     """
     fields = read_fields(event_fields)
     by_name = {field.name: field for field in fields}
@@ -190,40 +176,37 @@ def _example(field: Field) -> str:
     )
 
 
+_DECODER = json.JSONDecoder()
+
+
 def _field_value(line: _Line, field: Field | None, name: str) -> Value:
-    start = line.at
-    value, is_json = _json(line)
-    if not is_json or (field and field.kind == "string" and not isinstance(value, str)):
+    """Read a value: JSON, or a word without quotes where a text or a choice's name can stand."""
+    kind = field.kind if field else ""
+    choices = field.choices if field else ()
+    start, written, value = line.at, _json(line), None
+    if written:
+        try:  # again, within the bounds that all our JSON is read in
+            value = parse_value(written.encode(errors="replace"))
+        except PayloadError as error:
+            raise line.error(f"{excerpt(written)} cannot be sent: {error}") from error
+    if not written or (kind == "string" and not isinstance(value, str)):
         line.at = start
-        value = _bare_word(line, field, name)
-    if field is None or any(value == choice for choice, _ in field.choices):
-        return value
-    named = [choice for choice, called in field.choices if value == called]
-    return named[0] if len(named) == 1 else value
+        value = word = line.must_take(_WORD)[0]
+        if field and kind != "string" and all(word != called for _, called in choices):
+            wrong = f"{excerpt(name)} is of the type {excerpt(kind)}"
+            raise line.error(f"{wrong}, and {excerpt(word)} is no JSON")
+    named = [choice for choice, called in choices if value == called]
+    is_choice = any(value == choice for choice, _ in choices)
+    return named[0] if len(named) == 1 and not is_choice else value
 
 
-def _json(line: _Line) -> tuple[Value, bool]:
-    """Return the JSON value that stands here, if one does and ends where a value can end."""
+def _json(line: _Line) -> str:
+    """Step over the JSON that stands here, if some does and ends where a value can end."""
     try:
         _, end = _DECODER.raw_decode(line.text, line.at)
     except (ValueError, RecursionError):
-        return None, False
+        return ""
     if not _GAP.match(line.text, end):
-        return None, False
+        return ""
     written, line.at = line.text[line.at : end], end
-    try:  # again, within the bounds that all our JSON is read in
-        return parse_value(written.encode(errors="replace")), True
-    except PayloadError as error:
-        raise line.error(f"{excerpt(written)} cannot be sent: {error}") from error
-
-
-def _bare_word(line: _Line, field: Field | None, name: str) -> Value:
-    """Return a word without quotes, where a text or the name of a choice can stand."""
-    word = line.must_take(_WORD)[0]
-    if field and field.kind != "string" and all(word != called for _, called in field.choices):
-        wrong = f"{excerpt(name)} is of the type {excerpt(field.kind)}"
-        raise line.error(f"{wrong}, and {excerpt(word)} is no JSON")
-    return word
-
-
-_DECODER = json.JSONDecoder()
+    return written

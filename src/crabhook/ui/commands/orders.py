@@ -23,10 +23,7 @@ _EVERY = "all"
 
 
 def read_order(word: str, rest: str, desk: Desk) -> Order:
-    """Return the order that a word (hold, allow-all, hold-all, away) and the rest of its line give.
-
-    Raises LineError.
-    """
+    """Return the order that hold, allow-all, hold-all or away gives; raises LineError."""
     usage = WORDS[word].usage()
     if word == "hold":
         return _hold(rest, desk, usage)
@@ -44,8 +41,7 @@ def read_order(word: str, rest: str, desk: Desk) -> Order:
 def read_release(rest: str, desk: Desk) -> Matches:
     """Return which orders a release ends: those about an event, of a kind, or all.
 
-    Being away is ended by `here` alone, so that nobody comes back by mistake.
-    Raises LineError.
+    Being away is ended by `here` alone, so that nobody comes back by mistake.  Raises LineError.
     """
     usage = WORDS["release"].usage()
     name, *more = rest.split()

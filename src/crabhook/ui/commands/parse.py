@@ -1,8 +1,4 @@
-"""A line of the plain desk taken apart: which requests, which word, and what follows it.
-
-A line names its requests by number, by a session, or as all that wait; a line
-that names none is about the oldest.
-"""
+"""A line of the plain desk taken apart: which requests, which word, and what follows it."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -11,7 +7,6 @@ from enum import StrEnum
 
 from crabhook.broker.cards import Card
 from crabhook.desk.interface import Desk
-from crabhook.model.event import Event
 from crabhook.ui.cards.summary import brief
 from crabhook.ui.commands.words import MAX_LINE, WORDS, LineError, Reach, Word
 from crabhook.ui.text.safe import EXCERPT, excerpt
@@ -20,24 +15,16 @@ _WHOLE_ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECA
 _LISTED = 5
 
 
-def shown_session(event: Event) -> str:
-    """Return an event's session in one word, as cards and lines write it."""
-    return _shown(event.session)
-
-
-def _shown(session: str) -> str:
+def shown_session(session: str) -> str:
+    """Return a session's id in one word, as cards and lines write it."""
     return brief(session).replace(" ", "⟨U+0020⟩")
 
 
 def find_session(start: str, sessions: Iterable[str], usage: str) -> str:
-    """Return the one session whose id, as it is shown, begins so; raises LineError else.
-
-    A whole id is never taken for the start of a longer one.
-    """
-    known = {session: _shown(session) for session in sessions if session}
+    """Return the session whose id is `start`, or else the only one that begins so."""
+    known = {session: shown_session(session) for session in sessions if session}
     found = [session for session, shown in known.items() if shown.startswith(start)]
-    if exact := [session for session in found if known[session] == start]:
-        found = exact
+    found = [session for session in found if known[session] == start] or found
     if len(found) == 1:
         return found[0]
     asked = excerpt(start)
@@ -52,10 +39,9 @@ def known_session(start: str, desk: Desk, usage: str) -> str:
 
     A whole id that nobody has heard of yet is taken as it is written.
     """
-    cards = [card.event.session for card in desk.waiting()]
-    feed = [entry.event.session for entry in desk.feed()]
-    orders = [order.session for order in desk.orders()]
-    known = [*cards, *feed, *orders]
+    known = [card.event.session for card in desk.waiting()]
+    known += [entry.event.session for entry in desk.feed()]
+    known += [order.session for order in desk.orders()]
     if _WHOLE_ID.fullmatch(start) and start not in known:
         return start
     return find_session(start, known, usage)
@@ -152,30 +138,24 @@ def alike(card: Card, waiting: Sequence[Card]) -> list[Card]:
 
 
 def first_alike(card: Card, waiting: Sequence[Card]) -> Card | None:
-    """Return the oldest card that asks the very same and came before; none among very many.
-
-    It is a hint, looked for whenever a card comes, so no more than one is compared to its end.
-    """
-    if len(waiting) > _COMPARED:
-        return None
+    """Return the oldest card that asks the very same and came before; none among very many."""
     earlier = (other for other in waiting if other.number < card.number)
-    found = next((other for other in earlier if _looks_same(card, other)), None)
-    return found if found is not None and _same(card, found) else None
+    few = len(waiting) <= _COMPARED
+    return next((other for other in earlier if _same(card, other)), None) if few else None
 
 
 def _same(one: Card, other: Card) -> bool:
-    """Compare as an agent does: to Python 1 and true are equal."""
-    tools = (one.event.tool, other.event.tool)
-    return _looks_same(one, other) and len({tool.fingerprint for tool in tools if tool}) == 1
-
-
-def _looks_same(one: Card, other: Card) -> bool:
+    """Compare as an agent does: to Python 1 and true are equal, so it is for the fingerprints."""
     first, second = one.event, other.event
     if first.tool is None or second.tool is None:
         return False
-    if (first.platform, first.name, first.cwd) != (second.platform, second.name, second.cwd):
+    asked, wanted = (
+        (event.platform, event.name, event.cwd, event.tool and event.tool.name)
+        for event in (first, second)
+    )
+    if asked != wanted or first.tool.fingerprint != second.tool.fingerprint:
         return False
-    return (first.tool.name, first.tool.input) == (second.tool.name, second.tool.input)
+    return first.tool.input == second.tool.input  # with its comments
 
 
 JUST_NOW = 1.0  # seconds in which a person who writes may not have read what has changed
@@ -184,9 +164,8 @@ JUST_NOW = 1.0  # seconds in which a person who writes may not have read what ha
 class DefaultTarget:
     """The oldest card that waits and is not put aside.
 
-    Where another card came into its place a moment ago, and not by the
-    operator's own doing, a line that names no card would decide one that was
-    not meant; such a line is refused.
+    Where another card came into its place a moment ago, and not by the operator's own doing, a line
+    that names no card could decide one that was not meant; such a line is refused.
     """
 
     def __init__(self, desk: Desk) -> None:
@@ -198,15 +177,13 @@ class DefaultTarget:
 
     def look(self, news: Card, *, ours: bool) -> None:
         """Take in a changed card; `ours` says whether the operator's own word changed it."""
-        if self._number is not None and news.number > self._number:
+        before = self._number
+        if before is not None and news.number > before:
             return  # what becomes of a younger card changes nothing
         card = self._find()
-        number = card.number if card else None
-        if number == self._number:
-            return
-        if self._number is not None and not ours:
-            self._was, self._changed_at = self._number, self._desk.now()
-        self._number = number
+        self._number = card.number if card else None
+        if before not in (None, self._number) and not ours:
+            self._was, self._changed_at = before, self._desk.now()
 
     def meant(self, word: Word) -> Card:
         """Return the card a word without a number is about; raises LineError for none."""
@@ -243,10 +220,7 @@ class Command:
 
 
 def parse(line: str) -> Command | None:
-    """Return what `line` asks for, or None for an empty line.
-
-    Raises LineError, which says how to write it right.
-    """
+    """Return what `line` asks for, or None for an empty line; raises LineError."""
     if len(line.encode(errors="replace")) > MAX_LINE:
         raise LineError(f"the line is longer than {MAX_LINE} bytes", "a shorter one")
     text = line.strip()
@@ -260,7 +234,12 @@ def parse(line: str) -> Command | None:
     second, further = _first(rest)
     if longer := WORDS.get(f"{word.name} {second}"):
         word, rest = longer, further
-    _check(word, target, rest)
+    _check_target(word, target, rest)
+    if rest and not word.takes:
+        wrong = f'nothing follows "{word.name}": "{excerpt(rest)}"'
+        raise LineError(wrong, word.usage(target.number))
+    if word.needs and not rest:
+        raise LineError(f'"{word.name}" needs something after it', word.usage(target.number))
     return Command(word, target, rest)
 
 
@@ -270,17 +249,17 @@ def _first(text: str) -> tuple[str, str]:
 
 
 def _unknown(name: str, target: Target) -> LineError:
-    if not name and (number := target.number) is not None:
+    if name:
+        words = ", ".join(name for name in WORDS if " " not in name)
+        wrong = f'"{excerpt(name)}" is none of the words'
+        return LineError(wrong, f"one of {words}; help explains them")
+    if (number := target.number) is not None:
         return LineError(f"what about #{number}?", f"{number} show, or {number} allow")
-    if not name:
-        return LineError("what about them?", "1,3 allow, or all deny REASON")
-    wrong = f'"{excerpt(name)}" is none of the words'
-    words = ", ".join(name for name in WORDS if " " not in name)
-    return LineError(wrong, f"one of {words}; help explains them")
+    return LineError("what about them?", "1,3 allow, or all deny REASON")
 
 
-def _check(word: Word, target: Target, rest: str) -> None:
-    """Refuse a word of other requests than it may be about, or with too little or much behind."""
+def _check_target(word: Word, target: Target, rest: str) -> None:
+    """Refuse a word that is said of other requests than it may be about."""
     if target.kind is Naming.OLDEST:
         # `allow 7` would decide the oldest card with "7" as the note; `always 7` has its own number
         takes_number = word.takes.startswith(("K", "[K]")) or not word.about_a_card
@@ -297,8 +276,3 @@ def _check(word: Word, target: Target, rest: str) -> None:
             raise LineError(f'"{word.name}" is said of one request at a time', word.usage())
         usage = word.usage().replace("[N]", "1,3,5", 1)
         raise LineError(f'"{word.name}" is said only of requests you name by number', usage)
-    usage = word.usage(target.number)
-    if rest and not word.takes:
-        raise LineError(f'nothing follows "{word.name}": "{excerpt(rest)}"', usage)
-    if word.needs and not rest:
-        raise LineError(f'"{word.name}" needs something after it', usage)

@@ -1,8 +1,4 @@
-"""What the rules of "always allow" would have done, in the words of both screens.
-
-These texts hold names that an agent chose, as they were sent: the caller makes
-them safe before it shows them.
-"""
+"""What the rules of "always allow" would have done, in words that the caller makes safe to show."""
 
 from collections import Counter
 from collections.abc import Sequence

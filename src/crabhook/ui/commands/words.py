@@ -10,6 +10,7 @@ from datetime import timedelta
 from enum import IntEnum
 
 from crabhook.model.errors import CrabhookError
+from crabhook.tables import tables
 from crabhook.ui.text.safe import excerpt
 
 MAX_LINE = 1 << 20  # bytes; a reason longer than this was never written by a person
@@ -25,8 +26,8 @@ class LineError(CrabhookError):
 class Reach(IntEnum):
     """How many requests one line may decide with a word.
 
-    A word that lets something happen needs the numbers of the requests:
-    "all" might include a request that came a moment ago, unread.
+    A word that lets something happen needs numbers: "all" might include a request that nobody has
+    read.
     """
 
     NONE = 0  # the word is about the desk
@@ -39,8 +40,7 @@ class Reach(IntEnum):
 class Word:
     """One word, sometimes two, and what follows.
 
-    `takes` is what follows as the help writes it: nothing, something in
-    brackets that may be left out, or something that must be there.
+    `takes`: what follows as the help writes it; what may be left out stands in brackets.
     """
 
     name: str
@@ -65,57 +65,10 @@ class Word:
         return " ".join(part for part in parts if part)
 
 
-ANSWERS = '1=2 2=1,3 3="own words" 1.note="a note"'
-_ONE, _NAMED, _NONE = Reach.ONE, Reach.NAMED, Reach.NONE
-
-# fmt: off
-_TABLE = (
-    Word("allow", "let it happen; the model reads the note", "[note]", _NAMED),
-    Word("deny", "refuse it; the model reads the reason", "REASON"),
-    Word("deny --interrupt", "refuse it and end the turn", "REASON"),
-    Word("ask", "hand it to the agent's own user"),
-    Word("pass", "no opinion: the agent goes on as if nobody were asked"),
-    Word("answer", "answer its questions, all by number: question=option", ANSWERS, _NAMED),
-    Word("accept", "send its form; values as JSON, or plain words", "[NAME=VALUE …]", _ONE),
-    Word("decline", "send the form back, refused"),
-    Word("cancel", "close the form without an answer"),
-    Word("edit", "allow it with another command, plan, or input (JSON)", "TEXT", _ONE),
-    Word("anyway", "allow it as you edited it, although the rules object", "", _ONE),
-    Word("always", "allow it, and keep the agent's suggestion K from now on",
-         "K [session|local|project|user]", _ONE),
-    Word("remember", "list the rules that would always allow it; take rule K",
-         "[K] [30d|forever] [anyway]", _ONE),
-    Word("mode", "allow it, and set the permission mode: acceptEdits, …", "MODE", _ONE),
-    Word("keep-going", "it must not stop: say how to go on; at most 8 times",
-         "[times=N] INSTRUCTION", _NAMED),
-    Word("retry", "let the model try what its agent denied", "", _NAMED),
-    Word("output", "show the model this instead of what the tool gave back", "VALUE", _ONE),
-    Word("halt", "end the session's turn; its user reads the reason", "REASON"),
-    Word("tell", "a message to the agent's user, and no opinion", "MESSAGE"),
-    Word("quiet", "ask its agent not to show what the hook says; again: do"),
-    Word("defer", "end a run without a screen; resumed, it asks again"),
-    Word("snooze", "put it aside for a while; it goes on waiting", "5m"),
-    Word("extend", "let it wait longer, as long as its agent does", "10m"),
-    Word("undo", "take back an allow that is still held"),
-    Word("show", "print the whole request"),
-    Word("show secrets", "print it with the secrets that are covered"),
-    Word("list", "what waits, the oldest first, and the standing orders", "", _NONE),
-    Word("hold", "let an event wait for you that would go by",
-         "EVENT [session=…] [project=…] [times=N]", _NONE),
-    Word("allow-all", "allow every call of a session; questions still wait",
-         "SESSION 10m", _NONE),
-    Word("hold-all", "let everything of a session wait for you, for a while",
-         "SESSION 10m", _NONE),
-    Word("away", "nothing waits: agents go on, and ask their own users", "[2h]", _NONE),
-    Word("here", "you are back", "", _NONE),
-    Word("orders", "the standing orders, and when they end", "", _NONE),
-    Word("release", "end orders: an EVENT's, allow-all, hold-all, or all",
-         "EVENT [session=…]", _NONE),
-    Word("help", "this table", "", _NONE),
-    Word("quit", "leave: what waits goes back to the agents", "", _NONE),
+_TABLE = tuple(
+    Word(**{**row, "reach": Reach[row.get("reach", "ANY")]})
+    for row in tables(__file__, "words")["word"]
 )
-# fmt: on
-
 WORDS: Mapping[str, Word] = {word.name: word for word in _TABLE}
 
 _WIDEST = 20  # columns for a usage; the meaning of a longer one stands on the next line
@@ -145,17 +98,12 @@ def _rows(words: Iterable[Word]) -> Iterator[str]:
 FOR_EVER = "forever"
 LONGEST = 100 * 3600  # seconds; nobody sits at a desk for longer
 _LONGEST_LIFE = timedelta(days=3650)
-_NUMBER = "[0-9]{1,6}"
-_DURATION = re.compile(
-    rf"(?:(?P<hours>{_NUMBER})h)?(?:(?P<minutes>{_NUMBER})m)?(?:(?P<seconds>{_NUMBER})s)?",
-    re.IGNORECASE,
-)
-_LIFE = re.compile(rf"(?:(?P<days>{_NUMBER})d)?(?:(?P<hours>{_NUMBER})h)?", re.IGNORECASE)
+_UNITS = {"d": "days", "h": "hours", "m": "minutes", "s": "seconds"}
 
 
 def read_duration(text: str, usage: str) -> float:
     """Return the seconds that `text` says; `usage` is the line's, for the hint in a LineError."""
-    length = _length(_DURATION, text, usage, "length of time such as 90s, 5m, 2h or 1h30m")
+    length = _length(text, "hms", usage, "length of time such as 90s, 5m, 2h or 1h30m")
     if not 0 < length.total_seconds() <= LONGEST:
         wrong = f"a length of time is more than nothing and at most {LONGEST // 3600}h"
         raise LineError(wrong, usage)
@@ -166,15 +114,16 @@ def read_life(text: str, usage: str) -> timedelta | None:
     """Return how long a rule is to hold, None for ever; `usage` is as for `read_duration`."""
     if text.lower() == FOR_EVER:
         return None
-    life = _length(_LIFE, text, usage, f"life of a rule such as 12h, 7d, 30d or {FOR_EVER}")
+    life = _length(text, "dh", usage, f"life of a rule such as 12h, 7d, 30d or {FOR_EVER}")
     if not timedelta() < life <= _LONGEST_LIFE:
         most = f"{_LONGEST_LIFE.days}d, or {FOR_EVER}"
         raise LineError(f"a rule holds for more than nothing and at most {most}", usage)
     return life
 
 
-def _length(written: re.Pattern[str], text: str, usage: str, wanted: str) -> timedelta:
-    found = written.fullmatch(text)
+def _length(text: str, units: str, usage: str, wanted: str) -> timedelta:
+    written = "".join(rf"(?:(?P<{_UNITS[unit]}>[0-9]{{1,6}}){unit})?" for unit in units)
+    found = re.fullmatch(written, text, re.IGNORECASE)
     if not found or not text:
         raise LineError(f'"{excerpt(text)}" is no {wanted}', usage)
     return timedelta(**{unit: int(count or 0) for unit, count in found.groupdict().items()})

@@ -20,10 +20,8 @@ async def run(
 ) -> None:
     """Let an operator decide by lines, until `quit`, the end of the lines, or of the reader.
 
-    What still waits then is the caller's to release.  `write` may raise
-    OSError: the operator has gone.  With `take_back_ms` an allow is held that
-    many milliseconds, in which `undo` takes it back; what is held when the
-    operator leaves was never given.
+    What still waits then is the caller's to release.  With `take_back_ms` an allow is held so long,
+    and `undo` takes it back; what is held when the operator leaves was never given.
     """
     output = OutputQueue(desk)
     interpreter = Interpreter(desk, output, take_back_ms / 1000)

@@ -1,7 +1,4 @@
-"""What the plain desk prints: cards as blocks of lines, what became of them, what went by.
-
-Each thing is printed once and in order.
-"""
+"""What the plain desk prints: cards as blocks of lines, what became of them, what went by."""
 
 import asyncio
 from collections import OrderedDict
@@ -37,9 +34,8 @@ _THE_MOST = "this is the most the plain desk prints"
 def card_lines(card: Card, now: float, *, whole: bool = False, bare: bool = False) -> list[str]:
     """Return the block that tells all about a card, a blank line at its end.
 
-    `now` is on the broker's clock.  A long request is shortened in its middle
-    to what a person takes in at once, and says so; `whole` gives more of it,
-    up to a bound that no person reads past.  `bare` leaves secrets in the clear.
+    A long request is shortened in its middle to what a person takes in at once; `whole` gives more
+    of it. `bare` leaves secrets in the clear.
     """
     whole = whole or bare
     bounds = (WHOLE_LINES, WHOLE_CHARACTERS) if whole else (FIRST_LINES, FIRST_CHARACTERS)
@@ -62,35 +58,30 @@ def card_lines(card: Card, now: float, *, whole: bool = False, bare: bool = Fals
 def header(card: Card) -> str:
     """Return a card's first line: `#N EVENT TOOL session=… cwd=…`.
 
-    The event, the tool and the session are one word each, the first two
-    without `=`, so that a program can take the line apart whatever the agent
-    named them.
+    A program can take it apart: the event, the tool and the session are one word each, whatever the
+    agent named them, the first two without `=`.
     """
     event = card.event
-    words = [f"#{card.number}", _name(event.name)]
-    if event.tool:
-        words.append(_name(event.tool.name))
-    return " ".join([*words, f"session={shown_session(event)}", f"cwd={brief(event.cwd, covered)}"])
-
-
-def _name(text: str) -> str:
-    return brief(text, covered).replace(" ", "⟨U+0020⟩").replace("=", "⟨U+003D⟩")
+    names = [event.name, event.tool.name] if event.tool else [event.name]
+    words = [brief(name, covered).replace(" ", "⟨U+0020⟩") for name in names]
+    asks = " ".join([f"#{card.number}", *words]).replace("=", "⟨U+003D⟩")
+    return f"{asks} session={shown_session(event.session)} cwd={brief(event.cwd, covered)}"
 
 
 def _facts(card: Card, now: float) -> Iterator[Row]:
     """Say who asks, in which mode, and how long it waits."""
     event, origin = card.event, card.requests[0].origin
-    if event.agent_id or event.agent_type:
-        yield Row("  agent: " + brief(f"{event.agent_type} {event.agent_id}".strip(), covered))
-    if event.permission_mode:
-        yield Row("  mode: " + brief(event.permission_mode, covered))
-    if origin.host or origin.user:
-        where = "@".join(name for name in (origin.user, origin.host) if name)
-        process = f" process {origin.pid}" if origin.pid else ""  # which HTTP does not tell
-        yield Row(f"  from: {brief(where, covered)}{process}")
-    if len(card.requests) > 1:
-        names = ", ".join(leg.event.name for leg in card.requests)
-        yield Row("  asked as: " + brief(names, covered))
+    names = [leg.event.name for leg in card.requests]
+    said = {
+        "agent": f"{event.agent_type} {event.agent_id}".strip(),
+        "mode": event.permission_mode,
+        "from": "@".join(filter(None, (origin.user, origin.host))),
+        "asked as": ", ".join(names) if len(names) > 1 else "",
+    }
+    for label, text in said.items():
+        process = f" process {origin.pid}" if label == "from" and origin.pid else ""
+        if text:
+            yield Row(f"  {label}: {brief(text, covered)}{process}")
     if Verdict.KEEP_GOING in card.choices.verdicts:
         yield Row(f"  kept going: {card.kept_going} of {CAP} in a row")
     yield from (Row("  ALARM: ", alarm) for alarm in card.alarms)
@@ -119,8 +110,7 @@ _ENDED_REMEMBERED = 1_000  # ended cards, so that what is told of them is told o
 def tell(before: Card | None, card: Card, now: float) -> list[str]:
     """Return the lines that lead from the card as it was last told to the card as it is.
 
-    A card that is told for the first time when it has ended gets its header
-    and its outcome alone: nothing can be decided any more.
+    A card first told when it has ended gets its header and its outcome alone.
     """
     ended = card.state is not State.WAITING
     if before is None:
@@ -189,31 +179,28 @@ def _besides(decision: Decision) -> Iterator[str]:
 
 def feed_line(entry: FeedEntry) -> str:
     """Return what went by in one line that begins with a dot, or with "!" where it alarms."""
-    event = entry.event
-    if entry.alarm:
-        return "! " + feed_line(replace(entry, alarm=False)).removeprefix("· ")
+    event, dot = entry.event, "!" if entry.alarm else "·"
     if not event.platform:  # the desk's own news: an order was given, or has ended
-        return f"· desk: {brief(entry.text, covered)}"
+        return f"{dot} desk: {brief(entry.text, covered)}"
     session = f"session={safe(event.session[:4])}…" if event.session else ""
     tool = brief(event.tool.name, covered) if event.tool else ""
     subject = summary(event, covered) if entry.number is None else ""
     told = " · ".join(filter(None, (brief(entry.text or entry.outcome, covered), subject)))
-    parts = ("·", brief(event.name, covered), tool, session, project(event, covered), told)
+    parts = (dot, brief(event.name, covered), tool, session, project(event, covered), told)
     return " ".join(part for part in parts if part)
 
 
 class OutputQueue:
     """Keeps lines and changed cards until they are written; the broker never waits for a reader.
 
-    A reader who stops reading loses events that went by, and calls that began
-    and ended meanwhile; a line then says how many.  A request that waits, and
-    the outcome of a request that was shown, are never lost.
+    A reader who stops loses events that went by, and calls that began and ended meanwhile; a line
+    then says how many.  A request that waits, and the outcome of one that was shown, are never
+    lost.
     """
 
     def __init__(self, desk: Desk) -> None:
         self._desk = desk
-        self._queue: OrderedDict[int | str, News | str] = OrderedDict()
-        self._made = 0
+        self._queue: OrderedDict[object, News | str] = OrderedDict()  # a card by its number
         self._left_out = 0
         self._shown: dict[int, Card] = {}
         self._over: Bounded[int, Card] = Bounded(_ENDED_REMEMBERED)
@@ -223,18 +210,25 @@ class OutputQueue:
 
     def hear(self, news: News) -> None:
         """Take in a new or changed card, or a feed entry."""
+        number, full = news.number, len(self._queue) >= BACKLOG
+        known = number is not None and self._told(number)
         if isinstance(news, Card):
-            self._hear_card(news)
-        elif (number := news.number) is None or not (number in self._queue or self._told(number)):
-            if len(self._queue) < BACKLOG:
-                self._put(news)
-            else:
+            ended = news.state is not State.WAITING
+            if ended and full and not known:
+                self._queue.pop(number, None)
                 self._left_out += 1
+            else:
+                self._queue[number] = _slim(news) if ended else news
+        elif not known and number not in self._queue:
+            if full:
+                self._left_out += 1
+            else:
+                self._queue[object()] = news
         self._stirred.set()
 
     def say(self, text: str) -> None:
         """Have a line of our own written in its turn."""
-        self._put(text)
+        self._queue[object()] = text
         self._stirred.set()
 
     async def room(self) -> None:
@@ -263,20 +257,6 @@ class OutputQueue:
                 return
             self._stirred.clear()
             await self._stirred.wait()
-
-    def _hear_card(self, card: Card) -> None:
-        number = card.number
-        if card.state is not State.WAITING:
-            card = _slim(card)
-            if not self._told(number) and len(self._queue) >= BACKLOG:
-                self._queue.pop(number, None)
-                self._left_out += 1
-                return
-        self._queue[number] = card
-
-    def _put(self, thing: FeedEntry | str) -> None:
-        self._made += 1
-        self._queue[f"{self._made}"] = thing
 
     def _next(self) -> list[str]:
         if self._left_out:

@@ -1,8 +1,7 @@
 """`remember` on the plain desk: lists the rules offered for a card, and takes one of them.
 
-The law of this file: a number means the rule that was printed with it last,
-and a rule that would have let a denied call through is taken only by the line
-that says so.
+The law of this file: a number means the rule that was printed with it last, and a rule that would
+have let a denied call through is taken only by the line that says so.
 """
 
 import asyncio

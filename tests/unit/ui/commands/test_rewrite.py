@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crabhook.model.event import ToolCall
-from crabhook.ui.commands.edit_input import RewriteError, difference, edited_field, rewritten
+from crabhook.ui.commands.decide import RewriteError, difference, edited_field, rewritten
 
 BASH = ToolCall("Bash", {"command": "a\nb", "timeout": 5, "new": None})
 PLAN = ToolCall("ExitPlanMode", {"plan": "# A", "planFilePath": "/p"})

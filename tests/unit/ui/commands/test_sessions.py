@@ -31,7 +31,7 @@ def test_what_no_session_begins_with_is_told_safely(start: str) -> None:
 
 def test_an_odd_id_is_written_as_it_is_shown() -> None:
     event = Event("claude", "X", "a b\n#8 ALLOWED")
-    assert shown_session(event) == "a⟨U+0020⟩b␊#8⟨U+0020⟩ALLOWED"
+    assert shown_session(event.session) == "a⟨U+0020⟩b␊#8⟨U+0020⟩ALLOWED"
     assert find_session("a⟨U+0020⟩b␊", [event.session], "x") == event.session
 
 

@@ -13,7 +13,7 @@ from crabhook.model.decision import Beside, Decision, Verdict
 from crabhook.model.errors import CrabhookError, PayloadError
 from crabhook.model.event import ToolCall
 from crabhook.model.jsontext import Value, parse_value, pretty
-from crabhook.ui.commands.edit_input import RewriteError, edited_field, rewritten
+from crabhook.ui.commands.decide import RewriteError, edited_field, rewritten
 from crabhook.ui.full.dialogs.prompts import Menu, MenuFilled, Proposal
 from crabhook.ui.full.effects import Effect, Effects, Give, Go, Say
 from crabhook.ui.full.filters import Mode

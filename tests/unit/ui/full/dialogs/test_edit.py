@@ -9,7 +9,7 @@ import pytest
 from crabhook.broker.cards import Card
 from crabhook.model.actor import OrderKind
 from crabhook.model.order import Order
-from crabhook.ui.commands.edit_input import RewriteError
+from crabhook.ui.commands.decide import RewriteError
 from crabhook.ui.full.dialogs.edit import Edits, asked_tool, edit_of
 from crabhook.ui.full.text_input import LONGEST_TEXT
 from tests.support.sitting import Sitting
