@@ -156,10 +156,7 @@ def _check_finite(value: Value) -> None:
             items = inner.values() if isinstance(inner, dict) else inner
             if _INF in items or -_INF in items:
                 raise PayloadError("it holds a number out of range")
-            todo += [item for item in items if item.__class__ in _CONTAINERS]
-
-
-_CONTAINERS = (dict, list)
+            todo += [item for item in items if item.__class__ in (dict, list)]
 
 
 def _check_nesting(text: bytes, deepest: int) -> None:

@@ -90,9 +90,8 @@ def _read_question(number: int, item: Value) -> Question:
     text = item.get("question")
     if not isinstance(text, str) or not text:
         raise QuestionError(f'question {number} has no text "question"')
-    listed = item.get("options", [])
-    if listed is None:
-        listed = []
+    listed = item.get("options")
+    listed = [] if listed is None else listed
     if not isinstance(listed, list):
         raise QuestionError(f'the "options" of question {number} are not a list')
     options = tuple(_read_option(number, place, one) for place, one in enumerate(listed, 1))

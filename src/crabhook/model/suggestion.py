@@ -70,9 +70,9 @@ def _told(update: Mapping[str, Value]) -> str:
     return start + ", ".join(things) if things and all(things) and start.strip() else ""
 
 
-def _rules(update: Mapping[str, Value]) -> list[str]:
-    rules = update.get("rules")
-    return [_rule(rule) for rule in rules] if isinstance(rules, list) else []
+def _listed(update: Mapping[str, Value], key: str) -> list[Value]:
+    listed = update.get(key)
+    return listed if isinstance(listed, list) else []
 
 
 def _rule(rule: Value) -> str:
@@ -84,10 +84,12 @@ def _rule(rule: Value) -> str:
     return f"{tool}({content})" if tool and isinstance(content, str) else ""
 
 
+def _rules(update: Mapping[str, Value]) -> list[str]:
+    return list(map(_rule, _listed(update, "rules")))
+
+
 def _directories(update: Mapping[str, Value]) -> list[str]:
-    listed = update.get("directories")
-    texts = listed if isinstance(listed, list) else []
-    return [item if isinstance(item, str) else "" for item in texts]
+    return [one if isinstance(one, str) else "" for one in _listed(update, "directories")]
 
 
 _TELLING: Mapping[str, tuple[str, Callable[[Mapping[str, Value]], list[str]]]] = {

@@ -7,7 +7,6 @@ or a pass every part.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import takewhile
 from typing import TypeAlias
@@ -39,33 +38,13 @@ _MODES = {"manual": "default"}  # the protocol's own second name
 FOLDERS = 64  # of one call that are looked into
 
 
-@dataclass(frozen=True)
-class Law:
-    """Everything that is asked about a part, in the order in which it is asked."""
-
-    deny: RuleIndex
-    protected: Protected
-    ask: RuleIndex
-    allow: RuleIndex
-    leave: RuleIndex
-
-    @cached_property
-    def wanted(self) -> Wanted:
-        """The names of all files that a search must not read without a word from a person."""
-        against = (*self.deny.matchers, *self.ask.matchers)
-        found = [one.pattern for one in against if isinstance(one, PathMatcher)]
-        found += self.protected.secret.patterns
-        rooted = [one.pattern for one in found if one.anchor is Anchor.ROOT]
-        return wanted_by((one.pattern for one in found if one.anchor is not Anchor.ROOT), rooted)
-
-
 _Match: TypeAlias = tuple[Placed, str]  # a rule, and which of its matchers it was
 
 
 class Evaluation:
     """Asks the law about each part of one call."""
 
-    def __init__(self, law: Law, call: Call, event: Event, context: Context) -> None:
+    def __init__(self, law: "Policy", call: Call, event: Event, context: Context) -> None:
         self._law = law
         self._call = call
         self._event = event
@@ -271,21 +250,30 @@ _CLASSES = ((RuleVerdict.DENY,), _ASKS, (RuleVerdict.ALLOW,), (RuleVerdict.PASS,
 
 
 class Policy:
-    """The ordered whole of the rules."""
+    """The ordered whole of the rules: what is asked about each part of a call."""
 
     def __init__(self, rulesets: Sequence[RuleSet], protected: Protected) -> None:
         rules = ((rule, one.folder) for one in rulesets for rule in one.counting)
         placed = [Placed(order, rule, folder) for order, (rule, folder) in enumerate(rules)]
         off = [name for one in rulesets if not one.folder for name in one.unprotect]
-        deny, ask, allow, leave = (
+        self.deny, self.ask, self.allow, self.leave = (
             RuleIndex(one for one in placed if one.rule.verdict in verdicts)
             for verdicts in _CLASSES
         )
-        self._law = Law(deny, protected.without(off), ask, allow, leave)
+        self.protected = protected.without(off)
         self._size = len(placed)
 
     def __len__(self) -> int:
         return self._size
+
+    @cached_property
+    def wanted(self) -> Wanted:
+        """The names of all files that a search must not read without a word from a person."""
+        against = (*self.deny.matchers, *self.ask.matchers)
+        found = [one.pattern for one in against if isinstance(one, PathMatcher)]
+        found += self.protected.secret.patterns
+        rooted = [one.pattern for one in found if one.anchor is Anchor.ROOT]
+        return wanted_by((one.pattern for one in found if one.anchor is not Anchor.ROOT), rooted)
 
     def judge(self, event: Event, context: Context) -> Ruling | None:
         """Return what the rules say of the event, or None where they leave it open."""
@@ -301,4 +289,4 @@ class Policy:
 
     def examine_call(self, call: Call, event: Event, context: Context) -> Ruling:
         """As `examine`, of a call that `read_call` has read already in these context."""
-        return Evaluation(self._law, call, event, context).ruling()
+        return Evaluation(self, call, event, context).ruling()

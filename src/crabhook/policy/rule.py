@@ -104,11 +104,10 @@ class RuleSet:
     @property
     def counting(self) -> tuple[Rule, ...]:
         """The rules that its trust lets count."""
-        if self.trust is Trust.NONE:
-            return ()
-        return tuple(
-            rule for rule in self.rules if self.trust is Trust.FULL or rule.verdict.restricts
-        )
+        if self.trust is Trust.FULL:
+            return self.rules
+        restricting = tuple(rule for rule in self.rules if rule.verdict.restricts)
+        return restricting if self.trust is Trust.RESTRICT else ()
 
 
 _ANY = "*"

@@ -193,21 +193,11 @@ def _names_in(word: Word) -> Iterator[str]:
         return
     for text in word.parts or (word.text,):
         before, _, value = text.partition("=")
-        if text.startswith("--"):
-            found = value
-        elif text.startswith("-"):
-            found = text[2:]
-        else:
-            found = text
-            if before.isalnum() and value:  # dd of=…, curl -F file=@…
-                yield _bare(value)
-        if found:
-            yield _bare(found)
-
-
-def _bare(name: str) -> str:
-    """Return a name without what curl and its like put before one."""
-    return name.removeprefix("@").removeprefix("file://")
+        found = [value if text.startswith("--") else text[2:] if text.startswith("-") else text]
+        if before.isalnum():  # dd of=…, curl -F file=@…
+            found.insert(0, value)
+        # Without what curl and its like put before a name.
+        yield from (one.removeprefix("@").removeprefix("file://") for one in found if one)
 
 
 def _places_of(name: str, folders: Folders, context: Context) -> tuple[Place, ...]:

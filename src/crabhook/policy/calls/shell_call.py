@@ -65,14 +65,8 @@ def shell_call(text: str, cwd: str, tools: frozenset[str], tool: Part, context: 
         required.append(tool)
     suspected += named_files(deep.commands, folders.all, context)
     suspected += told_files(deep.commands, folders, context)
-    return Call(
-        "Bash",
-        Kind.COMMAND,
-        tuple(required),
-        tuple(suspected),
-        tuple(troubles),
-        mentions(text, script),
-    )
+    parts = tuple(required), tuple(suspected)
+    return Call("Bash", Kind.COMMAND, *parts, tuple(troubles), mentions(text, script))
 
 
 def _applies_patch(command: Command) -> bool:

@@ -57,13 +57,10 @@ def _commands(line: Line, *stops: str) -> str:
 
 def _if(line: Line) -> None:
     _commands(line, "then")
-    while True:
-        word = _commands(line, "elif", "else", "fi")
-        if word == "else":
-            _commands(line, "fi")
-        if word != "elif":
-            return
+    while (word := _commands(line, "elif", "else", "fi")) == "elif":
         _commands(line, "then")
+    if word == "else":
+        _commands(line, "fi")
 
 
 def _for(line: Line) -> None:

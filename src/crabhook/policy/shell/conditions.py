@@ -62,25 +62,30 @@ def _binary(left: Word, operator: Word, right: Word, variables: Variables) -> st
 
 def double_test(line: Line) -> list[Word]:
     """Take `[[ … ]]`; return its words."""
-    line.expect("[[")
-    words = [fixed_word("[[")]
+    words: list[Word] = []
+    _own(line, words, "[[")
     with line.nested():
         _either(line, words)
-    line.expect("]]")
-    words.append(fixed_word("]]"))
+    _own(line, words, "]]")
     if not line.ends_word:
         raise UnreadableError("a word that touches ]]")
     return words
+
+
+def _own(line: Line, words: list[Word], text: str) -> None:
+    """Take what is no word of the test, but of the shell's own."""
+    line.expect(text)
+    words.append(fixed_word(text))
 
 
 def _either(line: Line, words: list[Word]) -> None:
     while True:
         _one(line, words)
         line.blanks()
-        joint = next((one for one in ("&&", "||") if line.take(one)), "")
+        joint = next((one for one in ("&&", "||") if line.ahead(one)), "")
         if not joint:
             return
-        words.append(fixed_word(joint))
+        _own(line, words, joint)
         if joint == "||":
             _check_next(line)
 
@@ -97,15 +102,13 @@ def _check_next(line: Line) -> None:
 def _one(line: Line, words: list[Word]) -> None:
     line.blanks()
     while line.plain_word() == "!":
-        line.expect("!")
-        words.append(fixed_word("!"))
+        _own(line, words, "!")
         line.blanks()
-    if line.take("("):
-        words.append(fixed_word("("))
+    if line.here == "(":
+        _own(line, words, "(")
         with line.nested():
             _either(line, words)
-        line.expect(")")
-        words.append(fixed_word(")"))
+        _own(line, words, ")")
         return
     if line.ahead("]]"):
         raise UnreadableError("a test without a word")

@@ -9,7 +9,7 @@ names together: where a rule denies programs, such a line is not allowed.
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import takewhile
+from itertools import islice, takewhile
 from posixpath import basename
 
 from crabhook.policy.shell.hidden import RUNNERS, SHELLS
@@ -93,14 +93,12 @@ def _awk_starts(word: Word) -> bool:
 def _sed_is_harmless(words: Sequence[Word]) -> bool:
     """Whether each script given to sed is of the closed list of commands that start nothing."""
     scripts: list[Word] = []
-    given, waits = False, False
     operands: list[Word] = []
-    for word in words:
-        if waits:
-            scripts.append(word)
-            waits = False
-        elif word.text in ("-e", "--expression", "-ne", "-Ee", "-nEe"):
-            given = waits = True
+    given, rest = False, iter(words)
+    for word in rest:
+        if word.text in ("-e", "--expression", "-ne", "-Ee", "-nEe"):
+            given = True
+            scripts += islice(rest, 1)
         elif word.text[:1] == "-" and len(word.text) > 1:
             if not _SED_OPTION.fullmatch(word.text):
                 return False

@@ -297,7 +297,4 @@ _READERS: Mapping[str, Callable[[Line], list[Piece]]] = {
 
 def single(word: Word, variables: Variables, where: str) -> None:
     """Keep that a word must come to be exactly one."""
-    if word.glob or word.parts:
-        variables.must_be_tame((ANY,), where)
-    else:
-        variables.must_be_tame(word.atoms, where)
+    variables.must_be_tame((ANY,) if word.glob or word.parts else word.atoms, where)

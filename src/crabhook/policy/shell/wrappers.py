@@ -96,13 +96,10 @@ def runs_the_unknown(command: Command) -> bool:
         return True
     readings = unwrapped(command)
     words = readings[-1]
-    if any(basename(one[0].text) == "xargs" and _feeds_a_program(one) for one in readings):
+    fed = any(basename(one[0].text) == "xargs" and _feeds_a_program(one) for one in readings)
+    if fed or len(readings) == _DEEPEST:
         return True
-    if len(readings) == _DEEPEST:
-        return True
-    if all(word.fixed for word in words):
-        return False
-    return _is_told_what_to_run(words)
+    return not all(word.fixed for word in words) and _is_told_what_to_run(words)
 
 
 def _is_told_what_to_run(words: Sequence[Word]) -> bool:
