@@ -10,9 +10,9 @@ import os
 import re
 import tomllib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import Field, dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias, TypeVar
 
 from crabhook.model.errors import CrabhookError
 from crabhook.ownfile import read_own
@@ -35,6 +35,104 @@ NEVER = 1e9
 """Seconds a request may wait whose wait the server shall never end: more than any hook's."""
 
 
+T = TypeVar("T")
+Reader: TypeAlias = Callable[[object], Any]
+"""Returns a value as it is used; raises ValueError, saying what the value must be."""
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str) or not value:
+        raise ValueError("must be a text")
+    return value
+
+
+def _path(value: object) -> Path:
+    try:
+        return Path(_text(value)).expanduser()
+    except RuntimeError as error:  # a home nobody has
+        raise ValueError(f"is no path: {error}") from None
+
+
+def _texts(value: object) -> tuple[str, ...]:
+    if not isinstance(value, list) or not value:
+        raise ValueError('must be a list of texts, as in ["127.0.0.1:7777"]')
+    return tuple(map(_text, value))
+
+
+def _kinds(value: object) -> tuple[str, ...]:
+    if not isinstance(value, list) or not all(kind in KINDS for kind in value):
+        raise ValueError(f"must be a list of some of: {', '.join(KINDS)}")
+    return tuple(value)
+
+
+def _program(
+    value: object, what: str = 'a list of texts, as in ["notify-send", "crabhook"]'
+) -> tuple[str, ...]:
+    if not isinstance(value, list) or not value or not all(isinstance(one, str) for one in value):
+        raise ValueError(f"must be {what}")
+    return tuple(value)
+
+
+def _reviewer(value: object) -> tuple[str, ...]:
+    if value == "operator":
+        return ()
+    words = _program(value, '"operator", or a list of texts, as in ["/path/to/judge", "-v"]')
+    return (_text(words[0]), *words[1:])
+
+
+def _flag(value: object) -> bool:
+    if not isinstance(value, bool):
+        raise ValueError("must be true or false")  # noqa: TRY004 - as every wrong value
+    return value
+
+
+def _one_of(*known: str, what: str = "") -> Reader:
+    what = what or f"one of: {', '.join(known)}"
+
+    def read(value: object) -> str:
+        if value not in known:
+            raise ValueError(f"must be {what}")
+        return str(value)
+
+    return read
+
+
+def _number(kind: type[int] | type[float], above: float, below: float, what: str) -> Reader:
+    """Return what reads a number between two others, which it may not be; `what` names it."""
+
+    def read(value: object) -> int | float:
+        if (
+            isinstance(value, bool)
+            or not isinstance(value, (int, kind))
+            or not above < value < below
+        ):
+            raise ValueError(f"must be {what}")
+        return kind(value)
+
+    return read
+
+
+_seconds = _number(float, 0, 1e9, "a number of seconds above 0")
+_above_zero = _number(float, 0, 1e9, "a number above 0")
+_whole = _number(int, 0, 10**9, "a whole number above 0")
+_milliseconds = _number(int, -1, 60_001, "a whole number of milliseconds, 0 to 60000")
+_trouble = _one_of("decide", "refuse", what='"decide" or "refuse"')
+
+
+def _wait(value: object) -> float:
+    if value == "never":
+        return NEVER
+    try:
+        return float(_seconds(value))
+    except ValueError as error:
+        raise ValueError(f'{error}, or "never"') from None
+
+
+def _in(table: str, read: Reader, default: T, key: str = "") -> T:
+    """Declare a setting: its table, what reads it, and its key there where that is not its name."""
+    return field(default=default, metadata={"table": table, "read": read, "key": key})
+
+
 @dataclass(frozen=True, slots=True)
 class Settings:
     """Everything that can be set.  Times are in the unit the name ends with, else seconds.
@@ -43,39 +141,47 @@ class Settings:
     the operator in that way.  `reviewer` is a command; none is the operator.
     """
 
-    listen: tuple[str, ...] = ()
-    ndjson: str | None = None
-    http: str | None = None
-    http_name: tuple[str, ...] = ()
-    wait: float = 3600.0
-    token_file: Path | None = None
-    tls_cert: Path | None = None
-    tls_key: Path | None = None
-    headless: bool = False
-    otherwise: str = "pass"
-    log_format: str = "text"
-    log_level: str | None = None
-    plain: bool = False
-    ascii: bool = False
-    arming_ms: int = 400
-    take_back_ms: int | None = None
-    bell: tuple[str, ...] = KINDS
-    notify: tuple[str, ...] = ()
-    title: tuple[str, ...] = KINDS
-    command: tuple[str, ...] = ()
-    sequence: str = "osc9"
-    program: tuple[str, ...] = ()
-    on_trouble: str = "decide"
-    keep_days: float = 180.0
-    keep_megabytes: float = 2000.0
-    head_command: tuple[str, ...] = ()
-    max_waiting: int = 16_384
-    max_waiting_megabytes: float = 256.0
-    max_session_waiting: int = 1024
-    max_session_megabytes: float = 64.0
-    reviewer: tuple[str, ...] = ()
-    review_limit: int = 20
-    review_timeout: float = 600.0
+    listen: tuple[str, ...] = _in("server", _texts, ())
+    ndjson: str | None = _in("server", _text, None)
+    http: str | None = _in("server", _text, None)
+    http_name: tuple[str, ...] = _in("server", _texts, ())
+    wait: float = _in("server", _wait, 3600.0)
+    token_file: Path | None = _in("server", _path, None)  # noqa: RUF009 - a field
+    tls_cert: Path | None = _in("server", _path, None)  # noqa: RUF009 - a field
+    tls_key: Path | None = _in("server", _path, None)  # noqa: RUF009 - a field
+    headless: bool = _in("server", _flag, default=False)
+    otherwise: str = _in("server", _one_of("pass", "ask", "deny"), "pass")
+    log_format: str = _in("server", _one_of("text", "json"), "text")
+    log_level: str | None = _in("server", _one_of("debug", "info", "warning", "error"), None)
+    plain: bool = _in("desk", _flag, default=False)
+    ascii: bool = _in("desk", _flag, default=False)
+    arming_ms: int = _in("desk", _milliseconds, 400)
+    take_back_ms: int | None = _in("desk", _milliseconds, None)
+    bell: tuple[str, ...] = _in("attention", _kinds, KINDS)
+    notify: tuple[str, ...] = _in("attention", _kinds, ())
+    title: tuple[str, ...] = _in("attention", _kinds, KINDS)
+    command: tuple[str, ...] = _in("attention", _kinds, ())
+    sequence: str = _in("attention", _one_of(*SEQUENCES), "osc9")
+    program: tuple[str, ...] = _in("attention", _program, ())
+    on_trouble: str = _in("record", _trouble, "decide")
+    keep_days: float = _in("record", _above_zero, 180.0)
+    keep_megabytes: float = _in("record", _above_zero, 2000.0)
+    head_command: tuple[str, ...] = _in("record", _texts, ())
+    max_waiting: int = _in("waiting", _whole, 16_384)
+    max_waiting_megabytes: float = _in("waiting", _above_zero, 256.0)
+    max_session_waiting: int = _in("waiting", _whole, 1024)
+    max_session_megabytes: float = _in("waiting", _above_zero, 64.0)
+    reviewer: tuple[str, ...] = _in("supervisor", _reviewer, ())
+    review_limit: int = _in("supervisor", _whole, 20, key="limit")
+    review_timeout: float = _in("supervisor", _seconds, 600.0, key="timeout")
+
+
+_TABLES: dict[str, dict[str, Field[Any]]] = {}
+"""The settings by their table in the file, and their key in that."""
+
+for _setting in fields(Settings):
+    _table = _TABLES.setdefault(_setting.metadata["table"], {})
+    _table[_setting.metadata["key"] or _setting.name] = _setting
 
 
 def config_folder() -> Path:
@@ -127,20 +233,16 @@ def parse(text: str, name: str) -> Settings:
         raise SettingsError(f"{name}: it is nested too deeply") from error
     changes: dict[str, Any] = {}
     for table, values in tables.items():
-        known = _TABLES.get(table)
-        if known is None:
-            raise _wrong(name, text, table, "", f"there is no table {table!r}{_known(_TABLES)}")
-        if not isinstance(values, dict):
-            raise _wrong(name, text, table, "", f"{table} must be a table, as in [{table}]")
-        for key, value in values.items():
-            read = known.get(key)
-            if read is None:
-                what = f"there is no setting {key!r} in [{table}]{_known(known)}"
-                raise _wrong(name, text, table, key, what)
-            try:
-                changes[_FIELDS.get((table, key), key)] = read(value)
-            except ValueError as error:
-                raise _wrong(name, text, table, key, f"{key} {error}") from None
+        key = ""
+        try:
+            known = _known(_TABLES, table, f"there is no table {table!r}")
+            if not isinstance(values, dict):
+                raise ValueError(f"{table} must be a table, as in [{table}]")  # noqa: TRY004, TRY301 - as above
+            for key, value in values.items():
+                setting = _known(known, key, f"there is no setting {key!r} in [{table}]")
+                changes[setting.name] = _read(setting, key, value)
+        except ValueError as error:
+            raise SettingsError(f"{name}, line {_line_of(text, table, key)}: {error}") from None
     return Settings(**changes)
 
 
@@ -150,24 +252,29 @@ def override(settings: Settings, flags: Mapping[str, Any]) -> Settings:
     A flag has its setting's name and takes the same values; raises
     SettingsError for one that does not.
     """
-    changes: dict[str, Any] = {}
-    for table in _WITH_FLAGS:
-        for key, read in _TABLES[table].items():
-            if flags.get(key) is None:
-                continue
-            try:
-                changes[key] = read(flags[key])
-            except ValueError as error:
-                raise SettingsError(f"--{key.replace('_', '-')} {error}") from None
+    with_flags = _TABLES["server"] | _TABLES["desk"]
+    try:
+        changes = {
+            name: _read(setting, f"--{name.replace('_', '-')}", flags[name])
+            for name, setting in with_flags.items()
+            if flags.get(name) is not None
+        }
+    except ValueError as error:
+        raise SettingsError(str(error)) from None
     return replace(settings, **changes)
 
 
-def _wrong(name: str, text: str, table: str, key: str, what: str) -> SettingsError:
-    return SettingsError(f"{name}, line {_line_of(text, table, key)}: {what}")
+def _known(names: Mapping[str, T], name: str, otherwise: str) -> T:
+    if name not in names:
+        raise ValueError(f"{otherwise}; known are: {', '.join(names)}")
+    return names[name]
 
 
-def _known(names: Mapping[str, object]) -> str:
-    return f"; known are: {', '.join(names)}"
+def _read(setting: Field[Any], called: str, value: object) -> object:
+    try:
+        return setting.metadata["read"](value)
+    except ValueError as error:
+        raise ValueError(f"{called} {error}") from None
 
 
 def _line_of(text: str, table: str, key: str) -> int:
@@ -185,152 +292,3 @@ def _line_of(text: str, table: str, key: str) -> int:
         ):
             return number
     return found
-
-
-def _text(value: object) -> str:
-    if not isinstance(value, str) or not value:
-        raise ValueError("must be a text")
-    return value
-
-
-def _path(value: object) -> Path:
-    try:
-        return Path(_text(value)).expanduser()
-    except RuntimeError as error:  # a home nobody has
-        raise ValueError(f"is no path: {error}") from None
-
-
-def _texts(value: object) -> tuple[str, ...]:
-    if not isinstance(value, list) or not value:
-        raise ValueError('must be a list of texts, as in ["127.0.0.1:7777"]')
-    return tuple(map(_text, value))
-
-
-def _kinds(value: object) -> tuple[str, ...]:
-    if not isinstance(value, list) or not all(kind in KINDS for kind in value):
-        raise ValueError(f"must be a list of some of: {', '.join(KINDS)}")
-    return tuple(value)
-
-
-def _program(value: object) -> tuple[str, ...]:
-    if not isinstance(value, list) or not value or not all(isinstance(one, str) for one in value):
-        raise ValueError('must be a list of texts, as in ["notify-send", "crabhook"]')
-    return tuple(value)
-
-
-def _flag(value: object) -> bool:
-    if not isinstance(value, bool):
-        raise ValueError("must be true or false")  # noqa: TRY004 - as above
-    return value
-
-
-def _one_of(*known: str) -> Callable[[object], str]:
-    def read(value: object) -> str:
-        if value not in known:
-            raise ValueError(f"must be one of: {', '.join(known)}")
-        return str(value)
-
-    return read
-
-
-def _number(
-    kind: type[int] | type[float], above: float, below: float, what: str
-) -> Callable[[object], Any]:
-    """Return what reads a number between two others, which it may not be; `what` names it."""
-
-    def read(value: object) -> int | float:
-        if (
-            isinstance(value, bool)
-            or not isinstance(value, (int, kind))
-            or not above < value < below
-        ):
-            raise ValueError(f"must be {what}")
-        return kind(value)
-
-    return read
-
-
-_seconds = _number(float, 0, 1e9, "a number of seconds above 0")
-_above_zero = _number(float, 0, 1e9, "a number above 0")
-_whole = _number(int, 0, 10**9, "a whole number above 0")
-_milliseconds = _number(int, -1, 60_001, "a whole number of milliseconds, 0 to 60000")
-
-
-def _wait(value: object) -> float:
-    if value == "never":
-        return NEVER
-    try:
-        return float(_seconds(value))
-    except ValueError as error:
-        raise ValueError(f'{error}, or "never"') from None
-
-
-def _on_trouble(value: object) -> str:
-    if value not in ("decide", "refuse"):
-        raise ValueError('must be "decide" or "refuse"')
-    return str(value)
-
-
-def _reviewer(value: object) -> tuple[str, ...]:
-    if value == "operator":
-        return ()
-    if not isinstance(value, list) or not value or not all(isinstance(one, str) for one in value):
-        raise ValueError('must be "operator", or a list of texts, as in ["/path/to/judge", "-v"]')
-    return (_text(value[0]), *value[1:])
-
-
-_WITH_FLAGS = ("server", "desk")
-
-_TABLES: Mapping[str, Mapping[str, Callable[[object], Any]]] = {
-    "server": {
-        "listen": _texts,
-        "ndjson": _text,
-        "http": _text,
-        "http_name": _texts,
-        "wait": _wait,
-        "token_file": _path,
-        "tls_cert": _path,
-        "tls_key": _path,
-        "headless": _flag,
-        "otherwise": _one_of("pass", "ask", "deny"),
-        "log_format": _one_of("text", "json"),
-        "log_level": _one_of("debug", "info", "warning", "error"),
-    },
-    "desk": {
-        "plain": _flag,
-        "ascii": _flag,
-        "arming_ms": _milliseconds,
-        "take_back_ms": _milliseconds,
-    },
-    "attention": {
-        "bell": _kinds,
-        "notify": _kinds,
-        "title": _kinds,
-        "command": _kinds,
-        "sequence": _one_of(*SEQUENCES),
-        "program": _program,
-    },
-    "record": {
-        "on_trouble": _on_trouble,
-        "keep_days": _above_zero,
-        "keep_megabytes": _above_zero,
-        "head_command": _texts,
-    },
-    "waiting": {
-        "max_waiting": _whole,
-        "max_waiting_megabytes": _above_zero,
-        "max_session_waiting": _whole,
-        "max_session_megabytes": _above_zero,
-    },
-    "supervisor": {
-        "reviewer": _reviewer,
-        "limit": _whole,
-        "timeout": _seconds,
-    },
-}
-
-# Settings whose names say enough only beside their table's.
-_FIELDS: Mapping[tuple[str, str], str] = {
-    ("supervisor", "limit"): "review_limit",
-    ("supervisor", "timeout"): "review_timeout",
-}
