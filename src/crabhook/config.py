@@ -254,7 +254,7 @@ def override(settings: Settings, flags: Mapping[str, Any]) -> Settings:
     """
     with_flags = _TABLES["server"] | _TABLES["desk"]
     try:
-        changes = {
+        changes: dict[str, Any] = {
             name: _read(setting, f"--{name.replace('_', '-')}", flags[name])
             for name, setting in with_flags.items()
             if flags.get(name) is not None

@@ -8,6 +8,15 @@ in circles as it would Stop, is passed whatever the wish.
 from crabhook.hook import Options, Unanswered
 from crabhook.hook.wire import Reply, printable
 
+try:
+    # The part of json that is written in C; json itself costs half a start of Python.
+    from _json import scanstring as _read_string
+except ImportError:  # a Python that has no such part finds no event's name
+
+    def _read_string(_text: str, _at: int) -> tuple[str, int]:  # type: ignore[misc]
+        raise ValueError("strings cannot be read here")
+
+
 _START = "start the operator's terminal: crabhook serve"
 _LOOK = "look at the operator's terminal"
 _OPTIONS = "see crabhook --help, and how the hook is installed"
@@ -24,35 +33,24 @@ KINDS = {
     "fault": ("crabhook has a fault of its own", "report it, with this line"),
 }
 
-# The gRPC statuses by number, and what a person can do about some of them.
-_STATUSES = (
-    "OK",
-    "CANCELLED",
-    "UNKNOWN",
-    "INVALID_ARGUMENT",
-    "DEADLINE_EXCEEDED",
-    "NOT_FOUND",
-    "ALREADY_EXISTS",
-    "PERMISSION_DENIED",
-    "RESOURCE_EXHAUSTED",
-    "FAILED_PRECONDITION",
-    "ABORTED",
-    "OUT_OF_RANGE",
-    "UNIMPLEMENTED",
-    "INTERNAL",
-    "UNAVAILABLE",
-    "DATA_LOSS",
-    "UNAUTHENTICATED",
-)
-_REMEDIES = {
+# The gRPC statuses, each in the place of its number, and what a person can do about it.
+_STATUSES = {
+    "OK": _LOOK,
     "CANCELLED": _START,
-    "UNAVAILABLE": _START,
-    "NOT_FOUND": _START,
-    "ALREADY_EXISTS": "nothing is to be done",
+    "UNKNOWN": _LOOK,
     "INVALID_ARGUMENT": _OPTIONS,
     "DEADLINE_EXCEEDED": _LONGER,
+    "NOT_FOUND": _START,
+    "ALREADY_EXISTS": "nothing is to be done",
+    "PERMISSION_DENIED": _LOOK,
     "RESOURCE_EXHAUSTED": "answer what waits at the operator's terminal",
+    "FAILED_PRECONDITION": _LOOK,
+    "ABORTED": _LOOK,
+    "OUT_OF_RANGE": _LOOK,
     "UNIMPLEMENTED": "see that a crabhook of this version listens there",
+    "INTERNAL": _LOOK,
+    "UNAVAILABLE": _START,
+    "DATA_LOSS": _LOOK,
     "UNAUTHENTICATED": "give the operator's token with --token-file or CRABHOOK_TOKEN",
 }
 
@@ -74,15 +72,13 @@ _MEANING = {
 }
 
 # Claude Code's answers, by wish and event; an event that is not here is passed.
+_PERMISSION = (
+    '{"hookSpecificOutput":{"hookEventName":"PreToolUse",'
+    '"permissionDecision":"%s","permissionDecisionReason":%%s}}\n'
+)
 _CLAUDE = {
-    ("ask", "PreToolUse"): (
-        '{"hookSpecificOutput":{"hookEventName":"PreToolUse",'
-        '"permissionDecision":"ask","permissionDecisionReason":%s}}\n'
-    ),
-    ("deny", "PreToolUse"): (
-        '{"hookSpecificOutput":{"hookEventName":"PreToolUse",'
-        '"permissionDecision":"deny","permissionDecisionReason":%s}}\n'
-    ),
+    ("ask", "PreToolUse"): _PERMISSION % "ask",
+    ("deny", "PreToolUse"): _PERMISSION % "deny",
     ("deny", "PermissionRequest"): (
         '{"hookSpecificOutput":{"hookEventName":"PermissionRequest",'
         '"decision":{"behavior":"deny","message":%s}}}\n'
@@ -125,9 +121,8 @@ def _line(wish: str, unanswered: Unanswered) -> str:
     what, remedy = KINDS[unanswered.kind]
     problem = printable(str(unanswered).encode("utf-8", "replace"))
     if unanswered.status is not None:
-        known = unanswered.status < len(_STATUSES)
-        name = _STATUSES[unanswered.status] if known else f"status {unanswered.status}"
-        remedy = _REMEDIES.get(name, _LOOK)
+        known = dict(enumerate(_STATUSES.items()))
+        name, remedy = known.get(unanswered.status, (f"status {unanswered.status}", _LOOK))
         problem = f"{name}, {problem}"
     elif unanswered.kind == "unreachable":
         remedy = remedy_of(str(unanswered))
@@ -158,14 +153,15 @@ def event_name(payload: bytes) -> str | None:
 
 
 def _top_level_text(text: str, wanted: str) -> str | None:
+    """Walk the members of the object, with no recursion: an agent may send any depth."""
     found = None
     at = _expect(text, _beyond_space(text, 0), "{")
     more = text[_beyond_space(text, at)] != "}"
     while more:
-        key, at = _read_string(text, _beyond_space(text, at))
+        key, at = _read_string(text, _expect(text, _beyond_space(text, at), '"'))
         at = _beyond_space(text, _expect(text, _beyond_space(text, at), ":"))
         if key == wanted:
-            found = _read_string(text, at)[0] if text[at] == '"' else None
+            found = _read_string(text, at + 1)[0] if text[at] == '"' else None
         at = _beyond_space(text, _beyond_value(text, at))
         more = text[at] == ","
         at += more
@@ -188,9 +184,7 @@ def _expect(text: str, at: int, character: str) -> int:
 
 def _beyond_value(text: str, at: int) -> int:
     """Find the end of the value that begins at `at`."""
-    if text[at] == '"':
-        return _beyond_string(text, at)
-    if text[at] not in "[{":
+    if text[at] not in '"[{':
         end = at
         while text[end] not in ",]} \t\r\n":
             end += 1
@@ -200,49 +194,10 @@ def _beyond_value(text: str, at: int) -> int:
     depth = 0
     while True:
         character = text[at]
-        at = _beyond_string(text, at) if character == '"' else at + 1
+        at = _read_string(text, at + 1)[1] if character == '"' else at + 1
         depth += (character in "[{") - (character in "]}")
         if depth == 0:
             return at
-
-
-def _beyond_string(text: str, at: int) -> int:
-    """Find the end of the string that begins at `at`."""
-    _expect(text, at, '"')
-    while True:
-        at = text.index('"', at + 1)
-        before = at
-        while text[before - 1] == "\\":
-            before -= 1
-        if (at - before) % 2 == 0:
-            return at + 1
-
-
-_ESCAPES = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", '"': '"', "\\": "\\", "/": "/"}
-
-
-def _read_string(text: str, at: int) -> tuple[str, int]:
-    at = _expect(text, at, '"')
-    characters = []
-    while (character := text[at]) != '"':
-        if character == "\\":
-            at += 1
-            if text[at] == "u":
-                character = chr(_four_digits(text[at + 1 : at + 5]))
-                at += 4
-            else:
-                character = _ESCAPES[text[at]]
-        characters.append(character)
-        at += 1
-    # Two escapes may be the halves of one character.
-    halves = "".join(characters).encode("utf-16", "surrogatepass")
-    return halves.decode("utf-16", "surrogatepass"), at + 1
-
-
-def _four_digits(digits: str) -> int:
-    if len(digits) != 4 or digits.strip("0123456789abcdefABCDEF"):
-        raise ValueError("an escape without its digits")
-    return int(digits, 16)
 
 
 # And what a person sees who starts the hook by hand.
