@@ -8,10 +8,12 @@ import json
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 
 from crabhook import config
 from crabhook.cli.arguments import when
+from crabhook.cli.commands import declare, options_of
 from crabhook.cli.past import REPLAYED, run_replay
 from crabhook.cli.terminal import about, short
 from crabhook.model.errors import CrabhookError
@@ -24,47 +26,6 @@ from crabhook.store.verify import Verified, verify
 from crabhook.ui.text.safe import safe
 
 LAST = 100  # records shown unless more are asked for
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare what is to be done, and with which records."""
-    add = parser.add_argument
-    add(
-        "action",
-        nargs="?",
-        choices=tuple(_ACTIONS),
-        default="list",
-        help="list what was decided (default); verify the chain; export every record as JSON "
-        "lines; stats; sessions; replay: what today's rules would change of past calls; head: the "
-        "chain's end, to keep elsewhere",
-    )
-    add("--since", metavar="WHEN", type=when, help="2026-01-31, 10:00, or 2h ago")
-    add("--until", metavar="WHEN", type=when, help="before that time")
-    add("--tool", default="", help="one tool; * stands for anything, as in mcp__*")
-    add("--session", default="", help="one session, or how its id begins")
-    add("--verdict", default="", help="allow, deny, ask, pass, ...")
-    add("--card", type=int, help="everything about the card with this number")
-    add("--all-kinds", action="store_true", help="list every record, not the decisions alone")
-    add(
-        "--last",
-        type=int,
-        metavar="N",
-        help=f"so many at most, 0 for all (list: {LAST}, replay: {REPLAYED})",
-    )
-    add("--json", action="store_true", help="one JSON object a line")
-    add("--head", type=Path, metavar="FILE", help="verify against this head, kept elsewhere, too")
-    add(
-        "--project",
-        type=lambda text: Path(text).absolute(),
-        metavar="FOLDER",
-        help="replay only the calls of agents in this folder or below",
-    )
-    add(
-        "--folder",
-        type=lambda text: Path(text).absolute(),  # the head beside the record is read by it
-        metavar="FOLDER",
-        help="the state folder (default: this user's)",
-    )
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -146,6 +107,13 @@ _ACTIONS: Mapping[str, Callable[[History, argparse.Namespace], int]] = {
     "replay": _replay,
     "head": _head,
 }
+
+
+add_arguments = partial(
+    declare,
+    options_of("audit"),
+    {"when": when, "actions": tuple(_ACTIONS), "LAST": LAST, "REPLAYED": REPLAYED},
+)
 
 
 def _query(arguments: argparse.Namespace, last: int, kinds: tuple[str, ...]) -> Query:

@@ -12,7 +12,7 @@ import sys
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path, PurePath
-from typing import NamedTuple, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 
 class Command(NamedTuple):
@@ -48,6 +48,39 @@ def command_of(name: str) -> Command:
         gc.enable()
     found = getattr(module, stem) if within else module
     return Command(found.add_arguments, found.run)
+
+
+def options_of(command: str) -> Mapping[str, Any]:
+    """Return what options/COMMAND.toml says of each option of a command."""
+    file = Path(__file__).with_name("options") / f"{command}.toml"
+    return tomllib.loads(file.read_text(encoding="utf-8"))
+
+
+def declare(
+    options: Mapping[str, Mapping[str, Any]],
+    values: Mapping[str, object],
+    parser: argparse.ArgumentParser,
+) -> None:
+    """Declare options by what argparse takes for each.
+
+    "$NAME" stands for the value of that name, and {NAME} does in a help.  Those of
+    one `group` exclude each other.
+    """
+    known = {"int": int, "Path": Path, "absolute": _absolute, **values}
+    groups: dict[str, argparse._ActionsContainer] = {"": parser}
+    for names, about in options.items():
+        told = {
+            key: known[text[1:]] if str(text)[0:1] == "$" else text for key, text in about.items()
+        }
+        told["help"] = about.get("help", "").format(**known) or None
+        group = told.pop("group", "")
+        if group not in groups:
+            groups[group] = parser.add_mutually_exclusive_group()
+        groups[group].add_argument(*names.split(), **told)
+
+
+def _absolute(text: str) -> Path:
+    return Path(text).absolute()
 
 
 _WRONG = re.compile(r"invalid choice: '([^']*)'|unrecognized arguments: (\S+)")

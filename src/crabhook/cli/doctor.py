@@ -5,8 +5,10 @@ import os
 import shutil
 import sys
 from collections.abc import Iterable, Iterator
+from functools import partial
 from pathlib import Path
 
+from crabhook.cli.commands import declare, options_of
 from crabhook.cli.terminal import say, say_json
 from crabhook.doctor.examination import cases, examine
 from crabhook.doctor.facts import Wish
@@ -17,32 +19,9 @@ from crabhook.platforms import PLATFORMS
 _WIDEST = 110  # columns; longer lines are hard to read
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare what is looked at, how closely, and how it is told."""
-    add = parser.add_argument
-    add(
-        "agent",
-        nargs="?",
-        choices=tuple(PLATFORMS),
-        metavar="AGENT",
-        help=f"one of: {', '.join(PLATFORMS)} (default: those that are here)",
-    )
-    add("--live", action="store_true", help="start the real agent, and see it heed a denial")
-    add("--quick", action="store_true", help="fewer runs, and of the record only its end")
-    add("--json", action="store_true", help="as one line of JSON")
-    add(
-        "--project",
-        metavar="DIR",
-        type=lambda text: Path(text).absolute(),
-        default=None,
-        help="the agent's project folder (default: here)",
-    )
-    add(
-        "--trust-project",
-        action="store_true",
-        help="start and ask what the project's own settings name, whatever that is",
-    )
-    add("--program", metavar="FILE", type=Path, help="the agent's program (default: on PATH)")
+add_arguments = partial(
+    declare, options_of("doctor"), {"agents": tuple(PLATFORMS), "named": ", ".join(PLATFORMS)}
+)
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -7,15 +7,16 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 
-from crabhook.cli.commands import Command
-from crabhook.cli.installhttp import add_http_arguments, next_steps, url
+from crabhook.cli.commands import Command, declare, options_of
+from crabhook.cli.installhttp import next_steps, url
 from crabhook.install import program
 from crabhook.install.entries import count, known, with_hooks, without_hooks
 from crabhook.install.settings_file import Change, plan, read, read_settings
 from crabhook.model.errors import InstallError
 from crabhook.model.request import Stance
 from crabhook.platforms import PLATFORMS
-from crabhook.platforms.installation import MAX_WAIT, USUAL_WAIT, Installation, Scope
+from crabhook.platforms.claude.settings import USUAL_URL
+from crabhook.platforms.installation import MAX_WAIT, USUAL_WAIT, Installation, Scope, Transport
 from crabhook.platforms.interface import Platform
 from crabhook.server.address import AddressError, TcpAddress, asked_address, parse_address
 
@@ -27,74 +28,23 @@ _FAIL_CLOSED = (
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare what decides where the hooks go, how they ask, and whom."""
     add_place_arguments(parser)
-    _add_stance_arguments(parser)
-    parser.add_argument(
-        "--fail-closed", action="store_true", help="deny what the operator cannot be asked about"
-    )
-    parser.add_argument(
-        "--server",
-        metavar="ADDRESS",
-        type=_address,
-        help="the server the hooks ask, as unix:PATH or HOST:PORT (default: CRABHOOK_SERVER, or "
-        "the socket that `crabhook serve` opens); it is written into every hook, so that no "
-        "environment moves it",
-    )
-    parser.add_argument(
-        "--token-file", metavar="FILE", type=_path, help="the file with the server's token"
-    )
-    parser.add_argument(
-        "--tls-ca", metavar="FILE", type=_path, help="the certificate to know the server by"
-    )
-    add_http_arguments(parser)
-    parser.add_argument(
-        "--wait",
-        metavar="SECONDS",
-        type=_seconds,
-        default=USUAL_WAIT,
-        help="how long a hook waits for the operator at most (default: %(default)s, a day); a "
-        "question stands as long as the server says, and the operator can extend it until then",
-    )
+    values = {
+        **{stance.value: stance for stance in Stance},
+        "transports": [transport.value for transport in Transport],
+        "address": _address,
+        "path": _path,
+        "seconds": _seconds,
+        "USUAL_URL": USUAL_URL,
+        "USUAL_WAIT": USUAL_WAIT,
+    }
+    declare(options_of("install"), values, parser)
 
 
-def _add_stance_arguments(parser: argparse.ArgumentParser) -> None:
-    stance = parser.add_mutually_exclusive_group()
-    stance.add_argument(
-        "--companion",
-        dest="stance",
-        action="store_const",
-        const=Stance.COMPANION,
-        help="leave the agent's own dialogs usable; the first answer wins (default, where it can)",
-    )
-    stance.add_argument(
-        "--gate",
-        dest="stance",
-        action="store_const",
-        const=Stance.GATE,
-        help="hold every tool call for the operator",
-    )
-
-
-def add_place_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare which agent's settings are meant, and which file; `uninstall` has them too."""
-    parser.add_argument("agent", nargs="?", help=f"one of: {', '.join(PLATFORMS)}")
-    parser.add_argument(
-        "--scope",
-        choices=[scope.value for scope in Scope],
-        default=Scope.USER.value,
-        help="your own settings, the project's, yours for the project, or the machine's "
-        "(managed: for every user, also where user settings are left out), where the agent has "
-        "such (default: user)",
-    )
-    parser.add_argument(
-        "--project",
-        metavar="DIR",
-        type=Path,
-        default=Path(),
-        help="the project's folder (default: where you are)",
-    )
-    parser.add_argument(
-        "--dry-run", action="store_true", help="show the difference and write nothing"
-    )
+add_place_arguments = partial(
+    declare,
+    options_of("uninstall"),
+    {"named": ", ".join(PLATFORMS), "scopes": [scope.value for scope in Scope], "here": Path()},
+)
 
 
 def chosen_path(arguments: argparse.Namespace) -> Path:

@@ -20,21 +20,6 @@ from crabhook.server.address import (
 _FILES = ("--tls-cert", "FILE", "--tls-key", "FILE")
 
 
-def add_http_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare how the hooks go, and where to."""
-    parser.add_argument(
-        "--transport",
-        choices=[transport.value for transport in Transport],
-        default=Transport.COMMAND.value,
-        help="start our client for each hook, or have the agent send it (default: %(default)s)",
-    )
-    parser.add_argument(
-        "--url",
-        metavar="URL",
-        help=f"where `crabhook serve --http` listens, for --transport http (default: {USUAL_URL})",
-    )
-
-
 def url(arguments: argparse.Namespace, agent: Platform) -> str | None:
     """Return where the agent shall send its hooks, None for nowhere.  Raises InstallError."""
     transport = Transport(arguments.transport)

@@ -2,8 +2,9 @@
 
 import argparse
 import sys
-from pathlib import Path
+from functools import partial
 
+from crabhook.cli.commands import declare, options_of
 from crabhook.cli.terminal import say, say_json
 from crabhook.lint.configuration import protocols
 from crabhook.lint.finding import Severity
@@ -16,32 +17,15 @@ _LEVELS = {str(severity): severity for severity in reversed(Severity)}
 _NEVER = "never"
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare what is looked at, by which rules, and how it is told."""
-    add = parser.add_argument
-    add("paths", nargs="+", type=Path, metavar="PATH", help="a script, a configuration, a folder")
-    add(
-        "--profile",
-        choices=tuple(PROFILES),
-        default="today",
-        help="today: what the agents do today (default); standard: the hook standard's HP-001 to "
-        "HP-008",
-    )
-    add("--agent", choices=tuple(protocols()), help="whose hooks they are (default: found out)")
-    add("--format", choices=("text", "json", "sarif"), default="text", help="(default: text)")
-    add(
-        "--fail-on",
-        choices=(*_LEVELS, _NEVER),
-        default="high",
-        help="exit with 1 on findings of this severity or above (default: high)",
-    )
-    add(
-        "--ignore",
-        action="append",
-        default=[],
-        metavar="ID",
-        help="a rule to leave out; repeatable",
-    )
+add_arguments = partial(
+    declare,
+    options_of("lint"),
+    {
+        "profiles": tuple(PROFILES),
+        "agents": tuple(protocols()),
+        "levels": (*_LEVELS, _NEVER),
+    },
+)
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -12,7 +12,7 @@ from dataclasses import replace
 from datetime import UTC
 from pathlib import Path
 
-from crabhook.cli.arguments import count, rule_files, when
+from crabhook.cli.arguments import rule_files
 from crabhook.cli.terminal import about, say, say_json, short
 from crabhook.config import state_folder
 from crabhook.model.decision import Verdict
@@ -169,22 +169,8 @@ def _change_values(change: Change) -> dict[str, object]:
     }
 
 
-SINCE = "30d"
 _ABOUT = 60  # characters of an example
 _DENIALS = 5  # shown with one suggestion
-
-
-def add_suggest_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare which decisions to look at, and what to do with what comes of them."""
-    add = parser.add_argument
-    past = "2026-01-31, 10:00, or 30d ago"
-    add("--since", metavar="WHEN", type=when, default=SINCE, help=f"{past} (default: {SINCE})")
-    add("--last", metavar="N", type=count, default=0, help="so many allows at most, 0 for all")
-    add("--at-least", metavar="N", type=count, default=3, help="how often a rule would have served")
-    add("--with-denials", action="store_true", help="show those too that let a past denial through")
-    add("--add", metavar="K", type=count, nargs="+", help="write these, by their numbers")
-    add("--json", action="store_true", help="one JSON object a line")
-    parser.set_defaults(act=run_suggest)
 
 
 def run_suggest(arguments: argparse.Namespace) -> int:

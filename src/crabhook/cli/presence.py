@@ -17,7 +17,7 @@ from urllib.parse import quote
 import grpc
 
 from crabhook import config
-from crabhook.cli.commands import Command
+from crabhook.cli.commands import Command, declare, options_of
 from crabhook.cli.terminal import ask
 from crabhook.model.errors import CrabhookError
 from crabhook.server.address import Address, UnixAddress, default_address, parse_address
@@ -38,15 +38,6 @@ class PresenceError(CrabhookError):
     def __init__(self, words: str, code: grpc.StatusCode | None = None) -> None:
         super().__init__(words)
         self.code = code
-
-
-def add_server_argument(parser: argparse.ArgumentParser) -> None:
-    """Declare where the server is: found as the hook finds it."""
-    parser.add_argument(
-        "--server",
-        metavar="ADDRESS",
-        help=f"the server's socket, as unix:PATH (default: ${_SERVER}, or where `serve` listens)",
-    )
 
 
 def reporting(
@@ -118,18 +109,6 @@ _WORDS = {
 }
 
 
-def _away_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare for how long, and where the server is."""
-    parser.add_argument(
-        "--for",
-        dest="seconds",
-        metavar="TIME",
-        type=_seconds,
-        help="for how long: 90s, 5m, 2h, 1h30m (default: until `crabhook here`, or the desk's key)",
-    )
-    add_server_argument(parser)
-
-
 def _away(arguments: argparse.Namespace) -> str:
     address = socket_of(arguments.server)
     request = pb.SetPresenceRequest(presence=pb.PRESENCE_AWAY, seconds=arguments.seconds)
@@ -160,7 +139,10 @@ def _seconds(text: str) -> int:
         raise argparse.ArgumentTypeError(str(error)) from None
 
 
-away = Command(_away_arguments, partial(reporting, "away", _away))
+away = Command(
+    partial(declare, {**options_of("away"), **options_of("here")}, {"seconds": _seconds}),
+    partial(reporting, "away", _away),
+)
 
 
 def _here(arguments: argparse.Namespace) -> str:
@@ -170,17 +152,12 @@ def _here(arguments: argparse.Namespace) -> str:
     return "You were not away: nothing was changed."
 
 
-here = Command(add_server_argument, partial(reporting, "here", _here))
+here = Command(partial(declare, options_of("here"), {}), partial(reporting, "here", _here))
 
 
 _NEXT_START = (
     "It counts from the server's next start: one that runs goes on with what it read at its own."
 )
-
-
-def _passphrase_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare that it may be removed, too."""
-    parser.add_argument("--remove", action="store_true", help="keep no passphrase any more")
 
 
 def _passphrase(arguments: argparse.Namespace) -> str:
@@ -215,4 +192,6 @@ def _ask_for_the_old(path: Path) -> bool:
     return True
 
 
-passphrase = Command(_passphrase_arguments, partial(reporting, "passphrase", _passphrase))
+passphrase = Command(
+    partial(declare, options_of("passphrase"), {}), partial(reporting, "passphrase", _passphrase)
+)

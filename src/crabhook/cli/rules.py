@@ -5,8 +5,9 @@ import sys
 from datetime import UTC, datetime
 from pathlib import Path
 
-from crabhook.cli.arguments import moment, rule_files
-from crabhook.cli.past import add_suggest_arguments
+from crabhook.cli.arguments import count, moment, rule_files, when
+from crabhook.cli.commands import declare, options_of
+from crabhook.cli.past import run_suggest
 from crabhook.cli.terminal import ask
 from crabhook.model.errors import CrabhookError
 from crabhook.model.event import Event, ToolCall
@@ -87,68 +88,6 @@ def hold(policy: Policy, table: Path, project: Path) -> tuple[list[str], int]:
                 f"  expected {expected}, got {verdict_of(ruling)}: {ruling.why}"
             )
     return failures, number
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare what can be done with rules."""
-    parser.set_defaults(act=_list, project=None)
-    actions = parser.add_subparsers(
-        dest="action", metavar="ACTION", help="what to do with them (default: list)"
-    )
-    listing = actions.add_parser("list", help="show the rules that count here")
-    _add_project(listing)
-    listing.set_defaults(act=_list)
-    _add_add(actions.add_parser("add", help="write a rule into your own file"))
-    remove = actions.add_parser("remove", help="take a rule out of your own file")
-    remove.add_argument("number", type=int, help="its number in `crabhook rules list`")
-    remove.set_defaults(act=_remove)
-    test = actions.add_parser("test", help="hold the rules against a table of expectations")
-    test.add_argument(
-        "table", metavar="FILE", type=Path, help="lines of: a verdict or 'open', a tab, a command"
-    )
-    _add_project(test)
-    test.set_defaults(act=_test)
-    explain = actions.add_parser("explain", help="show which rule decides each part of a call")
-    explain.add_argument("call", help="a shell command, or a file or address for --tool")
-    explain.add_argument("--tool", default="Bash", help="the tool (default: %(default)s)")
-    explain.add_argument("--mode", default="default", help="the agent's permission mode")
-    _add_project(explain)
-    explain.set_defaults(act=_explain)
-    add_suggest_arguments(
-        actions.add_parser("suggest", help="say which rules would have spared you decisions")
-    )
-    _add_trust(actions.add_parser("trust", help="let a project's own rule file count"))
-
-
-def _add_project(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--project",
-        type=lambda text: Path(text).absolute(),
-        default=None,
-        metavar="FOLDER",
-        help="the agent's project folder (default: here)",
-    )
-
-
-def _add_add(add: argparse.ArgumentParser) -> None:
-    add.add_argument("verdict", choices=[str(one) for one in RuleVerdict])
-    add.add_argument("match", nargs="+", help="a matcher, as in 'Bash(npm run *)'")
-    add.add_argument("--note", default="", help="a word on why")
-    add.add_argument("--expires", type=moment, metavar="TIME", help="as in 2027-01-31T00:00:00Z")
-    for name in ("session", "project", "agent-type", "mode", "platform"):
-        words = f"only for this {name.replace('-', ' ')}; may be given again"
-        add.add_argument(f"--{name}", action="append", default=[], help=words)
-    add.add_argument(
-        "--anyway", action="store_true", help="write it though it takes in what loses work"
-    )
-    add.set_defaults(act=_add)
-
-
-def _add_trust(trust: argparse.ArgumentParser) -> None:
-    trust.add_argument("folder", nargs="?", default=".", help="the project (default: here)")
-    trust.add_argument("--full", action="store_true", help="let it allow, not only deny and ask")
-    trust.add_argument("--revoke", action="store_true", help="let it count no longer")
-    trust.set_defaults(act=_trust)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -262,6 +201,31 @@ def _trust(arguments: argparse.Namespace) -> int:
     edit.trust(files, folder, content, level)
     say("They count as long as the file stays exactly as it is.")
     return 0
+
+
+_ACTS = {
+    "list": _list,
+    "add": _add,
+    "remove": _remove,
+    "test": _test,
+    "explain": _explain,
+    "suggest": run_suggest,
+    "trust": _trust,
+}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare what can be done with rules."""
+    parser.set_defaults(act=_list, project=None)
+    actions = parser.add_subparsers(
+        dest="action", metavar="ACTION", help="what to do with them (default: list)"
+    )
+    verdicts = [str(one) for one in RuleVerdict]
+    values = {"verdicts": verdicts, "moment": moment, "when": when, "count": count}
+    for name, about in options_of("rules").items():
+        action = actions.add_parser(name, help=about["help"])
+        action.set_defaults(act=_ACTS[name])
+        declare(about["options"], values, action)
 
 
 def say(text: str) -> None:

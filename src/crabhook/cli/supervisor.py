@@ -4,41 +4,16 @@ import argparse
 import shlex
 import signal
 import sys
-from pathlib import Path
+from functools import partial
 
-from crabhook.cli.commands import Command
+from crabhook.cli.commands import Command, declare, options_of
 from crabhook.model.errors import PayloadError
 from crabhook.model.jsontext import parse_object
 from crabhook.supervisor.claude import INSTRUCTIONS, verdict
 from crabhook.supervisor.contract import ReviewerError
 from crabhook.supervisor.running import Told, main
 
-_DESK = {
-    "--server": "where the operator is, as unix:PATH or HOST:PORT",
-    "--token-file": "the file with the server's token",
-    "--tls-ca": "the certificate to know the server by",
-}
-
-
-def _hook_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare whose events they are, and where the settings and the operator are."""
-    parser.add_argument(
-        "--session-id",
-        metavar="ID",
-        default="",
-        help="count the events as this session's (default: $CRABHOOK_SUPERVISOR_ID, else the "
-        "agent's own session); with no hook input to read, it wants to stop",
-    )
-    parser.add_argument(
-        "--verbose",
-        action="store_true",
-        help="say on standard error what was found (or set $CRABHOOK_DEBUG)",
-    )
-    parser.add_argument(
-        "--settings", metavar="FILE", type=Path, help="settings other than your own"
-    )
-    for option, what in _DESK.items():
-        parser.add_argument(option, metavar="WHERE" if option == "--server" else "FILE", help=what)
+_DESK = ("--server", "--token-file", "--tls-ca")  # say where the operator is
 
 
 def _hook(arguments: argparse.Namespace) -> int:
@@ -51,24 +26,7 @@ def _hook(arguments: argparse.Namespace) -> int:
     )
 
 
-supervisor_hook = Command(_hook_arguments, _hook)
-
-
-def _review_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare which program judges, and by what."""
-    parser.add_argument(
-        "--claude",
-        metavar="PROGRAM",
-        default="claude",
-        help="Claude Code, with options of yours, as in 'claude --model haiku' "
-        "(default: %(default)s)",
-    )
-    parser.add_argument(
-        "--instructions",
-        metavar="FILE",
-        type=Path,
-        help="judge by this text, and not by crabhook's own",
-    )
+supervisor_hook = Command(partial(declare, options_of("supervisor-hook"), {}), _hook)
 
 
 def _review(arguments: argparse.Namespace) -> int:
@@ -87,4 +45,4 @@ def _review(arguments: argparse.Namespace) -> int:
     return 0
 
 
-supervisor_review = Command(_review_arguments, _review)
+supervisor_review = Command(partial(declare, options_of("supervisor-review"), {}), _review)
