@@ -9,10 +9,11 @@ import gc
 import importlib
 import re
 import sys
-import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path, PurePath
 from typing import Any, NamedTuple, NoReturn
+
+from crabhook.tables import tables
 
 
 class Command(NamedTuple):
@@ -31,7 +32,7 @@ class About(NamedTuple):
     within: str = ""
 
 
-_TOLD = tomllib.loads(Path(__file__).with_name("commands.toml").read_text(encoding="utf-8"))
+_TOLD = tables(__file__, "commands")
 COMMANDS: Mapping[str, About] = {name: About(**told) for name, told in _TOLD["commands"].items()}
 ACTIONS: Mapping[str, str] = _TOLD["actions"]
 HOOK_OPTIONS: Mapping[str, tuple[str, str]] = _TOLD["hook_options"]
@@ -52,13 +53,12 @@ def command_of(name: str) -> Command:
 
 def options_of(command: str) -> Mapping[str, Any]:
     """Return what options/COMMAND.toml says of each option of a command."""
-    file = Path(__file__).with_name("options") / f"{command}.toml"
-    return tomllib.loads(file.read_text(encoding="utf-8"))
+    return tables(str(Path(__file__).with_name("options") / command), command)
 
 
 def declare(
     options: Mapping[str, Mapping[str, Any]],
-    values: Mapping[str, object],
+    values: Mapping[str, Any],
     parser: argparse.ArgumentParser,
 ) -> None:
     """Declare options by what argparse takes for each.
@@ -66,10 +66,10 @@ def declare(
     "$NAME" stands for the value of that name, and {NAME} does in a help.  Those of
     one `group` exclude each other.
     """
-    known = {"int": int, "Path": Path, "absolute": _absolute, **values}
+    known: dict[str, Any] = {"int": int, "Path": Path, "absolute": _absolute, **values}
     groups: dict[str, argparse._ActionsContainer] = {"": parser}
     for names, about in options.items():
-        told = {
+        told: dict[str, Any] = {
             key: known[text[1:]] if str(text)[0:1] == "$" else text for key, text in about.items()
         }
         told["help"] = about.get("help", "").format(**known) or None
