@@ -10,6 +10,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum
 
+from crabhook.tables import tables
+
 
 class Reach(Enum):
     """Which hooks a variable has a say in."""
@@ -30,44 +32,9 @@ class Move:
     effect: str
 
 
-_BY_REACH: Mapping[Reach, Mapping[str, str]] = {
-    Reach.UNSAID: {
-        "CRABHOOK_SERVER": "a hook that names no server asks this one",
-        "XDG_RUNTIME_DIR": "a hook that names no server looks for its socket here",
-        "CRABHOOK_TOKEN": "a hook with no token file shows this, and with a wrong one asks nobody",
-        "CRABHOOK_WAIT": "a hook that names no time waits so long",
-        "CRABHOOK_WHEN_UNREACHABLE": (
-            "a hook without --fail-closed does this where it reaches nobody"
-        ),
-        "CRABHOOK_WHEN_LOST": "a hook without --fail-closed does this where it loses its server",
-    },
-    Reach.EVERY: {
-        "LD_PRELOAD LD_AUDIT DYLD_INSERT_LIBRARIES": (
-            "its code runs in every hook, and can answer for it"
-        ),
-        "LD_LIBRARY_PATH DYLD_LIBRARY_PATH DYLD_FRAMEWORK_PATH": (
-            "code from there runs in every hook, and can answer for it"
-        ),
-    },
-    Reach.SEARCHED: {
-        "PATH": "a hook whose program is not an absolute path may start another program",
-    },
-    Reach.PYTHON: {
-        "PYTHONPATH PYTHONHOME PYTHONPLATLIBDIR PYTHONUSERBASE PYTHONPYCACHEPREFIX": (
-            "a hook whose Python is started without -I takes modules from there"
-        ),
-        "PYTHONWARNINGS": "a hook whose Python is started without -I may import what it names",
-    },
-    Reach.SHELL: {
-        "BASH_ENV": "a hook that goes through bash runs this file first",
-        "ENV": "a hook that goes through a ksh may run this file first",
-    },
-}
-"""The variables by which hooks they reach, those with the same effect with blanks between them."""
-
 MOVES: Mapping[str, Move] = {
-    name: Move(name, reach, effect)
-    for reach, effects in _BY_REACH.items()
+    name: Move(name, Reach[reach], effect)
+    for reach, effects in tables(__file__, "environment").items()
     for names, effect in effects.items()
     for name in names.split()
 }

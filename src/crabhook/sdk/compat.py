@@ -54,29 +54,21 @@ class NormalizedEvent(StrEnum):
     AFTER_MODEL = "after_model"
 
 
-# Codex has Claude Code's names for the events that both have.
-_BY_CLAUDE_AND_CODEX: Mapping[str, NormalizedEvent] = {
-    "Stop": NormalizedEvent.AFTER_AGENT,
-    "SubagentStop": NormalizedEvent.AFTER_AGENT,
-    "PreToolUse": NormalizedEvent.BEFORE_TOOL,
-    "PostToolUse": NormalizedEvent.AFTER_TOOL,
-    "UserPromptSubmit": NormalizedEvent.BEFORE_PROMPT,
-    "SessionStart": NormalizedEvent.SESSION_START,
-    "SessionEnd": NormalizedEvent.SESSION_END,
+# Each event's names: Claude Code's, which Codex has too, and Gemini CLI's.
+_NAMES = {
+    NormalizedEvent.AFTER_AGENT: (("Stop", "SubagentStop"), "AfterAgent"),
+    NormalizedEvent.BEFORE_TOOL: (("PreToolUse",), "BeforeTool"),
+    NormalizedEvent.AFTER_TOOL: (("PostToolUse",), "AfterTool"),
+    NormalizedEvent.BEFORE_PROMPT: (("UserPromptSubmit",), "BeforeAgent"),
+    NormalizedEvent.SESSION_START: (("SessionStart",), "SessionStart"),
+    NormalizedEvent.SESSION_END: (("SessionEnd",), "SessionEnd"),
+    NormalizedEvent.BEFORE_MODEL: ((), "BeforeModel"),
+    NormalizedEvent.AFTER_MODEL: ((), "AfterModel"),
 }
-
+_BY_CLAUDE_AND_CODEX = {name: event for event, (names, _) in _NAMES.items() for name in names}
 EVENT_TO_NORMALIZED: Mapping[Platform, Mapping[str, NormalizedEvent]] = {
     Platform.CLAUDE: _BY_CLAUDE_AND_CODEX,
-    Platform.GEMINI: {
-        "AfterAgent": NormalizedEvent.AFTER_AGENT,
-        "BeforeTool": NormalizedEvent.BEFORE_TOOL,
-        "AfterTool": NormalizedEvent.AFTER_TOOL,
-        "BeforeAgent": NormalizedEvent.BEFORE_PROMPT,
-        "SessionStart": NormalizedEvent.SESSION_START,
-        "SessionEnd": NormalizedEvent.SESSION_END,
-        "BeforeModel": NormalizedEvent.BEFORE_MODEL,
-        "AfterModel": NormalizedEvent.AFTER_MODEL,
-    },
+    Platform.GEMINI: {name: event for event, (_, name) in _NAMES.items()},
     Platform.CODEX: _BY_CLAUDE_AND_CODEX,
 }
 

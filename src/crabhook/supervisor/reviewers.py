@@ -10,7 +10,6 @@ import subprocess
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from tempfile import TemporaryFile
-from typing import Protocol
 
 from crabhook.hook import Unanswered, read_options
 from crabhook.hook.client import Request
@@ -49,20 +48,6 @@ def with_guard(environment: Mapping[str, str]) -> dict[str, str]:
     return {**environment, **dict.fromkeys(GUARDS, "1")}
 
 
-class Reviewer(Protocol):
-    """The person or the program that says whether an agent may stop, or ask."""
-
-    def review(self, review: Review, deadline: Deadline) -> Finding:
-        """Return the finding.
-
-        Raises ReviewerError where there is no finding, OutOfTimeError where
-        there is none by the deadline.
-        """
-
-    def told(self) -> None:
-        """Hear that the agent has been told what was found."""
-
-
 class Operator:
     """The operator; `options` are those of crabhook's own hook that say where and how to ask."""
 
@@ -72,10 +57,11 @@ class Operator:
         self._to_confirm = False
 
     def review(self, review: Review, deadline: Deadline) -> Finding:
-        """Return what the operator decides; see `Reviewer`.
+        """Return what the operator decides.
 
         The input goes to the server as the agent sent it, under a stance in
-        which a stop waits for the operator, too.
+        which a stop waits for the operator, too.  Raises ReviewerError where nobody
+        decides, OutOfTimeError where nobody does by the deadline.
         """
         options = read_options(self._options, os.environb)
         options.stance = SUPERVISOR
@@ -120,23 +106,12 @@ def finding(review: Review, reply: Reply) -> Finding:
     return Finding(allow, said.reason, output)
 
 
-class Command:
-    """A reviewer's command, its program first."""
-
-    def __init__(
-        self, command: Sequence[str], environment: Mapping[str, str] | None = None
-    ) -> None:
-        self._command = tuple(command)
-        self._environment = os.environ if environment is None else environment
-
-    def review(self, review: Review, deadline: Deadline) -> Finding:
-        """Return the verdict that the command prints; see `Reviewer`."""
-        environment = with_guard(self._environment)
-        printed = printed_by(self._command, review.as_json(), environment, deadline)
-        return read_finding(printed)
-
-    def told(self) -> None:
-        """Nothing: the command has ended."""
+def judged_by(
+    command: Sequence[str], review: Review, deadline: Deadline, environment: Mapping[str, str]
+) -> Finding:
+    """Return the verdict that a reviewer's command prints; raises as `printed_by` does."""
+    guard = with_guard(environment)
+    return read_finding(printed_by(command, review.as_json(), guard, deadline))
 
 
 def read_finding(printed: bytes) -> Finding:

@@ -36,7 +36,7 @@ from crabhook.supervisor.contract import (
     answer,
     read,
 )
-from crabhook.supervisor.reviewers import Command, Operator, Reviewer, guarded
+from crabhook.supervisor.reviewers import Operator, guarded, judged_by
 
 SESSIONS_KEPT = 1000  # the sessions not heard of longest go first
 _PAUSE = 0.02  # seconds between two tries to have the lock
@@ -165,9 +165,10 @@ def _main(told: Told) -> int:
     if iteration > limit:
         past = f"Event {iteration} of this session: only {limit} are reviewed."
         return _conclude(told, review, Finding(allow=True, feedback=past))
-    command = settings.reviewer
-    reviewer: Reviewer = Command(command) if command else Operator(told.desk_options)
-    return _conclude(told, review, reviewer.review(review, deadline), reviewer.told)
+    if command := settings.reviewer:
+        return _conclude(told, review, judged_by(command, review, deadline, os.environ))
+    operator = Operator(told.desk_options)
+    return _conclude(told, review, operator.review(review, deadline), operator.told)
 
 
 def _asked(told: Told, deadline: Deadline) -> HookInput:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from crabhook.cli import main
-from crabhook.cli.installhttp import next_steps
+from crabhook.cli.install import next_steps
 from crabhook.platforms import PLATFORMS
 from crabhook.platforms.installation import Installation
 

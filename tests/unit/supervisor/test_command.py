@@ -22,8 +22,8 @@ from crabhook.supervisor.contract import (
 )
 from crabhook.supervisor.reviewers import (
     GUARDS,
-    Command,
     guarded,
+    judged_by,
     printed_by,
     read_finding,
     with_guard,
@@ -101,10 +101,9 @@ def test_the_review_is_json_on_standard_input_under_the_guard(tmp_path: Path) ->
         "told = json.dumps([review['last_assistant_message'], guards, os.environ['KEPT']])\n"
         "print(json.dumps({'allow_stop': True, 'feedback': told}))\n"
     )
-    reviewer = Command([sys.executable, str(judge)], {"KEPT": "yes", "PATH": ""})
-    feedback = reviewer.review(REVIEW, Deadline(20)).feedback
+    command, environment = [sys.executable, str(judge)], {"KEPT": "yes", "PATH": ""}
+    feedback = judged_by(command, REVIEW, Deadline(20), environment).feedback
     assert json.loads(feedback) == ["é\ud800", ["1", "1"], "yes"]
-    reviewer.told()
 
 
 def test_the_guard_is_the_number_one_and_nothing_else() -> None:

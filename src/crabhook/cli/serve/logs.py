@@ -93,31 +93,26 @@ def told(**about: object) -> dict[str, object]:
     return {"told": {name: value for name, value in about.items() if value not in ("", None)}}
 
 
-class _Lines(logging.Formatter):
-    """What both forms need: the time, what is told beside, and the traceback."""
-
-    def when(self, record: logging.LogRecord) -> str:
-        at = datetime.fromtimestamp(record.created, UTC)
-        return f"{at:%Y-%m-%dT%H:%M:%S}.{at.microsecond // 1000:03d}Z"
-
-    def told(self, record: logging.LogRecord) -> Mapping[str, object]:
-        beside = getattr(record, "told", {})
-        return beside if isinstance(beside, Mapping) else {}
-
-    def trace(self, record: logging.LogRecord) -> str:
-        return self.formatException(record.exc_info) if record.exc_info else ""
+def _when(record: logging.LogRecord) -> str:
+    at = datetime.fromtimestamp(record.created, UTC)
+    return f"{at:%Y-%m-%dT%H:%M:%S}.{at.microsecond // 1000:03d}Z"
 
 
-class TextLines(_Lines):
+def _told(record: logging.LogRecord) -> Mapping[str, object]:
+    beside = getattr(record, "told", {})
+    return beside if isinstance(beside, Mapping) else {}
+
+
+class TextLines(logging.Formatter):
     """`TIME LEVEL WORDS name=value …`; lines that go on are marked."""
 
     def format(self, record: logging.LogRecord) -> str:
         """Return the record as a line of text, and its traceback as marked lines below."""
-        beside = [f"{name}={_value(value)}" for name, value in self.told(record).items()]
+        beside = [f"{name}={_value(value)}" for name, value in _told(record).items()]
         words = " ".join([safe(record.getMessage()), *beside])
-        line = f"{self.when(record)} {record.levelname.lower()} {words}"
-        trace = self.trace(record)
-        below = [f"{_CONTINUED}{text}" for text in safe_lines(trace)] if trace else []
+        line = f"{_when(record)} {record.levelname.lower()} {words}"
+        trace = safe_lines(self.formatException(record.exc_info)) if record.exc_info else ()
+        below = [f"{_CONTINUED}{text}" for text in trace]
         return "\n".join([line, *below])
 
 
@@ -129,20 +124,20 @@ def _value(value: object) -> str:
     return f'"{safe(quoted)}"'
 
 
-class JsonLines(_Lines):
+class JsonLines(logging.Formatter):
     """One object a line: time, level, logger, what, and what is told beside."""
 
     def format(self, record: logging.LogRecord) -> str:
         """Return the record as a line of JSON."""
         line: dict[str, object] = {
-            "time": self.when(record),
+            "time": _when(record),
             "level": record.levelname.lower(),
             "logger": record.name,
             "what": record.getMessage(),
-            **self.told(record),
+            **_told(record),
         }
-        if trace := self.trace(record):
-            line["trace"] = trace
+        if record.exc_info:
+            line["trace"] = self.formatException(record.exc_info)
         return json.dumps(line, default=str)
 
 
