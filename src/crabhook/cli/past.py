@@ -43,8 +43,8 @@ _HEADS: Mapping[Kind, str] = {
 }
 _SELDOM: Mapping[Kind, str] = {
     Kind.EDITED: "changed by you, now decided as they were asked",
-    Kind.ASKED: "now asked",
-    Kind.PASSED: "now left to the agent's own rules",
+    Kind.ASKED: _HEADS[Kind.ASKED],
+    Kind.PASSED: _HEADS[Kind.PASSED],
     Kind.OPEN: "no longer decided by rules",
 }
 _NOT_RECORDED = (
@@ -91,14 +91,21 @@ def _say_replayed(found: Replayed) -> None:
     say(_counts(found))
 
 
+def _named(call: PastCall) -> str:
+    return call.event.tool.name if call.event.tool else ""
+
+
+def _about(call: PastCall) -> str:
+    return about(call.event.tool.input) if call.event.tool else ""
+
+
 def _alike(changes: Sequence[Change]) -> Iterator[tuple[Change, int]]:
     """Return the latest of those that would look the same, with how many there are."""
     latest: dict[tuple[object, ...], Change] = {}
     times: Counter[tuple[object, ...]] = Counter()
     for change in changes:
-        event = change.call.event
-        tool = event.tool.name if event.tool else ""
-        looks = (tool, _change_about(change), event.cwd, change.was, change.call.by, change.why)
+        call = change.call
+        looks = (_named(call), _about(call), call.event.cwd, change.was, call.by, change.why)
         latest[looks] = change
         times[looks] += 1
     for same, change in latest.items():
@@ -106,12 +113,11 @@ def _alike(changes: Sequence[Change]) -> Iterator[tuple[Change, int]]:
 
 
 def _change_lines(change: Change, times: int) -> Iterator[str]:
-    call, tool = change.call, change.call.event.tool
+    call = change.call
     at = f"{call.at[:19].replace('T', ' ')}Z"
     card = "" if call.card is None else f"#{call.card}"
     repeated = f"  ({times} times)" if times > 1 else ""
-    name, told = tool.name if tool else "-", short(_change_about(change))
-    yield f"  {at}  {card:>6}  {name:<8}  {told}{repeated}"
+    yield f"  {at}  {card:>6}  {_named(call) or '-':<8}  {short(_about(call))}{repeated}"
     by = "you" if call.by_person else who(call.by)
     now = f"now {_verdict(change.now)}: {change.why}"
     yield f"      in {call.event.cwd or '?'}: was {change.was} by {by}; {now}"
@@ -119,11 +125,6 @@ def _change_lines(change: Change, times: int) -> Iterator[str]:
 
 def _verdict(now: RuleVerdict | None) -> str:
     return "open" if now is None else str(now)
-
-
-def _change_about(change: Change) -> str:
-    tool = change.call.event.tool
-    return about(tool.input) if tool else ""
 
 
 def _counts(found: Replayed) -> str:
@@ -157,7 +158,7 @@ def _change_values(change: Change) -> dict[str, object]:
         "platform": event.platform,
         "session": event.session,
         "cwd": event.cwd,
-        "tool": event.tool.name if event.tool else "",
+        "tool": _named(call),
         "input": event.tool.input if event.tool else None,
         "was": str(change.was),
         "by": who(call.by),
@@ -252,14 +253,12 @@ def _warnings(one: Suggestion) -> Iterator[str]:
 
 
 def _example(call: PastCall) -> str:
-    tool = call.event.tool
-    return short(about(tool.input), _ABOUT) if tool else ""
+    return short(_about(call), _ABOUT)
 
 
 def _denied(call: PastCall) -> str:
     card = "" if call.card is None else f"#{call.card} "
-    name = call.event.tool.name if call.event.tool else ""
-    return f"{call.at[:19].replace('T', ' ')}Z {card}{name} {_example(call)}"
+    return f"{call.at[:19].replace('T', ' ')}Z {card}{_named(call)} {_example(call)}"
 
 
 def _command(rule: Rule, number: int) -> str:
@@ -320,6 +319,6 @@ def _values(call: PastCall) -> dict[str, object]:
         "at": call.at,
         "card": call.card,
         "cwd": event.cwd,
-        "tool": event.tool.name if event.tool else "",
+        "tool": _named(call),
         "input": event.tool.input if event.tool else None,
     }

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from crabhook import config
 from crabhook.broker.pending import Limits
 from crabhook.cli.arguments import rule_files
+from crabhook.cli.commands import declare, options_of
 from crabhook.cli.serve.desks import open_desk
 from crabhook.cli.serve.logs import CANNOT_BEGIN, logging_to, told
 from crabhook.cli.serve.other_hooks import OtherHooks
@@ -89,33 +90,6 @@ class Leaving:
         end()
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the options; each has the setting of the same name behind it."""
-    add = parser.add_argument
-    add(
-        "--listen",
-        action="append",
-        metavar="ADDRESS",
-        help="unix:PATH, or HOST:PORT besides; repeatable",
-    )
-    add("--plain", action="store_true", default=None, help="lines instead of a full screen")
-    add("--ascii", action="store_true", default=None, help="draw with ASCII alone")
-    add("--headless", action="store_true", default=None, help="nobody decides but the rules")
-    add("--otherwise", metavar="WHAT", help="pass, ask or deny what the rules leave open (pass)")
-    add("--ndjson", metavar="ADDRESS", help="unix:PATH for forwarders that speak JSON lines")
-    add("--http", metavar="ADDRESS", help="HOST:PORT for hooks that come by HTTP")
-    add("--http-name", action="append", metavar="NAME", help="a name of that door; repeatable")
-    add("--wait", type=_wait, metavar="SECONDS", help="how long a request waits (3600), or never")
-    add("--token-file", metavar="FILE", help="the token TCP and HTTP clients show")
-    add("--tls-cert", metavar="FILE", help="certificate chain (PEM), TCP and HTTP")
-    add("--tls-key", metavar="FILE", help="its private key (PEM)")
-    add("--arming-ms", type=int, metavar="MS", help="a new card ignores keys that long (400)")
-    add("--take-back-ms", type=int, metavar="MS", help="an allow can be undone that long (600)")
-    add("--log-format", metavar="FORM", help="text or json, on standard error (text)")
-    add("--log-level", metavar="LEVEL", help="debug, info, warning (headless: info), error")
-    add("--settings", type=Path, metavar="FILE", help="read this settings file instead")
-
-
 def run(arguments: argparse.Namespace) -> int:
     """Serve until told to end; return 0, or 2 when it could not begin."""
     try:
@@ -132,6 +106,9 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _wait(text: str) -> float | str:
     return text if text == "never" else float(text)
+
+
+add_arguments = partial(declare, options_of("serve"), {"wait": _wait, "unsaid": None})
 
 
 def _settings(arguments: argparse.Namespace) -> Settings:

@@ -34,27 +34,23 @@ def keep_log(runner: Runner) -> None:
     redactor = Redactor(secrets.token_bytes(16))
 
     def log(event: Event, decided: Decided) -> None:
-        _LOG.info("decided", extra=_about(event, decided, redactor))
+        from crabhook.ui.cards.summary import summary  # noqa: PLC0415 - the other desks bring it
+
+        subject = redactor.text(summary(event, spell=str))
+        about = told(
+            verdict=decided.decision.verdict.value,
+            by=who(decided.by),
+            event=event.name,
+            tool=event.tool.name if event.tool else "",
+            session=event.session,
+            cwd=event.cwd,
+            subject=subject if len(subject) <= SHORT else f"{subject[:SHORT]}…",
+            reason=redactor.text(decided.decision.reason),
+        )
+        _LOG.info("decided", extra=about)
 
     runner.decided = log
     runner.subscribe(_log_news)
-
-
-def _about(event: Event, decided: Decided, redactor: Redactor) -> dict[str, object]:
-    from crabhook.ui.cards.summary import summary  # noqa: PLC0415 - the other desks bring it
-
-    decision = decided.decision
-    subject = redactor.text(summary(event, spell=str))
-    return told(
-        verdict=decision.verdict.value,
-        by=who(decided.by),
-        event=event.name,
-        tool=event.tool.name if event.tool else "",
-        session=event.session,
-        cwd=event.cwd,
-        subject=subject if len(subject) <= SHORT else f"{subject[:SHORT]}…",
-        reason=redactor.text(decision.reason),
-    )
 
 
 def _log_news(news: News) -> None:
