@@ -15,7 +15,7 @@ from crabhook.broker.cards import Card, State
 from crabhook.broker.orders import CAP
 from crabhook.model.decision import Beside, Decision, Verdict
 from crabhook.model.elicitation import read_fields
-from crabhook.model.errors import PayloadError, QuestionError
+from crabhook.model.errors import CrabhookError, PayloadError, QuestionError
 from crabhook.model.event import ToolCall
 from crabhook.model.jsontext import Value, parse_object, parse_value, pretty
 from crabhook.model.question import merge_answers, read_questions
@@ -48,7 +48,7 @@ class LineDecision:
     repeats: int = 0
 
 
-class RewriteError(ValueError):
+class RewriteError(CrabhookError):
     """A change that cannot be made, in words for a person."""
 
 

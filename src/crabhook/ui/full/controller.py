@@ -104,7 +104,7 @@ class Controller:
         found = key_for(key, context)
         if found is not None:
             if self._may(found.guard):
-                self.perform(found.do(screen, key) or ())
+                self._obey(lambda: found.do(screen, key))
         elif (field := screen.focus.field) is not None:
             field.press(" " if key == "space" else key)
         elif screen.selection.ended and screen.card and self._would_decide(key, context):
@@ -171,8 +171,12 @@ class Controller:
 
     def perform(self, effects: Effects) -> None:
         """Perform effects in their order, up to the first effect that the desk refuses."""
+        self._obey(lambda: effects)
+
+    def _obey(self, act: Callable[[], Effects | None]) -> None:
+        """Perform what a handler returns; say why where it raises, or the desk refuses."""
         try:
-            for effect in effects:
+            for effect in act() or ():
                 self._perform(effect)
         except CrabhookError as error:
             self._screen.say(str(error))
@@ -245,7 +249,7 @@ class Controller:
 
     def _fill_menu(self) -> None:
         if fill := self._filling():
-            self.perform(fill())
+            self._obey(fill)
 
     @_perform.register
     def _quit(self, _: do.Quit) -> None:

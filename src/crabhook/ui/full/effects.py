@@ -1,8 +1,8 @@
 """What the handler of a key returns: what shall happen, as values that the controller performs.
 
 A handler is given what it needs, changes the state of its own dialog alone,
-and returns the rest.  When the desk refuses one effect, the operator reads why
-and the effects behind it are not performed.
+and returns the rest.  When the desk refuses one effect, or the handler itself
+raises a CrabhookError, the operator reads why and nothing further is performed.
 """
 
 from collections.abc import Callable, Sequence

@@ -9,11 +9,7 @@ from crabhook.ui.full.text_input import LineInput, TextInput
 
 
 class Focus:
-    """The mode, and what is open in it.
-
-    `typing`, `edit`, `menu` and `proposal` are what is open; each is None
-    while nothing of its kind is.
-    """
+    """The mode, and what is open in it: None where nothing of its kind is."""
 
     def __init__(self) -> None:
         self.mode = Mode.QUEUE

@@ -21,7 +21,6 @@ _SHOWN = {
     "down": "↓",
     "left": "←",
     "right": "→",
-    "tab": "tab",
     "s-tab": "shift-tab",
     "pageup": "PgUp",
     "pagedown": "PgDn",
@@ -111,9 +110,6 @@ def terminal_keys(name: str) -> tuple[str, ...]:
 def _presses(name: str) -> tuple[str, ...]:
     """Return the presses of a chord; the sign `_` itself is one of `c-_`."""
     return (name,) if name.endswith("_") else tuple(name.split("_"))
-
-
-# Handlers for the part of the screen that a key is about; without that part they do nothing.
 
 
 def does(effect: Effect) -> Handler:

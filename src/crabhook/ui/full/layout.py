@@ -1,7 +1,4 @@
-"""One picture of the screen: status, queue, what is looked at, and the foot.
-
-The foot is what is being typed or was just said, what went by, and the keys for now.
-"""
+"""One picture of the screen: status, queue, what is looked at, and the foot."""
 
 from dataclasses import dataclass
 
@@ -188,7 +185,7 @@ class Painter:
         return " · ".join([*secret, *above, *below, *paging])
 
     def _foot(self, columns: int, feed: int, clock: Clock) -> tuple[list[Line], int | None]:
-        """Draw the foot with so many rows of feed: two rows more in all.
+        """Draw what is typed or was just said, so many rows of what went by, and the keys for now.
 
         A notice that needs more than its row covers what went by, then the keys.
         Return with the rows the column of the typing cursor, which stands in the first of them.
@@ -212,8 +209,8 @@ class Painter:
         """Return the line being typed, as much of it as fits around its cursor."""
         ended = typing.number is not None and self._screen.selection.ended
         prompt = self._spell(f" {typing.ended_prompt if ended else typing.prompt}")
-        before = self._spell(typing.box.text[: typing.box.cursor])
-        after = self._spell(typing.box.text[typing.box.cursor :])
+        before = self._spell(typing.box.text[: typing.box.cursor_position])
+        after = self._spell(typing.box.text[typing.box.cursor_position :])
         room = columns - cells(prompt) - 2
         while cells(before) > max(room, 0):
             before = before[max((len(before) - room) // 2, 1) :]

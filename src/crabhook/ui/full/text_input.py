@@ -11,7 +11,6 @@ from typing import ClassVar, TypeAlias, cast
 
 from prompt_toolkit.buffer import Buffer
 from prompt_toolkit.clipboard import ClipboardData, InMemoryClipboard
-from prompt_toolkit.document import Document
 from prompt_toolkit.key_binding import KeyPressEvent
 from prompt_toolkit.key_binding.bindings.named_commands import get_by_name
 from prompt_toolkit.output import DummyOutput
@@ -23,41 +22,6 @@ KEPT_LINES = 100  # earlier lines
 UNDONE_STEPS, UNDONE_LETTERS = 100, 4_000_000  # what is kept of one text for undo
 YANKED = 10  # texts that were cut, kept for yank
 PAGE = 10  # lines
-
-
-class _FilteredBuffer(Buffer):
-    """A Buffer that lets in only what passes `clean`, and is bounded with its undo."""
-
-    def __init__(self, clean: Callable[[str], str], most: int) -> None:
-        self._clean, self._most = clean, most
-        super().__init__(multiline=True)
-
-    def insert_text(
-        self,
-        data: str,
-        overwrite: bool = False,  # noqa: FBT001, FBT002 - as in the class it is
-        move_cursor: bool = True,  # noqa: FBT001, FBT002 - as above
-        fire_event: bool = True,  # noqa: FBT001, FBT002 - as above
-    ) -> None:
-        """Put text in at the cursor, as much of it as may be let in."""
-        seen = self._clean(data)[: max(self._most - len(self.text), 0)]
-        super().insert_text(seen, overwrite, move_cursor, fire_event)
-
-    def paste_clipboard_data(
-        self, data: ClipboardData, paste_mode: PasteMode = PasteMode.EMACS, count: int = 1
-    ) -> None:
-        """Put in what was cut: it may have been there from the start, and is filtered now."""
-        del paste_mode
-        before = self.document
-        self.insert_text(data.text * count)
-        self.document_before_paste = before
-
-    def save_to_undo_stack(self, clear_redo_stack: bool = True) -> None:  # noqa: FBT001, FBT002 - as above
-        """Keep the text for undo, and forget the oldest beyond the bounds."""
-        super().save_to_undo_stack(clear_redo_stack)
-        kept = self._undo_stack
-        while len(kept) > UNDONE_STEPS or sum(len(text) for text, _ in kept) > UNDONE_LETTERS:
-            del kept[0]
 
 
 _Command: TypeAlias = Callable[[KeyPressEvent], object]
@@ -119,15 +83,15 @@ _TEXT_COMMANDS: Mapping[str, _Command] = {
 LINE_KEYS, TEXT_KEYS = frozenset(_LINE_COMMANDS), frozenset(_TEXT_COMMANDS)
 
 
-class _Input:
-    """A text and the cursor in it (`cursor`, counted in letters from the start)."""
+class _Input(Buffer):
+    """A text and a cursor in it: what passes `clean` is let in, and what undo keeps is bounded."""
 
     commands: ClassVar[Mapping[str, _Command]]
     longest: ClassVar[int]
 
     def __init__(self, text: str) -> None:
-        self._buffer = _FilteredBuffer(self.clean, self.longest)
-        self._buffer.text = text
+        super().__init__(multiline=True)
+        self.text = text
         self._cut = InMemoryClipboard(max_size=YANKED)
         self._last = ""
 
@@ -136,24 +100,37 @@ class _Input:
         """Return what may be let in of a text that is typed, pasted or yanked."""
         raise NotImplementedError
 
-    @property
-    def text(self) -> str:
-        """The whole text."""
-        return self._buffer.text
+    def insert_text(
+        self,
+        data: str,
+        overwrite: bool = False,  # noqa: FBT001, FBT002 - as in the class it is
+        move_cursor: bool = True,  # noqa: FBT001, FBT002 - as above
+        fire_event: bool = True,  # noqa: FBT001, FBT002 - as above
+    ) -> None:
+        """Put text in at the cursor, as much of it as may be let in."""
+        seen = self.clean(data)[: max(self.longest - len(self.text), 0)]
+        super().insert_text(seen, overwrite, move_cursor, fire_event)
 
-    @property
-    def cursor(self) -> int:
-        """How many letters stand before the cursor."""
-        return self._buffer.cursor_position
+    def paste_clipboard_data(
+        self, data: ClipboardData, paste_mode: PasteMode = PasteMode.EMACS, count: int = 1
+    ) -> None:
+        """Put in what was cut: it may have been there from the start, and is filtered now."""
+        del paste_mode
+        before = self.document
+        self.insert_text(data.text * count)
+        self.document_before_paste = before
 
-    @cursor.setter
-    def cursor(self, place: int) -> None:
-        self._buffer.cursor_position = place
+    def save_to_undo_stack(self, clear_redo_stack: bool = True) -> None:  # noqa: FBT001, FBT002 - as above
+        """Keep the text for undo, and forget the oldest beyond the bounds."""
+        super().save_to_undo_stack(clear_redo_stack)
+        kept = self._undo_stack
+        while len(kept) > UNDONE_STEPS or sum(len(text) for text, _ in kept) > UNDONE_LETTERS:
+            del kept[0]
 
     def insert(self, text: str) -> None:
         """Put pasted text in at the cursor; what cannot be seen is left out."""
-        self._buffer.save_to_undo_stack()
-        self._buffer.insert_text(text)
+        self.save_to_undo_stack()
+        self.insert_text(text)
         self._last = ""
 
     def press(self, key: str) -> bool:
@@ -163,11 +140,11 @@ class _Input:
             return False
         went_on = command is None and len(self._last) == 1
         if command is not _UNDO and not went_on:
-            self._buffer.save_to_undo_stack()
+            self.save_to_undo_stack()
         # what commands read of a press: there is no application that runs them
         app = SimpleNamespace(clipboard=self._cut, output=DummyOutput())
         again = key == self._last
-        press = SimpleNamespace(current_buffer=self._buffer, app=app, arg=1, is_repeat=again)
+        press = SimpleNamespace(current_buffer=self, app=app, arg=1, is_repeat=again)
         (command or _inserts(key))(cast("KeyPressEvent", press))
         self._last = key
         return True
@@ -187,7 +164,7 @@ class LineInput(_Input):
         self._history = history
         self._lines = [*history, text]
         self._line = len(self._lines) - 1
-        self.cursor = len(text)
+        self.cursor_position = len(text)
 
     @staticmethod
     def clean(text: str) -> str:
@@ -197,16 +174,16 @@ class LineInput(_Input):
 
     def replace(self, text: str) -> None:
         """Put another text in place of the line."""
-        self._buffer.save_to_undo_stack()
-        self._buffer.text = ""
-        self._buffer.insert_text(text)
+        self.save_to_undo_stack()
+        self.text = ""
+        self.insert_text(text)
 
     def recall(self, step: int) -> None:
         """Show the line typed before (-1) or after (+1) the line shown."""
         self._lines[self._line] = self.text
         self._line = min(max(self._line + step, 0), len(self._lines) - 1)
-        self._buffer.text = self._lines[self._line]
-        self.cursor = len(self.text)
+        self.text = self._lines[self._line]
+        self.cursor_position = len(self.text)
 
     def leave(self) -> None:
         """Keep the line among those typed before, unless it is blank or the same as the last."""
@@ -227,13 +204,8 @@ class TextInput(_Input):
         text = text.replace("\r\n", "\n").replace("\r", "\n")
         return "".join(letter for letter in text if letter.isprintable() or letter in "\n\t")
 
-    @property
-    def document(self) -> Document:
-        """The text as it is now, line by line, and where the cursor stands in it."""
-        return self._buffer.document
-
     def replace(self, text: str) -> None:
         """Put another text in place of all of it, letter for letter."""
-        self._buffer.save_to_undo_stack()
-        self._buffer.text = text
-        self.cursor = 0
+        self.save_to_undo_stack()
+        self.text = text
+        self.cursor_position = 0

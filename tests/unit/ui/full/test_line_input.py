@@ -18,7 +18,7 @@ from crabhook.ui.full.text_input import (
 
 def box(text: str = "", cursor: int | None = None) -> LineInput:
     made = LineInput([], text)
-    made.cursor = len(text) if cursor is None else cursor
+    made.cursor_position = len(text) if cursor is None else cursor
     return made
 
 
@@ -52,7 +52,9 @@ def box(text: str = "", cursor: int | None = None) -> LineInput:
 def test_each_key_edits_the_line(key: str, before: str, after: str) -> None:
     edited = box(before.replace("|", ""), before.index("|"))
     assert edited.press(key)
-    assert edited.text[: edited.cursor] + "|" + edited.text[edited.cursor :] == after
+    assert (
+        edited.text[: edited.cursor_position] + "|" + edited.text[edited.cursor_position :] == after
+    )
 
 
 def test_a_key_that_is_no_edit_is_left_alone() -> None:
@@ -66,7 +68,7 @@ def test_nothing_a_terminal_would_act_on_gets_in(text: str) -> None:
     edited = box()
     edited.insert(text)
     assert edited.text.isprintable()
-    assert edited.cursor == len(edited.text)
+    assert edited.cursor_position == len(edited.text)
 
 
 def test_pasted_lines_become_one() -> None:
@@ -87,7 +89,7 @@ def test_the_cursor_never_leaves_the_line(keys: list[str]) -> None:
     edited = box("some text")
     for key in keys:
         edited.press(key)
-        assert 0 <= edited.cursor <= len(edited.text)
+        assert 0 <= edited.cursor_position <= len(edited.text)
 
 
 def test_lines_typed_before_come_back_and_the_new_one_after_them() -> None:
@@ -132,7 +134,7 @@ def test_a_box_about_no_card_says_what_it_is_about() -> None:
 def test_another_text_takes_the_place_of_the_line() -> None:
     edited = box("one")
     edited.replace("two\nlines\x1b")
-    assert (edited.text, edited.cursor) == ("two lines", len("two lines"))
+    assert (edited.text, edited.cursor_position) == ("two lines", len("two lines"))
 
 
 @pytest.mark.parametrize("undo", ["c-z", "c-_"])

@@ -106,7 +106,7 @@ def test_the_cursor_never_leaves_the_text(text: str, keys: list[str]) -> None:
     edited = TextInput(text)
     for key in keys:
         edited.press(key)
-        assert 0 <= edited.cursor <= len(edited.text)
+        assert 0 <= edited.cursor_position <= len(edited.text)
 
 
 def test_undo_brings_back_the_text_as_it_was_to_its_last_letter() -> None:

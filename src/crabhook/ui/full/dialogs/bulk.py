@@ -50,10 +50,7 @@ class Marks(dict[int, Card]):
 
 
 def alike_or_session(card: Card, waiting: Sequence[Card], marks: Marks) -> tuple[str, list[Card]]:
-    """Return what to mark beside a card, and what they have in common.
-
-    First all that ask the very same; when those are marked, all of its session.
-    """
+    """Return what to mark, all that ask the very same or else the session, and which it is."""
     same = [card, *alike(card, waiting)]
     if any(one.number not in marks for one in same) and len(same) > 1:
         return "that ask the very same", same
@@ -68,9 +65,6 @@ def refusal(card: Card, verdict: Verdict) -> str:
     asks = is_question(card.event) or is_plan(card.event)
     alone = verdict is Verdict.ALLOW and asks
     return "it asks you something: decide it by itself" if alone else ""
-
-
-# What keys do.
 
 
 def mark_alike(card: Card, waiting: Sequence[Card], marks: Marks) -> Effects:
@@ -92,10 +86,7 @@ def deny_marked(marks: Marks, mode: Mode) -> Effects:
 
 
 def decide_marked(marks: Marks, decision: Decision, mode: Mode) -> Effects:
-    """Show what would be decided about all that are marked, to be confirmed.
-
-    `mode` is where keys go now, and after a no again.
-    """
+    """Show what would be decided about all that are marked; a no leads back to `mode`."""
     bundle = bundle_of(marks.cards(), decision)
 
     def now() -> Bundle:
@@ -114,9 +105,6 @@ def decide_marked(marks: Marks, decision: Decision, mode: Mode) -> Effects:
     if not bundle.groups:
         return (Say(f"none of the marked can be told {decision.verdict}"),)
     return (Proposal(lambda: bundle_page(now(), decision), give_all, back=mode),)
-
-
-# How it is drawn.
 
 
 _NAMED = 12  # cards or sessions whose names are listed

@@ -131,22 +131,16 @@ class Edits(dict[int, Edit]):
         return self[card.number]
 
 
-# What keys do.
-
-
 _CHANGED = "the rules have changed since: look again at what they say"
 
 
 def open_editor(card: Card, edits: Edits) -> Effects:
-    """Open the card's input, or its tool's output, as text."""
-    try:
-        return (edits.of(card),)
-    except RewriteError as error:
-        return (Say(str(error)),)
+    """Open the card's input, or its tool's output, as text; raises RewriteError."""
+    return (edits.of(card),)
 
 
 def compare(edit: Edit | None, edits: Edits, desk: Desk) -> Effects:
-    """Show what the edit changes, to be confirmed; what cannot be sent is said and kept."""
+    """Show what the edit changes, to be confirmed; raises RewriteError for what cannot be sent."""
     if edit is None:
         return ()
     if anew := _begun_anew(edit, edits, desk):
@@ -154,10 +148,7 @@ def compare(edit: Edit | None, edits: Edits, desk: Desk) -> Effects:
     card = desk.card(edit.number)
     if card is None or card.state is not State.WAITING:
         return (Say(f"#{edit.number} has ended: nothing can be sent"),)
-    try:
-        decision = edit.read(edit.editor.text)
-    except RewriteError as error:
-        return (Say(str(error)),)
+    decision = edit.read(edit.editor.text)
 
     def judged() -> Effects:
         """Show the change once the rules have spoken of it; nothing before."""
@@ -188,10 +179,7 @@ def _proposal(
             return anew
         if decision.despite and not again:
             return (_proposal(edit, decision, edits, desk, again=True),)
-        try:
-            said = desk.objections(edit.number, decision)
-        except CrabhookError as error:
-            return (Say(str(error)),)
+        said = desk.objections(edit.number, decision)
         if said is None or tuple(said) != decision.despite:
             return (*compare(edit, edits, desk), Say(_CHANGED))
         return (Give(decision),)
@@ -206,9 +194,6 @@ def _begun_anew(edit: Edit, edits: Edits, desk: Desk) -> Effects:
         return ()
     said = f"#{card.number} was asked again, there is more to see: look at the text anew"
     return Go(Mode.QUEUE), *open_editor(card, edits), Say(said)
-
-
-# How it is drawn.
 
 
 _CURSOR = "cursor"

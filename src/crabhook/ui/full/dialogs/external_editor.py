@@ -130,9 +130,6 @@ def _wait(child: subprocess.Popen[bytes]) -> int:
         os.killpg(child.pid, signal.SIGCONT)
 
 
-# Lending it the terminal, while agents are served on.
-
-
 class ExternalEditing:
     """Lends the terminal to the operator's editor, one text at a time; `say` tells what failed."""
 

@@ -1,14 +1,9 @@
-"""The dialog for a form of an MCP server: what its keys do, and how it is drawn.
-
-It shows what is asked, what is given so far, and before it is accepted exactly
-what would be sent.
-"""
+"""The dialog for a form of an MCP server: what its keys do, and how it is drawn."""
 
 from collections.abc import Iterator, Mapping
 
 from crabhook.broker.cards import Card
 from crabhook.model.decision import Decision, Verdict
-from crabhook.model.errors import DecisionError
 from crabhook.ui.cards.summary import brief
 from crabhook.ui.full.dialogs.mcp_form_state import ANSWERED, Entry, FillIn
 from crabhook.ui.full.dialogs.prompts import AskLine, Proposal, Purpose, ask_and_keep, option_head
@@ -17,8 +12,6 @@ from crabhook.ui.full.filters import Mode
 from crabhook.ui.full.panes.request import in_full
 from crabhook.ui.text.code import field_rows, plain_rows, value_rows
 from crabhook.ui.text.layout import Content, Item, Line, Sheet, framed, hung, page
-
-# What keys do.
 
 
 def move(form: FillIn | None, step: int) -> Effects:
@@ -52,18 +45,18 @@ def enter(card: Card, form: FillIn) -> Effects:
     if not form.stops:
         return accept(card, form)
     entry = form.entry
+
+    def then(text: str) -> Effects:
+        form.write(text)
+        if entry.wrong:
+            return Say(f"{entry.asked.title}: {entry.wrong}"), _shown(form)
+        return _go_on(form)
+
     if not entry.choices:
-        return (AskLine(Purpose.FIELD, lambda text: _write(form, text), text=entry.text),)
+        return (AskLine(Purpose.FIELD, then, text=entry.text),)
     if entry.several or not entry.chosen(form.at(form.stop)[1]):
         form.choose()
     return (_shown(form),) if entry.several else _go_on(form)
-
-
-def _write(form: FillIn, text: str) -> Effects:
-    form.write(text)
-    if form.entry.wrong:
-        return Say(f"{form.entry.asked.title}: {form.entry.wrong}"), _shown(form)
-    return _go_on(form)
 
 
 def _go_on(form: FillIn) -> Effects:
@@ -84,7 +77,7 @@ def accept(card: Card, form: FillIn | None) -> Effects:
     """Show what would be sent, to be confirmed; or the field that keeps it from being sent."""
     if form is None:
         return (Give(Decision(Verdict.ACCEPT)),)
-    if (wrong := _wrong(form)) is not None:
+    if wrong := form.stand_at_problem():
         return Go(Mode.FILL), _shown(form), Say(wrong)
     proposal = Proposal(
         lambda: filled_page(card, form),
@@ -95,24 +88,8 @@ def accept(card: Card, form: FillIn | None) -> Effects:
     return Go(Mode.FILL), proposal
 
 
-def _wrong(form: FillIn) -> str | None:
-    """Stand at what keeps the form from being sent, and say what it is."""
-    for entry, said in form.problems():
-        form.stand_at_problem()
-        return f"{entry.asked.title}: {said}"
-    try:
-        form.check()
-    except DecisionError as error:
-        form.blame(str(error))
-        return str(error)
-    return None
-
-
 def _shown(form: FillIn) -> Effect:
     return Reveal(form.stop + 1, Mode.FILL)
-
-
-# How it is drawn.
 
 
 _INDENT = "    "

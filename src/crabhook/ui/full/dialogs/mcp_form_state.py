@@ -221,20 +221,27 @@ class FillIn:
 
     def blame(self, error: str) -> None:
         """Mark the field that a refusal of the whole form names, and stand at it."""
-        for place, entry in enumerate(self.entries):
+        for entry in self.entries:
             name = entry.asked.name
             if error.startswith((f"{name}: ", f"{name}/")) or f"'{name}' is a required" in error:
                 entry.wrong = error.removeprefix(f"{name}: ")
-                self.stand_at(place)
+                self._stand_at(entry)
                 return
 
-    def stand_at_problem(self) -> None:
-        """Stand at the first field that keeps the form from being sent."""
-        if (first := next(self.problems(), None)) is not None:
-            self.stand_at(next(n for n, entry in enumerate(self.entries) if entry is first[0]))
+    def stand_at_problem(self) -> str:
+        """Stand at what keeps the form from being sent; return what it is, empty for nothing."""
+        for entry, said in self.problems():
+            self._stand_at(entry)
+            return f"{entry.asked.title}: {said}"
+        try:
+            self.check()
+        except DecisionError as error:
+            self.blame(str(error))
+            return str(error)
+        return ""
 
-
-# The forms of the cards that were looked at.
+    def _stand_at(self, wanted: Entry) -> None:
+        self.stand_at(next(n for n, entry in enumerate(self.entries) if entry is wanted))
 
 
 ASKED: Final = "Elicitation"

@@ -8,7 +8,6 @@ from crabhook.broker.cards import Card
 from crabhook.broker.orders import CAP
 from crabhook.desk.interface import Desk
 from crabhook.model.actor import OrderKind
-from crabhook.model.errors import CrabhookError
 from crabhook.model.order import Order, Standing
 from crabhook.ui.cards.summary import brief, project
 from crabhook.ui.commands.words import read_duration
@@ -80,9 +79,6 @@ def _left(order: Order, clock: Clock) -> str:
     return lasting(_end(order) - clock.now)
 
 
-# What keys do.
-
-
 _STOP = "Stop"
 _HELD_FIRST = (_STOP, "SubagentStop", "UserPromptSubmit", "PostToolUse")
 
@@ -90,9 +86,14 @@ _HELD_FIRST = (_STOP, "SubagentStop", "UserPromptSubmit", "PostToolUse")
 def offer_orders(card: Card | None, desk: Desk) -> Effects:
     """Show the orders that stand, each to be ended, and those that can be given."""
     now = desk.now()
-    ends = [_ending(order, now) for order in desk.orders()]
     title = "standing orders: choose one to end it, or give another"
-    return (Menu(title, (*ends, *_for_session(card, desk), *_for_all(desk))),)
+    rows = (
+        *(_ending(order, now) for order in desk.orders()),
+        *_for_session(card, desk),
+        Choice("hold Stop of every session", partial(_give, _holding(_STOP))),
+        Choice("hold another event of every session…", partial(_ask_which, "", desk)),
+    )
+    return (Menu(title, rows),)
 
 
 def _ending(order: Standing, now: float) -> Choice:
@@ -125,11 +126,6 @@ def _for_session(card: Card | None, desk: Desk) -> Iterator[Choice]:
         yield Choice(
             "hold Stop of this project", partial(_give, order), _behind(project(card.event))
         )
-
-
-def _for_all(desk: Desk) -> Iterator[Choice]:
-    yield Choice("hold Stop of every session", partial(_give, _holding(_STOP)))
-    yield Choice("hold another event of every session…", partial(_ask_which, "", desk))
 
 
 def _holding(event: str, session: str = "") -> Order:
@@ -188,14 +184,7 @@ def _ask_how_often(session: str) -> Effects:
 
 def _with_seconds(then: Callable[[float], Effects]) -> Callable[[str], Effects]:
     """Return how to go on with a line that says for how long; 0 for an empty one."""
-
-    def read(text: str) -> Effects:
-        try:
-            return then(read_duration(text, "30s, 10m, 2h or 1h30m") if text else 0.0)
-        except CrabhookError as error:
-            return (Say(str(error)),)
-
-    return read
+    return lambda text: then(read_duration(text, "30s, 10m, 2h or 1h30m") if text else 0.0)
 
 
 def go_away(desk: Desk, waiting: Callable[[], int]) -> Effects:

@@ -1,11 +1,7 @@
-"""The dialog for a plan: notes on its lines, a denial made of them, what changed since another.
-
-A plan is denied with notes: the denial's reason quotes each line that has a
-note, so that the model knows what to change where.
-"""
+"""The dialog for a plan: notes on its lines, a denial made of them, what changed since another."""
 
 from collections.abc import Iterator, Sequence
-from functools import cached_property, partial
+from functools import cached_property
 from itertools import islice
 
 from crabhook.broker.cards import Card
@@ -20,9 +16,6 @@ from crabhook.ui.text.code import plain_rows
 from crabhook.ui.text.diff import unified_rows
 from crabhook.ui.text.layout import Content, Item, Line, Sheet, framed, hung, page
 from crabhook.ui.text.markdown import Mark, mark_rows, marks_of
-
-# Plans and the notes on them.
-
 
 MOST_LINES = 5_000  # of a plan that can be stood on; more is no plan that a person reads
 _QUOTED = 300  # letters of a line that are quoted back
@@ -153,9 +146,6 @@ class Plans(dict[int, PlanNotes]):
         self._before.pop(number, None)
 
 
-# What keys do.
-
-
 def begin(notes: PlanNotes) -> Effects:
     """Go into the plan, to stand on its lines."""
     return Go(Mode.NOTES), Reveal(notes.at)
@@ -178,15 +168,14 @@ def send(card: Card, notes: PlanNotes) -> Effects:
     """Show the denial that the notes make, to be confirmed."""
     if not notes.count:
         return (Say("there is no note yet: c makes one on the marked line"),)
-    shown = partial(denial_page, card, notes)
-    return (Proposal(shown, lambda: _denied(notes), number=card.number, back=Mode.NOTES),)
-
-
-def _denied(notes: PlanNotes) -> Effects:
-    return (Give(Decision(Verdict.DENY, reason=notes.reason())),)
-
-
-# How it is drawn.
+    return (
+        Proposal(
+            lambda: denial_page(card, notes),
+            lambda: (Give(Decision(Verdict.DENY, reason=notes.reason())),),
+            number=card.number,
+            back=Mode.NOTES,
+        ),
+    )
 
 
 def notes_content(card: Card, notes: PlanNotes) -> Content:

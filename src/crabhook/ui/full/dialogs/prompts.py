@@ -11,9 +11,6 @@ from crabhook.ui.text.code import plain_rows
 from crabhook.ui.text.layout import Content, Item, Line, Sheet, framed, page
 from crabhook.ui.text.width import clip, wrapped
 
-# A list to choose from.
-
-
 _DIGITS = 9  # rows that a digit chooses
 
 
@@ -113,9 +110,6 @@ def _beneath(menu: Menu, sheet: Sheet) -> Iterator[Line]:
             yield from framed(plain_rows(one.text, sheet.inner, sheet.spell, style=one.style))
 
 
-# What would be done, shown whole before it is done.
-
-
 @dataclass(frozen=True, slots=True)
 class Proposal(Effect):
     """Something to be confirmed; as an effect it is shown for that.
@@ -154,9 +148,6 @@ def option_head(number: int, *, here: bool, chosen: bool, several: bool) -> str:
     """Return what stands before an option: whether it is stood on and chosen, and its number."""
     opens, closes = "[]" if several else "()"
     return f"{'▸' if here else ' '}{opens}{'x' if chosen else ' '}{closes} {number} "
-
-
-# A line to type.
 
 
 class Purpose(StrEnum):

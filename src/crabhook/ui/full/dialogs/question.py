@@ -1,8 +1,4 @@
-"""The dialog for a card's questions: answers in the making, what its keys do, how it is drawn.
-
-It shows the questions as tabs, the options of one of them row by row, and a
-review of exactly what would be sent.
-"""
+"""The dialog for a card's questions: answers in the making, what its keys do, how it is drawn."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -28,8 +24,6 @@ from crabhook.ui.text.code import plain_rows
 from crabhook.ui.text.layout import Content, Item, Line, Sheet, framed, hung, line_cells, page
 from crabhook.ui.text.safe import TAB
 from crabhook.ui.text.width import Speller, cells, clip
-
-# Answers in the making.
 
 
 @dataclass(slots=True)
@@ -155,9 +149,6 @@ class Forms(dict[int, Form | QuestionError]):
         return self[card.number]
 
 
-# What keys do.
-
-
 def choose_number(form: Form, key: str) -> Effects:
     """Choose the option with that number, or take the choice back."""
     form.choose(int(key) - 1)
@@ -192,17 +183,10 @@ def next_question(form: Form) -> Effects:
 
 
 def send(form: Form) -> Effects:
-    """Send the answers that were reviewed."""
-    try:
-        updated = form.updated_input()
-    except QuestionError as error:
-        return (Say(str(error)),)
-    if updated is None:
+    """Send the answers that were reviewed; raises QuestionError where they cannot be sent."""
+    if (updated := form.updated_input()) is None:
         return (Say("nothing is answered yet, so there is nothing to send; esc goes back"),)
     return (Give(Decision(Verdict.ALLOW, updated_input=updated)),)
-
-
-# How it is drawn.
 
 
 _INDENT = "      "

@@ -1,8 +1,6 @@
 """Allowing from now on: the agent's suggestions, permission modes, and rules of the operator's own.
 
-The list of rules is there at once, and filled when the rules have been tried.
-A rule that would have let a denied call through is taken only after a page
-that says so.
+A rule that would have let a denied call through is taken only after a page that says so.
 """
 
 from collections.abc import Callable, Mapping

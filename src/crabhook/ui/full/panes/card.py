@@ -44,32 +44,26 @@ def help_rows(sheet: Sheet) -> Iterator[Line]:
         if group.title:
             yield [("label", f" {group.title}")]
         for key in group.keys:
-            yield from _key_rows(key, sheet)
+            shown = key.shown
+            for row in wrapped(key.does, sheet.columns - _KEY_CELLS - 4, str, words=True):
+                yield [("key", f"   {shown:<{_KEY_CELLS}} "), ("", row)]
+                shown = ""
     yield []
     for law in _LAWS:
         for row in wrapped(law, sheet.columns - 2, str, words=True):
             yield [("", f" {row}")]
 
 
-def _key_rows(key: Key, sheet: Sheet) -> Iterator[Line]:
-    for place, row in enumerate(wrapped(key.does, sheet.columns - _KEY_CELLS - 4, str, words=True)):
-        shown = key.shown if place == 0 else ""
-        yield [("key", f"   {shown:<{_KEY_CELLS}} "), ("", row)]
-
-
 def help_line(keys: Sequence[Key], columns: int) -> Line:
     """Return the keys that make sense now in one line; the last of them always has room."""
-    *others, last = [[("key", _first(key)), ("", f" {key.name}")] for key in keys] or [[]]
+    told = [[("key", key.shown.split(" ")[0]), ("", f" {key.name}")] for key in keys]
+    *others, last = told or [[]]
     line: Line = [("", " ")]
     for one in others:
         if line_cells([*line, *one, *last]) + 2 > columns:
             break
         line += [*one, ("", "  ")]
     return [*line, *last]
-
-
-def _first(key: Key) -> str:
-    return key.shown if key.shown == "1-9" else key.shown.split(" ")[0]
 
 
 def head_lines(standing: CardRow, sheet: Sheet, clock: Clock) -> list[Line]:
