@@ -53,17 +53,15 @@ class KeyContext:
     keeps: bool = False
 
 
+@dataclass(frozen=True, slots=True)
 class Filter:
     """A condition that keys depend on; `&` joins two conditions and `~` negates a condition."""
 
-    __slots__ = ("_met",)
-
-    def __init__(self, met: Callable[[KeyContext], bool]) -> None:
-        self._met = met
+    met: Callable[[KeyContext], bool]
 
     def __call__(self, context: KeyContext) -> bool:
         """Whether the condition is met."""
-        return self._met(context)
+        return self.met(context)
 
     def __and__(self, other: "Filter") -> "Filter":
         """Return the condition that both are met."""

@@ -44,8 +44,6 @@ class Focus:
         page = {Mode.MENU: self.menu, Mode.CONFIRM: self.proposal}.get(self.mode)
         return page.number if page else None
 
-    # Opening.
-
     def visit(self, mode: Mode) -> None:
         """Send keys elsewhere, to come back from there (`come_back`)."""
         self._came_from, self.mode = self.mode, mode
@@ -77,8 +75,6 @@ class Focus:
         self.menu = menu
         if menu is None:
             self.come_back()
-
-    # What keys do.
 
     def back(self) -> None:
         """Go back to where the operator came from."""

@@ -204,7 +204,7 @@ class Screen:
             plan=notes is not None,
             revised=card is not None and notes is not None and bool(self.work.plans.before(card)),
             turns=focus.menu is not None and focus.menu.turn is not None,
-            keeps=focus.typing is not None and focus.typing.keeps,
+            keeps=focus.typing is not None and focus.typing.ask.kept,
         )
 
     def sight(self) -> Hashable:

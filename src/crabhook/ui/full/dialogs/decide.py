@@ -79,7 +79,7 @@ def tell_user(card: Card, messages: MutableMapping[int, str]) -> Effects:
             return (Say(f"no message goes with your decision about #{number}"),)
         return ()
 
-    return (AskLine(Purpose.MESSAGE, then, text=messages.get(number, "")),)
+    return (AskLine(Purpose.MESSAGE, then, messages.get(number, ""), kept=True),)
 
 
 def hush(card: Card, quiet: MutableSet[int]) -> Effects:

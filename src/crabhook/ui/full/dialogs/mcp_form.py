@@ -53,7 +53,7 @@ def enter(card: Card, form: FillIn) -> Effects:
         return _go_on(form)
 
     if not entry.choices:
-        return (AskLine(Purpose.FIELD, then, text=entry.text),)
+        return (AskLine(Purpose.FIELD, then, entry.text, kept=True),)
     if entry.several or not entry.chosen(form.at(form.stop)[1]):
         form.choose()
     return (_shown(form),) if entry.several else _go_on(form)
@@ -193,21 +193,18 @@ def _kind(entry: Entry, sheet: Sheet) -> str:
 
 
 def filled_page(card: Card, form: FillIn) -> Content:
-    """Return exactly what would be sent, and what keeps it from being sent."""
-    problems, content = list(form.problems()), form.content()
+    """Return exactly what would be sent of a form that nothing keeps from being sent."""
+    content = form.content()
 
     def rows(sheet: Sheet) -> Iterator[Line]:
-        for entry, said in problems:
-            title = brief(entry.asked.title, sheet.spell)
-            yield [("warning", f"! {title}: {brief(said, sheet.spell)}")]
         if not content:
-            yield [("heading", "accepted with no values at all:" if not problems else "so far:")]
+            yield [("heading", "accepted with no values at all:")]
             yield [("dim", f"{_INDENT}(nothing given)")]
             return
-        yield [("heading", "so far:" if problems else "these values will be sent:")]
+        yield [("heading", "these values will be sent:")]
         yield from framed(field_rows(content, sheet.inner, sheet.spell))
         left = [brief(entry.asked.title, sheet.spell) for entry in form.entries if not entry.given]
         if left:
             yield [("dim", f"left out: {', '.join(left)}")]
 
-    return page((card.number, "filled"), rows, repr((content, [said for _, said in problems])))
+    return page((card.number, "filled"), rows, repr(content))

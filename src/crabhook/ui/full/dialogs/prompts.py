@@ -167,18 +167,13 @@ class Purpose(StrEnum):
     KEEP_GOING_TIMES = "{}: how often (1 to 8), and tell it how to go on: "
 
 
-# What is kept when it is entered, and goes with something that is sent later.
-_KEPT = frozenset(
-    {Purpose.MESSAGE, Purpose.WORDS, Purpose.REMARK, Purpose.FIELD, Purpose.NOTE_ON_PLAN}
-)
-
-
 @dataclass(frozen=True, slots=True)
 class AskLine(Effect):
     """Let a line be typed for the selected card, or for a `subject` that is no card.
 
     `then` is told the line when it is entered and returns what to do with it;
     a line that must not be empty says why in `needs`.  `text` stands in it.
+    `kept`: it is only kept when it is entered, to go with something sent later.
     """
 
     purpose: Purpose
@@ -186,6 +181,7 @@ class AskLine(Effect):
     text: str = ""
     needs: str = ""
     subject: str = ""
+    kept: bool = False
 
 
 def ask_and_keep(purpose: Purpose, keep: Callable[[str], object], text: str) -> AskLine:
@@ -195,7 +191,7 @@ def ask_and_keep(purpose: Purpose, keep: Callable[[str], object], text: str) -> 
         keep(line)
         return ()
 
-    return AskLine(purpose, then, text)
+    return AskLine(purpose, then, text, kept=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,11 +204,6 @@ class Typing:
     ask: AskLine
     number: int | None
     box: LineInput
-
-    @property
-    def keeps(self) -> bool:
-        """Whether the line is only kept when it is entered."""
-        return self.ask.purpose in _KEPT
 
     @property
     def prompt(self) -> str:

@@ -125,27 +125,25 @@ def tell(question: Question, answer: Answer) -> str:
     return said or ("(a note, no answer)" if answer.note else "")
 
 
-class Forms(dict[int, Form | QuestionError]):
+class Forms(dict[int, tuple[Form | None, str]]):
     """The forms of the cards that were looked at, by number, each kept while its card lives."""
 
     def of(self, card: Card | None) -> Form | None:
         """Return a card's form, if it asks questions that can be read."""
-        found = self._read(card)
-        return found if isinstance(found, Form) else None
+        return self._read(card)[0]
 
     def error(self, card: Card | None) -> str:
         """Return why a card's questions cannot be read; empty where they can, or there are none."""
-        found = self._read(card)
-        return str(found) if isinstance(found, QuestionError) else ""
+        return self._read(card)[1]
 
-    def _read(self, card: Card | None) -> Form | QuestionError | None:
+    def _read(self, card: Card | None) -> tuple[Form | None, str]:
         if card is None or card.event.tool is None or not is_question(card.event):
-            return None
+            return None, ""
         if card.number not in self:
             try:
-                self[card.number] = Form(card.event.tool.input)
+                self[card.number] = Form(card.event.tool.input), ""
             except QuestionError as error:
-                self[card.number] = error
+                self[card.number] = None, str(error)
         return self[card.number]
 
 

@@ -133,15 +133,14 @@ class Selection:
 
     def window(self, height: int) -> Window:
         """Return what of the queue is seen in so many rows; the selected card is among it."""
-        queue, place, extra = self.waiting(), self._place(), int(self.ended)
-        total = len(queue) + extra
+        queue, place = self.waiting(), self._place()
+        ended = [self.card] if self.card is not None and self.ended else []
+        total = len(queue) + len(ended)
         lowest = place - height + 1
         self._top = max(min(max(min(self._top, place), lowest), total - height), 0)
         end = self._top + height
-        cards = list(queue[self._top : end])
-        if self.ended and self.card is not None:
-            after = queue[place : max(end - 1, place)]
-            cards = [*queue[self._top : place], self.card, *after]
+        after = queue[place : max(end - len(ended), place)]
+        cards = [*queue[self._top : place], *ended, *after]
         return Window(cards, self._top, max(total - end, 0))
 
     def _place(self) -> int:
