@@ -10,6 +10,7 @@ from typing import Any, Generic, TypeVar
 
 from crabhook.model.decision import Verdict
 from crabhook.model.event import Scope, Told
+from crabhook.tables import names
 
 ANY = "any tool's name"
 FREE = "a value that is not from a list"
@@ -31,25 +32,12 @@ class Reads:
     timeout: float | None = None
 
 
-def reads(
-    specific: str = "",
-    matcher: str = NOTHING,
-    values: str = "",
-    *,
-    silent: bool = False,
-    timeout: float | None = None,
-) -> Reads:
-    """Return what an agent reads, with its keys and values written with blanks between them."""
-    keys, known = frozenset(specific.split()), frozenset(values.split())
-    return Reads(keys, matcher, known, silent, timeout)
-
-
 @dataclass(frozen=True, slots=True)
 class Protocol:
     """What one agent reads, in its configuration and from its hooks: its `protocol.toml`.
 
-    Claude Code's and Gemini CLI's explain the keys there.  `events` are of the agent's
-    rows, and `nested` are the keys that are read in hookSpecificOutput alone.
+    Claude Code's and Gemini CLI's explain the keys there; `nested` are those of the
+    events that are read in hookSpecificOutput alone.
     """
 
     name: str
@@ -82,19 +70,27 @@ class Protocol:
     any_output: bool = False
 
 
+_MATCHERS = {"tool": ANY, "free": FREE}
+
+
+def _reads(specific: str = "", matcher: str = "", values: str = "", **rest: Any) -> Reads:  # noqa: ANN401 - a table's
+    against = _MATCHERS[matcher] if matcher else NOTHING
+    return Reads(names(specific), against, names(values), **rest)
+
+
 def read_protocol(name: str, title: str, rows: "Rows[Any]", told: Mapping[str, Any]) -> Protocol:
-    """Return what an agent reads: what its `protocol.toml` says, and its rows of events."""
+    """Return what an agent reads, of these events, as its `protocol.toml` says."""
     switches = tuple(
         (tuple(one["path"].split(".")), one["value"], one["effect"])
         for one in told.get("switches", ())
     )
-    events = {event: row.reads for event, row in rows.items()}
+    events = {event: _reads(**told.get("events", {}).get(event, {})) for event in rows}
     nested = frozenset(key for one in events.values() for key in one.specific)
     nested -= set(told.get("unnested", ()))
     plain: dict[str, Any] = {
         key: frozenset(value) if isinstance(value, list) else value
         for key, value in told.items()
-        if key not in {"switches", "unnested"}
+        if key not in {"switches", "unnested", "events"}
     }
     return Protocol(name, title, events, nested, switches=switches, **plain)
 
@@ -174,7 +170,6 @@ class EventRow(Generic[W]):
     phase: Phase = Phase.OTHER
     outcome: str = ""
     hook: Patience | str | None = None
-    reads: Reads = Reads()
     told: Mapping[str, Told] = field(default_factory=dict)
     silence_decides: bool = False
 

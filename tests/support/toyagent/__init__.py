@@ -13,7 +13,7 @@ from crabhook.model.reply import Reply
 from crabhook.model.request import Stance
 from crabhook.platforms.dialect import Limits, check_parts, check_reason, check_verdict, reader
 from crabhook.platforms.interface import Platform, Tools
-from crabhook.platforms.rows import ANY, EventRow, Held, Patience, Phase, Rows, reads
+from crabhook.platforms.rows import EventRow, Held, Patience, Phase, Rows
 
 QUESTION_TOOL = "toy_ask"
 
@@ -29,7 +29,7 @@ _CALL: Mapping[Verdict, Way] = {Verdict.ALLOW: Way.SAYS, Verdict.DENY: Way.SAYS}
 
 EVENTS = Rows[Way](
     {
-        "ToyCall": EventRow(Held.ALWAYS, _CALL, phase=Phase.BEFORE, reads=reads(matcher=ANY)),
+        "ToyCall": EventRow(Held.ALWAYS, _CALL, phase=Phase.BEFORE),
         "ToyPause": EventRow(
             Held.ON_REQUEST,
             {Verdict.DENY: Way.SAYS},

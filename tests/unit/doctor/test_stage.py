@@ -32,7 +32,7 @@ def test_a_server_listens_hooks_ask_it_and_then_there_is_nothing(agent: str, fil
         assert json.loads((one.folder / file).read_text())["hooks"]
         assert one.server in (one.folder / file).read_text()
         one.write("settings.json", {"a": 1})
-        one.add("settings.json", {"b": 2})
+        one.write("settings.json", {"b": 2})
         assert json.loads((one.folder / "settings.json").read_text()) == {"a": 1, "b": 2}
     assert not ask(options).there
     assert not one.folder.exists()

@@ -2,6 +2,7 @@
 
 import json
 from enum import Enum
+from importlib import import_module
 from types import NoneType, UnionType
 from typing import get_args, get_origin, get_type_hints
 
@@ -11,6 +12,7 @@ from crabhook.lint.configuration import protocols
 from crabhook.platforms import PLATFORMS
 from crabhook.platforms.claude.events import EVENTS
 from crabhook.platforms.rows import ANY, NOTHING, Protocol, Rows, read_protocol
+from crabhook.tables import tables
 from tests.unit.lint.corpus import CORPUS
 
 SAMPLES = CORPUS.parent
@@ -94,3 +96,10 @@ def test_a_protocol_with_a_key_that_does_not_exist_or_without_one_that_it_needs_
     for wrong in (told | {"toolz": []}, {key: told[key] for key in told if key != "unit"}):
         with pytest.raises(TypeError):
             read_protocol("x", "X", Rows[Enum](), wrong)
+
+
+@pytest.mark.parametrize("agent", PLATFORMS)
+def test_a_protocol_tells_of_no_event_that_its_agent_has_not(agent: str) -> None:
+    platform = PLATFORMS[agent]
+    told = tables(str(import_module(platform.package).__file__), "protocol")
+    assert set(told["events"]) <= set(platform.events)

@@ -21,8 +21,6 @@ from crabhook.platforms.dialect import (
 )
 from crabhook.platforms.rows import (
     ALL,
-    ANY,
-    FREE,
     HALT,
     TELL,
     Also,
@@ -31,7 +29,6 @@ from crabhook.platforms.rows import (
     Patience,
     Phase,
     Rows,
-    reads,
 )
 
 
@@ -47,11 +44,9 @@ class Way(Enum):
     RETRY = "hookSpecificOutput.retry"
 
 
-_SWITCH: Mapping[Verdict, Way] = {
-    Verdict.ALLOW: Way.PERMISSION,
-    Verdict.DENY: Way.PERMISSION,
-    Verdict.ASK: Way.PERMISSION,
-}
+_SWITCH: Mapping[Verdict, Way] = dict.fromkeys(
+    (Verdict.ALLOW, Verdict.DENY, Verdict.ASK), Way.PERMISSION
+)
 _CALL: Mapping[Verdict, Way] = {**_SWITCH, Verdict.DEFER: Way.PERMISSION}
 _REQUEST: Mapping[Verdict, Way] = {
     Verdict.ALLOW: Way.DECISION,
@@ -64,11 +59,9 @@ _IDLE: Mapping[Verdict, Way] = {Verdict.ALLOW: Way.SILENCE, Verdict.KEEP_GOING: 
 _DONE: Mapping[Verdict, Way] = {Verdict.ALLOW: Way.SILENCE, Verdict.DENY: Way.EXIT}
 _START: Mapping[Verdict, Way] = {Verdict.ALLOW: Way.SILENCE}
 _DENIED: Mapping[Verdict, Way] = {Verdict.ALLOW: Way.SILENCE, Verdict.RETRY: Way.RETRY}
-_FORM: Mapping[Verdict, Way] = {
-    Verdict.ACCEPT: Way.ACTION,
-    Verdict.DECLINE: Way.ACTION,
-    Verdict.CANCEL: Way.ACTION,
-}
+_FORM: Mapping[Verdict, Way] = dict.fromkeys(
+    (Verdict.ACCEPT, Verdict.DECLINE, Verdict.CANCEL), Way.ACTION
+)
 
 _ALWAYS, _GATE, _ASKED = Held.ALWAYS, Held.AT_THE_GATE, Held.ON_REQUEST
 _CALL_OVER, _AGENT_OVER, _SESSION_OVER = Scope.CALL, Scope.AGENT, Scope.SESSION
@@ -79,10 +72,6 @@ _SOON = Patience(timeout=10, client=5)
 # raises that for everybody's: exactly 1.5 leaves the budget as it is.
 _AT_THE_DOOR = Patience(timeout=1.5, client=1)
 
-_PERMISSION = "permissionDecision permissionDecisionReason"
-_CONTEXT = reads("additionalContext")
-_BY_TYPE = reads("additionalContext", FREE)  # the matcher names a subagent's type
-_TOLD_ALONE = reads("additionalContext", FREE, silent=True)
 _MILLISECONDS = {"duration_ms": Told("milliseconds it took")}
 _TASK: Mapping[str, Told] = {
     "task_subject": Told("task", How.PROSE),
@@ -115,24 +104,16 @@ _TELLS_SWITCH: Mapping[str, Told] = {
 # fmt: off
 EVENTS = Rows[Way]({
     # tools
-    "PreToolUse": EventRow(
-        _ALWAYS, _CALL, ALL, phase=Phase.BEFORE,
-        reads=reads(f"{_PERMISSION} updatedInput additionalContext", ANY),
-    ),
+    "PreToolUse": EventRow(_ALWAYS, _CALL, ALL, phase=Phase.BEFORE),
     "PermissionRequest": EventRow(  # halted by a denial alone, as interrupt
-        _ALWAYS, _REQUEST, Also.HALT, phase=Phase.ASKING,
-        reads=reads("decision", ANY, silent=True),
+        _ALWAYS, _REQUEST, Also.HALT, phase=Phase.ASKING
     ),
     "PostToolUse": EventRow(
         _ASKED, _BLOCKABLE, ALL, _CALL_OVER, Phase.RAN, "it ran",
-        reads=reads(
-            "additionalContext updatedToolOutput updatedMCPToolOutput classifierContext", ANY
-        ),
         told={**TELLS_RESULT, **_MILLISECONDS},
     ),
     "PostToolUseFailure": EventRow(
         _ASKED, _BLOCKABLE, TELL, _CALL_OVER, Phase.RAN, "it ran and failed",
-        reads=reads("additionalContext", ANY),
         told={
             "error": Told("the tool failed", How.PROSE),
             "is_interrupt": Told(
@@ -143,24 +124,20 @@ EVENTS = Rows[Way]({
     ),
     "PostToolBatch": EventRow(
         _ASKED, _BLOCKABLE, ALL, _AGENT_OVER, outcome="the agent went on",
-        reads=_CONTEXT,
         told={"tool_calls": Told("calls that were made", How.SEVERAL)},
     ),
     "PermissionDenied": EventRow(
         _ASKED, _DENIED, closes=_CALL_OVER, phase=Phase.REFUSED,
         outcome="the agent's own classifier denied it",
-        reads=reads("retry", ANY, silent=True),
         told={"reason": Told("the agent denied it, because", How.PROSE)},
     ),
     # prompts and turns
     "UserPromptSubmit": EventRow(
         _ASKED, _BLOCKABLE, ALL, _AGENT_OVER, Phase.PROMPT, "its user wrote a new prompt",
-        reads=reads("additionalContext sessionTitle suppressOriginalPrompt", timeout=30),
         told=TELLS_PROMPT,
     ),
     "UserPromptExpansion": EventRow(
         _ASKED, _BLOCKABLE, ALL,
-        reads=reads("additionalContext suppressOriginalPrompt", FREE),
         told={
             **TELLS_PROMPT,
             "command_name": Told("command"),
@@ -170,94 +147,48 @@ EVENTS = Rows[Way]({
         },
     ),
     "Stop": EventRow(
-        _ASKED, _STOP, HALT, _AGENT_OVER, outcome="the agent's turn ended",
-        reads=_CONTEXT, told=TELLS_STOP,
+        _ASKED, _STOP, HALT, _AGENT_OVER, outcome="the agent's turn ended", told=TELLS_STOP
     ),
-    "StopFailure": EventRow(
-        closes=_AGENT_OVER, outcome="the agent's turn broke off", hook=_SOON,
-        reads=reads(matcher=FREE, silent=True),
-    ),
+    "StopFailure": EventRow(closes=_AGENT_OVER, outcome="the agent's turn broke off", hook=_SOON),
     "MessageDisplay": EventRow(
-        hook="it fires for every piece of a message: a process each, to learn nothing",
-        reads=reads("displayContent", silent=True, timeout=10),
+        hook="it fires for every piece of a message: a process each, to learn nothing"
     ),
-    "Notification": EventRow(hook=_SOON, reads=_TOLD_ALONE),
+    "Notification": EventRow(hook=_SOON),
     # agents and tasks
-    "SubagentStart": EventRow(_ASKED, _START, TELL, reads=_TOLD_ALONE, told=TELLS_AGENT),
+    "SubagentStart": EventRow(_ASKED, _START, TELL, told=TELLS_AGENT),
     "SubagentStop": EventRow(
         _ASKED, _STOP, Also.USER, _AGENT_OVER, outcome="the subagent ended",
-        reads=_BY_TYPE, told={**TELLS_AGENT, **TELLS_STOP},
+        told={**TELLS_AGENT, **TELLS_STOP},
     ),
     "TeammateIdle": EventRow(
-        _ASKED, _IDLE, HALT,
-        told={"teammate_name": Told("teammate"), "team_name": Told("team")},
+        _ASKED, _IDLE, HALT, told={"teammate_name": Told("teammate"), "team_name": Told("team")}
     ),
     "TaskCreated": EventRow(_ASKED, _BLOCKABLE, told=_TASK),
     "TaskCompleted": EventRow(_ASKED, _DONE, told=_TASK),
     # forms of MCP servers
-    "Elicitation": EventRow(_GATE, _FORM, reads=reads("action content", FREE)),
-    "ElicitationResult": EventRow(_ASKED, _FORM, reads=reads("action content", FREE)),
+    "Elicitation": EventRow(_GATE, _FORM),
+    "ElicitationResult": EventRow(_ASKED, _FORM),
     # the session and its surroundings
-    "Setup": EventRow(
-        _ASKED, _START,
-        reads=reads("additionalContext", FREE, "init maintenance", silent=True),
-        told={"trigger": Told("set up for")},
-    ),
-    "SessionStart": EventRow(
-        _ASKED, _START, TELL,
-        reads=reads(
-            "additionalContext initialUserMessage sessionTitle watchPaths reloadSkills",
-            FREE, "startup resume clear compact fork", silent=True,
-        ),
-        told=TELLS_SESSION,
-    ),
-    "SessionEnd": EventRow(
-        closes=_SESSION_OVER, outcome="its session ended", hook=_AT_THE_DOOR,
-        reads=reads(
-            matcher=FREE, values="clear resume logout prompt_input_exit other",
-            silent=True, timeout=1.5,
-        ),
-    ),
-    "PreCompact": EventRow(
-        _ASKED, _BLOCKABLE, reads=reads(matcher=FREE, values="manual auto"), told=TELLS_COMPACTING
-    ),
-    "PostCompact": EventRow(
-        hook=_SOON, reads=reads(matcher=FREE, values="manual auto", silent=True)
-    ),
-    "PreModelSwitch": EventRow(
-        _ASKED, _SWITCH, Also.USER, reads=reads(_PERMISSION, FREE, timeout=30), told=_TELLS_SWITCH
-    ),
-    "PostModelSwitch": EventRow(
-        _ASKED, _START, TELL,
-        reads=reads("additionalContext", FREE, silent=True, timeout=30), told=_TELLS_SWITCH,
-    ),
+    "Setup": EventRow(_ASKED, _START, told={"trigger": Told("set up for")}),
+    "SessionStart": EventRow(_ASKED, _START, TELL, told=TELLS_SESSION),
+    "SessionEnd": EventRow(closes=_SESSION_OVER, outcome="its session ended", hook=_AT_THE_DOOR),
+    "PreCompact": EventRow(_ASKED, _BLOCKABLE, told=TELLS_COMPACTING),
+    "PostCompact": EventRow(hook=_SOON),
+    "PreModelSwitch": EventRow(_ASKED, _SWITCH, Also.USER, told=_TELLS_SWITCH),
+    "PostModelSwitch": EventRow(_ASKED, _START, TELL, told=_TELLS_SWITCH),
     "ConfigChange": EventRow(
         _ASKED, _BLOCKABLE,
-        reads=reads(
-            matcher=FREE,
-            values="user_settings project_settings local_settings policy_settings skills",
-        ),
         told={"source": Told("settings that changed"), "file_path": Told("file")},
     ),
-    "InstructionsLoaded": EventRow(
-        hook=_SOON,
-        reads=reads(
-            matcher=FREE, values="session_start nested_traversal path_glob_match include compact",
-            silent=True,
-        ),
-    ),
-    "CwdChanged": EventRow(hook=_SOON, reads=reads("watchPaths", silent=True)),
-    # Without a matcher it watches no file, and reports those that others watch.
-    "FileChanged": EventRow(hook=_SOON, reads=reads("watchPaths", FREE, silent=True)),
-    "DirectoryAdded": EventRow(
-        hook=_SOON,
-        reads=reads(matcher=FREE, values="slash_command register_repo_root", silent=True),
-    ),
+    "InstructionsLoaded": EventRow(hook=_SOON),
+    "CwdChanged": EventRow(hook=_SOON),
+    "FileChanged": EventRow(hook=_SOON),
+    "DirectoryAdded": EventRow(hook=_SOON),
     "WorktreeCreate": EventRow(
         hook="its hook must print the worktree's path: to say nothing is to fail it",
-        reads=reads("worktreePath"), silence_decides=True,
+        silence_decides=True,
     ),
-    "WorktreeRemove": EventRow(hook=_SOON, reads=reads(silent=True)),
+    "WorktreeRemove": EventRow(hook=_SOON),
 })
 # fmt: on
 

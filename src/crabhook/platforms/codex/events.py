@@ -23,7 +23,6 @@ from crabhook.platforms.dialect import (
 )
 from crabhook.platforms.rows import (
     ALL,
-    FREE,
     TELL,
     Also,
     EventRow,
@@ -31,9 +30,7 @@ from crabhook.platforms.rows import (
     Patience,
     Phase,
     Rows,
-    reads,
 )
-from crabhook.platforms.rows import ANY as ANY_TOOL
 
 
 class Way(Enum):
@@ -65,8 +62,6 @@ _SOON = Patience(timeout=10, client=5)
 # Codex gives these no more than 3 s, and warns where more is written.
 _AT_THE_DOOR = Patience(timeout=3, client=2)
 
-_CONTEXT = reads("additionalContext")
-
 # A result ends no wait, since Codex shows no dialog of its own while a hook is
 # asked.  While PermissionRequest's hook is asked no dialog is shown either, but
 # Esc ends the turn.  PermissionRequest is the one event on which a hook can
@@ -76,55 +71,34 @@ _CONTEXT = reads("additionalContext")
 # fmt: off
 EVENTS = Rows[Way]({
     # tools
-    "PreToolUse": EventRow(
-        _ALWAYS, _CALL, TELL, phase=Phase.BEFORE,
-        reads=reads(
-            "additionalContext permissionDecision permissionDecisionReason updatedInput", ANY_TOOL
-        ),
-    ),
-    "PermissionRequest": EventRow(
-        _ALWAYS, _REQUEST, Also.USER, phase=Phase.ASKING, reads=reads("decision", ANY_TOOL)
-    ),
+    "PreToolUse": EventRow(_ALWAYS, _CALL, TELL, phase=Phase.BEFORE),
+    "PermissionRequest": EventRow(_ALWAYS, _REQUEST, Also.USER, phase=Phase.ASKING),
     "PostToolUse": EventRow(
         _ASKED, _BLOCKABLE, TELL, _RESULT, Phase.RAN, "it ran",
-        reads=reads("additionalContext updatedMCPToolOutput", ANY_TOOL),
         told={**TELLS_RESULT, "duration_ms": Told("milliseconds it took")},
     ),
     # prompts and turns
     "UserPromptSubmit": EventRow(
         _ASKED, _BLOCKABLE, TELL, _AGENT_OVER, Phase.PROMPT, "its user wrote a new prompt",
-        reads=_CONTEXT, told=TELLS_PROMPT,
+        told=TELLS_PROMPT,
     ),
     "Stop": EventRow(
-        _ASKED, _STOP, Also.USER, _AGENT_OVER, outcome="the agent's turn ended",
-        reads=_CONTEXT, told=TELLS_STOP,
+        _ASKED, _STOP, Also.USER, _AGENT_OVER, outcome="the agent's turn ended", told=TELLS_STOP
     ),
     "Interrupt": EventRow(
-        closes=_AGENT_OVER, outcome="its user interrupted the turn", hook=_AT_THE_DOOR,
-        reads=reads(silent=True, timeout=3),
+        closes=_AGENT_OVER, outcome="its user interrupted the turn", hook=_AT_THE_DOOR
     ),
     # agents
-    "SubagentStart": EventRow(
-        hook=_SOON, reads=reads("additionalContext", FREE, silent=True), told=TELLS_AGENT
-    ),
+    "SubagentStart": EventRow(hook=_SOON, told=TELLS_AGENT),
     "SubagentStop": EventRow(
         _ASKED, _STOP, Also.USER, _AGENT_OVER, outcome="the subagent ended",
-        reads=reads("additionalContext", FREE), told={**TELLS_AGENT, **TELLS_STOP},
+        told={**TELLS_AGENT, **TELLS_STOP},
     ),
     # the session and its surroundings
-    "SessionStart": EventRow(
-        _ASKED, _START, ALL,
-        reads=reads(
-            "additionalContext", FREE, "startup resume clear compact fork", silent=True
-        ),
-        told=TELLS_SESSION,
-    ),
-    "SessionEnd": EventRow(
-        closes=_SESSION_OVER, outcome="its session ended", hook=_AT_THE_DOOR,
-        reads=reads(matcher=FREE, silent=True, timeout=3),
-    ),
+    "SessionStart": EventRow(_ASKED, _START, ALL, told=TELLS_SESSION),
+    "SessionEnd": EventRow(closes=_SESSION_OVER, outcome="its session ended", hook=_AT_THE_DOOR),
     "PreCompact": EventRow(hook=_SOON, told=TELLS_COMPACTING),
-    "PostCompact": EventRow(hook=_SOON, reads=reads(silent=True)),
+    "PostCompact": EventRow(hook=_SOON),
 })
 # fmt: on
 

@@ -29,7 +29,6 @@ from crabhook.platforms.dialect import (
 )
 from crabhook.platforms.rows import (
     ALL,
-    FREE,
     HALT,
     TELL,
     Also,
@@ -38,9 +37,7 @@ from crabhook.platforms.rows import (
     Patience,
     Phase,
     Rows,
-    reads,
 )
-from crabhook.platforms.rows import ANY as ANY_TOOL
 
 
 class Way(Enum):
@@ -67,21 +64,17 @@ _SOON = Patience(timeout=10, client=5)
 EVENTS = Rows[Way]({
     # tools.  Nobody can answer a call at the agent while its hook is asked, so
     # a result never speaks of a call that waits: it is that of a twin.
-    "BeforeTool": EventRow(
-        _ALWAYS, _CALL, HALT, phase=Phase.BEFORE, reads=reads("tool_input", ANY_TOOL)
-    ),
+    "BeforeTool": EventRow(_ALWAYS, _CALL, HALT, phase=Phase.BEFORE),
     "AfterTool": EventRow(
-        _ASKED, _BLOCKABLE, ALL, Scope.RESULT, Phase.RAN, "it ran",
-        reads=reads("additionalContext tailToolCallRequest", ANY_TOOL), told=TELLS_RESULT,
+        _ASKED, _BLOCKABLE, ALL, Scope.RESULT, Phase.RAN, "it ran", told=TELLS_RESULT
     ),
     # prompts and turns
     "BeforeAgent": EventRow(
         _ASKED, _BLOCKABLE, ALL, Scope.AGENT, Phase.PROMPT, "its user wrote a new prompt",
-        reads=reads("additionalContext"), told=TELLS_PROMPT,
+        told=TELLS_PROMPT,
     ),
     "AfterAgent": EventRow(
         _ASKED, _STOP, HALT, Scope.AGENT, outcome="the agent's turn ended",
-        reads=reads("clearContext"),
         told={
             "prompt_response": Told("the agent's last message", How.MARKDOWN),
             **TELLS_PROMPT,
@@ -91,32 +84,19 @@ EVENTS = Rows[Way]({
     "BeforeModel": EventRow(
         _ASKED, _BLOCKABLE, HALT,
         hook="it fires for every request to the model, with the whole conversation in it",
-        reads=reads("llm_request llm_response"),
     ),
     "BeforeToolSelection": EventRow(
-        hook="it fires for every request to the model, and nothing there is decided",
-        reads=reads("toolConfig"),
+        hook="it fires for every request to the model, and nothing there is decided"
     ),
     "AfterModel": EventRow(  # no person decides the pieces of a reply
-        hook="it fires for every piece of a reply: a process each, to learn nothing",
-        reads=reads("llm_response"),
+        hook="it fires for every piece of a reply: a process each, to learn nothing"
     ),
     # the session and its surroundings
-    "SessionStart": EventRow(
-        _ASKED, _START, TELL,
-        reads=reads("additionalContext", FREE, "startup resume clear", silent=True),
-        told=TELLS_SESSION,
-    ),
-    "SessionEnd": EventRow(
-        closes=Scope.SESSION, outcome="its session ended", hook=_SOON,
-        reads=reads(
-            matcher=FREE, values="exit clear logout prompt_input_exit other", silent=True
-        ),
-    ),
-    "Notification": EventRow(hook=_SOON, reads=reads(silent=True)),
+    "SessionStart": EventRow(_ASKED, _START, TELL, told=TELLS_SESSION),
+    "SessionEnd": EventRow(closes=Scope.SESSION, outcome="its session ended", hook=_SOON),
+    "Notification": EventRow(hook=_SOON),
     "PreCompress": EventRow(
-        hook="it fires before every request to the model, not only when it compresses",
-        reads=reads(matcher=FREE, values="auto manual", silent=True),
+        hook="it fires before every request to the model, not only when it compresses"
     ),
 })
 # fmt: on
