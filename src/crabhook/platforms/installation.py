@@ -159,9 +159,8 @@ def settings_file(
 ) -> Callable[[Scope, Path, Mapping[str, str]], Path]:
     """Return the function that finds an agent's settings file, for a scope and a project.
 
-    The user's own lies in the folder that `variable` names, or where that is not set in
-    `below_home` of the home folder.  The function raises InstallError for a scope that
-    the agent has not, and where there is no home to look in.
+    The user's own lies in the folder that `variable` names, else in `below_home`.  The function
+    raises InstallError for a scope that the agent has not, and where there is no home.
     """
 
     def path(scope: Scope, project: Path, environment: Mapping[str, str]) -> Path:
@@ -211,10 +210,9 @@ class Registered:
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """What an agent's `permitted` may look at.
+    """What an agent's `permitted` may look at: the user's own `settings`, a project, our entries.
 
-    `settings` is the user's own settings file, `read` reads a file and raises
-    OSError, and `real` follows a path's links.
+    `read` reads a file and raises OSError, and `real` follows a path's links.
     """
 
     project: Path

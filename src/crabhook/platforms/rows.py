@@ -112,8 +112,7 @@ class Held(Enum):
 class Phase(Enum):
     """What an event means for a call of a tool, or for the turn it belongs to.
 
-    BEFORE: the agent stands still until the hook has answered or was ended, so
-    that nothing it says meanwhile can be about that call.  ASKING: a person at
+    BEFORE: the agent stands still until the hook has answered or was ended.  ASKING: a person at
     the agent may answer first.
     """
 

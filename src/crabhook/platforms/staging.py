@@ -39,12 +39,11 @@ class Answer:
 class Played:
     """One agent: how it is made ready and started, and how its model is spoken to.
 
-    `home`, given the project's folder and the model's base URL, returns the files that are
-    there after a person has been through every first-run dialog: by their names a text, or
-    members of a JSON file, such as settings that hold the hooks.  `command` is a headless
-    run in which nothing but a hook says no: the words between the program and the prompt.
-    `answer` answers a request to the model, None where this model does not know it.
-    `environment` may name the base URL as {model}.
+    `home`, given the project's folder and the model's base URL, returns the files that are there
+    after a person has been through every first-run dialog: a text, or members of a JSON file that
+    may hold the hooks.  `command` is what stands between the program and the prompt, in a run in
+    which nothing but a hook says no.  `answer` is the model's, None for a request that it does
+    not know.  `environment` may name the base URL as {model}.
     """
 
     home: Callable[[Path, str], Mapping[str, str | Mapping[str, object]]]

@@ -66,9 +66,6 @@ class HealthPort(HealthServicer):  # type: ignore[misc]  # the stubs leave it ou
         self._watches = 0
         self._ending = asyncio.Event()
 
-    def __repr__(self) -> str:
-        return f"<HealthPort {self._health!r} watches={self._watches}>"
-
     def end(self) -> None:
         """Tell those who watch that it is over, and let them go: the port is about to close."""
         self._ending.set()

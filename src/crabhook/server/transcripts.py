@@ -26,9 +26,6 @@ class LastWords:
         self._words: Bounded[int, str | None] = Bounded(WORDS_KEPT)
         self._host = os.uname().nodename
 
-    def __repr__(self) -> str:
-        return f"<LastWords {len(self._words)}>"
-
     def of(self, card: Card) -> str | None:
         """Return the words of the card's agent, or its plan; None while they are being read."""
         if card.number not in self._words:
@@ -64,9 +61,6 @@ class Summaries:
         self._ended: Bounded[tuple[str, str], float] = Bounded(ENDS_KEPT)
         self._reader = ThreadPoolExecutor(1, "crabhook-summaries")
         self._waiting = 0
-
-    def __repr__(self) -> str:
-        return f"<Summaries waiting={self._waiting}>"
 
     def hear(self, request: Request) -> None:
         """Begin to read the transcript, if this is a session's end; called in the loop."""

@@ -48,13 +48,9 @@ class Peer:
 
 
 def peer_of(line: socket.socket) -> Peer:
-    """Return who connected.
-
-    Where the kernel does not tell, it is taken for our own user: the socket's
-    mode, 0600, let nobody else in.
-    """
+    """Return who connected."""
     if not hasattr(socket, "SO_PEERCRED"):
-        return Peer(0, os.getuid())
+        return Peer(0, os.getuid())  # the socket's mode, 0600, let nobody else in
     said = line.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
     pid, uid, _ = _CREDENTIALS.unpack(said)
     return Peer(pid, uid)
@@ -164,9 +160,6 @@ class SocketWatch:
     def __init__(self, paths: Iterable[Path]) -> None:
         self._known = {path: _identity(path) for path in paths}
         self._wrong: dict[Path, str] = {}
-
-    def __repr__(self) -> str:
-        return f"<SocketWatch {len(self._known)} wrong={list(self._wrong.values())}>"
 
     @property
     def trouble(self) -> str:

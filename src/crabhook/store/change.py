@@ -61,8 +61,7 @@ class DecidedCall:
 class Answer:
     """A reply that was decided, for a client that may not have got it.  `decided`: wall seconds.
 
-    `call`: what it says, None where nobody waits for a receipt, or it has come.
-    `delivered`: whether the client has it, None while nobody knows.
+    `call`: None where nobody waits for a receipt.  `delivered`: None while nobody knows.
     """
 
     request_id: str
@@ -154,10 +153,9 @@ class Limits:
 
 
 class Backlog:
-    """Changes that wait for the store, made into one.
+    """Changes that wait for the store, made into one, as things stand by now.
 
-    Of entries the oldest are dropped first, and counted.  What waits and what
-    was answered is kept as it is by now, not as it came to be.
+    Of entries the oldest are dropped first, and counted.
     """
 
     def __init__(self, limits: Limits) -> None:

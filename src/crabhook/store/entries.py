@@ -17,9 +17,8 @@ from crabhook.store.record import Entry, Kind, iso
 class Circumstances:
     """How a decision came about.
 
-    `where` it was made: the full screen, the plain desk, the rules, nowhere;
-    `rule` is the rule's own text, empty for a person; `waited` is how many
-    seconds the request had waited.
+    `where` it was made: the desk, the rules, nowhere; `rule` is the rule's own text, empty for a
+    person; `waited` is how many seconds the request had waited.
     """
 
     decided: Decided

@@ -31,8 +31,7 @@ def parse(text: str) -> Head:
 class Courier:
     """Sends the head elsewhere when enough was recorded or enough time has passed.
 
-    `send` is given the head's line; that it fails is logged and shown in
-    `trouble`, and tried again next time: it must not hold up the record.
+    That `send` fails is shown in `trouble`, and tried again: it must not hold up the record.
     """
 
     def __init__(

@@ -159,10 +159,7 @@ class Agent:
 
 
 class History(AbstractContextManager["History"], Protocol):
-    """A view of the record at one moment, for a reader, who cannot write; closed with its block.
-
-    Every method raises a StoreError where the record cannot be read.
-    """
+    """A view of the record at one moment, for a reader, who cannot write; closed with its block."""
 
     def find(self, query: Query = ALL) -> Iterator[Record]:
         """Return the records that `query` asks for, in order."""

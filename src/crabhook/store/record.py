@@ -155,8 +155,7 @@ class Retention:
 class Cut:
     """Where the kept part is to begin: `hash` is that of the last record removed.
 
-    `since` and `until` are the times of the first and the last one removed;
-    `latest` is the latest time of all of them, since a clock may be set back.
+    `since` and `until` are of the first and the last one removed, `latest` of all of them.
     """
 
     begins: int

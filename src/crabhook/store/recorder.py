@@ -66,9 +66,6 @@ class Recorder:
         self._begin()
         self._late = True
 
-    def __repr__(self) -> str:
-        return f"<Recorder store={self._store!r} in_memory={len(self._backlog)}>"
-
     @property
     def trouble(self) -> str:
         """What is wrong, in a line for the screen; empty while all is well."""
@@ -195,8 +192,7 @@ class Recorder:
     def _begin(self) -> None:
         """Open the store before anybody is served; late, nothing that waits could be put back.
 
-        So a server that was killed and is not quite gone, or one that starts
-        beside this one and will find the socket taken, is waited for.
+        So a server that is about to go, or to find its socket taken, is waited for.
         """
         end = monotonic() + HELD_AT_MOST
         self._try_to_open()

@@ -34,9 +34,8 @@ MISSING = "the head that was kept apart is gone"
 class Writer:
     """A record that only grows, and beside it, in `journal`, what has to survive a kill.
 
-    `head` is the last record's number, hash and time.  Every method raises a
-    StoreError; then nothing of what it was asked has been written, and it may be
-    asked again.  Writing is for one thread; `anchor` may run in another meanwhile.
+    `head` is the last record's number, hash and time.  Every method raises a StoreError, and
+    may be called again.  Writing is for one thread; `anchor` may run in another meanwhile.
     """
 
     def __init__(self, journal: Journal, retention: Retention | None = None) -> None:
@@ -55,9 +54,6 @@ class Writer:
         except BaseException:
             journal.close()
             raise
-
-    def __repr__(self) -> str:
-        return f"<Writer {self.journal!r} head={self.head.seq}>"
 
     def write(self, changes: Sequence[Change], cut: Cut | None = None) -> Future[None] | None:
         """Write all of them in one transaction, in order; `cut` says what it removes.

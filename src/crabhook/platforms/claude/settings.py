@@ -117,8 +117,7 @@ def endpoint(text: str) -> str:
 def served(url: str) -> tuple[str, ...]:
     """Return the options of `crabhook serve` that open the door at `url`, with FILE for the files.
 
-    A name other than the loopback's has to be told to the server, or it turns away who uses it.
-    Raises ValueError for what is no URL.
+    A name that is not the loopback's has to be told to the server.  Raises ValueError for no URL.
     """
     parts = urlsplit(url)
     host, tls = parts.hostname or "", parts.scheme == "https"

@@ -128,8 +128,7 @@ def outcome(event: Event) -> str:
 def compared(tool: ToolCall) -> Mapping[str, Value]:
     """Return what of a call's input has to be the same when it runs, by name.
 
-    The agent adds the answers to questions that were allowed without any, and
-    a plan is the file's, whatever the input says.
+    The agent adds the answers to questions; and a plan is the file's, whatever the input says.
     """
     if tool.name == PLAN_TOOL:
         return {}

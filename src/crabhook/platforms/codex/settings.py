@@ -96,8 +96,7 @@ groups = grouped(EVENTS, _handler)
 def permitted(look: Look) -> Iterator[Permission]:
     """Say whether its user has reviewed the hooks: Codex 0.169 keeps a hash of each that was.
 
-    It is kept in the user's config.toml, under the file, the event and the
-    hook's place: the hash of the definition as JSON with sorted keys.
+    It lies in the user's config.toml: of the definition as JSON with sorted keys.
     """
     known = _hashes(look)
     missing, changed = list[str](), list[str]()

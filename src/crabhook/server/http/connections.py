@@ -155,11 +155,7 @@ class Connections(web.Server):
             self._waiting.discard(transport)
 
     async def watch(self) -> None:
-        """End the connections whose end we could not see; until cancelled.
-
-        Who sends more and more behind a request that waits is not read any
-        further, and that he left is behind all he sent.
-        """
+        """End the connections whose end is behind all that was sent and not read; until cancelled."""
         while True:
             await asyncio.sleep(LOOK_EVERY)
             for transport in tuple(self._waiting):

@@ -31,9 +31,8 @@ READ_WITHIN = 30.0  # seconds; an agent sends all at once
 async def read(request: web.BaseRequest) -> bytes:
     """Return the body of a request for JSON; raises TurnedAwayError where it is none, or too long.
 
-    Its type is looked at because a web page's form can send no other one
-    without asking first; of another type the operator is not told, since the
-    doctor asks that way whether the token fits.
+    A web page's form can send no JSON without asking first.  Of another type the operator is not
+    told, since the doctor asks that way whether the token fits.
     """
     types = request.headers.getall("Content-Type", [])
     if request.content_type != "application/json" or len(types) != 1:
@@ -131,15 +130,11 @@ class HookRoute:
     def __init__(self, way: AnonymousIntake, connections: Connections) -> None:
         self._way, self._connections = way, connections
 
-    def __repr__(self) -> str:
-        return f"<HookRoute {self._way!r}>"
-
     async def answer(self, request: web.BaseRequest) -> web.StreamResponse:
         """Take an input to the operator; answer with the reply.  Raises TurnedAwayError.
 
-        An input that cannot be read is refused, where gRPC's clients are told
-        "no opinion": no agent sends one, and a hook that was to fail closed
-        would otherwise let the call through.
+        An input that cannot be read is refused: "no opinion" would let a call through that was to
+        fail closed, and no agent sends one.
         """
         agreed = hook_headers(request.headers)
         text = await read(request)

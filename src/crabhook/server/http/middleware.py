@@ -79,9 +79,6 @@ class Guard:
         self._token = token
         self._names = frozenset(name.lower().rstrip(".") for name in names)
 
-    def __repr__(self) -> str:
-        return f"<Guard for {sorted(self._names)}>"
-
     def no_browser(self, headers: MultiMapping[str]) -> None:
         """Turn away what a web page sends; a person's own typing in the address bar is none."""
         sites = headers.getall("Sec-Fetch-Site", [])
@@ -172,8 +169,7 @@ TOLD_EVERY = 60.0  # seconds until the operator is told the same again: anybody 
 class Middleware:
     """Admits requests and leads them to their routes.
 
-    `complain` tells the operator of those that were turned away, `stranger` is
-    called where it was for want of the token.
+    `complain` tells the operator of those turned away; `stranger` hears of a want of the token.
     """
 
     def __init__(

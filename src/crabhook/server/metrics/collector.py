@@ -162,9 +162,6 @@ class Metrics(Collector):
         self._registry.register(self)
         ProcessCollector(registry=self._registry)
 
-    def __repr__(self) -> str:
-        return f"<Metrics {self.tally!r}>"
-
     def watch(self, runner: Runner) -> None:
         """Count what the runner does; before `Runner.restore`, and before any port opens."""
         self._runner = runner

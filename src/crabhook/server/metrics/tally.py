@@ -7,7 +7,6 @@ Names that an agent made up are counted as "other", so that no agent makes label
 import logging
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 
 from crabhook.broker.cards import Card, State
@@ -85,11 +84,6 @@ _BY: Mapping[type[Actor], By] = {
 }
 
 
-def by_whom(actor: Actor) -> By:
-    """Return who made a decision, of those that are told apart."""
-    return _BY[type(actor)]
-
-
 def _end_of(why: EndReason | None) -> End:
     match why:
         case AnsweredAtAgent():
@@ -108,14 +102,6 @@ def labels_of(event: Event) -> tuple[str, str]:
         return OTHER, OTHER
     known = PLATFORMS[event.platform].events
     return event.platform, event.name if event.name in known else OTHER
-
-
-@dataclass(slots=True)
-class _Waiting:
-    """A request that waits: since when, and on which card."""
-
-    since: float
-    card: int
 
 
 class Witness:
@@ -155,7 +141,7 @@ class Tally(Witness):
         self.receipts: Counter[bool] = Counter()
         self.unreadable: Counter[str] = Counter()
         self.strangers = self.returns = self.restored = 0
-        self._waiting: dict[str, _Waiting] = {}
+        self._waiting: dict[str, tuple[float, int]] = {}  # since when, and on which card
         self._legs: dict[int, set[str]] = {}
 
     def __repr__(self) -> str:
@@ -227,15 +213,15 @@ class Tally(Witness):
 
     def _take_in(self, request: Request, card: int, now: float) -> None:
         self.taken_in[labels_of(request.event)] += 1
-        self._waiting[request.id] = _Waiting(now, card)
+        self._waiting[request.id] = now, card
         self._legs.setdefault(card, set()).add(request.id)
 
     def _answered(self, request_id: str, made: Decided, now: float) -> None:
         """Count the end of a request that waited; one answered as it came is counted already."""
         if (waited := self._waiting.get(request_id)) is None:
             return
-        if by_whom(made.by) is By.OPERATOR:
-            self._waited(now - waited.since)
+        if _BY[type(made.by)] is By.OPERATOR:
+            self._waited(now - waited[0])
         self._forget(request_id)
         self._decide(made)
 
@@ -244,7 +230,7 @@ class Tally(Witness):
             self.ended[_end_of(made.by.why)] += 1
             return
         self.ended[End.DECIDED] += 1
-        self.decisions[by_whom(made.by), made.decision.verdict.value] += 1
+        self.decisions[_BY[type(made.by)], made.decision.verdict.value] += 1
 
     def _seen(self, card: Card, end: End | None) -> None:
         """Count the end of whatever was on a card and is not any more, without an answer."""
@@ -259,7 +245,7 @@ class Tally(Witness):
             self.ended[end] += 1
 
     def _forget(self, request_id: str) -> None:
-        card = self._waiting.pop(request_id).card
+        _, card = self._waiting.pop(request_id)
         self._legs[card].discard(request_id)
         if not self._legs[card]:
             del self._legs[card]

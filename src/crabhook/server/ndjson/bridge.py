@@ -46,11 +46,7 @@ class EnvelopeError(CrabhookError):
 
 @dataclass(frozen=True, slots=True)
 class Envelope:
-    """One request.  `payload` is the agent's hook input, as JSON.
-
-    `session_id` and `hook_event_name` are copies that the forwarder made, None
-    where it made none.
-    """
+    """One request: the agent's hook input, and copies that the forwarder made, None if none."""
 
     request_id: str
     payload: bytes
@@ -105,8 +101,7 @@ def written(request_id: str | None, reply: Reply, ts: int) -> bytes:
 def result(reply: Reply) -> dict[str, Value]:
     """Return a reply as the action that the forwarder is to carry out.
 
-    Beside an action that prints nothing on standard error, `stderr` is a
-    diagnostic: a forwarder may print it, and may as well not.
+    Beside an action that prints nothing on standard error, `stderr` is a diagnostic.
     """
     body: dict[str, Value] = {"action": "passthrough"}
     if reply.exit_code == _BLOCKED:
@@ -167,9 +162,6 @@ class Connection:
         self._faults = 0
         # "Drained" is to mean that the kernel has it all, not a buffer of ours.
         writer.transport.set_write_buffer_limits(high=0)
-
-    def __repr__(self) -> str:
-        return f"<Connection of process {self._origin.pid}, {len(self._waiting)} waiting>"
 
     async def follow(self) -> None:
         """Take in line after line, until the other end closes or cannot be followed any more."""
@@ -309,9 +301,6 @@ class Bridge:
     def __init__(self, intake: BridgeIntake) -> None:
         self._intake = intake
         self._open: dict[asyncio.Task[None], Connection] = {}
-
-    def __repr__(self) -> str:
-        return f"<Bridge {len(self._open)} connections>"
 
     def accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Begin to follow a connection, if its user may ask here."""

@@ -30,10 +30,9 @@ class InheritedError(CrabhookError):
 
 
 def inherited(environment: MutableMapping[str, str]) -> Sequence[socket.socket]:
-    """Return the sockets that were handed down, if any were, to us.
+    """Return the sockets that were handed down to us, and take the variables out.
 
-    The variables are taken out, and no program of ours inherits the sockets
-    in its turn.  Raises InheritedError for what is no listening stream socket.
+    No program of ours inherits them.  Raises InheritedError for what is no listening stream socket.
     """
     pid, count, _ = (environment.pop(name, "") for name in _VARIABLES)
     if pid != str(os.getpid()) or not count.isdecimal():
@@ -81,11 +80,7 @@ _Line: TypeAlias = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
 
 class Relay:
-    """Carries connections until it is closed.
-
-    `users` are the ids of those whose connections on Unix sockets are carried:
-    us and root, unless told otherwise.
-    """
+    """Carries connections until it is closed; on Unix sockets those of `users`, or ours."""
 
     def __init__(self, users: Collection[int] | None = None) -> None:
         self.users = (os.getuid(), _ROOT) if users is None else users
@@ -274,8 +269,7 @@ class ServiceManager:
     async def keep_told(self, status: Callable[[], str]) -> None:
         """Say how things are when that has changed, and that we live; until cancelled.
 
-        It runs where requests are served, so that a server that serves nobody
-        any more is silent.
+        It runs where requests are served: a server that serves nobody any more is silent.
         """
         loop = asyncio.get_running_loop()
         half = self.watchdog / 2 or float("inf")

@@ -164,8 +164,7 @@ def connect(path: Path) -> sqlite3.Connection:
 def synced(path: Path) -> int:
     """Bring a file that SQLite writes to the disk; return its size, 0 where there is none.
 
-    Only for the write-ahead log: closing any other file of SQLite's here
-    would drop the locks that this process has on it.
+    Only for the log: to close any other file of SQLite's would drop this process's locks on it.
     """
     with speaking_of(path):
         try:

@@ -57,9 +57,6 @@ class SqliteJournal:
             opened.callback(self._connection.close)
             self._opened = opened.pop_all()
 
-    def __repr__(self) -> str:
-        return f"<SqliteJournal {self.path}>"
-
     def head(self) -> Head:
         """Read the last record's number, hash and time."""
         with speaking_of(self.path):
