@@ -27,7 +27,7 @@ from crabhook.rulebook.files import RuleFiles
 from crabhook.server.core.intake import Intake
 from crabhook.server.core.law import Law
 from crabhook.server.core.runner import Runner
-from crabhook.server.grpc import codec
+from crabhook.server.grpc import permission
 from crabhook.store.change import Change
 from crabhook.store.opening import open_writer
 from crabhook.store.record import Retention
@@ -109,10 +109,10 @@ async def _decide(message: bytes, runner: Runner, door: Intake, watch: Stopwatch
     """Do what the port does with a message; raise BenchError where it is not allowed."""
     since = perf_counter()
     request = pb.PermissionRequest.FromString(message)
-    if fault := codec.fault(request, PLATFORMS):
+    if fault := permission.fault_of(request, PLATFORMS):
         raise BenchError(fault)
     event = PLATFORMS[request.platform].read(request.payload)
-    asked = codec.request(request, event, runner.now(), 3600)
+    asked = permission.request_of(request, event, runner.now(), 3600)
     watch.spent(READING, since)
     since = perf_counter()
     place = await door.enter(asked)
@@ -120,7 +120,7 @@ async def _decide(message: bytes, runner: Runner, door: Intake, watch: Stopwatch
     if not place.reply.done():
         raise BenchError(f"no rule decides {event!r}")
     since = perf_counter()
-    answer = codec.response(place.reply.result(), confirm=place.confirm).SerializeToString()
+    answer = permission.response_of(place.reply.result(), confirm=place.confirm).SerializeToString()
     watch.spent(ANSWERING, since)
     watch.next()
     if b'"allow"' not in answer:

@@ -21,7 +21,7 @@ from crabhook.model.reply import Reply
 from crabhook.model.request import Origin, Request, Stance
 from crabhook.platforms import PLATFORMS
 from crabhook.platforms.interface import Platform
-from crabhook.server.grpc import codec
+from crabhook.server.grpc import permission
 from crabhook.ui.cards.summary import agent_label, project, session_label, summary, tool_label
 from crabhook.ui.full.panes.request import request_rows
 from crabhook.ui.plain.output import card_lines, feed_line, outcome_line
@@ -165,7 +165,7 @@ def _printed(reply: Reply) -> None:
         assert stdout.count(b"\n") == 1
         assert json.loads(stdout, parse_constant=_no_json) == reply.output
     assert Reply.verbatim(stdout, reply.stderr, reply.exit_code) == reply
-    wired = read_reply(codec.response(reply, confirm=True).SerializeToString())
+    wired = read_reply(permission.response_of(reply, confirm=True).SerializeToString())
     assert (wired.stdout, wired.exit_code, wired.confirm) == (stdout, reply.exit_code, True)
     assert wired.stderr.decode() or not reply.stderr
 

@@ -2,8 +2,17 @@
 
 from dataclasses import dataclass, field
 from enum import StrEnum
+from ipaddress import IPv4Address, IPv6Address, ip_address
 
 from crabhook.model.event import Event
+
+
+def number_of(host: str) -> IPv4Address | IPv6Address | None:
+    """Return the address that a host is the number of; None for a name, which may lead anywhere."""
+    try:
+        return ip_address(host)
+    except ValueError:
+        return None
 
 
 class Stance(StrEnum):

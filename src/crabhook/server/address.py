@@ -6,11 +6,11 @@ Beside the addresses stands what all ports of a server have in common: their bou
 import os
 import re
 from dataclasses import dataclass
-from ipaddress import ip_address
 from pathlib import Path
 from typing import TypeAlias
 
 from crabhook.model.errors import CrabhookError
+from crabhook.model.request import number_of
 
 MAX_SOCKET_PATH = 103  # bytes; the smallest bound of the systems we run on (macOS)
 MAX_REQUEST = 33 << 20  # bytes: the client's bound of 32 MiB, and the envelope
@@ -57,12 +57,8 @@ class TcpAddress:
     @property
     def loopback(self) -> bool:
         """Whether only this machine can reach it."""
-        if self.host == "localhost":
-            return True
-        try:
-            return ip_address(self.host).is_loopback
-        except ValueError:
-            return False  # a name may lead anywhere
+        number = number_of(self.host)
+        return self.host == "localhost" or (number is not None and number.is_loopback)
 
 
 Address: TypeAlias = UnixAddress | TcpAddress

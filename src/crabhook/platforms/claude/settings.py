@@ -8,13 +8,12 @@ import re
 import shlex
 import sys
 from collections.abc import Iterator, Mapping
-from ipaddress import ip_address
 from pathlib import Path
 from urllib.parse import urlsplit
 
 from crabhook.model.document import Json, Node, parse
 from crabhook.model.errors import InstallError
-from crabhook.model.request import Stance
+from crabhook.model.request import Stance, number_of
 from crabhook.platforms.claude.events import EVENTS
 from crabhook.platforms.claude.write import PATH, STANCE, WAIT
 from crabhook.platforms.installation import (
@@ -128,7 +127,7 @@ def served(url: str) -> tuple[str, ...]:
     files = ("--tls-cert", "FILE", "--tls-key", "FILE")
     if _loopback(host):
         return ("--http", f"{where}:{port}", *files)
-    name = () if _is_number(host) else ("--http-name", host)
+    name = () if number_of(host) else ("--http-name", host)
     return ("--http", f"0.0.0.0:{port}", *name, *files)
 
 
@@ -198,15 +197,8 @@ def _matches(pattern: str, url: str) -> bool:
 
 
 def _loopback(host: str) -> bool:
-    return host == "localhost" or (_is_number(host) and ip_address(host).is_loopback)
-
-
-def _is_number(host: str) -> bool:
-    try:
-        ip_address(host)
-    except ValueError:
-        return False
-    return True
+    number = number_of(host)
+    return host == "localhost" or (number is not None and number.is_loopback)
 
 
 SETTINGS = Settings(

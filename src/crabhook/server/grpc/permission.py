@@ -1,19 +1,120 @@
 """PermissionService: the port a hook asks on; it takes requests in and gives replies."""
 
+import re
+from collections.abc import Mapping
+
 import grpc
 
 from crabhook.broker.messages import Refusal
 from crabhook.model.errors import PayloadError
 from crabhook.model.event import Event
+from crabhook.model.jsontext import Value, compact, compact_with
 from crabhook.model.reply import Reply
+from crabhook.model.request import Origin, Request, Stance
 from crabhook.platforms import PLATFORMS
-from crabhook.server.core.intake import Intake
+from crabhook.server.core.intake import Intake, deadlines
 from crabhook.server.core.pending_call import PendingCall, RefusedError
 from crabhook.server.core.runner import Runner
-from crabhook.server.grpc import codec
 from crabhook.server.token import NO_TOKEN, Context, admitted
 from crabhook.v1 import permission_pb2 as pb
 from crabhook.v1.permission_pb2_grpc import PermissionServiceServicer
+
+_TICKET = re.compile(r"[0-9A-Za-z_-]{1,64}")
+
+_STANCES = {
+    pb.STANCE_UNSPECIFIED: Stance.GATE,
+    pb.STANCE_GATE: Stance.GATE,
+    pb.STANCE_COMPANION: Stance.COMPANION,
+    pb.STANCE_SUPERVISOR: Stance.SUPERVISOR,
+}
+
+
+def fault_of(message: pb.PermissionRequest, platforms: Mapping[str, object]) -> str:
+    """Return what is wrong with a request's envelope, or nothing."""
+    if not _TICKET.fullmatch(message.request_id):
+        return "request_id must be 1 to 64 characters of [0-9A-Za-z_-]"
+    if not _TICKET.fullmatch(message.secret):
+        return "secret must be 1 to 64 characters of [0-9A-Za-z_-]"
+    if message.platform not in platforms:
+        known = ", ".join(sorted(platforms))
+        return f"platform {message.platform[:40]!r} is not known here; known: {known}"
+    return ""
+
+
+def request_of(message: pb.PermissionRequest, event: Event, now: float, wait: float) -> Request:
+    """Return the request in `message`, whose payload was read into `event`.
+
+    It waits `wait` seconds from `now`, or as long as its hook does.
+    """
+    until = deadlines(now, wait, message.wait_ms / 1000)
+    return Request(
+        id=message.request_id,
+        secret=message.secret,
+        event=event,
+        wait_until=until.wait_until,
+        stance=_STANCES.get(message.stance, Stance.GATE),
+        origin=Origin(message.client.host, message.client.pid, message.client.user),
+        gives_up_at=until.gives_up_at,
+        size=len(message.payload),
+        when_lost=message.when_lost,
+    )
+
+
+def response_of(reply: Reply, *, confirm: bool) -> pb.PermissionResponse:
+    """Return the extended response: the reply itself, and the same decision field by field."""
+    output = reply.output or {}
+    message = pb.PermissionResponse(
+        reply=pb.Reply(
+            stdout=reply.stdout,
+            stderr=reply.stderr.encode("utf-8", "backslashreplace"),
+            exit_code=reply.exit_code,
+        ),
+        confirm=confirm,
+    )
+    _copy(message, output, _TOP_LEVEL)
+    specific = output.get("hookSpecificOutput")
+    if isinstance(specific, dict):
+        _copy(message, specific, _SPECIFIC)
+        inner = specific.get("decision")
+        updated = specific.get("updatedInput")
+        if updated is not None:  # it may be megabytes: it is written once
+            message.updated_input_json = compact(updated)
+            whole = compact_with(specific, "updatedInput", message.updated_input_json)
+        else:
+            whole = compact(specific)
+            if isinstance(inner, dict) and inner.get("updatedInput") is not None:
+                message.updated_input_json = compact(inner["updatedInput"])
+        message.hook_specific_output_json = whole
+    return message
+
+
+# The platform's key -> the wire's field, for the plain ones.
+_TOP_LEVEL = {
+    "continue": "continue",
+    "stopReason": "stop_reason",
+    "suppressOutput": "suppress_output",
+    "systemMessage": "system_message",
+    "decision": "decision",
+    "reason": "reason",
+}
+_SPECIFIC = {
+    "hookEventName": "hook_event_name",
+    "permissionDecision": "permission_decision",
+    "permissionDecisionReason": "permission_decision_reason",
+    "additionalContext": "additional_context",
+}
+
+
+def _copy(
+    message: pb.PermissionResponse, values: Mapping[str, Value], fields: Mapping[str, str]
+) -> None:
+    for key, field in fields.items():
+        value = values.get(key)
+        if isinstance(value, str):  # protobuf takes no lone surrogates; the reply's JSON does
+            setattr(message, field, value.encode("utf-8", "replace").decode())
+        elif isinstance(value, bool):
+            setattr(message, field, value)
+
 
 _STATUS = {
     Refusal.NOT_YOURS: grpc.StatusCode.PERMISSION_DENIED,
@@ -48,19 +149,19 @@ class PermissionPort(PermissionServiceServicer):
     ) -> pb.PermissionResponse:
         """Take a hook's input to the operator; return what the hook is to print."""
         await self._admit(context)
-        if fault := codec.fault(request, PLATFORMS):
+        if fault := fault_of(request, PLATFORMS):
             await context.abort(grpc.StatusCode.INVALID_ARGUMENT, fault)
         try:
             event = PLATFORMS[request.platform].read(request.payload)
         except PayloadError as error:
             return self._unreadable(request, error)
         try:
-            asked = codec.request(request, event, self._runner.now(), self._wait)
+            asked = request_of(request, event, self._runner.now(), self._wait)
             place = await self._intake.enter(asked)
             reply = await self._wait_in(place, context)
         except RefusedError as error:
             await context.abort(_STATUS[error.refusal], str(error))
-        return codec.response(reply, confirm=place.confirm)
+        return response_of(reply, confirm=place.confirm)
 
     async def ConfirmReply(  # noqa: N802 - the wire's name
         self,
@@ -96,4 +197,4 @@ class PermissionPort(PermissionServiceServicer):
         self._runner.witness.unread(request.platform)
         self._runner.observe(Event(request.platform, "?"), text)
         note = f"crabhook: no opinion: the hook's input could not be read: {error}\n"
-        return codec.response(Reply(stderr=note), confirm=False)
+        return response_of(Reply(stderr=note), confirm=False)

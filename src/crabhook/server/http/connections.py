@@ -155,7 +155,7 @@ class Connections(web.Server):
             self._waiting.discard(transport)
 
     async def watch(self) -> None:
-        """End the connections whose end is behind all that was sent and not read; until cancelled."""
+        """End the connections whose end is behind all that was sent there; until cancelled."""
         while True:
             await asyncio.sleep(LOOK_EVERY)
             for transport in tuple(self._waiting):

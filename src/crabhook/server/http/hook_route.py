@@ -10,13 +10,12 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
-from ipaddress import ip_address
 from typing import Any
 
 from aiohttp import HttpVersion11, StreamReader, web
 
 from crabhook.model.errors import PayloadError
-from crabhook.model.request import Origin, Stance
+from crabhook.model.request import Origin, Stance, number_of
 from crabhook.platforms.claude.write import STANCE, WAIT, body
 from crabhook.server.address import MAX_REQUEST
 from crabhook.server.core.intake import TAKEN_WITHIN, AnonymousIntake
@@ -179,8 +178,5 @@ class HookRoute:
 def origin(request: web.BaseRequest) -> Origin:
     """Return who asks, as far as a connection tells: the machine."""
     host = request.remote or ""
-    try:
-        here = ip_address(host.partition("%")[0]).is_loopback
-    except ValueError:
-        here = False
-    return Origin(os.uname().nodename if here else host)
+    number = number_of(host.partition("%")[0])
+    return Origin(os.uname().nodename if number and number.is_loopback else host)

@@ -11,7 +11,6 @@ import re
 from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
-from ipaddress import IPv4Address, IPv6Address, ip_address
 from typing import TypeAlias
 
 from aiohttp import web
@@ -19,6 +18,7 @@ from multidict import MultiMapping
 
 from crabhook.broker.messages import Refusal
 from crabhook.model.errors import CrabhookError
+from crabhook.model.request import number_of
 from crabhook.server.address import TcpAddress
 from crabhook.server.http.connections import SERVER, Connections, transport_of
 from crabhook.server.token import shows
@@ -65,8 +65,6 @@ def turned_away(refusal: Refusal) -> TurnedAwayError:
 _HOST = re.compile(r"(?:\[([0-9A-Fa-f:.]+)\]|([A-Za-z0-9._-]+))(?::([0-9]{1,5}))?")
 _LOOPBACK_NAMES = ("localhost", "127.0.0.1", "::1")
 _USUAL_PORT = {False: 80, True: 443}  # by whether it is TLS
-
-_Number: TypeAlias = IPv4Address | IPv6Address
 
 
 class Guard:
@@ -125,14 +123,7 @@ class Guard:
             return False
         if here.loopback and name in _LOOPBACK_NAMES:
             return True
-        return _number(name) is not None and _number(name) == _number(here.host)
-
-
-def _number(text: str) -> _Number | None:
-    try:
-        return ip_address(text)
-    except ValueError:
-        return None
+        return number_of(name) is not None and number_of(name) == number_of(here.host)
 
 
 Answer: TypeAlias = Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]

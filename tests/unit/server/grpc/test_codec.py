@@ -7,7 +7,7 @@ import pytest
 from crabhook.model.event import Event
 from crabhook.model.reply import SILENCE, Reply
 from crabhook.model.request import Origin, Stance
-from crabhook.server.grpc import codec
+from crabhook.server.grpc import permission
 from crabhook.v1 import permission_pb2 as pb
 
 EVENT = Event("claude", "PreToolUse")
@@ -20,20 +20,20 @@ def envelope(**fields: object) -> pb.PermissionRequest:
 
 
 def test_a_good_envelope_has_no_fault() -> None:
-    assert codec.fault(envelope(), PLATFORMS) == ""
-    assert codec.fault(envelope(request_id="x" * 64, secret="y" * 64), PLATFORMS) == ""
+    assert permission.fault_of(envelope(), PLATFORMS) == ""
+    assert permission.fault_of(envelope(request_id="x" * 64, secret="y" * 64), PLATFORMS) == ""
 
 
 @pytest.mark.parametrize("ticket", ["", "x" * 65, "a b", "a\n", "é", "a/b", "\x00", "a.b"])
 @pytest.mark.parametrize("field", ["request_id", "secret"])
 def test_a_bad_ticket_is_named_and_not_repeated(field: str, ticket: str) -> None:
-    fault = codec.fault(envelope(**{field: ticket}), PLATFORMS)
+    fault = permission.fault_of(envelope(**{field: ticket}), PLATFORMS)
     assert fault == f"{field} must be 1 to 64 characters of [0-9A-Za-z_-]"
 
 
 @pytest.mark.parametrize("platform", ["", "Claude", "x" * 999])
 def test_an_unknown_platform_is_named_in_short_with_those_that_are_known(platform: str) -> None:
-    fault = codec.fault(envelope(platform=platform), PLATFORMS)
+    fault = permission.fault_of(envelope(platform=platform), PLATFORMS)
     assert fault.endswith("is not known here; known: claude, else")
     assert len(fault) < 120
 
@@ -49,12 +49,12 @@ def test_an_unknown_platform_is_named_in_short_with_those_that_are_known(platfor
     ],
 )
 def test_a_stance_that_is_not_said_or_not_known_is_the_gate(stance: int, meant: Stance) -> None:
-    assert codec.request(envelope(stance=stance), EVENT, 0.0, 60.0).stance is meant
+    assert permission.request_of(envelope(stance=stance), EVENT, 0.0, 60.0).stance is meant
 
 
 def test_a_request_is_read_whole() -> None:
     client = pb.ClientFacts(host="h", pid=7, user="u", version="1")
-    read = codec.request(envelope(client=client, when_lost="deny"), EVENT, 100.0, 60.0)
+    read = permission.request_of(envelope(client=client, when_lost="deny"), EVENT, 100.0, 60.0)
     assert (read.id, read.secret, read.event) == ("r-1_A", "hush", EVENT)
     assert read.origin == Origin("h", 7, "u")
     assert read.when_lost == "deny"
@@ -74,21 +74,21 @@ def test_a_request_is_read_whole() -> None:
 def test_we_answer_before_the_hook_gives_up_and_never_later_than_the_server_says(
     wait_ms: int, until: float
 ) -> None:
-    read = codec.request(envelope(wait_ms=wait_ms), EVENT, 100.0, 60.0)
+    read = permission.request_of(envelope(wait_ms=wait_ms), EVENT, 100.0, 60.0)
     assert read.wait_until == pytest.approx(until)
 
 
 def test_silence_has_no_field_but_the_reply() -> None:
-    assert codec.response(SILENCE, confirm=False) == pb.PermissionResponse(reply=pb.Reply())
+    assert permission.response_of(SILENCE, confirm=False) == pb.PermissionResponse(reply=pb.Reply())
 
 
 def test_absent_is_not_false_and_not_empty() -> None:
-    response = codec.response(Reply({"continue": False, "reason": ""}), confirm=False)
+    response = permission.response_of(Reply({"continue": False, "reason": ""}), confirm=False)
     assert response.HasField("continue")
     assert response.HasField("reason")
     assert not response.HasField("suppress_output")
     assert not response.HasField("hook_specific_output_json")
-    assert not codec.response(Reply({}), confirm=False).HasField("reason")
+    assert not permission.response_of(Reply({}), confirm=False).HasField("reason")
 
 
 def test_every_top_level_key_of_the_protocol_has_its_field() -> None:
@@ -100,7 +100,7 @@ def test_every_top_level_key_of_the_protocol_has_its_field() -> None:
         "decision": "block",
         "reason": "r",
     }
-    response = codec.response(Reply(output), confirm=True)  # type: ignore[arg-type]
+    response = permission.response_of(Reply(output), confirm=True)  # type: ignore[arg-type]
     found = (response.stop_reason, response.suppress_output, response.system_message)
     assert found == ("s", True, "m")
     assert (response.decision, response.reason, response.confirm) == ("block", "r", True)
@@ -110,7 +110,7 @@ def test_every_top_level_key_of_the_protocol_has_its_field() -> None:
 
 def test_what_a_protobuf_text_cannot_hold_is_still_in_the_reply() -> None:
     reply = Reply({"reason": "a\ud800b"}, stderr="c\ud800d", exit_code=2)
-    response = codec.response(reply, confirm=False)
+    response = permission.response_of(reply, confirm=False)
     assert response.reason == "a?b"
     assert json.loads(response.reply.stdout) == {"reason": "a\ud800b"}
     assert (response.reply.stderr, response.reply.exit_code) == (b"c\\ud800d", 2)
