@@ -168,19 +168,10 @@ class Cut:
 
     def entry(self, now: float) -> Entry:
         """Return the checkpoint."""
-        return Entry(
-            Kind.CHECKPOINT,
-            now,
-            body={
-                "begins": self.begins,
-                "hash": self.hash.hex(),
-                "removed": self.removed,
-                "from": self.since,
-                "to": self.until,
-                "latest": self.latest,
-                "why": self.why,
-            },
-        )
+        body: dict[str, Value] = {"begins": self.begins, "hash": self.hash.hex()}
+        body |= {"removed": self.removed, "from": self.since, "to": self.until}
+        body |= {"latest": self.latest, "why": self.why}
+        return Entry(Kind.CHECKPOINT, now, body=body)
 
     def untrue(self, at: str) -> str:
         """Return why retention cannot have made this cut at the time of its checkpoint, if so."""

@@ -230,17 +230,10 @@ class Recorder:
     def _gap(self) -> Entry:
         now = self._wall()
         since = now if self._backlog.since is None else self._backlog.since
-        return Entry(
-            Kind.GAP,
-            now,
-            body={
-                "why": f"the record was missing for a while: {self.error}",
-                "from": iso(since),
-                "to": iso(now),
-                "follow": len(self._backlog),
-                "lost": self._backlog.dropped,
-            },
-        )
+        why = f"the record was missing for a while: {self.error}"
+        follow, lost = len(self._backlog), self._backlog.dropped
+        told = {"why": why, "from": iso(since), "to": iso(now)}
+        return Entry(Kind.GAP, now, body={**told, "follow": follow, "lost": lost})
 
     def _failed(self, error: Exception) -> None:
         if not isinstance(error, StoreError):

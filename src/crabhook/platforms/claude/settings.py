@@ -52,32 +52,21 @@ def _handler(installation: Installation, patience: Patience, event: str) -> Grou
     """Return an event's handler: a request where the event can be one, else our client."""
     decides = event in decided(EVENTS)
     closed = decides and installation.fail_closed
+    entry: Group
     if installation.url is not None and event not in NOT_SENT:
-        entry = _sent(endpoint(installation.url), installation.stance, patience)
+        stance, wait = installation.stance.value, str(patience.client)
+        headers = {"Authorization": f"Bearer ${TOKEN}", STANCE: stance, WAIT: wait}
+        entry = {"type": "http", "url": endpoint(installation.url), "headers": headers}
+        entry["allowedEnvVars"] = [TOKEN]
     else:  # in exec form: no shell, no search of PATH, no `site`
         interpreter, *args = installation.client(patience, closed=closed)
         entry = {"type": "command", "command": interpreter, "args": args}
-        entry["timeout"] = patience.timeout
+    entry["timeout"] = patience.timeout
     if closed:
         entry["onFailure"] = "block"
     if decides:
         entry["statusMessage"] = "waiting for the crabhook operator"
     return entry
-
-
-def _sent(url: str, stance: Stance, patience: Patience) -> Group:
-    """Return the handler that sends an event to `url`."""
-    return {
-        "type": "http",
-        "url": url,
-        "headers": {
-            "Authorization": f"Bearer ${TOKEN}",
-            STANCE: stance.value,
-            WAIT: str(patience.client),
-        },
-        "allowedEnvVars": [TOKEN],
-        "timeout": patience.timeout,
-    }
 
 
 groups = grouped(EVENTS, _handler, "${", "which Claude Code would replace")
@@ -149,8 +138,7 @@ def switches(text: str) -> Iterator[str]:
     """Name each setting in `text` that keeps our hooks from running, and say what it does."""
     document = parse(text if text.strip(" \t\r\n\ufeff") else "{}")
     for key, effect in _SWITCHES.items():
-        node = document.member(key)
-        if node is not None and node.value is True:
+        if (node := document.member(key)) and node.value is True:
             yield f"{key} is true in this file: {effect}"
     yield from _sending_switches(document, _urls(document))
 

@@ -10,6 +10,7 @@ import socket
 from collections.abc import AsyncIterator, Container
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from time import time
 
 from crabhook.model.errors import CrabhookError, PayloadError
@@ -129,10 +130,7 @@ class BridgeIntake(AnonymousIntake):
         super().__init__(runner, wait=wait, named="harness bridge")
 
     async def take(self, envelope: Envelope, origin: Origin, size: int) -> PendingCall:
-        """Take a request of `size` bytes in.  Raises PayloadError or RefusedError.
-
-        A forwarder's request id means something on its own connection only.
-        """
+        """Take a request of `size` bytes in.  Raises PayloadError or RefusedError."""
         event = self.read(envelope.payload)
         if differs := envelope.differs(event):
             self.observe(event, differs)
@@ -209,10 +207,13 @@ class Connection:
         except RefusedError as error:
             await self._send(envelope.request_id, no_opinion(str(error)))
         else:
+            answer = self._answer(envelope.request_id, place)
             if place.reply.done():  # a rule's, or silence: the next line may have the same id
-                await self._answer(envelope.request_id, place)
-            else:
-                self._wait_in(envelope.request_id, place)
+                await answer
+                return
+            task = asyncio.ensure_future(answer)
+            self._waiting[envelope.request_id] = task
+            task.add_done_callback(partial(self._done, envelope.request_id))
 
     async def _refuse(self, why: str, request_id: str | None) -> None:
         """Tell both sides that a line was not followed; under no id that is yet to be answered."""
@@ -221,16 +222,9 @@ class Connection:
         self._intake.complain(why)
         await self._send(whose, no_opinion(why))
 
-    def _wait_in(self, request_id: str, place: PendingCall) -> None:
-        task = asyncio.ensure_future(self._answer(request_id, place))
-        self._waiting[request_id] = task
-        task.add_done_callback(lambda task: self._done(request_id, task))
-
     def _done(self, request_id: str, task: "asyncio.Task[None]") -> None:
         del self._waiting[request_id]
-        if task.cancelled():
-            return
-        error = task.exception()
+        error = None if task.cancelled() else task.exception()
         if error and not isinstance(error, ConnectionError):
             _LOG.error("a request on the harness bridge was lost", exc_info=error)
             self._writer.transport.abort()  # so that nobody waits for its answer

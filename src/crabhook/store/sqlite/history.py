@@ -109,12 +109,9 @@ def _opened(path: Path) -> sqlite3.Connection:
 
 def _sql(query: Query) -> tuple[str, list[object]]:
     """Return the query's clauses, and the values for their marks."""
-    clauses, values = [], list[object]()
-    for clause, wanted, value in _conditions(query):
-        if wanted:
-            clauses.append(clause)
-            values += value
-    where = f"WHERE {' AND '.join(clauses)} " if clauses else ""
+    wanted = [(clause, value) for clause, asked, value in _conditions(query) if asked]
+    where = f"WHERE {' AND '.join(clause for clause, _ in wanted)} " if wanted else ""
+    values = [one for _, value in wanted for one in value]
     order = "ORDER BY seq DESC" if query.backwards else "ORDER BY seq"
     if not query.last:
         return f"{where}{order}", values
