@@ -19,8 +19,7 @@ from crabhook.platforms.claude.write import PATH, STANCE, WAIT
 from crabhook.server.core.intake import AnonymousIntake
 from crabhook.server.core.runner import Runner
 from crabhook.server.health import Health
-from crabhook.server.http.hook_route import HookRoute, hook_headers
-from crabhook.server.http.listener import NAMED, healthz
+from crabhook.server.http.listener import NAMED, HookRoute, healthz, hook_headers
 from crabhook.server.http.middleware import Guard, Middleware, Route, TurnedAwayError
 from tests.fuzz.mutation import words
 from tests.fuzz.payloads import samples

@@ -23,8 +23,8 @@ from crabhook.model.order import Standing
 from crabhook.model.reply import Reply
 from crabhook.model.request import Origin, Request, Stance
 from crabhook.platforms.interface import Platform
-from crabhook.store.actors import actor_in, actor_told
 from crabhook.store.change import Answer, DecidedCall, Recovered, Waiting
+from crabhook.store.entries import actor_in, actor_told
 
 
 def waiting_kept(card: Card, leg: Request, now: float, wall: float) -> Waiting:

@@ -11,7 +11,7 @@ from crabhook.model.errors import InstallError
 from crabhook.model.request import Stance
 from crabhook.platforms.claude.settings import NOT_SENT, USUAL_URL, endpoint, groups, switches
 from crabhook.platforms.installation import Group, Installation, Transport
-from crabhook.server.http.hook_route import hook_headers
+from crabhook.server.http.listener import hook_headers
 
 PYTHON, STUB = "/opt/venv/bin/python", "/opt/venv/lib/crabhook/hook/run.py"
 SENT = "http://127.0.0.1:7780/hooks/claude"

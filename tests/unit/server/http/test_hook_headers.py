@@ -4,7 +4,7 @@ import pytest
 from multidict import CIMultiDict
 
 from crabhook.model.request import Stance
-from crabhook.server.http.hook_route import HookHeaders, hook_headers
+from crabhook.server.http.listener import HookHeaders, hook_headers
 from crabhook.server.http.middleware import TurnedAwayError
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from crabhook.server.http import hook_route
+from crabhook.server.http import listener
 from tests.unit.server.http.standing import TOKEN, standing
 
 
@@ -10,7 +10,7 @@ from tests.unit.server.http.standing import TOKEN, standing
 async def test_a_body_that_does_not_come_ends_its_connection(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(hook_route, "READ_WITHIN", 0.1)
+    monkeypatch.setattr(listener, "READ_WITHIN", 0.1)
     async with standing() as door:
         client = await door.connect()
         client.send(Content_Length="100000")
@@ -34,7 +34,7 @@ async def test_a_body_that_breaks_off_is_nobodys(monkeypatch: pytest.MonkeyPatch
 
 
 async def test_a_bound_that_is_met_is_no_fault(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(hook_route, "LONGEST", 30)
+    monkeypatch.setattr(listener, "LONGEST", 30)
     async with standing() as door:
         for fields, status in (({"hook_event_name": "Stop"}, 200), ({"x": "y" * 30}, 413)):
             client = await door.connect()

@@ -10,7 +10,7 @@ from crabhook.platforms import PLATFORMS
 from crabhook.server.address import GRACE, AddressError, PortError, Tls
 from crabhook.server.core.intake import AnonymousIntake
 from crabhook.server.core.runner import Runner
-from crabhook.server.http import hook_route, middleware
+from crabhook.server.http import listener, middleware
 from crabhook.server.http.connections import SERVER
 from crabhook.server.http.listener import Opening, Page, open_http
 from tests.support.seat import seat
@@ -37,7 +37,7 @@ async def test_a_request_waits_for_its_decision_and_the_decision_is_delivered() 
 async def test_an_answer_that_is_not_read_ends_the_connection_and_is_not_delivered(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(hook_route, "TAKEN_WITHIN", 0.2)
+    monkeypatch.setattr(listener, "TAKEN_WITHIN", 0.2)
     monkeypatch.setattr("crabhook.server.core.runner.RECEIPT_WITHIN", 0.4)
     async with standing() as door:
         client = await door.connect()
