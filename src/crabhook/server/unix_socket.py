@@ -171,10 +171,9 @@ class SocketWatch:
         said = []
         for path, ours in self._known.items():
             wrong = _wrong(path, ours)
-            if wrong == self._wrong.get(path, ""):
-                continue
-            self._wrong[path] = wrong
-            said.append(wrong or f"{path} is this server's own socket again")
+            if wrong != self._wrong.get(path, ""):
+                self._wrong[path] = wrong
+                said.append(wrong or f"{path} is this server's own socket again")
         return said
 
     async def keep(self, tell: Callable[[str], object]) -> None:

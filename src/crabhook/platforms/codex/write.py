@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 from crabhook.model.decision import Beside, Choices, Decision, Verdict
 from crabhook.model.errors import DecisionError, QuestionError
-from crabhook.model.event import Event, ToolCall
+from crabhook.model.event import Event
 from crabhook.model.jsontext import Value, canonical, literal, object_at, text_at
 from crabhook.model.question import read_questions
 from crabhook.model.reply import Reply
@@ -141,20 +141,19 @@ def check(event: Event, decision: Decision) -> None:
     check_verdict(who, decision.verdict, offered, EVENTS[event.name].verdicts)
     check_reason(decision, ", and Codex goes ahead without one")
     check_parts(who, decision, offered, _LIMITS)
-    if decision.updated_input is not None:
-        assert event.tool is not None  # noqa: S101 - without one, no input is taken
-        _check_input(event, event.tool, decision.updated_input)
+    if decision.updated_input is not None and asks(event):
+        _check_answers(decision.updated_input)
+    elif decision.updated_input is not None:
+        _check_input(event, decision.updated_input)
 
 
-def _check_input(event: Event, tool: ToolCall, updated: Mapping[str, Value]) -> None:
-    """Refuse an input that Codex would refuse, or would not read; and questions without answers."""
-    if asks(event):
-        _check_answers(updated)
-        return
+def _check_input(event: Event, updated: Mapping[str, Value]) -> None:
+    """Refuse an input that Codex would refuse, or would not read."""
     if why := why_unreadable(dict(updated)):
         raise DecisionError(f"the changed input cannot be sent to Codex: {why}")
-    if tool.name in COMMANDS and not isinstance(updated.get("command"), str):
-        raise DecisionError(f'the changed input of {tool.name} has no text "command"')
+    if event.calls(*COMMANDS) and not isinstance(updated.get("command"), str):
+        tool = event.tool.name if event.tool else ""
+        raise DecisionError(f'the changed input of {tool} has no text "command"')
 
 
 def _check_answers(updated: Mapping[str, Value]) -> None:

@@ -83,7 +83,7 @@ def permitted(look: Look) -> Iterator[Permission]:
     """
     folders = look.settings.with_name("trustedFolders.json")
     try:
-        trust = None if _trusts_all(look) else _trust(look, folders)
+        trust = _trust(look, folders)
     except (OSError, ValueError, InstallError) as error:
         what = f"{folders} cannot be read: {error}"
         yield Permission(let=None, what=what, edit=folders, readable=False)
@@ -101,14 +101,11 @@ def permitted(look: Look) -> Iterator[Permission]:
         yield Permission(let=True, what=f"{look.project} is a folder that it trusts")
 
 
-def _trusts_all(look: Look) -> bool:
-    """Whether the user has switched the trust of folders off."""
+def _trust(look: Look, folders: Path) -> str | None:
+    """Return the word on the project's folder; "" where there is none, None where none counts."""
     security = object_at(_object(look, look.settings), "security")
-    return object_at(security, "folderTrust").get("enabled") is False
-
-
-def _trust(look: Look, folders: Path) -> str:
-    """Return the word on the project's folder; nothing where there is none."""
+    if object_at(security, "folderTrust").get("enabled") is False:
+        return None
     here = look.real(look.project)
     holding = [
         (len(folder), str(word))

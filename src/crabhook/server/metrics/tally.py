@@ -85,15 +85,11 @@ _BY: Mapping[type[Actor], By] = {
 
 
 def _end_of(why: EndReason | None) -> End:
-    match why:
-        case AnsweredAtAgent():
-            return End.ANSWERED_AT_AGENT
-        case TimeUp():
-            return End.EXPIRED
-        case None:
-            return End.UNDECIDED
-        case _:
-            return _ENDED[why]
+    if isinstance(why, AnsweredAtAgent):
+        return End.ANSWERED_AT_AGENT
+    if isinstance(why, TimeUp):
+        return End.EXPIRED
+    return _ENDED[why] if why else End.UNDECIDED
 
 
 def labels_of(event: Event) -> tuple[str, str]:
