@@ -179,16 +179,15 @@ class NameMatcher:
 
     def covers(self, part: Part, _bases: Bases) -> bool:
         """Whether the name, with the arguments, fits."""
-        return self._concerns(part) and self.pattern.hits_text(part.text)
+        named = isinstance(part, NamePart) and self.tool in part.tools
+        return named and self.pattern.hits_text(part.text)
 
-    def hits(self, part: Part, _bases: Bases) -> bool:
+    def hits(self, part: Part, bases: Bases) -> bool:
         """Whether the name fits, whatever the arguments."""
-        if not self._concerns(part) or not isinstance(part, NamePart):
+        if not isinstance(part, NamePart):
             return False
-        return self.pattern.hits_text(part.text) or self.pattern.hits_text(part.name)
-
-    def _concerns(self, part: Part) -> bool:
-        return isinstance(part, NamePart) and self.tool in part.tools
+        alone = NamePart(part.name, part.name, part.tools)
+        return self.covers(part, bases) or self.covers(alone, bases)
 
 
 @dataclass(frozen=True, slots=True)

@@ -56,12 +56,8 @@ def calls_in(records: Iterable[Record]) -> Iterator[PastCall]:
     for record in records:
         verdict = _VERDICTS.get(record.verdict)
         told = record.told()
-        if (
-            record.kind != Recorded.DECIDED
-            or verdict is None
-            or not record.tool
-            or "input" not in told
-        ):
+        decided = record.kind == Recorded.DECIDED and record.tool and "input" in told
+        if not decided or verdict is None:
             continue
         event = Event(
             record.platform,

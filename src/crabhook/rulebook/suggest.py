@@ -121,7 +121,16 @@ class _Choosing:
         self._open = [{one for one in some if calls[one].today is None} for some in self._covered]
         parts = [coverage.parts(one) for one in denials]
         self._undone = _by_candidate(coverage, denials, parts, len(among))
-        self._half_open = dict(_half_open(denials, parts))
+        # Denied calls that are open today, with what would cover the parts that are.
+        self._half_open = {
+            number: [
+                texts
+                for part, texts in zip(denied.call.required, covering, strict=True)
+                if not denied.allowed_today(part)
+            ]
+            for number, (denied, covering) in enumerate(zip(denials, parts, strict=True))
+            if denied.today is None and any(covering)
+        }
         self._taken: list[Candidate] = []
 
     def chosen(self) -> Iterator[Suggestion]:
@@ -221,19 +230,3 @@ def _by_candidate(
         for candidate in coverage.covering(call, covering):
             found[candidate].append(number)
     return found
-
-
-def _half_open(
-    denials: Sequence[Seen], parts: Sequence[Sequence[frozenset[str]]]
-) -> Iterator[tuple[int, list[frozenset[str]]]]:
-    """Return denied calls that are open today, with what would cover the parts that are."""
-    for number, (denied, covering) in enumerate(zip(denials, parts, strict=True)):
-        if denied.today is None and any(covering):
-            yield (
-                number,
-                [
-                    texts
-                    for part, texts in zip(denied.call.required, covering, strict=True)
-                    if not denied.allowed_today(part)
-                ],
-            )

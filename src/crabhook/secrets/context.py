@@ -5,7 +5,7 @@ reference (`$TOKEN`, `os.environ["TOKEN"]`, `<your token>`), and is then no secr
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import Any
 
@@ -133,7 +133,7 @@ def _value(bare: str = r"[^\s\"']", most: int = 400) -> str:
 
 
 class Context:
-    """Where secrets of a kind stand: a row of `context` in `kinds.toml`.
+    """Where secrets of a kind stand: a row of `context` or of `option` in `kinds.toml`.
 
     To look for its `starts` first is what makes ordinary text cheap.
     """
@@ -141,50 +141,40 @@ class Context:
     def __init__(self, row: Mapping[str, Any]) -> None:
         self.kind: str = row["kind"]
         self.starts: list[str] = row["starts"].split()
+        self._option: re.Pattern[str] | None = None
+        if "option" in row:
+            self._begins = re.compile(rf"\b(?:{row['program']})\s")
+            self._option = re.compile(rf"(?<=\s)(?:{row['option']})")
+            self._value = re.compile(row.get("value", _value()))
+            return
         secret = f"(?P<secret>{row['secret']})" if "secret" in row else ""
         value = secret or _value(row["bare"], row["most"])
         pattern = row.get("before", "") + value + row.get("after", "")
-        self._pattern = re.compile(pattern, 0 if row.get("exact") else re.IGNORECASE)
+        self._begins = re.compile(pattern, 0 if row.get("exact") else re.IGNORECASE)
 
     def found_in(self, text: str, lower: str, start: str) -> Iterator[Span]:
         """Return the secrets in `text` after `start`; `lower` is the same in lower case."""
         end = 0
         for place in places(lower, start):
-            if place >= end and (found := self._pattern.match(text, place)):
-                end = found.end()
-                if self.kind == PRIVATE_KEY or not is_reference(found["secret"]):
-                    yield Span(*found.span("secret"), self.kind)
-
-
-class Option:
-    """An option of some programs that takes a secret: a row of `option`."""
-
-    def __init__(self, row: Mapping[str, Any]) -> None:
-        self.kind: str = row["kind"]
-        self.starts: list[str] = row["starts"].split()
-        self._program = re.compile(rf"\b(?:{row['program']})\s")
-        self._option = re.compile(rf"(?<=\s)(?:{row['option']})")
-        self._value = re.compile(row.get("value", _value()))
-
-    def found_in(self, text: str, lower: str, start: str) -> Iterator[Span]:
-        """Return the secrets in `text` after a program whose name begins with `start`."""
-        end = 0
-        for place in places(lower, start):
-            if place < end or not (program := self._program.match(text, place)):
+            if place < end or not (begun := self._begins.match(text, place)):
                 continue
-            behind = program.end() - 1
-            end = (_TO_COMMAND_END.match(text, behind) or program).end()
-            for option in self._option.finditer(text, behind, end):
-                found = self._value.match(text, option.end())
-                if found and not is_reference(found["secret"]):
-                    yield Span(*found.span("secret"), self.kind)
+            found: Iterable[re.Match[str] | None] = (begun,)
+            end = begun.end()
+            if self._option:
+                behind = end - 1
+                end = (_TO_COMMAND_END.match(text, behind) or begun).end()
+                options = self._option.finditer(text, behind, end)
+                found = (self._value.match(text, option.end()) for option in options)
+            for one in filter(None, found):
+                if self.kind == PRIVATE_KEY or not is_reference(one["secret"]):
+                    yield Span(*one.span("secret"), self.kind)
 
 
-_ALL: tuple[Context | Option, ...] = (
-    *map(Context, _KINDS["context"]),
-    *map(Option, _KINDS["option"]),
+_BY_START = tuple(
+    (start, one)
+    for one in map(Context, (*_KINDS["context"], *_KINDS["option"]))
+    for start in one.starts
 )
-_BY_START = tuple((start, one) for one in _ALL for start in one.starts)
 
 
 def secrets_in(text: str) -> Iterator[Span]:

@@ -34,14 +34,14 @@ def places(text: str, word: str) -> Iterator[int]:
 
 def united(spans: list[Span]) -> Iterator[Span]:
     """Return the spans in order, those that overlap as one, of the kind that was listed first."""
-    ranked = sorted((span.start, span.stop, rank, span.kind) for rank, span in enumerate(spans))
-    start, stop, rank, kind = ranked[0]
-    for next_start, next_stop, next_rank, next_kind in ranked[1:]:
-        if next_start >= stop:
-            yield Span(start, stop, kind)
-            start, stop, rank, kind = next_start, next_stop, next_rank, next_kind
-            continue
-        stop = max(stop, next_stop)
-        if next_rank < rank:
-            rank, kind = next_rank, next_kind
-    yield Span(start, stop, kind)
+    joined: list[tuple[int, int, int, str]] = []
+    for start, stop, rank, kind in sorted(
+        (span.start, span.stop, rank, span.kind) for rank, span in enumerate(spans)
+    ):
+        if joined and start < joined[-1][1]:
+            before = joined.pop()
+            best = min(before[2:], (rank, kind))
+            joined.append((before[0], max(before[1], stop), *best))
+        else:
+            joined.append((start, stop, rank, kind))
+    return (Span(start, stop, kind) for start, stop, _, kind in joined)

@@ -262,13 +262,12 @@ def _reads_told(command: Command, *, open_globs: bool) -> str:
         return next((one for one in readers if one in programs.CONTENT_READERS), "")
     if program not in programs.CONTENT_READERS:
         return ""
-    files = _files(program, words[1:])
-    told = (
-        word
-        for word in files
-        if word.told or (open_globs and not word.fixed) or (word.glob and word.is_afar)
+    told = any(
+        word.told or (open_globs and not word.fixed) or (word.glob and word.is_afar)
+        for word in _files(program, words[1:])
+        if word.raw[:2] not in ("<(", ">(")
     )
-    return program if any(word.raw[:2] not in ("<(", ">(") for word in told) else ""
+    return program if told else ""
 
 
 def _brought(commands: Sequence[Command]) -> tuple[str, ...]:

@@ -78,6 +78,7 @@ class _Reading:
         self.platform = event.platform
         self.cwd = event.cwd if event.cwd.startswith("/") else context.project or "/"
         self.name = canonical(tool.text)
+        self._own = vocabulary().path_keys.get(tool.text, "")
         self.kind = kind_of(tool.text)
 
     def text(self, *keys: str) -> str:
@@ -89,18 +90,13 @@ class _Reading:
         return ""
 
     @property
-    def _own(self) -> tuple[str, ...]:
-        own = vocabulary().path_keys.get(self.tool.text)
-        return (own,) if own else ()
-
-    @property
     def path(self) -> str:
         """Return the path that the tool's own input names; empty where it names none."""
-        return self.text(*self._own)
+        return self.text(self._own) if self._own else ""
 
     def other_paths(self) -> tuple[str, ...]:
         """Return the paths that other inputs name: ones of other tools, or of older agents."""
-        keys = (key for key in PATH_KEYS if key not in self._own and self.inputs.get(key))
+        keys = (key for key in PATH_KEYS if key != self._own and self.inputs.get(key))
         return tuple(str(self.inputs[key]) for key in keys)
 
     def call(self, *required: Part, trouble: str = "", suspected: tuple[Part, ...] = ()) -> Call:

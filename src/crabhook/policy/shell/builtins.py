@@ -84,15 +84,13 @@ def _declare(words: Sequence[Word], line: Line) -> str:
             return _unknown(words)
         if not is_plain(target):
             return f"it sets {target}, which may change what runs"
+        array = bool(set(flags) & {"a", "A"})
         if one is None:
-            if set(flags) & {"a", "A"}:
-                variables.arrays.add(target)
+            variables.arrays |= {target} if array else set()
             variables.sets(target, ())
             continue
         if not one.array:
-            if (set(flags) & {"a", "A"} or target in variables.arrays) or one.value.text.startswith(
-                "("
-            ):
+            if array or target in variables.arrays or one.value.text.startswith("("):
                 return f"{name} of an array by a word, which the shell evaluates"
             variables.declared.add(target)
         variables.sets(target, (ANY,) if one.array else one.value.atoms, one.value.values)

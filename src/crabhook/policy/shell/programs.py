@@ -132,14 +132,8 @@ def _counts_matches(words: tuple[Word, ...]) -> bool:
 
 
 def _is_size(words: tuple[Word, ...]) -> bool:
-    head = tuple(word.text for word in words[:-1] if word.fixed)
-    last = words[-1]
-    return (
-        len(words) == len(head) + 1
-        and head in _SIZES
-        and _is_one(last)
-        and last.raw[:1] not in "-$`\"'"
-    )
+    head, last = tuple(word.text if word.fixed else "" for word in words[:-1]), words[-1]
+    return head in _SIZES and _is_one(last) and last.raw[:1] not in "-$`\"'"
 
 
 def _computes(words: tuple[Word, ...]) -> tuple[Atom, ...]:

@@ -132,14 +132,12 @@ def _documents(line: Line) -> None:
 def _body(line: Line, document: Heredoc) -> str:
     start = line.at
     while line.here:
-        end = line.text.find("\n", line.at)
+        began, end = line.at, line.text.find("\n", line.at)
         end = end if end >= 0 else len(line.text)
-        text = line.text[line.at : end]
-        if (text.lstrip("\t") if document.tabs else text) == document.end:
-            body = line.text[start : line.at]
-            line.at = min(end + 1, len(line.text))
-            return body
+        text = line.text[began:end]
         line.at = min(end + 1, len(line.text))
+        if (text.lstrip("\t") if document.tabs else text) == document.end:
+            return line.text[start:began]
     line.found.trouble("a here-document without its end line")
     return line.text[start:]
 

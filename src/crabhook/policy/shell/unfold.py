@@ -236,8 +236,7 @@ class Reading:
 
 def readings(command: Command) -> tuple[Reading, ...]:
     """Return the texts of which a rule must match one to allow the command."""
-    found = []
-    inside_xargs = False
+    found, inside_xargs = [], False
     skippable = all(map(is_safe, command.assignments))
     for words in unwrapped(command):
         if not _evaluates(words):
