@@ -19,9 +19,6 @@ class Severity(IntEnum):
         return self.name.lower()
 
 
-LOW, MEDIUM, HIGH, CRITICAL = Severity
-
-
 @dataclass(frozen=True, slots=True, order=True)
 class Place:
     """A place in a text: line and column, both from 1, the column in characters."""

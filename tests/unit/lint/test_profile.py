@@ -6,6 +6,7 @@ import pytest
 
 from crabhook.lint.finding import Rule, Severity
 from crabhook.lint.rules import ALWAYS, PROFILES, STANDARD
+from crabhook.lint.rules.subjects import RULES as WORDS
 
 RULES = list(dict.fromkeys(rule for profile in PROFILES.values() for rule in profile.rules()))
 
@@ -32,6 +33,10 @@ def test_a_rule_says_what_it_comes_to_and_what_to_do(rule: Rule) -> None:
     assert rule.title
     assert rule.means.endswith(".")
     assert len(rule.do) > 15
+
+
+def test_every_rule_that_has_words_is_looked_for() -> None:
+    assert {rule.id for rule in RULES} == set(WORDS)
 
 
 def test_hp_001_to_hp_008_have_the_standards_severities() -> None:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from crabhook.lint.configuration import protocols
 from crabhook.lint.configuration.matcher import listed, near_name
-from crabhook.lint.finding import CRITICAL, HIGH, MEDIUM, Remark
+from crabhook.lint.finding import Remark
 from crabhook.lint.rules.subjects import Hook, script_rule
 from crabhook.lint.script import Shape, Written, members
 
@@ -16,15 +16,7 @@ _CODEX_TOP = frozenset({"continue", "stopReason", "suppressOutput", "systemMessa
 _CODEX_TOP |= {"decision", "reason", _SPECIFIC, "action", "message"}
 
 
-@script_rule(
-    "CH001",
-    CRITICAL,
-    "answers with `action`",
-    "No agent reads a top-level `action`: whatever it says, the action goes ahead.",
-    "On PreToolUse print hookSpecificOutput with hookEventName, permissionDecision and "
-    "permissionDecisionReason; for Gemini CLI, and for Claude Code's other events, "
-    "decision and reason. Or exit with 2, the reason on standard error.",
-)
+@script_rule("CH001")
 def _action(hook: Hook) -> Iterator[Remark]:
     for shape in hook.shapes():
         for value in list(shape.of("action"))[:1]:
@@ -32,29 +24,14 @@ def _action(hook: Hook) -> Iterator[Remark]:
             yield Remark(value.place, f"the answer's `action`{said} is not read by any agent")
 
 
-@script_rule(
-    "CH002",
-    MEDIUM,
-    "answers with `message`",
-    "No agent reads a top-level `message`: nobody sees it.",
-    "For the agent's user write systemMessage; for the model additionalContext inside "
-    "hookSpecificOutput; for a refusal its reason.",
-)
+@script_rule("CH002")
 def _message(hook: Hook) -> Iterator[Remark]:
     for shape in hook.shapes():
         for value in list(shape.of("message"))[:1]:
             yield Remark(value.place, "the answer's `message` is not read by any agent")
 
 
-@script_rule(
-    "CH004",
-    HIGH,
-    "wrong hookEventName",
-    "An answer whose hookEventName is missing, unknown or another event's is an error: the "
-    "agent drops it and goes ahead.",
-    "Write the event's own name; a hook of several events repeats the hook_event_name it "
-    "was given.",
-)
+@script_rule("CH004")
 def _event_name(hook: Hook) -> Iterator[Remark]:
     agents = [hook.protocol] if hook.protocol is not None else protocols().values()
     known = frozenset(name for agent in agents for name in agent.events)
@@ -75,14 +52,7 @@ def _event_name(hook: Hook) -> Iterator[Remark]:
                 yield Remark(place, f"{told} {listed(hook.events)}")
 
 
-@script_rule(
-    "CH005",
-    HIGH,
-    "rewritten input drops fields",
-    "The rewritten input replaces the whole one: a field not sent back is lost, and "
-    "where the tool needs it the call is refused.",
-    "Begin with the input as it came: {**tool_input, …}, or in jq .tool_input + {…}.",
-)
+@script_rule("CH005")
 def _dropped_fields(hook: Hook) -> Iterator[Remark]:
     paths = [(_SPECIFIC, _INPUT), (_SPECIFIC, "decision", _INPUT)]
     if hook.protocol is not None and hook.protocol.input_key != _INPUT:
@@ -101,14 +71,7 @@ def _dropped_fields(hook: Hook) -> Iterator[Remark]:
             yield Remark(rewritten.place, f"{path[-1]} {told}")
 
 
-@script_rule(
-    "CH006",
-    HIGH,
-    "unknown decision",
-    "A decision in a word that the agent does not know is an error: the action goes ahead.",
-    "Use the agent's own words; for Claude Code's PreToolUse permissionDecision is allow, "
-    "deny, ask or defer, and elsewhere decision is block.",
-)
+@script_rule("CH006")
 def _unknown_values(hook: Hook) -> Iterator[Remark]:
     protocol = hook.protocol
     if protocol is not None and protocol.name != "codex":
@@ -128,13 +91,7 @@ def _unknown_values(hook: Hook) -> Iterator[Remark]:
             yield Remark(place, f"behavior {value!r} is neither allow nor deny")
 
 
-@script_rule(
-    "CH007",
-    HIGH,
-    "key outside hookSpecificOutput",
-    "Beside hookSpecificOutput the key is dropped without a word.",
-    "Put it inside hookSpecificOutput, together with hookEventName.",
-)
+@script_rule("CH007")
 def _misplaced(hook: Hook) -> Iterator[Remark]:
     nested = (hook.protocol or protocols()["claude"]).nested - {"action"}
     for shape in hook.shapes():
@@ -143,14 +100,7 @@ def _misplaced(hook: Hook) -> Iterator[Remark]:
                 yield Remark(place, f"`{key}` is only read inside hookSpecificOutput")
 
 
-@script_rule(
-    "CH008",
-    HIGH,
-    "key that its event does not read",
-    "The event of this answer does not read the key: it has no effect, or makes the answer fail.",
-    "Answer the event in its own words: PermissionRequest takes a decision object, "
-    "PreToolUse permissionDecision, PostToolUse a top-level decision.",
-)
+@script_rule("CH008")
 def _unread_on_event(hook: Hook) -> Iterator[Remark]:
     protocol = hook.protocol or protocols()["claude"]
     if not protocol.strict_event_name:
@@ -166,13 +116,7 @@ def _unread_on_event(hook: Hook) -> Iterator[Remark]:
                 yield Remark(place, f"{' and '.join(sorted(named))} does not read `{key}`{way}")
 
 
-@script_rule(
-    "CH010",
-    HIGH,
-    "text before the answer",
-    "Standard output that does not begin with { is plain text: no answer is read in it.",
-    "Print nothing but the answer to standard output; the rest goes to standard error.",
-)
+@script_rule("CH010")
 def _behind_text(hook: Hook) -> Iterator[Remark]:
     first = {answer.behind: answer for answer in reversed(hook.script.answers)}
     for behind, answer in first.items():
@@ -181,27 +125,14 @@ def _behind_text(hook: Hook) -> Iterator[Remark]:
             yield Remark(behind, f"{told}, on the same output")
 
 
-@script_rule(
-    "CH011",
-    HIGH,
-    "answer that is not JSON",
-    "Text that begins and ends like JSON and is not is an error: the agent goes ahead.",
-    "Print json.dumps(…); in a shell build the answer with jq -n.",
-)
+@script_rule("CH011")
 def _not_json(hook: Hook) -> Iterator[Remark]:
     for answer in hook.script.answers:
         if answer.written is not Written.JSON:
             yield Remark(answer.place, f"the answer is printed {answer.written}")
 
 
-@script_rule(
-    "CH015",
-    HIGH,
-    "answer that Codex throws away",
-    "Codex drops an answer whole for one key or value that it does not know, and the call runs.",
-    "For Codex print permissionDecision deny with its reason, or allow with updatedInput, "
-    "and nothing else beside it.",
-)
+@script_rule("CH015")
 def _void_to_codex(hook: Hook) -> Iterator[Remark]:
     for shape in hook.shapes() if hook.is_for("codex") else ():
         for key, place in members(shape):
@@ -237,14 +168,7 @@ def _void_beside(shape: Shape) -> Iterator[Remark]:
         yield Remark(reason.place, "stopReason beside a decision makes it void")
 
 
-@script_rule(
-    "CH016",
-    HIGH,
-    "Claude Code's words to Gemini CLI",
-    "Gemini CLI ignores permissionDecision and updatedInput: the tool runs as called.",
-    "For Gemini CLI print a top-level decision and reason; a rewritten input is the whole "
-    "hookSpecificOutput.tool_input.",
-)
+@script_rule("CH016")
 def _claudes_words_to_gemini(hook: Hook) -> Iterator[Remark]:
     for specific in hook.shapes(_SPECIFIC) if hook.is_for("gemini") else ():
         for key, place in members(specific):

@@ -14,7 +14,7 @@ from crabhook.lint.configuration.matcher import (
     written_in,
 )
 from crabhook.lint.configuration.read import Handler
-from crabhook.lint.finding import CRITICAL, HIGH, LOW, MEDIUM, Remark
+from crabhook.lint.finding import Remark
 from crabhook.lint.rules.subjects import Setup, setup_rule
 from crabhook.platforms.rows import ANY, NOTHING
 
@@ -24,26 +24,12 @@ _INSTALLED = (Reach.EVERY, Reach.UNSAID)
 _NO_FAILURE = frozenset({"Stop", "SubagentStop", "TaskCompleted", "TeammateIdle"})
 
 
-@setup_rule(
-    "CH102",
-    CRITICAL,
-    "malformed entry",
-    "An entry that cannot be loaded is dropped; under PreToolUse or PermissionRequest "
-    "Claude Code refuses the part of the file it is in, permissions included.",
-    "Three levels: an event, a list of matcher groups, in each a list of handlers under "
-    '"hooks", each with its "type".',
-)
+@setup_rule("CH102")
 def _malformed(setup: Setup) -> Iterator[Remark]:
     yield from setup.configuration.faults
 
 
-@setup_rule(
-    "CH103",
-    HIGH,
-    "unknown event",
-    "The agent drops the entry, at the most with a warning: the hook never runs.",
-    "Write the event's name as the agent does, capitals too.",
-)
+@setup_rule("CH103")
 def unknown_event(setup: Setup) -> Iterator[Remark]:
     """Find an event that the agent does not have."""
     known, elsewhere = frozenset(setup.protocol.events), setup.protocol.elsewhere
@@ -54,13 +40,7 @@ def unknown_event(setup: Setup) -> Iterator[Remark]:
             yield Remark(one.place, f"{setup.protocol.title} has no event {one.name}{meant}")
 
 
-@setup_rule(
-    "CH104",
-    HIGH,
-    "matcher that matches nothing",
-    "The hook never runs for this name.",
-    "Write a tool's name as the agent does, or a pattern such as mcp__server__.*",
-)
+@setup_rule("CH104")
 def _matches_nothing(setup: Setup) -> Iterator[Remark]:
     protocol = setup.protocol
     for one in setup.configuration.matchers:
@@ -80,13 +60,7 @@ def _matches_nothing(setup: Setup) -> Iterator[Remark]:
                 yield Remark(one.place, why)
 
 
-@setup_rule(
-    "CH105",
-    HIGH,
-    "matcher that cannot be read",
-    "A pattern that is no regular expression matches nothing that is meant.",
-    "Mend the pattern; for every tool leave the matcher out, or write *.",
-)
+@setup_rule("CH105")
 def _broken_matcher(setup: Setup) -> Iterator[Remark]:
     for one in setup.configuration.matchers:
         try:
@@ -96,13 +70,7 @@ def _broken_matcher(setup: Setup) -> Iterator[Remark]:
             yield Remark(one.place, told)
 
 
-@setup_rule(
-    "CH106",
-    LOW,
-    "matcher that is ignored",
-    "The event has nothing to match: the hook is run every time.",
-    "Leave the matcher out, and tell cases apart in the hook.",
-)
+@setup_rule("CH106")
 def _ignored_matcher(setup: Setup) -> Iterator[Remark]:
     for one in setup.configuration.matchers:
         event = setup.protocol.events.get(one.event)
@@ -110,15 +78,7 @@ def _ignored_matcher(setup: Setup) -> Iterator[Remark]:
             yield Remark(one.place, f"{one.event} has nothing to match: it is run every time")
 
 
-@setup_rule(
-    "CH107",
-    HIGH,
-    "seconds and milliseconds mixed up",
-    "Claude Code and Codex count a timeout in seconds, Gemini CLI in milliseconds. Too "
-    "long, and a hook that hangs holds the agent; too short, and it is cut off and the "
-    "action goes ahead.",
-    "Write the timeout in the agent's own unit.",
-)
+@setup_rule("CH107")
 def _other_unit(setup: Setup) -> Iterator[Remark]:
     unit = setup.protocol.unit
     for handler in setup.configuration.handlers:
@@ -154,13 +114,7 @@ def spelled(seconds: float) -> str:
     return f"{seconds:g} s"
 
 
-@setup_rule(
-    "CH113",
-    HIGH,
-    "handler that its event never runs",
-    "The handler is there and is never run.",
-    'Leave "if" to tool events, http off SessionStart and Setup, agent off PermissionRequest.',
-)
+@setup_rule("CH113")
 def _never_runs(setup: Setup) -> Iterator[Remark]:
     if setup.protocol.name != "claude":
         return
@@ -175,13 +129,7 @@ def _never_runs(setup: Setup) -> Iterator[Remark]:
             yield handler.remark("type", f"{handler.event} runs no {handler.type} handlers")
 
 
-@setup_rule(
-    "CH115",
-    MEDIUM,
-    "onFailure that is ignored",
-    "What reads as fail-closed is not: a failure of this hook blocks nothing.",
-    "Put the guard on an event that heeds onFailure, such as PreToolUse.",
-)
+@setup_rule("CH115")
 def _ignored_failure(setup: Setup) -> Iterator[Remark]:
     if setup.protocol.name != "claude":
         return
@@ -194,26 +142,12 @@ def _ignored_failure(setup: Setup) -> Iterator[Remark]:
                 yield handler.remark("onFailure", f"onFailure on {handler.event} is ignored")
 
 
-@setup_rule(
-    "CH117",
-    HIGH,
-    "environment that moves a hook",
-    "A hook of crabhook's that does not name its server itself asks another, or nobody; "
-    "what the linker is told runs in every hook.",
-    "Take the variable out of env; say --server to `crabhook install`.",
-)
+@setup_rule("CH117")
 def _moved_away(setup: Setup) -> Iterator[Remark]:
     yield from _moved(setup, installed=True)
 
 
-@setup_rule(
-    "CH118",
-    LOW,
-    "environment that moves hooks started in some ways",
-    "A hook that is found on PATH, goes through a shell or starts Python without -I can "
-    "be made to run something else. What `crabhook install` writes cannot.",
-    "Take the variable out of env, or start each hook by an absolute path and Python with -I.",
-)
+@setup_rule("CH118")
 def _moved_by_its_start(setup: Setup) -> Iterator[Remark]:
     yield from _moved(setup, installed=False)
 
@@ -225,13 +159,7 @@ def _moved(setup: Setup, *, installed: bool) -> Iterator[Remark]:
             yield remark
 
 
-@setup_rule(
-    "CH116",
-    MEDIUM,
-    "hooks that are switched off",
-    "None of the file's hooks runs.",
-    "Take the switch out, or the hooks.",
-)
+@setup_rule("CH116")
 def _switched_off(setup: Setup) -> Iterator[Remark]:
     if setup.configuration.handlers:
         yield from setup.configuration.switches

@@ -6,7 +6,7 @@ from itertools import combinations
 from crabhook.lint.configuration.command import own_wait
 from crabhook.lint.configuration.matcher import BrokenMatcherError, overlap, read_matcher
 from crabhook.lint.configuration.read import Handler
-from crabhook.lint.finding import HIGH, MEDIUM, Remark
+from crabhook.lint.finding import Remark
 from crabhook.lint.rules.entries import spelled
 from crabhook.lint.rules.subjects import Hook, Setup, setup_rule
 from crabhook.lint.script import Script
@@ -15,13 +15,7 @@ from crabhook.platforms.rows import Protocol
 _DECISIONS = (("decision",), ("hookSpecificOutput", "permissionDecision"))
 
 
-@setup_rule(
-    "CH108",
-    HIGH,
-    "timeout shorter than the hook's own wait",
-    "The agent cuts the hook off while it still waits, and goes ahead without its answer.",
-    "Register a longer timeout, or have the script wait less.",
-)
+@setup_rule("CH108")
 def _too_short(setup: Setup) -> Iterator[Remark]:
     for run in setup.runs:
         wait = run.script.longest_wait() if run.script is not None else None
@@ -46,14 +40,7 @@ def _limit(setup: Setup, handler: Handler) -> float:
     return max(one.seconds(protocol) for one in sharing)
 
 
-@setup_rule(
-    "CH109",
-    HIGH,
-    "two hooks rewrite the same input",
-    "Hooks run side by side, each on the original input; the last answer wins and "
-    "the other's changes are lost.",
-    "Rewrite in one hook, or give them matchers that never meet.",
-)
+@setup_rule("CH109")
 def _two_rewriters(setup: Setup) -> Iterator[Remark]:
     key = setup.protocol.input_key
     paths = (("hookSpecificOutput", key), ("hookSpecificOutput", "decision", key))
@@ -83,14 +70,7 @@ def _meet(one: Handler, other: Handler, protocol: Protocol) -> bool:
     return first is not None and second is not None and overlap(first, second, protocol)
 
 
-@setup_rule(
-    "CH110",
-    HIGH,
-    "script that is not there",
-    "A hook that cannot start blocks nothing: Claude Code and Codex go ahead, Gemini CLI "
-    "denies everything.",
-    "Mend the path; $CLAUDE_PROJECT_DIR is the project's folder.",
-)
+@setup_rule("CH110")
 def _missing_script(setup: Setup) -> Iterator[Remark]:
     for run in setup.runs:
         if run.missing and run.program is not None:
@@ -99,14 +79,7 @@ def _missing_script(setup: Setup) -> Iterator[Remark]:
             yield run.handler.remark("command", f"there is no {written}{where}")
 
 
-@setup_rule(
-    "CH111",
-    HIGH,
-    "script that cannot be started",
-    "A hook that cannot start blocks nothing: Claude Code and Codex go ahead, Gemini CLI "
-    "denies everything.",
-    "chmod +x the script, or name its interpreter before it.",
-)
+@setup_rule("CH111")
 def _not_executable(setup: Setup) -> Iterator[Remark]:
     for run in setup.runs:
         program = run.program
@@ -114,14 +87,7 @@ def _not_executable(setup: Setup) -> Iterator[Remark]:
             yield run.handler.remark("command", f"{program.written} is not executable")
 
 
-@setup_rule(
-    "CH112",
-    MEDIUM,
-    "path that depends on where the agent is",
-    "Hooks run in the session's current folder: after a cd the script is not found, and "
-    "the action goes ahead.",
-    'Write "$CLAUDE_PROJECT_DIR"/… ($GEMINI_PROJECT_DIR there), or the whole path.',
-)
+@setup_rule("CH112")
 def _relative_path(setup: Setup) -> Iterator[Remark]:
     for run in setup.runs:
         if run.program is not None and run.program.relative:
@@ -129,13 +95,7 @@ def _relative_path(setup: Setup) -> Iterator[Remark]:
             yield run.handler.remark("command", told)
 
 
-@setup_rule(
-    "CH114",
-    HIGH,
-    "decides in the background",
-    "An asynchronous hook is not waited for, so its decision changes nothing.",
-    'Leave "async" out where the hook decides.',
-)
+@setup_rule("CH114")
 def _decides_too_late(setup: Setup) -> Iterator[Remark]:
     for run in setup.runs:
         if run.script is None or run.handler.value("async") is not True:

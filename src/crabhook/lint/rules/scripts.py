@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from crabhook.lint.finding import HIGH, MEDIUM, Remark
+from crabhook.lint.finding import Remark
 from crabhook.lint.rules.subjects import Hook, script_rule
 from crabhook.lint.script import Source
 
@@ -39,13 +39,7 @@ _NO_FIELDS = {
 _STOPS = frozenset({"Stop", "SubagentStop", "AfterAgent"})
 
 
-@script_rule(
-    "CH003",
-    HIGH,
-    "refuses with the wrong exit code",
-    "Only 2 blocks. With 1 the agent shows a notice, at the most, and goes ahead.",
-    "Exit with 2, the reason on standard error.",
-)
+@script_rule("CH003")
 def _refuses_with_the_wrong_code(hook: Hook) -> Iterator[Remark]:
     goes_on = hook.protocol.goes_on if hook.protocol else None
     for one in hook.script.exits:
@@ -55,14 +49,7 @@ def _refuses_with_the_wrong_code(hook: Hook) -> Iterator[Remark]:
             yield Remark(one.place, told)
 
 
-@script_rule(
-    "CH009",
-    HIGH,
-    "exit code 2 where it blocks nothing",
-    "On this event exit code 2 stops nothing.",
-    "On PermissionRequest print a decision object with behavior deny; other events cannot "
-    "be stopped, so register the hook on one that can.",
-)
+@script_rule("CH009")
 def _refuses_where_it_cannot(hook: Hook) -> Iterator[Remark]:
     known = hook.protocol.events if hook.protocol is not None else {}
     if not all(name in known and known[name].silent for name in hook.events):
@@ -73,13 +60,7 @@ def _refuses_where_it_cannot(hook: Hook) -> Iterator[Remark]:
             yield Remark(one.place, f"exit code 2 blocks nothing on {events}")
 
 
-@script_rule(
-    "CH017",
-    HIGH,
-    "refuses without a word",
-    "Codex and Gemini CLI take exit code 2 for a refusal only where something is said.",
-    "Write the reason to standard error before exit code 2.",
-)
+@script_rule("CH017")
 def _refuses_in_silence(hook: Hook) -> Iterator[Remark]:
     protocol = hook.protocol
     if protocol is None or protocol.heeds_silence or hook.script.speaks:
@@ -90,14 +71,7 @@ def _refuses_in_silence(hook: Hook) -> Iterator[Remark]:
     yield from (Remark(one.place, told) for one in hook.script.exits if one.code == 2)
 
 
-@script_rule(
-    "CH012",
-    HIGH,
-    "input from where it is not",
-    "The input is one JSON object on standard input. A hook that looks elsewhere sees "
-    "nothing, and lets everything pass.",
-    "Read it with json.load(sys.stdin), or in a shell INPUT=$(cat) and jq.",
-)
+@script_rule("CH012")
 def _no_such_variable(hook: Hook) -> Iterator[Remark]:
     for one in hook.script.variables:
         if one.name in _NO_VARIABLES:
@@ -109,13 +83,7 @@ def _no_such_variable(hook: Hook) -> Iterator[Remark]:
                 yield Remark(reading.place, "agents give a hook no arguments of their own")
 
 
-@script_rule(
-    "CH013",
-    MEDIUM,
-    "input field that does not exist",
-    "The field is never there, so the hook always takes the way of its absence.",
-    "Ask for the field that the agent sends.",
-)
+@script_rule("CH013")
 def _no_such_field(hook: Hook) -> Iterator[Remark]:
     for one in hook.script.fields:
         if one.name in _NO_FIELDS:
@@ -123,14 +91,7 @@ def _no_such_field(hook: Hook) -> Iterator[Remark]:
             yield Remark(one.place, told)
 
 
-@script_rule(
-    "CH014",
-    MEDIUM,
-    "keeps the agent going without end",
-    "A hook on Stop that blocks every time makes a loop; Claude Code breaks it off after "
-    "eight rounds.",
-    "Let it stop where stop_hook_active is true.",
-)
+@script_rule("CH014")
 def _endless_stop(hook: Hook) -> Iterator[Remark]:
     if not hook.events or not hook.events <= _STOPS or "stop_hook_active" in hook.script.words:
         return

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 
 from crabhook.lint.configuration import protocols
-from crabhook.lint.finding import CRITICAL, HIGH, MEDIUM, START, Place, Remark
+from crabhook.lint.finding import START, Place, Remark
 from crabhook.lint.rules import entries
 from crabhook.lint.rules.subjects import Hook, Setup, script_rule, setup_rule
 from crabhook.lint.script import Language, Shape, Source, Written
@@ -21,40 +21,17 @@ TIMEOUTS_MS: Mapping[str, int] = {
 }
 """The events for which the standard has a limit of their own: as long at the most."""
 
-TIMEOUT = (
-    "HP-007",
-    MEDIUM,
-    "timeout under 60 000 ms, and within its event's",
-    (
-        "The standard wants every hook done within a minute, and these sooner: PreToolUse and "
-        "PostToolUse within 30 s, SessionStart 10 s, Stop and Notification 5 s."
-    ),
-    "Wait less, and register less: in Claude Code's settings 30 is 30 s.",
-)
-
 ACTIONS = ("continue", "block")
 
 
-@script_rule(
-    "HP-001",
-    CRITICAL,
-    "`#!/usr/bin/env python3`",
-    "The standard's hooks are Python 3, found on the PATH.",
-    "Make `#!/usr/bin/env python3` the first line.",
-)
+@script_rule("HP-001")
 def _shebang(hook: Hook) -> Iterator[Remark]:
     if hook.script.shebang.rstrip() != SHEBANG:
         found = f"is {hook.script.shebang!r}" if hook.script.shebang else "names no interpreter"
         yield Remark(START, f"the first line {found}; it must be {SHEBANG}")
 
 
-@script_rule(
-    "HP-002",
-    CRITICAL,
-    "JSON read from standard input",
-    "The input is one JSON object on standard input; input(), argv and files have nothing.",
-    "Read it with json.load(sys.stdin) or json.loads(sys.stdin.read()).",
-)
+@script_rule("HP-002")
 def _reads_json(hook: Hook) -> Iterator[Remark]:
     readings = hook.script.readings
     if not _is_python(hook) or any(one.source is Source.JSON for one in readings):
@@ -65,13 +42,7 @@ def _reads_json(hook: Hook) -> Iterator[Remark]:
         yield Remark(START, "nothing reads JSON from standard input")
 
 
-@script_rule(
-    "HP-003",
-    CRITICAL,
-    "JSON printed to standard output",
-    "The standard's answer is one JSON object on standard output.",
-    "print(json.dumps(answer)).",
-)
+@script_rule("HP-003")
 def _prints_json(hook: Hook) -> Iterator[Remark]:
     answers = hook.script.answers
     if _is_python(hook) and all(one.written is not Written.JSON for one in answers):
@@ -79,27 +50,14 @@ def _prints_json(hook: Hook) -> Iterator[Remark]:
         yield Remark(place, "nothing prints JSON to standard output")
 
 
-@script_rule(
-    "HP-004",
-    HIGH,
-    "errors handled",
-    "An error that nobody handles ends the hook with a traceback.",
-    "Read the input inside try, with an except for what may go wrong.",
-)
+@script_rule("HP-004")
 def _handles_errors(hook: Hook) -> Iterator[Remark]:
     for reading in hook.script.readings:
         if reading.source is Source.JSON and not reading.guarded:
             yield Remark(reading.place, "an error in reading the input is not handled")
 
 
-@script_rule(
-    "HP-005",
-    HIGH,
-    "`sys.exit(0)` on error",
-    "The standard's hooks never fail their agent: on an error they exit with 0.",
-    "sys.exit(0) at the end of every except that ends the script. Today's Claude Code "
-    "reads exit code 1 as a notice, and 0 as no opinion: neither blocks.",
-)
+@script_rule("HP-005")
 def _exits_with_zero(hook: Hook) -> Iterator[Remark]:
     for one in hook.script.exits:
         if _is_python(hook) and one.failing and one.code not in {0, None}:
@@ -108,19 +66,13 @@ def _exits_with_zero(hook: Hook) -> Iterator[Remark]:
         yield Remark(lapse.place, f"this `except` {lapse.message}, with no sys.exit(0)")
 
 
-@script_rule(
-    "HP-006",
-    MEDIUM,
-    "messages on standard error",
-    "Standard output is for the answer alone.",
-    "print(…, file=sys.stderr).",
-)
+@script_rule("HP-006")
 def _speaks_on_stderr(hook: Hook) -> Iterator[Remark]:
     for place in hook.script.chatter if _is_python(hook) else ():
         yield Remark(place, "this text goes to standard output")
 
 
-@script_rule(*TIMEOUT)
+@script_rule("HP-007")
 def _waits_too_long(hook: Hook) -> Iterator[Remark]:
     strictest = min(sorted(hook.events), key=_limit_of, default="")
     for wait in hook.script.waits if _is_python(hook) else ():
@@ -128,7 +80,7 @@ def _waits_too_long(hook: Hook) -> Iterator[Remark]:
             yield Remark(wait.place, f"{wait.what} may take {wait.seconds * 1000:.15g} ms{over}")
 
 
-@setup_rule(*TIMEOUT)
+@setup_rule("HP-007")
 def _timeout_too_long(setup: Setup) -> Iterator[Remark]:
     for handler in setup.configuration.handlers:
         seconds = handler.seconds(setup.protocol)
@@ -154,14 +106,7 @@ def _standard_name(event: str) -> str:
     return protocols()["claude"].elsewhere.get(event, event)
 
 
-@script_rule(
-    "HP-008",
-    CRITICAL,
-    "output has `action`, and with block a `message`",
-    "The standard's answer says continue or block in `action`, and why it blocks in "
-    "`message`. Today's agents read neither: see CH001.",
-    "Add them, for readers of the standard, beside what the agent reads.",
-)
+@script_rule("HP-008")
 def _has_action(hook: Hook) -> Iterator[Remark]:
     for answer in hook.script.answers if _is_python(hook) else ():
         told: dict[str, Place] = {}
@@ -183,13 +128,7 @@ def _amiss(shape: Shape, place: Place) -> Iterator[tuple[Place, str]]:
             yield where, "this output blocks, and has no `message`"
 
 
-event_names = setup_rule(
-    "HP-EVENT",
-    HIGH,
-    "event names",
-    "An event of another name is never run.",
-    "Write the event's name as the agent does, capitals too.",
-)(entries.unknown_event.check)
+event_names = setup_rule("HP-EVENT")(entries.unknown_event.check)
 """The standard's event names, which are those of Claude Code."""
 
 

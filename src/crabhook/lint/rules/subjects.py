@@ -1,8 +1,11 @@
-"""What rules are given, and how a function becomes one."""
+"""What rules are given, their words, and how a function becomes one."""
 
-from collections.abc import Callable, Iterator
+import tomllib
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TypeAlias
+from functools import partial
+from importlib import resources
+from typing import NamedTuple
 
 from crabhook.lint.configuration.command import Program
 from crabhook.lint.configuration.read import Configuration, Handler
@@ -68,37 +71,37 @@ class Setup:
         return self.configuration.protocol
 
 
-ScriptCheck: TypeAlias = Callable[[Hook], Iterator[Remark]]
-SetupCheck: TypeAlias = Callable[[Setup], Iterator[Remark]]
+def _rules() -> Mapping[str, Rule]:
+    text = resources.files(__package__).joinpath("rules.toml").read_text("utf-8")
+    tables = tomllib.loads(text).items()
+    return {
+        name: Rule(name, Severity[words.pop("severity").upper()], **words) for name, words in tables
+    }
 
 
-@dataclass(frozen=True, slots=True)
-class ScriptRule:
+RULES = _rules()
+"""Every rule's words, by its id."""
+
+
+class ScriptRule(NamedTuple):
     """A rule about scripts and the function that looks for it."""
 
     rule: Rule
-    check: ScriptCheck
+    check: Callable[[Hook], Iterator[Remark]]
 
 
-@dataclass(frozen=True, slots=True)
-class SetupRule:
+class SetupRule(NamedTuple):
     """A rule about configurations and the function that looks for it."""
 
     rule: Rule
-    check: SetupCheck
+    check: Callable[[Setup], Iterator[Remark]]
 
 
-def script_rule(
-    name: str, severity: Severity, title: str, means: str, do: str
-) -> Callable[[ScriptCheck], ScriptRule]:
-    """Make a rule about scripts of the function that looks for it; see `Rule`."""
-    rule = Rule(name, severity, title, means, do)
-    return lambda check: ScriptRule(rule, check)
+def script_rule(name: str) -> Callable[[Callable[[Hook], Iterator[Remark]]], ScriptRule]:
+    """Make the rule of this id of the function that looks for it in scripts."""
+    return partial(ScriptRule, RULES[name])
 
 
-def setup_rule(
-    name: str, severity: Severity, title: str, means: str, do: str
-) -> Callable[[SetupCheck], SetupRule]:
-    """Make a rule about configurations of the function that looks for it; see `Rule`."""
-    rule = Rule(name, severity, title, means, do)
-    return lambda check: SetupRule(rule, check)
+def setup_rule(name: str) -> Callable[[Callable[[Setup], Iterator[Remark]]], SetupRule]:
+    """Make the rule of this id of the function that looks for it in configurations."""
+    return partial(SetupRule, RULES[name])
