@@ -40,7 +40,7 @@ from crabhook.lint.rules import (
 )
 from crabhook.lint.rules.subjects import Hook, Run, Setup
 from crabhook.lint.script import Script
-from crabhook.lint.shell.read import read_shell
+from crabhook.lint.shell import read_shell
 from crabhook.platforms.rows import Protocol
 
 _READERS = {Kind.PYTHON: read_python, Kind.SHELL: read_shell}

@@ -9,7 +9,7 @@ from crabhook.lint.configuration.command import own_wait
 from crabhook.lint.configuration.read import Handler
 from crabhook.lint.configuration.values import read_json
 from crabhook.lint.script import waited
-from crabhook.lint.shell.read import read_shell
+from crabhook.lint.shell import read_shell
 
 
 @pytest.mark.parametrize(

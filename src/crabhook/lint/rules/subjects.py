@@ -1,10 +1,8 @@
 """What rules are given, their words, and how a function becomes one."""
 
-import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
-from importlib import resources
 from typing import NamedTuple
 
 from crabhook.lint.configuration.command import Program
@@ -12,6 +10,7 @@ from crabhook.lint.configuration.read import Configuration, Handler
 from crabhook.lint.finding import Place, Remark, Rule, Severity
 from crabhook.lint.script import Script, Shape
 from crabhook.platforms.rows import Protocol
+from crabhook.tables import tables
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,15 +70,10 @@ class Setup:
         return self.configuration.protocol
 
 
-def _rules() -> Mapping[str, Rule]:
-    text = resources.files(__package__).joinpath("rules.toml").read_text("utf-8")
-    tables = tomllib.loads(text).items()
-    return {
-        name: Rule(name, Severity[words.pop("severity").upper()], **words) for name, words in tables
-    }
-
-
-RULES = _rules()
+RULES: Mapping[str, Rule] = {
+    name: Rule(name, **words | {"severity": Severity[words["severity"].upper()]})
+    for name, words in tables(__file__, "rules").items()
+}
 """Every rule's words, by its id."""
 
 

@@ -1,6 +1,8 @@
-"""What a shell script's tree tells: its facts, from whole scripts."""
+"""What a shell script's tree tells: its facts, from whole scripts; no letter is too far."""
 
 import contextlib
+import subprocess
+import sys
 
 import pytest
 from hypothesis import given
@@ -8,8 +10,7 @@ from hypothesis import strategies as st
 
 from crabhook.lint.finding import CannotParseError, Place
 from crabhook.lint.script import UNKNOWN, Language, Written
-from crabhook.lint.shell.read import prints, read_shell
-from crabhook.lint.shell.tree import MAX_DEPTH, ShellTree
+from crabhook.lint.shell import MAX_DEPTH, ShellTree, prints, read_shell
 from tests.support.examples import examples
 
 
@@ -149,7 +150,31 @@ def test_depth_is_bounded(text: str) -> None:
 
 def test_what_is_printed_is_read_with_its_direction() -> None:
     found = list(prints(ShellTree("echo a\necho b >&2\nprintf '%s' c 1>&2\ncat file\n")))
-    assert [(one.error, one.text) for one in found] == [(False, "a"), (True, "b"), (True, "c")]
+    told = [(one.around.error, text) for one, text in found]
+    assert told == [(False, "a"), (True, "b"), (True, "c")]
+
+
+@pytest.mark.process
+def test_no_letter_ends_the_process() -> None:
+    reading = """
+from crabhook.lint.shell import ShellTree
+from crabhook.lint.finding import CannotParseError
+for code in [*range(0x100, 0xD800, 4096), *range(0xE000, 0x110000, 4096), 0x10FFFF]:
+    for line in ("{%c", "echo {%c", "{1..%c", "${%c", "a{%c}", "x={%c"):
+        try:
+            ShellTree(line % code)
+        except CannotParseError:
+            pass
+"""
+    run = subprocess.run(
+        [sys.executable, "-c", reading], capture_output=True, check=False, timeout=60
+    )
+    assert run.returncode == 0, run.stderr
+
+
+def test_letters_the_grammar_cannot_be_given_leave_every_place_as_it_was() -> None:
+    (one,) = read_shell("echo '日本語'; exit 1").exits
+    assert one.place == Place(1, len("echo '日本語'; ") + 1)
 
 
 _PIECES = st.sampled_from(

@@ -1,0 +1,342 @@
+"""A shell hook script's facts: which commands write what and where, and what else it does.
+
+A real grammar parses the script within a bound of work.  One walk over its tree takes every
+command in, with what it stands in.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import islice
+
+import tree_sitter_bash
+from tree_sitter import Language as Grammar
+from tree_sitter import Node, Parser
+
+from crabhook.lint.discover import shebang
+from crabhook.lint.finding import CannotParseError, Place
+from crabhook.lint.loose_json import HOLE, read_answer, read_object
+from crabhook.lint.script import (
+    Answer,
+    Exit,
+    Language,
+    Named,
+    Script,
+    Wait,
+    Written,
+    named_for_refusing,
+    refuses,
+    waited,
+)
+
+MAX_WORK = 40_000  # the parser's own reports of progress; 1 MiB of sound shell makes 20 000
+CHUNK = 512  # bytes; the parser copies one whenever a node's text is asked for
+MAX_NODES = 400_000
+MAX_DEPTH = 200  # a person's script has twenty
+MAX_LOOKED_BACK = 8
+MAX_EARLIER = 500
+MAX_COMMANDS = 400  # that print or exit; a hook has ten
+
+# The grammar's scanner, which is C, looks letters up in a table of 256; one from far
+# beyond would end the process.  No rule here turns on which letter it was.
+_BEYOND, _STAND_IN = re.compile(r"[^\x00-\xff]"), "\xbf"
+_ESCAPED = re.compile(r'\\([$`"\\])')
+_ERRORS = re.compile(r"\s*(?:1?>&2|1?>>?\s*/dev/stderr)")
+_OPTION = re.compile(r"-[neE]+|--")
+_FORMAT = re.compile(r"%[-0-9.]*[a-zA-Z]")
+_WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]+")
+
+_GRAMMAR = Grammar(tree_sitter_bash.language())
+_SUBSTITUTIONS = frozenset({"command_substitution", "process_substitution"})
+_EXPANSIONS = frozenset({"simple_expansion", "expansion"})
+_HOLES = _SUBSTITUTIONS | _EXPANSIONS | {"arithmetic_expansion"}
+_NO_WORDS = frozenset({"variable_assignment", "file_redirect", "herestring_redirect"})
+_BRANCHES = frozenset({"elif_clause", "else_clause"})
+_BLOCKS = _BRANCHES | {"program", "compound_statement", "do_group", "if_statement"}
+_BLOCKS |= {"case_item", "subshell"}
+
+
+@dataclass(frozen=True, slots=True)
+class _Around:
+    """What a node stands in.
+
+    `error`, `away`: output goes to standard error, or to a command, a variable
+    or a file.  `before`: the last command that surely ran before the node.
+    """
+
+    function: str = ""
+    error: bool = False
+    away: bool = False
+    block: int = 0
+    before: "Command | None" = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Command:
+    """A simple command, by name and arguments, with the node and all else that it stands in."""
+
+    node: Node
+    parent: Node
+    name: str
+    arguments: Sequence[Node]
+    around: _Around
+
+    def earlier(self, *, enclosing: bool = True) -> Iterator["Command"]:
+        """Yield the commands that surely ran before it, nearest first.
+
+        Without `enclosing`, only those of the same block.
+        """
+        one = self.around.before
+        for _ in range(MAX_EARLIER):
+            if one is None or not (enclosing or one.around.block == self.around.block):
+                return
+            yield one
+            one = one.around.before
+
+    def texts(self) -> list[str]:
+        """Return the arguments as the shell makes them."""
+        return [plain(word) for word in self.arguments]
+
+
+class ShellTree:
+    """One parsed script.  Raises CannotParseError where the grammar cannot make sense of it."""
+
+    def __init__(self, text: str) -> None:
+        content = _BEYOND.sub(_STAND_IN, text).encode("utf-8", "replace")
+        self._lines = content.split(b"\n")
+        self._nodes = 0
+        self.commands: list[Command] = []
+        self.variables: list[Named] = []
+        self.words: set[str] = set()
+        self.unread: list[Place] = []
+        root = _parse(content)
+        self._take(root, root, _Around(), 0)
+
+    def place(self, node: Node, offset: int = 0) -> Place:
+        """Return where a node begins, or the place `offset` characters on in its text."""
+        before = source(node)[:offset]
+        row = node.start_point.row + before.count("\n")
+        if "\n" in before:
+            return Place(row + 1, offset - before.rfind("\n"))
+        line = self._lines[row] if row < len(self._lines) else b""
+        column = len(line[: node.start_point.column].decode("utf-8", "replace"))
+        return Place(row + 1, column + 1 + offset)
+
+    def _take(self, node: Node, parent: Node, around: _Around, depth: int) -> Command | None:
+        """Take in a node and all that is in it; return the command that it surely runs."""
+        self._nodes += 1
+        if depth > MAX_DEPTH:
+            raise CannotParseError(f"it is nested deeper than {MAX_DEPTH} levels")
+        if self._nodes > MAX_NODES:
+            raise CannotParseError("it has more parts than any shell script should")
+        if node.is_error and depth:
+            self.unread.append(self.place(node))
+            return None
+        command, children = None, node.named_children
+        if node.type == "command" and (said := _words(node)):
+            command = Command(node, parent, plain(said[0]), said[1:], around)
+            self.commands.append(command)
+        elif node.type == "variable_name" and parent.type in _EXPANSIONS:
+            self.variables.append(Named(self.place(node), source(node)))
+        if not children and node.type != "comment":
+            self.words.update(_WORD.findall(source(node)))
+        return self._take_in(node, children, _inside(node, children, around), depth) or command
+
+    def _take_in(
+        self, node: Node, children: Sequence[Node], around: _Around, depth: int
+    ) -> Command | None:
+        """Take in a node's children; return the command of the first, where only redirected."""
+        inner = replace(around, block=node.id) if node.type in _BLOCKS else around
+        first = None
+        for number, child in enumerate(children):
+            if node.type == "pipeline" and number == len(children) - 1:
+                inner = around
+            elif node.type == "pipeline":
+                inner = replace(around, away=True)
+            branch = node.type in _BLOCKS and child.type in _BRANCHES
+            ran = self._take(child, node, around if branch else inner, depth + 1)
+            if ran is not None and node.type in _BLOCKS:
+                inner = replace(inner, before=ran)
+            elif number == 0 and node.type == "redirected_statement":
+                first = ran
+        return first
+
+
+def _inside(node: Node, children: Sequence[Node], around: _Around) -> _Around:
+    """Return what the children of a node stand in."""
+    if node.type == "function_definition" and children:
+        return _Around(source(children[0]))
+    if node.type in _SUBSTITUTIONS:
+        return replace(around, away=True)
+    if node.type == "redirected_statement":
+        error = around.error or any(map(_is_error, children))
+        return replace(around, error=error, away=around.away or any(map(_to_file, children)))
+    return around
+
+
+def _is_error(node: Node) -> bool:
+    return node.type == "file_redirect" and _ERRORS.match(source(node)) is not None
+
+
+def _to_file(node: Node) -> bool:
+    if node.type != "file_redirect" or _is_error(node):
+        return False
+    text = source(node)
+    return ">" in text[:3] and not text.startswith("2>") and ">&1" not in text
+
+
+def _words(command: Node) -> list[Node]:
+    """Return the words of a simple command, its name first."""
+    found = []
+    for child in command.named_children:
+        if child.type == "command_name":
+            found.append(child.children[0] if child.children else child)
+        elif child.type not in _NO_WORDS:
+            found.append(child)
+    return found
+
+
+def plain(node: Node) -> str:
+    """Return a word as the shell makes it, with a hole for what is only known when it runs."""
+    if node.type == "raw_string":
+        return source(node)[1:-1]
+    if node.type in _HOLES:
+        return HOLE
+    if node.type == "string":
+        return _ESCAPED.sub(r"\1", _filled(node)[1:-1])
+    return _filled(node) if node.child_count else source(node)
+
+
+def _filled(node: Node) -> str:
+    """Return a node's text, quotes and all, with what is expanded in it as holes."""
+    content = node.text or b""
+    pieces, at = [], 0
+    for child in node.named_children:
+        kept = child.type in {"string_content", "heredoc_content"}
+        pieces.append(content[at : child.start_byte - node.start_byte])
+        pieces.append((source(child) if kept else plain(child)).encode())
+        at = child.end_byte - node.start_byte
+    return b"".join([*pieces, content[at:]]).decode("utf-8", "replace")
+
+
+def source(node: Node) -> str:
+    """Return a node's text as it is written."""
+    return (node.text or b"").decode("utf-8", "replace")
+
+
+def _parse(content: bytes) -> Node:
+    reports = 0
+
+    def too_much(_offset: int, _error: bool) -> bool:  # noqa: FBT001 - the parser's signature
+        nonlocal reports
+        reports += 1
+        return reports > MAX_WORK
+
+    try:
+        tree = Parser(_GRAMMAR).parse(
+            lambda offset, _: content[offset : offset + CHUNK], progress_callback=too_much
+        )
+    except ValueError as error:
+        raise CannotParseError("it takes more work to read than any shell script should") from error
+    return tree.root_node
+
+
+def read_shell(text: str) -> Script:
+    """Return what a shell script's text says it does.  Raises CannotParseError."""
+    tree = ShellTree(text)
+    printed = dict(islice(prints(tree), MAX_COMMANDS))
+    answers = dict(_answers(tree, printed))
+    chatter = {
+        one: tree.place(one.node)
+        for one, said in printed.items()
+        if not one.around.error and said.strip()[:1] not in {"", "{", HOLE}
+    }
+    behind = {
+        one: next((chatter[earlier] for earlier in one.earlier() if earlier in chatter), None)
+        for one in answers
+    }
+    return Script(
+        language=Language.SHELL,
+        shebang=shebang(text),
+        answers=tuple(replace(answer, behind=behind[one]) for one, answer in answers.items()),
+        chatter=tuple(chatter.values()),
+        exits=tuple(_exits(tree, printed, answers)),
+        waits=tuple(
+            Wait(tree.place(one.node), found[0], one.name)
+            for one in tree.commands
+            if (found := waited(one.name, one.texts()))
+        ),
+        variables=tuple(tree.variables),
+        words=frozenset(tree.words),
+        unread=tuple(tree.unread[:1]),
+        speaks=">&2" in text or "/dev/stderr" in text,
+    )
+
+
+def prints(tree: ShellTree) -> Iterator[tuple[Command, str]]:
+    """Yield the commands that write a text which is in the script itself, and the text."""
+    for one in _heard(tree.commands):
+        if one.name in {"echo", "printf"}:
+            yield one, _said(one.name, one.texts())
+        elif one.name == "cat" and not one.arguments:
+            for redirect in one.parent.named_children:
+                bodies = [body for body in redirect.named_children if body.type == "heredoc_body"]
+                yield from ((one, _filled(body)) for body in bodies)
+
+
+def _heard(commands: Sequence[Command]) -> Iterator[Command]:
+    """Yield the commands whose output is the script's own, on either stream."""
+    captured = {one.name for one in commands if one.around.away} - {""}
+    for one in commands:
+        if one.name == "exec" and any(n.type == "file_redirect" for n in one.parent.named_children):
+            return  # all output goes elsewhere
+    for one in commands:
+        if not one.around.away and one.around.function not in captured:
+            yield one
+
+
+def _said(name: str, texts: list[str]) -> str:
+    """Return what `echo` or `printf` prints, near enough to read it."""
+    while texts and _OPTION.fullmatch(texts[0]):
+        texts = texts[1:]
+    if name == "echo" or not texts:
+        return " ".join(texts)
+    template = texts[0].replace("\\n", "\n")
+    if template.strip() == "%s" and len(texts) == 2:
+        return texts[1]
+    said = _FORMAT.sub(HOLE, template)
+    return said if "{" in said else " ".join([said, *texts[1:]])
+
+
+def _answers(tree: ShellTree, printed: Mapping[Command, str]) -> Iterator[tuple[Command, Answer]]:
+    """Yield the answers that are printed, and those that `jq` makes of a program for one object."""
+    for one, said in printed.items():
+        text = said.strip()
+        if not one.around.error and text.startswith("{") and text.endswith("}"):
+            whole = HOLE not in text and "\\" not in text
+            yield one, read_answer(text, tree.place(one.node), whole=whole)
+    for one in _heard(tree.commands):
+        if one.name == "jq" and not one.around.error:
+            quoted = [word for word in one.arguments if word.type in {"raw_string", "string"}]
+            # The blank stands for the opening quote, so that offsets are those in the word.
+            read = (read_object(f" {plain(word)}", partial(tree.place, word)) for word in quoted)
+            for shape in islice(filter(None, read), 1):
+                yield one, Answer(tree.place(one.node), Written.JSON, (shape,))
+
+
+def _exits(
+    tree: ShellTree, printed: Mapping[Command, str], answers: Mapping[Command, Answer]
+) -> Iterator[Exit]:
+    answering = {one.around.function for one in answers} - {""}
+    for one in [one for one in tree.commands if one.name == "exit"][:MAX_COMMANDS]:
+        code = one.texts()[0] if one.arguments else ""
+        number = int(code) if re.fullmatch(r"[0-9]{1,3}", code) else None
+        function, near = one.around.function, islice(one.earlier(enclosing=False), MAX_LOOKED_BACK)
+        told = [printed[earlier] for earlier in near if earlier in printed]
+        if function and any(HOLE in text for text in told):  # it may print its arguments
+            calls = (call for call in tree.commands[:MAX_COMMANDS] if call.name == function)
+            told += [" ".join(call.texts()) for call in calls]
+        refusing = any(map(refuses, told)) or named_for_refusing(function)
+        answered = any(e in answers or e.name in answering for e in one.earlier())
+        yield Exit(tree.place(one.node), number, refusing, answered)

@@ -1,1 +1,0 @@
-"""A shell hook script, read by a real grammar into facts."""
