@@ -6,7 +6,7 @@ from dataclasses import replace
 from crabhook.doctor import commands
 from crabhook.doctor.checks import conflicts, installed, program, record, server, surroundings
 from crabhook.doctor.facts import Case, Machine, Wish, case, machine
-from crabhook.doctor.finding import FAULT, Finding
+from crabhook.doctor.finding import Finding, told
 from crabhook.platforms import PLATFORMS
 
 OF_AN_AGENT: Sequence[Callable[[Case], Iterator[Finding]]] = (
@@ -59,10 +59,7 @@ def examine(cases: Sequence[Case], wish: Wish) -> Iterator[Finding]:
             yield from (replace(finding, agent=one.agent.name) for finding in look(one))
     if not cases:
         names = ", ".join(f"{one.title} (`{one.program}`)" for one in PLATFORMS.values())
-        what = f"no agent is here, and none is hooked; looked for on PATH: {names}"
-        means, mend = "there is nobody yet who could ask you anything", commands.crabhook("demo")
-        advice = "which shows it without an agent; where there is one, `crabhook install` hooks it"
-        yield Finding("hook.installed", FAULT, what, means, mend, advice)
+        yield told("hook.installed", "nobody", mend=commands.crabhook("demo"), names=names)
     here = machine(wish, cases)
     for check in OF_THE_MACHINE:
         yield from check(here)

@@ -1,6 +1,6 @@
 """What the doctor says: one thing that was looked at, how it is, and what mends it.
 
-Findings are told as lines for a person, or as a value for programs.
+`findings.toml` has the words.  They are shown as lines for a person, or as a value for programs.
 """
 
 import textwrap
@@ -13,6 +13,7 @@ from typing import Any, TypeAlias
 
 from crabhook import __version__
 from crabhook.platforms import PLATFORMS
+from crabhook.tables import tables
 
 Figure: TypeAlias = int | float | str
 
@@ -57,6 +58,21 @@ class Finding:
     advice: str = ""
     agent: str = ""
     figures: Mapping[str, Figure] = field(default_factory=dict)
+
+
+def told(
+    id_: str,
+    case: str,
+    /,
+    *,
+    mend: str = "",
+    figures: Mapping[str, Figure] | None = None,
+    **given: object,
+) -> Finding:
+    """Return the finding that `findings.toml` has words for, with what is `given` filled in."""
+    found = tables(__file__, "findings")[id_][case]
+    words = {key: text.format_map(given) for key, text in found.items()}
+    return Finding(id_, Status(words.pop("status")), mend=mend, figures=figures or {}, **words)
 
 
 def several(texts: Sequence[str]) -> str:

@@ -12,8 +12,7 @@ import sys
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import dataclass, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -22,7 +21,7 @@ from typing import Self
 
 from crabhook.doctor.asking import ask
 from crabhook.doctor.facts import Case
-from crabhook.doctor.finding import FAULT, OK, UNKNOWN, Finding
+from crabhook.doctor.finding import Finding, told
 from crabhook.doctor.processes import ProgramError, end, run
 from crabhook.hook import Options
 from crabhook.platforms.staging import Answer, Played, Turn
@@ -226,10 +225,12 @@ class _Handler(BaseHTTPRequestHandler):
 
 def prove(case: Case) -> Finding:
     """Start the agent and see: an allowed call happens, a denied one does not, and it hears why."""
-    finding = partial(Finding, "live.denial", agent=case.agent.name)
+    return replace(_proven(case), agent=case.agent.name)
+
+
+def _proven(case: Case) -> Finding:
     if case.program is None:
-        what = f"there is no `{case.agent.program}` on PATH to be started"
-        return finding(UNKNOWN, what, advice="name its program with --program")
+        return told("live.denial", "absent", program=case.agent.program)
     agent, until = case.agent.stage, monotonic() + WITHIN
     try:
         with stage(case.agent.name) as one, ScriptedModel(agent, COMMANDS) as model:
@@ -246,18 +247,16 @@ def prove(case: Case) -> Finding:
             )
             wrong = list(_wrong(one, model))
     except ProgramError as error:
-        return finding(UNKNOWN, str(error))
-    if model.asked < len(COMMANDS) + 1:
-        what = f"{case.title} asked its model {model.asked} times of {len(COMMANDS) + 1}"
-        return finding(UNKNOWN, f"{what}, and ended with {ran.code}: {ran.last_words}")
+        return told("live.denial", "failed", error=error)
+    asked, wanted, title = model.asked, len(COMMANDS) + 1, case.title
+    if asked < wanted:
+        code, last = ran.code, ran.last_words
+        return told(
+            "live.denial", "ended", title=title, asked=asked, wanted=wanted, code=code, last=last
+        )
     if wrong:
-        means = f"this {case.title} does not heed the hook as it should: do not rely on it"
-        return finding(FAULT, "; ".join(wrong), means)
-    what = (
-        f"{case.title} ran against a scripted model: the call that a rule allowed was made, the "
-        f"one that a rule denied was not, and the model read: {REASON}"
-    )
-    return finding(OK, what)
+        return told("live.denial", "wrong", wrong="; ".join(wrong), title=title)
+    return told("live.denial", "fine", title=title, reason=REASON)
 
 
 def _wrong(one: Stage, model: ScriptedModel) -> Iterator[str]:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from crabhook.doctor import commands
 from crabhook.doctor.facts import Case
-from crabhook.doctor.finding import FAULT, OK, UNKNOWN, WARNING, Finding, Status, several
+from crabhook.doctor.finding import FAULT, OK, UNKNOWN, WARNING, Finding, Status, several, told
 from crabhook.install.environment import moves
 from crabhook.install.settings_file import read_settings
 from crabhook.model.document import parse
@@ -18,24 +18,21 @@ _STATUS: Mapping[bool | None, Status] = {True: OK, False: FAULT, None: WARNING}
 def switched_on(case: Case) -> Iterator[Finding]:
     """Whether a setting keeps our hooks from running, or from doing what one would expect."""
     if case.entries:
-        nothing = Finding("hook.switched-on", OK, "no setting keeps the hooks from running")
-        yield from list(_switches(case)) or [nothing]
+        yield from list(_switches(case)) or [told("hook.switched-on", "fine")]
 
 
 def _switches(case: Case) -> Iterator[Finding]:
-    means = f"{case.title} runs no hook of ours: the operator is not asked"
     managed = any(one.scope is Scope.MANAGED for one in case.hooked)
     for settings in case.readable:
         for switch in case.agent.settings.switches(settings.text):
             if not (managed and case.agent.settings.overridden(settings.scope, switch)):
                 what, mend = f"{settings.path}: {switch}", commands.edit(settings.path)
-                yield Finding("hook.switched-on", FAULT, what, means, mend)
+                yield told("hook.switched-on", "off", mend=mend, title=case.title, what=what)
     for settings in case.hooked:
         for trouble in case.agent.settings.troubles(settings.path, read_settings):
-            off = trouble.startswith(case.agent.settings.switch)
-            status = FAULT if off else WARNING
+            kind = "off" if trouble.startswith(case.agent.settings.switch) else "trouble"
             mend = commands.edit(settings.path.with_name(case.agent.settings.beside), trouble)
-            yield Finding("hook.switched-on", status, trouble, means if off else "", mend)
+            yield told("hook.switched-on", kind, mend=mend, title=case.title, what=trouble)
 
 
 def environment(case: Case) -> Iterator[Finding]:
@@ -50,20 +47,20 @@ def environment(case: Case) -> Iterator[Finding]:
             if not any(one.reached_by(move.reach) for one in case.entries):
                 idle.append(move.name)
                 continue
-            what = f"{settings.path}: env sets {move.name}: {move.effect}"
-            means = "the operator may not be asked, or another asked in their place"
-            mend, advice = commands.edit(settings.path), "take it out there"
-            found.append(Finding("hook.environment", WARNING, what, means, mend, advice))
-    what = "no setting puts anything into the hooks' environment that would move them"
+            path, name, effect = settings.path, move.name, move.effect
+            mend = commands.edit(path)
+            moved = told(
+                "hook.environment", "moved", mend=mend, path=path, name=name, effect=effect
+            )
+            found.append(moved)
     rest = f"; {several(idle)} there has no say in hooks that start as these do" if idle else ""
-    yield from found or [Finding("hook.environment", OK, what + rest)]
+    yield from found or [told("hook.environment", "fine", rest=rest)]
 
 
 def alone(case: Case) -> Iterator[Finding]:
     """Whether other hooks could change what the operator decided on, and ours are there once."""
     if case.entries:
-        nothing = Finding("hook.alone", OK, "no other hook has a say where ours decide")
-        yield from [*_twice(case), *_foreign(case)] or [nothing]
+        yield from [*_twice(case), *_foreign(case)] or [told("hook.alone", "fine")]
 
 
 def _twice(case: Case) -> Iterator[Finding]:
@@ -71,11 +68,9 @@ def _twice(case: Case) -> Iterator[Finding]:
     for settings in rest:
         here, there = ([(one.event, one.handler) for one in of.ours] for of in (first, settings))
         if here != there or not case.agent.settings.once:
-            what = f"crabhook is in {first.path} and in {settings.path}"
-            means = "both hooks run for each call, and may be installed with different options"
             scope = settings.scope or Scope.USER
             mend = commands.uninstall(case.agent.name, scope, case.wish.project)
-            yield Finding("hook.alone", WARNING, what, means, mend)
+            yield told("hook.alone", "twice", mend=mend, first=first.path, second=settings.path)
 
 
 def _foreign(case: Case) -> Iterator[Finding]:
@@ -86,14 +81,9 @@ def _foreign(case: Case) -> Iterator[Finding]:
             if one.event in case.agent.decided and "supervisor-hook" not in one.told
         ]
         if there:
-            yield Finding(
-                "hook.alone",
-                WARNING,
-                f"{settings.path} has other hooks there: {several(there)}",
-                "one that changes a call's input can undo what the operator changed or saw",
-                commands.edit(settings.path),
-                "see that none of them changes an input; one that only says yes or no is no harm",
-            )
+            path = settings.path
+            mend = commands.edit(path)
+            yield told("hook.alone", "others", mend=mend, path=path, hooks=several(there))
 
 
 def _real(path: Path) -> Path:
@@ -117,5 +107,5 @@ def permitted(case: Case) -> Iterator[Finding]:
             mend = commands.edit(one.edit, "" if one.readable else one.what)
         else:
             mend = "" if one.let else case.agent.program
-        told = f"{one.what}: {several(one.events)}" if one.events else one.what
-        yield Finding("hook.permitted", status, told, one.means, mend, one.advice)
+        what = f"{one.what}: {several(one.events)}" if one.events else one.what
+        yield Finding("hook.permitted", status, what, one.means, mend, one.advice)

@@ -3,14 +3,14 @@
 import math
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from tempfile import TemporaryDirectory
 
 from crabhook import config
 from crabhook.doctor import commands
 from crabhook.doctor.entry import differences, installation
 from crabhook.doctor.facts import Case
-from crabhook.doctor.finding import FAULT, OK, UNKNOWN, WARNING, Figure, Finding, several
+from crabhook.doctor.finding import Finding, several, told
 from crabhook.doctor.processes import ProgramError, run
 from crabhook.model.errors import CrabhookError, InstallError
 from crabhook.platforms.installation import MAX_WAIT, Scope
@@ -23,25 +23,25 @@ def known_version(case: Case) -> Iterator[Finding]:
     """Whether the agent is installed, and its version is one of the conformance table."""
     if case.program is None:
         if case.wanted or case.entries:
-            what = f"there is no `{case.agent.program}` on PATH"
-            means = f"whether {case.title} is of a version that crabhook was run with is not known"
-            advice = "name its program with --program, if it is elsewhere"
-            yield Finding("agent.version", WARNING, what, means, advice=advice)
+            program = case.agent.program
+            yield told("agent.version", "absent", program=program, title=case.title)
         return
     try:
         version = _version(case)
     except ProgramError as error:
-        yield Finding("agent.version", UNKNOWN, f"{error}")
+        yield told("agent.version", "unsaid", error=error)
         return
-    figures, known = {"version": version}, case.agent.settings.versions
-    what = f"{case.title} {version} at {case.program}"
-    if version in known:
-        yield Finding("agent.version", OK, what, figures=figures)
-        return
-    what += f"; crabhook was run with {', '.join(known)}"
-    means = "most likely all is as it was, but nobody has seen this version heed a decision"
-    mend = commands.crabhook("doctor", case.agent.name, "--live")
-    yield Finding("agent.version", WARNING, what, means, mend, "see it heed one", figures=figures)
+    known = case.agent.settings.versions
+    yield told(
+        "agent.version",
+        "fine" if version in known else "other",
+        mend="" if version in known else commands.crabhook("doctor", case.agent.name, "--live"),
+        figures={"version": version},
+        title=case.title,
+        version=version,
+        program=case.program,
+        known=", ".join(known),
+    )
 
 
 def version_in(said: str) -> str:
@@ -69,36 +69,40 @@ def _version(case: Case) -> str:
 
 def readable(case: Case) -> Iterator[Finding]:
     """Whether the agent's settings can be read: it runs no hook out of those that cannot."""
-    means = f"{case.title} takes no hooks from this file, and crabhook cannot be put into it"
     for one in case.unreadable:
-        mend = commands.edit(one.path, one.problem)
-        yield Finding("settings.readable", FAULT, f"{one.path}: {one.problem}", means, mend)
+        path, problem = one.path, one.problem
+        mend, title = commands.edit(path, problem), case.title
+        yield told(
+            "settings.readable", "unreadable", mend=mend, path=path, problem=problem, title=title
+        )
     read = [str(one.path) for one in case.settings if one.text]
     if read and not case.unreadable:
-        yield Finding("settings.readable", OK, f"{', '.join(read)} can be read")
+        yield told("settings.readable", "fine", read=", ".join(read))
 
 
 def installed(case: Case) -> Iterator[Finding]:
     """Whether any settings hold hooks of ours, and what the agent does with them."""
     for settings in case.hooked:
         how = installation(case.agent, settings.ours)
-        closed = ", fail-closed" if how.fail_closed else ""
-        events = len({one.event for one in settings.ours})
+        events, stance = len({one.event for one in settings.ours}), str(how.stance)
         scope = settings.scope.value if settings.scope else "managed"
-        what = f"in {settings.path} ({scope}): {events} events, {how.stance}{closed}"
-        told: Mapping[str, Figure] = {"events": events, "stance": str(how.stance), "scope": scope}
-        yield Finding("hook.installed", OK, what, figures=told)
+        yield told(
+            "hook.installed",
+            "fine",
+            figures={"events": events, "stance": stance, "scope": scope},
+            path=settings.path,
+            scope=scope,
+            events=events,
+            stance=stance,
+            closed=", fail-closed" if how.fail_closed else "",
+        )
     if case.hooked:
         return
     mend = commands.install(case.agent.name, Scope.USER, case.wish.project)
     if case.wanted:
-        means = f"{case.title} asks no operator: it goes by its own rules alone"
-        what = "crabhook is in none of its settings"
-        advice = "after that, `crabhook serve` in a terminal of its own is where you decide"
-        yield Finding("hook.installed", FAULT, what, means, mend, advice)
+        yield told("hook.installed", "missing", mend=mend, title=case.title)
     else:
-        what = f"not hooked, and so left alone; `{mend}` would change that"
-        yield Finding("hook.installed", OK, what)
+        yield told("hook.installed", "unwanted", install=mend)
 
 
 def current(case: Case) -> Iterator[Finding]:
@@ -109,19 +113,16 @@ def current(case: Case) -> Iterator[Finding]:
         try:
             wanted = case.agent.settings.groups(how)
         except InstallError as error:
-            what = f"{settings.path}: {error}"
-            yield Finding("hook.current", FAULT, what, "the hook cannot run so", mend)
+            yield told("hook.current", "impossible", mend=mend, path=settings.path, error=error)
             continue
-        differs = differences(settings.text, settings.ours, wanted)
-        if not differs:
-            what = f"{settings.path}: as this version writes them"
-            yield Finding("hook.current", OK, what)
+        found = differences(settings.text, settings.ours, wanted)
+        if not found:
+            yield told("hook.current", "fine", path=settings.path)
             continue
-        status, means = WARNING, "the operator sees less, or other, than this version could show"
-        if any(event in wanted for event in case.agent.decided & set(differs)):
-            status, means = FAULT, "calls that the operator should decide may be decided without"
-        what = f"{settings.path}: {several([f'{event} {how}' for event, how in differs.items()])}"
-        yield Finding("hook.current", status, what, means, mend)
+        undecided = any(event in wanted for event in case.agent.decided & set(found))
+        kind = "undecided" if undecided else "other"
+        differs = several([f"{event} {what}" for event, what in found.items()])
+        yield told("hook.current", kind, mend=mend, path=settings.path, differs=differs)
 
 
 def patient(case: Case) -> Iterator[Finding]:
@@ -134,17 +135,13 @@ def patient(case: Case) -> Iterator[Finding]:
     figures = {"timeout_s": agents, "wait_s": ours}
     waits = f"{case.title} waits {agents:g} s for a hook that waits {ours:g} s for the operator"
     if short:
-        what = f"{several([one.event for one in short])}: {waits}"
-        means = "the hook is ended before its time is over, and the call goes on without an answer"
-        mend = case.reinstalling(worst)
-        yield Finding("hook.timeout", FAULT, what, means, mend, figures=figures)
+        events, mend = several([one.event for one in short]), case.reinstalling(worst)
+        yield told("hook.timeout", "short", mend=mend, figures=figures, events=events, waits=waits)
     elif (server := _server_wait()) > ours:
-        what = f"the server lets a question stand {server:g} s, and the hook waits {ours:g} s"
-        means = "a question ends when its hook gives up, sooner than the server's settings say"
         mend = case.reinstalling(worst, wait=min(math.ceil(server), MAX_WAIT))
-        yield Finding("hook.timeout", WARNING, what, means, mend)
+        yield told("hook.timeout", "sooner", mend=mend, server=server, ours=ours)
     else:
-        yield Finding("hook.timeout", OK, waits, figures=figures)
+        yield told("hook.timeout", "fine", figures=figures, waits=waits)
 
 
 def _server_wait() -> float:

@@ -9,7 +9,7 @@ from crabhook import __version__
 from crabhook.doctor.asking import NO_PLATFORM, ask
 from crabhook.doctor.entry import Entry
 from crabhook.doctor.facts import Case
-from crabhook.doctor.finding import FAULT, OK, UNKNOWN, WARNING, Finding
+from crabhook.doctor.finding import Finding, told
 from crabhook.doctor.processes import ProgramError, Speed, measure, run
 from crabhook.install import program
 
@@ -29,27 +29,30 @@ def program_runs(case: Case) -> Iterator[Finding]:
     for entry in case.programs:
         mend = case.reinstalling(entry)
         if not case.may_start(entry):
-            what = f"not started, since the project's settings name it: {entry.told}"
-            means = "a project may name any program; look at it before you trust it"
             mend = case.looking_anyway()
-            yield Finding("hook.program", WARNING, what, means, mend)
+            yield told("hook.program", "unasked", mend=mend, command=entry.told)
             continue
         try:
             version, path = _who(entry)
         except ProgramError as error:
-            means = f"{case.title} cannot start the hook, and goes on without the operator"
-            yield Finding("hook.program", FAULT, str(error), means, mend)
+            yield told("hook.program", "fails", mend=mend, error=error, title=case.title)
             continue
-        what = f"crabhook {version} by {path}"
         if entry.is_of_this_installation:
             for trouble in program.misgivings(entry.interpreter):
-                yield Finding("hook.program", WARNING, trouble, "the hook may be slow, or gone")
-            yield Finding("hook.program", OK, what, figures={"version": version})
+                yield told("hook.program", "slow", trouble=trouble)
+            figures = {"version": version}
+            yield told("hook.program", "fine", figures=figures, version=version, path=path)
         else:
-            what += f", at {entry.stub or entry.interpreter}"
-            what += f"; this is {__version__} at {program.stub()}"
-            means = "the hooks are of another installation, which this one's upgrades do not reach"
-            yield Finding("hook.program", WARNING, what, means, mend)
+            yield told(
+                "hook.program",
+                "other",
+                mend=mend,
+                version=version,
+                path=path,
+                there=entry.stub or entry.interpreter,
+                ours=__version__,
+                here=program.stub(),
+            )
 
 
 def _who(entry: Entry) -> tuple[str, str]:
@@ -76,8 +79,7 @@ def fast(case: Case) -> Iterator[Finding]:
             _, python = _who(entry)
             speed, where = _timed(case, entry, python if entry.stub else program.interpreter())
         except ProgramError as error:
-            what = f"it cannot be measured: {error}"
-            yield Finding("hook.fast", UNKNOWN, what, mend=case.reinstalling(entry))
+            yield told("hook.fast", "unknown", mend=case.reinstalling(entry), error=error)
         else:
             yield _judged(case, entry, speed, where)
 
@@ -109,12 +111,12 @@ def _judged(case: Case, entry: Entry, speed: Speed, where: str) -> Finding:
         "rounds": speed.rounds,
     }
     if speed.ratio <= GOAL:
-        return Finding("hook.fast", OK, what, figures=figures)
-    means = f"{case.title} waits that long at every event, dozens of times a turn"
-    mend, advice = case.reinstalling(entry), "a busy machine measures badly: look again"
+        return told("hook.fast", "fine", figures=figures, what=what)
+    mend, tls = case.reinstalling(entry), ""
     if case.is_as_installed(entry) and program.is_compiled():
         mend = ""  # written anew it would start in the same way
     if entry.options.tls_ca:
         tls = "TLS alone costs three starts of Python: a tunnel to the Unix socket has none of that"
-        mend, advice = "", f"{tls}; {advice}"
-    return Finding("hook.fast", WARNING, what, means, mend, advice, figures=figures)
+        mend, tls = "", f"{tls}; "
+    title = case.title
+    return told("hook.fast", "slow", mend=mend, figures=figures, what=what, title=title, tls=tls)

@@ -11,7 +11,7 @@ from pathlib import Path
 from crabhook import config
 from crabhook.doctor import commands
 from crabhook.doctor.facts import Machine
-from crabhook.doctor.finding import FAULT, OK, WARNING, Finding
+from crabhook.doctor.finding import Finding, told
 from crabhook.store.interface import Query, StoreError
 from crabhook.store.opening import open_history
 from crabhook.store.verify import Verified, verify
@@ -26,21 +26,17 @@ def writable(_: Machine) -> Iterator[Finding]:
     """Whether the server can write its record, and nobody else can read it."""
     folder = config.state_folder()
     if os.path.lexists(folder):
-        fine = Finding("record.writable", OK, f"{folder} is yours alone, and can be written")
-        yield from list(_unwritable(folder)) or [fine]
+        yield from list(_unwritable(folder)) or [told("record.writable", "fine", folder=folder)]
         return
     there = next(parent for parent in folder.parents if os.path.lexists(parent))
     if there.is_dir() and os.access(there, os.W_OK | os.X_OK):
-        yield Finding("record.writable", OK, f"no {folder} yet: `crabhook serve` makes it")
+        yield told("record.writable", "absent", folder=folder)
     else:
         yield _unrecorded(f"{folder} cannot be made: {there} may not be written")
 
 
-_UNRECORDED = "what is asked and decided is not recorded"
-
-
 def _unrecorded(what: str, mend: str = "") -> Finding:
-    return Finding("record.writable", FAULT, what, _UNRECORDED, mend)
+    return told("record.writable", "unwritable", mend=mend, what=what)
 
 
 def _unwritable(folder: Path) -> Iterator[Finding]:
@@ -64,8 +60,7 @@ def _unwritable(folder: Path) -> Iterator[Finding]:
     if mode & 0o700 != 0o700:
         yield _unrecorded(what, mend)
     elif mode & 0o077:
-        means = "other users may see what agents asked, and what you decided"
-        yield Finding("record.writable", WARNING, what, means, mend)
+        yield told("record.writable", "open", mend=mend, what=what)
 
 
 def room(_: Machine) -> Iterator[Finding]:
@@ -73,23 +68,16 @@ def room(_: Machine) -> Iterator[Finding]:
     folder = config.state_folder()
     there = next(place for place in (folder, *folder.parents) if place.is_dir())
     free = shutil.disk_usage(there).free
-    what = f"{free / 1e6:.0f} MB are free where {folder} is"
+    room = "fine" if free >= WANTED else "little" if free >= NEEDED else "none"
     figures = {"free_bytes": free}
-    advice = "make room, or keep less of the record: `[record] keep_megabytes` in settings.toml"
-    if free >= WANTED:
-        yield Finding("record.room", OK, what, figures=figures)
-    elif free >= NEEDED:
-        means = "soon nothing can be recorded any more"
-        yield Finding("record.room", WARNING, what, means, advice=advice, figures=figures)
-    else:
-        yield Finding("record.room", FAULT, what, _UNRECORDED, advice=advice, figures=figures)
+    yield told("record.room", room, figures=figures, free=free / 1e6, folder=folder)
 
 
 def whole(machine: Machine) -> Iterator[Finding]:
     """Whether the record is what was written: its chain, and the head kept apart."""
     folder = config.state_folder()
     if not (folder / "record.db").exists() and not (folder / "record.head").exists():
-        yield Finding("record.whole", OK, "no record yet: `crabhook serve` begins one")
+        yield told("record.whole", "absent")
         return
     try:
         found, of = _verified(folder, quick=machine.wish.quick)
@@ -98,10 +86,8 @@ def whole(machine: Machine) -> Iterator[Finding]:
         return
     figures = {"verified": found.records, "records": of}
     if found.sound:
-        read = "all" if found.records >= of else f"the last {found.records} of"
-        what = f"{read} {of} records are as they were written" if of else "nothing is recorded yet"
-        advice = "" if found.records >= of else "`crabhook audit verify` verifies all of them"
-        yield Finding("record.whole", OK, what, advice=advice, figures=figures)
+        much = "empty" if not of else "fine" if found.records >= of else "end"
+        yield told("record.whole", much, figures=figures, read=found.records, of=of)
         return
     first, more = found.faults[0], len(found.faults) + found.untold - 1
     rest = f", and {more} faults more" if more else ""
@@ -109,12 +95,7 @@ def whole(machine: Machine) -> Iterator[Finding]:
 
 
 def _unproven(folder: Path, what: str, figures: Mapping[str, int]) -> Finding:
-    means = "nobody can prove from it any more what was decided"
-    advice = (
-        "`crabhook audit verify` shows every fault; end the server first, and keep what is moved "
-        "aside: it is evidence, and cannot be mended.  The next server begins a new record"
-    )
-    return Finding("record.whole", FAULT, what, means, _aside(folder), advice, figures=figures)
+    return told("record.whole", "unproven", mend=_aside(folder), figures=figures, what=what)
 
 
 def _verified(folder: Path, *, quick: bool) -> tuple[Verified, int]:

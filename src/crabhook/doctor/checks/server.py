@@ -11,7 +11,7 @@ from crabhook.doctor import commands
 from crabhook.doctor.asking import Answer, Knock, ask, knock
 from crabhook.doctor.entry import Entry
 from crabhook.doctor.facts import Case
-from crabhook.doctor.finding import FAULT, OK, WARNING, Finding
+from crabhook.doctor.finding import Finding, told
 from crabhook.hook import Options
 from crabhook.hook.fallback import remedy_of
 from crabhook.model.document import parse
@@ -20,31 +20,24 @@ from crabhook.ownfile import read_own
 from crabhook.platforms.claude.settings import TOKEN, export, served
 from crabhook.server.address import default_address
 
-_HTTP = "server.http"
-
 
 def answers(case: Case) -> Iterator[Finding]:
     """Whether each server that the hooks ask is there, admits them, and knows the agent."""
     for entry in case.servers:
         server = entry.options.server
         if not case.may_ask(entry):
-            what = f"{server} was not asked, since the project's settings name it"
-            means = "a project may name any server, and it would be shown the token"
-            mend = case.looking_anyway()
-            yield Finding("server.answers", WARNING, what, means, mend)
+            yield told("server.answers", "unasked", mend=case.looking_anyway(), server=server)
             continue
         answer = ask(entry.asking())
         if not answer.there:
             yield _silent(case, entry, answer)
         elif case.agent.name not in answer.platforms:
-            what = f"{server} answers, and knows {', '.join(answer.platforms)} alone"
-            means = f"it turns away whatever {case.title} asks: an older crabhook runs there"
-            advice = "end that server, and start one of this version: crabhook serve"
-            yield Finding("server.answers", FAULT, what, means, advice=advice)
+            platforms, title = ", ".join(answer.platforms), case.title
+            yield told("server.answers", "older", server=server, platforms=platforms, title=title)
         else:
             took = 1000 * answer.seconds
-            what, figures = f"{server} answers in {took:.0f} ms", {"answer_ms": round(took, 2)}
-            yield Finding("server.answers", OK, what, figures=figures)
+            figures = {"answer_ms": round(took, 2)}
+            yield told("server.answers", "fine", figures=figures, server=server, took=took)
 
 
 def _unasked(case: Case, *, closed: bool) -> str:
@@ -55,7 +48,7 @@ def _unasked(case: Case, *, closed: bool) -> str:
 
 
 def _silent(case: Case, entry: Entry, answer: Answer) -> Finding:
-    means = _unasked(case, closed=entry.given("--when-unreachable") == "deny")
+    unasked = _unasked(case, closed=entry.given("--when-unreachable") == "deny")
     mend, advice = _serve(case, entry), ""
     if answer.no_token:
         token = config.token_file()
@@ -76,7 +69,8 @@ def _silent(case: Case, entry: Entry, answer: Answer) -> Finding:
         advice = f"your settings have the server listen on {elsewhere}, where one answers"
     elif not mend:
         advice = remedy_of(answer.words)
-    return Finding("server.answers", FAULT, answer.words, means, mend, advice)
+    words = answer.words
+    return told("server.answers", "silent", mend=mend, words=words, unasked=unasked, advice=advice)
 
 
 def _of_its_options(case: Case, entry: Entry) -> tuple[str, str]:
@@ -134,35 +128,31 @@ def private_socket(case: Case) -> Iterator[Finding]:
         if not entry.options.server.startswith("unix:") or entry.options.tls_ca:
             continue
         path = Path(entry.options.server.removeprefix("unix:"))
-        fine = [Finding("server.socket", OK, f"{path} and its folder are yours alone")]
+        fine = [told("server.socket", "fine", path=path)]
         yield from list(_open_to_others(case, entry, path)) or (fine if path.exists() else ())
 
 
 def _open_to_others(case: Case, entry: Entry, path: Path) -> Iterator[Finding]:
-    means = f"another user could answer {case.title} for the operator"
+    title, above = case.title, path.parent
     try:
-        folder, socket = path.parent.lstat(), path.lstat()
+        folder, socket = above.lstat(), path.lstat()
     except OSError:
         return  # nobody listens there, which is a finding of its own
     elsewhere = case.reinstalling(entry, server=str(default_address()))
     if folder.st_mode & stat.S_ISVTX or folder.st_uid != os.getuid():
-        what = f"{path.parent} is shared, or another user's"
-        yield Finding("server.socket", FAULT, what, means, elsewhere)
+        yield told("server.socket", "shared", mend=elsewhere, folder=above, title=title)
     elif folder.st_mode & 0o022:
-        what = f"{path.parent} has the mode {stat.S_IMODE(folder.st_mode):o}"
-        yield Finding("server.socket", FAULT, what, means, commands.chmod("700", path.parent))
+        mend, mode = commands.chmod("700", above), stat.S_IMODE(folder.st_mode)
+        yield told("server.socket", "folder", mend=mend, folder=above, mode=mode, title=title)
     if not stat.S_ISSOCK(socket.st_mode):
-        what, means = f"{path} is no socket", "no server can listen there"
-        yield Finding("server.socket", FAULT, what, means, commands.move_away(path))
+        yield told("server.socket", "other", mend=commands.move_away(path), path=path)
     elif socket.st_uid != os.getuid():
-        what = f"{path} is of another user (number {socket.st_uid})"
-        yield Finding("server.socket", FAULT, what, means, elsewhere)
+        user = socket.st_uid
+        yield told("server.socket", "another", mend=elsewhere, path=path, user=user, title=title)
     elif socket.st_mode & 0o077:
-        what = f"{path} has the mode {stat.S_IMODE(socket.st_mode):o}"
-        reachable = folder.st_mode & 0o011
-        status = FAULT if reachable else WARNING
-        means = "other users can ask the operator" if reachable else "its folder alone guards it"
-        yield Finding("server.socket", status, what, means, commands.chmod("600", path))
+        reachable = "open" if folder.st_mode & 0o011 else "guarded"
+        mend, mode = commands.chmod("600", path), stat.S_IMODE(socket.st_mode)
+        yield told("server.socket", reachable, mend=mend, path=path, mode=mode)
 
 
 def private_token(case: Case) -> Iterator[Finding]:
@@ -175,30 +165,22 @@ def _token(path: Path) -> Finding:
     try:
         mode = stat.S_IMODE(path.stat().st_mode)
     except OSError as error:
-        what = f"{path} cannot be read: {error.strerror}"
-        means = "without the token the server turns every hook away"
-        advice = "copy the server's token there, with the mode 0600"
-        return Finding("server.token", FAULT, what, means, advice=advice)
+        return told("server.token", "unreadable", path=path, error=error.strerror)
     if not mode & 0o077:
-        return Finding("server.token", OK, f"{path} is yours alone")
-    what = f"{path} has the mode {mode:o}: others can read or write it"
-    means = "the hook refuses it and asks nobody; who has the token can ask the operator"
-    return Finding("server.token", FAULT, what, means, commands.chmod("600", path))
+        return told("server.token", "fine", path=path)
+    return told("server.token", "open", mend=commands.chmod("600", path), path=path, mode=mode)
 
 
 def takes(case: Case) -> Iterator[Finding]:
     """Whether each server that hooks are sent to is there, and takes the token they show."""
     for entry in case.doors:
         if not case.is_own(entry):
-            what = f"{entry.url} was not asked, since the project's settings name it"
-            means = "a project may name any server, and it would be shown the token"
-            yield Finding(_HTTP, WARNING, what, means, case.looking_anyway())
+            yield told("server.http", "unasked", mend=case.looking_anyway(), url=entry.url)
             continue
         shown = os.environ.get(TOKEN, "") or _in_settings(case, entry)
         if not shown:
-            what = f"{TOKEN} is not set here, nor in the settings"
-            means = f"where {case.title} is started without it, every hook is refused"
-            yield Finding(_HTTP, WARNING, what, means, export(str(config.token_file())))
+            mend = export(str(config.token_file()))
+            yield told("server.http", "unset", mend=mend, token=TOKEN, title=case.title)
             with suppress(OSError, UnicodeDecodeError):
                 token = read_own(config.token_file(), 8 << 10, links=True)
                 shown = token.decode("ascii").strip()
@@ -208,9 +190,7 @@ def takes(case: Case) -> Iterator[Finding]:
 def _told(case: Case, entry: Entry, shown: str) -> Finding:
     heard = knock(entry.url, shown, os.environ.get("NODE_EXTRA_CA_CERTS", ""))
     if heard.knock is Knock.FITS:
-        return Finding(_HTTP, OK, f"{entry.url}: {heard.knock.value}")
-    what = f"{entry.url}: {heard.knock.value}: {heard.words}"
-    means = _unasked(case, closed=entry.handler.get("onFailure") == "block")
+        return told("server.http", "fine", url=entry.url, heard=heard.knock.value)
     mend = advice = ""
     if heard.knock is Knock.NO_TOKEN:
         mend = export(str(config.token_file()))
@@ -224,7 +204,16 @@ def _told(case: Case, entry: Entry, shown: str) -> Finding:
         advice = (
             "NODE_EXTRA_CA_CERTS has to name the CA's file, here and where the agent is started"
         )
-    return Finding(_HTTP, FAULT, what, means, mend, advice)
+    return told(
+        "server.http",
+        "refused",
+        mend=mend,
+        url=entry.url,
+        heard=heard.knock.value,
+        words=heard.words,
+        unasked=_unasked(case, closed=entry.handler.get("onFailure") == "block"),
+        advice=advice,
+    )
 
 
 def _in_settings(case: Case, entry: Entry) -> str:
