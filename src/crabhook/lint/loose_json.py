@@ -1,7 +1,4 @@
-"""Objects in text that is nearly JSON: JSON with holes in it, and jq programs.
-
-The descent is that of `model.document`, which reads JSON alone.
-"""
+"""Objects in text that is nearly JSON: JSON with holes in it, and jq programs."""
 
 import json
 import re
@@ -9,7 +6,6 @@ from collections.abc import Callable
 
 from crabhook.lint.finding import Place
 from crabhook.lint.script import UNKNOWN, Answer, Literal, Shape, Written
-from crabhook.model.document import Descent
 
 HOLE = "\ue000"
 """Stands in a text for what is only known when the script runs."""
@@ -17,6 +13,7 @@ HOLE = "\ue000"
 MAX_DEPTH = 30
 MAX_TEXT = 64 * 1024
 
+_BLANK = re.compile(r"\s*")
 _STRING = re.compile(r'"((?:[^"\\]|\\.)*+)"', re.DOTALL)
 _NAME = re.compile(r"\$?[A-Za-z_][A-Za-z0-9_]*")
 _WORD = re.compile(r"(?:true|false|null|-?\d+(?:\.\d+)?)(?=\s*[,}])")
@@ -59,61 +56,71 @@ class _NotAnObjectError(Exception):
     """The text holds something else; never leaves this module."""
 
 
-class _Reader(Descent[str | None, Shape]):
+class _Reader:
     """Reads objects alone; of any other value it knows where it ends."""
 
-    blanks = re.compile(r"\s*")
-    last_comma = True
-
     def __init__(self, text: str, place: Callable[[int], Place]) -> None:
-        super().__init__(text)
+        self._text = text
         self._place = place
 
-    def object(self, start: int, depth: int) -> tuple[Shape, int]:
-        """Read the object that begins at `start`."""
-        if depth > MAX_DEPTH or self.letter(start) != "{":
-            raise _NotAnObjectError
-        found, end = self.elements(start, depth)
-        members = {key: (value,) for _, key, value in found if key is not None}
-        whole = all(key is not None for _, key, _ in found)
-        return Shape(self._place(start), UNKNOWN, members, whole), end
+    def blank(self, at: int) -> int:
+        """Return the first place from `at` on that is not blank."""
+        found = _BLANK.match(self._text, at)
+        return found.end() if found else at
 
-    def element(self, at: int, _: str, depth: int) -> tuple[str | None, Shape, int]:
-        place = self._place(at)
-        key, at = self._key(at)
-        at = self.blank(at)
-        if self.letter(at) != ":":
-            return key, Shape(place), at
+    def object(self, start: int, depth: int) -> tuple[Shape, int]:
+        """Read the object that begins at `start`; return it, and where it ends."""
+        if depth > MAX_DEPTH or self._letter(start) != "{":
+            raise _NotAnObjectError
+        members: dict[str, tuple[Shape, ...]] = {}
+        whole, at = True, self.blank(start + 1)
+        while self._letter(at) != "}":
+            place = self._place(at)
+            key, at = self._key(at)
+            value, at = self._value(place, self.blank(at), depth)
+            whole &= key is not None
+            members |= {key: (value,)} if key is not None else {}
+            at = self.blank(at)
+            if self._letter(at) == ",":
+                at = self.blank(at + 1)
+            elif self._letter(at) != "}":
+                raise _NotAnObjectError
+        return Shape(self._place(start), UNKNOWN, members, whole), at + 1
+
+    def _letter(self, at: int) -> str:
+        return self._text[at : at + 1]
+
+    def _value(self, place: Place, at: int, depth: int) -> tuple[Shape, int]:
+        """Read what stands behind a key; nothing may."""
+        if self._letter(at) != ":":
+            return Shape(place), at
         at = self.blank(at + 1)
         literal, end = self._literal(at)
         if literal is not UNKNOWN:
-            return key, Shape(place, literal), end
-        if self.letter(at) == "{":
+            return Shape(place, literal), end
+        if self._letter(at) == "{":
             shape, end = self.object(at, depth + 1)
-            if self.letter(self.blank(end)) in {",", "}"}:
-                return key, Shape(place, UNKNOWN, shape.members, shape.whole), end
-        return key, Shape(place), self._skip(at, ",}")
-
-    def unexpected(self, _: int, __: str) -> _NotAnObjectError:
-        return _NotAnObjectError()
+            if self._letter(self.blank(end)) in {",", "}"}:
+                return Shape(place, UNKNOWN, shape.members, shape.whole), end
+        return Shape(place), self._skip(at, ",}")
 
     def _key(self, at: int) -> tuple[str | None, int]:
-        if found := _STRING.match(self.text, at):
+        if found := _STRING.match(self._text, at):
             key = found[1]
             return (None if _UNKNOWN_IN_STRING.search(key) else key), found.end()
-        if found := _NAME.match(self.text, at):
+        if found := _NAME.match(self._text, at):
             return found[0].removeprefix("$"), found.end()
-        if self.letter(at) in {HOLE, "("}:
+        if self._letter(at) in {HOLE, "("}:
             return None, self._skip(at, ":,}")
         raise _NotAnObjectError
 
     def _literal(self, at: int) -> tuple[Literal, int]:
-        if found := _STRING.match(self.text, at):
+        if found := _STRING.match(self._text, at):
             end = self.blank(found.end())
-            alone = self.letter(end) in {",", "}"}
+            alone = self._letter(end) in {",", "}"}
             if alone and not _UNKNOWN_IN_STRING.search(found[1]):
                 return found[1], found.end()
-        elif found := _WORD.match(self.text, at):
+        elif found := _WORD.match(self._text, at):
             word = found[0]
             return (_WORDS[word] if word in _WORDS else float(word)), found.end()
         return UNKNOWN, at
@@ -121,14 +128,14 @@ class _Reader(Descent[str | None, Shape]):
     def _skip(self, at: int, until: str) -> int:
         """Return where an expression ends: at one of `until`, outside of brackets and strings."""
         depth, start = 0, at
-        while at < len(self.text):
-            letter = self.text[at]
+        while at < len(self._text):
+            letter = self._text[at]
             if depth == 0 and letter in until:
                 if self.blank(start) == at:
                     break
                 return at
             if letter == '"':
-                found = _STRING.match(self.text, at)
+                found = _STRING.match(self._text, at)
                 if found is None:
                     break
                 at = found.end()

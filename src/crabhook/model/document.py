@@ -8,17 +8,12 @@ strictly (RFC 8259), as Claude Code's own JSON parser does.
 
 import json
 import re
-from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import ClassVar, Generic, TypeAlias, TypeVar
+from typing import TypeAlias
 
 from crabhook.model.errors import DocumentError
 
 Json: TypeAlias = "bool | Number | str | list[Json] | dict[str, Json] | None"
-
-K = TypeVar("K")
-N = TypeVar("N")
-"""What a reader makes of a key, and of a value."""
 
 MAX_DEPTH = 200  # deeper than any settings; keeps the reading within Python's stack
 
@@ -82,15 +77,8 @@ def as_json(value: object) -> Json:
     return parse(json.dumps(value)).value
 
 
-class Descent(ABC, Generic[K, N]):
-    """A recursive descent over one text: what keys and values are, a subclass says.
-
-    Every method takes a place in the text.  `blanks` stand between; `last_comma`:
-    a comma may stand before the end of a container.
-    """
-
-    blanks: ClassVar[re.Pattern[str]] = _BLANK
-    last_comma: ClassVar[bool] = False
+class _Reader:
+    """Reads one text.  Every method takes a place in it."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -101,40 +89,8 @@ class Descent(ABC, Generic[K, N]):
 
     def blank(self, at: int) -> int:
         """Return the first place from `at` on that is not blank."""
-        found = self.blanks.match(self.text, at)
+        found = _BLANK.match(self.text, at)
         return found.end() if found else at
-
-    def elements(self, start: int, depth: int) -> tuple[list[tuple[int, K, N]], int]:
-        """Return the elements of the container that opens at `start`, and where it ends.
-
-        Each has the place where it begins, its key, and its value.
-        """
-        closing = _CLOSING[self.text[start]]
-        found: list[tuple[int, K, N]] = []
-        at = self.blank(start + 1)
-        while self.letter(at) != closing:
-            if found:
-                if self.letter(at) != ",":
-                    raise self.unexpected(at, f"a comma or {closing}")
-                at = self.blank(at + 1)
-                if self.last_comma and self.letter(at) == closing:
-                    break
-            key, value, end = self.element(at, closing, depth)
-            found.append((at, key, value))
-            at = self.blank(end)
-        return found, at + 1
-
-    @abstractmethod
-    def element(self, at: int, closing: str, depth: int) -> tuple[K, N, int]:
-        """Return the key and the value of the element at a place, and where it ends."""
-
-    @abstractmethod
-    def unexpected(self, at: int, wanted: str) -> Exception:
-        """Return the error for something else at a place than what was wanted."""
-
-
-class _Reader(Descent[str, Node]):
-    """Reads JSON and nothing else."""
 
     def error(self, at: int, what: str) -> DocumentError:
         line = self.text.count("\n", 0, at) + 1
@@ -161,8 +117,16 @@ class _Reader(Descent[str, Node]):
         raise self.error(at, "a string that is not closed, or holds what JSON strings cannot")
 
     def _container(self, start: int, depth: int) -> Node:
-        found, end = self.elements(start, depth)
-        elements = tuple(Element(*one) for one in found)
+        closing, found = _CLOSING[self.text[start]], list[Element]()
+        at = self.blank(start + 1)
+        while self.letter(at) != closing:
+            if found:
+                if self.letter(at) != ",":
+                    raise self.unexpected(at, f"a comma or {closing}")
+                at = self.blank(at + 1)
+            found.append(self._element(at, closing, depth))
+            at = self.blank(found[-1].node.end)
+        elements, end = tuple(found), at + 1
         plain: dict[str, Json] = {element.key: element.node.value for element in elements}
         if self.letter(start) == "[":
             return Node(start, end, [e.node.value for e in elements], elements)
@@ -172,18 +136,16 @@ class _Reader(Descent[str, Node]):
             raise self.error(second.start, f"the key {second.key!r} is there twice")
         return Node(start, end, plain, elements)
 
-    def element(self, at: int, closing: str, depth: int) -> tuple[str, Node, int]:
+    def _element(self, at: int, closing: str, depth: int) -> Element:
         if closing == "]":
-            node = self.value(at, depth + 1)
-            return "", node, node.end
+            return Element(at, "", self.value(at, depth + 1))
         if self.letter(at) != '"':
             raise self.unexpected(at, "a key in double quotes")
         key = self._string(at)
         colon = self.blank(key.end)
         if self.letter(colon) != ":":
             raise self.unexpected(colon, "a colon")
-        node = self.value(self.blank(colon + 1), depth + 1)
-        return str(key.value), node, node.end
+        return Element(at, str(key.value), self.value(self.blank(colon + 1), depth + 1))
 
     def unexpected(self, at: int, wanted: str) -> DocumentError:
         found = self.letter(at)
