@@ -6,7 +6,7 @@ from itertools import islice
 from typing import TypeAlias
 
 from crabhook.lint.finding import Remark
-from crabhook.lint.python.tree import Follower, Function, Tree, own
+from crabhook.lint.python.tree import Function, Tree, own
 from crabhook.lint.python.written import Output
 from crabhook.lint.script import Exit, named_for_refusing, refuses
 
@@ -25,13 +25,13 @@ _EXITS = frozenset({"sys.exit", "exit", "quit", "os._exit", "builtins.exit"})
 _Site: TypeAlias = tuple[ast.AST, ast.expr | None]
 
 
-def exits(tree: Tree, follower: Follower, output: Output) -> Iterator[Exit]:
+def exits(tree: Tree, output: Output) -> Iterator[Exit]:
     """Yield the script's ways out."""
     scopes = map(tree.scope, output.answers)
     answering = {scope.name for scope in scopes if isinstance(scope, Function)}
     for end, given in islice(_sites(tree), MAX_EXITS):
-        code, said = _code(follower, given)
-        failing = tree.handler(end) is not None
+        code, said = _code(tree, given)
+        failing = any(isinstance(one, ast.ExceptHandler) for one in tree.inside(end))
         words = [said, *_words(tree, output, end)]
         function = tree.scope(end)
         named = isinstance(function, Function) and named_for_refusing(function.name)
@@ -72,13 +72,13 @@ def _returns(tree: Tree, function: Function, seen: frozenset[str] = frozenset())
                 yield from _returns(tree, inner, seen)
 
 
-def _code(follower: Follower, code: ast.expr | None) -> tuple[int | None, str]:
+def _code(tree: Tree, code: ast.expr | None) -> tuple[int | None, str]:
     """Return the exit code, and what Python prints by itself where it is given a text."""
     if code is None:
         return 0, ""
     if isinstance(code, ast.JoinedStr):
         return 1, " ".join(str(v.value) for v in code.values if isinstance(v, ast.Constant))
-    value = follower.constant(code)
+    value = tree.constant(code)
     if isinstance(value, str):
         return 1, value
     if isinstance(code, ast.Constant) and value is None:
@@ -119,17 +119,13 @@ def _raises_on(tree: Tree, node: ast.AST) -> bool:
 
 
 def _may_be_handled(tree: Tree, node: ast.AST, seen: frozenset[str]) -> bool:
-    child = node
-    for parent in tree.above(node):
-        if isinstance(parent, ast.Try | ast.TryStar) and child in parent.body and parent.handlers:
-            return True
-        if isinstance(parent, Function):
-            calls = _calls(tree, parent, seen)
-            return not calls or any(
-                _may_be_handled(tree, call, seen | {parent.name}) for call in calls
-            )
-        child = parent
-    return False
+    if any(one.handlers for one in tree.tried(node)):
+        return True
+    function = tree.scope(node)
+    if isinstance(function, ast.Module):
+        return False
+    calls = _calls(tree, function, seen)
+    return not calls or any(_may_be_handled(tree, call, seen | {function.name}) for call in calls)
 
 
 def _just_ends(tree: Tree, handler: ast.ExceptHandler) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from crabhook.lint.discover import shebang
 from crabhook.lint.finding import CannotParseError
 from crabhook.lint.python.exits import exits, lapses
-from crabhook.lint.python.tree import Follower, Function, Tree
+from crabhook.lint.python.tree import Tree
 from crabhook.lint.python.written import Output, written
 from crabhook.lint.script import Answer, Language, Named, Reading, Script, Source, Wait
 
@@ -34,44 +34,35 @@ _SECONDS = (
 _METHODS = frozenset({"communicate", "wait", "join"})
 
 
-def readings(tree: Tree, follower: Follower) -> Iterator[tuple[ast.Call, Reading]]:
+def readings(tree: Tree) -> Iterator[tuple[ast.Call, Reading]]:
     """Yield the calls that read the input, and how."""
     for node in tree.nodes:
-        if isinstance(node, ast.Call) and (source := _source(tree, follower, node)):
+        if isinstance(node, ast.Call) and (source := _source(tree, node)):
             yield node, Reading(tree.place(node), source, _guarded(tree, node, ()))
 
 
-def fields(tree: Tree, follower: Follower, inputs: Sequence[ast.Call]) -> Iterator[Named]:
-    """Yield the names that the script asks its input for."""
-    asked = 0
+def asked(tree: Tree, inputs: Sequence[ast.Call]) -> tuple[list[Named], list[Named]]:
+    """Return the names that the script asks its input for, and its environment variables."""
+    fields, variables, followed = list[Named](), list[Named](), 0
     for node in tree.nodes:
-        owner, key = _asked(node)
-        if owner is not None and key and asked < MAX_FIELDS:
-            asked += 1
-            if any(one in inputs for one in follower.follow(owner)):
-                yield Named(tree.place(node), key)
+        owner, key = _asked(tree, node)
+        if owner is None or not key:
+            continue
+        if tree.dotted(owner) in {"os.environ", "os.getenv"}:
+            variables.append(Named(tree.place(node), key))
+        elif followed < MAX_FIELDS:
+            followed += 1
+            if any(one in inputs for one in tree.follow(owner)):
+                fields.append(Named(tree.place(node), key))
+    return fields, variables
 
 
-def variables(tree: Tree) -> Iterator[Named]:
-    """Yield the environment variables that the script asks for."""
-    for node in tree.nodes:
-        match node:
-            case ast.Subscript(value=owner, slice=ast.Constant(value=str() as key)):
-                asked = tree.dotted(owner) == "os.environ"
-            case ast.Call(args=[ast.Constant(value=str() as key), *_]):
-                asked = tree.called(node) in {"os.environ.get", "os.getenv"}
-            case _:
-                continue
-        if asked:
-            yield Named(tree.place(node), key)
-
-
-def _source(tree: Tree, follower: Follower, call: ast.Call) -> Source | None:
+def _source(tree: Tree, call: ast.Call) -> Source | None:
     name = tree.called(call)
     if name in {"input", "builtins.input"}:
         return Source.LINES
     if name in {"json.load", "json.loads"} and call.args:
-        found = {_origin(tree, one) for one in follower.follow(call.args[0])}
+        found = {_origin(tree, one) for one in tree.follow(call.args[0])}
         return next((source for source in Source if source in found), None)
     return None
 
@@ -96,40 +87,35 @@ def _origin(tree: Tree, node: ast.expr) -> Source | None:
 
 def _guarded(tree: Tree, node: ast.AST, seen: tuple[str, ...]) -> bool:
     """Whether an error in `node` is handled, here or by all that call its function."""
-    child = node
-    for parent in tree.above(node):
-        handlers = parent.handlers if isinstance(parent, ast.Try) and child in parent.body else ()
-        if any(tree.caught(handler) & _CATCHING for handler in handlers):
-            return True
-        if isinstance(parent, Function):
-            calls = tree.calls.get(parent.name, ())
-            if parent.name in seen or not calls:
-                return False
-            return all(_guarded(tree, call, (*seen, parent.name)) for call in calls[:20])
-        child = parent
-    return False
+    handlers = (handler for one in tree.tried(node) for handler in one.handlers)
+    if any(tree.caught(handler) & _CATCHING for handler in handlers):
+        return True
+    function = tree.scope(node)
+    if isinstance(function, ast.Module) or function.name in seen:
+        return False
+    calls = tree.calls.get(function.name, [])[:20]
+    return bool(calls) and all(_guarded(tree, call, (*seen, function.name)) for call in calls)
 
 
-def _asked(node: ast.AST) -> tuple[ast.expr | None, str]:
-    """Return the object that a node asks for a member, and the member's name."""
+def _asked(tree: Tree, node: ast.AST) -> tuple[ast.expr | None, str]:
+    """Return what a node asks for a member, and the member's name."""
     match node:
         case ast.Subscript(value=value, slice=ast.Constant(value=str() as key), ctx=ast.Load()):
             return value, key
-        case ast.Call(
-            func=ast.Attribute(value=value, attr="get"),
-            args=[ast.Constant(value=str() as key), *_],
-        ):
-            return value, key
+        case ast.Call(func=func, args=[ast.Constant(value=str() as key), *_]):
+            if isinstance(func, ast.Attribute) and func.attr == "get":
+                return func.value, key
+            return (func, key) if tree.called(node) == "os.getenv" else (None, "")
     return None, ""
 
 
-def waits(tree: Tree, follower: Follower) -> Iterator[Wait]:
+def waits(tree: Tree) -> Iterator[Wait]:
     """Yield the waits whose length is written in the script."""
     for node in tree.nodes:
         if isinstance(node, ast.Call) and (given := _given(tree, node)) is not None:
             length, what = given
-            if (seconds := _number(follower.constant(length))) is not None:
-                rounds = _rounds(tree, follower, node) if what == "sleep" else 1
+            if (seconds := _number(tree.constant(length))) is not None:
+                rounds = _rounds(tree, node) if what == "sleep" else 1
                 yield Wait(tree.place(node), seconds * rounds, what)
 
 
@@ -148,13 +134,13 @@ def _given(tree: Tree, call: ast.Call) -> tuple[ast.expr, str] | None:
     return None
 
 
-def _rounds(tree: Tree, follower: Follower, node: ast.AST) -> float:
+def _rounds(tree: Tree, node: ast.AST) -> float:
     """Return how often the loops around a node go round, where that is written."""
     rounds = 1.0
     for parent in tree.inside(node):
         if isinstance(parent, ast.For) and tree.called(parent.iter) == "range":
             arguments = parent.iter.args if isinstance(parent.iter, ast.Call) else []
-            times = _number(follower.constant(arguments[0])) if len(arguments) == 1 else None
+            times = _number(tree.constant(arguments[0])) if len(arguments) == 1 else None
             rounds *= times or 1
     return rounds
 
@@ -174,11 +160,11 @@ def read_python(text: str) -> Script:
 
 
 def _read(tree: Tree, text: str) -> Script:
-    follower = Follower(tree)
-    output = written(tree, follower)
-    inputs = dict(readings(tree, follower))
+    output = written(tree)
+    inputs = dict(readings(tree))
     agents = [call for call, reading in inputs.items() if reading.source is Source.JSON]
-    left = tuple(exits(tree, follower, output))
+    fields, variables = asked(tree, agents)
+    left = tuple(exits(tree, output))
     return Script(
         language=Language.PYTHON,
         shebang=shebang(text),
@@ -186,11 +172,11 @@ def _read(tree: Tree, text: str) -> Script:
         chatter=tuple(output.chatter.values()),
         exits=left,
         lapses=tuple(lapses(tree)),
-        waits=tuple(waits(tree, follower)),
+        waits=tuple(waits(tree)),
         readings=tuple(inputs.values()),
-        fields=tuple(fields(tree, follower, agents)),
-        variables=tuple(variables(tree)),
-        words=tree.words,
+        fields=tuple(fields),
+        variables=tuple(variables),
+        words=frozenset(tree.words()),
         speaks=output.speaks or any(one.code == 1 and one.refusing for one in left),
     )
 

@@ -1,15 +1,14 @@
 """A Python script's syntax tree, and what its expressions may come to.
 
-The tree alone tells no parents, scopes or names: `Tree` does.  `Follower` follows names
-through assignments, calls and returns, as far as the script tells.
+The tree alone tells no parents, scopes or names: `Tree` does, and follows names through
+assignments, calls and returns, as far as the script tells.
 """
 
 import ast
 import sys
 import warnings
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
-from functools import cached_property
 from typing import TypeAlias
 
 from crabhook.lint.finding import START, CannotParseError, Place
@@ -33,6 +32,20 @@ class Tree:
         self.nodes = tuple(ast.walk(self.root))
         self.parents = {child: node for node in self.nodes for child in ast.iter_child_nodes(node)}
         self._aliases = dict(_aliases(self.nodes))
+        functions = [node for node in self.nodes if isinstance(node, Function)]
+        counts = Counter(node.name for node in functions)
+        # By name; those of a name that is there twice are left out.
+        self.functions = {node.name: node for node in functions if counts[node.name] == 1}
+        self.calls = defaultdict[str, list[ast.Call]](list)
+        for node in self.nodes:
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+                self.calls[node.func.id].append(node)
+        self._bindings = defaultdict[tuple[Scope, str], list[ast.expr | None]](list)
+        for target, value in (pair for node in self.nodes for pair in _assigned(node)):
+            for name in ast.walk(target):
+                if isinstance(name, ast.Name) and isinstance(name.ctx, ast.Store):
+                    known = value if name is target else None
+                    self._bindings[self.scope(name), name.id].append(known)
 
     def place(self, node: ast.AST) -> Place:
         """Return where a node begins."""
@@ -74,10 +87,13 @@ class Tree:
         """Return the function that a node stands in, or the module."""
         return next((one for one in self.above(node) if isinstance(one, Function)), self.root)
 
-    def handler(self, node: ast.AST) -> ast.ExceptHandler | None:
-        """Return the `except` of the same function that a node stands in."""
-        inside = self.inside(node)
-        return next((one for one in inside if isinstance(one, ast.ExceptHandler)), None)
+    def tried(self, node: ast.AST) -> "Iterator[ast.Try | ast.TryStar]":
+        """Yield the `try`s of the same function whose body a node stands in, from near to far."""
+        child = node
+        for parent in self.inside(node):
+            if isinstance(parent, ast.Try | ast.TryStar) and child in parent.body:
+                yield parent
+            child = parent
 
     def caught(self, handler: ast.ExceptHandler) -> set[str]:
         """Return the dotted names of what an `except` catches."""
@@ -102,33 +118,72 @@ class Tree:
                         return
             child = parent
 
-    @cached_property
-    def functions(self) -> dict[str, Function]:
-        """The script's own functions, by name; those of a name that is there twice are left out."""
-        functions = [node for node in self.nodes if isinstance(node, Function)]
-        counts = Counter(node.name for node in functions)
-        return {node.name: node for node in functions if counts[node.name] == 1}
-
-    @cached_property
-    def calls(self) -> dict[str, list[ast.Call]]:
-        """The calls of plain names, by name."""
-        found: dict[str, list[ast.Call]] = {}
-        for node in self.nodes:
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
-                found.setdefault(node.func.id, []).append(node)
-        return found
-
-    @cached_property
-    def words(self) -> frozenset[str]:
-        """The names and the texts in the script."""
-        found: set[str] = set()
+    def words(self) -> Iterator[str]:
+        """Yield the names and the texts in the script."""
         for node in self.nodes:
             match node:
                 case ast.Constant(value=str() as word) | ast.Name(id=word):
-                    found.add(word)
+                    yield word
                 case ast.Attribute(attr=word):
-                    found.add(word)
-        return frozenset(found)
+                    yield word
+
+    def follow(self, node: ast.expr) -> Sequence[ast.expr]:
+        """Return the expressions that `node` may come to.
+
+        A name or a call that nothing is known of comes to itself.
+        """
+        seen: set[ast.expr] = set()
+        found: dict[ast.expr, None] = {}
+        todo = [node]
+        while todo and len(seen) < MAX_FOLLOWED:
+            one = todo.pop()
+            if one in seen:
+                continue
+            seen.add(one)
+            behind = self._behind(one)
+            if behind is None:
+                found[one] = None
+            else:
+                todo.extend(behind)
+        return tuple(found)
+
+    def constant(self, node: ast.expr) -> object:
+        """Return the one constant that `node` comes to, or None."""
+        values = [one.value for one in self.follow(node) if isinstance(one, ast.Constant)]
+        return values[0] if len(values) == 1 == len(self.follow(node)) else None
+
+    def _behind(self, node: ast.expr) -> Sequence[ast.expr] | None:
+        """Return what stands behind one expression; None where nothing does."""
+        match node:
+            case ast.IfExp(body=body, orelse=orelse):
+                return [body, orelse]
+            case ast.NamedExpr(value=value) | ast.Await(value=value):
+                return [value]
+            case ast.BoolOp(op=ast.Or(), values=values):
+                return values
+            case ast.Name():
+                return self._named(node)
+            case ast.Call(func=ast.Name(id=name)) if name in self.functions:
+                return _returned(self.functions[name])
+        return None
+
+    def _named(self, node: ast.Name) -> Sequence[ast.expr] | None:
+        scope = self.scope(node)
+        bound = self._bindings.get((scope, node.id), [])
+        if not bound and not isinstance(scope, ast.Module):
+            given = scope.args
+            parameters = (*given.posonlyargs, *given.args, *given.kwonlyargs)
+            if any(one.arg == node.id for one in parameters):
+                return self._given(scope, node.id)
+            bound = self._bindings.get((self.root, node.id), [])
+        return _certain(bound)
+
+    def _given(self, function: Function, name: str) -> Sequence[ast.expr] | None:
+        """Return what all calls give a function for a parameter; None where one hides it."""
+        if self.functions.get(function.name) is not function:
+            return None
+        calls = self.calls.get(function.name, [])[: MAX_BINDINGS + 1]
+        return _certain([_argument(function, name, call) for call in calls])
 
 
 def own(node: ast.AST) -> Iterator[ast.AST]:
@@ -166,84 +221,10 @@ def _aliases(nodes: tuple[ast.AST, ...]) -> Iterator[tuple[str, str]]:
                 yield alias.asname or alias.name, f"{node.module}.{alias.name}"
 
 
-class Follower:
-    """Follows the names of one script to the expressions behind them."""
-
-    def __init__(self, tree: Tree) -> None:
-        self._tree = tree
-        self._bindings: dict[tuple[Scope, str], list[ast.expr | None]] = {}
-        for target, value in (pair for node in tree.nodes for pair in _assigned(node)):
-            for name in ast.walk(target):
-                if isinstance(name, ast.Name) and isinstance(name.ctx, ast.Store):
-                    bound = self._bindings.setdefault((tree.scope(name), name.id), [])
-                    bound.append(value if name is target else None)
-
-    def follow(self, node: ast.expr) -> Sequence[ast.expr]:
-        """Return the expressions that `node` may come to.
-
-        A name or a call that nothing is known of comes to itself.
-        """
-        seen: set[ast.expr] = set()
-        found: dict[ast.expr, None] = {}
-        todo = [node]
-        while todo and len(seen) < MAX_FOLLOWED:
-            one = todo.pop()
-            if one in seen:
-                continue
-            seen.add(one)
-            behind = self._behind(one)
-            if behind is None:
-                found[one] = None
-            else:
-                todo.extend(behind)
-        return tuple(found)
-
-    def bindings(self, scope: Scope, name: str) -> Sequence[ast.expr | None]:
-        """Return what a scope assigns to a name; None stands for what is not known."""
-        return self._bindings.get((scope, name), ())
-
-    def constant(self, node: ast.expr) -> object:
-        """Return the one constant that `node` comes to, or None."""
-        values = [one.value for one in self.follow(node) if isinstance(one, ast.Constant)]
-        return values[0] if len(values) == 1 == len(self.follow(node)) else None
-
-    def _behind(self, node: ast.expr) -> Sequence[ast.expr] | None:
-        """Return what stands behind one expression; None where nothing does."""
-        match node:
-            case ast.IfExp(body=body, orelse=orelse):
-                return [body, orelse]
-            case ast.NamedExpr(value=value) | ast.Await(value=value):
-                return [value]
-            case ast.BoolOp(op=ast.Or(), values=values):
-                return values
-            case ast.Name():
-                return self._named(node)
-            case ast.Call(func=ast.Name(id=name)) if name in self._tree.functions:
-                return _returned(self._tree.functions[name])
-        return None
-
-    def _named(self, node: ast.Name) -> Sequence[ast.expr] | None:
-        scope = self._tree.scope(node)
-        bound = self.bindings(scope, node.id)
-        if not bound and not isinstance(scope, ast.Module):
-            given = scope.args
-            parameters = (*given.posonlyargs, *given.args, *given.kwonlyargs)
-            if any(one.arg == node.id for one in parameters):
-                return self._given(scope, node.id)
-            bound = self.bindings(self._tree.root, node.id)
-        known = [one for one in bound if one is not None]
-        certain = 0 < len(known) == len(bound) <= MAX_BINDINGS
-        return known if certain else None
-
-    def _given(self, function: Function, name: str) -> Sequence[ast.expr] | None:
-        """Return what all calls give a function for a parameter; None where one hides it."""
-        calls = self._tree.calls.get(function.name, ())
-        if len(calls) > MAX_BINDINGS:
-            return None
-        given = [_argument(function, name, call) for call in calls]
-        if not given or None in given or self._tree.functions.get(function.name) is not function:
-            return None
-        return [one for one in given if one is not None]
+def _certain(values: Sequence[ast.expr | None]) -> Sequence[ast.expr] | None:
+    """Return the values where all of them are known, and not too many."""
+    known = [one for one in values if one is not None]
+    return known if 0 < len(known) == len(values) <= MAX_BINDINGS else None
 
 
 def _assigned(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr | None]]:
@@ -256,12 +237,10 @@ def _assigned(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr | None]]:
             yield target, given
         case ast.NamedExpr(target=target, value=value):
             yield target, value
-        case ast.AugAssign(target=target) | ast.For(target=target) | ast.AsyncFor(target=target):
-            yield target, None
-        case ast.comprehension(target=target):
-            yield target, None
         case ast.withitem(optional_vars=ast.expr() as target):
             yield target, None
+        case ast.AugAssign() | ast.For() | ast.AsyncFor() | ast.comprehension():
+            yield node.target, None
 
 
 def _returned(function: Function) -> Sequence[ast.expr] | None:
@@ -269,8 +248,7 @@ def _returned(function: Function) -> Sequence[ast.expr] | None:
     inside = list(own(function))
     if any(isinstance(node, ast.Yield | ast.YieldFrom) for node in inside):
         return None
-    found = [node.value for node in inside if isinstance(node, ast.Return) and node.value]
-    return found if 0 < len(found) <= MAX_BINDINGS else None
+    return _certain([node.value for node in inside if isinstance(node, ast.Return) and node.value])
 
 
 def _argument(function: Function, name: str, call: ast.Call) -> ast.expr | None:

@@ -1,10 +1,11 @@
 """What a Python script writes on its standard output and standard error.
 
-An answer is a JSON object: `ShapeReader` says what an expression comes to as one, as far as
+An answer is a JSON object: `ValueReader` says what an expression comes to as one, as far as
 the script's text tells it.
 """
 
 import ast
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
@@ -12,7 +13,7 @@ from typing import TypeAlias
 
 from crabhook.lint.finding import Place
 from crabhook.lint.loose_json import HOLE, read_answer
-from crabhook.lint.python.tree import Follower, Scope, Tree
+from crabhook.lint.python.tree import Scope, Tree
 from crabhook.lint.script import UNKNOWN, Answer, Shape, Written
 
 MAX_NESTED = 8  # of objects in objects; an answer has three
@@ -28,12 +29,11 @@ _OUT = frozenset({"sys.stdout", "sys.__stdout__"})
 _ERR = frozenset({"sys.stderr", "sys.__stderr__"})
 
 
-class ShapeReader:
-    """Reads dict displays, and what is put into them later."""
+class ValueReader:
+    """Reads what is written: dict displays with what is put into them later, and texts."""
 
-    def __init__(self, tree: Tree, follower: Follower) -> None:
+    def __init__(self, tree: Tree) -> None:
         self._tree = tree
-        self._follower = follower
         self._left = MAX_READ
         self._additions = _additions(tree)
 
@@ -44,7 +44,7 @@ class ShapeReader:
             return (Shape(self._tree.place(node)),)
         grown = _name(node)
         found = []
-        for one in self._follower.follow(node):
+        for one in self._tree.follow(node):
             self._left -= 1
             shape = self._shape(one, depth)
             found.append(self._grown(shape, one, grown, depth))
@@ -104,122 +104,9 @@ class ShapeReader:
                 members[key] = tuple(replace(one, whole=False) for one in members.get(key, ()))
         return Shape(shape.place, UNKNOWN, members, whole)
 
-
-def _additions(tree: Tree) -> _Additions:
-    """Return what is put into an object after it was made, by scope and name."""
-    found: _Additions = {}
-    for node in tree.nodes:
-        for name, key, value in _addition(node):
-            if name:
-                found.setdefault((tree.scope(node), name), []).append((key, value))
-    return found
-
-
-def _addition(node: ast.AST) -> Iterator[tuple[str, str | None, ast.expr | None]]:
-    """Yield the name, the key and the value; None for a key or a value that is not known."""
-    match node:
-        case ast.Assign(targets=[ast.Subscript(value=ast.Subscript() as inner)]):
-            yield _name(inner.value), _key(inner), None
-        case ast.Assign(targets=[ast.Subscript() as target], value=value):
-            yield _name(target.value), _key(target), value
-        case ast.Call(func=ast.Attribute(value=ast.Name(id=owner), attr=method)):
-            if method in _GROWING:
-                yield owner, None, None
-
-
-def _name(node: ast.AST) -> str:
-    return node.id if isinstance(node, ast.Name) else ""
-
-
-def _assigned_names(node: ast.AST | None) -> Sequence[str]:
-    match node:
-        case ast.Assign(targets=targets):
-            return [_name(target) for target in targets]
-        case ast.AnnAssign(target=target):
-            return [_name(target)]
-    return ()
-
-
-def _key(node: ast.Subscript) -> str | None:
-    key = node.slice
-    return key.value if isinstance(key, ast.Constant) and isinstance(key.value, str) else None
-
-
-def _placed(shapes: tuple[Shape, ...], place: Place) -> tuple[Shape, ...]:
-    """Say of values that they are where they are given, not where they were first written."""
-    return tuple(replace(one, place=place) for one in shapes)
-
-
-@dataclass(frozen=True, slots=True)
-class Write:
-    """One call that writes; `values` are what it writes, one after the other."""
-
-    call: ast.Call
-    error: bool
-    values: tuple[ast.expr, ...]
-
-
-@dataclass(slots=True)
-class Output:
-    """What is written, sorted: answers and chatter with the calls that write them, and words."""
-
-    answers: dict[ast.Call, list[Answer]] = field(default_factory=dict)
-    chatter: dict[ast.Call, Place] = field(default_factory=dict)
-    words: dict[ast.Call, str] = field(default_factory=dict)
-    speaks: bool = False
-
-
-def written(tree: Tree, follower: Follower) -> Output:
-    """Return all that the script writes, as far as its text tells."""
-    if _redirects(tree):
-        return Output(speaks=True)
-    reader, output = _AnswerReader(tree, follower), Output()
-    for write in islice(_writes(tree), MAX_WRITES):
-        output.words[write.call] = " ".join(map(reader.text, write.values)).replace(HOLE, "…")
-        output.speaks |= write.error
-        if not write.error and write.values:
-            answers = [one for value in write.values[:1] for one in reader.answers(value)]
-            if answers:
-                output.answers[write.call] = answers
-            elif reader.is_chatter(write.values[0]):
-                output.chatter[write.call] = tree.place(write.call)
-    return output
-
-
-def _redirects(tree: Tree) -> bool:
-    """Whether standard output is put elsewhere, so that nothing is known of what is written."""
-    for node in tree.nodes:
-        targets = node.targets if isinstance(node, ast.Assign) else ()
-        if tree.called(node).endswith("redirect_stdout") or _OUT & {*map(tree.dotted, targets)}:
-            return True
-    return False
-
-
-def _writes(tree: Tree) -> Iterator[Write]:
-    for node in tree.nodes:
-        if not isinstance(node, ast.Call):
-            continue
-        name = tree.called(node)
-        if name in {"print", "builtins.print"}:
-            target = next((tree.dotted(k.value) for k in node.keywords if k.arg == "file"), None)
-            if target is None or target in _OUT | _ERR:
-                yield Write(node, target in _ERR, tuple(node.args))
-        elif name == "json.dump" and len(node.args) > 1 and tree.dotted(node.args[1]) in _OUT:
-            yield Write(node, error=False, values=(node,))
-        elif name.endswith(".write") and node.args:
-            target = name.removesuffix(".write").removesuffix(".buffer")
-            if target in _OUT | _ERR:
-                yield Write(node, target in _ERR, (node.args[0],))
-        elif name.startswith(("logging.", "warnings.warn", "traceback.print")):
-            yield Write(node, error=True, values=tuple(node.args))
-
-
-class _AnswerReader(ShapeReader):
-    """Reads what is written as text too, with a hole for all that is only known when it runs."""
-
     def text(self, node: ast.expr) -> str:
-        """Return all the texts that `node` may come to, one after the other."""
-        return " ".join(self._one(one) for one in self._follower.follow(node))
+        """Return all the texts that `node` may come to, with a hole for what is not known."""
+        return " ".join(self._one(one) for one in self._tree.follow(node))
 
     def _one(self, node: ast.expr) -> str:
         text = HOLE
@@ -240,7 +127,7 @@ class _AnswerReader(ShapeReader):
 
     def answers(self, value: ast.expr) -> Iterator[Answer]:
         """Yield the answers that writing `value` may put on standard output."""
-        for node in self._follower.follow(value):
+        for node in self._tree.follow(value):
             place = self._tree.place(node)
             match node:
                 case ast.Call() if self._tree.called(node) in {"json.dumps", "json.dump"}:
@@ -259,11 +146,110 @@ class _AnswerReader(ShapeReader):
 
     def is_chatter(self, value: ast.expr) -> bool:
         """Whether what is written surely begins as plain text."""
-        texts = [self._plain(node) for node in self._follower.follow(value)]
+        texts = [self._plain(node) for node in self._tree.follow(value)]
         return all(text and text[0] not in {"{", HOLE} for text in texts)
 
     def _plain(self, node: ast.expr) -> str:
         return self._one(node).strip()
+
+
+def _additions(tree: Tree) -> _Additions:
+    """Return what is put into an object after it was made, by scope and name.
+
+    None stands for a key or a value that is not known.
+    """
+    found: _Additions = defaultdict(list)
+    for node in tree.nodes:
+        owner: ast.expr
+        key: str | None = None
+        value: ast.expr | None = None
+        match node:
+            case ast.Assign(targets=[ast.Subscript(value=ast.Subscript() as inner)]):
+                owner, key = inner.value, _key(inner)
+            case ast.Assign(targets=[ast.Subscript() as target], value=value):
+                owner, key = target.value, _key(target)
+            case ast.Call(func=ast.Attribute(value=owner, attr=method)) if method in _GROWING:
+                pass
+            case _:
+                continue
+        if name := _name(owner):
+            found[tree.scope(node), name].append((key, value))
+    return found
+
+
+def _name(node: ast.AST) -> str:
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def _assigned_names(node: ast.AST | None) -> set[str]:
+    """Return the names that a statement assigns to."""
+    targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
+    return {one.id for one in targets if isinstance(one, ast.Name)}
+
+
+def _key(node: ast.Subscript) -> str | None:
+    key = node.slice
+    return key.value if isinstance(key, ast.Constant) and isinstance(key.value, str) else None
+
+
+def _placed(shapes: tuple[Shape, ...], place: Place) -> tuple[Shape, ...]:
+    """Say of values that they are where they are given, not where they were first written."""
+    return tuple(replace(one, place=place) for one in shapes)
+
+
+@dataclass(slots=True)
+class Output:
+    """What is written, sorted: answers and chatter with the calls that write them, and words."""
+
+    answers: dict[ast.Call, list[Answer]] = field(default_factory=dict)
+    chatter: dict[ast.Call, Place] = field(default_factory=dict)
+    words: dict[ast.Call, str] = field(default_factory=dict)
+    speaks: bool = False
+
+
+def written(tree: Tree) -> Output:
+    """Return all that the script writes, as far as its text tells."""
+    if _redirects(tree):
+        return Output(speaks=True)
+    reader, output = ValueReader(tree), Output()
+    for call, error, values in islice(_writes(tree), MAX_WRITES):
+        output.words[call] = " ".join(map(reader.text, values)).replace(HOLE, "…")
+        output.speaks |= error
+        if not error and values:
+            if answers := list(reader.answers(values[0])):
+                output.answers[call] = answers
+            elif reader.is_chatter(values[0]):
+                output.chatter[call] = tree.place(call)
+    return output
+
+
+def _redirects(tree: Tree) -> bool:
+    """Whether standard output is put elsewhere, so that nothing is known of what is written."""
+    for node in tree.nodes:
+        targets = node.targets if isinstance(node, ast.Assign) else ()
+        if tree.called(node).endswith("redirect_stdout") or _OUT & {*map(tree.dotted, targets)}:
+            return True
+    return False
+
+
+def _writes(tree: Tree) -> Iterator[tuple[ast.Call, bool, Sequence[ast.expr]]]:
+    """Yield each call that writes: whether on standard error, and what, one after the other."""
+    for node in tree.nodes:
+        if not isinstance(node, ast.Call):
+            continue
+        name = tree.called(node)
+        if name in {"print", "builtins.print"}:
+            target = next((tree.dotted(k.value) for k in node.keywords if k.arg == "file"), None)
+            if target is None or target in _OUT | _ERR:
+                yield node, target in _ERR, node.args
+        elif name == "json.dump" and len(node.args) > 1 and tree.dotted(node.args[1]) in _OUT:
+            yield node, False, [node]
+        elif name.endswith(".write") and node.args:
+            target = name.removesuffix(".write").removesuffix(".buffer")
+            if target in _OUT | _ERR:
+                yield node, target in _ERR, node.args[:1]
+        elif name.startswith(("logging.", "warnings.warn", "traceback.print")):
+            yield node, True, node.args
 
 
 def _summands(node: ast.expr) -> list[ast.expr]:
