@@ -59,7 +59,7 @@ def examine(cases: Sequence[Case], wish: Wish) -> Iterator[Finding]:
             yield from (replace(finding, agent=one.agent.name) for finding in look(one))
     if not cases:
         names = ", ".join(f"{one.title} (`{one.program}`)" for one in PLATFORMS.values())
-        yield told("hook.installed", "nobody", mend=commands.crabhook("demo"), names=names)
+        yield told("hook.installed", "nobody", commands.crabhook("demo"), names=names)
     here = machine(wish, cases)
     for check in OF_THE_MACHINE:
         yield from check(here)

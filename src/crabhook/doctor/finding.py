@@ -62,17 +62,17 @@ class Finding:
 
 def told(
     id_: str,
-    case: str,
-    /,
-    *,
+    way: str,
     mend: str = "",
     figures: Mapping[str, Figure] | None = None,
+    /,
     **given: object,
 ) -> Finding:
-    """Return the finding that `findings.toml` has words for, with what is `given` filled in."""
-    found = tables(__file__, "findings")[id_][case]
-    words = {key: text.format_map(given) for key, text in found.items()}
-    return Finding(id_, Status(words.pop("status")), mend=mend, figures=figures or {}, **words)
+    """Return a finding in the words of `findings.toml`; `figures` and `given` fill them in."""
+    found = tables(__file__, "findings")[id_][way]
+    figures = figures or {}
+    words = {key: text.format_map({**figures, **given}) for key, text in found.items()}
+    return Finding(id_, Status(words.pop("status")), mend=mend, figures=figures, **words)
 
 
 def several(texts: Sequence[str]) -> str:

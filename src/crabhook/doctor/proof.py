@@ -230,41 +230,36 @@ def prove(case: Case) -> Finding:
 
 def _proven(case: Case) -> Finding:
     if case.program is None:
-        return told("live.denial", "absent", program=case.agent.program)
+        return told("live.denial", "absent", case=case)
     agent, until = case.agent.stage, monotonic() + WITHIN
     try:
         with stage(case.agent.name) as one, ScriptedModel(agent, COMMANDS) as model:
             for name, content in agent.home(one.project, model.address).items():
                 one.write(name, content)
-            told = {
-                key: value.format(model=model.address) for key, value in agent.environment.items()
-            }
+            address = model.address
+            own = {key: value.format(model=address) for key, value in agent.environment.items()}
             ran = run(
                 (str(case.program), *agent.command, "Make two files."),
                 seconds=max(1.0, until - monotonic()),
-                environment={**one.environment, **told},
+                environment={**one.environment, **own},
                 folder=one.project,
             )
             wrong = list(_wrong(one, model))
     except ProgramError as error:
         return told("live.denial", "failed", error=error)
-    asked, wanted, title = model.asked, len(COMMANDS) + 1, case.title
-    if asked < wanted:
-        code, last = ran.code, ran.last_words
-        return told(
-            "live.denial", "ended", title=title, asked=asked, wanted=wanted, code=code, last=last
-        )
+    if model.asked < (wanted := len(COMMANDS) + 1):
+        return told("live.denial", "ended", case=case, model=model, wanted=wanted, ran=ran)
     if wrong:
-        return told("live.denial", "wrong", wrong="; ".join(wrong), title=title)
-    return told("live.denial", "fine", title=title, reason=REASON)
+        return told("live.denial", "wrong", wrong="; ".join(wrong), case=case)
+    return told("live.denial", "fine", case=case, reason=REASON)
 
 
 def _wrong(one: Stage, model: ScriptedModel) -> Iterator[str]:
     """Yield how the agent did not do as it was told."""
-    told = model.heard[-1] if model.heard else ""
+    heard = model.heard[-1] if model.heard else ""
     if (one.project / DENIED).exists():
         yield "a call was made that the server had denied"
-    if REASON not in told:
-        yield f"the model was not told why: {shlex.quote(told[:200])}"
+    if REASON not in heard:
+        yield f"the model was not told why: {shlex.quote(heard[:200])}"
     if not (one.project / ALLOWED).exists():
         yield "a call was not made that it had allowed"

@@ -27,12 +27,12 @@ def _switches(case: Case) -> Iterator[Finding]:
         for switch in case.agent.settings.switches(settings.text):
             if not (managed and case.agent.settings.overridden(settings.scope, switch)):
                 what, mend = f"{settings.path}: {switch}", commands.edit(settings.path)
-                yield told("hook.switched-on", "off", mend=mend, title=case.title, what=what)
+                yield told("hook.switched-on", "off", mend, title=case.title, what=what)
     for settings in case.hooked:
         for trouble in case.agent.settings.troubles(settings.path, read_settings):
             kind = "off" if trouble.startswith(case.agent.settings.switch) else "trouble"
             mend = commands.edit(settings.path.with_name(case.agent.settings.beside), trouble)
-            yield told("hook.switched-on", kind, mend=mend, title=case.title, what=trouble)
+            yield told("hook.switched-on", kind, mend, title=case.title, what=trouble)
 
 
 def environment(case: Case) -> Iterator[Finding]:
@@ -47,11 +47,8 @@ def environment(case: Case) -> Iterator[Finding]:
             if not any(one.reached_by(move.reach) for one in case.entries):
                 idle.append(move.name)
                 continue
-            path, name, effect = settings.path, move.name, move.effect
-            mend = commands.edit(path)
-            moved = told(
-                "hook.environment", "moved", mend=mend, path=path, name=name, effect=effect
-            )
+            path = settings.path
+            moved = told("hook.environment", "moved", commands.edit(path), path=path, move=move)
             found.append(moved)
     rest = f"; {several(idle)} there has no say in hooks that start as these do" if idle else ""
     yield from found or [told("hook.environment", "fine", rest=rest)]
@@ -70,7 +67,7 @@ def _twice(case: Case) -> Iterator[Finding]:
         if here != there or not case.agent.settings.once:
             scope = settings.scope or Scope.USER
             mend = commands.uninstall(case.agent.name, scope, case.wish.project)
-            yield told("hook.alone", "twice", mend=mend, first=first.path, second=settings.path)
+            yield told("hook.alone", "twice", mend, first=first.path, second=settings.path)
 
 
 def _foreign(case: Case) -> Iterator[Finding]:
@@ -81,9 +78,8 @@ def _foreign(case: Case) -> Iterator[Finding]:
             if one.event in case.agent.decided and "supervisor-hook" not in one.told
         ]
         if there:
-            path = settings.path
-            mend = commands.edit(path)
-            yield told("hook.alone", "others", mend=mend, path=path, hooks=several(there))
+            path, hooks = settings.path, several(there)
+            yield told("hook.alone", "others", commands.edit(path), path=path, hooks=hooks)
 
 
 def _real(path: Path) -> Path:

@@ -3,14 +3,14 @@
 import math
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from tempfile import TemporaryDirectory
 
 from crabhook import config
 from crabhook.doctor import commands
 from crabhook.doctor.entry import differences, installation
 from crabhook.doctor.facts import Case
-from crabhook.doctor.finding import Finding, several, told
+from crabhook.doctor.finding import Figure, Finding, several, told
 from crabhook.doctor.processes import ProgramError, run
 from crabhook.model.errors import CrabhookError, InstallError
 from crabhook.platforms.installation import MAX_WAIT, Scope
@@ -23,8 +23,7 @@ def known_version(case: Case) -> Iterator[Finding]:
     """Whether the agent is installed, and its version is one of the conformance table."""
     if case.program is None:
         if case.wanted or case.entries:
-            program = case.agent.program
-            yield told("agent.version", "absent", program=program, title=case.title)
+            yield told("agent.version", "absent", case=case)
         return
     try:
         version = _version(case)
@@ -32,16 +31,12 @@ def known_version(case: Case) -> Iterator[Finding]:
         yield told("agent.version", "unsaid", error=error)
         return
     known = case.agent.settings.versions
-    yield told(
-        "agent.version",
-        "fine" if version in known else "other",
-        mend="" if version in known else commands.crabhook("doctor", case.agent.name, "--live"),
-        figures={"version": version},
-        title=case.title,
-        version=version,
-        program=case.program,
-        known=", ".join(known),
-    )
+    figures = {"version": version}
+    if version in known:
+        yield told("agent.version", "fine", "", figures, case=case)
+        return
+    mend = commands.crabhook("doctor", case.agent.name, "--live")
+    yield told("agent.version", "other", mend, figures, case=case, known=", ".join(known))
 
 
 def version_in(said: str) -> str:
@@ -70,11 +65,8 @@ def _version(case: Case) -> str:
 def readable(case: Case) -> Iterator[Finding]:
     """Whether the agent's settings can be read: it runs no hook out of those that cannot."""
     for one in case.unreadable:
-        path, problem = one.path, one.problem
-        mend, title = commands.edit(path, problem), case.title
-        yield told(
-            "settings.readable", "unreadable", mend=mend, path=path, problem=problem, title=title
-        )
+        mend = commands.edit(one.path, one.problem)
+        yield told("settings.readable", "unreadable", mend, case=case, settings=one)
     read = [str(one.path) for one in case.settings if one.text]
     if read and not case.unreadable:
         yield told("settings.readable", "fine", read=", ".join(read))
@@ -84,23 +76,18 @@ def installed(case: Case) -> Iterator[Finding]:
     """Whether any settings hold hooks of ours, and what the agent does with them."""
     for settings in case.hooked:
         how = installation(case.agent, settings.ours)
-        events, stance = len({one.event for one in settings.ours}), str(how.stance)
-        scope = settings.scope.value if settings.scope else "managed"
-        yield told(
-            "hook.installed",
-            "fine",
-            figures={"events": events, "stance": stance, "scope": scope},
-            path=settings.path,
-            scope=scope,
-            events=events,
-            stance=stance,
-            closed=", fail-closed" if how.fail_closed else "",
-        )
+        figures: Mapping[str, Figure] = {
+            "events": len({one.event for one in settings.ours}),
+            "stance": str(how.stance),
+            "scope": settings.scope.value if settings.scope else "managed",
+        }
+        closed = ", fail-closed" if how.fail_closed else ""
+        yield told("hook.installed", "fine", "", figures, path=settings.path, closed=closed)
     if case.hooked:
         return
     mend = commands.install(case.agent.name, Scope.USER, case.wish.project)
     if case.wanted:
-        yield told("hook.installed", "missing", mend=mend, title=case.title)
+        yield told("hook.installed", "missing", mend, title=case.title)
     else:
         yield told("hook.installed", "unwanted", install=mend)
 
@@ -113,7 +100,7 @@ def current(case: Case) -> Iterator[Finding]:
         try:
             wanted = case.agent.settings.groups(how)
         except InstallError as error:
-            yield told("hook.current", "impossible", mend=mend, path=settings.path, error=error)
+            yield told("hook.current", "impossible", mend, path=settings.path, error=error)
             continue
         found = differences(settings.text, settings.ours, wanted)
         if not found:
@@ -122,7 +109,7 @@ def current(case: Case) -> Iterator[Finding]:
         undecided = any(event in wanted for event in case.agent.decided & set(found))
         kind = "undecided" if undecided else "other"
         differs = several([f"{event} {what}" for event, what in found.items()])
-        yield told("hook.current", kind, mend=mend, path=settings.path, differs=differs)
+        yield told("hook.current", kind, mend, path=settings.path, differs=differs)
 
 
 def patient(case: Case) -> Iterator[Finding]:
@@ -136,12 +123,12 @@ def patient(case: Case) -> Iterator[Finding]:
     waits = f"{case.title} waits {agents:g} s for a hook that waits {ours:g} s for the operator"
     if short:
         events, mend = several([one.event for one in short]), case.reinstalling(worst)
-        yield told("hook.timeout", "short", mend=mend, figures=figures, events=events, waits=waits)
+        yield told("hook.timeout", "short", mend, figures, events=events, waits=waits)
     elif (server := _server_wait()) > ours:
         mend = case.reinstalling(worst, wait=min(math.ceil(server), MAX_WAIT))
-        yield told("hook.timeout", "sooner", mend=mend, server=server, ours=ours)
+        yield told("hook.timeout", "sooner", mend, server=server, ours=ours)
     else:
-        yield told("hook.timeout", "fine", figures=figures, waits=waits)
+        yield told("hook.timeout", "fine", "", figures, waits=waits)
 
 
 def _server_wait() -> float:

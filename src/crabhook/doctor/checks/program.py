@@ -30,29 +30,22 @@ def program_runs(case: Case) -> Iterator[Finding]:
         mend = case.reinstalling(entry)
         if not case.may_start(entry):
             mend = case.looking_anyway()
-            yield told("hook.program", "unasked", mend=mend, command=entry.told)
+            yield told("hook.program", "unasked", mend, command=entry.told)
             continue
         try:
             version, path = _who(entry)
         except ProgramError as error:
-            yield told("hook.program", "fails", mend=mend, error=error, title=case.title)
+            yield told("hook.program", "fails", mend, error=error, title=case.title)
             continue
         if entry.is_of_this_installation:
             for trouble in program.misgivings(entry.interpreter):
                 yield told("hook.program", "slow", trouble=trouble)
             figures = {"version": version}
-            yield told("hook.program", "fine", figures=figures, version=version, path=path)
+            yield told("hook.program", "fine", "", figures, version=version, path=path)
         else:
-            yield told(
-                "hook.program",
-                "other",
-                mend=mend,
-                version=version,
-                path=path,
-                there=entry.stub or entry.interpreter,
-                ours=__version__,
-                here=program.stub(),
-            )
+            there, here = entry.stub or entry.interpreter, f"{__version__} at {program.stub()}"
+            found = {"version": version, "path": path}
+            yield told("hook.program", "other", mend, **found, there=there, here=here)
 
 
 def _who(entry: Entry) -> tuple[str, str]:
@@ -79,7 +72,7 @@ def fast(case: Case) -> Iterator[Finding]:
             _, python = _who(entry)
             speed, where = _timed(case, entry, python if entry.stub else program.interpreter())
         except ProgramError as error:
-            yield told("hook.fast", "unknown", mend=case.reinstalling(entry), error=error)
+            yield told("hook.fast", "unknown", case.reinstalling(entry), error=error)
         else:
             yield _judged(case, entry, speed, where)
 
@@ -100,10 +93,6 @@ def _timed(case: Case, entry: Entry, python: str) -> tuple[Speed, str]:
 
 
 def _judged(case: Case, entry: Entry, speed: Speed, where: str) -> Finding:
-    what = (
-        f"{speed.hook:.0f} ms a call, {speed.python:.0f} ms a bare start of Python; "
-        f"pair by pair {speed.ratio:.2f} times, of {speed.rounds} pairs, {where}"
-    )
     figures = {
         "hook_ms": round(speed.hook, 2),
         "python_ms": round(speed.python, 2),
@@ -111,12 +100,12 @@ def _judged(case: Case, entry: Entry, speed: Speed, where: str) -> Finding:
         "rounds": speed.rounds,
     }
     if speed.ratio <= GOAL:
-        return told("hook.fast", "fine", figures=figures, what=what)
+        return told("hook.fast", "fine", "", figures, speed=speed, where=where)
     mend, tls = case.reinstalling(entry), ""
     if case.is_as_installed(entry) and program.is_compiled():
         mend = ""  # written anew it would start in the same way
     if entry.options.tls_ca:
         tls = "TLS alone costs three starts of Python: a tunnel to the Unix socket has none of that"
         mend, tls = "", f"{tls}; "
-    title = case.title
-    return told("hook.fast", "slow", mend=mend, figures=figures, what=what, title=title, tls=tls)
+    found = {"speed": speed, "where": where, "title": case.title, "tls": tls}
+    return told("hook.fast", "slow", mend, figures, **found)

@@ -36,7 +36,7 @@ def writable(_: Machine) -> Iterator[Finding]:
 
 
 def _unrecorded(what: str, mend: str = "") -> Finding:
-    return told("record.writable", "unwritable", mend=mend, what=what)
+    return told("record.writable", "unwritable", mend, what=what)
 
 
 def _unwritable(folder: Path) -> Iterator[Finding]:
@@ -60,7 +60,7 @@ def _unwritable(folder: Path) -> Iterator[Finding]:
     if mode & 0o700 != 0o700:
         yield _unrecorded(what, mend)
     elif mode & 0o077:
-        yield told("record.writable", "open", mend=mend, what=what)
+        yield told("record.writable", "open", mend, what=what)
 
 
 def room(_: Machine) -> Iterator[Finding]:
@@ -70,7 +70,7 @@ def room(_: Machine) -> Iterator[Finding]:
     free = shutil.disk_usage(there).free
     room = "fine" if free >= WANTED else "little" if free >= NEEDED else "none"
     figures = {"free_bytes": free}
-    yield told("record.room", room, figures=figures, free=free / 1e6, folder=folder)
+    yield told("record.room", room, "", figures, free=free / 1e6, folder=folder)
 
 
 def whole(machine: Machine) -> Iterator[Finding]:
@@ -87,7 +87,7 @@ def whole(machine: Machine) -> Iterator[Finding]:
     figures = {"verified": found.records, "records": of}
     if found.sound:
         much = "empty" if not of else "fine" if found.records >= of else "end"
-        yield told("record.whole", much, figures=figures, read=found.records, of=of)
+        yield told("record.whole", much, "", figures, read=found.records, of=of)
         return
     first, more = found.faults[0], len(found.faults) + found.untold - 1
     rest = f", and {more} faults more" if more else ""
@@ -95,7 +95,7 @@ def whole(machine: Machine) -> Iterator[Finding]:
 
 
 def _unproven(folder: Path, what: str, figures: Mapping[str, int]) -> Finding:
-    return told("record.whole", "unproven", mend=_aside(folder), figures=figures, what=what)
+    return told("record.whole", "unproven", _aside(folder), figures, what=what)
 
 
 def _verified(folder: Path, *, quick: bool) -> tuple[Verified, int]:

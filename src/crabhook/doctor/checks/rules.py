@@ -26,11 +26,11 @@ def _counted(
     try:
         found = read()
     except CrabhookError as error:
-        yield told(id_, "unreadable", mend=commands.edit(path, str(error)), error=error)
+        yield told(id_, "unreadable", commands.edit(path, str(error)), error=error)
         return
     number = len(found.rules if isinstance(found, RuleSet) else found)
     there = "fine" if path.exists() else "absent"
-    yield told(id_, there, figures={"number": number}, path=path, number=number)
+    yield told(id_, there, "", {"number": number}, path=path)
 
 
 def project_rules(machine: Machine) -> Iterator[Finding]:
@@ -44,13 +44,13 @@ def project_rules(machine: Machine) -> Iterator[Finding]:
         before = any(one.folder == str(machine.wish.project) for one in files.trusted_files())
     except CrabhookError as error:
         mend = commands.edit(path, str(error))
-        yield told("rules.project", "unreadable", mend=mend, error=error)
+        yield told("rules.project", "unreadable", mend, error=error)
         return
     if found.trust is Trust.NONE and before:
-        yield told("rules.project", "changed", mend=trust, path=path)
+        yield told("rules.project", "changed", trust, path=path)
         return
     figures = {"trust": str(found.trust)}
-    yield told("rules.project", str(found.trust), figures=figures, path=path, trust=trust)
+    yield told("rules.project", str(found.trust), "", figures, path=path, trust=trust)
 
 
 def _files() -> RuleFiles:

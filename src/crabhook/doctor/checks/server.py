@@ -26,18 +26,18 @@ def answers(case: Case) -> Iterator[Finding]:
     for entry in case.servers:
         server = entry.options.server
         if not case.may_ask(entry):
-            yield told("server.answers", "unasked", mend=case.looking_anyway(), server=server)
+            yield told("server.answers", "unasked", case.looking_anyway(), server=server)
             continue
         answer = ask(entry.asking())
         if not answer.there:
             yield _silent(case, entry, answer)
         elif case.agent.name not in answer.platforms:
-            platforms, title = ", ".join(answer.platforms), case.title
-            yield told("server.answers", "older", server=server, platforms=platforms, title=title)
+            platforms = ", ".join(answer.platforms)
+            yield told("server.answers", "older", server=server, platforms=platforms, case=case)
         else:
             took = 1000 * answer.seconds
             figures = {"answer_ms": round(took, 2)}
-            yield told("server.answers", "fine", figures=figures, server=server, took=took)
+            yield told("server.answers", "fine", "", figures, server=server, took=took)
 
 
 def _unasked(case: Case, *, closed: bool) -> str:
@@ -69,8 +69,7 @@ def _silent(case: Case, entry: Entry, answer: Answer) -> Finding:
         advice = f"your settings have the server listen on {elsewhere}, where one answers"
     elif not mend:
         advice = remedy_of(answer.words)
-    words = answer.words
-    return told("server.answers", "silent", mend=mend, words=words, unasked=unasked, advice=advice)
+    return told("server.answers", "silent", mend, answer=answer, unasked=unasked, advice=advice)
 
 
 def _of_its_options(case: Case, entry: Entry) -> tuple[str, str]:
@@ -140,19 +139,19 @@ def _open_to_others(case: Case, entry: Entry, path: Path) -> Iterator[Finding]:
         return  # nobody listens there, which is a finding of its own
     elsewhere = case.reinstalling(entry, server=str(default_address()))
     if folder.st_mode & stat.S_ISVTX or folder.st_uid != os.getuid():
-        yield told("server.socket", "shared", mend=elsewhere, folder=above, title=title)
+        yield told("server.socket", "shared", elsewhere, folder=above, title=title)
     elif folder.st_mode & 0o022:
         mend, mode = commands.chmod("700", above), stat.S_IMODE(folder.st_mode)
-        yield told("server.socket", "folder", mend=mend, folder=above, mode=mode, title=title)
+        yield told("server.socket", "folder", mend, folder=above, mode=mode, title=title)
     if not stat.S_ISSOCK(socket.st_mode):
-        yield told("server.socket", "other", mend=commands.move_away(path), path=path)
+        yield told("server.socket", "other", commands.move_away(path), path=path)
     elif socket.st_uid != os.getuid():
         user = socket.st_uid
-        yield told("server.socket", "another", mend=elsewhere, path=path, user=user, title=title)
+        yield told("server.socket", "another", elsewhere, path=path, user=user, title=title)
     elif socket.st_mode & 0o077:
         reachable = "open" if folder.st_mode & 0o011 else "guarded"
         mend, mode = commands.chmod("600", path), stat.S_IMODE(socket.st_mode)
-        yield told("server.socket", reachable, mend=mend, path=path, mode=mode)
+        yield told("server.socket", reachable, mend, path=path, mode=mode)
 
 
 def private_token(case: Case) -> Iterator[Finding]:
@@ -168,19 +167,19 @@ def _token(path: Path) -> Finding:
         return told("server.token", "unreadable", path=path, error=error.strerror)
     if not mode & 0o077:
         return told("server.token", "fine", path=path)
-    return told("server.token", "open", mend=commands.chmod("600", path), path=path, mode=mode)
+    return told("server.token", "open", commands.chmod("600", path), path=path, mode=mode)
 
 
 def takes(case: Case) -> Iterator[Finding]:
     """Whether each server that hooks are sent to is there, and takes the token they show."""
     for entry in case.doors:
         if not case.is_own(entry):
-            yield told("server.http", "unasked", mend=case.looking_anyway(), url=entry.url)
+            yield told("server.http", "unasked", case.looking_anyway(), entry=entry)
             continue
         shown = os.environ.get(TOKEN, "") or _in_settings(case, entry)
         if not shown:
             mend = export(str(config.token_file()))
-            yield told("server.http", "unset", mend=mend, token=TOKEN, title=case.title)
+            yield told("server.http", "unset", mend, token=TOKEN, title=case.title)
             with suppress(OSError, UnicodeDecodeError):
                 token = read_own(config.token_file(), 8 << 10, links=True)
                 shown = token.decode("ascii").strip()
@@ -190,7 +189,7 @@ def takes(case: Case) -> Iterator[Finding]:
 def _told(case: Case, entry: Entry, shown: str) -> Finding:
     heard = knock(entry.url, shown, os.environ.get("NODE_EXTRA_CA_CERTS", ""))
     if heard.knock is Knock.FITS:
-        return told("server.http", "fine", url=entry.url, heard=heard.knock.value)
+        return told("server.http", "fine", entry=entry, heard=heard)
     mend = advice = ""
     if heard.knock is Knock.NO_TOKEN:
         mend = export(str(config.token_file()))
@@ -204,16 +203,9 @@ def _told(case: Case, entry: Entry, shown: str) -> Finding:
         advice = (
             "NODE_EXTRA_CA_CERTS has to name the CA's file, here and where the agent is started"
         )
-    return told(
-        "server.http",
-        "refused",
-        mend=mend,
-        url=entry.url,
-        heard=heard.knock.value,
-        words=heard.words,
-        unasked=_unasked(case, closed=entry.handler.get("onFailure") == "block"),
-        advice=advice,
-    )
+    unasked = _unasked(case, closed=entry.handler.get("onFailure") == "block")
+    found = {"entry": entry, "heard": heard, "unasked": unasked, "advice": advice}
+    return told("server.http", "refused", mend, **found)
 
 
 def _in_settings(case: Case, entry: Entry) -> str:

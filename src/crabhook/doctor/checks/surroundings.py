@@ -19,7 +19,7 @@ def settings(_: Machine) -> Iterator[Finding]:
         config.load()
     except CrabhookError as error:
         mend = commands.edit(path, str(error))
-        yield told("settings.crabhook", "unreadable", mend=mend, error=error)
+        yield told("settings.crabhook", "unreadable", mend, error=error)
         return
     yield told("settings.crabhook", "fine" if path.exists() else "absent", path=path)
 
@@ -51,5 +51,5 @@ def own(machine: Machine) -> Iterator[Finding]:
             if mode & stat.S_IWOTH and not mode & stat.S_ISVTX:
                 mend = commands.chmod("o-w", place)
                 mode = stat.S_IMODE(mode)
-                found.append(told("files.own", "open", mend=mend, path=place, mode=mode))
+                found.append(told("files.own", "open", mend, path=place, mode=mode))
     yield from found or [told("files.own", "fine")]
