@@ -6,9 +6,10 @@ Entries together tell how they were installed, and so what this version would wr
 import os
 import re
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import dropwhile
 from pathlib import Path
 from typing import TypeAlias
 
@@ -16,6 +17,7 @@ from crabhook.hook import Options, read_options
 from crabhook.install import program
 from crabhook.install.entries import with_hooks
 from crabhook.install.environment import Reach
+from crabhook.lint.configuration.command import commands
 from crabhook.model.document import Json, Number, as_json, parse
 from crabhook.model.request import Stance
 from crabhook.platforms.claude.settings import is_ours
@@ -26,7 +28,6 @@ from crabhook.server.address import asked_address, default_address
 
 Words: TypeAlias = tuple[str, ...]
 
-_OPERATOR = re.compile(r"[|&;<>()]+")
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
 _TESTS = ("[", "test")
 _STUB = "crabhook/hook/run.py"
@@ -151,24 +152,11 @@ def entry(
 
 def _started(line: str) -> Words:
     """Return the first command of a shell's line that is no test, without `exec`."""
-    lexer = shlex.shlex(line, posix=True, punctuation_chars=True)
-    lexer.whitespace_split = True
-    lexer.commenters = ""
-    try:
-        commands = list(_commands(list(lexer)))
-    except ValueError:  # a quote that is not closed
-        return ()
-    return next((words for words in commands if words and words[0] not in _TESTS), ())
-
-
-def _commands(words: Sequence[str]) -> Iterator[Words]:
-    command: list[str] = []
-    for word in (*words, ";"):
-        if _OPERATOR.fullmatch(word):
-            yield tuple(command)
-            command = []
-        elif command or not (word == "exec" or _ASSIGNMENT.match(word)):
-            command.append(word)
+    for command in commands(line):
+        words = tuple(dropwhile(lambda one: one == "exec" or _ASSIGNMENT.match(one), command))
+        if words and words[0] not in _TESTS:
+            return words
+    return ()
 
 
 def url_of(handler: Mapping[str, Json]) -> str:

@@ -13,25 +13,18 @@ from pathlib import Path
 
 from crabhook.lint.finding import CannotReadError
 from crabhook.ownfile import open_own
+from crabhook.tables import names
 
 MAX_BYTES = 512 * 1024  # fifty times a long hook; keeps every later step short
 
 MAX_FOUND = 20_000  # files looked into below one folder
 
-_PASSED_OVER = frozenset(
-    {".git", ".hg", ".venv", "venv", "node_modules", "__pycache__", "site-packages", ".tox"}
-)
+_PASSED_OVER = names(".git .hg .venv venv node_modules __pycache__ site-packages .tox")
 _SCRIPTS = frozenset({".py", ".sh", ".bash", ""})
 # A script that names none of these has nothing to do with an agent's hook.
-_TELLTALES = (
-    "hook_event_name",
-    "hookSpecificOutput",
-    "permissionDecision",
-    "tool_input",
-    "stop_hook_active",
-    "transcript_path",
-    "CLAUDE_TOOL_",
-    "CLAUDE_FILE_PATH",
+_TELLTALES = names(
+    "hook_event_name hookSpecificOutput permissionDecision tool_input stop_hook_active "
+    "transcript_path CLAUDE_TOOL_ CLAUDE_FILE_PATH"
 )
 
 
@@ -110,9 +103,9 @@ def read_file(path: Path) -> File:
 def files_below(folder: Path) -> Iterator[Path]:
     """Yield the files in a folder that may be hooks or configurations; follows no links."""
     found = 0
-    for parent, folders, names in os.walk(folder):
+    for parent, folders, files in os.walk(folder):
         folders[:] = sorted(name for name in folders if name not in _PASSED_OVER)
-        for name in sorted(names):
+        for name in sorted(files):
             path = Path(parent, name)
             if name in CONFIGURATIONS or path.suffix in _SCRIPTS:
                 found += 1

@@ -74,37 +74,33 @@ class _Linter:
 
     def take(self, path: Path) -> None:
         """Read a file that was named, or what is in a folder."""
-        try:
-            if os.path.isdir(path):  # noqa: PTH112 - unlike Path's, it raises for no path
-                self._take_folder(path)
-                return
-            file = read_file(path)
-        except CannotReadError as error:
-            self._report.unread.append(Unread(path, str(error)))
-            return
-        if file.kind is Kind.OTHER:
-            told = "it is neither Python nor shell nor a JSON or TOML configuration"
-            self._report.unread.append(Unread(path, told))
-            return
-        self._keep(file)
+        if os.path.isdir(path):  # noqa: PTH112 - unlike Path's, it raises for no path
+            before, whole = len(self._files), path.resolve()
+            for inner in files_below(path):
+                file = self._read(inner, told=inner.name in CONFIGURATIONS)
+                if file is not None and looks_like_a_hook(file):
+                    self._keep(file, found=True)
+            known = any(key.is_relative_to(whole) for key in self._files)
+            if len(self._files) == before and not known:
+                self._unread(path, "nothing in it looks like a hook or a hook configuration")
+        elif (file := self._read(path)) is not None:
+            if file.kind is Kind.OTHER:
+                self._unread(
+                    path, "it is neither Python nor shell nor a JSON or TOML configuration"
+                )
+            else:
+                self._keep(file)
 
-    def _take_folder(self, folder: Path) -> None:
-        before, whole = len(self._files), folder.resolve()
-        for inner in files_below(folder):
-            self._take_found(inner)
-        if len(self._files) == before and not any(key.is_relative_to(whole) for key in self._files):
-            told = "nothing in it looks like a hook or a hook configuration"
-            self._report.unread.append(Unread(folder, told))
-
-    def _take_found(self, path: Path) -> None:
+    def _read(self, path: Path, *, told: bool = True) -> File | None:
         try:
-            file = read_file(path)
+            return read_file(path)
         except CannotReadError as error:
-            if path.name in CONFIGURATIONS:
-                self._report.unread.append(Unread(path, str(error)))
-            return
-        if looks_like_a_hook(file):
-            self._keep(file, found=True)
+            if told:
+                self._unread(path, str(error))
+            return None
+
+    def _unread(self, path: Path, reason: str) -> None:
+        self._report.unread.append(Unread(path, reason))
 
     def _keep(self, file: File, *, found: bool = False) -> None:
         if file.path.resolve() in self._files:
@@ -158,17 +154,15 @@ class _Linter:
         """Return a script's facts, read once; None, and a finding, where it cannot be parsed."""
         key = file.path.resolve()
         if key not in self._scripts:
-            shell = file.kind is Kind.SHELL
             try:
                 script = self._scripts[key] = _READERS[file.kind](file.text)
             except CannotParseError as error:
                 self._scripts[key] = None
-                rule = UNREAD_SHELL if shell else UNREADABLE_SCRIPT
+                rule = UNREAD_SHELL if file.kind is Kind.SHELL else UNREADABLE_SCRIPT
                 self._add(file, rule, Remark(error.place, str(error)))
-                return None
-            for place in script.unread:
+            else:
                 told = "from here on a part of the script was not understood, and not judged"
-                self._add(file, UNREAD_SHELL, Remark(place, told))
+                self._add(file, UNREAD_SHELL, *(Remark(place, told) for place in script.unread))
         return self._scripts[key]
 
     def report(self) -> Report:
@@ -176,13 +170,11 @@ class _Linter:
         for file in list(self._files.values()):
             if file.kind in _READERS and (script := self._script(file)) is not None:
                 hook = self._hook(file, script)
-                for script_rule in self._profile.scripts:
-                    for remark in script_rule.check(hook):
-                        self._add(file, script_rule.rule, remark)
+                for rule, judge in self._profile.scripts:
+                    self._add(file, rule, *judge(hook))
         for file, setup in self._setups:
-            for setup_rule in self._profile.setups:
-                for remark in setup_rule.check(setup):
-                    self._add(file, setup_rule.rule, remark)
+            for rule, check in self._profile.setups:
+                self._add(file, rule, *check(setup))
         texts = {file.path: file.text for file in self._files.values()}
         self._report.findings = counting(self._report.findings, texts)
         return self._report
@@ -204,8 +196,9 @@ class _Linter:
             protocol = protocol_by_path(file.path.absolute()) or _spoken(script)
         return Hook(script, protocol, frozenset(event for _, event in registered))
 
-    def _add(self, file: File, rule: Rule, remark: Remark) -> None:
-        self._report.findings.append(Finding(file.path, remark.place, rule, remark.message))
+    def _add(self, file: File, rule: Rule, *remarks: Remark) -> None:
+        for one in remarks:
+            self._report.findings.append(Finding(file.path, one.place, rule, one.message))
 
 
 def _is_missing(path: Path) -> bool:

@@ -108,37 +108,28 @@ def as_sarif(report: Report, profile: Profile) -> Value:
     """Return the report as a SARIF log of one run."""
     rules = list(profile.rules())
     places = {rule.id: number for number, rule in enumerate(rules)}
-    return {
-        "$schema": _SARIF,
-        "version": "2.1.0",
-        "runs": [
-            {
-                "tool": {
-                    "driver": {
-                        "name": "crabhook lint",
-                        "semanticVersion": __version__,
-                        "rules": [_rule(rule) for rule in rules],
-                    }
-                },
-                "columnKind": "unicodeCodePoints",
-                "artifacts": [{"location": {"uri": _uri(path)}} for path in report.files],
-                "results": [_result(one, places[one.rule.id]) for one in report.findings],
-                "invocations": [
-                    {
-                        "executionSuccessful": not report.unread,
-                        "toolExecutionNotifications": [
-                            {
-                                "level": "error",
-                                "message": {"text": f"not looked at: {one.reason}"},
-                                "locations": [_location(one.path)],
-                            }
-                            for one in report.unread
-                        ],
-                    }
-                ],
-            }
-        ],
+    driver: dict[str, Value] = {"name": "crabhook lint", "semanticVersion": __version__}
+    driver["rules"] = [_rule(rule) for rule in rules]
+    unread: list[Value] = [
+        {
+            "level": "error",
+            "message": {"text": f"not looked at: {one.reason}"},
+            "locations": [_location(one.path)],
+        }
+        for one in report.unread
+    ]
+    ended: Value = {
+        "executionSuccessful": not report.unread,
+        "toolExecutionNotifications": unread,
     }
+    run: Value = {
+        "tool": {"driver": driver},
+        "columnKind": "unicodeCodePoints",
+        "artifacts": [{"location": {"uri": _uri(path)}} for path in report.files],
+        "results": [_result(one, places[one.rule.id]) for one in report.findings],
+        "invocations": [ended],
+    }
+    return {"$schema": _SARIF, "version": "2.1.0", "runs": [run]}
 
 
 def _rule(rule: Rule) -> Value:

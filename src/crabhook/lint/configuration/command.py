@@ -68,14 +68,24 @@ def _words(command: str) -> Sequence[str]:
     """Return the words of a shell line's first command; none where that takes a shell to know."""
     if "$(" in command or "`" in command or "\n" in command.strip():
         return ()
-    lexer = shlex.shlex(command, posix=True, punctuation_chars=True)
+    return next(iter(commands(command)), ())
+
+
+def commands(line: str) -> Sequence[Sequence[str]]:
+    """Return the words of each command of a shell's line; none where a quote is not closed."""
+    lexer = shlex.shlex(line, posix=True, punctuation_chars=True)
     lexer.whitespace_split = True
+    lexer.commenters = ""
+    found: list[list[str]] = [[]]
     try:
-        words = list(lexer)
+        for word in lexer:
+            if _OPERATOR.fullmatch(word):
+                found.append([])
+            else:
+                found[-1].append(word)
     except ValueError:
         return ()
-    end = next((n for n, word in enumerate(words) if _OPERATOR.fullmatch(word)), len(words))
-    return words[:end]
+    return found
 
 
 def _script(words: Sequence[str]) -> tuple[str, bool] | None:

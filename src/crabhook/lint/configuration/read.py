@@ -4,7 +4,7 @@ What is not sound is said, and the rest is read.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from crabhook.install.environment import Move, moves
@@ -79,7 +79,7 @@ class Matched:
     place: Place
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Configuration:
     """What one file registers, for one agent.
 
@@ -90,12 +90,12 @@ class Configuration:
 
     path: Path
     protocol: Protocol
-    events: tuple[Named, ...] = ()
-    matchers: tuple[Matched, ...] = ()
-    handlers: tuple[Handler, ...] = ()
-    faults: tuple[Remark, ...] = ()
-    switches: tuple[Remark, ...] = ()
-    moves: tuple[tuple[Move, Remark], ...] = ()
+    events: list[Named] = field(default_factory=list)
+    matchers: list[Matched] = field(default_factory=list)
+    handlers: list[Handler] = field(default_factory=list)
+    faults: list[Remark] = field(default_factory=list)
+    switches: list[Remark] = field(default_factory=list)
+    moves: list[tuple[Move, Remark]] = field(default_factory=list)
 
 
 def protocol_by_path(path: Path) -> Protocol | None:
@@ -125,29 +125,18 @@ def registers_hooks(root: Item) -> bool:
 
 def read_configuration(path: Path, root: Item, protocol: Protocol) -> Configuration:
     """Return what `root` registers with the agent."""
-    reader = _Reader(protocol)
-    reader.root(root)
-    return Configuration(
-        path,
-        protocol,
-        tuple(reader.events),
-        tuple(reader.matchers),
-        tuple(reader.handlers),
-        tuple(reader.faults),
-        tuple(_switches(root, protocol)),
-        tuple(_moves(root)) if protocol.sets_environment else (),
-    )
+    read = Configuration(path, protocol)
+    _Reader(read).root(root)
+    read.switches += _switches(root, protocol)
+    read.moves += _moves(root) if protocol.sets_environment else ()
+    return read
 
 
 class _Reader:
     """Collects what is sound, and notes what is not."""
 
-    def __init__(self, protocol: Protocol) -> None:
-        self._protocol = protocol
-        self.events: list[Named] = []
-        self.matchers: list[Matched] = []
-        self.handlers: list[Handler] = []
-        self.faults: list[Remark] = []
+    def __init__(self, read: Configuration) -> None:
+        self._read = read
 
     def root(self, root: Item) -> None:
         if self._wrong(root, dict, "the whole file", "an object"):
@@ -156,7 +145,7 @@ class _Reader:
         if hooks is None or self._wrong(hooks, dict, '"hooks"', "an object of events"):
             return
         for name, groups in hooks.members.items():
-            self.events.append(Named(hooks.where(name), name))
+            self._read.events.append(Named(hooks.where(name), name))
             if self._wrong(groups, list, f'"{name}"', "a list of matcher groups"):
                 continue
             for group in groups.items:
@@ -169,7 +158,7 @@ class _Reader:
         if matcher is not None and self._wrong(matcher, str, '"matcher"', "a text"):
             return
         if matcher is not None:
-            self.matchers.append(Matched(event, str(matcher.value), group.where("matcher")))
+            self._read.matchers.append(Matched(event, str(matcher.value), group.where("matcher")))
         handlers = group.members.get("hooks")
         if handlers is None:
             self._fault(group, f'this matcher group of {event} has no list "hooks"')
@@ -181,11 +170,11 @@ class _Reader:
         item = handler.item
         if self._wrong(item, dict, f"a handler of {handler.event}", "an object"):
             return
-        self.handlers.append(handler)
+        self._read.handlers.append(handler)
         kind = item.value.get("type") if isinstance(item.value, dict) else None
         if kind is None:
             self._fault(item, f'this handler of {handler.event} has no "type"')
-        elif (known := self._protocol.handler_types) and str(kind) not in known:
+        elif (known := self._read.protocol.handler_types) and str(kind) not in known:
             told = ", ".join(sorted(known))
             self._fault(item, f'"type" is {kind!r}; a handler is one of: {told}', "type")
         for key in _NEEDED.get(handler.type, ()):
@@ -201,7 +190,7 @@ class _Reader:
         return True
 
     def _fault(self, item: Item, message: str, key: str = "") -> None:
-        self.faults.append(Remark(item.where(key) if key else item.place, message))
+        self._read.faults.append(Remark(item.where(key) if key else item.place, message))
 
 
 def _moves(root: Item) -> Iterator[tuple[Move, Remark]]:

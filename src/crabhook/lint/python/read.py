@@ -10,6 +10,7 @@ from crabhook.lint.python.exits import exits, lapses
 from crabhook.lint.python.tree import Tree
 from crabhook.lint.python.written import Output, written
 from crabhook.lint.script import Answer, Language, Named, Reading, Script, Source, Wait
+from crabhook.tables import names
 
 MAX_FIELDS = 1000
 
@@ -19,17 +20,11 @@ _CATCHING |= {"json.decoder.JSONDecodeError"}
 _PASSING = frozenset({"read", "decode", "strip", "read_text", "readline"})
 
 # Libraries whose `timeout` is in seconds.
-_SECONDS = (
-    "subprocess.",
-    "requests.",
-    "httpx.",
-    "urllib.",
-    "socket.",
-    "http.client.",
-    "select.",
-    "queue.",
-    "asyncio.",
-    "concurrent.futures.",
+_SECONDS = tuple(
+    names(
+        "subprocess. requests. httpx. urllib. socket. http.client. select. queue. asyncio. "
+        "concurrent.futures."
+    )
 )
 _METHODS = frozenset({"communicate", "wait", "join"})
 

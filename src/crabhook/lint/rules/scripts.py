@@ -5,37 +5,9 @@ from collections.abc import Iterator
 from crabhook.lint.finding import Remark
 from crabhook.lint.rules.subjects import Hook, script_rule
 from crabhook.lint.script import Source
+from crabhook.tables import tables
 
-_NO_VARIABLES = {
-    "CLAUDE_TOOL_INPUT": "tool_input",
-    "CLAUDE_TOOL_NAME": "tool_name",
-    "CLAUDE_TOOL_OUTPUT": "tool_response",
-    "CLAUDE_TOOL_RESULT": "tool_response",
-    "CLAUDE_TOOL_RESPONSE": "tool_response",
-    "CLAUDE_FILE_PATH": "tool_input.file_path",
-    "CLAUDE_FILE_PATHS": "tool_input.file_path",
-    "CLAUDE_HOOK_EVENT": "hook_event_name",
-    "CLAUDE_HOOK_EVENT_NAME": "hook_event_name",
-    "CLAUDE_SESSION_ID": "session_id",
-    "CLAUDE_USER_PROMPT": "prompt",
-    "CLAUDE_PROMPT": "prompt",
-    "CLAUDE_NOTIFICATION": "message",
-}
-_NO_FIELDS = {
-    "conversation_id": "session_id",
-    "working_directory": "cwd",
-    "tool_output": "tool_response",
-    "tool_result": "tool_response",
-    "tool_args": "tool_input",
-    "tool_params": "tool_input",
-    "parameters": "tool_input",
-    "hookEventName": "hook_event_name",
-    "event_name": "hook_event_name",
-    "sessionId": "session_id",
-    "toolName": "tool_name",
-    "toolInput": "tool_input",
-    "user_prompt": "prompt",
-}
+_WRONG = tables(__file__, "names")
 _STOPS = frozenset({"Stop", "SubagentStop", "AfterAgent"})
 
 
@@ -74,8 +46,8 @@ def _refuses_in_silence(hook: Hook) -> Iterator[Remark]:
 @script_rule("CH012")
 def _no_such_variable(hook: Hook) -> Iterator[Remark]:
     for one in hook.script.variables:
-        if one.name in _NO_VARIABLES:
-            told = f"no agent sets {one.name}; read `{_NO_VARIABLES[one.name]}` from standard input"
+        if right := _WRONG["variables"].get(one.name):
+            told = f"no agent sets {one.name}; read `{right}` from standard input"
             yield Remark(one.place, told)
     if all(one.source is not Source.JSON for one in hook.script.readings):
         for reading in hook.script.readings:
@@ -86,9 +58,8 @@ def _no_such_variable(hook: Hook) -> Iterator[Remark]:
 @script_rule("CH013")
 def _no_such_field(hook: Hook) -> Iterator[Remark]:
     for one in hook.script.fields:
-        if one.name in _NO_FIELDS:
-            told = f"no agent sends `{one.name}`; what is meant may be `{_NO_FIELDS[one.name]}`"
-            yield Remark(one.place, told)
+        if right := _WRONG["fields"].get(one.name):
+            yield Remark(one.place, f"no agent sends `{one.name}`; what is meant may be `{right}`")
 
 
 @script_rule("CH014")

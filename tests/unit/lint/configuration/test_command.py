@@ -30,6 +30,7 @@ def found(path: Path, command: str, **more: object) -> object:
         ("uv run /a/b.py", "/a/b.py", False),
         ("/a/b.sh --strict | tee log", "/a/b.sh", True),
         ("bash /a/b.sh && echo done", "/a/b.sh", False),
+        ("bash /a#b/c.sh # guards", "/a#b/c.sh", False),
     ],
 )
 def test_the_script_is_found_behind_its_interpreter(

@@ -226,6 +226,10 @@ def test_variables_that_are_asked_for_are_known() -> None:
     assert sorted(one.name for one in script(body).variables) == ["A", "B", "C"]
 
 
+def test_a_variable_that_is_only_set_is_not_asked_for() -> None:
+    assert not script("os.environ['CLAUDE_TOOL_NAME'] = 'x'").variables
+
+
 # --- waits
 
 
