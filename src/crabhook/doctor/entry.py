@@ -6,7 +6,7 @@ Entries together tell how they were installed, and so what this version would wr
 import os
 import re
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import dropwhile
@@ -62,8 +62,9 @@ class Entry:
 
     @property
     def url(self) -> str:
-        """Where the agent sends it itself; empty where it starts a program."""
-        return url_of(self.handler)
+        """Where the agent sends a handler of ours itself; empty where it starts a program."""
+        url = self.handler.get("url") if is_ours(dict(self.handler)) else None
+        return url if isinstance(url, str) else ""
 
     @property
     def interpreter(self) -> str:
@@ -89,9 +90,21 @@ class Entry:
         Where there is no client, what it would be told.
         """
         if self.url:
-            return arguments_of(self.handler)
+            return tuple(self._headed())
         begin = self.command.index(self.stub) + 1 if self.stub else 1
         return self.command[begin:]
+
+    def _headed(self) -> Iterator[str]:
+        """Yield what the handler's headers, and what it does about a failure, come to."""
+        headers = self.handler.get("headers")
+        given = headers if isinstance(headers, dict) else {}
+        named = {name.lower(): value for name, value in given.items() if isinstance(value, str)}
+        if named.get(STANCE.lower()) == Stance.COMPANION:
+            yield "--companion"
+        if wait := named.get(WAIT.lower()):
+            yield from ("--wait", wait)
+        if self.handler.get("onFailure") == "block":
+            yield from ("--when-unreachable", "deny", "--when-lost", "deny")
 
     def reached_by(self, reach: Reach) -> bool:
         """Whether a variable with this reach has a say in what is started, where anything is."""
@@ -157,27 +170,6 @@ def _started(line: str) -> Words:
         if words and words[0] not in _TESTS:
             return words
     return ()
-
-
-def url_of(handler: Mapping[str, Json]) -> str:
-    """Return where a handler of ours sends to; nothing where it starts a program."""
-    url = handler.get("url") if is_ours(dict(handler)) else None
-    return url if isinstance(url, str) else ""
-
-
-def arguments_of(handler: Mapping[str, Json]) -> tuple[str, ...]:
-    """Return what our client would be told where it were started in the place of this handler."""
-    headers = handler.get("headers")
-    said = headers if isinstance(headers, dict) else {}
-    named = {name.lower(): value for name, value in said.items() if isinstance(value, str)}
-    words: list[str] = []
-    if named.get(STANCE.lower()) == Stance.COMPANION:
-        words.append("--companion")
-    if wait := named.get(WAIT.lower()):
-        words += ["--wait", wait]
-    if handler.get("onFailure") == "block":
-        words += ["--when-unreachable", "deny", "--when-lost", "deny"]
-    return tuple(words)
 
 
 def installation(agent: Platform, entries: Sequence[Entry]) -> Installation:

@@ -29,6 +29,7 @@ from crabhook.lint.script import (
     refuses,
     waited,
 )
+from crabhook.tables import names
 
 MAX_WORK = 40_000  # the parser's own reports of progress; 1 MiB of sound shell makes 20 000
 CHUNK = 512  # bytes; the parser copies one whenever a node's text is asked for
@@ -53,8 +54,7 @@ _EXPANSIONS = frozenset({"simple_expansion", "expansion"})
 _HOLES = _SUBSTITUTIONS | _EXPANSIONS | {"arithmetic_expansion"}
 _NO_WORDS = frozenset({"variable_assignment", "file_redirect", "herestring_redirect"})
 _BRANCHES = frozenset({"elif_clause", "else_clause"})
-_BLOCKS = _BRANCHES | {"program", "compound_statement", "do_group", "if_statement"}
-_BLOCKS |= {"case_item", "subshell"}
+_BLOCKS = _BRANCHES | names("program compound_statement do_group if_statement case_item subshell")
 
 
 @dataclass(frozen=True, slots=True)

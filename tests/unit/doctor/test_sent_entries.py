@@ -7,7 +7,7 @@ import threading
 import pytest
 
 from crabhook.doctor.asking import Knock, knock
-from crabhook.doctor.entry import arguments_of, entry, url_of
+from crabhook.doctor.entry import entry
 from crabhook.model.document import as_json
 from crabhook.model.request import Stance
 from crabhook.platforms.claude.settings import groups
@@ -27,10 +27,10 @@ def written(**options: object) -> dict[str, object]:
 def test_it_says_what_our_client_would_be_told() -> None:
     gate = written(stance=Stance.GATE, wait=70, fail_closed=True)
     one = entry("PreToolUse", gate)  # type: ignore[arg-type]
-    assert one.url == url_of(gate) == "http://127.0.0.1:9/hooks/claude"  # type: ignore[arg-type]
+    assert one.url == "http://127.0.0.1:9/hooks/claude"
     assert (one.options.wait, one.given("--when-unreachable")) == (100, "deny")
-    companion = written()
-    assert arguments_of(companion) == ("--companion", "--wait", "86430")  # type: ignore[arg-type]
+    companion = entry("PreToolUse", written())  # type: ignore[arg-type]
+    assert companion.arguments == ("--companion", "--wait", "86430")
 
 
 def test_a_command_is_sent_nowhere() -> None:

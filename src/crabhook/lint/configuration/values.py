@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from crabhook.lint.finding import START, CannotParseError, Place
-from crabhook.model.document import Json, Node, Number, parse
+from crabhook.model.document import Node, Number, parse
 from crabhook.model.errors import DocumentError
 from crabhook.model.jsontext import Value
 
@@ -77,22 +77,14 @@ class _Placer:
         return Place(line, offset - self._starts[line - 1] + 1)
 
     def item(self, node: Node) -> Item:
-        place, value = self.place(node.start), _json_value(node.value)
-        inner = [(element.key, element, self.item(element.node)) for element in node.elements]
+        place, value = self.place(node.start), node.value
+        inner = [(one.key, self.item(one.node)) for one in node.elements]
         if isinstance(value, list):
-            return Item(place, value, items=tuple(item for _, _, item in inner))
-        keys = {key: self.place(element.start) for key, element, _ in inner}
-        return Item(place, value, {key: item for key, _, item in inner}, key_places=keys)
-
-
-def _json_value(value: Json) -> Value:
-    if isinstance(value, Number):
-        return _number(value.literal)
-    if isinstance(value, list):
-        return [_json_value(one) for one in value]
-    if isinstance(value, dict):
-        return {key: _json_value(one) for key, one in value.items()}
-    return value
+            return Item(place, [one.value for _, one in inner], items=tuple(i for _, i in inner))
+        if isinstance(value, dict):
+            keys = {one.key: self.place(one.start) for one in node.elements}
+            return Item(place, {key: one.value for key, one in inner}, dict(inner), key_places=keys)
+        return Item(place, _number(value.literal) if isinstance(value, Number) else value)
 
 
 def _number(literal: str) -> int | float:

@@ -1,6 +1,7 @@
 """What is wrong with what a configuration says, whatever scripts it registers."""
 
 from collections.abc import Iterator
+from functools import partial
 
 from crabhook.install.entries import is_ours
 from crabhook.install.environment import Reach
@@ -142,21 +143,15 @@ def _ignored_failure(setup: Setup) -> Iterator[Remark]:
                 yield handler.remark("onFailure", f"onFailure on {handler.event} is ignored")
 
 
-@setup_rule("CH117")
-def _moved_away(setup: Setup) -> Iterator[Remark]:
-    yield from _moved(setup, installed=True)
-
-
-@setup_rule("CH118")
-def _moved_by_its_start(setup: Setup) -> Iterator[Remark]:
-    yield from _moved(setup, installed=False)
-
-
 def _moved(setup: Setup, *, installed: bool) -> Iterator[Remark]:
     """Find what the environment moves: hooks as crabhook installs them, or other hooks alone."""
     for move, remark in setup.configuration.moves:
         if (move.reach in _INSTALLED) is installed:
             yield remark
+
+
+moved_away = setup_rule("CH117")(partial(_moved, installed=True))
+moved_by_their_start = setup_rule("CH118")(partial(_moved, installed=False))
 
 
 @setup_rule("CH116")
