@@ -28,13 +28,10 @@ class CardKind(StrEnum):
 
 def kind_of(card: Card) -> CardKind:
     """Return what kind of card it is; any other event held on request is like a call."""
-    kinds = {
-        CardKind.QUESTION: is_question(card.event),
-        CardKind.PLAN: is_plan(card.event),
-        CardKind.FORM: Verdict.ACCEPT in card.choices.verdicts,
-        CardKind.STOP: Verdict.KEEP_GOING in card.choices.verdicts,
-    }
-    return next((kind for kind, fits in kinds.items() if fits), CardKind.CALL)
+    if is_question(card.event) or is_plan(card.event):
+        return CardKind.QUESTION if is_question(card.event) else CardKind.PLAN
+    kinds = {Verdict.ACCEPT: CardKind.FORM, Verdict.KEEP_GOING: CardKind.STOP}
+    return next((kinds[each] for each in kinds if each in card.choices.verdicts), CardKind.CALL)
 
 
 @dataclass(frozen=True, slots=True)

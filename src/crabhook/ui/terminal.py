@@ -11,6 +11,8 @@ import sys
 import unicodedata
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import suppress
+from functools import partial
+from itertools import chain
 from stat import S_ISREG
 from typing import TextIO
 
@@ -97,8 +99,10 @@ class LineWriter:
         """Write `text`; raises OSError when nobody reads any more."""
         if self._target is None:
             raise BrokenPipeError("standard output is closed")
-        if columns := _columns(self._target):
-            text = "\n".join(part for line in text.split("\n") for part in fold(line, columns))
+        with suppress(OSError):  # no terminal; a terminal that says 0 does not know
+            if columns := os.get_terminal_size(self._target).columns:
+                fitting = partial(fold, columns=max(columns, _NARROWEST))
+                text = "\n".join(chain.from_iterable(map(fitting, text.split("\n"))))
         loop = asyncio.get_running_loop()
         way = self._target if self._way is None else self._way
         rest = memoryview(f"{text}\n".encode(self._encoding, "backslashreplace"))
@@ -126,15 +130,6 @@ def standard_writer() -> LineWriter:
         return LineWriter(None)
     sys.stdout.flush()
     return LineWriter(sys.stdout.fileno(), sys.stdout.encoding)
-
-
-def _columns(target: int) -> int:
-    """Return how wide the terminal is, 0 for anything that is none."""
-    try:
-        columns = os.get_terminal_size(target).columns
-    except OSError:
-        return 0
-    return max(columns, _NARROWEST) if columns else 0
 
 
 def fold(line: str, columns: int) -> Iterator[str]:

@@ -65,9 +65,8 @@ _A_PLAN = "the plan, as its file says"
 class CardContext:
     """What the desk knows about a card besides the card itself.
 
-    `words` are the agent's last words, or its plan, and `whose` says which.
-    `before` counts the decisions on calls like it.  `words` and `before` hold
-    letters that an agent chose, and are not yet safe to show.
+    `words` are the agent's last words, or its plan, and `whose` says which.  `before` counts the
+    decisions on calls like it.  Neither is yet safe to show.
     """
 
     words: str = ""

@@ -146,12 +146,10 @@ def _file(path: str, whole: _Input, cwd: str) -> str:
 
 def _count(edit: _Input) -> tuple[int, int] | None:
     """Return how many lines an edit brings and takes away; None where that cannot be told soon."""
-    old, new = edit.get("old_string"), edit.get("new_string")
-    if not isinstance(old, str) or not isinstance(new, str):
-        return None
-    if len(old) + len(new) > _COUNTED or old.endswith(CUT) or new.endswith(CUT):
-        return None
-    return counted(old, new)
+    match edit:
+        case {"old_string": str(old), "new_string": str(new)} if len(old) + len(new) <= _COUNTED:
+            return None if old.endswith(CUT) or new.endswith(CUT) else counted(old, new)
+    return None
 
 
 _EVENT, _TOOL = tables(__file__, "fields")["event"], tables(__file__, "fields")["tool"]

@@ -100,10 +100,10 @@ def _chosen_answers(line: _Line, place: int, question: Question) -> tuple[tuple[
     while True:
         if choice := line.take(_CHOICE):
             number, count = int(choice[0]), len(question.options)
-            if not count:
-                raise line.error(f"question {place} has no options, it wants words in quotes")
             if not 1 <= number <= count:
-                raise line.error(f"question {place} has no option {number}, only 1 to {count}")
+                wrong = f"no option {number}, only 1 to {count}"
+                wrong = wrong if count else "no options, it wants words in quotes"
+                raise line.error(f"question {place} has {wrong}")
             if number - 1 in chosen:
                 raise line.error(f"question {place} has option {number} twice")
             chosen.append(number - 1)

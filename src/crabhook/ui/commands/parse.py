@@ -146,16 +146,12 @@ def first_alike(card: Card, waiting: Sequence[Card]) -> Card | None:
 
 def _same(one: Card, other: Card) -> bool:
     """Compare as an agent does: to Python 1 and true are equal, so it is for the fingerprints."""
-    first, second = one.event, other.event
-    if first.tool is None or second.tool is None:
-        return False
-    asked, wanted = (
-        (event.platform, event.name, event.cwd, event.tool and event.tool.name)
-        for event in (first, second)
-    )
-    if asked != wanted or first.tool.fingerprint != second.tool.fingerprint:
-        return False
-    return first.tool.input == second.tool.input  # with its comments
+    asked = [
+        (event.platform, event.name, event.cwd, tool.name, tool.fingerprint, tool.input)
+        for event in (one.event, other.event)
+        if (tool := event.tool) is not None
+    ]
+    return len(asked) == 2 and asked[0] == asked[1]
 
 
 JUST_NOW = 1.0  # seconds in which a person who writes may not have read what has changed

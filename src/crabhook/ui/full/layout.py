@@ -16,7 +16,8 @@ from crabhook.ui.full.screen import Screen
 from crabhook.ui.secrets import ASCII_COVER, COVER
 from crabhook.ui.text.clock import Clock
 from crabhook.ui.text.layout import Line, Sheet, clip_line, ends
-from crabhook.ui.text.width import Mask, cells, clip, own_ascii, speller, wrapped
+from crabhook.ui.text.safe import safe
+from crabhook.ui.text.width import Mask, cells, clip, own_ascii, safe_ascii, wrapped
 
 LEAST_COLUMNS, LEAST_ROWS = 24, 7
 
@@ -59,7 +60,7 @@ class Painter:
     def __init__(self, screen: Screen) -> None:
         self._screen = screen
         self._ascii = screen.options.ascii
-        self._bare = speller(ascii_only=screen.options.ascii)
+        self._bare = safe_ascii if screen.options.ascii else safe
         self._spell = Mask(self._bare, ASCII_COVER if screen.options.ascii else COVER)
         self._words = WordsOfCards(self._spell)
 

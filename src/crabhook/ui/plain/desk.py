@@ -26,10 +26,6 @@ async def run(
     output = OutputQueue(desk)
     interpreter = Interpreter(desk, output, take_back_ms / 1000)
 
-    def hear(news: News) -> None:
-        output.hear(news)
-        interpreter.hear(news)
-
     output.say(f"· crabhook, plain desk: {len(desk.waiting())} waiting; help lists the words")
     for wrong in desk.troubles():
         output.say(f"! {brief(wrong, covered)}")
@@ -37,7 +33,7 @@ async def run(
         output.say(order_line(order, desk.now()))
     for card in desk.waiting():
         output.hear(card)
-    unsubscribe = desk.subscribe(hear)
+    listening = [desk.subscribe(hear) for hear in (output.hear, interpreter.hear)]
     writing = asyncio.ensure_future(output.write_to(write))
     reading = asyncio.ensure_future(interpreter.follow(lines))
     reading.add_done_callback(lambda _: output.close())
@@ -47,7 +43,8 @@ async def run(
     except OSError:
         pass  # nobody reads what we write: the operator has gone
     finally:
-        unsubscribe()
+        for unsubscribe in listening:
+            unsubscribe()
         interpreter.leave()
         for task in (reading, writing):
             task.cancel()

@@ -30,11 +30,6 @@ def safe_ascii(text: str) -> str:
     return said if said.isascii() else "".join(map(_spelt_out, said))
 
 
-def speller(*, ascii_only: bool) -> Speller:
-    """Return how agents' text is spelt; spelling twice changes nothing."""
-    return safe_ascii if ascii_only else safe
-
-
 def own_ascii(text: str) -> str:
     """Return our own words with their symbols replaced, one letter for one."""
     return text.translate(_OWN_ASCII)

@@ -16,7 +16,6 @@ from crabhook.ui.text.width import (
     lines_of,
     own_ascii,
     safe_ascii,
-    speller,
     wrapped,
 )
 
@@ -38,13 +37,13 @@ def test_agents_letters_past_ascii_are_spelt_out() -> None:
 @given(st.text())
 def test_spelling_twice_changes_nothing(text: str) -> None:
     for ascii_only in (False, True):
-        spell = speller(ascii_only=ascii_only)
+        spell = safe_ascii if ascii_only else safe
         assert spell(spell(text)) == spell(text)
 
 
 @given(st.text())
 def test_an_ascii_speller_gives_ascii_alone(text: str) -> None:
-    said = speller(ascii_only=True)(text)
+    said = safe_ascii(text)
     assert said.isascii()
     assert said.isprintable()
 
