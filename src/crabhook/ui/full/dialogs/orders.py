@@ -134,8 +134,9 @@ def _holding(event: str, session: str = "") -> Order:
 
 def _ask_which(session: str, desk: Desk) -> Effects:
     """Ask which event is to be held."""
-    orders = [_holding(name, session) for name in desk.holdable()]
-    orders.sort(key=lambda order: order.name not in _HELD_FIRST)
+    events = desk.holdable()
+    ordered = sorted(events, key=lambda name: (name not in _HELD_FIRST, events.index(name)))
+    orders = (_holding(name, session) for name in ordered)
     rows = (Choice(what_of(one), partial(_give, one), _behind(scope_of(one))) for one in orders)
     return (Menu("hold which event?", tuple(rows)),)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import groupby
+
 import pytest
 
 from crabhook.model.actor import OrderKind
@@ -62,6 +64,16 @@ def test_any_event_that_can_be_held_is_in_a_list_of_its_own() -> None:
     choose(sitting, "hold PreCompact")
     held = Order(OrderKind.HOLD, "PreCompact", session=SESSION)
     assert [one.given for one in sitting.desk.orders()] == [held]
+
+
+def test_the_events_held_most_come_first_and_those_of_one_name_together() -> None:
+    sitting = at_the_list()
+    choose(sitting, "hold another event of every session")
+    menu = sitting.screen.focus.menu
+    assert menu is not None
+    names = [name for name, _ in groupby(one.ours.removeprefix("hold ") for one in menu.choices)]
+    assert len(names) == len(set(names))
+    assert set(names[:4]) == {"Stop", "SubagentStop", "UserPromptSubmit", "PostToolUse"}
 
 
 def test_a_whole_session_is_allowed_for_a_while_after_a_page_that_was_read() -> None:
