@@ -1,9 +1,7 @@
 """Settings: from the file, then the environment, then the flags, resolved once.
 
-The file is TOML, `$XDG_CONFIG_HOME/crabhook/settings.toml` unless told
-otherwise; docs/reference/settings.md lists every setting.  A setting that is wrong is
-an error that names its line: a broker that runs with other settings than its
-owner wrote is worse than one that does not start.
+docs/reference/settings.md lists them.  A wrong setting is an error that names its line: a
+broker with other settings than its owner wrote is worse than one that does not start.
 """
 
 import os

@@ -1,14 +1,9 @@
 """What an agent keeps of a session in files: its transcript, and a plan that an event only names.
 
-The files' names come from an agent, so each is opened as `ownfile` does, and of its
-content only what a person or an assistant said comes back, from a piece of a
-bounded size at either end.  What cannot be read is left out; nothing raises.
-
-Claude Code writes one JSON object a line: {"type": "assistant", "message":
-{"content": [{"type": "text", "text": …}]}}.  Gemini CLI's exit_plan_mode says which file
-holds the plan.  It lies where Gemini CLI keeps a session's plans, beside its transcripts:
-…/tmp/PROJECT/chats/….jsonl and …/tmp/PROJECT/SESSION/plans/NAME.  Where its
-user keeps plans elsewhere, the name is all there is to show.
+An agent names the files, so each is opened as `ownfile` does, and only bounded pieces
+are read.  What cannot be read is left out; nothing raises.  Claude Code writes one JSON
+object a line.  Gemini CLI keeps plans beside its transcripts: …/tmp/PROJECT/chats/….jsonl
+and …/tmp/PROJECT/SESSION/plans/NAME; a plan elsewhere is shown by its name alone.
 """
 
 import os

@@ -143,11 +143,7 @@ def described(rule: Rule) -> str:
 
 def _add(arguments: argparse.Namespace) -> int:
     scope = RuleScope(
-        tuple(arguments.session),
-        tuple(arguments.project),
-        tuple(arguments.agent_type),
-        tuple(arguments.mode),
-        tuple(arguments.platform),
+        **{name: tuple(getattr(arguments, name)) for name in RuleScope.__dataclass_fields__}
     )
     verdict, texts = RuleVerdict(arguments.verdict), tuple(arguments.match)
     rule = Rule(verdict, texts, (), arguments.note, scope, arguments.expires)

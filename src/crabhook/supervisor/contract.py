@@ -11,7 +11,12 @@ from time import monotonic
 from typing import ClassVar
 
 from crabhook.model.errors import CrabhookError, PayloadError
-from crabhook.model.jsontext import Value, compact, parse_object
+from crabhook.model.jsontext import Value, compact, object_at, parse_object, text_at
+from crabhook.sdk.event import Event
+from crabhook.sdk.events.calls import PreToolUse
+from crabhook.sdk.events.turns import Stop, SubagentStop
+from crabhook.sdk.platform import Platform
+from crabhook.sdk.running import read_event
 
 QUESTION_TOOL = "AskUserQuestion"
 _NAME = "hook_event_name"
@@ -79,7 +84,6 @@ class Occasion(Enum):
     QUESTION = "question"
 
 
-_STOPS = frozenset({"Stop", "SubagentStop"})
 _CALL = "PreToolUse"
 
 # What the agent reads where a reviewer found no words.
@@ -91,50 +95,25 @@ _WORDS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class HookInput:
-    """What the hook was given.
-
-    `payload` is its bytes, save that an event without a name has been given one.
-    """
-
-    raw: Mapping[str, Value]
-    payload: bytes
-    name: str
-
-    @property
-    def occasion(self) -> Occasion | None:
-        """What is to be reviewed; None for an event that is not the supervisor's business."""
-        if self.name in _STOPS:
-            return Occasion.STOP
-        asks = self.name == _CALL and self.text("tool_name") == QUESTION_TOOL
-        return Occasion.QUESTION if asks else None
-
-    def text(self, key: str) -> str:
-        """Return a field, empty where the agent sent none, or no text."""
-        value = self.raw.get(key)
-        return value if isinstance(value, str) else ""
-
-    def questions(self) -> list[Value]:
-        """Return the questions as the agent sent them, none where it sent no list."""
-        given = self.raw.get("tool_input")
-        listed = given.get("questions") if isinstance(given, dict) else None
-        return listed if isinstance(listed, list) else []
-
-
-def read(payload: bytes) -> HookInput:
+def read(payload: bytes) -> Event:
     """Return the hook's input; without a name it is a Stop.  Raises HookInputError."""
     try:
         raw = parse_object(payload)
+        if raw.get(_NAME) in (None, ""):
+            payload = compact({**raw, _NAME: "Stop"}).encode()
+        elif not isinstance(raw[_NAME], str):
+            raise HookInputError(f'its "{_NAME}" is no text')
+        return read_event(payload, Platform.CLAUDE)
     except PayloadError as error:
         raise HookInputError(str(error)) from error
-    name = raw.get(_NAME)
-    if name in (None, ""):
-        raw = {**raw, _NAME: "Stop"}
-        return HookInput(raw, compact(raw).encode(), "Stop")
-    if not isinstance(name, str):
-        raise HookInputError(f'its "{_NAME}" is no text')
-    return HookInput(raw, payload, name)
+
+
+def occasion_of(event: Event) -> Occasion | None:
+    """Return what is to be reviewed; None for an event that is not the supervisor's business."""
+    if isinstance(event, Stop | SubagentStop):
+        return Occasion.STOP
+    asks = isinstance(event, PreToolUse) and event.tool_name == QUESTION_TOOL
+    return Occasion.QUESTION if asks else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +124,7 @@ class Review:
     is reviewed is `limit`.
     """
 
-    asked: HookInput
+    asked: Event
     occasion: Occasion
     session_id: str
     iteration: int
@@ -156,16 +135,18 @@ class Review:
 
         A field that the agent did not send is empty.
         """
+        asked = self.asked
+        questions = object_at(asked.raw, "tool_input").get("questions")
         told: dict[str, Value] = {
-            "event": self.asked.name,
+            "event": asked.name,
             "session_id": self.session_id,
             "iteration": self.iteration,
             "limit": self.limit,
-            "last_assistant_message": self.asked.text("last_assistant_message"),
-            "transcript_path": self.asked.text("transcript_path"),
-            "cwd": self.asked.text("cwd"),
-            "questions": self.asked.questions(),
-            "hook_input": dict(self.asked.raw),
+            "last_assistant_message": text_at(asked.raw, "last_assistant_message"),
+            "transcript_path": asked.transcript_path,
+            "cwd": asked.cwd,
+            "questions": questions if isinstance(questions, list) else [],
+            "hook_input": dict(asked.raw),
         }
         return f"{compact(told)}\n".encode()
 

@@ -19,7 +19,7 @@ from crabhook.model.errors import PayloadError
 from crabhook.model.jsontext import parse_object
 from crabhook.sdk import heard
 from crabhook.sdk.event import Answer, Verdict
-from crabhook.sdk.running import read_event
+from crabhook.sdk.operator import Asked
 from crabhook.supervisor.contract import (
     Deadline,
     Finding,
@@ -53,8 +53,7 @@ class Operator:
 
     def __init__(self, options: Sequence[str] = ()) -> None:
         self._options = list(options)
-        self._request: Request | None = None
-        self._to_confirm = False
+        self._asked: Asked | None = None
 
     def review(self, review: Review, deadline: Deadline) -> Finding:
         """Return what the operator decides.
@@ -66,7 +65,7 @@ class Operator:
         options = read_options(self._options, os.environb)
         options.stance = SUPERVISOR
         options.wait = deadline.left()
-        self._request = request = Request(options)
+        request = Request(options)
         try:
             reply = request.ask(review.asked.payload)
         except Unanswered as unanswered:
@@ -77,16 +76,13 @@ class Operator:
         except BaseException:
             request.close()  # so that the card goes from the desk
             raise
-        self._to_confirm = reply.confirm
+        self._asked = Asked(reply, request)
         return finding(review, reply)
 
     def told(self) -> None:
         """Tell the server that the agent has the answer, if anybody waits to hear that."""
-        if self._request is None:
-            return
-        if self._to_confirm:
-            self._request.confirm()
-        self._request.close()
+        if self._asked is not None:
+            self._asked.confirm()
 
 
 def finding(review: Review, reply: Reply) -> Finding:
@@ -99,7 +95,7 @@ def finding(review: Review, reply: Reply) -> Finding:
     why = reply.stderr.decode("utf-8", "replace").strip()
     if why and not output and not reply.exit_code:
         raise ReviewerError(why)
-    said = heard.answer(read_event(review.asked.payload, "claude"), reply) or Answer()
+    said = heard.answer(review.asked, reply) or Answer()
     if review.occasion is Occasion.STOP:
         return Finding(said.verdict is not Verdict.KEEP_GOING, said.reason, output)
     allow = _ALLOWS.get(said.verdict) if said.verdict else None

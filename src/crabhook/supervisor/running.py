@@ -1,12 +1,8 @@
 """The supervisor's process: standard input to a reviewer, the answer to the agent.
 
-Every way out is one of the contract's: an answer and exit code 0, or a line on standard error
-and a code.  None of them lets an agent wait for ever.
-
-The events of each session are counted on disk, a file a session and a byte in it for each
-event: a file that only ever grows by a byte cannot be half written.  It is named by a hash,
-since a session's id is whatever an agent sent.  All of it happens under one lock, so that two
-hooks at once are two iterations.
+Every way out is one of the contract's, and none lets an agent wait for ever.  A session's
+events are counted on disk, under one lock, by a file that grows by a byte for each: such a
+file cannot be half written.  Its name is a hash, since an agent may send any session's id.
 """
 
 import fcntl
@@ -22,10 +18,10 @@ from time import sleep
 from crabhook.config import Settings, load, state_folder
 from crabhook.model.errors import CrabhookError
 from crabhook.model.jsontext import Value, compact
+from crabhook.sdk.event import Event
 from crabhook.supervisor.contract import (
     Deadline,
     Finding,
-    HookInput,
     HookInputError,
     NoSessionError,
     Occasion,
@@ -34,6 +30,7 @@ from crabhook.supervisor.contract import (
     ReviewerError,
     SupervisorError,
     answer,
+    occasion_of,
     read,
 )
 from crabhook.supervisor.reviewers import Operator, guarded, judged_by
@@ -154,7 +151,7 @@ def _main(told: Told) -> int:
     settings = _settings(told.settings_file)
     deadline = Deadline(settings.review_timeout)
     asked = _asked(told, deadline)
-    occasion = asked.occasion
+    occasion = occasion_of(asked)
     if occasion is None:
         told.mention("neither a stop nor a question: no opinion")
         return _print({})
@@ -171,7 +168,7 @@ def _main(told: Told) -> int:
     return _conclude(told, review, operator.review(review, deadline), operator.told)
 
 
-def _asked(told: Told, deadline: Deadline) -> HookInput:
+def _asked(told: Told, deadline: Deadline) -> Event:
     """Return the hook's input; where there is none to use, a named session's stop."""
     try:
         return read(_standard_input(deadline))
@@ -200,7 +197,8 @@ def _occasion_of_a_reviewer() -> Occasion:
     Either is let go at once, and a broken input too.
     """
     try:
-        return read(_standard_input(Deadline(Settings().review_timeout))).occasion or Occasion.STOP
+        asked = read(_standard_input(Deadline(Settings().review_timeout)))
+        return occasion_of(asked) or Occasion.STOP
     except (HookInputError, OutOfTimeError):
         return Occasion.STOP
 
@@ -241,9 +239,9 @@ def _settings(file: Path | None) -> Settings:
         raise ReviewerError(str(error)) from error
 
 
-def _session(told: Told, asked: HookInput) -> str:
+def _session(told: Told, asked: Event) -> str:
     """Return whose event it is: as we were told, else the environment, else the agent."""
-    said = (told.session_id, *map(told.environment.get, SESSIONS), asked.text("session_id"))
+    said = (told.session_id, *map(told.environment.get, SESSIONS), asked.session_id)
     session = next(filter(None, said), None)
     if session is None:
         raise NoSessionError(

@@ -7,7 +7,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crabhook.supervisor.contract import Finding, HookInputError, Occasion, answer, read
+from crabhook.supervisor.contract import (
+    Finding,
+    HookInputError,
+    Occasion,
+    Review,
+    answer,
+    occasion_of,
+    read,
+)
 
 JSON: st.SearchStrategy[Any] = st.recursive(
     st.none() | st.booleans() | st.integers(-9, 9) | st.text(max_size=9),
@@ -42,10 +50,10 @@ def test_every_answer_is_json_of_the_contract(fields: dict[str, Any], finding: F
         asked = read(json.dumps(fields).encode())
     except HookInputError:
         return
-    if asked.occasion is None:
+    if occasion_of(asked) is None:
         return
-    told = json.loads(json.dumps(answer(asked.occasion, finding)))
-    if asked.occasion is Occasion.STOP:
+    told = json.loads(json.dumps(answer(occasion_of(asked), finding)))
+    if occasion_of(asked) is Occasion.STOP:
         assert told.pop("reason")
         assert told == ({"decision": "block"} if finding.allow is False else {})
     elif finding.allow is None:
@@ -65,7 +73,7 @@ def test_every_answer_is_json_of_the_contract(fields: dict[str, Any], finding: F
 )
 def test_without_a_name_it_is_a_stop_and_is_passed_on_as_one(payload: bytes) -> None:
     asked = read(payload)
-    assert (asked.name, asked.occasion) == ("Stop", Occasion.STOP)
+    assert (asked.name, occasion_of(asked)) == ("Stop", Occasion.STOP)
     assert json.loads(asked.payload) == {"hook_event_name": "Stop"}
 
 
@@ -95,12 +103,13 @@ def test_naming_an_event_drops_nothing_else() -> None:
 def test_only_stops_and_questions_are_reviewed(
     fields: dict[str, Any], occasion: Occasion | None
 ) -> None:
-    assert read(json.dumps(fields).encode()).occasion is occasion
+    assert occasion_of(read(json.dumps(fields).encode())) is occasion
 
 
 @pytest.mark.parametrize("given_input", [None, 5, [], {}, {"questions": "what?"}])
 def test_questions_that_are_no_list_are_none(given_input: object) -> None:
-    assert read(question(tool_input=given_input)).questions() == []
+    review = Review(read(question(tool_input=given_input)), Occasion.QUESTION, "s", 1, 20)
+    assert json.loads(review.as_json())["questions"] == []
 
 
 def test_what_the_reviewer_says_in_the_agents_words_goes_beside_the_verdict() -> None:

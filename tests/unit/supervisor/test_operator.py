@@ -9,7 +9,15 @@ from crabhook.hook.wire import Reply
 from crabhook.model.actor import Ended
 from crabhook.model.decision import Decision, Verdict, no_opinion
 from crabhook.platforms import PLATFORMS
-from crabhook.supervisor.contract import Deadline, Occasion, Review, ReviewerError, answer, read
+from crabhook.supervisor.contract import (
+    Deadline,
+    Occasion,
+    Review,
+    ReviewerError,
+    answer,
+    occasion_of,
+    read,
+)
 from crabhook.supervisor.reviewers import Operator, finding
 
 INPUT = {"questions": [{"question": "Which?", "options": [{"label": "a"}, {"label": "b"}]}]}
@@ -22,11 +30,11 @@ def told(event: dict[str, Any], decision: Decision) -> dict[str, Any]:
     """What the agent is told when the server has written this decision."""
     payload = json.dumps(event).encode()
     asked = read(payload)
-    assert asked.occasion is not None
+    assert occasion_of(asked) is not None
     written = PLATFORMS["claude"].write(PLATFORMS["claude"].read(payload), decision)
     reply = Reply(written.stdout, written.stderr.encode(), written.exit_code)
-    found = finding(Review(asked, asked.occasion, "s", 1, 20), reply)
-    return answer(asked.occasion, found)
+    found = finding(Review(asked, occasion_of(asked), "s", 1, 20), reply)
+    return answer(occasion_of(asked), found)
 
 
 @pytest.mark.parametrize(

@@ -37,8 +37,7 @@ class LogWriter(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         """Have the record written; when too many wait already, only count it."""
-        if self._lost and self._room():
-            self._say_what_is_lost()
+        self._say_what_is_lost()
         try:
             self._lines.put_nowait(self.format(record))
         except Exception:  # noqa: BLE001 - no room, or no such line: no fault of its caller's
@@ -46,17 +45,15 @@ class LogWriter(logging.Handler):
 
     def close(self) -> None:
         """Write what there is, as far as somebody reads it, and no more after that."""
-        if self._lost and self._room():
-            self._say_what_is_lost()
+        self._say_what_is_lost()
         with suppress(queue.Full):
             self._lines.put(None, timeout=LAST_LINES)
             self._thread.join(LAST_LINES)
         super().close()
 
-    def _room(self) -> bool:
-        return self._lines.qsize() < BACKLOG // 2
-
     def _say_what_is_lost(self) -> None:
+        if not self._lost or self._lines.qsize() >= BACKLOG // 2:
+            return
         said, self._lost = f"{self._lost} lines of the log were lost here", 0
         about = {"name": __name__, "levelno": logging.WARNING, "levelname": "WARNING", "msg": said}
         with suppress(queue.Full):

@@ -7,7 +7,6 @@ when a file has changed.  Nothing is known before `begin`: what reads settings t
 moment to import, and no server begins to listen later for it.
 """
 
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +16,7 @@ from crabhook.model.bounded_dict import Bounded
 from crabhook.model.event import Event
 from crabhook.platforms import PLATFORMS
 from crabhook.platforms.interface import Platform
-from crabhook.server.core.law import Warner, no_warning
+from crabhook.server.core.law import Warner, no_warning, stamp_of
 
 if TYPE_CHECKING:
     from crabhook.doctor.entry import Entry
@@ -77,7 +76,7 @@ class OtherHooks:
 
         for agent in PLATFORMS.values():
             for path, scope in places(agent, project, self._environment):
-                stamp = _stamp(path)
+                stamp = stamp_of(path)
                 known = self._read.get(path)
                 if known is None or known[0] != stamp:
                     there = read(path, scope).others if stamp else ()
@@ -115,12 +114,3 @@ def _warnings(found: Sequence[OtherHook], event: Event) -> tuple[str, ...]:
     named = f"{running[0].command} ({running[0].path})"
     more = f" and {len(running) - 1} more" if running[1:] else ""
     return (f"another hook may change this call after you: {named}{more}",)
-
-
-def _stamp(path: Path) -> object:
-    """Return what tells a file's content from what it was; None where there is no file."""
-    try:
-        found = os.stat(path)  # noqa: PTH116 - settings may be links
-    except (OSError, ValueError):
-        return None
-    return (found.st_dev, found.st_ino, found.st_mtime_ns, found.st_ctime_ns, found.st_size)

@@ -215,7 +215,7 @@ class Law:
         """Look at the files, and read those that have changed; changes nothing here."""
         looked, project = monotonic(), project_of(folder)
         known = self._by_project.get(project)
-        own, stamp = self._look_at_own(), _stamp(project / PROJECT_FILE)
+        own, stamp = self._look_at_own(), stamp_of(project / PROJECT_FILE)
         warn = self._warner(project)
         if known and known.own is own and known.stamp == stamp:
             return replace(known, looked=looked, warn=warn)
@@ -230,7 +230,7 @@ class Law:
 
     def _look_at_own(self) -> _Own:
         files, known = self._files, self._own
-        stamps = (_stamp(files.user), _stamp(files.trusted))
+        stamps = (stamp_of(files.user), stamp_of(files.trusted))
         if stamps == known.stamps:
             return known
         try:
@@ -284,10 +284,10 @@ def _judged(policy: Policy, event: Event, around: Context) -> Ruling | None:
         return Ruling(RuleVerdict.ASK_OPERATOR, None, "the rules could not be asked: a fault")
 
 
-def _stamp(path: Path) -> object:
+def stamp_of(path: Path) -> object:
     """Return what changes whenever a file does: nobody can set back when its inode changed."""
     try:
         found = path.stat()
     except (OSError, ValueError):
         return None
-    return (found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino)
+    return (found.st_dev, found.st_ino, found.st_mtime_ns, found.st_ctime_ns, found.st_size)
