@@ -14,6 +14,7 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from math import inf
 from pathlib import Path
+from stat import S_ISLNK
 from threading import Lock
 from time import monotonic
 from typing import TypeAlias
@@ -22,7 +23,7 @@ from crabhook.model.bounded_dict import Bounded
 from crabhook.model.event import Event
 from crabhook.policy.context import NOT_LOOKED, ODD_NAME, Below, Context, Wanted
 from crabhook.policy.evaluate import Policy
-from crabhook.policy.paths import LONGEST_PATH
+from crabhook.policy.paths import LONGEST_PATH, is_within
 from crabhook.policy.protected import Protected
 from crabhook.policy.rule import RuleVerdict
 from crabhook.policy.ruling import Ruling
@@ -156,11 +157,11 @@ def _is_there(path: Path) -> bool:
 
 
 def _holds_home(folder: Path) -> bool:
-    homes = {Path.home(), Path(os.path.realpath(Path.home()))}
+    home, here = os.path.expanduser("~"), str(folder)  # noqa: PTH111 - texts, at every call judged
     # A name that no folder can have leads nowhere.
-    leads = len(str(folder)) <= LONGEST_PATH and "\0" not in str(folder)
-    names = {folder, Path(os.path.realpath(folder))} if leads else {folder}
-    return any(one in (home, *home.parents) for home in homes for one in names)
+    leads = len(here) <= LONGEST_PATH and "\0" not in here
+    names = {here, os.path.realpath(here)} if leads else {here}
+    return any(is_within(one, name) for one in (home, os.path.realpath(home)) for name in names)
 
 
 def context_here(project: Path, looks: Looks | None = None) -> Context:
@@ -176,7 +177,27 @@ def context_here(project: Path, looks: Looks | None = None) -> Context:
         return look(folder, wanted) if project.is_dir() else NOT_LOOKED
 
     named = "" if _holds_home(project) else str(project)
-    return Context(named, home, datetime.now(UTC), _real, below)
+    return Context(named, home, datetime.now(UTC), _follower(), below)
+
+
+def _follower() -> Callable[[str], str]:
+    """Return what follows links as `_real` does, a folder's once: a call names many in one."""
+    known: dict[str, str] = {}
+
+    def real(path: str) -> str:
+        folder, _, name = path.rpartition("/")
+        if not folder or name in ("", ".") or ".." in path or len(path) > LONGEST_PATH:
+            return _real(path)
+        if folder not in known:
+            known[folder] = os.path.realpath(folder)
+        whole = f"{known[folder].rstrip('/')}/{name}"
+        try:
+            leads = S_ISLNK(os.lstat(whole).st_mode)
+        except OSError:
+            leads = False
+        return os.path.realpath(whole) if leads else whole
+
+    return real
 
 
 def _real(path: str) -> str:
@@ -236,7 +257,7 @@ class Today:
         self._projects = Projects(clock=lambda: 0.0)
         self._known: dict[Path, InForce] = {}
         self._looks = Looks(for_=inf)
-        self._real = lru_cache(maxsize=_PATHS_KEPT)(context_here(Path("/")).real)
+        self._real = lru_cache(maxsize=_PATHS_KEPT)(_real)
 
     def __repr__(self) -> str:
         return f"<Today projects={len(self._known)}>"

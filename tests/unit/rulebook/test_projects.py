@@ -1,5 +1,6 @@
 """Which project an agent works in."""
 
+import os
 import time
 from pathlib import Path
 
@@ -84,6 +85,40 @@ def test_only_so_many_folders_are_remembered(tmp_path: Path) -> None:
 @pytest.mark.parametrize("cwd", ["/" + "x" * 300, "/a\0b", "/\ud800"])
 def test_a_folder_that_cannot_be_looked_at_is_a_project_of_its_own(cwd: str) -> None:
     assert str(project_of(cwd)) == cwd
+
+
+def test_each_name_of_a_call_leads_where_the_system_says(tmp_path: Path) -> None:
+    (tmp_path / "a" / "b").mkdir(parents=True)
+    (tmp_path / "a" / "file").write_text("")
+    for name, target in {
+        "up": "..", "b/link": "../file", "b/gone": "nowhere/x", "loop": "loop", "b/round": "../loop/b",
+        "own": str(tmp_path), "b/chain": "link",
+    }.items():  # fmt: skip
+        (tmp_path / "a" / name).symlink_to(target)
+    real = context_here(tmp_path).real
+    folders = [
+        "",
+        "a",
+        "a/b",
+        "a/up",
+        "a/up/a/b",
+        "a/loop",
+        "a/b/round",
+        "a/own/a",
+        "a//b",
+        "a/./b",
+    ]
+    names = ["file", "link", "gone", "loop", "round", "chain", "up", "new", "new/er", "..", ".", "",
+             "../file", "loop/x", "loop/..", "loop/../file", "up/../a"]  # fmt: skip
+    for one in (f"{tmp_path}/{folder}/{name}" for folder in folders for name in names):
+        assert real(one) == os.path.realpath(one)
+    for odd in ("/", "//", "//x", "/x", "/x/", f"{tmp_path}/a/" + "n" * 300, f"{tmp_path}//"):
+        assert real(odd) == os.path.realpath(odd)
+    for unusable in (f"{tmp_path}/\0", f"{tmp_path}/\ud800"):
+        with pytest.raises(ValueError, match=r"null|surrogates"):
+            os.path.realpath(unusable)
+        with pytest.raises(ValueError, match=r"null|surrogates"):
+            real(unusable)
 
 
 def test_a_name_that_is_longer_than_any_files_leads_nowhere_at_once() -> None:
