@@ -80,16 +80,11 @@ class Knock(Enum):
     NOBODY = "nobody answers"
 
 
-@dataclass(frozen=True, slots=True)
-class Heard:
-    """What came of asking, and the words that the server or the system said."""
+def knock(url: str, token: str, ca: str = "") -> tuple[Knock, str]:
+    """Ask the server at `url` whether it takes the token; `ca` is a file of certificates.
 
-    knock: Knock
-    words: str = ""
-
-
-def knock(url: str, token: str, ca: str = "") -> Heard:
-    """Ask the server at `url` whether it takes the token; `ca` is a file of certificates."""
+    Return what came of asking, and the words that the server or the system said.
+    """
     line: HTTPConnection
     try:
         parts = urlsplit(url)
@@ -106,8 +101,8 @@ def knock(url: str, token: str, ca: str = "") -> Heard:
         finally:
             line.close()
     except (OSError, HTTPException, ValueError) as error:
-        return Heard(Knock.NOBODY, str(error))
+        return Knock.NOBODY, str(error)
     if not said.startswith("crabhook: "):
-        return Heard(Knock.FOREIGN, f"status {answer.status}")
+        return Knock.FOREIGN, f"status {answer.status}"
     known = {_NO_JSON: Knock.FITS, _REFUSES_TOKEN: Knock.NO_TOKEN}
-    return Heard(known.get(answer.status, Knock.FOREIGN), said.removeprefix("crabhook: "))
+    return known.get(answer.status, Knock.FOREIGN), said.removeprefix("crabhook: ")

@@ -134,7 +134,6 @@ def _serving(one: Stage) -> Iterator[None]:
 
 
 def _await(one: Stage, process: "subprocess.Popen[bytes]", log: Path) -> None:
-    """Wait until the server answers."""
     options = Options()
     options.server, until = one.server, monotonic() + _BEGINS
     while not ask(options).there:

@@ -187,12 +187,11 @@ class _Linter:
             for run in setup.runs
             if run.script is script
         ]
-        protocols = {protocol.name for protocol, _ in registered}
-        if self._protocol is not None:
-            protocol: Protocol | None = self._protocol
-        elif protocols:
-            protocol = registered[0][0] if len(protocols) == 1 else None
-        else:
+        named = {one.name: one for one, _ in registered}
+        protocol = self._protocol
+        if protocol is None and named:
+            protocol = registered[0][0] if len(named) == 1 else None
+        elif protocol is None:
             protocol = protocol_by_path(file.path.absolute()) or _spoken(script)
         return Hook(script, protocol, frozenset(event for _, event in registered))
 

@@ -18,6 +18,7 @@ _STRING = re.compile(r'"((?:[^"\\]|\\.)*+)"', re.DOTALL)
 _NAME = re.compile(r"\$?[A-Za-z_][A-Za-z0-9_]*")
 _WORD = re.compile(r"(?:true|false|null|-?\d+(?:\.\d+)?)(?=\s*[,}])")
 _WORDS: dict[str, Literal] = {"true": True, "false": False, "null": None}
+_TOKEN = re.compile(rf"{_STRING.pattern}|.", re.DOTALL)
 _OPENING, _CLOSING = "([{", ")]}"
 _UNKNOWN_IN_STRING = re.compile(rf"{HOLE}|\\\(")  # jq fills in `\(…)`
 
@@ -127,21 +128,14 @@ class _Reader:
 
     def _skip(self, at: int, until: str) -> int:
         """Return where an expression ends: at one of `until`, outside of brackets and strings."""
-        depth, start = 0, at
-        while at < len(self._text):
-            letter = self._text[at]
-            if depth == 0 and letter in until:
-                if self.blank(start) == at:
+        depth = 0
+        for found in _TOKEN.finditer(self._text, at):
+            piece = found[0]
+            if depth == 0 and piece in until:
+                if self.blank(at) == found.start():
                     break
-                return at
-            if letter == '"':
-                found = _STRING.match(self._text, at)
-                if found is None:
-                    break
-                at = found.end()
-                continue
-            depth += (letter in _OPENING) - (letter in _CLOSING)
-            if depth < 0:
+                return found.start()
+            depth += (piece in _OPENING) - (piece in _CLOSING)
+            if depth < 0 or piece == '"':
                 break
-            at += 1
         raise _NotAnObjectError

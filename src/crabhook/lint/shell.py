@@ -164,7 +164,6 @@ class ShellTree:
 
 
 def _inside(node: Node, children: Sequence[Node], around: _Around) -> _Around:
-    """Return what the children of a node stand in."""
     if node.type == "function_definition" and children:
         return _Around(source(children[0]))
     if node.type in _SUBSTITUTIONS:

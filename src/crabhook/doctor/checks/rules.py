@@ -22,7 +22,6 @@ def rules(_: Machine) -> Iterator[Finding]:
 def _counted(
     id_: str, path: Path, read: Callable[[], RuleSet | Sequence[Trusted]]
 ) -> Iterator[Finding]:
-    """Read a file that may not be there."""
     try:
         found = read()
     except CrabhookError as error:

@@ -187,24 +187,24 @@ def takes(case: Case) -> Iterator[Finding]:
 
 
 def _told(case: Case, entry: Entry, shown: str) -> Finding:
-    heard = knock(entry.url, shown, os.environ.get("NODE_EXTRA_CA_CERTS", ""))
-    if heard.knock is Knock.FITS:
+    heard, words = knock(entry.url, shown, os.environ.get("NODE_EXTRA_CA_CERTS", ""))
+    if heard is Knock.FITS:
         return told("server.http", "fine", entry=entry, heard=heard)
     mend = advice = ""
-    if heard.knock is Knock.NO_TOKEN:
+    if heard is Knock.NO_TOKEN:
         mend = export(str(config.token_file()))
-    elif heard.knock is Knock.FOREIGN:
+    elif heard is Knock.FOREIGN:
         advice = "another program has that port"
     else:
-        words = opened_at(entry.url)
-        mend = commands.crabhook("serve", *words) if words else ""
+        options = opened_at(entry.url)
+        mend = commands.crabhook("serve", *options) if options else ""
         advice = "end a server first that runs already, and was begun without --http"
-    if "CERTIFICATE_VERIFY_FAILED" in heard.words and heard.knock is not Knock.FOREIGN:
+    if "CERTIFICATE_VERIFY_FAILED" in words and heard is not Knock.FOREIGN:
         advice = (
             "NODE_EXTRA_CA_CERTS has to name the CA's file, here and where the agent is started"
         )
     unasked = _unasked(case, closed=entry.handler.get("onFailure") == "block")
-    found = {"entry": entry, "heard": heard, "unasked": unasked, "advice": advice}
+    found = {"entry": entry, "heard": heard, "words": words, "unasked": unasked, "advice": advice}
     return told("server.http", "refused", mend, **found)
 
 

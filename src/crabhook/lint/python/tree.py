@@ -211,7 +211,6 @@ def _parse(text: str) -> ast.Module:
 
 
 def _aliases(nodes: tuple[ast.AST, ...]) -> Iterator[tuple[str, str]]:
-    """Yield what imported names stand for."""
     for node in nodes:
         if isinstance(node, ast.Import):
             for alias in node.names:
@@ -228,7 +227,6 @@ def _certain(values: Sequence[ast.expr | None]) -> Sequence[ast.expr] | None:
 
 
 def _assigned(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr | None]]:
-    """Yield what a node assigns, and what to."""
     match node:
         case ast.Assign(targets=targets, value=value):
             for target in targets:

@@ -182,7 +182,6 @@ def _name(node: ast.AST) -> str:
 
 
 def _assigned_names(node: ast.AST | None) -> set[str]:
-    """Return the names that a statement assigns to."""
     targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
     return {one.id for one in targets if isinstance(one, ast.Name)}
 
