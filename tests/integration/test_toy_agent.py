@@ -18,7 +18,7 @@ from crabhook.lint.rules import TODAY
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.request import Request
 from crabhook.platforms import AGENTS, PLATFORMS
-from crabhook.platforms.staging import Played
+from crabhook.platforms.interface import Played
 from crabhook.policy.calls.parts import Kind, kind_of
 from crabhook.server.address import UnixAddress
 from crabhook.server.core.runner import Runner

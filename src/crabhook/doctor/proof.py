@@ -24,7 +24,7 @@ from crabhook.doctor.facts import Case
 from crabhook.doctor.finding import Finding, told
 from crabhook.doctor.processes import ProgramError, end, run
 from crabhook.hook import Options
-from crabhook.platforms.staging import Answer, Played, Turn
+from crabhook.platforms.interface import Answer, Played, Turn
 
 ALLOWED, DENIED = "allowed-by-crabhook-doctor", "denied-by-crabhook-doctor"
 """The files that the agent is to make: one may be made, the other may not."""

@@ -6,8 +6,7 @@ from urllib.parse import unquote, urlsplit
 
 from crabhook.store.interface import History, Journal, StoreError
 from crabhook.store.record import Retention
-from crabhook.store.sqlite.history import SqliteHistory
-from crabhook.store.sqlite.journal import SqliteJournal
+from crabhook.store.sqlite.journal import SqliteHistory, SqliteJournal
 from crabhook.store.writer import Writer
 
 Place = str | Path

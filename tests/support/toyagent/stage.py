@@ -1,6 +1,6 @@
 """The toy agent on the doctor's stage; its model has nothing to say."""
 
-from crabhook.platforms.staging import Played
+from crabhook.platforms.interface import Played
 
 STAGE = Played(
     lambda _, model: {".toy/model": model}, (), lambda *_: None, {"TOY_MODEL": "{model}"}

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from crabhook.platforms import PLATFORMS
-from crabhook.platforms.staging import Answer, Turn
+from crabhook.platforms.interface import Answer, Turn
 
 PATHS = {
     "claude": "/v1/messages",

@@ -10,7 +10,7 @@ import pytest
 
 from crabhook.doctor.proof import ScriptedModel
 from crabhook.platforms import PLATFORMS
-from crabhook.platforms.staging import Answer, event_stream
+from crabhook.platforms.interface import Answer, event_stream
 
 
 def posted(model: ScriptedModel, path: str, body: Any) -> str:

@@ -10,7 +10,7 @@ from crabhook.doctor import proof
 from crabhook.doctor.finding import Finding, Status
 from crabhook.doctor.proof import prove
 from crabhook.platforms import PLATFORMS
-from crabhook.platforms.staging import Played
+from crabhook.platforms.interface import Played
 from tests.unit.doctor.home import Home, contents
 
 pytestmark = [pytest.mark.process, pytest.mark.timeout(90)]

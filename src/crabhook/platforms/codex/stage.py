@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from crabhook.platforms.staging import Answer, Body, Next, Played, Turn, event_stream, turn_of
+from crabhook.platforms.interface import Answer, Body, Next, Played, Turn, event_stream, turn_of
 
 _USAGE = {
     "input_tokens": 1,

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from crabhook.platforms.staging import Answer, Body, Next, Played, Turn, event_stream, turn_of
+from crabhook.platforms.interface import Answer, Body, Next, Played, Turn, event_stream, turn_of
 
 _MODEL = "gemini-2.5-flash"  # named, so that no model is asked first which it shall be
 _USAGE = {"promptTokenCount": 1, "candidatesTokenCount": 1, "totalTokenCount": 2}
