@@ -8,6 +8,7 @@ import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from operator import attrgetter
 
 from crabhook.model import wording
 from crabhook.model.actor import (
@@ -220,26 +221,21 @@ def asked(
     return _about(Kind.ASKED, request.event, at, request.id, card, body=body)
 
 
+_PARTS = (
+    *("reason", "note", "output", "content", "permissions"),
+    *("interrupt", "halt", "user_message", "suppress_output"),
+)
+_parts = attrgetter(*_PARTS)
+
+
 def decided(
     event: Event, how: Circumstances, at: float, *, legs: Sequence[str], card: int | None = None
 ) -> Entry:
     """A verdict on a call, whoever gave it; `legs` are the ids of the requests it answers."""
     decision, by = how.decided.decision, how.decided.by
-    said: dict[str, Value] = {
-        "where": how.where,
-        "rule": how.rule,
-        "reason": decision.reason,
-        "note": decision.note,
-        "output": decision.output,
-        "content": dict(decision.content or {}),
-        "permissions": [dict(update) for update in decision.permissions],
-        "interrupt": decision.interrupt,
-        "halt": decision.halt,
-        "user_message": decision.user_message,
-        "suppress_output": decision.suppress_output,
-        "despite": list(decision.despite),
-        "legs": list(legs),
-    }
+    said: dict[str, Value] = {"where": how.where, "rule": how.rule}
+    said.update(zip(_PARTS, _parts(decision), strict=True))
+    said |= {"despite": list(decision.despite), "legs": list(legs)}
     body: dict[str, Value] = {
         "by": wording.who(by),
         "actor": actor_told(by),

@@ -141,13 +141,13 @@ def chained(entries: Iterable[Entry], head: Head, redactor: Redactor) -> Iterato
         yield Record(*row)
 
 
-_names = attrgetter(*COLUMNS[COLUMNS.index("platform") : COLUMNS.index("card")])
+_names = attrgetter(*COLUMNS[COLUMNS.index("platform") : COLUMNS.index("card")], "verdict")
 
 
 def _content(entry: Entry, redactor: Redactor) -> tuple[Any, ...]:
     """Return what stands in a record's columns between its number and its hash."""
-    names = [_name(text, redactor) for text in _names(entry)]
-    verdict, body = _name(entry.verdict, redactor), compact(redactor.value(entry.body))
+    *names, verdict = [text and _name(text, redactor) for text in _names(entry)]  # most are empty
+    body = compact(redactor.value(entry.body))
     return (iso(entry.at), entry.kind.value, *names, entry.card, verdict, body)
 
 
@@ -156,7 +156,5 @@ def _name(text: str, redactor: Redactor) -> str:
 
     Names are ids as often as not, so chance-looking words stay.
     """
-    if not text:
-        return text
     clean = redactor.name(text[:MAX_NAME])
     return clean if clean.isascii() else clean.encode("utf-8", "backslashreplace").decode()

@@ -104,9 +104,12 @@ def apply(connection: sqlite3.Connection, change: Change) -> None:
     for one in tickets:
         if is_anothers(connection, one.request_id, one.secret):
             raise TicketError(f"the request id {one.request_id} belongs to another secret")
-    connection.executemany(_WAIT, map(_waiting_row, change.waiting))
-    connection.executemany(_ENDED, [(request_id,) for request_id in change.ended])
-    connection.executemany(_ANSWER, map(_answer_row, change.answers))
+    for waiting in change.waiting:
+        connection.execute(_WAIT, _waiting_row(waiting))
+    for request_id in change.ended:
+        connection.execute(_ENDED, (request_id,))
+    for answer in change.answers:
+        connection.execute(_ANSWER, _answer_row(answer))
     for request_id, whole in change.delivered:
         connection.execute(_HAS_IT if whole else _WAS_GONE, (request_id,))
     if change.halts is not None:
