@@ -29,6 +29,9 @@ SEQUENCES = ("osc9", "osc777", "osc99")
 """The escape sequences a terminal may know for a notification."""
 
 
+THEMES = ("auto", "dark", "light", "high-contrast", "mono")
+"""The sets of colours of the full screen."""
+
 NEVER = 1e9
 """Seconds a request may wait whose wait the server shall never end: more than any hook's."""
 
@@ -153,6 +156,7 @@ class Settings:
     log_level: str | None = _in("server", _one_of("debug", "info", "warning", "error"), None)
     plain: bool = _in("desk", _flag, default=False)
     ascii: bool = _in("desk", _flag, default=False)
+    theme: str = _in("desk", _one_of(*THEMES), "auto")
     arming_ms: int = _in("desk", _milliseconds, 400)
     take_back_ms: int | None = _in("desk", _milliseconds, None)
     bell: tuple[str, ...] = _in("attention", _kinds, KINDS)

@@ -14,7 +14,7 @@ from prompt_toolkit.styles import Attrs
 
 from crabhook.model.request import Origin
 from crabhook.ui.text.clock import Clock
-from crabhook.ui.text.style import class_of, style
+from crabhook.ui.text.style import Theme, class_of, style
 from crabhook.ui.text.width import cells
 from tests.support.sitting import Sitting, call, happening
 
@@ -57,7 +57,7 @@ def scene() -> Sitting:
 
 def picture() -> str:
     """Return the SVG."""
-    sitting, looks = scene(), style(colour=True)
+    sitting, looks = scene(), style(Theme.DARK)
     frame = sitting.painter.frame(COLUMNS, ROWS, _clock(sitting))
     width, height = 2 * LEFT + COLUMNS * WIDTH, TOP + ROWS * HEIGHT
     head = (

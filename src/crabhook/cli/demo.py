@@ -17,6 +17,7 @@ from tempfile import TemporaryDirectory
 
 from crabhook import hook
 from crabhook.broker.cards import Card, State
+from crabhook.cli.terminal import takes_a_screen
 from crabhook.desk.interface import Desk, News
 from crabhook.model.actor import OWNER
 from crabhook.model.event import Event
@@ -29,6 +30,7 @@ from crabhook.server.grpc.permission import PermissionPort
 from crabhook.ui.options import DeskOptions
 from crabhook.ui.plain import desk as plain
 from crabhook.ui.terminal import standard_writer
+from crabhook.ui.text.style import Theme
 
 WAIT = 600.0  # seconds; nobody looks at a demo longer
 
@@ -39,7 +41,7 @@ def add_arguments(_: argparse.ArgumentParser) -> None:
 
 def run(_: argparse.Namespace) -> int:
     """Play the demo; with no terminal it plays the operator too and prints the transcript."""
-    full_screen = sys.stdin.isatty() and sys.stdout.isatty()
+    full_screen = takes_a_screen()
     told = asyncio.run(_demo(full_screen=full_screen))
     if full_screen:
         print("What the agent read of your decisions:\n", *told, sep="\n")  # noqa: T201
@@ -77,9 +79,11 @@ async def _demo(*, full_screen: bool) -> list[str]:
 
 async def _desk(desk: LocalDesk, *, full_screen: bool) -> None:
     if full_screen:
-        from crabhook.ui.full import app  # noqa: PLC0415 - the plain desk needs none of it
+        from crabhook.ui.full import app  # noqa: PLC0415 - the plain desk needs none of these
+        from crabhook.ui.full.background import draws_letters, theme_in  # noqa: PLC0415
 
-        options = DeskOptions(colour="NO_COLOR" not in os.environ)
+        theme, letters = theme_in(os.environ, Theme.AUTO), draws_letters(sys.stdout, os.environ)
+        options = DeskOptions(theme=theme, ascii=not letters)
         await app.run(desk, options=options, title="demo: the agent is a script")
         return
     write = standard_writer()

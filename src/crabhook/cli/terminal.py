@@ -21,6 +21,12 @@ _TELLING = ("command", "file_path", "path", "url", "pattern", "query", "prompt")
 _RED, _PLAIN = "\x1b[1;31m", "\x1b[0m"
 
 
+def takes_a_screen() -> bool:
+    """Whether the desk can be a full screen: both ends are a terminal, and not a dumb one."""
+    both = all(stream and stream.isatty() for stream in (sys.stdin, sys.stdout))
+    return both and os.environ.get("TERM") != "dumb"
+
+
 def say(line: str, *, warning: bool = False) -> None:
     """Print one line; what is in it may be an agent's own words."""
     shown = safe(line)

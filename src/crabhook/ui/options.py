@@ -11,6 +11,7 @@ from enum import StrEnum
 from crabhook.broker.cards import Card, State
 from crabhook.model.decision import Verdict
 from crabhook.ui.cards.summary import is_plan, is_question
+from crabhook.ui.text.style import Theme
 
 QUIET = 5.0  # seconds after a key in which nobody is called
 APART = 3.0  # seconds between two calls, however much arrives
@@ -105,13 +106,13 @@ class DeskOptions:
     """The operator's choices.
 
     `arming_ms`: for how long a card must have been in view before a key can decide it.
-    `take_back_ms`: how long an allow is held before it is sent; 0 sends at once.  `colour`,
-    `ascii`: what the terminal shows.
+    `take_back_ms`: how long an allow is held before it is sent; 0 sends at once.  `theme`: the
+    colours.  `ascii`: the terminal shows nothing else.
     """
 
     arming_ms: int = 400
     take_back_ms: int = 600
-    colour: bool = True
+    theme: Theme = Theme.AUTO
     ascii: bool = False
     attention: Attention = field(default_factory=Attention)
 

@@ -20,6 +20,7 @@ from crabhook.cli.commands import declare, options_of
 from crabhook.cli.serve.desks import open_desk
 from crabhook.cli.serve.logs import CANNOT_BEGIN, logging_to, told
 from crabhook.cli.serve.other_hooks import OtherHooks
+from crabhook.cli.terminal import takes_a_screen
 from crabhook.config import Settings, SettingsError
 from crabhook.model.errors import CrabhookError
 from crabhook.platforms import PLATFORMS
@@ -117,8 +118,8 @@ def _settings(arguments: argparse.Namespace) -> Settings:
         raise SettingsError("--otherwise says what --headless does with what the rules leave open")
     if arguments.http_name and settings.http is None:
         raise SettingsError("--http-name is a name of the HTTP door, which --http opens")
-    if not all(stream and stream.isatty() for stream in (sys.stdin, sys.stdout)):
-        settings = config.override(settings, {"plain": True})  # no screen to draw on
+    if not takes_a_screen():
+        settings = config.override(settings, {"plain": True})
     return settings
 
 

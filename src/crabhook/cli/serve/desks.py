@@ -7,6 +7,7 @@ secrets are taken out of what a call was for, as they are out of the record.
 import logging
 import os
 import secrets
+import sys
 from collections.abc import Callable
 from contextlib import suppress
 
@@ -101,7 +102,9 @@ async def _plain(
 
 async def _full(desk: LocalDesk, settings: Settings, where: str) -> None:
     from crabhook.ui.full import app  # noqa: PLC0415 - the other desks need none of these two
+    from crabhook.ui.full.background import draws_letters, theme_in  # noqa: PLC0415
     from crabhook.ui.options import Attention, CardKind, DeskOptions  # noqa: PLC0415
+    from crabhook.ui.text.style import Theme  # noqa: PLC0415
 
     calls = {
         way: frozenset(map(CardKind, getattr(settings, way)))
@@ -111,8 +114,8 @@ async def _full(desk: LocalDesk, settings: Settings, where: str) -> None:
     options = DeskOptions(
         arming_ms=settings.arming_ms,
         take_back_ms=TAKE_BACK_MS if take_back is None else take_back,
-        colour="NO_COLOR" not in os.environ,
-        ascii=settings.ascii,
+        theme=theme_in(os.environ, Theme(settings.theme)),
+        ascii=settings.ascii or not draws_letters(sys.stdout, os.environ),
         attention=Attention(**calls, sequence=settings.sequence, program=settings.program),
     )
     await app.run(desk, options=options, title=where)

@@ -1,6 +1,7 @@
 """The thin rim: prompt_toolkit's terminal around a Screen.  Keys go in, pictures come out."""
 
 import asyncio
+import os
 import sys
 import time
 from collections.abc import Callable
@@ -16,6 +17,7 @@ from prompt_toolkit.output import ColorDepth, Output
 from prompt_toolkit.output.defaults import create_output
 
 from crabhook.desk.interface import Desk, News
+from crabhook.ui.full.background import QUESTION, AskedInput, may_be_asked
 from crabhook.ui.full.controller import Controller
 from crabhook.ui.full.dialogs.external_editor import ExternalEditing
 from crabhook.ui.full.keyrow import terminal_keys
@@ -27,7 +29,7 @@ from crabhook.ui.full.text_input import LINE_KEYS, TEXT_KEYS
 from crabhook.ui.options import DeskOptions
 from crabhook.ui.terminal import NonBlockingOutput
 from crabhook.ui.text.clock import Clock
-from crabhook.ui.text.style import class_of, style
+from crabhook.ui.text.style import GROUND, Theme, class_of, style
 
 REDRAW_EVERY = 0.03  # seconds at least between two pictures, however much arrives
 MOVING_EVERY = 0.1  # seconds between two pictures of a bar that shrinks
@@ -53,21 +55,28 @@ async def run(
     control = _Picture(screen, controller)
     editing = ExternalEditing(screen.say)
     terminal = NonBlockingOutput.over(sys.stdout) if output is None and sys.stdout else None
+
+    def on_ground(light: bool) -> None:  # noqa: FBT001 - the one thing it is told
+        application.style = style(Theme.LIGHT if light else Theme.DARK)
+        application.invalidate()
+
+    ask = input is None and options.theme is Theme.AUTO and may_be_asked(os.environ)
     application = _Desk(
         terminal,
-        layout=Layout(Window(control, always_hide_cursor=False)),
+        layout=Layout(Window(control, style=class_of(GROUND), always_hide_cursor=False)),
         key_bindings=_bindings(screen, controller, editing),
-        style=style(colour=options.colour),
-        color_depth=None if options.colour else ColorDepth.DEPTH_1_BIT,
+        style=style(options.theme),
+        color_depth=None if options.theme.coloured else ColorDepth.DEPTH_1_BIT,
         full_screen=True,
         enable_page_navigation_bindings=False,
         min_redraw_interval=REDRAW_EVERY,
         max_render_postpone_time=REDRAW_EVERY,
-        input=input,
+        input=AskedInput(sys.stdin, on_ground) if ask else input,
         output=create_output(cast("TextIO", terminal)) if terminal else output,
     )
     application.ttimeoutlen = ESCAPE_WAIT
     application.timeoutlen = CHORD_WAIT
+    application.pre_run_callables += [lambda: _ask(application.output)] if ask else []
     caller = Notifier(screen, application.output)
     changed = asyncio.Event()
 
@@ -99,6 +108,12 @@ async def run(
         await caller.close()
         if terminal is not None:
             await terminal.close()
+
+
+def _ask(output: Output) -> None:
+    """Ask the terminal for its background."""
+    output.write_raw(QUESTION)
+    output.flush()
 
 
 async def _pulse(

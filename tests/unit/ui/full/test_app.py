@@ -23,6 +23,7 @@ from crabhook.broker.cards import Card
 from crabhook.model.decision import Decision, Verdict
 from crabhook.ui.full.app import run
 from crabhook.ui.options import Attention, CardKind, DeskOptions
+from crabhook.ui.text.style import Theme
 from tests.support.desk import BrokerDesk
 from tests.support.sitting import CLIENT, QUESTIONS, call
 
@@ -304,7 +305,7 @@ async def test_the_desk_runs_at_any_size(columns: int, rows: int) -> None:
 
 
 async def test_without_colour_no_colour_is_written() -> None:
-    async with at_the_desk(DeskOptions(arming_ms=1, take_back_ms=0, colour=False)) as terminal:
+    async with at_the_desk(DeskOptions(arming_ms=1, take_back_ms=0, theme=Theme.MONO)) as terminal:
         terminal.ask("for f in *; do echo 'x'; done")
         await terminal.shows("done")
         await terminal.armed()

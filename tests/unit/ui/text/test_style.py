@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import pytest
 from prompt_toolkit.styles.defaults import PROMPT_TOOLKIT_STYLE
 
-from crabhook.ui.text.style import LOOKS, class_of, style
+from crabhook.ui.text.style import LOOKS, THEMES, Theme, class_of, style
 from tests.support.sitting import QUESTIONS, Sitting
 
 
@@ -32,8 +33,40 @@ def test_every_style_in_use_has_a_look() -> None:
 
 
 def test_without_colour_no_look_has_one() -> None:
-    assert not [look for _, look in LOOKS.values() if "ansi" in look or "#" in look]
-    assert len(style(colour=False).style_rules) == len(LOOKS)
+    rules = dict(style(Theme.MONO).style_rules)
+    coloured = {word for theme in THEMES.values() for word in theme.values() if word}
+    assert not [look for look in rules.values() if coloured & set(look.split()) or "#" in look]
+
+
+@pytest.mark.parametrize("theme", list(Theme))
+def test_every_theme_has_every_look_and_only_words_that_mean_something(theme: Theme) -> None:
+    looks = style(theme)
+    assert len(looks.style_rules) == len(LOOKS) + 1
+    for name, _ in looks.style_rules:
+        looks.get_attrs_for_style_str(f"class:{name}")  # raises where a word is no colour
+
+
+def contrast(one: str, other: str) -> float:
+    """Return the contrast of two colours as WCAG 2.2 defines it."""
+
+    def luminance(colour: str) -> float:
+        parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+        linear = [p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]
+        return sum(
+            weight * part for weight, part in zip((0.2126, 0.7152, 0.0722), linear, strict=True)
+        )
+
+    high, low = sorted((luminance(one), luminance(other)), reverse=True)
+    return (high + 0.05) / (low + 0.05)
+
+
+@pytest.mark.parametrize(
+    ("theme", "ground", "least"), [("light", "#ffffff", 4.5), ("high-contrast", "#000000", 7.0)]
+)
+def test_every_colour_can_be_read_on_its_ground(theme: str, ground: str, least: float) -> None:
+    colours = [word for look in THEMES[theme].values() for word in look.split() if word[0] == "#"]
+    assert len(colours) >= 7
+    assert all(contrast(colour, ground) >= least for colour in colours)
 
 
 def test_our_styles_are_apart_from_the_terminal_layers_own() -> None:
