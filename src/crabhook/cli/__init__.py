@@ -1,8 +1,8 @@
 """The subcommands: each imported only when its name is called.
 
 A file `cli/NAME.py` offers `add_arguments(parser)` and `run(arguments) -> int`; small
-commands share a file, which holds a `Command` for each.  `commands.py` has their
-help and names the file.  A name's hyphen is an underline here.
+commands share a file, which holds a `Command` for each.  `commands.toml` has their
+help and names the file, `options/` what each takes.  A name's hyphen is an underline here.
 This floor is the composition root: it alone may import every other one.
 """
 

@@ -15,7 +15,7 @@ from crabhook import config
 from crabhook.cli.arguments import when
 from crabhook.cli.commands import declare, options_of
 from crabhook.cli.past import REPLAYED, run_replay
-from crabhook.cli.terminal import about, short
+from crabhook.cli.terminal import about, say_json, short
 from crabhook.model.errors import CrabhookError
 from crabhook.store.head import parse, written
 from crabhook.store.interface import Agent, History, Query, StoreError
@@ -45,20 +45,20 @@ def run(arguments: argparse.Namespace) -> int:
 def _list(history: History, arguments: argparse.Namespace) -> int:
     query = _query(arguments, LAST, () if arguments.all_kinds or arguments.card else ENDS)
     for record in history.find(query):
-        _say(_json(record) if arguments.json else _line(record))
+        say_json(_values(record)) if arguments.json else _say(_line(record))
     return 0
 
 
 def _export(history: History, arguments: argparse.Namespace) -> int:
     for record in history.find(_query(arguments, 0, ())):
-        _say(_json(record))
+        say_json(_values(record))
     return 0
 
 
 def _stats(history: History, arguments: argparse.Namespace) -> int:
     found = stats(history.find(_query(arguments, 0, ENDS)))
     if arguments.json:
-        _say(json.dumps(found.values()))
+        say_json(found.values())
         return 0
     for name, share in (("all", found.all), *found.tools.items()):
         _say(_share(name or "(no tool)", share))
@@ -68,7 +68,7 @@ def _stats(history: History, arguments: argparse.Namespace) -> int:
 def _sessions(history: History, arguments: argparse.Namespace) -> int:
     for agent in history.agents():
         if agent.session.startswith(arguments.session):
-            _say(json.dumps(asdict(agent)) if arguments.json else _agent(agent))
+            say_json(asdict(agent)) if arguments.json else _say(_agent(agent))
     return 0
 
 
@@ -133,15 +133,14 @@ def _say(line: str) -> None:
     sys.stdout.write(f"{line}\n")
 
 
-def _json(record: Record) -> str:
-    """Return a record as one line of JSON, in ASCII, so that no terminal is moved by it."""
+def _values(record: Record) -> dict[str, object]:
     value = {name: getattr(record, name) for name in Record.__dataclass_fields__}
     try:
         value["body"] = json.loads(record.body)
     except ValueError:
         value["body"] = str(record.body)
     value["hash"] = record.hash.hex()
-    return json.dumps(value, default=repr)
+    return value
 
 
 def _line(record: Record) -> str:
