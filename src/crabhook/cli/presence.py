@@ -161,35 +161,21 @@ _NEXT_START = (
 
 
 def _passphrase(arguments: argparse.Namespace) -> str:
-    act = _remove if arguments.remove else _set
-    return act(config.state_folder() / NAME)
-
-
-def _set(path: Path) -> str:
-    changed = _ask_for_the_old(path)
+    path = config.state_folder() / NAME
+    old = load(path)
+    if old is not None and not old.matches(ask("Old passphrase: ")):
+        raise PassphraseError("that is not the passphrase; nothing was changed")
+    if arguments.remove:
+        if old is None:
+            return "There is no passphrase; nothing was changed."
+        remove(path)
+        return f"The passphrase is removed.  {_NEXT_START}"
     new = ask("New passphrase: ")
     kept = Passphrase.of(new)
     if ask("The same again: ") != new:
         raise PassphraseError("the two differ; nothing was changed")
     keep(path, kept)
-    return f"The passphrase is {'changed' if changed else 'set'}.  {_NEXT_START}"
-
-
-def _remove(path: Path) -> str:
-    if not _ask_for_the_old(path):
-        return "There is no passphrase; nothing was changed."
-    remove(path)
-    return f"The passphrase is removed.  {_NEXT_START}"
-
-
-def _ask_for_the_old(path: Path) -> bool:
-    """Return whether a passphrase is kept; raises PassphraseError unless the person knows it."""
-    old = load(path)
-    if old is None:
-        return False
-    if not old.matches(ask("Old passphrase: ")):
-        raise PassphraseError("that is not the passphrase; nothing was changed")
-    return True
+    return f"The passphrase is {'changed' if old else 'set'}.  {_NEXT_START}"
 
 
 passphrase = Command(

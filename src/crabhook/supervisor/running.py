@@ -148,7 +148,10 @@ def main(told: Told) -> int:
 def _main(told: Told) -> int:
     if guarded(told.environment):
         return _print(answer(_occasion_of_a_reviewer(), _GUARDED))
-    settings = _settings(told.settings_file)
+    try:
+        settings = load(told.settings_file)
+    except CrabhookError as error:
+        raise ReviewerError(str(error)) from error
     deadline = Deadline(settings.review_timeout)
     asked = _asked(told, deadline)
     occasion = occasion_of(asked)
@@ -230,13 +233,6 @@ def read_all(file: int, most: int, deadline: Deadline) -> bytes:
         read += chunk
         if len(read) > most:
             raise HookInputError(f"it is larger than {most >> 20} MiB")
-
-
-def _settings(file: Path | None) -> Settings:
-    try:
-        return load(file)
-    except CrabhookError as error:
-        raise ReviewerError(str(error)) from error
 
 
 def _session(told: Told, asked: Event) -> str:
