@@ -31,6 +31,12 @@ class Group:
     node: Node
     handlers: Node
 
+    @property
+    def ours(self) -> set[int]:
+        """The places of our handlers in it."""
+        handlers = enumerate(self.handlers.elements)
+        return {place for place, one in handlers if is_ours(one.node.value)}
+
 
 @dataclass(frozen=True, slots=True)
 class Event:
@@ -99,23 +105,11 @@ def without_hooks(text: str) -> str:
 def count(text: str) -> int:
     """Return how many events in `text` have a handler of ours; the text must be sound."""
     hooks = hooks_of(parse(_settings(text)))
-    return sum(any(_ours(event)) for event in hooks.events) if hooks else 0
+    return sum(any(group.ours for group in event.groups) for event in hooks.events) if hooks else 0
 
 
 def _settings(text: str) -> str:
     return text if text.strip(" \t\r\n\ufeff") else NO_SETTINGS
-
-
-def _ours(event: Event) -> list[set[int]]:
-    """Return, for each matcher group of `event`, the places of our handlers in it."""
-    return [
-        {
-            place
-            for place, handler in enumerate(group.handlers.elements)
-            if is_ours(handler.node.value)
-        }
-        for group in event.groups
-    ]
 
 
 def _remove(text: str, wanted: Mapping[str, Json]) -> str:
@@ -146,7 +140,8 @@ def _cut(event: Event, wanted: Json) -> tuple[list[Edit], bool]:
     edits: list[Edit] = []
     gone: set[int] = set()
     kept = False
-    for index, (group, ours) in enumerate(zip(event.groups, _ours(event), strict=True)):
+    for index, group in enumerate(event.groups):
+        ours = group.ours
         if not kept and group.node.value == wanted:
             kept = True
         elif ours and len(ours) == len(group.handlers.elements):
