@@ -3,7 +3,7 @@
 import posixpath
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from urllib.parse import urlsplit
 
@@ -116,19 +116,48 @@ class _Reading:
         return FilePart(path, use, places, against, own=own)
 
 
-def _command(reading: _Reading) -> Call:
-    tools = frozenset({*reading.tool.tools, "Bash"})
+@dataclass(frozen=True, slots=True)
+class CommandLine:
+    """What a tool that runs commands is told: the line, and the folder to run it in.
+
+    `loosened`: it asks for more than its sandbox permits.  `trouble`: why the folder is not sure.
+    """
+
+    text: str
+    cwd: str
+    loosened: bool = False
+    trouble: str = ""
+
+
+def command_line(event: Event, context: Context) -> CommandLine | None:
+    """Return the line that the event's tool is to run; None where it is no such tool."""
+    if event.tool is None or kind_of(event.tool.name) is not Kind.COMMAND:
+        return None
+    inputs = event.tool.input if isinstance(event.tool.input, dict) else {}
+    reading = _Reading(event, inputs, ToolPart(event.tool.name, frozenset()), context)
+    return _command_line(reading)
+
+
+def _command_line(reading: _Reading) -> CommandLine:
     # The tool's own name tells whose it is, where that is one agent's alone.
     keys = folder_keys(vocabulary().owners.get(reading.tool.text, reading.platform))
     told = dict.fromkeys(folder for key in keys if (folder := reading.text(key)))
     cwd = posixpath.join(reading.cwd, *list(told)[:1])
-    text = reading.text("command")
-    call = shell_call(text, cwd, tools, reading.tool, reading.context)
+    loosened = any(reading.inputs.get(key) for key in vocabulary().loosening)
+    several = len(told) > 1 or any(not isinstance(reading.inputs.get(key, ""), str) for key in keys)
+    trouble = "a folder to run in that can be read in several ways" if several else ""
+    return CommandLine(reading.text("command"), cwd, loosened, trouble)
+
+
+def _command(reading: _Reading) -> Call:
+    tools = frozenset({*reading.tool.tools, "Bash"})
+    line = _command_line(reading)
+    call = shell_call(line.text, line.cwd, tools, reading.tool, reading.context)
     troubles = list(call.troubles)
-    if any(reading.inputs.get(key) for key in vocabulary().loosening):
+    if line.loosened:
         troubles.append("more than its sandbox permits")
-    if len(told) > 1 or any(not isinstance(reading.inputs.get(key, ""), str) for key in keys):
-        troubles.append("a folder to run in that can be read in several ways")
+    if line.trouble:
+        troubles.append(line.trouble)
     return replace(call, troubles=tuple(troubles))
 
 

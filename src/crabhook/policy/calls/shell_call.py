@@ -37,7 +37,7 @@ def shell_call(text: str, cwd: str, tools: frozenset[str], tool: Part, context: 
     known = known_variables(cwd, context)
     script = read_script(text, known)
     deep = unfold(text, script, known)
-    folders = _folders(cwd, deep.commands, context)
+    folders = folders_of(cwd, deep.commands, context)
     stays = folders.sure and len(folders.all) == 1 and _is_root(cwd, context)
     required: list[Part] = []
     suspected: list[Part] = [tool]
@@ -110,7 +110,7 @@ def _is_root(cwd: str, context: Context) -> bool:
     return here.named == root.named or here.real == root.real
 
 
-def _folders(cwd: str, commands: Iterable[Command], context: Context) -> Folders:
+def folders_of(cwd: str, commands: Iterable[Command], context: Context) -> Folders:
     """Return every folder that a `cd` may have gone to; each may also have failed."""
     folders, sure = [cwd], True
     for command in commands:

@@ -1,0 +1,161 @@
+"""What effects are on: files by where they are, hosts, branches; as an operator would say it."""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from posixpath import relpath
+
+from crabhook.policy.calls.mentioned_files import STREAMS, Folders
+from crabhook.policy.context import Context
+from crabhook.policy.effects.table import Where
+from crabhook.policy.paths import LONGEST_PATH, Place, expand_home, is_within, place
+
+DOUBT = "\x1f"
+"""What a word begins with whose text is only known when the line runs; then as it is written."""
+BROUGHT = f"{DOUBT}what another command names"
+
+MOST_FILES = 200  # of one command
+LONGEST = 60  # letters of one object
+_TEMPORARY = ("/tmp", "/var/tmp", "/private/tmp", "/private/var/tmp")  # noqa: S108 - to know them
+_URL = re.compile(r"[A-Za-z][\w+.-]*://(?:[^/@\s]*@)?(?P<host>\[[^\]\s]*\]|[^/:?#\s]+)")
+_REMOTE = re.compile(
+    r"(?:[^@/\s:]+@)?(?P<host>[\w.-]+|\[[^\]\s]*\]):(?!//).*|[^@/\s:]+@(?P<at>[\w.-]+)"
+)
+_BARE = re.compile(r"(?P<host>localhost|[\w-]+(?:\.[\w-]+)+)(?::\d+)?(?:[/?].*)?")
+_LOOPBACK = re.compile(r"localhost|127(?:\.\d+){3}|\[?::1\]?|0\.0\.0\.0")
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """What an effect is on.  `where`: a file's place; of a host, whether it is this machine."""
+
+    text: str
+    where: Where = Where.UNKNOWN
+    device: bool = False
+
+
+def cut(text: str, longest: int = LONGEST) -> str:
+    """Return a text, in one line, with its middle left out where it is too long."""
+    plain = " ".join(text.split()) if len(text) < 4 * LONGEST else text[: 4 * LONGEST]
+    if len(plain) <= longest:
+        return plain
+    return f"{plain[: longest * 2 // 3]}…{plain[-longest // 4 :]}"
+
+
+class Scene:
+    """Where a line runs: what its words are names of.
+
+    `stand_ins`: words that stand for names which another command brings.  `found`: the
+    folders where these names surely are; none where that is not known.
+    """
+
+    def __init__(
+        self,
+        context: Context,
+        folders: Folders,
+        stand_ins: frozenset[str] = frozenset(),
+        found: Sequence[str] = (),
+    ) -> None:
+        self.context, self.folders = context, folders
+        self._stand_ins, self._found = stand_ins, found
+        project = context.project
+        self._roots = {project, context.real(project)} if project else set()
+
+    def files(self, words: Iterable[str]) -> Iterator[Subject]:
+        """Yield what the words are names of, save for the standard streams."""
+        for number, word in enumerate(words):
+            if number == MOST_FILES:
+                yield Subject("more than is looked at")
+                return
+            if word == BROUGHT or any(one in word for one in self._stand_ins):
+                told = [self.file(one) for one in self._found]
+                brought = [
+                    Subject(f"what is found in {one.text}", one.where) for one in told if one
+                ]
+                yield from brought or [Subject(BROUGHT[1:])]
+            elif not word.startswith((f"{DOUBT}<(", f"{DOUBT}>(")) and (subject := self.file(word)):
+                yield subject
+
+    def file(self, word: str) -> Subject | None:
+        """Return what a word is the name of: in the worst of the places where it may be."""
+        path = expand_home(word, self.context.home)
+        if word[:1] in (DOUBT, "~") and not path.startswith("/"):
+            return Subject(f"{word.removeprefix(DOUBT)}, known only when it runs")
+        places = self.places(word)
+        if not places:
+            return Subject(word)
+        worst = max(places, key=self._where)
+        if worst.named in STREAMS or worst.named.startswith("/dev/fd/"):
+            return None
+        where = self._where(worst)
+        if not (self.folders.sure or path.startswith("/")):
+            where = max(where, Where.UNKNOWN)
+        device = worst.named.startswith("/dev/") and not worst.named.startswith("/dev/shm/")  # noqa: S108
+        return Subject(self._shown(word, worst, where), where, device)
+
+    def places(self, word: str) -> tuple[Place, ...]:
+        """Return where a file of this name may be; nothing where that is not known."""
+        path = expand_home(word, self.context.home)
+        if "\0" in path or len(path) > LONGEST_PATH or word.startswith(DOUBT) or not path:
+            return ()
+        folders = self.folders.all[:1] if path.startswith("/") else self.folders.all
+        return tuple(place(path, folder, self.context) for folder in folders)
+
+    def _where(self, file: Place) -> Where:
+        return max(map(self._where_named, file.both))
+
+    def _where_named(self, path: str) -> Where:
+        if any(is_within(path, root) for root in self._roots):
+            return Where.INSIDE
+        below = any(is_within(path, one) and path != one for one in _TEMPORARY)
+        return Where.TEMPORARY if below else Where.OUTSIDE
+
+    def _shown(self, word: str, file: Place, where: Where) -> str:
+        """Return a file's name: from the project where that is near, else from the root or home."""
+        project, home, named = self.context.project, self.context.home, file.named
+        slash = "/" if word.endswith("/") and len(word) > 1 else ""
+        if where is Where.INSIDE and is_within(named, project):
+            return relpath(named, project) + slash
+        if word[:1] not in "/~" and project:
+            near = relpath(named, project)
+            if near.count("../") < 3:
+                return near + slash
+        if home != "/" and is_within(named, home):
+            return f"~{named[len(home.rstrip('/')) :]}{slash}"
+        return named + (slash if named != "/" else "")
+
+
+def place_words(where: Where) -> str:
+    """Return, in brackets, where a file is; what is not known is said of the file itself."""
+    return {
+        Where.INSIDE: " (inside the project)",
+        Where.TEMPORARY: " (temporary)",
+        Where.OUTSIDE: " (OUTSIDE the project)",
+    }.get(where, "")
+
+
+def hosts(words: Iterable[str], *, bare: bool) -> Iterator[Subject]:
+    """Yield the hosts in words: in addresses, and before a colon; `bare`: by themselves, too."""
+    for word in words:
+        found = _URL.match(word)
+        if not found and not word.startswith(("-", "/", ".", DOUBT)):
+            found = (_BARE.fullmatch(word) if bare else None) or _REMOTE.fullmatch(word)
+        if found:
+            name = next(filter(None, found.groups()))
+            yield host(name)
+        elif word.startswith(DOUBT) and bare:
+            yield Subject(f"{word[1:]}, known only when it runs")
+
+
+def host(name: str) -> Subject:
+    """Return a host; this machine's own is inside."""
+    plain = name.rpartition("@")[2].lower()
+    return Subject(plain, Where.INSIDE if _LOOPBACK.fullmatch(plain) else Where.OUTSIDE)
+
+
+def branches(operands: Sequence[str]) -> str:
+    """Return git's remote and the branches, as they are written."""
+    if not operands:
+        return "the default remote"
+    remote, *refs = (one.removeprefix(DOUBT) for one in operands)
+    return f"{remote}: {', '.join(refs)}" if refs else remote

@@ -1,0 +1,276 @@
+"""What programs do, read from the two files beside this module, which say how they are written.
+
+Bad data raises TableError; a test reads the files, so that none is ever shipped.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import IntEnum
+from fnmatch import fnmatchcase
+from functools import cache
+from typing import Any
+
+from crabhook.tables import names, tables
+
+
+class Level(IntEnum):
+    """How much can go wrong: nothing that is known, look (▲), stop and look (▲▲)."""
+
+    NONE = 0
+    CAUTION = 1
+    DANGER = 2
+
+
+class Where(IntEnum):
+    """Where a file is, the least of an operator's worries first."""
+
+    INSIDE = 0
+    TEMPORARY = 1
+    UNKNOWN = 2
+    OUTSIDE = 3
+
+
+class TableError(ValueError):
+    """The data is wrong; the text says where."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """An effect: how it is told, and its level for a file in each place.
+
+    `file`: its object is a file.  `quiet`: it is worth a word only of a file outside the project.
+    `instead`: effects that need not be told beside it.
+    """
+
+    name: str
+    words: str
+    bare: str
+    levels: Mapping[Where, Level]
+    file: bool = False
+    quiet: bool = False
+    instead: frozenset[str] = frozenset()
+
+    def told(self, subject: str) -> str:
+        """Return the effect on a subject, or without one, in words."""
+        return self.words.replace("{}", subject) if subject else self.bare
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """One way to call a program, and what that does: pairs of an effect's name and its object.
+
+    `verbs`: globs for each word of the subcommand.  `options`: groups of which each
+    must have one in the call.  `holding`: groups of globs of which one must fit some word.
+    """
+
+    verbs: tuple[tuple[str, ...], ...]
+    options: tuple[tuple[str, ...], ...]
+    holding: tuple[tuple[str, ...], ...]
+    effects: tuple[tuple[str, str], ...]
+
+    @property
+    def weight(self) -> int:
+        """How many conditions it has."""
+        return len(self.verbs) + len(self.options) + len(self.holding)
+
+    def fits(self, call: "CallWords") -> int:
+        """Return how many operands are the subcommand; -1 where the form does not fit."""
+        at = next((at for at in call.starts if self._fits_at(call.operands, at)), -1)
+        if at < 0 or not all(any(map(call.has, group)) for group in self.options):
+            return -1
+        held = (any(call.holds(glob) for glob in group) for group in self.holding)
+        return at + len(self.verbs) if all(held) else -1
+
+    def _fits_at(self, operands: Sequence[str], at: int) -> bool:
+        if len(operands) < at + len(self.verbs):
+            return False
+        return all(
+            any(fnmatchcase(operands[at + place], glob) for glob in globs)
+            for place, globs in enumerate(self.verbs)
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Interpreter:
+    """A program that runs other programs' texts; `verbs`: words before the name of the file."""
+
+    title: str
+    code: frozenset[str] = frozenset()
+    module: str = ""
+    valued: frozenset[str] = frozenset()
+    verbs: frozenset[str] = frozenset()
+    shell: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """All of it, by programs' names.  `protected`: what it is to change a protected file."""
+
+    kinds: Mapping[str, Kind]
+    forms: Mapping[str, Sequence[Form]]
+    interpreters: Mapping[str, Interpreter]
+    valued: Mapping[str, frozenset[str]]
+    protected: Mapping[str, Kind]
+    tools: Mapping[str, tuple[tuple[str, str], ...]]
+
+    def name_of(self, program: str) -> str:
+        """Return the name under which a program is known, also `python3.12`; else nothing."""
+        for name in (program, program.rstrip("0123456789.")):
+            if name in self.forms or name in self.interpreters:
+                return name
+        return ""
+
+
+@dataclass(frozen=True)
+class CallWords:
+    """The words of one command behind its program; `valued`: options that take the next word.
+
+    `operands` are those that are neither options nor belong to one.  Where an option is
+    unknown, the word behind it may belong to it: `starts` are the operands with which the
+    subcommand may begin.
+    """
+
+    words: Sequence[str]
+    valued: frozenset[str]
+    operands: list[str] = field(default_factory=list)
+    places: list[int] = field(default_factory=list)
+    starts: list[int] = field(default_factory=lambda: [0])
+
+    def __post_init__(self) -> None:
+        at, ended = 0, False
+        while at < len(self.words):
+            word = self.words[at]
+            if ended or len(word) < 2 or word[0] != "-":
+                self.operands.append(word)
+                self.places.append(at)
+            elif word == "--":
+                ended = True
+            elif word in self.valued:
+                at += 1
+            elif "=" not in word and len(self.operands) < len(self.starts):
+                self.starts.append(len(self.operands) + 1)
+            at += 1
+
+    def has(self, option: str) -> bool:
+        """Whether an option is there: whole, cut short, with its value, or among letters."""
+        return any(self._is(word, option) for word in self.words)
+
+    def _is(self, word: str, option: str) -> bool:
+        if word == option or (len(option) > 2 and word.startswith(f"{option}=")):
+            return True
+        if not word.startswith("-"):
+            return False
+        if word.startswith("--"):
+            name = word.partition("=")[0]
+            return len(name) > 4 and option.startswith(name)
+        if len(option) == 2 and option[1] != "-":
+            for letter in word[1:]:
+                if letter == option[1]:
+                    return True
+                if f"-{letter}" in self.valued or not letter.isalnum():
+                    return False
+        return False
+
+    def holds(self, glob: str) -> bool:
+        """Whether some word fits a glob; capitals do not count."""
+        return any(
+            fnmatchcase(word, glob) or fnmatchcase(word.lower(), glob.lower())
+            for word in self.words
+        )
+
+    def values(self, options: str) -> Iterator[str]:
+        """Yield the words that belong to any of the options, parted by `|`."""
+        for option in options.split("|"):
+            if option == ".":
+                continue
+            for at, word in enumerate(self.words):
+                if word == option:
+                    yield from self.words[at + 1 : at + 2]
+                elif option.startswith("--") and word.startswith(f"{option}="):
+                    yield word.partition("=")[2]
+                elif not word.startswith("--") and self._is(word, option):
+                    rest = word[word.find(option[1]) + 1 :] if len(option) == 2 else ""
+                    yield from [rest] if rest else self.words[at + 1 : at + 2]
+
+
+DESIGNATIONS = frozenset(
+    {"", "paths", "first", "rest", "last", "before", "host", "to", "remote", "names", "form"}
+    | {"find", "alone"}
+)
+
+
+@cache
+def table() -> Table:
+    """Return the table that crabhook is shipped with."""
+    return read_table(tables(__file__, "kinds"), tables(__file__, "programs"))
+
+
+def read_table(of_kinds: Mapping[str, Any], data: Mapping[str, Any]) -> Table:
+    """Return the table in the two files' data.  Raises TableError for what is wrong in it."""
+    try:
+        kinds = {name: _kind(name, one) for name, one in of_kinds.items()}
+        forms = _forms(data["forms"], kinds)
+        for name in names(data["harmless"]["programs"]):
+            forms.setdefault(name, [])
+        return Table(
+            kinds,
+            forms,
+            {
+                name: _interpreter(one)
+                for listed, one in data["interpreters"].items()
+                for name in listed.split("|")
+            },
+            {name: names(options) for name, options in data["valued"].items()},
+            {name: kinds[kind] for name, kind in data["protected"].items()},
+            {name: _effects(text, kinds, name) for name, text in data["tools"].items()},
+        )
+    except (KeyError, TypeError, AttributeError, ValueError) as error:
+        raise TableError(f"the table of effects is wrong: {error!r}") from error
+
+
+_KIND_KEYS = {"words", "bare", "level", "file", "quiet", "instead"} | {
+    where.name.lower() for where in Where
+}
+
+
+def _kind(name: str, one: Mapping[str, Any]) -> Kind:
+    if extra := set(one) - _KIND_KEYS:
+        raise TableError(f"{name} has {', '.join(sorted(extra))}")
+    level, words = Level(one["level"]), one["words"]
+    levels = {where: Level(one.get(where.name.lower(), level)) for where in Where}
+    bare = one.get("bare", words.replace(": {}", "").replace(" {}", ""))
+    instead = names(one.get("instead", ""))
+    return Kind(name, words, bare, levels, one.get("file", False), one.get("quiet", False), instead)
+
+
+def _forms(listed: Mapping[str, str], kinds: Mapping[str, Kind]) -> dict[str, list[Form]]:
+    found: dict[str, list[Form]] = {}
+    for key, text in listed.items():
+        programs, *tokens = key.split()
+        groups: tuple[list[tuple[str, ...]], ...] = ([], [], [])
+        for token in tokens:
+            sort = 1 if token.startswith("-") else 2 if token.startswith("@") else 0
+            groups[sort].append(tuple(token.removeprefix("@").split("|")))
+        verbs, options, holding = map(tuple, groups)
+        form = Form(verbs, options, holding, _effects(text, kinds, key))
+        for program in programs.split("|"):
+            found.setdefault(program, []).append(form)
+    return found
+
+
+def _effects(text: str, kinds: Mapping[str, Kind], where: str) -> tuple[tuple[str, str], ...]:
+    found = []
+    for one in filter(None, map(str.strip, text.split(","))):
+        name, _, designation = one.partition(" ")
+        known = designation in DESIGNATIONS or designation[:1] == "-" or designation[-1:] == "="
+        if (name != "as" and name not in kinds) or not known:
+            raise TableError(f"{where!r} has {one!r}")
+        found.append((name, designation))
+    return tuple(found)
+
+
+def _interpreter(one: Mapping[str, Any]) -> Interpreter:
+    code, valued, verbs = (names(one.get(key, "")) for key in ("code", "valued", "verbs"))
+    return Interpreter(
+        one["title"], code, one.get("module", ""), valued, verbs, one.get("shell", False)
+    )
