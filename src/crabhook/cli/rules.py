@@ -12,6 +12,7 @@ from crabhook.cli.terminal import ask
 from crabhook.model.errors import CrabhookError
 from crabhook.model.event import Event, ToolCall
 from crabhook.policy.calls.parts import Kind, canonical, kind_of
+from crabhook.policy.effects.risk import Risk
 from crabhook.policy.evaluate import Policy
 from crabhook.policy.never_remember import misread, options_given
 from crabhook.policy.rule import Rule, RuleScope, RuleVerdict, Trust
@@ -49,7 +50,15 @@ def explained(policy: Policy, event: Event, project: Path) -> str:
     lines = [f"{tool}:"]
     lines += [_line(part) for part in ruling.parts]
     lines += [f"  not to be allowed: {trouble}" for trouble in ruling.troubles]
+    lines += _risk_lines(policy.risk(event, context_here(project)))
     return "\n".join([*lines, f"verdict: {verdict_of(ruling)}", f"  {ruling.why}"])
+
+
+def _risk_lines(risk: Risk) -> list[str]:
+    """Return what the call may do, a line for each effect; as bad as its mark says."""
+    marked = [f"  {'▲' * one.level:<2} {one.words}" for one in risk.effects]
+    marked += [f"   ? {one}" for one in risk.unknown]
+    return [f"risk: {risk.level.name.lower()}", *(marked or ["     nothing risky found"])]
 
 
 def _line(part: PartRuling) -> str:
@@ -110,12 +119,16 @@ def _list(arguments: argparse.Namespace) -> int:
         say("      no rules yet; `crabhook rules add allow 'Bash(npm run *)'` writes one")
     if user.unprotect:
         say(f"      not protected: {', '.join(sorted(user.unprotect))}")
+    for risk in user.risks:
+        say(f"      {risk}  # {risk.words}")
     theirs = files.project_rules(project)
     if (project / PROJECT_FILE).exists():
         say(f"{project / PROJECT_FILE}: {_TRUST_WORDS[theirs.trust]}")
     for rule in theirs.rules:
         ignored = "" if rule in theirs.counting else "  [does not count]"
         say(f"      {described(rule)}{ignored}")
+    for risk in theirs.risks:
+        say(f"      {risk}  # {risk.words}")
     return 0
 
 
@@ -190,6 +203,7 @@ def _trust(arguments: argparse.Namespace) -> int:
         f"  {described(rule)}" + ("" if rule in rules.counting else "  [would not count]")
         for rule in rules.rules
     ]
+    shown += [f"  {risk}  # {risk.words}" for risk in rules.risks]
     asked = f"Let these rules count for agents in {folder}? [y/N] "
     text = "\n".join(line for one in (*shown, asked) for line in safe_lines(one))
     if ask(text, shown=True).strip().lower() not in {"y", "yes"}:

@@ -15,10 +15,20 @@ from crabhook.model.event import Event
 from crabhook.policy.calls.parts import Call, FilePart, Part, Use
 from crabhook.policy.calls.read import read_call
 from crabhook.policy.context import Context, Wanted, fits_shell_glob, selects, wanted_by
+from crabhook.policy.effects.own import with_own
+from crabhook.policy.effects.risk import Risk, effects_of
 from crabhook.policy.matcher import CommandMatcher, PathMatcher
 from crabhook.policy.paths import Anchor, Bases, expand_home, is_within, place
 from crabhook.policy.protected import Protected
-from crabhook.policy.rule import Placed, RuleIndex, RuleScope, RuleSet, RuleVerdict, keys_of
+from crabhook.policy.rule import (
+    Placed,
+    RuleIndex,
+    RuleScope,
+    RuleSet,
+    RuleVerdict,
+    Trust,
+    keys_of,
+)
 from crabhook.policy.ruling import (
     PartRuling,
     Rank,
@@ -262,6 +272,8 @@ class Policy:
         )
         self.protected = protected.without(off)
         self._size = len(placed)
+        self._risks = tuple(one for one in rulesets if one.risks and one.trust is not Trust.NONE)
+        self._all_protected = protected  # what is off the list is a risk all the same
 
     def __len__(self) -> int:
         return self._size
@@ -279,6 +291,12 @@ class Policy:
         """Return what the rules say of the event, or None where they leave it open."""
         ruling = self.examine(event, context)
         return ruling if ruling.verdict is not None else None
+
+    def risk(self, event: Event, context: Context) -> Risk:
+        """Return what the event's call may do, and how much can go wrong; it decides nothing."""
+        found = effects_of(event, context, self._all_protected)
+        call = read_call(event, context) if self._risks else None
+        return found if call is None else with_own(found, call, event, self._risks, context)
 
     def examine(self, event: Event, context: Context) -> Ruling:
         """Return what the rules say of each part of the call, even where that decides nothing."""

@@ -14,6 +14,7 @@ from functools import cached_property
 
 from crabhook.policy import matcher
 from crabhook.policy.calls.parts import CommandPart, FetchPart, FilePart, NamePart, Part, ToolPart
+from crabhook.policy.effects.table import Level
 from crabhook.policy.matcher import Matcher, PathMatcher
 
 
@@ -78,6 +79,24 @@ class Rule:
         return f"{self.verdict} {' | '.join(self.texts)}"
 
 
+@dataclass(frozen=True, slots=True)
+class RiskRule:
+    """The owner's word on how much can go wrong with some calls: `level` and `words` for a card.
+
+    `texts` are its matchers as written, `matchers` as read; `line` is where it stands.
+    """
+
+    level: Level
+    words: str
+    texts: tuple[str, ...]
+    matchers: tuple[Matcher, ...]
+    origin: str = ""
+    line: int = 0
+
+    def __str__(self) -> str:
+        return f"risk {self.level.name.lower()} {' | '.join(self.texts)}"
+
+
 class Trust(StrEnum):
     """How much of a project's rule file counts."""
 
@@ -93,13 +112,14 @@ class RuleSet:
     `folder`: what `/x` in it is relative to; empty for the user's own file,
     where it is relative to the project of the call.  A set with a folder
     holds for agents in that folder alone.  `unprotect` names protected
-    entries the user has taken off the list.
+    entries the user has taken off the list.  `risks`: what it says of risks.
     """
 
     rules: tuple[Rule, ...] = ()
     folder: str = ""
     trust: Trust = Trust.FULL
     unprotect: frozenset[str] = frozenset()
+    risks: tuple[RiskRule, ...] = ()
 
     @property
     def counting(self) -> tuple[Rule, ...]:

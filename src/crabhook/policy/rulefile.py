@@ -9,6 +9,11 @@
     scope = { project = "~/work/shop", mode = "acceptEdits" }
     expires = 2027-01-31T00:00:00Z
 
+    [[risk]]
+    match = "Bash(deploy *)"
+    level = 2                                # or none, caution, danger
+    words = "deploys to production"
+
 A rule that is wrong makes the whole file wrong: half a law is no law.
 """
 
@@ -20,12 +25,15 @@ from datetime import datetime
 from typing import Any
 
 from crabhook.model.errors import CrabhookError
+from crabhook.policy.effects.table import Level
 from crabhook.policy.matcher import Matcher, parse_matcher
 from crabhook.policy.protected import ENTRY_NAMES
-from crabhook.policy.rule import Rule, RuleScope, RuleSet, RuleVerdict, Trust
+from crabhook.policy.rule import RiskRule, Rule, RuleScope, RuleSet, RuleVerdict, Trust
 
 MAX_BYTES = 8 * 1024 * 1024
 _RULE_KEYS = ("verdict", "match", "note", "scope", "expires")
+_RISK_KEYS = ("match", "level", "words")
+_KEYS = ("rule", "unprotect", "risk")
 _SCOPE_KEYS = tuple(field.name for field in fields(RuleScope))
 
 
@@ -60,14 +68,43 @@ class _Reader:
         """Return the file's rules."""
         tables = self._toml()
         for key in tables:
-            if key not in {"rule", "unprotect"}:
-                what = f"there is no {key!r} in a rule file; known are: rule, unprotect"
+            if key not in _KEYS:
+                what = f"there is no {key!r} in a rule file; known are: {', '.join(_KEYS)}"
                 raise self._wrong(self._lines.of_key(key), what)
-        listed = tables.get("rule", [])
+        rules = tuple(self._rule(*one) for one in enumerate(self._listed(tables, "rule")))
+        risks = tuple(self._risk(*one) for one in enumerate(self._listed(tables, "risk")))
+        unprotect = self._unprotect(tables.get("unprotect", []))
+        return RuleSet(rules, folder, trust, unprotect, risks)
+
+    def _listed(self, tables: Mapping[str, Any], name: str) -> list[Mapping[str, Any]]:
+        listed = tables.get(name, [])
         if not isinstance(listed, list) or not all(isinstance(one, dict) for one in listed):
-            raise self._wrong(self._lines.of_key("rule"), "rules are tables, as in [[rule]]")
-        rules = tuple(self._rule(number, one) for number, one in enumerate(listed))
-        return RuleSet(rules, folder, trust, self._unprotect(tables.get("unprotect", [])))
+            raise self._wrong(self._lines.of_key(name), f"{name}s are tables, as in [[{name}]]")
+        return listed
+
+    def _risk(self, number: int, table: Mapping[str, Any]) -> RiskRule:
+        lines = FileLines(self._text, "risk")
+        for key in (*table, *_RISK_KEYS):
+            line = lines.of_rule(number, key if key in table else "")
+            if key not in _RISK_KEYS:
+                what = f"there is no {key!r} in a risk; known are: {', '.join(_RISK_KEYS)}"
+                raise self._wrong(line, what)
+            if key not in table:
+                raise self._wrong(line, f"the risk has no {key}")
+        key, at = "", ""
+        try:
+            level, words, texts = (
+                read(table[key := one]) for one, read in zip(_READ_FIRST, _READ_RISK, strict=True)
+            )
+            key = "match"
+            matchers = tuple(parse_matcher(at := text, restricts=True) for text in texts)
+        except ValueError as error:
+            line, what = lines.of_rule(number, key, at), f"{key} {at!r} {error}" if at else ""
+            raise self._wrong(line, what or f"{key} {error}") from None
+        if self._project and level is Level.NONE:
+            line = lines.of_rule(number, "level")
+            raise self._wrong(line, "level must be 1 or 2: a project's file may only raise a risk")
+        return RiskRule(level, words, texts, matchers, self._name, lines.of_rule(number))
 
     def _toml(self) -> dict[str, Any]:
         if len(self._text) > MAX_BYTES:
@@ -167,6 +204,27 @@ def _expires(value: object) -> datetime:
     return value
 
 
+def _level(value: object) -> Level:
+    names = {one.name.lower(): one for one in Level}
+    if isinstance(value, str) and value in names:
+        return names[value]
+    if type(value) is int and value in [int(one) for one in Level]:
+        return Level(value)
+    raise ValueError(f"must be 0, 1 or 2, or one of: {', '.join(names)}")
+
+
+def _words(value: object) -> str:
+    words = _text(value).strip()
+    if not words or len(words) > LONGEST_WORDS or not words.isprintable():
+        raise ValueError(f"must be one line of 1 to {LONGEST_WORDS} letters")
+    return words
+
+
+LONGEST_WORDS = 80
+_READ_FIRST = ("level", "words", "match")
+_READ_RISK: tuple[Callable[[Any], Any], ...] = (_level, _words, _texts)
+
+
 _READERS: Mapping[str, Callable[[Any], Any]] = {
     "verdict": _verdict,
     "match": _texts,
@@ -176,34 +234,37 @@ _READERS: Mapping[str, Callable[[Any], Any]] = {
 }
 
 
-_RULE = re.compile(r"\s*\[\[\s*[\"']?rule[\"']?\s*\]\]")
 _TABLE = re.compile(r"\s*\[")
-_SUBTABLE = re.compile(r"\s*\[\s*[\"']?rule[\"']?\s*\.")
 _KEY = re.compile(r"\s*([\w\"'-]+)\s*[.=]")
 # What begins a text of several lines, is a text in the line, or a comment.
 _TEXT = re.compile(r"\"{3}|'{3}|\"(?:\\.|[^\"\\])*[\"\\]?|'[^']*'?|#.*", re.DOTALL)
 
 
 class FileLines:
-    """A rule file's lines, counted from 1, and which rule each belongs to."""
+    """A rule file's lines, counted from 1, and which rule, or other table, each belongs to."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, table: str = "rule") -> None:
+        begins = re.compile(rf"\s*\[\[\s*[\"']?{table}[\"']?\s*\]\]")
+        self._table = table
+        self._subtable = re.compile(rf"\s*\[\s*[\"']?{table}[\"']?\s*\.")
         self._lines = text.split("\n")
         self._plain = _outside_long_texts(self._lines)
         self.starts = [
             number
             for number, line in enumerate(self._lines, 1)
-            if self._plain[number - 1] and _RULE.match(line)
+            if self._plain[number - 1] and begins.match(line)
         ]
 
     def of_rule(self, number: int, key: str = "", holding: str = "") -> int:
         """Return the line of a rule (from 0), of a key in it, or of a text in that key's value."""
         if number >= len(self.starts):
-            return self.of_key("rule")
+            return self.of_key(self._table)
         start = self.starts[number]
         for line in range(start, self.end_of(number) + 1) if key else ():
             name = _KEY.match(self._lines[line - 1])
-            section = re.match(rf"\s*\[\s*rule\s*\.\s*{re.escape(key)}\s*\]", self._lines[line - 1])
+            section = re.match(
+                rf"\s*\[\s*{self._table}\s*\.\s*{re.escape(key)}\s*\]", self._lines[line - 1]
+            )
             if section or (name and self._plain[line - 1] and name[1].strip("\"'") == key):
                 return self._holding(line, self.end_of(number), holding)
         return start
@@ -234,7 +295,11 @@ class FileLines:
         for line in range(last + 1, len(self._lines) + 1):
             text = self._lines[line - 1]
             if self._plain[line - 1]:
-                if _TABLE.match(text) and self._begins_table(line) and not _SUBTABLE.match(text):
+                if (
+                    _TABLE.match(text)
+                    and self._begins_table(line)
+                    and not self._subtable.match(text)
+                ):
                     break
                 if not text.strip() or text.lstrip().startswith("#"):
                     continue

@@ -40,3 +40,14 @@ def test_a_verdict_is_told_as_tables_write_it(tmp_path: Path) -> None:
     event, here = event_of("Bash", "rm x", tmp_path), context_here(tmp_path)
     assert verdict_of(denying("Bash(rm *)").judge(event, here)) == "deny"
     assert verdict_of(allowing("Read").judge(event, here)) == "open"
+
+
+def test_the_risk_of_a_call_is_told_before_the_verdict(tmp_path: Path) -> None:
+    law = allowing("Bash(ls *)")
+    shown = explained(law, event_of("Bash", "rm -rf /srv/x; frob", tmp_path), tmp_path)
+    assert (
+        "risk: danger\n  ▲▲ deletes /srv/x (OUTSIDE the project)\n   ? frob: not known here\n"
+        in shown
+    )
+    shown = explained(law, event_of("Bash", "ls", tmp_path), tmp_path)
+    assert "risk: none\n     nothing risky found\nverdict" in shown

@@ -285,3 +285,18 @@ def test_what_cannot_be_understood_ends_with_a_usage(words: list[str]) -> None:
     with pytest.raises(SystemExit) as caught:
         call(*words)
     assert caught.value.code == 2
+
+
+def test_risks_are_listed_and_stay_when_rules_come_and_go(
+    file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    risk = '[[risk]]\nmatch = "Bash(deploy *)"\nlevel = 2\nwords = "deploys"\n'
+    file.parent.mkdir(parents=True)
+    file.write_text(risk)
+    assert call("add", "deny", "Bash(rm *)") == 0
+    assert call("remove", "1") == 0
+    assert file.read_text().strip() == risk.strip()
+    assert call("list") == 0
+    assert "risk danger Bash(deploy *)  # deploys" in capsys.readouterr().out
+    assert call("explain", "deploy now") == 0
+    assert "▲▲ deploys" in capsys.readouterr().out

@@ -24,6 +24,7 @@ from crabhook.model.bounded_dict import Bounded
 from crabhook.model.errors import CrabhookError
 from crabhook.model.event import Event
 from crabhook.policy.context import Context
+from crabhook.policy.effects.risk import NO_RISK, UNTOLD, Risk
 from crabhook.policy.evaluate import Policy
 from crabhook.policy.paths import LONGEST_PATH
 from crabhook.policy.rule import RuleSet, RuleVerdict, Trust
@@ -163,6 +164,21 @@ class Law:
             return _judged(there.policy, event, replace(around, below=self._looks.known))
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(None, _judged, there.policy, event, around)
+
+    def risk(self, event: Event) -> Risk:
+        """Return what an event's call may do, by the last look at its project; for a card."""
+        if event.tool is None:
+            return NO_RISK
+        folder = _folder(event)
+        there = self._by_folder.get(folder)
+        if there is None:
+            return UNTOLD
+        try:
+            around = context_here(there.project, self._looks)
+            return there.policy.risk(replace(event, cwd=folder), around)
+        except Exception:  # noqa: BLE001 - a fault in looking is no reason to show no card
+            _LOG.exception("the risk of %s could not be told", event.name)
+            return UNTOLD
 
     def warnings(self, event: Event) -> tuple[str, ...]:
         """Return what a card about an event says in red, as of the last look at its project."""

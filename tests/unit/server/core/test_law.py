@@ -378,3 +378,21 @@ async def test_a_file_system_that_hangs_keeps_nobody_waiting_and_the_owners_rule
     finally:
         release.set()
     assert [await said(law, one) for one in (*hung, other)] == ["deny"] * 5
+
+
+async def test_the_risk_of_a_call_is_told_by_the_rules_of_its_last_look(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = RuleFiles(tmp_path)
+    law, about = Law(files), event(tmp_path, "deploy")
+    assert law.risk(about).level == 1  # nobody has looked yet
+    write(files.user, "[[risk]]\nmatch = 'Bash(deploy *)'\nlevel = 2\nwords = 'deploys'\n")
+    await law.judge(about, long=False)
+    assert [one.words for one in law.risk(about).effects] == ["deploys"]
+    assert law.risk(replace(about, tool=None)).effects == ()
+
+    def fault(*_: object) -> None:
+        raise RuntimeError
+
+    monkeypatch.setattr(Policy, "risk", fault)
+    assert [one.kind for one in law.risk(about).effects] == ["untold"]
