@@ -18,7 +18,7 @@ from crabhook.policy.effects.objects import (
 from crabhook.policy.effects.table import CallWords, Interpreter, Where, table
 from crabhook.policy.shell.hidden import Argv, inner, reads_script
 from crabhook.policy.shell.read import read_script
-from crabhook.policy.shell.script import Command, Script, Word
+from crabhook.policy.shell.script import Command, Flow, Script, Word
 from crabhook.policy.shell.unfold import spellings
 
 FILES = frozenset({"paths", "first", "rest", "last", "before", "find"})
@@ -31,6 +31,7 @@ _SYSTEM = re.compile(r"/(?:usr/|usr/local/|opt/homebrew/|opt/local/)?s?bin/[^/]+
 _REMOTE_COPY = re.compile(r"[^/\s]+:.*")
 _EVALUATE = frozenset({"eval", "source", "."})
 _COPIERS = frozenset({"scp", "rsync", "sftp"})
+_PIPED = re.compile(r"\|&?\s*(?:xargs|parallel)\b(?!.*--?a)")
 _BRING = frozenset({"xargs", "parallel"})
 _DROP = {"grep": 1, "egrep": 1, "fgrep": 1, "head": 0, "tail": 0, "sort": 0, "uniq": 0, "find": 99}
 _FIND_ACTS = {"-exec", "-execdir", "-ok", "-okdir", "-delete", "-x", "-X", "--exec"}
@@ -58,7 +59,10 @@ class Known:
         finds = [texts for _, texts in named if basename(texts[0]) in ("find", "fd")]
         self.find_acts = any(_FIND_ACTS.intersection(texts) for texts in finds)
         self.find_removes = {("rm", *texts[1:2]) for texts in finds if "-delete" in texts}
-        self.found = _found([texts for c, texts in named if c.fed or basename(texts[0]) == "find"])
+        piped = len(self._bringers) == len(_PIPED.findall(text))
+        reads = script.given or any(one.flow is not Flow.WRITE for one in script.redirects)
+        fed = [texts for c, texts in named if c.fed or basename(texts[0]) == "find"]
+        self.found = _found(fed) if piped and not reads else ()
 
     def argvs(self, command: Command) -> Iterator[Argv]:
         """Yield the words that a command may come to, those in doubt marked by DOUBT."""

@@ -29,7 +29,11 @@ PLAIN = [
     for name, case in lines()
     if case.level and case.event.tool and not set(name) & set("'\"␤$`(){}<>;&|!\\")
 ]
-LINES = [case.event.tool.input["command"] for _, case in lines() if case.event.tool]
+LINES = [
+    case.event.tool.input["command"]
+    for name, case in lines()
+    if case.event.tool and "unclosed" not in name  # which another one would close
+]
 WRAPPERS = [
     "sh -c '{}'", 'bash -c "{}"', "env A=1 {}", "nice {}", "nice -n 5 {}", "timeout 10 {}", "nohup {}", "( {} )", "{{ {}; }}", "if true; then {}; fi",
     "true && {}", "{} || true", "{}; ls", "ls; {}", "eval '{}'", "time {}", "command {}", "sudo {}", "f() {{ {}; }}; f", "for i in 1; do {}; done", "echo $({})",
