@@ -121,7 +121,8 @@ async def sitting(cards: int, forgetting: TextIO) -> AsyncIterator[Sitting]:
 def _request(runner: Runner) -> Request:
     now = runner.now()
     event = PLATFORMS["claude"].read(new_call(DECIDED_EVENT))
-    return Request(token_hex(16), token_hex(16), event, now + 3600.0, gives_up_at=now + 3600.0)
+    until = now + 3600.0
+    return Request(token_hex(16), event, until, gives_up_at=until, secret=token_hex(16))
 
 
 async def _follow(cards: int, forgetting: TextIO) -> None:

@@ -13,9 +13,9 @@ from pathlib import Path
 from time import monotonic_ns
 
 from bench.events import LEFT_WAITING, WATCHED
-from crabhook.broker.cards import Card, State
 from crabhook.desk.interface import Desk, News
 from crabhook.model.actor import OWNER
+from crabhook.model.card import Card, State
 from crabhook.model.decision import Decision, Verdict
 from crabhook.platforms import PLATFORMS
 from crabhook.server.address import TcpAddress, Tls, default_address

@@ -14,9 +14,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from crabhook.broker.cards import Card
 from crabhook.install.entries import with_hooks
 from crabhook.install.program import compile_hook, interpreter, stub
+from crabhook.model.card import Card
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.errors import CrabhookError, DecisionError
 from crabhook.model.jsontext import compact

@@ -9,16 +9,16 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from crabhook.broker.cards import Card, FeedEntry, State
 from crabhook.hook.wire import read_reply
 from crabhook.model.actor import AnsweredAtAgent
+from crabhook.model.card import Card, FeedEntry, State
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.elicitation import read_fields
 from crabhook.model.errors import DecisionError, PayloadError, QuestionError
 from crabhook.model.event import Event
 from crabhook.model.question import Answer, merge_answers, read_questions
 from crabhook.model.reply import Reply
-from crabhook.model.request import Origin, Request, Stance
+from crabhook.model.request import Leg, Origin, Stance
 from crabhook.platforms import PLATFORMS
 from crabhook.platforms.interface import Platform
 from crabhook.server.grpc import permission
@@ -89,7 +89,7 @@ def law(platform: Platform, data: bytes) -> None:
 
 
 def _card(platform: Platform, event: Event) -> Card:
-    request = Request("id", "secret", event, 700.0, origin=Origin("host\x1b", 1, "user\u202e"))
+    request = Leg("id", event, 700.0, origin=Origin("host\x1b", 1, "user\u202e"))
     choices, limits = platform.choices(event), tuple(platform.limits(event))
     return Card(1, (request,), 100.0, choices=choices, limits=limits)
 

@@ -8,7 +8,7 @@ from typing import Any
 import grpc
 import pytest
 
-from crabhook.broker.cards import FeedEntry, State
+from crabhook.model.card import FeedEntry, State
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.event import Event
 from crabhook.model.request import Stance

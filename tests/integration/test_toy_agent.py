@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from crabhook.broker.cards import Card
 from crabhook.cli import main
 from crabhook.doctor.examination import cases, examine
 from crabhook.doctor.facts import Wish
 from crabhook.lint.linting import lint
 from crabhook.lint.rules import TODAY
+from crabhook.model.card import Card
 from crabhook.model.decision import Decision, Verdict
-from crabhook.model.request import Request
+from crabhook.model.request import Leg
 from crabhook.platforms import AGENTS, PLATFORMS
 from crabhook.platforms.interface import Played
 from crabhook.policy.calls.parts import Kind, kind_of
@@ -73,7 +73,7 @@ def said(name: str, tool: str = "", tool_input: Any = None, **fields: Any) -> by
 
 def _card(event: Event) -> Card:
     """A card as the broker makes it of one request."""
-    request = Request("r", "s", event, wait_until=600.0)
+    request = Leg("r", event, wait_until=600.0)
     return Card(7, (request,), asked_at=0.0, choices=PLATFORMS["toy"].choices(event))
 
 

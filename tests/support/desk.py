@@ -9,7 +9,6 @@ from itertools import count
 from typing import Any
 
 from crabhook.broker.broker import Broker
-from crabhook.broker.cards import Card, FeedEntry
 from crabhook.broker.messages import (
     Answered,
     Arrived,
@@ -33,6 +32,7 @@ from crabhook.broker.messages import (
 from crabhook.broker.orders import against
 from crabhook.desk.interface import News
 from crabhook.model.actor import OWNER, Actor
+from crabhook.model.card import Card, FeedEntry
 from crabhook.model.decision import Decision
 from crabhook.model.order import Order, Standing
 from crabhook.model.reply import Reply
@@ -178,11 +178,11 @@ class BrokerDesk:
         gives_up_at = self.now() + (wait if limit is None else limit)
         request = Request(
             name,
-            "secret",
             event,
             wait_until=self.now() + wait,
             origin=origin,
             gives_up_at=gives_up_at,
+            secret="secret",
         )
         self._tell(Arrived(request, self._judge(event), 1, self.now()))
         return name

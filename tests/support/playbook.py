@@ -16,7 +16,6 @@ from dataclasses import replace
 from typing import Any, Self
 
 from crabhook.broker.broker import Broker
-from crabhook.broker.cards import Card
 from crabhook.broker.followed import Fate
 from crabhook.broker.messages import (
     Answered,
@@ -38,6 +37,7 @@ from crabhook.broker.messages import (
 )
 from crabhook.broker.pending import LIMITS, Limits
 from crabhook.model.actor import OWNER, Actor
+from crabhook.model.card import Card
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.order import Order
 from crabhook.model.reply import Reply
@@ -71,7 +71,7 @@ def asking(
     if agent:
         said |= {"agent_id": agent, "agent_type": "general-purpose"}
     read = PLATFORMS[platform].read(json.dumps(said).encode())
-    return Request(ticket, secret or f"secret of {ticket}", read, wait, stance)
+    return Request(ticket, read, wait, stance, secret=secret or f"secret of {ticket}")
 
 
 def calling(

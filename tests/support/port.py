@@ -13,9 +13,9 @@ from typing import Any, TypeAlias
 import grpc
 from hpack import Encoder
 
-from crabhook.broker.cards import Card
 from crabhook.desk.interface import News
 from crabhook.hook.call import Call
+from crabhook.model.card import Card
 from crabhook.platforms import PLATFORMS
 from crabhook.server.address import Address, Tls, UnixAddress
 from crabhook.server.core.law import Judge, no_rules

@@ -18,7 +18,7 @@ from tests.support.desk import BrokerDesk
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from crabhook.broker.cards import Card
+    from crabhook.model.card import Card
     from crabhook.model.decision import Decision, Verdict
     from crabhook.ui.text.layout import Content
 

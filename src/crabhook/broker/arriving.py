@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from crabhook.broker import doubts
-from crabhook.broker.cards import Card, State
 from crabhook.broker.correlation import joins, named, over
 from crabhook.broker.ending import remember_again
 from crabhook.broker.messages import (
@@ -28,9 +27,10 @@ from crabhook.broker.recent import DuplicateEvent
 from crabhook.broker.state import BrokerState
 from crabhook.model import wording
 from crabhook.model.actor import AnsweredAtAgent
+from crabhook.model.card import Card, State
 from crabhook.model.decision import Decided, Decision, Verdict
 from crabhook.model.event import Event, Scope
-from crabhook.model.request import Request
+from crabhook.model.request import Leg, Request
 from crabhook.platforms.rows import Phase
 
 _SILENCE = Decision(Verdict.PASS)
@@ -135,7 +135,7 @@ def _observe(state: BrokerState, fact: Arrived) -> list[Effect]:
     note = _kept_note(state, event, fact.now)
     said = platform.remark(event, note) if note else None
     reply = said or platform.write(event, _SILENCE)
-    return [Resolve(fact.request.id, fact.attempt, reply)]
+    return [Resolve(fact.request.id, fact.attempt, fact.request.secret, reply)]
 
 
 def _kept_note(state: BrokerState, event: Event, now: float) -> str:
@@ -156,7 +156,7 @@ def _same_ticket(state: BrokerState, fact: Arrived) -> list[Effect]:
     if answer is None:
         return []
     remember_again(state, request.id, fact.now)
-    return [Resolve(request.id, fact.attempt, answer, confirm=True)]
+    return [Resolve(request.id, fact.attempt, request.secret, answer, confirm=True)]
 
 
 def _decided_before(state: BrokerState, fact: Arrived) -> list[Effect]:
@@ -175,7 +175,7 @@ def _come_back(state: BrokerState, fact: Arrived) -> list[Effect]:
     """Put a ticket's new connection in the place of its old one."""
     ticket = fact.request
     known = state.leg(ticket.id)
-    if not same_secret(known.secret, ticket.secret):
+    if not same_secret(state.pending.secret(ticket.id), ticket.secret):
         return [Refuse(ticket.id, fact.attempt, Refusal.NOT_YOURS)]
     old = state.pending.move(ticket.id, fact.attempt)
     return [Refuse(ticket.id, old, Refusal.SUPERSEDED), *is_back(state, known, ticket)]
@@ -194,7 +194,13 @@ def _answer_at_once(
         state.followed.follow(request.event, decision, fact.now, requests=(request.id,))
     line = text or f"{decision.verdict.done}: {wording.who(decided.by)}"
     return [
-        Resolve(request.id, fact.attempt, reply, decided=Decided(decision, decided.by)),
+        Resolve(
+            request.id,
+            fact.attempt,
+            request.secret,
+            reply,
+            decided=Decided(decision, decided.by),
+        ),
         state.note(fact.now, request.event, line),
     ]
 
@@ -208,23 +214,23 @@ def _take_in(
             Refuse(fact.request.id, fact.attempt, refusal),
             *state.turned_away(fact.now, fact.request.event, refusal),
         ]
-    request = replace(fact.request, note=_kept_note(state, fact.request.event, fact.now))
-    state.pending.enter(request, fact.attempt)
-    if card := _same_call(state, request.event, fact.now):
-        card = replace(card, requests=(*card.requests, request))
+    leg = fact.request.leg(_kept_note(state, fact.request.event, fact.now))
+    state.pending.enter(fact.request, fact.attempt)
+    if card := _same_call(state, leg.event, fact.now):
+        card = replace(card, requests=(*card.requests, leg))
     else:
-        kept_going = state.keep_going.in_a_row(request.event)
+        kept_going = state.keep_going.in_a_row(leg.event)
         number = state.cards.next_number()
         card = Card(
             number,
-            (request,),
+            (leg,),
             asked_at=fact.now,
             kept_going=kept_going,
             law=ruling.why,
             came=ruling.came,
             alarms=alarms,
         )
-    return [state.put(card), state.wake(request.wait_until, request.id)]
+    return [state.put(card), state.wake(leg.wait_until, leg.id)]
 
 
 def _alike(state: BrokerState, event: Event) -> list[Card]:
@@ -265,9 +271,9 @@ def restored(state: BrokerState, fact: Restored) -> list[Effect]:
         request = replace(one.request, wait_until=max(one.request.wait_until, due))
         state.hear_of(request.event)
         state.pending.enter(request, NO_CONNECTION)
-        card = state.cards.card(one.number)
-        legs = (*card.requests, request) if card else (request,)
-        fresh = card or _fresh(state, one, request, fact.now)
+        card, leg = state.cards.card(one.number), request.leg("")
+        legs = (*card.requests, leg) if card else (leg,)
+        fresh = card or _fresh(state, one, leg, fact.now)
         effects.append(state.put(replace(fresh, requests=legs)))
         effects.append(state.wake(request.wait_until, request.id))
     if fact.waiting:
@@ -276,24 +282,24 @@ def restored(state: BrokerState, fact: Restored) -> list[Effect]:
     return effects
 
 
-def _fresh(state: BrokerState, one: RestoredRequest, request: Request, now: float) -> Card:
+def _fresh(state: BrokerState, one: RestoredRequest, leg: Leg, now: float) -> Card:
     """Return the card of what waited, with why it is here."""
-    event = request.event
+    event = leg.event
     told = said_by(one.ruling)
     return Card(
         one.number,
-        (request,),
+        (leg,),
         asked_at=now - one.waited,
         restored=True,
         law=told.why if told.asks else "",
-        came=came_by(event, state.platforms[event.platform], request.stance),
+        came=came_by(event, state.platforms[event.platform], leg.stance),
     )
 
 
 def _put_back_decided(state: BrokerState, one: RestoredDecision, now: float) -> None:
     """Put a decided card where it stood: it is no news, but its receipt may yet come."""
-    card = state.cards.card(one.number)
-    legs = (*card.requests, one.request) if card else (one.request,)
+    card, leg = state.cards.card(one.number), one.request.leg("")
+    legs = (*card.requests, leg) if card else (leg,)
     fresh = card or Card(
         one.number,
         legs,
@@ -310,7 +316,7 @@ def _put_back_decided(state: BrokerState, one: RestoredDecision, now: float) -> 
         state.decided_before.add(one.request.id)
 
 
-def is_back(state: BrokerState, known: Request, back: Request) -> list[Effect]:
+def is_back(state: BrokerState, known: Leg, back: Request) -> list[Effect]:
     """Let a restored request whose time seemed over wait as long as its hook, which is back, says.
 
     The hook's own clock is one that nobody sets.

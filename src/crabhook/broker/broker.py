@@ -10,10 +10,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from crabhook.broker import arriving, commands, ending, messages
-from crabhook.broker.cards import Card, FeedEntry
 from crabhook.broker.messages import Effect
 from crabhook.broker.pending import LIMITS, Limits
 from crabhook.broker.state import BrokerState
+from crabhook.model.card import Card, FeedEntry
 from crabhook.model.decision import Decision
 from crabhook.model.event import Event
 from crabhook.model.order import Standing

@@ -1,32 +1,19 @@
-"""Cards: what the operator sees of a call, the law of its life, and where each is found.
+"""The law of a card's life, and where each card is found.
 
 The law: a card waits, then ends exactly once.  DECIDED, EXPIRED and WITHDRAWN
 are final; whatever happens to a final card changes nothing, and the one who
 tried is told so.
 """
 
-from collections import OrderedDict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeVar
 
 from crabhook.broker.correlation import CallKey, call_keys
-from crabhook.model import wording
-from crabhook.model.actor import EndReason
-from crabhook.model.decision import PASS_ALONE, Choices, Decided, Decision
+from crabhook.model.card import Card, State
 from crabhook.model.errors import CrabhookError
 from crabhook.model.event import Event
-from crabhook.model.request import Request
-
-
-class State(StrEnum):
-    """Where a card is in its life."""
-
-    WAITING = "waiting"
-    DECIDED = "decided"
-    EXPIRED = "expired"
-    WITHDRAWN = "withdrawn"
+from crabhook.model.request import Leg
 
 
 class Happening(StrEnum):
@@ -60,96 +47,6 @@ def after(state: State, happening: Happening) -> State:
         raise TooLateError(f"already {state}") from None
 
 
-@dataclass(frozen=True, slots=True)
-class Card:
-    """One call that an operator decides once, however many hooks ask about it.
-
-    `number` is what the operator calls it; `requests` are the legs that wait
-    (of an ended card, those it ended with), the first to come first.  Times
-    are seconds on the broker's clock.  `end` says how an undecided card
-    ended.  `delivered` is None until the reply's fate is known.
-    `law`: why the owner's rules want a person to decide it, if they do.
-    `came`: what else brought it here: a standing order, or how its hook was installed.
-    `restored`: it was put back after a restart of the server.
-    `kept_going`: how often in a row its agent was already told to go on.
-    `snoozed_until`: the operator has put it aside until then; 0 when it is not aside.
-    `choices`: what can be decided, about all of its requests at once.
-    `limits`: what a decision will not bring about at this agent, a sentence each.
-    `alarms`: what was said of the call that cannot be true of it, or what ran in
-    its place; a sentence each, with agents' words in it.
-    `revision`: raised by every change of the card.  `grown`: the revision in which something
-    came that a decision needs to have seen, a leg or an alarm.
-    """
-
-    number: int
-    requests: tuple[Request, ...]
-    asked_at: float
-    state: State = State.WAITING
-    decided: Decided | None = None
-    end: EndReason | None = None
-    ended_at: float = 0.0
-    delivered: bool | None = None
-    kept_going: int = 0
-    restored: bool = False
-    law: str = ""
-    came: str = ""
-    snoozed_until: float = 0.0
-    choices: Choices = PASS_ALONE
-    limits: tuple[str, ...] = ()
-    alarms: tuple[str, ...] = ()
-    revision: int = 0
-    grown: int = 0
-
-    @property
-    def event(self) -> Event:
-        """The event the call first arrived with."""
-        return self.requests[0].event
-
-    @property
-    def decision(self) -> Decision | None:
-        """What was decided, whoever did; None where nobody has."""
-        return None if self.decided is None else self.decided.decision
-
-    @property
-    def why(self) -> str:
-        """How it ended undecided, in words; an agent's letters may be in them."""
-        return wording.why(self.end) if self.end is not None else ""
-
-    @property
-    def wait_until(self) -> float:
-        """When the last of its hooks stops waiting."""
-        return max(request.wait_until for request in self.requests)
-
-    @property
-    def because(self) -> str:
-        """Why it is here, in words for the operator; an agent's letters may be in them."""
-        return self.law or self.came
-
-    @property
-    def outcome(self) -> str:
-        """How it ended, in the words of the screen and the record; empty while it waits."""
-        if self.decision is not None and self.state is State.DECIDED:
-            return self.decision.verdict.done
-        return "" if self.state is State.WAITING else self.state.name
-
-
-@dataclass(frozen=True, slots=True)
-class FeedEntry:
-    """One line of what went by: an event that was only observed, or a card's news.
-
-    `text` is what we did about it, `outcome` what it tells of a call or a turn that is over.
-    Of an event that was on no card there is the start of what it tells (`Event.brief`).
-    `alarm`: something is wrong, and the line is to stand out.
-    """
-
-    at: float
-    event: Event
-    text: str
-    number: int | None = None
-    outcome: str = ""
-    alarm: bool = False
-
-
 ENDED_KEPT = 200  # ended cards a screen may still want to read; the oldest go first
 
 
@@ -159,7 +56,7 @@ class CardIndex:
     def __init__(self) -> None:
         self._waiting: dict[int, Card] = {}
         self._queue: tuple[Card, ...] | None = None  # the same in a row, once somebody asked
-        self._ended: OrderedDict[int, Card] = OrderedDict()
+        self._ended: dict[int, Card] = {}  # in the order in which they ended
         self._listed: dict[int, Event] = {}  # what a card is found by, though that leg may leave
         self._by_request: dict[str, int] = {}
         self._by_session: dict[tuple[str, str], dict[int, None]] = {}
@@ -197,7 +94,7 @@ class CardIndex:
         number = self._by_request.get(request_id)
         return None if number is None else self.card(number)
 
-    def of_leg(self, leg: Request) -> Card:
+    def of_leg(self, leg: Leg) -> Card:
         """Return the card that `leg` waits on."""
         return self._waiting[self._by_request[leg.id]]
 
@@ -232,8 +129,7 @@ class CardIndex:
             self._strike(card.number)
         self._ended[card.number] = card
         if len(self._ended) > ENDED_KEPT:
-            _, forgotten = self._ended.popitem(last=False)
-            self._unlist(forgotten)
+            self._unlist(self._ended.pop(next(iter(self._ended))))
 
     def _list(self, card: Card) -> None:
         self._listed[card.number] = card.event

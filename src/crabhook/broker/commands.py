@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import islice
 
-from crabhook.broker.cards import Card, State, TooLateError
+from crabhook.broker.cards import TooLateError
 from crabhook.broker.ending import Rulings, answered, known_card
 from crabhook.broker.messages import (
     Answered,
@@ -26,6 +26,7 @@ from crabhook.broker.orders import said_by
 from crabhook.broker.state import BrokerState
 from crabhook.model import wording
 from crabhook.model.actor import Ended, OrderKind
+from crabhook.model.card import Card, State
 from crabhook.model.decision import Beside, Decided, Verdict
 from crabhook.model.errors import DecisionError
 

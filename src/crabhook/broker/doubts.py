@@ -8,12 +8,12 @@ knows no end.
 from collections.abc import Sequence
 from dataclasses import replace
 
-from crabhook.broker.cards import Card
 from crabhook.broker.correlation import conflict, named
 from crabhook.broker.followed import Fate, Followed
 from crabhook.broker.messages import Conflict, Effect, Outcome
 from crabhook.broker.pending import NO_CONNECTION
 from crabhook.broker.state import BrokerState
+from crabhook.model.card import Card
 from crabhook.model.event import Event, Scope
 from crabhook.model.request import Request
 from crabhook.platforms.rows import Phase

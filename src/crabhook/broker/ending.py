@@ -5,7 +5,7 @@ from dataclasses import replace
 from heapq import heappop
 from typing import TypeAlias
 
-from crabhook.broker.cards import Card, Happening, StaleError, State, TooLateError, after
+from crabhook.broker.cards import Happening, StaleError, TooLateError, after
 from crabhook.broker.messages import (
     Answered,
     Closing,
@@ -13,7 +13,6 @@ from crabhook.broker.messages import (
     Effect,
     Left,
     Refusal,
-    Refuse,
     TimePassed,
     WakeAt,
 )
@@ -21,13 +20,14 @@ from crabhook.broker.orders import against, halted
 from crabhook.broker.pending import NO_CONNECTION
 from crabhook.broker.state import BrokerState
 from crabhook.model.actor import Ended, Follows, OrderKind, TimeUp
+from crabhook.model.card import Card, State
 from crabhook.model.decision import Decided, Decision, Verdict
 from crabhook.model.errors import DecisionError
 from crabhook.model.event import Event
 from crabhook.model.jsontext import Value
 from crabhook.model.order import Order
 from crabhook.model.reply import Reply
-from crabhook.model.request import Request
+from crabhook.model.request import Leg
 from crabhook.policy.ruling import Ruling
 
 Rulings: TypeAlias = Mapping[str, Ruling | None]
@@ -188,17 +188,14 @@ def time_passed(state: BrokerState, fact: TimePassed) -> list[Effect]:
     ]
     while state.deadlines and state.deadlines[0][0] <= fact.now:
         _, request_id = heappop(state.deadlines)
-        attempt = state.pending.attempt(request_id)
-        if attempt is None:
+        if request_id not in state.pending:
             continue  # it ended before its time
         leg = state.leg(request_id)
         if leg.wait_until > fact.now:
             continue  # its time was extended
-        card = state.cards.of_leg(leg)
-        state.pending.leave(leg.id)
-        effects.append(Refuse(leg.id, attempt, Refusal.UNDECIDED))
-        state.tickets.give(leg.id, leg.secret, Refusal.UNDECIDED, fact.now)
-        effects += state.leave(card, [leg], TimeUp(undecided(leg)), fact.now, Happening.TIMED_OUT)
+        why = TimeUp(undecided(leg))
+        effects += state.refuse(leg, Refusal.UNDECIDED, fact.now)
+        effects += state.leave(state.cards.of_leg(leg), [leg], why, fact.now, Happening.TIMED_OUT)
     effects += _never_came_back(state, fact.now)
     effects += _bring_back(state, fact.now)
     if state.deadlines:
@@ -206,7 +203,7 @@ def time_passed(state: BrokerState, fact: TimePassed) -> list[Effect]:
     return effects
 
 
-def undecided(leg: Request) -> Follows:
+def undecided(leg: Leg) -> Follows:
     """Return what follows where nobody decides, as far as its hook says what it then does.
 
     A call before the agent's own rules have seen it may run by one of them, and nobody is asked.

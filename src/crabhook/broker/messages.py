@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TypeAlias
 
-from crabhook.broker.cards import Card, FeedEntry
 from crabhook.broker.followed import Fate, Followed
 from crabhook.model.actor import Actor
+from crabhook.model.card import Card, FeedEntry
 from crabhook.model.decision import Decided, Decision
 from crabhook.model.event import Event
 from crabhook.model.order import Order, Standing
@@ -240,7 +240,7 @@ class Refusal(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Resolve:
-    """Give this reply to the hook on that connection.
+    """Give this reply to the hook on that connection; `secret` is of its ticket.
 
     `confirm`: tell me Delivered, whether the hook has printed it or not.
     `decided` is what the reply says; None where nothing was decided, or where
@@ -249,6 +249,7 @@ class Resolve:
 
     request_id: str
     attempt: int
+    secret: str = field(repr=False)
     reply: Reply
     confirm: bool = False
     decided: Decided | None = None

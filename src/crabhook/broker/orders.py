@@ -16,10 +16,11 @@ from itertools import count
 
 from crabhook.model import actor
 from crabhook.model.actor import Actor, Ended, Nobody, OrderKind, StandingOrder
+from crabhook.model.bounded_dict import Bounded
 from crabhook.model.decision import Decided, Decision, Verdict, no_opinion
 from crabhook.model.errors import DecisionError
 from crabhook.model.event import Event
-from crabhook.model.order import Order, Standing
+from crabhook.model.order import CAP, Order, Standing
 from crabhook.model.request import Stance
 from crabhook.model.wording import AWAY, HALTED
 from crabhook.platforms.interface import Platform
@@ -97,7 +98,6 @@ def said_by(ruling: RuleRuling | None) -> Said:
     return Said(Decided(Decision(verdict, reason=reason), by), why=ruling.why)
 
 
-CAP = 8
 _AGENTS_KEPT = 4096
 
 
@@ -105,7 +105,7 @@ class KeepGoingCounter:
     """Counts, by agent; an agent that stops by itself starts again from nothing."""
 
     def __init__(self) -> None:
-        self._counts: dict[tuple[str, str, str], int] = {}
+        self._counts: Bounded[tuple[str, str, str], int] = Bounded(_AGENTS_KEPT)
 
     def in_a_row(self, event: Event) -> int:
         """Return how often the agent was kept going since it last began by itself."""
@@ -131,8 +131,6 @@ class KeepGoingCounter:
                 f"it was kept going {CAP} times in a row; the agent stops now anyway"
             )
         self._counts[_agent(event)] = row + 1
-        if len(self._counts) > _AGENTS_KEPT:
-            del self._counts[next(iter(self._counts))]
 
 
 def _agent(event: Event) -> tuple[str, str, str]:

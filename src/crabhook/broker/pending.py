@@ -6,11 +6,12 @@ so a session has limits of its own.  Answers given are kept for a while, for
 clients that lost the connection before theirs.
 """
 
-from collections import Counter, OrderedDict
+from collections import Counter
 from dataclasses import dataclass
 from hmac import compare_digest
 
 from crabhook.broker.messages import Refusal
+from crabhook.model.bounded_dict import Bounded
 from crabhook.model.event import Event
 from crabhook.model.reply import Reply
 from crabhook.model.request import Request
@@ -77,8 +78,12 @@ class PendingRequests:
         self._inside[request_id] = (attempt, request)
         return before
 
-    def leave(self, request_id: str) -> int | None:
-        """Let a request out; return the connection it was on, None if it was not there."""
+    def secret(self, request_id: str) -> str:
+        """Return the secret of a request that waits."""
+        return self._inside[request_id][1].secret
+
+    def leave(self, request_id: str) -> tuple[int, str] | None:
+        """Let a request out; return its connection and its secret, None if it was not there."""
         found = self._inside.pop(request_id, None)
         if found is None:
             return None
@@ -89,7 +94,7 @@ class PendingRequests:
         self._size_of_session[session] -= request.size
         if not self._of_session[session]:
             del self._of_session[session], self._size_of_session[session]
-        return attempt
+        return attempt, request.secret
 
 
 def _session(event: Event) -> tuple[str, str]:
@@ -111,7 +116,7 @@ class Tickets:
     """Replies already given, by request id, for clients that lost the connection before theirs."""
 
     def __init__(self) -> None:
-        self._given: OrderedDict[str, _Given] = OrderedDict()
+        self._given: Bounded[str, _Given] = Bounded(ANSWERS_KEPT)
 
     def __repr__(self) -> str:
         return f"<Tickets given={len(self._given)}>"
@@ -119,10 +124,7 @@ class Tickets:
     def give(self, request_id: str, secret: str, answer: Reply | Refusal, now: float) -> None:
         """Keep the reply to a request, or that it got none, for who presents its ticket."""
         self._given[request_id] = _Given(secret, answer, now)
-        while self._given:
-            oldest = next(iter(self._given.values()))
-            if len(self._given) <= ANSWERS_KEPT and now - oldest.at <= ANSWER_KEPT_FOR:
-                return
+        while now - next(iter(self._given.values())).at > ANSWER_KEPT_FOR:
             self._given.popitem(last=False)
 
     def given(self, request: Request) -> Reply | Refusal | None:

@@ -19,6 +19,7 @@ from typing import Generic, Protocol, TypeVar
 
 from crabhook.broker.correlation import named, over, result_of, same_call
 from crabhook.model.actor import Ended
+from crabhook.model.bounded_dict import Bounded
 from crabhook.model.decision import Decided, Verdict, no_opinion
 from crabhook.model.event import Event, Scope
 from crabhook.model.jsontext import canonical
@@ -237,7 +238,7 @@ class Deduplicator:
     """The last end of a turn of each agent, so that its second telling is known for what it is."""
 
     def __init__(self) -> None:
-        self._last: OrderedDict[tuple[str, str, str], DuplicateEvent] = OrderedDict()
+        self._last: Bounded[tuple[str, str, str], DuplicateEvent] = Bounded(_AGENTS_KEPT)
 
     def __repr__(self) -> str:
         return f"<Deduplicator of {len(self._last)} agents>"
@@ -248,7 +249,7 @@ class Deduplicator:
         A hook tells once, so the same words under the same stance are another event.
         """
         agent, fingerprint = _agent(request.event), _fingerprint(request.event)
-        last = self._last.pop(agent, None)
+        last = self._last.get(agent)
         if (
             last is not None
             and last.fingerprint == fingerprint
@@ -258,10 +259,8 @@ class Deduplicator:
             last.stances.add(request.stance)
             self._last[agent] = last
             return last
-        self._last[agent] = DuplicateEvent(fingerprint, now, {request.stance})
-        if len(self._last) > _AGENTS_KEPT:
-            self._last.popitem(last=False)
-        return self._last[agent]
+        self._last[agent] = heard = DuplicateEvent(fingerprint, now, {request.stance})
+        return heard
 
 
 def _agent(event: Event) -> tuple[str, str, str]:

@@ -7,7 +7,7 @@ from functools import reduce
 from heapq import heappush
 from operator import and_
 
-from crabhook.broker.cards import Card, CardIndex, FeedEntry, Happening, after
+from crabhook.broker.cards import CardIndex, Happening, after
 from crabhook.broker.correlation import named
 from crabhook.broker.followed import FollowedCalls
 from crabhook.broker.messages import Effect, Note, Refusal, Refuse, Resolve, Show, WakeAt
@@ -15,15 +15,19 @@ from crabhook.broker.orders import KeepGoingCounter, Orders
 from crabhook.broker.pending import LIMITS, Limits, PendingRequests, Tickets
 from crabhook.broker.recent import Deduplicator, RecentDecisions
 from crabhook.model.actor import EndReason, Operator
+from crabhook.model.bounded_dict import Bounded
+from crabhook.model.card import Card, FeedEntry
 from crabhook.model.decision import Decided, Decision, no_opinion
 from crabhook.model.event import Event
 from crabhook.model.reply import Reply
-from crabhook.model.request import Request
+from crabhook.model.request import Leg
 from crabhook.platforms.interface import Platform
 from crabhook.platforms.rows import Phase
 
 FEED_KEPT = 500
 REFUSED_TOGETHER = 60.0  # seconds after which a session's refusal is a line of its own again
+_TurnedAway = tuple[str, str, Refusal]
+
 SESSIONS_KEPT = 4096  # not every session tells its end; those not heard of longest go first
 
 
@@ -43,22 +47,18 @@ class BrokerState:
         self.duplicates = Deduplicator()
         self.expected_back: tuple[float, list[str]] = (0.0, [])
         self.decided_before: set[str] = set()  # the last server's answers that no hook took here
-        self.sessions: dict[tuple[str, str], None] = {}
+        self.sessions: Bounded[tuple[str, str], None] = Bounded(SESSIONS_KEPT)
         self.feed: deque[FeedEntry] = deque(maxlen=FEED_KEPT)
-        self._turned_away: dict[tuple[str, str, Refusal], tuple[int, FeedEntry]] = {}
+        self._turned_away: Bounded[_TurnedAway, tuple[int, FeedEntry]] = Bounded(FEED_KEPT)
 
     def __repr__(self) -> str:
         return f"<BrokerState {self.cards!r} {self.recent!r} {self.tickets!r} {self.orders!r}>"
 
     def hear_of(self, event: Event) -> None:
         """Note that the event's session lives."""
-        session = (event.platform, event.session)
-        self.sessions.pop(session, None)
-        self.sessions[session] = None
-        if len(self.sessions) > SESSIONS_KEPT:
-            del self.sessions[next(iter(self.sessions))]
+        self.sessions[event.platform, event.session] = None
 
-    def leg(self, request_id: str) -> Request:
+    def leg(self, request_id: str) -> Leg:
         """Return a request that waits."""
         card = self.cards.of_request(request_id)
         assert card is not None  # noqa: S101 - every request that waits is on the shelf
@@ -78,23 +78,23 @@ class BrokerState:
         """Return the decision in the words of the event's platform."""
         return self.platforms[event.platform].write(event, decision)
 
-    def resolve(self, leg: Request, decided: Decided, now: float) -> list[Effect]:
+    def resolve(self, leg: Leg, decided: Decided, now: float) -> list[Effect]:
         """Give a leg its reply, if its hook still waits for one.
 
         Where a person decided, it is of interest whether the reply arrives.
         """
-        attempt = self.pending.leave(leg.id)
-        if attempt is None:
+        left = self.pending.leave(leg.id)
+        if left is None:
             return []
-        decision = decided.decision
+        (attempt, secret), decision = left, decided.decision
         if leg.note:
             decision = replace(decision, note="\n".join(filter(None, (leg.note, decision.note))))
         reply = self.write(leg.event, decision)
-        self.tickets.give(leg.id, leg.secret, reply, now)
-        said = Decided(decision, decided.by)
-        return [Resolve(leg.id, attempt, reply, isinstance(decided.by, Operator), said)]
+        self.tickets.give(leg.id, secret, reply, now)
+        said, confirm = Decided(decision, decided.by), isinstance(decided.by, Operator)
+        return [Resolve(leg.id, attempt, secret, reply, confirm, said)]
 
-    def turn_away(self, leg: Request, refusal: Refusal, why: EndReason, now: float) -> list[Effect]:
+    def turn_away(self, leg: Leg, refusal: Refusal, why: EndReason, now: float) -> list[Effect]:
         """Let a leg go undecided.
 
         A hook that asks about a call is refused, so that one that was installed
@@ -102,10 +102,15 @@ class BrokerState:
         """
         if not self.asks_about_a_call(leg.event):
             return self.resolve(leg, no_opinion(why), now)
-        attempt = self.pending.leave(leg.id)
-        if attempt is None:
+        return self.refuse(leg, refusal, now)
+
+    def refuse(self, leg: Leg, refusal: Refusal, now: float) -> list[Effect]:
+        """Give a leg no reply, if its hook still waits for one."""
+        left = self.pending.leave(leg.id)
+        if left is None:
             return []
-        self.tickets.give(leg.id, leg.secret, refusal, now)
+        attempt, secret = left
+        self.tickets.give(leg.id, secret, refusal, now)
         return [Refuse(leg.id, attempt, refusal)]
 
     def put(self, card: Card) -> Show:
@@ -150,7 +155,7 @@ class BrokerState:
     def leave(
         self,
         card: Card,
-        legs: Sequence[Request],
+        legs: Sequence[Leg],
         why: EndReason,
         now: float,
         happening: Happening = Happening.LEFT,
@@ -191,8 +196,6 @@ class BrokerState:
         times = f" {count} times so far" if count > 1 else ""
         note = self.note(now, event, f"turned away{times}: {refusal}")
         self._turned_away[key] = (count, note.entry)
-        if len(self._turned_away) > FEED_KEPT:
-            del self._turned_away[next(iter(self._turned_away))]
         return [note] if count.bit_count() == 1 else []
 
     def follow(self, card: Card, decision: Decision, now: float) -> None:

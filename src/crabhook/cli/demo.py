@@ -16,10 +16,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from crabhook import hook
-from crabhook.broker.cards import Card, State
 from crabhook.cli.terminal import takes_a_screen
 from crabhook.desk.interface import Desk, News
 from crabhook.model.actor import OWNER
+from crabhook.model.card import Card, State
 from crabhook.model.event import Event
 from crabhook.platforms import PLATFORMS
 from crabhook.server.address import UnixAddress

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Protocol, TypeAlias
 
-from crabhook.broker.cards import Card, FeedEntry
+from crabhook.model.card import Card, FeedEntry
 from crabhook.model.decision import Decision
 from crabhook.model.order import Order, Standing
 from crabhook.policy.propose import Offering, TakenOffer

@@ -6,7 +6,10 @@ from typing import Self
 from crabhook.model.actor import Actor, OrderKind, is_elsewhere
 from crabhook.model.event import Event
 
-__all__ = ["Order", "OrderKind", "Standing"]
+__all__ = ["CAP", "Order", "OrderKind", "Standing"]
+
+CAP = 8
+"""How often in a row an agent can be kept going; it stops at the next stop all the same."""
 
 
 @dataclass(frozen=True, slots=True)

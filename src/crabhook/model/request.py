@@ -39,18 +39,16 @@ class Origin:
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
-    """One invocation of a hook.
+class Leg:
+    """One invocation of a hook, as it is on a card: without its ticket's secret.
 
-    `id` and `secret` are the client's ticket.  On the broker's clock
-    (monotonic seconds) we answer by `wait_until`, and the hook itself gives up
-    at `gives_up_at`.  `note` goes to the model with whatever is answered.
+    On the broker's clock (monotonic seconds) we answer by `wait_until`, and the hook itself
+    gives up at `gives_up_at`.  `note` goes to the model with whatever is answered.
     `size` is how many bytes its input had.  `when_lost` is what its hook does
     where nobody decides in time: "pass", "ask", "deny"; empty where it is not known.
     """
 
     id: str
-    secret: str = field(repr=False)
     event: Event
     wait_until: float
     stance: Stance = Stance.GATE
@@ -59,3 +57,24 @@ class Request:
     note: str = ""
     size: int = 0
     when_lost: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Request(Leg):
+    """A hook's request as its client sends it; `id` and `secret` are the client's ticket."""
+
+    secret: str = field(kw_only=True, repr=False)
+
+    def leg(self, note: str) -> Leg:
+        """Return what of it is on a card, with a note for the model."""
+        return Leg(
+            self.id,
+            self.event,
+            self.wait_until,
+            self.stance,
+            self.origin,
+            self.gives_up_at,
+            note or self.note,
+            self.size,
+            self.when_lost,
+        )

@@ -9,8 +9,8 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from time import monotonic
 
-from crabhook.broker.cards import Card
 from crabhook.model.bounded_dict import Bounded
+from crabhook.model.card import Card
 from crabhook.model.event import Scope
 from crabhook.model.request import Request
 from crabhook.platforms.interface import Platform

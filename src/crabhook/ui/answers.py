@@ -8,8 +8,8 @@ when the desk is closed.
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from crabhook.broker.cards import Card, State
 from crabhook.desk.interface import Desk
+from crabhook.model.card import Card, State
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.errors import CrabhookError
 from crabhook.policy.propose import TakenOffer

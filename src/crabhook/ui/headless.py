@@ -7,8 +7,9 @@ allows here.
 import asyncio
 from collections.abc import Mapping
 
-from crabhook.broker.cards import Card, TooLateError
+from crabhook.broker.cards import TooLateError
 from crabhook.desk.interface import Desk, News
+from crabhook.model.card import Card
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.errors import DecisionError
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from crabhook.broker.cards import Card, State
+from crabhook.model.card import Card, State
 from crabhook.model.decision import Verdict
 from crabhook.ui.cards.summary import is_plan, is_question
 from crabhook.ui.text.style import Theme

@@ -6,11 +6,12 @@ from typing import TypeAlias
 import pytest
 
 from crabhook.broker import state
-from crabhook.broker.cards import State, TooLateError
+from crabhook.broker.cards import TooLateError
 from crabhook.broker.ending import undecided
 from crabhook.broker.messages import Note, Refusal
 from crabhook.broker.pending import Limits
 from crabhook.model.actor import OWNER, AnsweredAtAgent, Ended, Operator, TimeUp
+from crabhook.model.card import State
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.errors import DecisionError
 from crabhook.model.request import Request, Stance

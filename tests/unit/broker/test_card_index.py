@@ -2,7 +2,8 @@
 
 from dataclasses import replace
 
-from crabhook.broker.cards import ENDED_KEPT, Card, CardIndex, State
+from crabhook.broker.cards import ENDED_KEPT, CardIndex
+from crabhook.model.card import Card, State
 from crabhook.model.request import Request
 from tests.support.playbook import bash, prompt
 

@@ -4,8 +4,8 @@ from dataclasses import FrozenInstanceError, replace
 
 import pytest
 
-from crabhook.broker.cards import Card, State
 from crabhook.model.actor import OWNER
+from crabhook.model.card import Card, State
 from crabhook.model.decision import Decided, Decision
 from tests.support.playbook import ALLOW, ASK, DENY, PASS, bash, prompt
 

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from crabhook.broker.cards import State
 from crabhook.broker.doubts import ALARMS_KEPT
+from crabhook.model.card import State
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.order import Order, OrderKind
 from crabhook.model.request import Request, Stance

@@ -5,10 +5,11 @@ from dataclasses import replace
 import pytest
 
 from crabhook.broker.broker import Broker
-from crabhook.broker.cards import StaleError, State
+from crabhook.broker.cards import StaleError
 from crabhook.broker.messages import Answered, Arrived, Snoozed
 from crabhook.broker.orders import against
 from crabhook.model.actor import OWNER
+from crabhook.model.card import State
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.errors import DecisionError
 from crabhook.model.order import Order, OrderKind

@@ -12,7 +12,7 @@ from hypothesis.stateful import Bundle, RuleBasedStateMachine, invariant, precon
 
 from crabhook.broker.arriving import COME_BACK_WITHIN
 from crabhook.broker.broker import Broker
-from crabhook.broker.cards import Card, State, TooLateError
+from crabhook.broker.cards import TooLateError
 from crabhook.broker.messages import (
     Answered,
     Arrived,
@@ -39,6 +39,7 @@ from crabhook.broker.messages import (
 from crabhook.broker.pending import ANSWER_KEPT_FOR
 from crabhook.broker.recent import ASKED_AGAIN_WITHIN
 from crabhook.model.actor import OWNER
+from crabhook.model.card import Card, State
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.errors import DecisionError
 from crabhook.model.order import Order, OrderKind

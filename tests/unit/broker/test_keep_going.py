@@ -2,10 +2,9 @@
 
 import pytest
 
-from crabhook.broker.orders import CAP
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.errors import DecisionError
-from crabhook.model.order import Order, OrderKind
+from crabhook.model.order import CAP, Order, OrderKind
 from tests.support.playbook import Playbook, asking
 
 ON = Decision(Verdict.KEEP_GOING, reason="the tests still fail")

@@ -23,7 +23,7 @@ def test_a_request_waits_on_its_connection_until_it_leaves() -> None:
     room.enter(request("a"), 1)
     assert "a" in room
     assert room.move("a", 2) == 1
-    assert (room.attempt("a"), room.leave("a"), room.attempt("a")) == (2, 2, None)
+    assert (room.attempt("a"), room.leave("a"), room.attempt("a")) == (2, (2, "secret of a"), None)
     assert room.leave("a") is None
 
 

@@ -2,7 +2,8 @@
 
 import pytest
 
-from crabhook.broker.cards import TRANSITIONS, Happening, State, TooLateError, after
+from crabhook.broker.cards import TRANSITIONS, Happening, TooLateError, after
+from crabhook.model.card import State
 
 
 def test_only_a_card_that_waits_can_change() -> None:

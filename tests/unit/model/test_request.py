@@ -1,13 +1,25 @@
 """An event that waits."""
 
+from dataclasses import fields
+
 from crabhook.model.event import Event
-from crabhook.model.request import Origin, Request, Stance
+from crabhook.model.request import Leg, Origin, Request, Stance
 
 
 def test_a_request_gates_unless_it_says_otherwise_and_comes_from_nobody_in_particular() -> None:
-    request = Request("a", "x", Event("claude", "Stop"), 1.0)
+    request = Leg("a", Event("claude", "Stop"), 1.0)
     assert (request.stance, request.origin) == (Stance.GATE, Origin("", 0, ""))
 
 
 def test_a_secret_is_never_shown() -> None:
-    assert "hush" not in repr(Request("a", "hush", Event("claude", "Stop"), 1.0))
+    request = Request("a", Event("claude", "Stop"), 1.0, secret="hush")
+    assert "hush" not in repr(request)
+
+
+def test_what_is_on_a_card_has_all_of_a_request_but_its_secret() -> None:
+    who = Origin("laptop", 7, "ann")
+    event = Event("claude", "Stop")
+    request = Request("a", event, 1.0, Stance.COMPANION, who, 2.0, "n", 9, "deny", secret="hush")
+    leg = request.leg("")
+    told = {one.name: getattr(request, one.name) for one in fields(request) if one.name != "secret"}
+    assert {one.name: getattr(leg, one.name) for one in fields(leg)} == told

@@ -14,9 +14,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crabhook.broker.cards import Card
+from crabhook.model.card import Card
 from crabhook.model.event import Event, ToolCall
-from crabhook.model.request import Origin, Request
+from crabhook.model.request import Leg, Origin
 from crabhook.server.transcripts import LastWords
 from crabhook.transcript import LAST, PIECE, last_words, transcript_of
 from tests.support.examples import examples
@@ -36,7 +36,7 @@ def written(path: Path, *entries: Any) -> str:
 
 def card(path: str, origin: Origin = HERE, **fields: Any) -> Card:
     event = Event("claude", "PreToolUse", fields={"transcript_path": path, **fields})
-    return Card(7, (Request("r", "s", event, 10.0, origin=origin),), 0.0)
+    return Card(7, (Leg("r", event, 10.0, origin=origin),), 0.0)
 
 
 async def said(words: LastWords, card: Card) -> str:
@@ -172,7 +172,7 @@ async def test_a_plan_that_its_event_only_names_is_read_from_its_own_file(tmp_pa
     plans = tmp_path / "one" / "plans"
     plans.mkdir(parents=True)
     (plans / "plan.md").write_text("# The plan")
-    asking = Card(7, (Request("r", "s", event, 10.0, origin=HERE),), 0.0)
+    asking = Card(7, (Leg("r", event, 10.0, origin=HERE),), 0.0)
     assert await said(LastWords(), asking) == "# The plan"
-    elsewhere = Card(8, (Request("r", "s", event, 10.0, origin=Origin(host="other")),), 0.0)
+    elsewhere = Card(8, (Leg("r", event, 10.0, origin=Origin(host="other")),), 0.0)
     assert LastWords().of(elsewhere) == ""

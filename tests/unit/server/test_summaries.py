@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from crabhook.model.event import Event
-from crabhook.model.request import Origin, Request
+from crabhook.model.request import Leg, Origin
 from crabhook.platforms import PLATFORMS
 from crabhook.server import transcripts as module
 from crabhook.server.transcripts import Summaries
@@ -30,9 +30,9 @@ def transcript(tmp_path: Path) -> str:
     return str(tmp_path / "t.jsonl")
 
 
-def ended(path: str, session: str = "s", name: str = "SessionEnd", host: str = HERE) -> Request:
+def ended(path: str, session: str = "s", name: str = "SessionEnd", host: str = HERE) -> Leg:
     event = Event("claude", name, session=session, fields={"transcript_path": path})
-    return Request("r", "secret", event, 10.0, origin=Origin(host=host))
+    return Leg("r", event, 10.0, origin=Origin(host=host))
 
 
 class Told:

@@ -17,7 +17,7 @@ from crabhook.model.actor import OWNER, Actor, Ended, Headless, Nobody, Rule
 from crabhook.model.decision import Decided, Decision, Verdict
 from crabhook.model.event import Event
 from crabhook.model.jsontext import compact
-from crabhook.model.request import Origin, Request, Stance
+from crabhook.model.request import Leg, Origin, Stance
 from crabhook.platforms import PLATFORMS
 from crabhook.store import entries
 from crabhook.store.change import Answer, Change, Waiting, delivered, happened, left, settled, waits
@@ -55,8 +55,8 @@ def event(asked: Job) -> Event:
     return PLATFORMS[asked.agent].read(asked.payload)
 
 
-def seen(asked: Job) -> Request:
-    return Request(f"r{asked.number}", "secret", event(asked), 0)
+def seen(asked: Job) -> Leg:
+    return Leg(f"r{asked.number}", event(asked), 0)
 
 
 @dataclass
@@ -70,9 +70,9 @@ class Past:
     troubles: list[Trouble] = field(default_factory=list)
     jobs: set[int] = field(default_factory=set)
 
-    def asks(self, one: Job) -> Request:
+    def asks(self, one: Job) -> Leg:
         """A job is asked about on a card of its own number."""
-        request = Request(f"r{one.number}", "secret", event(one), 0, Stance.GATE, Origin())
+        request = Leg(f"r{one.number}", event(one), 0, Stance.GATE, Origin())
         entry = entries.asked(request, 1.0, card=one.number, legs=[request.id], ends=ENDS)
         payload = compact(request.event.fields).encode()
         kept = Waiting(
@@ -343,7 +343,7 @@ def of_the_call(asked: Job, other: Job) -> Event:
 
 def leaves(past: Past, one: Job) -> None:
     """The job's hook goes from its card, on record."""
-    request = Request(f"r{one.number}", "secret", event(one), 0)
+    request = Leg(f"r{one.number}", event(one), 0)
     gone = entries.ended(Kind.LEFT, request, 2.0, card=one.number, why="the hook had gone")
     past.changes.append(left([request.id], gone))
 
@@ -351,7 +351,7 @@ def leaves(past: Past, one: Job) -> None:
 def test_a_hook_that_left_the_other_of_its_call_is_no_fault(past: Past) -> None:
     one, second = job(), job("deny")
     past.asks(one)
-    request = Request(f"r{second.number}", "secret", of_the_call(second, one), 0)
+    request = Leg(f"r{second.number}", of_the_call(second, one), 0)
     legs = [f"r{one.number}", request.id]
     also = entries.asked(request, 1.0, card=one.number, legs=legs, ends=ENDS)
     past.changes.append(happened(also))

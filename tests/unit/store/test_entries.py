@@ -5,7 +5,7 @@ from typing import Any
 from crabhook.model.actor import OWNER, Rule
 from crabhook.model.decision import Decided, Decision, Verdict
 from crabhook.model.event import Event, ToolCall
-from crabhook.model.request import Origin, Request, Stance
+from crabhook.model.request import Leg, Origin, Stance
 from crabhook.store import entries
 from crabhook.store.entries import Circumstances
 from crabhook.store.record import Kind, iso
@@ -30,7 +30,7 @@ EVENT = Event(
         "empty": "",
     },
 )
-REQUEST = Request("r1", "s3", EVENT, 5.0, Stance.GATE, Origin("host", 7, "dev"))
+REQUEST = Leg("r1", EVENT, 5.0, Stance.GATE, Origin("host", 7, "dev"))
 
 
 def test_an_event_is_kept_whole_and_nothing_of_it_twice() -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from crabhook.broker.cards import Card
+from crabhook.model.card import Card
 from crabhook.model.decision import Choices, Decision, Verdict
 from crabhook.model.errors import DecisionError
 from crabhook.platforms import PLATFORMS

@@ -11,11 +11,11 @@ import sys
 from collections.abc import Callable
 from contextlib import suppress
 
-from crabhook.broker.cards import Card
 from crabhook.cli.serve.logs import told
 from crabhook.config import Settings
 from crabhook.desk.interface import News
 from crabhook.model.actor import OWNER, Headless
+from crabhook.model.card import Card
 from crabhook.model.decision import Decided, Verdict
 from crabhook.model.event import Event
 from crabhook.model.wording import who

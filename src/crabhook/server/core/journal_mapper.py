@@ -7,9 +7,9 @@ answer are one change (store.change).
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from crabhook.broker import messages
-from crabhook.broker.cards import Card, State
 from crabhook.broker.correlation import named
 from crabhook.broker.followed import Fate, Followed
 from crabhook.broker.messages import Conflict, Effect, Outcome, Refusal, Refuse, Resolve, Show
@@ -17,10 +17,11 @@ from crabhook.broker.pending import NO_CONNECTION
 from crabhook.model import wording
 from crabhook.model.actor import Operator
 from crabhook.model.bounded_dict import Bounded
+from crabhook.model.card import Card, State
 from crabhook.model.decision import Decided
 from crabhook.model.event import Event
 from crabhook.model.order import Order, Standing
-from crabhook.model.request import Request
+from crabhook.model.request import Leg, Request
 from crabhook.server.core.snapshot import answer_kept, waiting_kept
 from crabhook.store import entries
 from crabhook.store.change import Change, Halt, delivered, halted, happened, left, settled, waits
@@ -49,13 +50,20 @@ class _Fate:
     told: bool | None = None
 
 
+class _Kept(NamedTuple):
+    """Until when the store has a request wait, and its ticket's secret, which no card tells."""
+
+    until: float
+    secret: str
+
+
 class JournalMapper:
     """Makes the changes for one broker.  `wall` is the wall clock, which the record is in."""
 
     def __init__(self, wall: Callable[[], float]) -> None:
         self._wall = wall
-        self._kept: dict[str, float] = {}  # request id -> until when the store has it wait
-        self._legs: dict[int, tuple[Request, ...]] = {}  # who is on a card that waits
+        self._kept: dict[str, _Kept] = {}  # requests that wait
+        self._legs: dict[int, tuple[Leg, ...]] = {}  # who is on a card that waits
         self._ended: Bounded[int, None] = Bounded(_TOLD_KEPT)  # cards whose end is on record
         self._fates: Bounded[str, _Fate] = Bounded(_TOLD_KEPT)
         self._halts: tuple[Order, ...] = ()
@@ -71,7 +79,7 @@ class JournalMapper:
         made: list[Change] = []
         for effect in effects:
             if isinstance(effect, Show):
-                made += self._card(effect.card, replies, fact.now)
+                made += self._card(effect.card, replies, fact)
         if isinstance(fact, messages.Arrived) and fact.request.id in replies:
             made += self._at_once(fact.request, replies[fact.request.id], effects)
         made += self._said_of_calls(effects)
@@ -138,18 +146,18 @@ class JournalMapper:
                 entry = entries.ended(Kind.WITHDRAWN, request, self._wall(), card=None, why=why)
                 yield happened(entry)
 
-    def _card(self, card: Card, replies: _Replies, now: float) -> Iterator[Change]:
+    def _card(self, card: Card, replies: _Replies, fact: messages.Fact) -> Iterator[Change]:
         if card.state is State.WAITING:
-            yield from self._waiting(card, now)
+            yield from self._waiting(card, fact)
         elif card.number not in self._ended:
             yield self._end(card, replies)
 
-    def _waiting(self, card: Card, now: float) -> Iterator[Change]:
+    def _waiting(self, card: Card, fact: messages.Fact) -> Iterator[Change]:
         """Keep each leg that is new, or waits until another time; not one that left the others.
 
         A restart would put it back on its card, and open one again that may be decided by then.
         """
-        wall, legs = self._wall(), [leg.id for leg in card.requests]
+        wall, now, legs = self._wall(), fact.now, [leg.id for leg in card.requests]
         for gone in self._legs.get(card.number, ()):
             if gone.id not in legs:
                 self._kept.pop(gone.id, None)
@@ -159,10 +167,11 @@ class JournalMapper:
         self._legs[card.number] = card.requests
         for leg in card.requests:
             known = self._kept.get(leg.id)
-            if known == leg.wait_until:
+            if known and known.until == leg.wait_until:
                 continue
-            self._kept[leg.id] = leg.wait_until
-            kept = waiting_kept(card, leg, now, wall)
+            secret = known.secret if known else _secret_in(fact, leg.id)
+            self._kept[leg.id] = _Kept(leg.wait_until, secret)
+            kept = waiting_kept(card, leg, secret, now, wall)
             if known is not None:
                 yield waits(kept)
             elif card.restored:
@@ -233,6 +242,13 @@ class JournalMapper:
         how = _circumstances(resolve.decided, 0.0)
         entry = entries.decided(request.event, how, wall, legs=[request.id])
         yield settled([answer_kept(request, resolve, wall)], entry)
+
+
+def _secret_in(fact: messages.Fact, request_id: str) -> str:
+    """Return the secret of a request that begins to wait, with the fact that told of it."""
+    told = [one.request for one in fact.waiting] if isinstance(fact, messages.Restored) else []
+    told += [fact.request] if isinstance(fact, messages.Arrived) else []
+    return next(one.secret for one in told if one.id == request_id)
 
 
 def _ended(effect: Effect) -> tuple[Standing, ...]:

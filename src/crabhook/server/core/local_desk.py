@@ -6,11 +6,11 @@ from collections import OrderedDict
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 
-from crabhook.broker.cards import Card, FeedEntry
 from crabhook.broker.messages import Answered, Extended, Ordered, Revoked, RuleAdded, Snoozed
 from crabhook.broker.orders import against
 from crabhook.desk.interface import News
 from crabhook.model.actor import Actor
+from crabhook.model.card import Card, FeedEntry
 from crabhook.model.decision import Decision
 from crabhook.model.errors import DecisionError
 from crabhook.model.event import Event

@@ -13,8 +13,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from time import monotonic
 
-from crabhook.broker.cards import Card
 from crabhook.model.bounded_dict import Bounded
+from crabhook.model.card import Card
 from crabhook.model.errors import CrabhookError
 from crabhook.model.event import Event
 from crabhook.policy.calls.parts import Kind, kind_of

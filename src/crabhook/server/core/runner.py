@@ -15,7 +15,6 @@ from time import time as wall
 
 from crabhook.broker.arriving import COME_BACK_WITHIN
 from crabhook.broker.broker import Broker
-from crabhook.broker.cards import Card, FeedEntry
 from crabhook.broker.messages import (
     Answered,
     Arrived,
@@ -35,8 +34,9 @@ from crabhook.broker.messages import (
     TimePassed,
     WakeAt,
 )
-from crabhook.broker.pending import LIMITS, Limits, same_secret
+from crabhook.broker.pending import LIMITS, NO_CONNECTION, Limits, same_secret
 from crabhook.desk.interface import News
+from crabhook.model.card import Card, FeedEntry
 from crabhook.model.decision import Decided
 from crabhook.model.errors import CrabhookError
 from crabhook.model.event import Event
@@ -94,7 +94,6 @@ class Runner:
         self._listeners: list[Callable[[News], None]] = []
         self._alarm: asyncio.TimerHandle | None = None
         self._receipts: dict[str, tuple[str, asyncio.TimerHandle]] = {}
-        self._absent: dict[str, str] = {}  # restored and not back: id -> secret
         self._told = ""  # what was last told of the record's trouble
         self.faults: list[Callable[[], str]] = []  # each tells what is wrong, empty if nothing
         if recorder is not None:
@@ -118,7 +117,6 @@ class Runner:
         first = [replace(one, ruling=await self._ruling(one)) for one in fact.waiting[:JUDGED]]
         fact = replace(fact, waiting=(*first, *fact.waiting[JUDGED:]))
         self.handle(fact)
-        self._absent = {one.request.id: one.request.secret for one in fact.waiting}
         for one in fact.decided:
             if one.delivered is None:
                 self._expect_receipt(one.request.id, one.request.secret, COME_BACK_WITHIN)
@@ -325,13 +323,11 @@ class Runner:
 
     def _carry_out(self, effect: Effect) -> None:
         match effect:
-            case Resolve(request_id, attempt, reply, confirm):
+            case Resolve(request_id, attempt, secret, reply, confirm):
                 place = self._places.pop((request_id, attempt), None)
-                secret = self._absent.pop(request_id, None)
                 if place:
                     place.take(reply, confirm=confirm)
-                    secret = place.request.secret
-                if secret is not None and confirm:
+                if confirm and (place or attempt == NO_CONNECTION):
                     within = RECEIPT_WITHIN if place else COME_BACK_WITHIN
                     self._expect_receipt(request_id, secret, within)
             case Refuse(request_id, attempt, refusal):

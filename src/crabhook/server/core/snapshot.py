@@ -7,7 +7,6 @@ other, and a wall clock that was set meanwhile makes no wait longer.
 from collections.abc import Mapping
 from dataclasses import fields
 
-from crabhook.broker.cards import Card
 from crabhook.broker.messages import (
     Resolve,
     Restored,
@@ -17,21 +16,22 @@ from crabhook.broker.messages import (
 )
 from crabhook.model import wording
 from crabhook.model.actor import UNKNOWN, OrderKind
+from crabhook.model.card import Card
 from crabhook.model.decision import Decided, Decision, Verdict
 from crabhook.model.jsontext import WRITTEN_DEPTH, compact, parse_object
 from crabhook.model.order import Standing
 from crabhook.model.reply import Reply
-from crabhook.model.request import Origin, Request, Stance
+from crabhook.model.request import Leg, Origin, Request, Stance
 from crabhook.platforms.interface import Platform
 from crabhook.store.change import Answer, DecidedCall, Recovered, Waiting
 from crabhook.store.entries import actor_in, actor_told
 
 
-def waiting_kept(card: Card, leg: Request, now: float, wall: float) -> Waiting:
+def waiting_kept(card: Card, leg: Leg, secret: str, now: float, wall: float) -> Waiting:
     """Return what is kept of a request that waits on a card."""
     return Waiting(
         request_id=leg.id,
-        secret=leg.secret,
+        secret=secret,
         platform=leg.event.platform,
         payload=_payload(leg),
         stance=leg.stance.value,
@@ -61,20 +61,21 @@ def read_back(kept: Waiting, platform: Platform, now: float, wall: float) -> Req
     )
 
 
-def answer_kept(leg: Request, resolve: Resolve, wall: float, card: Card | None = None) -> Answer:
+def answer_kept(leg: Leg, resolve: Resolve, wall: float, card: Card | None = None) -> Answer:
     """Return what is kept of an answer; where a receipt is waited for, also what it says."""
     reply = resolve.reply
     call = None
     if resolve.confirm and card is not None and card.decided is not None:
         decided = decided_text(card.decided)
         call = DecidedCall(card.number, leg.event.platform, _payload(leg), decided)
-    return Answer(leg.id, leg.secret, reply.stdout, reply.stderr, reply.exit_code, wall, call)
+    return Answer(leg.id, resolve.secret, reply.stdout, reply.stderr, reply.exit_code, wall, call)
 
 
 def _decided_before(
     kept: Answer, call: DecidedCall, platform: Platform, now: float
 ) -> RestoredDecision:
-    request = Request(kept.request_id, kept.secret, platform.read(call.payload), wait_until=now)
+    event = platform.read(call.payload)
+    request = Request(kept.request_id, event, wait_until=now, secret=kept.secret)
     return RestoredDecision(call.card, request, decided_read(call.decision), kept.delivered)
 
 
@@ -128,5 +129,5 @@ def decided_read(text: bytes) -> Decided:
     return Decided(Decision(**{**told, **listed}), by)  # type: ignore[arg-type]
 
 
-def _payload(leg: Request) -> bytes:
+def _payload(leg: Leg) -> bytes:
     return compact(leg.event.fields).encode("ascii")

@@ -9,7 +9,6 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
 
-from crabhook.broker.cards import Card, State
 from crabhook.broker.messages import (
     Arrived,
     Delivered,
@@ -34,6 +33,7 @@ from crabhook.model.actor import (
     StandingOrder,
     TimeUp,
 )
+from crabhook.model.card import Card, State
 from crabhook.model.decision import Decided
 from crabhook.model.event import Event
 from crabhook.model.request import Request

@@ -6,8 +6,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-from crabhook.broker.cards import Card, State
 from crabhook.desk.interface import Desk
+from crabhook.model.card import Card, State
 from crabhook.model.decision import Verdict
 from crabhook.model.event import Event
 from crabhook.model.jsontext import text_at

@@ -11,8 +11,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import singledispatchmethod
 
-from crabhook.broker.cards import Card, State
 from crabhook.desk.interface import News
+from crabhook.model.card import Card, State
 from crabhook.model.decision import Beside, Choices, Decision, Verdict
 from crabhook.model.errors import CrabhookError
 from crabhook.ui.full import effects as do

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from crabhook.broker.cards import Card
+from crabhook.model.card import Card
 from crabhook.model.decision import Decision
 from crabhook.model.order import Order
 from crabhook.policy.propose import TakenOffer

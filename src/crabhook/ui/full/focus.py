@@ -1,6 +1,6 @@
 """Where keys go, and what is open there: a line, a text, a list, a page that asks for a yes."""
 
-from crabhook.broker.cards import Card, State
+from crabhook.model.card import Card, State
 from crabhook.ui.full.dialogs.edit import Edit
 from crabhook.ui.full.dialogs.prompts import AskLine, Menu, Proposal, Purpose, Typing
 from crabhook.ui.full.effects import EditOutside, Effects, Say

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from enum import Enum, auto
 from typing import TypeAlias, TypeVar
 
-from crabhook.broker.cards import Card
+from crabhook.model.card import Card
 from crabhook.model.decision import Decision, Verdict
 from crabhook.ui.full.effects import Effect, Effects, Give
 from crabhook.ui.full.filters import Filter

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from crabhook.broker.cards import Card, State
+from crabhook.model.card import Card, State
 from crabhook.ui.cards.context import alarm_lines, reason_lines, words_line
 from crabhook.ui.full.dialogs.edit import cursor_place
 from crabhook.ui.full.dialogs.orders import orders_line

@@ -11,7 +11,7 @@ from contextlib import suppress
 
 from prompt_toolkit.output import Output
 
-from crabhook.broker.cards import Card
+from crabhook.model.card import Card
 from crabhook.ui.cards.summary import project, tool_label
 from crabhook.ui.full.screen import Screen
 from crabhook.ui.options import Attention, kind_of

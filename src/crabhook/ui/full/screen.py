@@ -6,9 +6,9 @@ change what they own of it, and the controller does the rest.
 
 from collections.abc import Callable, Hashable
 
-from crabhook.broker.cards import Card
 from crabhook.desk.interface import Desk
 from crabhook.model.actor import OrderKind
+from crabhook.model.card import Card
 from crabhook.model.decision import PASS_ALONE, Beside
 from crabhook.ui.answers import Answers
 from crabhook.ui.cards.context import CardContexts

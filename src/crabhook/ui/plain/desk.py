@@ -4,8 +4,8 @@ import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
 
-from crabhook.broker.cards import Card
 from crabhook.desk.interface import Desk, News
+from crabhook.model.card import Card
 from crabhook.ui.cards.summary import brief
 from crabhook.ui.commands.orders import order_line
 from crabhook.ui.plain.interpreter import Interpreter

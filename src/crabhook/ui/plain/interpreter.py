@@ -5,9 +5,9 @@ from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from dataclasses import replace
 
-from crabhook.broker.cards import Card, FeedEntry, State
 from crabhook.desk.interface import Desk, News
 from crabhook.model.actor import OrderKind
+from crabhook.model.card import Card, FeedEntry, State
 from crabhook.model.decision import Beside, Decision, Verdict
 from crabhook.model.errors import CrabhookError, DecisionError
 from crabhook.model.order import Order

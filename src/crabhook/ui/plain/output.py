@@ -6,13 +6,13 @@ from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import replace
 from typing import TypeAlias
 
-from crabhook.broker.cards import Card, FeedEntry, State
-from crabhook.broker.orders import CAP
 from crabhook.desk.interface import Desk, News
 from crabhook.model.actor import Operator
 from crabhook.model.bounded_dict import Bounded
+from crabhook.model.card import Card, FeedEntry, State
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.jsontext import pretty
+from crabhook.model.order import CAP
 from crabhook.model.suggestion import Suggestion
 from crabhook.model.wording import who
 from crabhook.ui.cards.summary import brief, project, summary

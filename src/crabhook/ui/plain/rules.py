@@ -8,9 +8,9 @@ import asyncio
 import re
 from collections.abc import Callable, Iterator
 
-from crabhook.broker.cards import Card, State
 from crabhook.desk.interface import Desk
 from crabhook.model.bounded_dict import Bounded
+from crabhook.model.card import Card, State
 from crabhook.policy.propose import Offer, Offering, TakenOffer, until
 from crabhook.ui.commands.decide import other_words
 from crabhook.ui.commands.rules import covered, denials, ending, let_through, tried

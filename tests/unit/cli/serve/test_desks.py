@@ -5,10 +5,10 @@ from dataclasses import replace
 
 import pytest
 
-from crabhook.broker.cards import State
 from crabhook.cli.serve import desks
 from crabhook.cli.serve.desks import open_desk
 from crabhook.config import Settings
+from crabhook.model.card import State
 from crabhook.platforms import PLATFORMS
 from crabhook.server.core.pending_call import PendingCall
 from crabhook.server.core.runner import Runner

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from crabhook.broker.cards import Card
 from crabhook.model.actor import OWNER
+from crabhook.model.card import Card
 from crabhook.model.decision import Decided, Decision, Verdict
 from crabhook.model.event import Event, ToolCall
-from crabhook.model.request import Request
+from crabhook.model.request import Leg
 from crabhook.policy.propose import DEFAULT_LIFE, TakenOffer
 from crabhook.policy.rule import Trust
 from crabhook.rulebook import edit
@@ -172,7 +172,7 @@ def test_a_secret_in_the_record_is_one_word_again(office: Office) -> None:
 
 
 def card(number: int = 3, command: str = "pytest -q") -> Card:
-    return Card(number, (Request("r", "s", bash(command), 10.0),), 0.0)
+    return Card(number, (Leg("r", bash(command), 10.0),), 0.0)
 
 
 def asked(office: Office) -> tuple[Offers, Law]:

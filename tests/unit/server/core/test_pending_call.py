@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from crabhook.broker.cards import State
 from crabhook.broker.messages import Refusal
+from crabhook.model.card import State
 from crabhook.model.reply import SILENCE
 from crabhook.model.request import Request
 from crabhook.platforms import PLATFORMS

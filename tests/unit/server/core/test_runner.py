@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from crabhook.broker.cards import State, TooLateError
+from crabhook.broker.cards import TooLateError
 from crabhook.broker.messages import Refusal
 from crabhook.model.actor import Rule
+from crabhook.model.card import State
 from crabhook.model.errors import DecisionError
 from crabhook.model.event import Event
 from crabhook.model.order import Order, OrderKind

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crabhook.broker.cards import Card, State
 from crabhook.broker.messages import Resolve
 from crabhook.model.actor import OWNER, Actor
+from crabhook.model.card import Card, State
 from crabhook.model.decision import Decided, Decision, Verdict
 from crabhook.model.jsontext import MAX_DEPTH, parse_object
 from crabhook.model.request import Origin, Request, Stance

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import grpc
 import pytest
 
-from crabhook.broker.cards import State
 from crabhook.broker.orders import MAX_ORDERS
+from crabhook.model.card import State
 from crabhook.model.order import Order, OrderKind, Standing
 from crabhook.model.wording import AWAY
 from crabhook.server.address import TcpAddress

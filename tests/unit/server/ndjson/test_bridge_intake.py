@@ -29,7 +29,7 @@ async def test_a_request_waits_at_the_gate_with_a_ticket_of_ours() -> None:
     place = await intake(runner).take(Envelope("theirs", BASH), ANN, 90)
     (card,) = runner.waiting()
     (request,) = card.requests
-    assert request == place.request
+    assert request == place.request.leg("")
     assert (request.origin, request.stance, request.size) == (ANN, Stance.GATE, 90)
     assert request.wait_until == request.gives_up_at > runner.now() + 50
     assert "theirs" not in request.id

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from crabhook.broker.cards import State
+from crabhook.model.card import State
 from crabhook.model.decision import Decision, Verdict
 from crabhook.server.core import runner as runner_module
 from crabhook.server.ndjson import bridge as module

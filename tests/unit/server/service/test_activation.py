@@ -10,7 +10,7 @@ from typing import Any
 import grpc
 import pytest
 
-from crabhook.broker.cards import State
+from crabhook.model.card import State
 from crabhook.model.decision import Decision, Verdict
 from crabhook.platforms import PLATFORMS
 from crabhook.server.address import Address, TcpAddress, UnixAddress

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from crabhook.broker.cards import Card
 from crabhook.model.actor import OrderKind
+from crabhook.model.card import Card
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.order import Order
 from crabhook.ui.commands.decide import DECIDING

@@ -19,7 +19,7 @@ from prompt_toolkit.input import PipeInput, create_pipe_input
 from prompt_toolkit.output.vt100 import Vt100_Output
 from prompt_toolkit.utils import get_cwidth
 
-from crabhook.broker.cards import Card
+from crabhook.model.card import Card
 from crabhook.model.decision import Decision, Verdict
 from crabhook.ui.full.app import run
 from crabhook.ui.options import Attention, CardKind, DeskOptions

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from crabhook.broker.cards import State
 from crabhook.model.actor import OrderKind
+from crabhook.model.card import State
 from crabhook.model.decision import Verdict
 from crabhook.model.order import Order
 from crabhook.platforms import PLATFORMS

@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from crabhook.broker.cards import Card, FeedEntry, State
 from crabhook.model.actor import (
     OWNER,
     Actor,
@@ -17,10 +16,11 @@ from crabhook.model.actor import (
     Rule,
     TimeUp,
 )
+from crabhook.model.card import Card, FeedEntry, State
 from crabhook.model.decision import Decided, Decision, Verdict, no_opinion
 from crabhook.model.event import Event, ToolCall
 from crabhook.model.order import Order
-from crabhook.model.request import Request
+from crabhook.model.request import Leg
 from crabhook.ui.plain.output import BACKLOG, OutputQueue, card_lines, feed_line, tell
 from tests.support.desk import BrokerDesk
 from tests.support.observed import OBSERVED
@@ -35,7 +35,7 @@ def sample(name: str, **changes: Any) -> dict[str, Any]:
 
 def bash(number: int = 7, **more: Any) -> Card:
     event = Event("claude", "PreToolUse", "s", "/w", tool=ToolCall("Bash", {"command": "ls"}))
-    legs = (Request(f"r{number}", "s", event, 600.0),)
+    legs = (Leg(f"r{number}", event, 600.0),)
     return Card(number, **{"requests": legs, "asked_at": 0.0, **more})
 
 

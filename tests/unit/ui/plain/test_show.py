@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crabhook.broker.cards import Card, State
+from crabhook.model.card import Card, State
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.event import Event, ToolCall
-from crabhook.model.request import Origin, Request
+from crabhook.model.request import Leg, Origin
 from crabhook.platforms import PLATFORMS
 from crabhook.ui.plain.output import (
     FIRST_CHARACTERS,
@@ -33,7 +33,7 @@ def sample(name: str) -> dict[str, Any]:
 
 
 def card_of(event: Event, **more: Any) -> Card:
-    request = Request("r", "s", event, wait_until=600.0)
+    request = Leg("r", event, wait_until=600.0)
     return Card(7, (request,), asked_at=0.0, choices=PLATFORMS["claude"].choices(event), **more)
 
 
@@ -107,7 +107,7 @@ def test_questions_that_cannot_be_read_leave_the_words_of_any_call() -> None:
 
 def test_a_subagent_and_the_client_are_named() -> None:
     event = Event("claude", "Odd", agent_id="a7f2", agent_type="Explore")
-    request = Request("r", "s", event, 600.0, origin=Origin("box", 42, "dev"))
+    request = Leg("r", event, 600.0, origin=Origin("box", 42, "dev"))
     block = card_lines(Card(7, (request,), 0.0), 0)
     assert block[:3] == [
         "#7 Odd session= cwd=",
@@ -117,12 +117,12 @@ def test_a_subagent_and_the_client_are_named() -> None:
 
 
 def test_a_client_without_a_user_is_named_by_its_host() -> None:
-    request = Request("r", "s", Event("claude", "Odd"), 600.0, origin=Origin("box", 42))
+    request = Leg("r", Event("claude", "Odd"), 600.0, origin=Origin("box", 42))
     assert card_lines(Card(7, (request,), 0.0), 0)[1] == "  from: box process 42"
 
 
 def test_a_client_whose_process_is_not_known_is_given_none() -> None:
-    request = Request("r", "s", Event("claude", "Odd"), 600.0, origin=Origin("box"))
+    request = Leg("r", Event("claude", "Odd"), 600.0, origin=Origin("box"))
     assert card_lines(Card(7, (request,), 0.0), 0)[1] == "  from: box"
 
 

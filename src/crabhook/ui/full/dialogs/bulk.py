@@ -9,7 +9,7 @@ from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
-from crabhook.broker.cards import Card, State
+from crabhook.model.card import Card, State
 from crabhook.model.decision import Decision, Verdict
 from crabhook.ui.cards.summary import is_plan, is_question, project, session_label, tool_label
 from crabhook.ui.commands.parse import alike

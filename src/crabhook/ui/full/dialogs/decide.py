@@ -2,10 +2,10 @@
 
 from collections.abc import Callable, MutableMapping, MutableSet
 
-from crabhook.broker.cards import Card
-from crabhook.broker.orders import CAP
 from crabhook.desk.interface import Desk
+from crabhook.model.card import Card
 from crabhook.model.decision import Decision, Verdict
+from crabhook.model.order import CAP
 from crabhook.ui.commands.decide import DECIDING
 from crabhook.ui.full.dialogs.prompts import AskLine, Purpose
 from crabhook.ui.full.dialogs.question import Form

@@ -7,8 +7,8 @@ and what is shown as the change is read from what would be sent.
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
-from crabhook.broker.cards import Card, State
 from crabhook.desk.interface import Desk
+from crabhook.model.card import Card, State
 from crabhook.model.decision import Beside, Decision, Verdict
 from crabhook.model.errors import CrabhookError, PayloadError
 from crabhook.model.event import ToolCall

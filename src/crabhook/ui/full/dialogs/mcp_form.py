@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 
-from crabhook.broker.cards import Card
+from crabhook.model.card import Card
 from crabhook.model.decision import Decision, Verdict
 from crabhook.ui.cards.summary import brief
 from crabhook.ui.full.dialogs.mcp_form_state import ANSWERED, Entry, FillIn

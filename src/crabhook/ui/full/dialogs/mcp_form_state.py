@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from math import isinf
 from typing import Final
 
-from crabhook.broker.cards import Card
 from crabhook.desk.interface import Desk
+from crabhook.model.card import Card
 from crabhook.model.elicitation import Field, check_content, read_fields
 from crabhook.model.errors import DecisionError, PayloadError
 from crabhook.model.event import Event

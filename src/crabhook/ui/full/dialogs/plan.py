@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 from itertools import islice
 
-from crabhook.broker.cards import Card
 from crabhook.desk.interface import Desk
+from crabhook.model.card import Card
 from crabhook.model.decision import Decision, Verdict
 from crabhook.ui.cards.summary import is_plan
 from crabhook.ui.full.dialogs.prompts import Proposal, Purpose, ask_and_keep

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from crabhook.broker.cards import Card
+from crabhook.model.card import Card
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.errors import QuestionError
 from crabhook.model.jsontext import Value, object_at, pretty

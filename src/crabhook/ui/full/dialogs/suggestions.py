@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping
 from datetime import timedelta
 from functools import partial
 
-from crabhook.broker.cards import Card
 from crabhook.desk.interface import Desk
+from crabhook.model.card import Card
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.jsontext import Value, pretty
 from crabhook.model.suggestion import MODES, PLACES, set_mode

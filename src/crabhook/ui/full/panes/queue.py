@@ -15,8 +15,8 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from crabhook.broker.cards import Card, State
 from crabhook.desk.interface import Desk
+from crabhook.model.card import Card, State
 from crabhook.ui.options import kind_of
 
 

@@ -9,11 +9,11 @@ event come first, and how each is shown, is in the agent's own table of events
 from collections.abc import Generator, Iterator, Mapping
 from dataclasses import asdict
 
-from crabhook.broker.cards import Card
-from crabhook.broker.orders import CAP
+from crabhook.model.card import Card
 from crabhook.model.decision import Verdict
 from crabhook.model.event import Event, How, Told
 from crabhook.model.jsontext import Value
+from crabhook.model.order import CAP
 from crabhook.ui.cards.context import (
     CardContext,
     before_rows,

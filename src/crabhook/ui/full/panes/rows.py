@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from crabhook.broker.cards import Card, FeedEntry, State
 from crabhook.model.bounded_dict import Bounded
+from crabhook.model.card import Card, FeedEntry, State
 from crabhook.ui.answers import HeldAnswer
 from crabhook.ui.cards.summary import (
     agent_label,

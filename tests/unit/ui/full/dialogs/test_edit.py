@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from crabhook.broker.cards import Card
 from crabhook.model.actor import OrderKind
+from crabhook.model.card import Card
 from crabhook.model.order import Order
 from crabhook.ui.commands.decide import RewriteError
 from crabhook.ui.full.dialogs.edit import Edits, asked_tool, edit_of

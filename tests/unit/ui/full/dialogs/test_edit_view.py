@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crabhook.broker.cards import Card
+from crabhook.model.card import Card
 from crabhook.model.decision import Decision, Verdict
 from crabhook.ui.full.dialogs.edit import Edit, cursor_place, difference_page, edit_content
 from crabhook.ui.full.text_input import TEXT_KEYS, TextInput

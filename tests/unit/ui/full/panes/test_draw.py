@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crabhook.broker.cards import Card
+from crabhook.model.card import Card
 from crabhook.model.event import Event, How, Told
-from crabhook.model.request import Origin, Request
+from crabhook.model.request import Leg, Origin
 from crabhook.platforms import PLATFORMS
 from crabhook.ui.full.panes.request import request_page, request_rows
 from crabhook.ui.text.layout import Sheet, line_cells
@@ -224,7 +224,7 @@ def test_the_fields_that_an_agents_own_table_names_come_first_in_its_words() -> 
     told = {"mood": Told("mood of the day"), "late": Told("late", How.FLAG, yes="it is late")}
     fields = {"weather": "rain", "late": True, "mood": "grim"}
     event = Event("toy", "Sigh", fields=fields, told=told)
-    card = Card(1, (Request("id", "secret", event, 10.0),), 0.0)
+    card = Card(1, (Leg("id", event, 10.0),), 0.0)
     lines = ["".join(text for _, text in line) for line in request_rows(card, SHEET)]
     assert lines[:2] == ["│ mood of the day: grim", "it is late"]
     rest = lines[lines.index("the event itself") :]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from crabhook.broker.cards import FeedEntry
+from crabhook.model.card import FeedEntry
 from crabhook.model.event import Event
 from crabhook.ui.full.panes.rows import WORDS_KEPT, CardRow, WordsOfCards, card_row, feed_rows
 from crabhook.ui.text.clock import Clock

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crabhook.broker.cards import Card
+from crabhook.model.card import Card
 from crabhook.model.decision import Decision, Verdict
 from crabhook.ui.full.panes.queue import Queue
 from crabhook.ui.options import kind_of

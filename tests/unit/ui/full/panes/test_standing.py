@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from crabhook.broker.cards import State
+from crabhook.model.card import State
 from crabhook.model.decision import Decision, Verdict
 from crabhook.ui.answers import HeldAnswer
 from crabhook.ui.full.panes.rows import CardRow

@@ -1,0 +1,112 @@
+"""A card: a call that waits for an operator, or how it ended; and a line of what went by.
+
+Values alone, for the broker that changes them and the screens that show them.
+"""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from crabhook.model import wording
+from crabhook.model.actor import EndReason
+from crabhook.model.decision import PASS_ALONE, Choices, Decided, Decision
+from crabhook.model.event import Event
+from crabhook.model.request import Leg
+
+
+class State(StrEnum):
+    """Where a card is in its life."""
+
+    WAITING = "waiting"
+    DECIDED = "decided"
+    EXPIRED = "expired"
+    WITHDRAWN = "withdrawn"
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """One call that an operator decides once, however many hooks ask about it.
+
+    `number` is what the operator calls it; `requests` are the legs that wait
+    (of an ended card, those it ended with), the first to come first.  Times
+    are seconds on the broker's clock.  `end` says how an undecided card
+    ended.  `delivered` is None until the reply's fate is known.
+    `law`: why the owner's rules want a person to decide it, if they do.
+    `came`: what else brought it here: a standing order, or how its hook was installed.
+    `restored`: it was put back after a restart of the server.
+    `kept_going`: how often in a row its agent was already told to go on.
+    `snoozed_until`: the operator has put it aside until then; 0 when it is not aside.
+    `choices`: what can be decided, about all of its requests at once.
+    `limits`: what a decision will not bring about at this agent, a sentence each.
+    `alarms`: what was said of the call that cannot be true of it, or what ran in
+    its place; a sentence each, with agents' words in it.
+    `revision`: raised by every change of the card.  `grown`: the revision in which something
+    came that a decision needs to have seen, a leg or an alarm.
+    """
+
+    number: int
+    requests: tuple[Leg, ...]
+    asked_at: float
+    state: State = State.WAITING
+    decided: Decided | None = None
+    end: EndReason | None = None
+    ended_at: float = 0.0
+    delivered: bool | None = None
+    kept_going: int = 0
+    restored: bool = False
+    law: str = ""
+    came: str = ""
+    snoozed_until: float = 0.0
+    choices: Choices = PASS_ALONE
+    limits: tuple[str, ...] = ()
+    alarms: tuple[str, ...] = ()
+    revision: int = 0
+    grown: int = 0
+
+    @property
+    def event(self) -> Event:
+        """The event the call first arrived with."""
+        return self.requests[0].event
+
+    @property
+    def decision(self) -> Decision | None:
+        """What was decided, whoever did; None where nobody has."""
+        return None if self.decided is None else self.decided.decision
+
+    @property
+    def why(self) -> str:
+        """How it ended undecided, in words; an agent's letters may be in them."""
+        return wording.why(self.end) if self.end is not None else ""
+
+    @property
+    def wait_until(self) -> float:
+        """When the last of its hooks stops waiting."""
+        return max(request.wait_until for request in self.requests)
+
+    @property
+    def because(self) -> str:
+        """Why it is here, in words for the operator; an agent's letters may be in them."""
+        return self.law or self.came
+
+    @property
+    def outcome(self) -> str:
+        """How it ended, in the words of the screen and the record; empty while it waits."""
+        if self.decision is not None and self.state is State.DECIDED:
+            return self.decision.verdict.done
+        return "" if self.state is State.WAITING else self.state.name
+
+
+@dataclass(frozen=True, slots=True)
+class FeedEntry:
+    """One line of what went by: an event that was only observed, or a card's news.
+
+    `text` is what we did about it, `outcome` what it tells of a call or a turn that is over.
+    Of an event that was on no card there is the start of what it tells (`Event.brief`).
+    `alarm`: something is wrong, and the line is to stand out.
+    """
+
+    at: float
+    event: Event
+    text: str
+    number: int | None = None
+    outcome: str = ""
+    alarm: bool = False
