@@ -124,7 +124,7 @@ class Tickets:
     def give(self, request_id: str, secret: str, answer: Reply | Refusal, now: float) -> None:
         """Keep the reply to a request, or that it got none, for who presents its ticket."""
         self._given[request_id] = _Given(secret, answer, now)
-        while now - next(iter(self._given.values())).at > ANSWER_KEPT_FOR:
+        while self._given and now - next(iter(self._given.values())).at > ANSWER_KEPT_FOR:
             self._given.popitem(last=False)
 
     def given(self, request: Request) -> Reply | Refusal | None:

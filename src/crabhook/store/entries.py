@@ -29,7 +29,7 @@ from crabhook.model.actor import (
 from crabhook.model.decision import Decided
 from crabhook.model.event import Event
 from crabhook.model.jsontext import Value
-from crabhook.model.request import Request
+from crabhook.model.request import Leg
 from crabhook.store.record import Entry, Kind, iso
 
 _ANSWERED, _TIME_UP = "answered-at-agent", "time-up"
@@ -168,7 +168,7 @@ class Call:
         return {"card": self.card, "requests": list(self.requests), "verdict": self.verdict}
 
 
-def observed(request: Request, at: float, *, call: Call | None = None) -> Entry:
+def observed(request: Leg, at: float, *, call: Call | None = None) -> Entry:
     """An event that nobody had to answer; `call` is the decided one that it tells the result of."""
     body = _told(request.event) | ({"call": call.told} if call else {})
     card = call.card if call else None
@@ -197,7 +197,7 @@ def outcome(event: Event, at: float, *, told_by: str, what: str, call: Call) -> 
 
 
 def asked(
-    request: Request,
+    request: Leg,
     at: float,
     *,
     card: int,
@@ -251,7 +251,7 @@ def decided(
 
 def ended(  # noqa: PLR0913 - one end, of a card or of a request alone
     kind: Kind,
-    request: Request,
+    request: Leg,
     at: float,
     *,
     card: int | None,

@@ -5,7 +5,7 @@ an operator.  It knows which call every hook truly asks about, as the broker
 cannot: a PermissionRequest carries no id.
 """
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, invariant, precondition, rule
@@ -44,7 +44,7 @@ from crabhook.model.decision import Decision, Verdict
 from crabhook.model.errors import DecisionError
 from crabhook.model.order import Order, OrderKind
 from crabhook.model.reply import Reply
-from crabhook.model.request import Request
+from crabhook.model.request import Leg, Request
 from crabhook.platforms import PLATFORMS
 from tests.support.examples import examples
 from tests.support.playbook import ALLOW, ASK, DENY, PASS, asking, bash, done, is_allow, prompt
@@ -78,6 +78,12 @@ class Call:
     @property
     def use_id(self) -> str:
         return f"t{self.number}"
+
+
+def with_secret(leg: Leg) -> Request:
+    """Return a leg as its record keeps it: with its ticket's secret."""
+    told = {one.name: getattr(leg, one.name) for one in fields(leg)}
+    return Request(**told, secret=f"secret of {leg.id}")
 
 
 class Histories(RuleBasedStateMachine):
@@ -243,7 +249,7 @@ class Histories(RuleBasedStateMachine):
     @rule(back=st.booleans())
     def the_server_is_killed(self, back: bool) -> None:
         waiting = tuple(
-            RestoredRequest(card.number, leg, self.now - card.asked_at)
+            RestoredRequest(card.number, with_secret(leg), self.now - card.asked_at)
             for card in self.broker.waiting()
             for leg in card.requests
         )
@@ -252,7 +258,7 @@ class Histories(RuleBasedStateMachine):
             for ticket, reply in self._given().items()
         )
         decided = tuple(
-            RestoredDecision(card.number, leg, card.decided, card.delivered)
+            RestoredDecision(card.number, with_secret(leg), card.decided, card.delivered)
             for card in self.ended.values()
             for leg in card.requests
             if card.decided is not None and leg.id in self._given()
@@ -362,7 +368,7 @@ class Histories(RuleBasedStateMachine):
 
     def _judge(self, effect: Effect) -> None:
         match effect:
-            case Resolve(ticket, attempt, reply, decided=decided):
+            case Resolve(ticket, attempt, _, reply, decided=decided):
                 self.open.remove((ticket, attempt))  # KeyError: answered twice, or to nobody
                 may = self._is_allowed(self.call_of.get(ticket)) or ticket in self.under_an_order
                 assert not is_allow(reply) or may

@@ -5,8 +5,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from crabhook.broker.cards import Card
 from crabhook.desk.interface import Desk
+from crabhook.model.card import Card
 from crabhook.ui.cards.summary import brief
 from crabhook.ui.commands.words import MAX_LINE, WORDS, LineError, Reach, Word
 from crabhook.ui.text.safe import EXCERPT, excerpt

@@ -45,7 +45,7 @@ def leg() -> Request:
 
 def test_a_request_that_waits_comes_back_on_another_clock() -> None:
     one = leg()
-    kept = waiting_kept(Card(3, (one,), asked_at=0.0), one, 100.0, WALL)
+    kept = waiting_kept(Card(3, (one,), asked_at=0.0), one, one.secret, 100.0, WALL)
     found = restored(Recovered((kept,), (), 3), PLATFORMS, 5_000.0, WALL + 10)
     (before,) = found.waiting
     assert (before.number, found.last_number, found.now) == (3, 3, 5_000.0)
@@ -57,14 +57,14 @@ def test_a_request_that_waits_comes_back_on_another_clock() -> None:
 @pytest.mark.parametrize("set_back", [1, 3600, 10**8])
 def test_a_wall_clock_set_back_lets_nobody_wait_longer(set_back: float) -> None:
     one = leg()
-    kept = waiting_kept(Card(3, (one,), asked_at=0.0), one, 0.0, WALL)
+    kept = waiting_kept(Card(3, (one,), asked_at=0.0), one, one.secret, 0.0, WALL)
     (again,) = restored(Recovered((kept,), (), 3), PLATFORMS, 0.0, WALL - set_back).waiting
     assert (again.request.wait_until, again.waited) == (600.0, 0.0)
 
 
 def test_by_no_wall_clock_has_anybody_waited_past_the_end() -> None:
     one = leg()
-    kept = waiting_kept(Card(3, (one,), asked_at=0.0), one, 0.0, WALL)
+    kept = waiting_kept(Card(3, (one,), asked_at=0.0), one, one.secret, 0.0, WALL)
     (again,) = restored(Recovered((kept,), (), 3), PLATFORMS, 0.0, WALL + 10**8).waiting
     assert again.waited == 600.0
 
@@ -73,7 +73,7 @@ def test_what_was_decided_comes_back_with_its_answer() -> None:
     one = leg()
     card = Card(3, (one,), asked_at=0.0, state=State.DECIDED, decided=ALLOWED)
     reply = PLATFORMS["claude"].write(one.event, ALLOW)
-    kept = answer_kept(one, Resolve("a", 1, reply, confirm=True), WALL, card)
+    kept = answer_kept(one, Resolve("a", 1, one.secret, reply, confirm=True), WALL, card)
     found = restored(Recovered((), (kept,), 3), PLATFORMS, 5.0, WALL)
     (decided,) = found.decided
     assert (decided.number, decided.decided, decided.delivered) == (3, ALLOWED, None)
@@ -85,14 +85,14 @@ def test_what_was_decided_comes_back_with_its_answer() -> None:
 @pytest.mark.parametrize("card", [None, Card(3, (leg(),), 0.0, State.DECIDED, ALLOWED)])
 def test_an_answer_whose_receipt_nobody_waits_for_is_never_owed(card: Card | None) -> None:
     reply = PLATFORMS["claude"].write(leg().event, ALLOW)
-    kept = answer_kept(leg(), Resolve("a", 1, reply), WALL, card)
+    kept = answer_kept(leg(), Resolve("a", 1, "secret of a", reply), WALL, card)
     assert not kept.owed
     assert restored(Recovered((), (kept,), 0), PLATFORMS, 0.0, WALL).decided == ()
 
 
 def test_a_platform_that_is_no_longer_known_is_left_alone() -> None:
     one = leg()
-    kept = waiting_kept(Card(3, (one,), asked_at=0.0), one, 0.0, WALL)
+    kept = waiting_kept(Card(3, (one,), asked_at=0.0), one, one.secret, 0.0, WALL)
     found = restored(Recovered((kept,), (), 3), {}, 0.0, WALL)
     assert (found.waiting, found.decided) == ((), ())
 

@@ -4,11 +4,10 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Final
 
-from crabhook.broker.cards import Card
-from crabhook.broker.orders import CAP
 from crabhook.desk.interface import Desk
 from crabhook.model.actor import OrderKind
-from crabhook.model.order import Order, Standing
+from crabhook.model.card import Card
+from crabhook.model.order import CAP, Order, Standing
 from crabhook.ui.cards.summary import brief, project
 from crabhook.ui.commands.words import read_duration
 from crabhook.ui.full.dialogs.prompts import AskLine, Choice, Menu, Proposal, Purpose, statement
