@@ -25,7 +25,6 @@ from crabhook.config import KINDS
 from crabhook.model.actor import OWNER
 from crabhook.model.request import Request
 from crabhook.platforms import PLATFORMS
-from crabhook.server.core.local_desk import LocalDesk
 from crabhook.server.core.runner import Runner
 from crabhook.ui.full import app
 from crabhook.ui.options import Attention, CardKind, DeskOptions
@@ -101,7 +100,7 @@ async def sitting(cards: int, forgetting: TextIO) -> AsyncIterator[Sitting]:
         terminal = _Terminal(forgetting)
         running = asyncio.ensure_future(
             app.run(
-                LocalDesk(runner, OWNER),
+                runner.desk(OWNER),
                 options=options,
                 title="a bench",
                 input=keys,

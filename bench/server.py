@@ -13,14 +13,15 @@ from pathlib import Path
 from time import monotonic_ns
 
 from bench.events import LEFT_WAITING, WATCHED
-from crabhook.desk.interface import Desk, News
+from crabhook.desk.commands import Decide
+from crabhook.desk.interface import Desk
+from crabhook.desk.updates import Update
 from crabhook.model.actor import OWNER
 from crabhook.model.card import Card, State
 from crabhook.model.decision import Decision, Verdict
 from crabhook.platforms import PLATFORMS
 from crabhook.server.address import TcpAddress, Tls, default_address
 from crabhook.server.core.intake import AnonymousIntake
-from crabhook.server.core.local_desk import LocalDesk
 from crabhook.server.core.runner import Runner
 from crabhook.server.grpc.listener import open_port
 from crabhook.server.grpc.permission import PermissionPort
@@ -42,7 +43,8 @@ class PromptOperator:
         self.delivered = 0
         desk.subscribe(self._on_news)
 
-    def _on_news(self, news: News) -> None:
+    def _on_news(self, update: Update) -> None:
+        news = update.news
         if not isinstance(news, Card):
             return
         session = news.event.session
@@ -51,12 +53,12 @@ class PromptOperator:
         elif session.startswith(LEFT_WAITING):
             return
         elif news.state is State.WAITING:
-            asyncio.get_running_loop().call_soon(self._allow, news.number)
+            asyncio.get_running_loop().call_soon(self._allow, news.number, news.revision)
         elif news.delivered:
             self.delivered += 1
 
-    def _allow(self, number: int) -> None:
-        self._desk.answer(number, Decision(Verdict.ALLOW))
+    def _allow(self, number: int, seen: int) -> None:
+        self._desk.submit(Decide(number, seen, Decision(Verdict.ALLOW)))
         self.decided += 1
 
 
@@ -73,7 +75,7 @@ async def serve(folder: Path) -> None:
     bridge's socket; by HTTP.
     """
     runner = Runner(PLATFORMS)
-    operator = PromptOperator(LocalDesk(runner, OWNER))
+    operator = PromptOperator(runner.desk(OWNER))
     token = load_or_make(folder / TOKEN)
     service = PermissionPort(runner, wait=WAIT, token=token)
     intake = BridgeIntake(runner, wait=WAIT)

@@ -33,11 +33,11 @@ from crabhook.server.grpc.permission import PermissionPort
 from tests.conformance.outcome import Heard, Outcome
 from tests.support.claude import Claude
 from tests.support.scripted_model import MAIN
-from tests.support.seat import decide, seat
+from tests.support.seat import decide, hears, seat
 from tests.support.turns import Script
 
 if TYPE_CHECKING:
-    from crabhook.desk.interface import News
+    from crabhook.desk.updates import News
     from tests.conformance.cell import Cell
     from tests.support.claude import Run
     from tests.support.terminal import Terminal
@@ -135,7 +135,7 @@ class Operator:
         self._runner, self._scene = runner, scene
         self._known: set[int] = set()
         self._gathered: list[Card] = []
-        runner.subscribe(self._hears)
+        hears(runner, self._hears)
 
     def _hears(self, news: News) -> None:
         if not isinstance(news, Card) or news.outcome or news.number in self._known:

@@ -93,7 +93,7 @@ async def test_any_bytes_at_the_port_are_outlived_and_allow_nothing() -> None:
             heard = await asyncio.gather(*(said_to(path, talk) for talk in some))
             for talk, back in zip(some, heard, strict=True):
                 assert b"allow" not in answered(talk, back), talk
-        await port.until(lambda: not port.runner.waiting())
+        await port.until(lambda: not port.runner.broker.waiting())
         assert len(port.news) > TALKS // 4  # many of them were heard as requests
         await _still_serves(port)
 

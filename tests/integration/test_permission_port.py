@@ -128,7 +128,7 @@ async def test_time_that_runs_out_is_no_decision_but_a_status() -> None:
             await ask(channel, request(wait_ms=20))
         assert refused.value.code() is grpc.StatusCode.DEADLINE_EXCEEDED
         assert refused.value.details() == "nobody decided in time"
-        assert port.runner.card(1).state is State.EXPIRED  # type: ignore[union-attr]
+        assert port.runner.broker.card(1).state is State.EXPIRED  # type: ignore[union-attr]
 
 
 async def test_the_server_says_that_it_has_accepted_before_anybody_decides() -> None:
@@ -149,7 +149,7 @@ async def test_a_client_that_cancels_withdraws_its_card() -> None:
         async with asking(channel, request()):
             (card,) = await port.waiting()
         await port.waiting(0)
-        assert port.runner.card(card.number).state is State.WITHDRAWN  # type: ignore[union-attr]
+        assert port.runner.broker.card(card.number).state is State.WITHDRAWN  # type: ignore[union-attr]
 
 
 async def test_a_client_that_is_killed_withdraws_its_card() -> None:
@@ -185,7 +185,7 @@ async def test_a_ticket_takes_its_place_again_and_the_old_connection_is_told() -
             with pytest.raises(grpc.aio.AioRpcError) as refused:
                 await old
             assert refused.value.code() is grpc.StatusCode.ABORTED
-            assert port.runner.waiting() == (card,)
+            assert port.runner.broker.waiting() == (card,)
             decide(port.runner, card.number, Decision(Verdict.ALLOW))
             response: Any = await new.read()
             assert response.permission_decision == "allow"
@@ -200,8 +200,8 @@ async def test_an_answer_that_did_not_arrive_is_given_again() -> None:
         again = await ask(channel, asked)
         assert (again.permission_decision, again.confirm) == ("deny", True)
         await confirm(channel, asked.request_id)
-        assert port.runner.card(card.number).delivered  # type: ignore[union-attr]
-        assert not port.runner.waiting()
+        assert port.runner.broker.card(card.number).delivered  # type: ignore[union-attr]
+        assert not port.runner.broker.waiting()
 
 
 async def test_a_ticket_is_found_again_only_with_its_secret() -> None:
@@ -214,7 +214,7 @@ async def test_a_ticket_is_found_again_only_with_its_secret() -> None:
                 with pytest.raises(grpc.aio.AioRpcError) as refused:
                     await ask(channel, stolen)
                 assert refused.value.code() is grpc.StatusCode.PERMISSION_DENIED
-                if port.runner.waiting():
+                if port.runner.broker.waiting():
                     decide(port.runner, card.number, Decision(Verdict.ALLOW))
             response: Any = await call.read()
             assert response.permission_decision == "allow"
@@ -236,9 +236,9 @@ async def answered(port: Opened, channel: grpc.aio.Channel) -> str:
 async def test_a_decision_is_delivered_when_the_hook_says_so_and_not_before() -> None:
     async with opened() as port, connected(port.bound[0]) as channel:
         asked = await answered(port, channel)
-        assert port.runner.card(1).delivered is None  # type: ignore[union-attr]
+        assert port.runner.broker.card(1).delivered is None  # type: ignore[union-attr]
         await confirm(channel, asked)
-        assert port.runner.card(1).delivered is True  # type: ignore[union-attr]
+        assert port.runner.broker.card(1).delivered is True  # type: ignore[union-attr]
 
 
 async def test_a_receipt_needs_the_secret_and_counts_once() -> None:
@@ -248,11 +248,11 @@ async def test_a_receipt_needs_the_secret_and_counts_once() -> None:
             with pytest.raises(grpc.aio.AioRpcError) as refused:
                 await confirm(channel, *ticket)
             assert refused.value.code() is grpc.StatusCode.PERMISSION_DENIED
-        assert port.runner.card(1).delivered is None  # type: ignore[union-attr]
+        assert port.runner.broker.card(1).delivered is None  # type: ignore[union-attr]
         await confirm(channel, asked)
         with pytest.raises(grpc.aio.AioRpcError):
             await confirm(channel, asked)
-        assert port.runner.card(1).delivered is True  # type: ignore[union-attr]
+        assert port.runner.broker.card(1).delivered is True  # type: ignore[union-attr]
 
 
 async def test_without_a_receipt_a_decision_is_shown_as_not_delivered(
@@ -261,7 +261,7 @@ async def test_without_a_receipt_a_decision_is_shown_as_not_delivered(
     monkeypatch.setattr(runner_module, "RECEIPT_WITHIN", 0.02)
     async with opened() as port, connected(port.bound[0]) as channel:
         await answered(port, channel)
-        await port.until(lambda: port.runner.card(1).delivered is False)  # type: ignore[union-attr]
+        await port.until(lambda: port.runner.broker.card(1).delivered is False)  # type: ignore[union-attr]
         said = [one.text for one in port.news if isinstance(one, FeedEntry)]
         assert any("NOT DELIVERED" in text for text in said)
 
@@ -341,8 +341,8 @@ async def test_whoever_leaves_while_its_input_is_judged_never_waits() -> None:
         await begun.wait()
         slow.cancel()
         await answered(port, channel)
-        assert not port.runner.waiting()
-        assert port.runner.sessions() == 1
+        assert not port.runner.broker.waiting()
+        assert port.runner.broker.sessions() == 1
 
 
 async def test_a_payload_past_the_bound_is_refused_and_the_server_stays() -> None:

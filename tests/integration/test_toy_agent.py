@@ -36,7 +36,7 @@ from crabhook.ui.text.safe import safe
 from tests.support.client import Client
 from tests.support.ledger import Ledger
 from tests.support.port import Opened, short_folder
-from tests.support.seat import seat
+from tests.support.seat import hears, seat
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -103,7 +103,7 @@ async def test_a_call_of_its_is_a_card_on_both_desks_and_is_decided_and_recorded
     runner = Runner(PLATFORMS, recorder)
     address = UnixAddress(home / "s")
     port = Opened(runner, ())
-    stop = runner.subscribe(port.hears)
+    stop = hears(runner, port.hears)
     async with open_port(PermissionPort(runner, wait=60.0, token=None), (address,)):
         payload = said("ToyCall", "toy_shell", {"command": "spin"})
         hook = Client(str(address), payload, "--platform", "toy")
@@ -133,7 +133,7 @@ async def test_its_question_and_the_fields_of_its_events_are_told_on_both_desks(
     assert any("Which colour?" in line for line in card_lines(shown["ToyCall"], 0.0))
     assert "the toy's mood" in full_desk(shown["ToyPause"])
     assert "  mood: tired" in card_lines(shown["ToyPause"], 0.0)
-    assert "ToyPause" in seat(runner).holdable()
+    assert "ToyPause" in runner.broker.holdable()
     assert labels_of(pause) == ("toy", "ToyPause")
     runner.close()
 

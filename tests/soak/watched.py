@@ -101,7 +101,7 @@ class Watched:
             "objects": len(gc.get_objects()),
             "threads": threading.active_count(),
             "tasks": len(asyncio.all_tasks(loop)),
-            "waiting": len(runner.waiting()),
+            "waiting": len(runner.broker.waiting()),
             "places": len(runner._places),
             "receipts": len(runner._receipts),
         }

@@ -12,6 +12,7 @@ from crabhook.server.address import UnixAddress
 from crabhook.server.core.runner import Runner
 from crabhook.server.ndjson.bridge import BridgeIntake, open_bridge
 from tests.support.port import BASH, SOON, Opened, short_folder
+from tests.support.seat import hears
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -69,7 +70,7 @@ async def opened_bridge(*, wait: float = 60.0) -> AsyncIterator[Opened]:
         intake = BridgeIntake(runner, wait=wait)
         async with open_bridge(intake, f"unix:{folder}/s") as address:
             port = Opened(runner, (address,))
-            stop = runner.subscribe(port.hears)
+            stop = hears(runner, port.hears)
             try:
                 yield port
             finally:
@@ -92,4 +93,4 @@ async def line_to(port: Opened) -> AsyncIterator[Line]:
 
 def notes(port: Opened) -> list[str]:
     """What the feed says."""
-    return [entry.text for entry in port.runner.feed()]
+    return [entry.text for entry in port.runner.broker.feed()]

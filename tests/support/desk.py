@@ -1,167 +1,189 @@
-"""A real desk around a real broker, without a server: hooks ask and leave by hand, time stands still."""
+"""The real desk on the real core, whose hooks, time and slow readings a test plays by hand."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import count
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from crabhook.broker.broker import Broker
 from crabhook.broker.messages import (
     Answered,
     Arrived,
     Closing,
     Delivered,
     Effect,
-    Extended,
     Fact,
     Left,
-    Note,
-    Ordered,
     Reconsidered,
     Refuse,
     Resolve,
-    Revoked,
-    RuleAdded,
-    Show,
-    Snoozed,
     TimePassed,
 )
-from crabhook.broker.orders import against
-from crabhook.desk.interface import News
 from crabhook.model.actor import OWNER, Actor
 from crabhook.model.card import Card, FeedEntry
-from crabhook.model.decision import Decision
-from crabhook.model.order import Order, Standing
-from crabhook.model.reply import Reply
 from crabhook.model.request import Origin, Request
 from crabhook.platforms import PLATFORMS
 from crabhook.policy.propose import Offering, TakenOffer
-from crabhook.policy.rule import Rule
-from crabhook.policy.ruling import Ruling
+from crabhook.server.core.core import Core
+from crabhook.server.core.local_desk import LocalDesk
 from tests.support.ruled import Judge, no_rules
+from tests.support.seat import Seat
+
+if TYPE_CHECKING:
+    from asyncio import Future
+    from collections.abc import Callable, Hashable, Mapping, Sequence
+
+    from crabhook.desk.updates import Update
+    from crabhook.model.decision import Decision
+    from crabhook.model.event import Event
+    from crabhook.model.reply import Reply
+    from crabhook.policy.rule import Rule
+    from crabhook.policy.ruling import Ruling
 
 NOBODY = Origin()
+PLAYED_SECRET = "the secret of a played ticket"
+V = TypeVar("V")
 
 
-class BrokerDesk:
-    """A `Desk`, and what is on its other side: hooks, named by their request ids, and time.
+class PlayedCore(Core):
+    """A core with no loop: what it gives its hooks is kept, and its time stands still.
 
-    `replies` and `refused` are what the hooks were given.  `decided` are the
-    answers the desk carried out, in order.  `clock` runs by itself where a
-    real one is given.  `words` are what agents last said, by card; None: still being read.
-    `offered` are the rules offered for cards; None: still being tried.  `rules` are those taken.
+    `clock` runs by itself where a real one is given.
     """
 
-    def __init__(self, clock: Callable[[], float] | None = None, judge: Judge = no_rules) -> None:
-        self.by: Actor = OWNER
+    def __init__(self, clock: Callable[[], float] | None) -> None:
+        super().__init__(PLATFORMS)
+        self.clock, self.passed = clock, 1000.0
         self.replies: dict[str, Reply] = {}
         self.refused: dict[str, str] = {}
-        self.words: dict[int, str | None] = {}
         self.wrong: list[str] = []
-        self.decided: list[tuple[int, Decision]] = []
-        self.offered: dict[int, Offering | None] = {}
-        self.rules: list[tuple[int, Rule]] = []
-        self._broker, self._judge = Broker(PLATFORMS), judge
-        self._clock = clock
-        self._passed = 1000.0
-        self._listeners: list[Callable[[Card | FeedEntry], None]] = []
-        self._ids = count(1)
-
-    # What a screen may see and do.
+        self.answers: list[tuple[int, Decision]] = []
 
     def now(self) -> float:
-        return self._clock() if self._clock else self._passed
+        return self.clock() if self.clock else self.passed
 
-    def waiting(self) -> Sequence[Card]:
-        return self._broker.waiting()
+    def write(self, fact: Fact, _effects: Sequence[Effect]) -> bool | Future[bool]:
+        if isinstance(fact, Answered):
+            self.answers.append((fact.number, fact.decision))
+        return True
 
-    def card(self, number: int) -> Card | None:
-        return self._broker.card(number)
+    def unrecorded(self, fact: Fact, error: BaseException | None) -> None:
+        raise AssertionError(fact, error)
 
-    def ended(self) -> Sequence[Card]:
-        return self._broker.ended()
+    def resolve(self, effect: Resolve) -> None:
+        self.replies[effect.request_id] = effect.reply
 
-    def last_words(self, number: int) -> str | None:
-        return self.words.get(number, "")
+    def refuse(self, effect: Refuse) -> None:
+        self.refused[effect.request_id] = effect.refusal
 
-    def troubles(self) -> Sequence[str]:
-        return self.wrong
+    def wake_at(self, at: float) -> None:
+        """The test lets time pass itself."""
 
-    def feed(self) -> Sequence[FeedEntry]:
-        return self._broker.feed()
+    def troubles(self) -> tuple[str, ...]:
+        return tuple(self.wrong)
 
-    def sessions(self) -> int:
-        return self._broker.sessions()
 
-    def answer(self, number: int, decision: Decision, seen: int | None = None) -> Card:
-        rulings = self._rulings(number, decision)
-        self._tell(Answered(number, decision, self.by, self.now(), rulings=rulings, seen=seen))
-        self.decided.append((number, decision))
-        return self._known(number)
+class Later(dict[int, V | None]):
+    """What is read of cards; None: it is still being read.  Who has asked is told once it is set."""
 
-    def objections(self, number: int, decision: Decision) -> Sequence[str]:
-        return against(self._rulings(number, decision).values())
+    def __init__(self, otherwise: V) -> None:
+        super().__init__()
+        self._otherwise = otherwise
+        self._asked: dict[int, list[Callable[[V], object]]] = {}
 
-    def _rulings(self, number: int, decision: Decision) -> dict[str, Ruling | None]:
-        changed = self._broker.changed(number, decision)
-        return {leg: self._judge(event) for leg, event in changed.items()}
+    def ask(self, number: int, tell: Callable[[V], object]) -> None:
+        value = self.get(number, self._otherwise)
+        if value is None:
+            self._asked.setdefault(number, []).append(tell)
+        else:
+            tell(value)
 
-    def offers(self, number: int) -> Offering | None:
-        return self.offered.get(number, Offering(why="nothing is offered here"))
+    def __setitem__(self, number: int, value: V | None) -> None:
+        super().__setitem__(number, value)
+        if value is not None:
+            for tell in self._asked.pop(number, []):
+                tell(value)
 
-    def remember(
-        self, number: int, taken: TakenOffer, decision: Decision, seen: int | None = None
-    ) -> Card:
-        self._broker.check(number, decision, seen)
+
+class PlayedReadings:
+    """Rules are asked at once; what agents said and what is offered is as the test says."""
+
+    def __init__(self, core: Core, judge: Judge) -> None:
+        self._core, self.judge = core, judge
+        self.said: Later[str] = Later("")
+        self.offered: Later[Offering] = Later(Offering(why="nothing is offered here"))
+        self.rules: list[tuple[int, Rule]] = []
+
+    def offers(self, card: Card, tell: Callable[[Offering], object]) -> None:
+        self.offered.ask(card.number, tell)
+
+    def words(self, card: Card, tell: Callable[[str], object]) -> None:
+        self.said.ask(card.number, tell)
+
+    def rulings(
+        self,
+        calls: Mapping[str, Event],
+        tell: Callable[[Mapping[str, Ruling | None], Hashable], object],
+    ) -> None:
+        tell({leg: self.judge(event) for leg, event in calls.items()}, self.judge)
+
+    def edition(self, _calls: Mapping[str, Event]) -> Hashable:
+        return self.judge
+
+    def keep_rule(self, taken: TakenOffer, number: int) -> Rule:
         offering = self.offered[number] or Offering()
         offered = {offer.id: offer.proposal.rule for offer in offering.offers}
-        rule = replace(offered[taken.offer], expires=taken.expires)
-        self.rules.append((number, rule))
-        card = self.answer(number, decision, seen)
-        self._tell(RuleAdded(number, str(rule), self.by, self.now()))
-        for one in self._broker.alike(number):
-            rulings = {leg.id: self._judge(leg.event) for leg in one.requests}
-            self._tell(Reconsidered(rulings, self.now()))
-        return card
+        self.rules.append((number, replace(offered[taken.offer], expires=taken.expires)))
+        return self.rules[-1][1]
 
-    def holdable(self) -> Sequence[str]:
-        return self._broker.holdable()
+    def judge_again(self, cards: Sequence[Card]) -> None:
+        for card in cards:
+            rulings = {leg.id: self.judge(leg.event) for leg in card.requests}
+            self._core.handle(Reconsidered(rulings, self._core.now()))
 
-    def orders(self) -> Sequence[Standing]:
-        return self._broker.orders()
 
-    def order(self, order: Order) -> None:
-        self._tell(Ordered(order, self.by, self.now()))
+class PlayedDesk(LocalDesk):
+    """A desk, and what is on its other side: hooks, named by their request ids, and time.
 
-    def revoke(self, ids: frozenset[int]) -> None:
-        self._tell(Revoked(ids, self.by, self.now()))
+    `replies` and `refused` are what the hooks were given.  `decided` are the answers that were
+    carried out, in order.  `words` are what agents last said, `offered` the rules offered for
+    cards; None: still being read.  `rules` are those taken.  `seat` is another operator's.
+    """
 
-    def extend(self, number: int, seconds: float) -> Card:
-        self._tell(Extended(number, seconds, self.by, self.now()))
-        return self._known(number)
-
-    def snooze(self, number: int, seconds: float) -> Card:
-        self._tell(Snoozed(number, self.now() + seconds, self.by, self.now()))
-        return self._known(number)
-
-    def _known(self, number: int) -> Card:
-        card = self._broker.card(number)
-        assert card is not None
-        return card
-
-    def subscribe(self, listener: Callable[[News], None]) -> Callable[[], None]:
-        self._listeners.append(listener)
-        return lambda: self._listeners.remove(listener)
-
-    # What hooks and time do.
+    def __init__(
+        self, clock: Callable[[], float] | None = None, judge: Judge = no_rules, by: Actor = OWNER
+    ) -> None:
+        self.core = PlayedCore(clock)
+        self.read = PlayedReadings(self.core, judge)
+        super().__init__(self.core, self.read, by)
+        self.now = self.core.now
+        self.replies, self.refused = self.core.replies, self.core.refused
+        self.wrong, self.decided = self.core.wrong, self.core.answers
+        self.words, self.offered, self.rules = self.read.said, self.read.offered, self.read.rules
+        self._ids = count(1)
+        self.seat = Seat(LocalDesk(self.core, self.read, by), self.core)
+        self.answer, self.order, self.snooze = self.seat.answer, self.seat.order, self.seat.snooze
+        self.revoke = self.seat.revoke
+        self.replica = replica = self.seat.replica
+        self.waiting, self.card, self.ended = replica.waiting, replica.card, replica.ended
+        self.feed, self.orders, self.holdable = replica.feed, replica.orders, replica.holdable
 
     @property
     def watched(self) -> bool:
         """Whether any screen still listens."""
-        return bool(self._listeners)
+        return bool(self._streams)
+
+    def hear(self, listener: Callable[[Card | FeedEntry], object]) -> Callable[[], None]:
+        """Tell `listener` of cards and of what goes by, and of nothing else."""
+
+        def told(update: Update) -> None:
+            if isinstance(update.news, Card | FeedEntry):
+                listener(update.news)
+
+        return self.subscribe(told)
+
+    # What hooks and time do.
 
     def ask(
         self,
@@ -175,52 +197,30 @@ class BrokerDesk:
         """Let a hook send an event; return its request id.  `limit`: its own time, as ours."""
         event = PLATFORMS[platform].read(json.dumps(payload).encode())
         name = f"request-{next(self._ids)}"
-        gives_up_at = self.now() + (wait if limit is None else limit)
         request = Request(
             name,
             event,
             wait_until=self.now() + wait,
             origin=origin,
-            gives_up_at=gives_up_at,
-            secret="secret",
+            gives_up_at=self.now() + (wait if limit is None else limit),
+            secret=PLAYED_SECRET,
         )
-        self._tell(Arrived(request, self._judge(event), 1, self.now()))
+        self.core.handle(Arrived(request, self.read.judge(event), 1, self.now()))
         return name
 
     def leave(self, name: str) -> None:
         """Let a hook end before it has its reply."""
-        self._tell(Left(name, 1, self.now()))
+        self.core.handle(Left(name, 1, self.now()))
 
     def deliver(self, name: str, *, whole: bool = True) -> None:
         """Let a hook take its reply, or be gone when it came."""
-        self._tell(Delivered(name, whole, self.now()))
+        self.core.handle(Delivered(name, whole, self.now()))
 
     def pass_time(self, seconds: float = 0.0) -> None:
         """Let so many seconds pass, and tell the broker."""
-        self._passed += seconds
-        self._tell(TimePassed(self.now()))
+        self.core.passed += seconds
+        self.core.handle(TimePassed(self.now()))
 
     def close(self) -> None:
         """Release whatever waits, as a server does that ends."""
-        self._tell(Closing(self.now()))
-
-    def _tell(self, fact: Fact) -> None:
-        for effect in self._broker.handle(fact):
-            self._carry_out(effect)
-
-    def _carry_out(self, effect: Effect) -> None:
-        match effect:
-            case Resolve():
-                self.replies[effect.request_id] = effect.reply
-            case Refuse():
-                self.refused[effect.request_id] = effect.refusal
-            case Show():
-                self._news(effect.card)
-            case Note():
-                self._news(effect.entry)
-            case _:
-                pass  # WakeAt: the test lets time pass itself
-
-    def _news(self, news: Card | FeedEntry) -> None:
-        for listener in list(self._listeners):
-            listener(news)
+        self.core.handle(Closing(self.now()))

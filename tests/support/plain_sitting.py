@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from crabhook.ui.plain.desk import run
-from tests.support.desk import BrokerDesk
+from tests.support.desk import PlayedDesk
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -38,7 +38,7 @@ PLAN = sample("PreToolUse-ExitPlanMode")
 class Sitting:
     """An operator at a plain desk: what was typed, and what was printed since last looked."""
 
-    def __init__(self, desk: BrokerDesk) -> None:
+    def __init__(self, desk: PlayedDesk) -> None:
         self.desk = desk
         self.printed: list[str] = []
         self.everything: list[str] = []
@@ -69,11 +69,11 @@ class Sitting:
 
 @asynccontextmanager
 async def sitting(
-    desk: BrokerDesk | None = None, *, take_back_ms: int = 0
+    desk: PlayedDesk | None = None, *, take_back_ms: int = 0
 ) -> AsyncIterator[Sitting]:
-    sits = Sitting(desk or BrokerDesk())
+    sits = Sitting(desk or PlayedDesk())
     running = asyncio.create_task(
-        run(sits.desk, sits.lines(), sits.write, take_back_ms=take_back_ms)
+        run(sits.desk, sits.lines(), sits.write, take_back_ms=take_back_ms, clock=sits.desk.now)
     )
     await sits.look()
     yield sits
@@ -82,6 +82,6 @@ async def sitting(
     assert not sits.desk.watched
 
 
-def said(desk: BrokerDesk, request: str) -> Any:
+def said(desk: PlayedDesk, request: str) -> Any:
     output = desk.replies[request].output
     return output and output["hookSpecificOutput"]

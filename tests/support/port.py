@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 import grpc
 from hpack import Encoder
 
-from crabhook.desk.interface import News
+from crabhook.desk.updates import News
 from crabhook.hook.call import Call
 from crabhook.model.card import Card
 from crabhook.platforms import PLATFORMS
@@ -25,6 +25,7 @@ from crabhook.server.grpc.permission import PermissionPort
 from crabhook.server.health import Health, HealthPort
 from crabhook.v1 import permission_pb2 as pb
 from crabhook.v1.permission_pb2_grpc import PermissionServiceStub
+from tests.support.seat import hears
 
 SOON = 10.0  # seconds after which a test gives up on what should happen at once
 METHOD = "/crabhook.v1.PermissionService/RequestPermission"
@@ -64,8 +65,8 @@ class Opened:
 
     async def waiting(self, many: int = 1) -> Sequence[Card]:
         """Wait until so many cards wait; return them."""
-        await self.until(lambda: len(self.runner.waiting()) == many)
-        return self.runner.waiting()
+        await self.until(lambda: len(self.runner.broker.waiting()) == many)
+        return self.runner.broker.waiting()
 
 
 @asynccontextmanager
@@ -84,7 +85,7 @@ async def opened(
         health = HealthPort(Health(runner), token=token)
         async with open_port(service, places, tls, health=health) as bound:
             port = Opened(runner, bound)
-            stop = runner.subscribe(port.hears)
+            stop = hears(runner, port.hears)
             try:
                 yield port
             finally:

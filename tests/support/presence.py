@@ -15,6 +15,7 @@ from crabhook.server.grpc.presence import Passphrase, PresencePort, keep
 from crabhook.v1 import desk_pb2 as pb
 from crabhook.v1.desk_pb2_grpc import DeskServiceStub
 from tests.support.port import SOON, Opened, short_folder
+from tests.support.seat import hears
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -56,7 +57,7 @@ async def door(
         async with open_port(service, places, presence=presence) as bound:
             opened = Door(runner, bound)
             opened.kept, opened.presence = kept, presence
-            stop = runner.subscribe(opened.hears)
+            stop = hears(runner, opened.hears)
             try:
                 yield opened
             finally:

@@ -1,15 +1,120 @@
-"""The desk of the operator who sits at a server's own terminal."""
+"""An operator at a desk of a core: does something, and looks at what became of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 from crabhook.broker.messages import Answered
+from crabhook.desk.commands import (
+    AllowWithRule,
+    AskContext,
+    AskObjections,
+    AskOffers,
+    Command,
+    Decide,
+    Done,
+    EndOrders,
+    Extend,
+    GiveOrder,
+    Outcome,
+    Snooze,
+)
+from crabhook.desk.replica import Replica
 from crabhook.model.actor import OWNER, Actor
-from crabhook.model.decision import Decision
-from crabhook.server.core.local_desk import LocalDesk
-from crabhook.server.core.runner import Runner
+from crabhook.model.card import Card, FeedEntry
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from crabhook.desk.interface import Desk
+    from crabhook.model.decision import Decision
+    from crabhook.model.order import Order
+    from crabhook.policy.propose import Offering, TakenOffer
+    from crabhook.server.core.core import Core
+    from crabhook.server.core.runner import Runner
 
 
-def seat(runner: Runner, by: Actor = OWNER) -> LocalDesk:
-    """Return a desk on the runner, at which `by` sits."""
-    return LocalDesk(runner, by)
+class Seat:
+    """Submits commands by a replica of its own; what it sees of a card is how the card is now."""
+
+    def __init__(self, desk: Desk, core: Core) -> None:
+        self._core = core
+        self.replica = Replica(desk, core.now)
+        self.leave = self.replica.follow()
+
+    def outcome(self, command: Command) -> Outcome | None:
+        """Submit a command; return what became of it, None while that is not settled."""
+        outcomes: list[Outcome] = []
+        self.replica.submit(command, outcomes.append)
+        return outcomes[0] if outcomes else None
+
+    def done(self, command: Command) -> None:
+        """Submit a command that is done at once."""
+        assert self.outcome(command) == Done()
+
+    def decide(self, number: int, decision: Decision) -> Outcome | None:
+        """Decide a card as it is; return what became of that."""
+        return self.outcome(Decide(number, self._revision(number), decision))
+
+    def answer(self, number: int, decision: Decision) -> Card:
+        """Decide a card as it is, which is done at once."""
+        self.done(Decide(number, self._revision(number), decision))
+        return self._card(number)
+
+    def remember(self, number: int, taken: TakenOffer, decision: Decision) -> Outcome | None:
+        """Allow a card with a rule; return what became of that."""
+        return self.outcome(AllowWithRule(number, self._revision(number), taken, decision))
+
+    def order(self, order: Order) -> None:
+        """Give a standing order."""
+        self.done(GiveOrder(order))
+
+    def revoke(self, ids: frozenset[int]) -> None:
+        """End standing orders."""
+        self.done(EndOrders(ids))
+
+    def extend(self, number: int, seconds: float) -> Card:
+        """Let a card wait longer."""
+        self.done(Extend(number, seconds))
+        return self._card(number)
+
+    def snooze(self, number: int, seconds: float) -> Card:
+        """Put a card aside."""
+        self.done(Snooze(number, seconds))
+        return self._card(number)
+
+    def last_words(self, number: int) -> str | None:
+        """Ask what a card's agent last said; None while it is read."""
+        self.outcome(AskContext(number))
+        return self.replica.words(number)
+
+    def offers(self, number: int) -> Offering | None:
+        """Ask for the rules offered for a card; None while they are tried."""
+        return self.replica.offers(number) if self.outcome(AskOffers(number)) == Done() else None
+
+    def objections(self, number: int, decision: Decision) -> tuple[str, ...] | None:
+        """Ask what the rules say against a changed call; None while they are asked."""
+        asked = self.outcome(AskObjections(number, decision))
+        return self.replica.objections(number, decision) if asked == Done() else None
+
+    def _revision(self, number: int) -> int:
+        card = self._core.broker.card(number)
+        return card.revision if card else 0
+
+    def _card(self, number: int) -> Card:
+        card = self.replica.card(number)
+        assert card is not None
+        return card
+
+
+def seat(runner: Runner, by: Actor = OWNER) -> Seat:
+    """Return somebody at a desk on the runner, `by` unless told otherwise."""
+    return Seat(runner.desk(by), runner)
+
+
+def hears(core: Core, listener: Callable[[Card | FeedEntry], object]) -> Callable[[], object]:
+    """Tell `listener` of cards and of what goes by, and of nothing else; return how to stop."""
+    return core.listen(lambda news: listener(news) if isinstance(news, Card | FeedEntry) else None)
 
 
 def decide(runner: Runner, number: int, decision: Decision, by: Actor = OWNER) -> None:

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from crabhook.desk.replica import Replica
 from crabhook.model.actor import OrderKind
 from crabhook.model.order import Order
 from crabhook.model.request import Origin
 from crabhook.ui.full.controller import Controller
 from crabhook.ui.full.layout import Frame, Painter
 from crabhook.ui.full.panes.card import content_of
-from crabhook.ui.full.screen import Screen
+from crabhook.ui.full.screen import Screen, Sight
 from crabhook.ui.options import DeskOptions
 from crabhook.ui.text.clock import Clock
-from tests.support.desk import BrokerDesk
+from tests.support.desk import PlayedDesk
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -62,20 +63,21 @@ class Sitting:
         *,
         columns: int = 80,
         rows: int = 24,
-        desk: BrokerDesk | None = None,
+        desk: PlayedDesk | None = None,
         **options: Any,
     ) -> None:
-        self.desk = desk or BrokerDesk()
+        self.desk = desk or PlayedDesk()
         self.columns, self.rows = columns, rows
         self.options = DeskOptions(**options)
         self.sit()
 
     def sit(self, title: str = "unix:/run/crabhook.sock") -> None:
         """Open a screen, on whatever the desk holds already."""
-        self.screen = Screen(self.desk, self.options, title)
+        replica = Replica(self.desk, self.desk.now)
+        self.screen = Screen(replica, self.options, title)
         self.controller = Controller(self.screen)
         self.painter = Painter(self.screen)
-        self.stop = self.desk.subscribe(self.controller.news)
+        self.stop = replica.follow(self.controller.news)
         self.draw()
 
     def ask(
@@ -107,9 +109,10 @@ class Sitting:
 
     def draw(self) -> Frame:
         """Draw the screen and tell it so."""
+        self.desk.core.look_at_troubles()
         clock = Clock(self.desk.now(), 1_700_000_000.0)
         frame = self.painter.frame(self.columns, self.rows, clock)
-        self.controller.drawn(shows_card=frame.shows_card)
+        self.controller.drawn(self.screen.sight() if frame.shows_card else Sight())
         return frame
 
     def rows_of_text(self) -> list[str]:

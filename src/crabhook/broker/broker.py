@@ -74,7 +74,7 @@ class Broker:
         """Return the cards that a rule added on this one may decide: they are to be judged anew."""
         return commands.alike(self._state, number)
 
-    def waiting(self) -> Sequence[Card]:
+    def waiting(self) -> tuple[Card, ...]:
         """Return the cards that wait, the oldest first."""
         return self._state.cards.waiting()
 
@@ -82,11 +82,11 @@ class Broker:
         """Return a card that waits or ended not long ago."""
         return self._state.cards.card(number)
 
-    def ended(self) -> Sequence[Card]:
+    def ended(self) -> tuple[Card, ...]:
         """Return the cards that ended not long ago, the newest last."""
         return self._state.cards.ended()
 
-    def feed(self) -> Sequence[FeedEntry]:
+    def feed(self) -> tuple[FeedEntry, ...]:
         """Return what went by, the newest last."""
         return tuple(self._state.feed)
 
@@ -94,14 +94,14 @@ class Broker:
         """Return how many sessions were heard of and have not ended."""
         return len(self._state.sessions)
 
-    def holdable(self) -> Sequence[str]:
+    def holdable(self) -> tuple[str, ...]:
         """Return the names of the events an operator may ask to hold."""
         return self._state.holdable()
 
-    def halts(self) -> Sequence[Standing]:
+    def halts(self) -> tuple[Standing, ...]:
         """Return the orders by which sessions are halted."""
         return self._state.orders.halts()
 
-    def orders(self) -> Sequence[Standing]:
+    def orders(self) -> tuple[Standing, ...]:
         """Return the orders that stand, the oldest first."""
         return self._state.orders.standing()

@@ -5,7 +5,7 @@ are final; whatever happens to a final card changes nothing, and the one who
 tried is told so.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from enum import StrEnum
 from typing import TypeVar
 
@@ -75,7 +75,7 @@ class CardIndex:
         """Give no number that was given before."""
         self._last_number = max(self._last_number, number)
 
-    def waiting(self) -> Sequence[Card]:
+    def waiting(self) -> tuple[Card, ...]:
         """Return the cards that wait, the oldest first."""
         if self._queue is None:
             self._queue = tuple(self._waiting.values())
@@ -85,7 +85,7 @@ class CardIndex:
         """Return the card with this number, if it is still known."""
         return self._waiting.get(number) or self._ended.get(number)
 
-    def ended(self) -> Sequence[Card]:
+    def ended(self) -> tuple[Card, ...]:
         """Return the cards that ended not long ago, the newest last."""
         return tuple(self._ended.values())
 

@@ -218,15 +218,21 @@ class Orders:
     """The orders that stand."""
 
     def __init__(self) -> None:
-        self._orders: list[Standing] = []
+        self._orders: tuple[Standing, ...] = ()
+        self._halts: tuple[Standing, ...] = ()
         self._numbers = count(1)
 
     def __repr__(self) -> str:
         return f"<Orders {[str(order) for order in self._orders]}>"
 
-    def standing(self) -> Sequence[Standing]:
+    def standing(self) -> tuple[Standing, ...]:
         """Return the orders that stand, the oldest first."""
-        return tuple(self._orders)
+        return self._orders
+
+    def _stand(self, orders: Iterable[Standing]) -> None:
+        """Let these stand from now on; while none changes, `standing` and `halts` are the same."""
+        self._orders = tuple(orders)
+        self._halts = tuple(order for order in self._orders if order.kind is OrderKind.HALT)
 
     def give(self, order: Order, by: Actor) -> Standing:
         """Take an order; it takes the place of one of the same kind about the same."""
@@ -237,19 +243,20 @@ class Orders:
         if order.times is not None and not 0 < order.times <= CAP:
             raise DecisionError(f"times must be 1 to {CAP}")
         same = (order.kind, order.name, order.session, order.project)
-        self._orders = [
+        others = [
             one for one in self._orders if (one.kind, one.name, one.session, one.project) != same
         ]
-        if len(self._orders) >= MAX_ORDERS and order.kind is not OrderKind.HALT:
+        if len(others) >= MAX_ORDERS and order.kind is not OrderKind.HALT:
             raise DecisionError(f"{MAX_ORDERS} orders stand already: end one first")
         given = Standing.of(order, next(self._numbers), by)
-        self._orders.append(given)
+        self._stand([*others, given])
         return given
 
     def revoke(self, matches: Callable[[Standing], bool]) -> list[Standing]:
         """End the orders that match; return them."""
         ended = [order for order in self._orders if matches(order)]
-        self._orders = [order for order in self._orders if order not in ended]
+        if ended:
+            self._stand(order for order in self._orders if order not in ended)
         return ended
 
     def expire(self, now: float) -> list[tuple[Event, str]]:
@@ -259,11 +266,11 @@ class Orders:
 
     def halt_of(self, event: Event) -> Standing | None:
         """Return the order by which the event's session is halted, if it is."""
-        return next((one for one in self.halts() if one.session == event.session), None)
+        return next((one for one in self._halts if one.session == event.session), None)
 
-    def halts(self) -> Sequence[Standing]:
+    def halts(self) -> tuple[Standing, ...]:
         """Return which sessions are halted, the first of them first."""
-        return tuple(order for order in self._orders if order.kind is OrderKind.HALT)
+        return self._halts
 
     def resume(self, event: Event) -> list[Standing]:
         """End the halt of a session whose user has said how to go on; return what ended."""
@@ -330,7 +337,6 @@ class Orders:
         """Count one use of an order; the last one ends it."""
         if order.times is None:
             return
-        at = self._orders.index(order)
-        self._orders[at : at + 1] = (
-            [replace(order, times=order.times - 1)] if order.times > 1 else []
-        )
+        used = replace(order, times=order.times - 1)
+        rest = (used if one is order else one for one in self._orders)
+        self._stand(one for one in rest if one.times != 0)

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import reduce
 from heapq import heappush
+from itertools import count
 from operator import and_
 
 from crabhook.broker.cards import CardIndex, Happening, after
@@ -49,6 +50,7 @@ class BrokerState:
         self.decided_before: set[str] = set()  # the last server's answers that no hook took here
         self.sessions: Bounded[tuple[str, str], None] = Bounded(SESSIONS_KEPT)
         self.feed: deque[FeedEntry] = deque(maxlen=FEED_KEPT)
+        self._refusals = count(1)
         self._turned_away: Bounded[_TurnedAway, tuple[int, FeedEntry]] = Bounded(FEED_KEPT)
 
     def __repr__(self) -> str:
@@ -126,9 +128,9 @@ class BrokerState:
         self.cards.put(card)
         return Show(card)
 
-    def holdable(self) -> Sequence[str]:
+    def holdable(self) -> tuple[str, ...]:
         """Return the names of the events an operator may ask to hold."""
-        return [name for platform in self.platforms.values() for name in platform.holdable()]
+        return tuple(name for one in self.platforms.values() for name in one.holdable())
 
     def let_go(self, why: EndReason, now: float, refusal: Refusal | None = None) -> list[Effect]:
         """Release whatever waits; see `release`."""
@@ -187,16 +189,17 @@ class BrokerState:
         nobody else's lines away.
         """
         key = (event.platform, event.session, refusal)
-        count, before = self._turned_away.pop(key, (0, None))
+        times, before = self._turned_away.pop(key, (0, None))
         if before is None or now - before.at > REFUSED_TOGETHER or before not in self.feed:
-            count = 0
+            times = 0
         else:
             self.feed.remove(before)
-        count += 1
-        times = f" {count} times so far" if count > 1 else ""
-        note = self.note(now, event, f"turned away{times}: {refusal}")
-        self._turned_away[key] = (count, note.entry)
-        return [note] if count.bit_count() == 1 else []
+        times += 1
+        so_far = f" {times} times so far" if times > 1 else ""
+        about = before.about if before and times > 1 else f"refusal {next(self._refusals)}"
+        note = self.note(now, event, f"turned away{so_far}: {refusal}", about=about)
+        self._turned_away[key] = (times, note.entry)
+        return [note] if times.bit_count() == 1 else []
 
     def follow(self, card: Card, decision: Decision, now: float) -> None:
         """Keep what was decided about a card's call, until its agent tells what became of it."""
@@ -214,10 +217,11 @@ class BrokerState:
         *,
         outcome: str = "",
         alarm: bool = False,
+        about: str = "",
     ) -> Note:
         """Put a line into the feed."""
         told = event.brief() if number is None else event.slim()  # a card tells of itself
-        entry = FeedEntry(now, told, text, number, outcome, alarm)
+        entry = FeedEntry(now, told, text, number, outcome, alarm, about)
         self.feed.append(entry)
         return Note(entry)
 

@@ -17,13 +17,13 @@ from tempfile import TemporaryDirectory
 
 from crabhook import hook
 from crabhook.cli.terminal import takes_a_screen
-from crabhook.desk.interface import Desk, News
+from crabhook.desk.interface import Desk
+from crabhook.desk.updates import Update
 from crabhook.model.actor import OWNER
 from crabhook.model.card import Card, State
 from crabhook.model.event import Event
 from crabhook.platforms import PLATFORMS
 from crabhook.server.address import UnixAddress
-from crabhook.server.core.local_desk import LocalDesk
 from crabhook.server.core.runner import Runner
 from crabhook.server.grpc.listener import open_port
 from crabhook.server.grpc.permission import PermissionPort
@@ -62,7 +62,7 @@ async def _demo(*, full_screen: bool) -> list[str]:
     with TemporaryDirectory(prefix="crabhook-demo-") as folder:
         address = UnixAddress(Path(folder, "crabhook.sock"))
         async with open_port(service, [address]):
-            desk = asyncio.ensure_future(_desk(LocalDesk(runner, OWNER), full_screen=full_screen))
+            desk = asyncio.ensure_future(_desk(runner.desk(OWNER), full_screen=full_screen))
             agent = asyncio.ensure_future(play(str(address), tell))
             try:
                 await asyncio.wait([desk, agent], return_when=asyncio.FIRST_COMPLETED)
@@ -77,7 +77,7 @@ async def _demo(*, full_screen: bool) -> list[str]:
     return told
 
 
-async def _desk(desk: LocalDesk, *, full_screen: bool) -> None:
+async def _desk(desk: Desk, *, full_screen: bool) -> None:
     if full_screen:
         from crabhook.ui.full import app  # noqa: PLC0415 - the plain desk needs none of these
         from crabhook.ui.full.background import draws_letters, theme_in  # noqa: PLC0415
@@ -144,9 +144,9 @@ async def typed_lines(desk: Desk, write: Callable[[str], Awaitable[None]]) -> As
     """Yield a line for each new card, shown as it is typed; ends with the last of `LINES`."""
     cards: asyncio.Queue[Card] = asyncio.Queue()
 
-    def hear(news: News) -> None:
-        if isinstance(news, Card) and news.state is State.WAITING:
-            cards.put_nowait(news)
+    def hear(update: Update) -> None:
+        if isinstance(update.news, Card) and update.news.state is State.WAITING:
+            cards.put_nowait(update.news)
 
     stop = desk.subscribe(hear)
     try:

@@ -102,6 +102,7 @@ class FeedEntry:
     `text` is what we did about it, `outcome` what it tells of a call or a turn that is over.
     Of an event that was on no card there is the start of what it tells (`Event.brief`).
     `alarm`: something is wrong, and the line is to stand out.
+    `about`: it takes the place of the earlier line that has the same here; empty for none.
     """
 
     at: float
@@ -110,3 +111,4 @@ class FeedEntry:
     number: int | None = None
     outcome: str = ""
     alarm: bool = False
+    about: str = ""

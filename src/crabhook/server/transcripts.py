@@ -23,26 +23,29 @@ class LastWords:
     """What the agents of the cards shown lately said last; each file is read once a card."""
 
     def __init__(self) -> None:
-        self._words: Bounded[int, str | None] = Bounded(WORDS_KEPT)
+        self._words: Bounded[int, str] = Bounded(WORDS_KEPT)
+        self._reading: dict[int, list[Callable[[str], object]]] = {}
         self._host = os.uname().nodename
 
-    def of(self, card: Card) -> str | None:
-        """Return the words of the card's agent, or its plan; None while they are being read."""
-        if card.number not in self._words:
-            plan = plan_file(card.event)
-            path, read = (plan, read_plan) if plan else (transcript_of(card.event), last_words)
-            here = card.requests[0].origin.host == self._host
-            if not (here and path):
-                return ""
-            self._words[card.number] = None
+    def ask(self, card: Card, tell: Callable[[str], object]) -> None:
+        """Tell the words of the card's agent, or its plan, at once or when they are read."""
+        number, plan = card.number, plan_file(card.event)
+        path, read = (plan, read_plan) if plan else (transcript_of(card.event), last_words)
+        here = card.requests[0].origin.host == self._host
+        if number in self._words or not (here and path):
+            tell(self._words.get(number, ""))
+        elif asked := self._reading.get(number):
+            asked.append(tell)
+        else:
+            self._reading[number] = [tell]
             reading = asyncio.get_running_loop().run_in_executor(None, read, path)
-            reading.add_done_callback(lambda done: self._note(card.number, done))
-        return self._words[card.number]
+            reading.add_done_callback(lambda done: self._note(number, done))
 
     def _note(self, number: int, done: "asyncio.Future[str]") -> None:
-        if number in self._words:
-            failed = done.cancelled() or done.exception() is not None
-            self._words[number] = "" if failed else done.result()
+        failed = done.cancelled() or done.exception() is not None
+        words = self._words[number] = "" if failed else done.result()
+        for tell in self._reading.pop(number):
+            tell(words)
 
 
 MOST_AT_ONCE = 32  # transcripts that wait to be read; past that a session goes without

@@ -5,13 +5,13 @@ when its card ends or grows, when the operator answers the card again, and
 when the desk is closed.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from crabhook.desk.interface import Desk
+from crabhook.desk.commands import AllowWithRule, Decide, Outcome, Then
+from crabhook.desk.replica import Replica
 from crabhook.model.card import Card, State
 from crabhook.model.decision import Decision, Verdict
-from crabhook.model.errors import CrabhookError
 from crabhook.policy.propose import TakenOffer
 from crabhook.ui.cards.summary import brief
 
@@ -20,14 +20,24 @@ HELD_BACK = frozenset({Verdict.ALLOW, Verdict.ACCEPT, Verdict.RETRY})
 
 
 @dataclass(frozen=True, slots=True)
+class Seen:
+    """A card, and the revision of it that the operator saw."""
+
+    card: Card
+    revision: int
+
+
+@dataclass(frozen=True, slots=True)
 class HeldAnswer:
     """An answer that has not been sent yet.  `since` and `due` are on the desk's clock.
 
+    `card` and the revision `seen` are what it was given for.
     Those of the same `turn` were given together, and are taken back together.
     `rule`: what is to allow such calls from now on, written when it is sent.
     """
 
     card: Card
+    seen: int
     decision: Decision
     since: float
     due: float
@@ -40,10 +50,10 @@ class HeldAnswer:
 
 
 class Answers:
-    """Sends the operator's answers, each once; what the desk refuses is returned as a sentence."""
+    """Sends the operator's answers, each once; `say` is told what the desk refuses."""
 
-    def __init__(self, desk: Desk, take_back: float) -> None:
-        self._desk = desk
+    def __init__(self, desk: Replica, take_back: float, say: Callable[[str], object]) -> None:
+        self._desk, self._say = desk, say
         self._take_back = take_back
         self._held: dict[int, HeldAnswer] = {}
         self._turn = 0
@@ -62,28 +72,29 @@ class Answers:
         """When the next of them is to be sent."""
         return min((held.due for held in self._held.values()), default=None)
 
-    def give(self, card: Card, decision: Decision, rule: TakenOffer | None = None) -> str:
-        """Send an answer, or hold it for its moment; it replaces an answer that is held.
+    def give(
+        self,
+        seen: Iterable[Seen],
+        decision: Decision,
+        rule: TakenOffer | None = None,
+        then: Then | None = None,
+    ) -> None:
+        """Send cards one answer together, or hold it for its moment; it replaces a held answer.
 
-        With an allow may go a `rule` that decides such calls from now on.
+        With an allow may go a `rule` that decides such calls from now on.  `then` is told what
+        became of each answer that is sent at once.
         """
-        return "".join(self.give_all([card], decision, rule))
-
-    def give_all(
-        self, cards: Iterable[Card], decision: Decision, rule: TakenOffer | None = None
-    ) -> list[str]:
-        """Give several cards one answer together; return a sentence for each that was refused."""
         self._turn += 1
         now = self._desk.now()
-        faults: list[str] = []
-        for card in cards:
+        for one in seen:
+            card = one.card
             self._held.pop(card.number, None)
-            held = HeldAnswer(card, decision, now, now + self._take_back, self._turn, rule)
+            due = now + self._take_back
+            held = HeldAnswer(card, one.revision, decision, now, due, self._turn, rule)
             if decision.verdict in HELD_BACK and self._take_back:
                 self._held[card.number] = held
-            elif said := self._send(held):
-                faults.append(said)
-        return faults
+            else:
+                self._send(held, then or self._settled)
 
     def take_back(self, number: int | None) -> str:
         """Drop the answer held for that card, or else the last held answer; return a sentence.
@@ -121,21 +132,21 @@ class Answers:
             return f"your answer was not sent: #{card.number} was asked again, there is more to see"
         return ""
 
-    def tick(self) -> list[str]:
-        """Send the answers that are due; return a sentence for each that the desk refused."""
+    def tick(self) -> None:
+        """Send the answers that are due."""
         now = self._desk.now()
         ripe = [held for held in self._held.values() if held.due <= now]
         for held in ripe:
             del self._held[held.card.number]
-        return [said for held in ripe if (said := self._send(held))]
+        for held in ripe:
+            self._send(held, self._settled)
 
-    def _send(self, held: HeldAnswer) -> str:
-        number = held.card.number
-        try:
-            if held.rule is None:
-                self._desk.answer(number, held.decision, held.card.revision)
-            else:
-                self._desk.remember(number, held.rule, held.decision, held.card.revision)
-        except CrabhookError as error:
-            return str(error)
-        return ""
+    def _send(self, held: HeldAnswer, then: Then) -> None:
+        number, decision, rule = held.card.number, held.decision, held.rule
+        if rule is None:
+            self._desk.submit(Decide(number, held.seen, decision), then)
+        else:
+            self._desk.submit(AllowWithRule(number, held.seen, rule, decision), then)
+
+    def _settled(self, outcome: Outcome) -> None:
+        self._say(outcome.why)

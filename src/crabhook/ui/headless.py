@@ -6,12 +6,14 @@ allows here.
 
 import asyncio
 from collections.abc import Mapping
+from time import monotonic
 
-from crabhook.broker.cards import TooLateError
-from crabhook.desk.interface import Desk, News
-from crabhook.model.card import Card
+from crabhook.desk.commands import Decide, Outcome, Refused
+from crabhook.desk.interface import Desk
+from crabhook.desk.replica import Replica
+from crabhook.desk.updates import News, Snapshot
+from crabhook.model.card import Card, State
 from crabhook.model.decision import Decision, Verdict
-from crabhook.model.errors import DecisionError
 
 _NOBODY = "no person is at the desk; crabhook serve --headless"
 
@@ -41,28 +43,24 @@ def answer_to(card: Card, otherwise: Verdict) -> Decision:
 
 async def run(desk: Desk, otherwise: Verdict) -> None:
     """Answer every card as it comes, and those that are there already, until cancelled."""
-    stirred = asyncio.Event()
+    replica = Replica(desk, monotonic)
 
     def hear(news: News) -> None:
-        if isinstance(news, Card):
-            stirred.set()
+        cards = news.waiting if isinstance(news, Snapshot) else (news,)
+        for card in cards:
+            if isinstance(card, Card) and card.state is State.WAITING:
+                answer(card, answer_to(card, otherwise))
 
-    unsubscribe = desk.subscribe(hear)
+    def answer(card: Card, decision: Decision) -> None:
+        def settled(outcome: Outcome) -> None:
+            passed = Decision(Verdict.PASS, reason=f"{_NOBODY} {_NO_OPINION}")
+            if isinstance(outcome, Refused) and decision != passed:
+                answer(card, passed)  # whatever it is that cannot be told, nothing may wait
+
+        replica.submit(Decide(card.number, card.revision, decision), settled)
+
+    leave = replica.follow(hear)
     try:
-        while True:
-            stirred.clear()
-            for card in desk.waiting():
-                _answer(desk, card, otherwise)
-            await stirred.wait()
+        await asyncio.Event().wait()
     finally:
-        unsubscribe()
-
-
-def _answer(desk: Desk, card: Card, otherwise: Verdict) -> None:
-    try:
-        desk.answer(card.number, answer_to(card, otherwise), card.revision)
-    except TooLateError:
-        pass  # its hook has gone
-    except DecisionError:  # whatever it is that cannot be told, nothing may wait
-        passed = Decision(Verdict.PASS, reason=f"{_NOBODY} {_NO_OPINION}")
-        desk.answer(card.number, passed, card.revision)
+        leave()

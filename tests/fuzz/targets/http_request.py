@@ -89,7 +89,7 @@ async def _law(data: bytes, size: int, *, answers: bool) -> None:
         protocol.data_received(data[at : at + size])
     await _turns()
     assert not _allows(wire.written), "allowed, and nobody has"
-    if waiting := runner.waiting():
+    if waiting := runner.broker.waiting():
         assert f"Bearer {TOKEN}".encode() in data
         if answers and not wire.is_closing():
             decide(runner, waiting[0].number, Decision(Verdict.ALLOW))
@@ -98,7 +98,7 @@ async def _law(data: bytes, size: int, *, answers: bool) -> None:
     wire.close()
     await _turns()
     assert {int(status) for status in STATUS.findall(wire.written)} <= DOCUMENTED, wire.written
-    assert not runner.waiting()
+    assert not runner.broker.waiting()
     assert "places=0" in repr(runner)
     assert "<Connections 0 open, 0 of strangers>" in repr(middleware)
     runner.close()

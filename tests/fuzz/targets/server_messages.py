@@ -91,7 +91,7 @@ async def _law(data: bytes) -> None:
     async with asyncio.timeout(SOON):
         given = [(name, await call) for name, call in asked]
     assert {name for name, response in given if _allows(response)} <= allowed
-    assert not runner.waiting()
+    assert not runner.broker.waiting()
     assert "places=0" in repr(runner)
 
 
@@ -115,7 +115,7 @@ async def _confirmed(port: Any, request: pb.ConfirmReplyRequest) -> None:
 def _decided(runner: Runner) -> set[str]:
     """Allow every other card, deny the rest; return the requests that were allowed."""
     allowed = set()
-    for place, card in enumerate(runner.waiting()):
+    for place, card in enumerate(runner.broker.waiting()):
         legs = {leg.id for leg in card.requests}
         decision = Decision(Verdict.DENY, reason="no") if place % 2 else Decision(Verdict.ALLOW)
         try:

@@ -5,7 +5,7 @@ import pytest
 
 from crabhook.cli.demo import LINES, calls, typed_lines
 from crabhook.ui.commands.parse import parse
-from tests.support.desk import BrokerDesk
+from tests.support.desk import PlayedDesk
 
 
 def test_the_operator_has_a_line_for_every_call_of_the_agent() -> None:
@@ -20,7 +20,7 @@ def test_every_line_is_one_the_plain_desk_understands(line: str) -> None:
 
 
 async def test_a_line_is_typed_for_each_card_and_shown() -> None:
-    desk, shown = BrokerDesk(), list[str]()
+    desk, shown = PlayedDesk(), list[str]()
 
     async def write(text: str) -> None:
         shown.append(text)

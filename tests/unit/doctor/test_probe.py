@@ -33,7 +33,7 @@ async def test_a_server_tells_that_it_is_there_and_which_agents_it_knows() -> No
 async def test_to_be_asked_makes_no_card_no_event_and_no_news() -> None:
     async with opened() as port:
         await asked(str(port.bound[0]))
-        assert (port.news, list(port.runner.waiting())) == ([], [])
+        assert (port.news, list(port.runner.broker.waiting())) == ([], [])
 
 
 async def test_the_token_is_looked_at_first() -> None:

@@ -42,7 +42,7 @@ async def test_a_server_takes_the_token_or_wants_another_and_sees_nothing() -> N
         url = f"{door.where}/hooks/claude"
         fits = await asyncio.to_thread(knock, url, TOKEN)
         assert fits[0] is Knock.FITS
-        assert not door.runner.feed()
+        assert not door.runner.broker.feed()
         other = await asyncio.to_thread(knock, url, "another")
         assert other[0] is Knock.NO_TOKEN
 

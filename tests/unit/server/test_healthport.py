@@ -169,7 +169,7 @@ async def test_looking_changes_nothing_for_those_who_wait() -> None:
         connected(port.bound[0]) as channel,
         asking(channel, request()),
     ):
-        before = (await port.waiting(), port.runner.feed(), len(port.news))
+        before = (await port.waiting(), port.runner.broker.feed(), len(port.news))
         assert await check(stub) == UP
         assert await told(watch(stub)) == UP
-        assert before == (port.runner.waiting(), port.runner.feed(), len(port.news))
+        assert before == (port.runner.broker.waiting(), port.runner.broker.feed(), len(port.news))

@@ -40,10 +40,10 @@ def card(path: str, origin: Origin = HERE, **fields: Any) -> Card:
 
 
 async def said(words: LastWords, card: Card) -> str:
+    found: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+    words.ask(card, found.set_result)
     async with asyncio.timeout(10):
-        while (found := words.of(card)) is None:  # noqa: ASYNC110 - as the screen asks
-            await asyncio.sleep(0.005)
-    return found
+        return await found
 
 
 def test_the_last_text_of_the_assistant_is_what_was_said(tmp_path: Path) -> None:
@@ -151,10 +151,13 @@ async def test_it_is_read_once_a_card_and_off_the_loop(tmp_path: Path) -> None:
     path = tmp_path / "t.jsonl"
     asked = card(written(path, line("assistant", "once")))
     words = LastWords()
-    assert words.of(asked) is None
+    at_once: list[str] = []
+    words.ask(asked, at_once.append)
+    assert at_once == []
     assert await said(words, asked) == "once"
     path.unlink()
-    assert words.of(asked) == "once"
+    words.ask(asked, at_once.append)
+    assert at_once == ["once", "once"]
 
 
 @pytest.mark.parametrize("origin", [Origin(host="another-machine"), Origin()])
@@ -162,7 +165,7 @@ async def test_the_file_of_another_machine_is_never_looked_for(
     tmp_path: Path, origin: Origin
 ) -> None:
     path = written(tmp_path / "t.jsonl", line("assistant", "here"))
-    assert LastWords().of(card(path, origin)) == ""
+    assert await said(LastWords(), card(path, origin)) == ""
 
 
 async def test_a_plan_that_its_event_only_names_is_read_from_its_own_file(tmp_path: Path) -> None:
@@ -175,4 +178,4 @@ async def test_a_plan_that_its_event_only_names_is_read_from_its_own_file(tmp_pa
     asking = Card(7, (Leg("r", event, 10.0, origin=HERE),), 0.0)
     assert await said(LastWords(), asking) == "# The plan"
     elsewhere = Card(8, (Leg("r", event, 10.0, origin=Origin(host="other")),), 0.0)
-    assert LastWords().of(elsewhere) == ""
+    assert await said(LastWords(), elsewhere) == ""

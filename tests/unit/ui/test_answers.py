@@ -2,24 +2,48 @@
 
 from __future__ import annotations
 
+from concurrent.futures import Future
+from typing import TYPE_CHECKING
+
 import pytest
 
 from crabhook.model.decision import Decision, Verdict
 from crabhook.policy.propose import TakenOffer
-from crabhook.ui.answers import HELD_BACK, Answers
+from crabhook.ui.answers import HELD_BACK, Answers, Seen
 from tests.support.offering import BOTH, NARROW
 from tests.support.sitting import Sitting, call
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from crabhook.model.card import Card
 
 ALLOW = Decision(Verdict.ALLOW)
 AGAIN = {"hook_event_name": "PermissionRequest", "tool_use_id": "t1"}
 SENT = 1.0  # seconds after which an allow is no longer held
 
 
-def desk_with(cards: int = 1) -> tuple[Sitting, Answers]:
+class Giving(Answers):
+    """Answers to cards as they are, and what was said of them."""
+
+    def __init__(self, sitting: Sitting, take_back: float) -> None:
+        self.said: list[str] = []
+        super().__init__(sitting.desk.replica, take_back, self.said.append)
+
+    def to(
+        self, cards: Iterable[Card], decision: Decision, rule: TakenOffer | None = None
+    ) -> list[str]:
+        """Give cards an answer; return what was said."""
+        self.said.clear()
+        self.give([Seen(card, card.revision) for card in cards], decision, rule)
+        return [said for said in self.said if said]
+
+
+def desk_with(cards: int = 1) -> tuple[Sitting, Giving]:
     sitting = Sitting()
     for number in range(cards):
         sitting.ask(session_id=f"s{number}")
-    return sitting, Answers(sitting.desk, take_back=0.6)
+    return sitting, Giving(sitting, take_back=0.6)
 
 
 def test_what_lets_something_happen_is_held_and_anything_else_is_sent_at_once() -> None:
@@ -30,17 +54,17 @@ def test_what_lets_something_happen_is_held_and_anything_else_is_sent_at_once() 
         Decision(Verdict.PASS),
     ):
         sitting, answers = desk_with()
-        assert answers.give(sitting.card, decision) == ""
+        assert answers.to([sitting.card], decision) == []
         assert sitting.decided() == [(1, decision)]
         assert answers.waiting == 0
 
 
 def test_a_held_allow_is_sent_once_when_it_is_due() -> None:
     sitting, answers = desk_with()
-    answers.give(sitting.card, ALLOW)
+    answers.to([sitting.card], ALLOW)
     assert answers.due == sitting.desk.now() + 0.6
     sitting.desk.pass_time(0.59)
-    assert answers.tick() == []
+    answers.tick()
     assert not sitting.decided()
     sitting.desk.pass_time(0.02)
     answers.tick()
@@ -52,8 +76,8 @@ def test_a_held_allow_is_sent_once_when_it_is_due() -> None:
 def test_another_answer_replaces_the_held_one() -> None:
     sitting, answers = desk_with()
     denial = Decision(Verdict.DENY, reason="no")
-    answers.give(sitting.card, ALLOW)
-    answers.give(sitting.card, denial)
+    answers.to([sitting.card], ALLOW)
+    answers.to([sitting.card], denial)
     assert answers.waiting == 0
     sitting.desk.pass_time(9)
     answers.tick()
@@ -63,7 +87,7 @@ def test_another_answer_replaces_the_held_one() -> None:
 def test_taking_back_takes_the_named_card_or_else_the_last() -> None:
     sitting, answers = desk_with(3)
     for card in sitting.desk.waiting():
-        answers.give(card, ALLOW)
+        answers.to([card], ALLOW)
     assert "#1 taken back" in answers.take_back(1)
     assert "#3 taken back" in answers.take_back(99)
     assert "#2 taken back" in answers.take_back(None)
@@ -75,7 +99,7 @@ def test_taking_back_takes_the_named_card_or_else_the_last() -> None:
 
 def test_news_of_an_ended_card_drops_what_is_held_for_it_and_says_why() -> None:
     sitting, answers = desk_with()
-    answers.give(sitting.card, ALLOW)
+    answers.to([sitting.card], ALLOW)
     sitting.leave(1)
     ended = sitting.desk.card(1)
     assert ended is not None
@@ -87,26 +111,27 @@ def test_news_of_an_ended_card_drops_what_is_held_for_it_and_says_why() -> None:
 def test_news_of_a_card_without_a_held_answer_says_nothing() -> None:
     sitting, answers = desk_with()
     assert answers.news(sitting.card) == ""
-    answers.give(sitting.card, ALLOW)
+    answers.to([sitting.card], ALLOW)
     assert answers.news(sitting.card) == ""
     assert answers.waiting == 1
 
 
 def test_what_the_desk_refuses_is_said() -> None:
     sitting, answers = desk_with()
-    assert "reason" in answers.give(sitting.card, Decision(Verdict.DENY))
+    (said,) = answers.to([sitting.card], Decision(Verdict.DENY))
+    assert "reason" in said
     card = sitting.card
-    answers.give(card, ALLOW)
+    answers.to([card], ALLOW)
     sitting.leave(1)
     sitting.desk.pass_time(9)
-    (said,) = answers.tick()
-    assert "already withdrawn" in said
+    answers.tick()
+    assert "already withdrawn" in answers.said[-1]
 
 
 @pytest.mark.parametrize(("passed", "left"), [(0.0, 1.0), (0.3, 0.5), (0.6, 0.0), (9.0, 0.0)])
 def test_the_moment_runs_out(passed: float, left: float) -> None:
     sitting, answers = desk_with()
-    answers.give(sitting.card, ALLOW)
+    answers.to([sitting.card], ALLOW)
     held = answers.held(1)
     assert held is not None
     assert held.left(sitting.desk.now() + passed) == pytest.approx(left)
@@ -301,10 +326,12 @@ def test_an_answer_that_comes_too_late_is_told_and_changes_nothing() -> None:
     sitting = Sitting(take_back_ms=0)
     number = sitting.ask()
     sitting.wait()
-    sitting.stop()  # the news has not reached the screen yet
+    recorded: Future[bool] = Future()  # so that the news has not reached the screen yet
+    sitting.desk.core.write = lambda *_: recorded
     sitting.desk.leave(sitting.card.requests[0].id)
     sitting.press("p")
     assert not sitting.decided()
+    recorded.set_result(True)
     assert f"#{number} is already withdrawn" in sitting.text()
     assert "changed nothing" in sitting.text()
 
@@ -312,8 +339,8 @@ def test_an_answer_that_comes_too_late_is_told_and_changes_nothing() -> None:
 def test_answers_given_together_are_taken_back_together_and_others_stay() -> None:
     sitting, answers = desk_with(3)
     one, two, three = sitting.desk.waiting()
-    answers.give(one, ALLOW)
-    assert answers.give_all([two, three], ALLOW) == []
+    answers.to([one], ALLOW)
+    assert answers.to([two, three], ALLOW) == []
     assert answers.waiting == 3
     assert "2 taken back" in answers.take_back(three.number)
     assert answers.held(one.number) is not None
@@ -324,7 +351,7 @@ def test_of_several_answers_each_fault_is_told_and_the_others_are_sent() -> None
     sitting, answers = desk_with(3)
     cards = sitting.desk.waiting()
     sitting.leave(2)
-    faults = answers.give_all(cards, Decision(Verdict.DENY, reason="no"))
+    faults = answers.to(cards, Decision(Verdict.DENY, reason="no"))
     assert len(faults) == 1
     assert "#2" in faults[0]
     assert [number for number, _ in sitting.decided()] == [1, 3]
@@ -332,13 +359,13 @@ def test_of_several_answers_each_fault_is_told_and_the_others_are_sent() -> None
 
 def test_a_rule_goes_with_its_allow_and_with_no_other() -> None:
     sitting, answers = desk_with(2)
-    sitting.desk.offered = dict.fromkeys((1, 2), BOTH)
+    sitting.desk.offered[1] = sitting.desk.offered[2] = BOTH
     rule = NARROW.proposal.rule
     taken = TakenOffer(NARROW.id, rule.expires)
     first, second = sitting.desk.waiting()
-    answers.give(first, ALLOW, taken)
-    answers.give(second, ALLOW, taken)
-    answers.give(second, ALLOW)
+    answers.to([first], ALLOW, taken)
+    answers.to([second], ALLOW, taken)
+    answers.to([second], ALLOW)
     sitting.desk.pass_time(9)
     answers.tick()
     assert sitting.desk.rules == [(1, rule)]
@@ -349,8 +376,25 @@ def test_a_rule_for_a_card_that_has_ended_is_not_written() -> None:
     sitting, answers = desk_with()
     card = sitting.card
     sitting.leave(1)
-    assert "this answer changed nothing" in Answers(sitting.desk, take_back=0).give(
-        card, ALLOW, TakenOffer(NARROW.id, None)
-    )
+    (said,) = Giving(sitting, take_back=0).to([card], ALLOW, TakenOffer(NARROW.id, None))
+    assert "this answer changed nothing" in said
     assert not sitting.desk.rules
     assert answers.waiting == 0
+
+
+def test_a_decision_is_on_the_card_as_it_was_on_the_terminal_when_the_key_was_pressed() -> None:
+    sitting = Sitting(take_back_ms=0)
+    number = sitting.ask(tool_use_id="t1")
+    sitting.wait()
+    painted = sitting.card.revision
+    # a hook says that the call is over, whose hook still waits: an alarm, that was not drawn yet
+    over = call(hook_event_name="PostToolUse", tool_use_id="t1", tool_response="done")
+    sitting.desk.ask(over)
+    assert sitting.card.alarms
+    assert sitting.card.revision > painted
+    sitting.controller.press("a")
+    assert not sitting.decided()
+    assert f"#{number} was asked again, or warned of" in sitting.screen.notice.text
+    sitting.wait()
+    sitting.press("a")
+    assert sitting.verdicts() == [(number, Verdict.ALLOW)]

@@ -6,13 +6,14 @@ from typing import Any
 
 import pytest
 
+from crabhook.desk.commands import Command, Decide, Refused
+from crabhook.desk.updates import Settled
 from crabhook.model.card import Card
-from crabhook.model.decision import Choices, Decision, Verdict
-from crabhook.model.errors import DecisionError
+from crabhook.model.decision import Choices, Verdict
 from crabhook.platforms import PLATFORMS
 from crabhook.platforms.claude.events import EVENTS
 from crabhook.ui.headless import answer_to, run
-from tests.support.desk import BrokerDesk
+from tests.support.desk import PlayedDesk
 
 OTHERWISE = (Verdict.PASS, Verdict.ASK, Verdict.DENY)
 
@@ -23,7 +24,7 @@ def call(n: int = 1, name: str = "PreToolUse", **more: Any) -> dict[str, Any]:
 
 
 def card(**more: Any) -> Card:
-    desk = BrokerDesk()
+    desk = PlayedDesk()
     desk.ask(call())
     return replace(desk.waiting()[0], **more)
 
@@ -66,14 +67,14 @@ def test_the_reason_says_that_nobody_was_there_and_who_was_wanted() -> None:
     assert asked == f"{plain} (a person was to decide: a rule says so)"
 
 
-async def served(desk: BrokerDesk, otherwise: Verdict) -> "asyncio.Task[None]":
+async def served(desk: PlayedDesk, otherwise: Verdict) -> "asyncio.Task[None]":
     serving = asyncio.ensure_future(run(desk, otherwise))
     await asyncio.sleep(0)
     return serving
 
 
 async def test_what_waits_already_and_what_comes_is_answered_within_a_turn_of_the_loop() -> None:
-    desk = BrokerDesk()
+    desk = PlayedDesk()
     first = desk.ask(call(1))
     serving = await served(desk, Verdict.DENY)
     assert first in desk.replies
@@ -87,7 +88,7 @@ async def test_what_waits_already_and_what_comes_is_answered_within_a_turn_of_th
 
 
 async def test_a_hook_that_left_meanwhile_is_nobodys_fault() -> None:
-    desk = BrokerDesk()
+    desk = PlayedDesk()
     serving = await served(desk, Verdict.DENY)
     desk.leave(desk.ask(call(1)))
     after = desk.ask(call(2))
@@ -97,13 +98,14 @@ async def test_a_hook_that_left_meanwhile_is_nobodys_fault() -> None:
     serving.cancel()
 
 
-class Picky(BrokerDesk):
+class Picky(PlayedDesk):
     """A desk of some agent that takes no denial after all."""
 
-    def answer(self, number: int, decision: Decision, seen: int | None = None) -> Card:
-        if decision.verdict is Verdict.DENY:
-            raise DecisionError("not like this")
-        return super().answer(number, decision, seen)
+    def submit(self, command: Command) -> None:
+        if isinstance(command, Decide) and command.decision.verdict is Verdict.DENY:
+            self._tell(Settled(command.id, Refused("not like this")))
+        else:
+            super().submit(command)
 
 
 async def test_whatever_is_refused_nothing_waits() -> None:

@@ -143,7 +143,7 @@ async def _serve(settings: Settings) -> None:
     judge = metrics.timed(law.judge) if metrics else law.judge
     runner = Runner(PLATFORMS, recorder, judge, offers, _bounds(settings))
     law.changed = runner.tell
-    runner.warned, runner.edition = law.warnings, law.edition
+    runner.warned, runner.readings.edition_of = law.warnings, law.edition
     runner.faults.append(lambda: law.trouble)
     if metrics:
         metrics.watch(runner)
@@ -248,7 +248,7 @@ async def _work(
             await asyncio.wait([desk])
         finally:
             leaving.begin()
-            _LOG.info("ending", extra=told(waiting=len(runner.waiting())))
+            _LOG.info("ending", extra=told(waiting=len(runner.broker.waiting())))
             manager.stopping("letting go what waits")
             for task in beside:
                 task.cancel()
@@ -259,7 +259,7 @@ async def _work(
 
 
 def _status(runner: Runner, where: str) -> str:
-    return f"listening on {where}; {len(runner.waiting())} waiting"
+    return f"listening on {where}; {len(runner.broker.waiting())} waiting"
 
 
 def _bounds(settings: Settings) -> Limits:

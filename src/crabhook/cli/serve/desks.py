@@ -13,13 +13,13 @@ from contextlib import suppress
 
 from crabhook.cli.serve.logs import told
 from crabhook.config import Settings
-from crabhook.desk.interface import News
+from crabhook.desk.interface import Desk
+from crabhook.desk.updates import News
 from crabhook.model.actor import OWNER, Headless
-from crabhook.model.card import Card
+from crabhook.model.card import FeedEntry
 from crabhook.model.decision import Decided, Verdict
 from crabhook.model.event import Event
 from crabhook.model.wording import who
-from crabhook.server.core.local_desk import LocalDesk
 from crabhook.server.core.runner import Runner
 from crabhook.store.redact import Redactor
 from crabhook.ui import headless
@@ -51,11 +51,11 @@ def keep_log(runner: Runner) -> None:
         _LOG.info("decided", extra=about)
 
     runner.decided = log
-    runner.subscribe(_log_news)
+    runner.listen(_log_news)
 
 
 def _log_news(news: News) -> None:
-    if isinstance(news, Card) or news.number is not None:
+    if not isinstance(news, FeedEntry) or news.number is not None:
         return  # a card here is decided as soon as it has come
     event = news.event
     unread = event.name == "?"  # an input that nobody could read has no name
@@ -77,16 +77,14 @@ async def open_desk(
     """
     if settings.headless:
         keep_log(runner)
-        await headless.run(LocalDesk(runner, Headless()), Verdict(settings.otherwise))
+        await headless.run(runner.desk(Headless()), Verdict(settings.otherwise))
     elif settings.plain:
-        await _plain(LocalDesk(runner, OWNER), settings, where, release)
+        await _plain(runner.desk(OWNER), settings, where, release)
     else:
-        await _full(LocalDesk(runner, OWNER), settings, where)
+        await _full(runner.desk(OWNER), settings, where)
 
 
-async def _plain(
-    desk: LocalDesk, settings: Settings, where: str, release: Callable[[], None]
-) -> None:
+async def _plain(desk: Desk, settings: Settings, where: str, release: Callable[[], None]) -> None:
     write = standard_writer()
     with suppress(OSError):  # nobody reads: the desk finds out as well
         await write(f"· listening on {where}")
@@ -100,7 +98,7 @@ async def _plain(
         write.close()
 
 
-async def _full(desk: LocalDesk, settings: Settings, where: str) -> None:
+async def _full(desk: Desk, settings: Settings, where: str) -> None:
     from crabhook.ui.full import app  # noqa: PLC0415 - the other desks need none of these two
     from crabhook.ui.full.background import draws_letters, theme_in  # noqa: PLC0415
     from crabhook.ui.options import Attention, CardKind, DeskOptions  # noqa: PLC0415

@@ -1,99 +1,192 @@
-"""The desk of a screen in the server's own process; all that is done at it is done by one actor."""
+"""The desk of one operator on a core in this process."""
 
-import asyncio
 import logging
-from collections import OrderedDict
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import partial
+from hashlib import blake2b
+from typing import Any, Protocol, TypeAlias
 
-from crabhook.broker.messages import Answered, Extended, Ordered, Revoked, RuleAdded, Snoozed
+from crabhook.broker.cards import StaleError, TooLateError
+from crabhook.broker.messages import Answered, Extended, Fact, Ordered, Revoked, RuleAdded, Snoozed
 from crabhook.broker.orders import against
-from crabhook.desk.interface import News
+from crabhook.desk.commands import (
+    AllowWithRule,
+    Ask,
+    AskContext,
+    AskObjections,
+    AskOffers,
+    Command,
+    Decide,
+    Done,
+    EndOrders,
+    Extend,
+    GiveOrder,
+    Outcome,
+    Refused,
+    Snooze,
+    Stale,
+    TooLate,
+)
+from crabhook.desk.updates import (
+    ContextReady,
+    News,
+    ObjectionsReady,
+    OffersReady,
+    Settled,
+    Update,
+)
 from crabhook.model.actor import Actor
-from crabhook.model.card import Card, FeedEntry
+from crabhook.model.bounded_dict import Bounded
+from crabhook.model.card import Card
 from crabhook.model.decision import Decision
-from crabhook.model.errors import DecisionError
+from crabhook.model.errors import CrabhookError, DecisionError
 from crabhook.model.event import Event
 from crabhook.model.jsontext import Value
-from crabhook.model.order import Order, Standing
 from crabhook.policy.propose import Offering, TakenOffer, in_words
-from crabhook.policy.rule import RuleVerdict
+from crabhook.policy.rule import Rule
 from crabhook.policy.ruling import Ruling
-from crabhook.server.core.runner import Runner
+from crabhook.server.core.core import Core, Settle, Submitted
 
 _LOG = logging.getLogger(__name__)
-_NO_RULES = "no rules are kept here"
-_NOT_ASKED = Ruling(RuleVerdict.ASK_OPERATOR, None, "the rules could not be asked: a fault")
 
 CHANGES_KEPT = 64  # of cards, each as it was last to be changed
-ASKED_AGAIN = 3  # times at most, where the rules change while they are asked
+
+Rulings: TypeAlias = Mapping[str, Ruling | None]
+
+
+class Readings(Protocol):
+    """What takes a while to be read; each tells what it found, at once or later."""
+
+    def offers(self, card: Card, tell: Callable[[Offering], object]) -> None:
+        """Try the rules that could allow a card's call from now on."""
+
+    def words(self, card: Card, tell: Callable[[str], object]) -> None:
+        """Read what a card's agent last said."""
+
+    def rulings(
+        self, calls: Mapping[str, Event], tell: Callable[[Rulings, Hashable], object]
+    ) -> None:
+        """Ask the rules about calls; tell as well which edition of the rules that was."""
+
+    def edition(self, calls: Mapping[str, Event]) -> Hashable:
+        """Return which edition of the rules is in force for calls."""
+
+    def keep_rule(self, taken: TakenOffer, number: int) -> Rule:
+        """Write a rule that was offered for a card, or raise CrabhookError and write nothing."""
+
+    def judge_again(self, cards: Sequence[Card]) -> None:
+        """Have the rules judge what waits once more, since a rule was added."""
 
 
 @dataclass(slots=True)
 class _Change:
     """What a card's calls are to become, and what the rules say of that; None while they are asked.
 
-    `changed` are the calls by request id; `editions`: which rules were in force when asked.
+    `calls` are as they would be, by request id; `edition`: which rules were asked.
     """
 
     updated_input: Mapping[str, Value] | None
-    changed: Mapping[str, Event]
-    editions: Hashable = None
-    rulings: Mapping[str, Ruling | None] | None = None
-    asking: "asyncio.Future[None] | None" = None
+    calls: Mapping[str, Event]
+    edition: Hashable = None
+    rulings: Rulings | None = None
+    asked_by: list[Callable[[Rulings], None]] = field(default_factory=list)
 
 
 class LocalDesk:
-    """A `desk.interface.Desk` on a runner.  `by` is who sits at it."""
+    """A `desk.interface.Desk` on a core.  `by` is who sits at it."""
 
-    def __init__(self, runner: Runner, by: Actor) -> None:
-        self._runner, self._by = runner, by
-        self._judged: OrderedDict[int, _Change] = OrderedDict()
-        self._broker = runner.broker
+    def __init__(self, core: Core, readings: Readings, by: Actor) -> None:
+        self._core, self._readings, self._by = core, readings, by
+        self._streams: list[Callable[[News], object]] = []
+        self._judged: Bounded[int, _Change] = Bounded(CHANGES_KEPT)
 
     def __repr__(self) -> str:
-        return f"<LocalDesk of {self._by} on {self._runner!r}>"
+        return f"<LocalDesk of {self._by} on {self._core!r}>"
 
-    def now(self) -> float:
-        """Return the broker's clock, seconds."""
-        return self._runner.now()
+    # Updates go out.
 
-    def waiting(self) -> Sequence[Card]:
-        """Return the cards that wait, the oldest first."""
-        return self._broker.waiting()
+    def subscribe(self, listener: Callable[[Update], object]) -> Callable[[], None]:
+        """Tell `listener` a snapshot, then every update; return how to stop."""
+        number = 0
 
-    def card(self, number: int) -> Card | None:
-        """Return a card that waits or ended not long ago."""
-        return self._broker.card(number)
+        def stream(news: News) -> None:
+            nonlocal number
+            number += 1
+            listener(Update(number, news))
 
-    def ended(self) -> Sequence[Card]:
-        """Return the cards that ended not long ago, the newest last."""
-        return self._broker.ended()
+        def stop() -> None:
+            leave()
+            if stream in self._streams:
+                self._streams.remove(stream)
 
-    def last_words(self, number: int) -> str | None:
-        """Return what the card's agent last said; None while its transcript is being read."""
-        card = self._broker.card(number)
-        return "" if card is None else self._runner.words.of(card)
+        self._streams.append(stream)
+        leave = self._core.listen(stream)
+        return stop
 
-    def troubles(self) -> Sequence[str]:
-        """Return what is wrong for as long as it is: with the rules, or the record."""
-        return [said for fault in self._runner.faults if (said := fault())]
+    def _tell(self, news: News) -> None:
+        self._core.publish(self._streams, news)
 
-    def feed(self) -> Sequence[FeedEntry]:
-        """Return what went by, the newest last."""
-        return self._broker.feed()
+    # Commands come in.
 
-    def sessions(self) -> int:
-        """Return how many sessions were heard of and have not ended."""
-        return self._broker.sessions()
+    def submit(self, command: Command) -> None:
+        """Have a command carried out at its turn; `Settled` tells what became of it."""
+        self._core.do(partial(self._take, command))
 
-    def answer(self, number: int, decision: Decision, seen: int | None = None) -> Card:
-        """Decide a card; see `Desk.answer`."""
-        rulings, now = self._rulings(number, decision), self.now()
-        self._runner.handle(Answered(number, decision, self._by, now, rulings=rulings, seen=seen))
-        return self._known(number)
+    def _take(self, command: Command) -> None:
+        """Carry a command out, or tell once more what became of it."""
 
-    def _rulings(self, number: int, decision: Decision) -> Mapping[str, Ruling | None]:
+        def settle(outcome: Outcome) -> None:
+            self._tell(Settled(command.id, outcome))
+
+        if isinstance(command, Ask):  # which changes nothing, and may be asked again
+            self._carry_out(command, settle)
+            return
+        key, content = (self._by, command.id), blake2b(repr(command).encode()).digest()
+        known = self._core.submitted.get(key)
+        if known is None:
+            known = self._core.submitted[key] = Submitted(content, asked_by=[settle])
+            self._carry_out(command, partial(_settled, known))
+        elif known.content != content:
+            settle(Refused("this desk has given another command the same id; nothing was done"))
+        elif known.outcome is None:
+            known.asked_by.append(settle)
+        else:
+            settle(known.outcome)
+
+    def _carry_out(self, command: Command, settle: Settle) -> None:
+        try:
+            _HOW[type(command)](self, command, settle)
+        except CrabhookError as error:
+            outcome = self._outcome(error, command)
+        except Exception:  # noqa: BLE001 - no exception crosses the desk's door
+            _LOG.exception("a fault in carrying out %s", type(command).__name__)
+            outcome = Refused("this could not be done: a fault, which the log tells of")
+        else:
+            return
+        self._core.after(partial(settle, outcome))
+
+    def _outcome(self, error: CrabhookError, command: Command) -> Outcome:
+        number = getattr(command, "card", 0)
+        card, why = self._core.broker.card(number), str(error)
+        if isinstance(error, TooLateError):
+            return TooLate(why, card.decided.by if card and card.decided else None)
+        if isinstance(error, StaleError) and card:
+            return Stale(why, card.revision)
+        return Refused(why)
+
+    def _tell_broker(self, fact: Fact, settle: Settle) -> None:
+        self._core.take(fact, partial(settle, Done()))
+
+    # What each command does.
+
+    def _decide(self, command: Decide, settle: Settle) -> None:
+        number, decision = command.card, command.decision
+        rulings, now = self._rulings(number, decision), self._core.now()
+        fact = Answered(number, decision, self._by, now, rulings=rulings, seen=command.seen)
+        self._tell_broker(fact, settle)
+
+    def _rulings(self, number: int, decision: Decision) -> Rulings:
         """Return what the rules said of a change, none where they were not asked of it.
 
         Raises DecisionError where they have changed since: what they say now was shown to nobody.
@@ -101,106 +194,114 @@ class LocalDesk:
         change = self._judged.get(number)
         if change is None or change.updated_input != decision.updated_input or not change.rulings:
             return {}
-        if change.editions != self._editions(change.changed):
+        if change.edition != self._readings.edition(change.calls):
             raise DecisionError(
                 f"the rules may have changed since #{number} was edited: edit it again to see what "
                 "they say now; nothing was sent"
             )
         return change.rulings
 
-    def _editions(self, changed: Mapping[str, Event]) -> Hashable:
-        return tuple(self._runner.edition(event) for event in changed.values())
+    def _allow_with_rule(self, command: AllowWithRule, settle: Settle) -> None:
+        number, decision, seen = command.card, command.decision, command.seen
+        broker = self._core.broker
+        broker.check(number, decision, seen)  # so that nothing is written and then refused
+        kept = self._readings.keep_rule(command.taken, number)
+        self._core.take(Answered(number, decision, self._by, self._core.now(), seen=seen))
+        self._tell_broker(RuleAdded(number, in_words(kept), self._by, self._core.now()), settle)
+        self._readings.judge_again(broker.alike(number))
 
-    def objections(self, number: int, decision: Decision) -> Sequence[str] | None:
-        """Return what the rules say against a call as a decision changes it; None while asked."""
-        changed, updated = self._broker.changed(number, decision), decision.updated_input
-        if not changed:
-            return ()
-        change = self._judged.get(number)
-        if change is None or not self._is_of(change, updated, changed):
-            change = self._judged[number] = _Change(updated, changed)
-            change.asking = asyncio.ensure_future(self._judge(change))
-            if len(self._judged) > CHANGES_KEPT:
-                self._judged.popitem(last=False)
-        return None if change.rulings is None else against(change.rulings.values())
+    def _give_order(self, command: GiveOrder, settle: Settle) -> None:
+        self._tell_broker(Ordered(command.order, self._by, self._core.now()), settle)
 
-    def _is_of(
-        self, change: _Change, updated: Mapping[str, Value] | None, changed: Mapping[str, Event]
-    ) -> bool:
-        """Whether it is this change, and was judged by the rules in force, or is being judged."""
-        if change.updated_input != updated or change.changed.keys() != changed.keys():
-            return False
-        return change.rulings is None or change.editions == self._editions(changed)
+    def _end_orders(self, command: EndOrders, settle: Settle) -> None:
+        self._tell_broker(Revoked(command.ids, self._by, self._core.now()), settle)
 
-    async def _judge(self, change: _Change) -> None:
-        """Ask the rules in a thread: hooks do not wait while a long input is judged.
+    def _extend(self, command: Extend, settle: Settle) -> None:
+        fact = Extended(command.card, command.seconds, self._by, self._core.now())
+        self._tell_broker(fact, settle)
 
-        Where judging first reads a later edition of them, they are asked again.
-        """
-        judge, changed = self._runner.judge, change.changed
-        rulings: Mapping[str, Ruling | None] = {}
-        for _ in range(ASKED_AGAIN):
-            change.editions = self._editions(changed)
-            try:
-                rulings = {leg: await judge(one, long=True) for leg, one in changed.items()}
-            except Exception:  # noqa: BLE001 - else an operator would wait for their word for ever
-                _LOG.exception("the rules could not be asked about a change")
-                rulings = dict.fromkeys(changed, _NOT_ASKED)
-            if change.editions == self._editions(changed):
-                break
-        change.rulings = rulings
+    def _snooze(self, command: Snooze, settle: Settle) -> None:
+        now = self._core.now()
+        self._tell_broker(Snoozed(command.card, now + command.seconds, self._by, now), settle)
 
-    def offers(self, number: int) -> Offering | None:
-        """Return the rules a card could be allowed by from now on; None while they are tried."""
-        card, offers = self._broker.card(number), self._runner.offers
-        if card is None or offers is None:
-            return Offering(why=_NO_RULES)
-        return offers.of(card)
+    # What each asks to be read.
 
-    def remember(
-        self, number: int, taken: TakenOffer, decision: Decision, seen: int | None = None
-    ) -> Card:
-        """Write a rule that was offered for a card, and decide it; see `Desk.remember`."""
-        self._broker.check(number, decision, seen)  # so that nothing is written and then refused
-        if self._runner.offers is None:
-            raise DecisionError(_NO_RULES)
-        kept = self._runner.offers.keep(taken, number)
-        self._runner.handle(Answered(number, decision, self._by, self.now(), seen=seen))
-        self._runner.handle(RuleAdded(number, in_words(kept), self._by, self.now()))
-        self._runner.reconsider(number)
-        return self._known(number)
+    def _ready(self, settle: Settle, news: News) -> None:
+        """Tell what was read, and then that it is there."""
 
-    def holdable(self) -> Sequence[str]:
-        """Return the names of the events that can be held on request."""
-        return self._broker.holdable()
+        def tell() -> None:
+            self._tell(news)
+            settle(Done())
 
-    def orders(self) -> Sequence[Standing]:
-        """Return the standing orders, the oldest first."""
-        return self._broker.orders()
+        self._core.do(tell)
 
-    def order(self, order: Order) -> None:
-        """Give a standing order; raises DecisionError for one that makes no sense."""
-        self._runner.handle(Ordered(order, self._by, self.now()))
+    def _ask_offers(self, command: AskOffers, settle: Settle) -> None:
+        def tell(offering: Offering) -> None:
+            self._ready(settle, OffersReady(command.card, offering))
 
-    def revoke(self, ids: frozenset[int]) -> None:
-        """End the standing orders with these ids; raises DecisionError where none stands."""
-        self._runner.handle(Revoked(ids, self._by, self.now()))
+        self._readings.offers(self._known(command), tell)
 
-    def extend(self, number: int, seconds: float) -> Card:
-        """Let a card wait longer; raises TooLateError, or DecisionError past the agent's limit."""
-        self._runner.handle(Extended(number, seconds, self._by, self.now()))
-        return self._known(number)
+    def _ask_context(self, command: AskContext, settle: Settle) -> None:
+        def tell(words: str) -> None:
+            self._ready(settle, ContextReady(command.card, words))
 
-    def snooze(self, number: int, seconds: float) -> Card:
-        """Put a card aside for a while; raises TooLateError."""
-        self._runner.handle(Snoozed(number, self.now() + seconds, self._by, self.now()))
-        return self._known(number)
+        self._readings.words(self._known(command), tell)
 
-    def _known(self, number: int) -> Card:
-        card = self._broker.card(number)
-        assert card is not None  # noqa: S101 - it was changed a line ago
+    def _known(self, command: Ask) -> Card:
+        card = self._core.broker.card(command.card)
+        if card is None:
+            raise TooLateError(f"there is no #{command.card}")
         return card
 
-    def subscribe(self, listener: Callable[[News], None]) -> Callable[[], None]:
-        """Call `listener` with every new or changed card and feed entry; return how to stop."""
-        return self._runner.subscribe(listener)
+    def _ask_objections(self, command: AskObjections, settle: Settle) -> None:
+        """Ask the rules about a changed call, once for all who ask about the same change."""
+        number, decision = command.card, command.decision
+
+        def tell(rulings: Rulings) -> None:
+            said = against(rulings.values())
+            self._ready(settle, ObjectionsReady(number, decision, said))
+
+        calls, change = self._core.broker.changed(number, decision), self._judged.get(number)
+        if not calls:
+            tell({})
+        elif change is None or not self._is_of(change, decision, calls):
+            change = self._judged[number] = _Change(decision.updated_input, calls, asked_by=[tell])
+            self._readings.rulings(calls, partial(_judged, change))
+        elif change.rulings is None:
+            change.asked_by.append(tell)
+        else:
+            tell(change.rulings)
+
+    def _is_of(self, change: _Change, decision: Decision, calls: Mapping[str, Event]) -> bool:
+        """Whether it is this change, and was judged by the rules in force, or is being judged."""
+        same = change.updated_input == decision.updated_input
+        if not same or change.calls.keys() != calls.keys():
+            return False
+        return change.rulings is None or change.edition == self._readings.edition(calls)
+
+
+def _judged(change: _Change, rulings: Rulings, edition: Hashable) -> None:
+    change.rulings, change.edition = rulings, edition
+    asked_by, change.asked_by = change.asked_by, []
+    for tell in asked_by:
+        tell(rulings)
+
+
+def _settled(submitted: Submitted, outcome: Outcome) -> None:
+    submitted.outcome = outcome
+    asked_by, submitted.asked_by = submitted.asked_by, []
+    for settle in asked_by:
+        settle(outcome)
+
+
+_HOW: Mapping[type[Command], Callable[[LocalDesk, Any, Settle], None]] = {
+    Decide: LocalDesk._decide,  # noqa: SLF001 - the class's own table
+    AllowWithRule: LocalDesk._allow_with_rule,  # noqa: SLF001
+    GiveOrder: LocalDesk._give_order,  # noqa: SLF001
+    EndOrders: LocalDesk._end_orders,  # noqa: SLF001
+    Extend: LocalDesk._extend,  # noqa: SLF001
+    Snooze: LocalDesk._snooze,  # noqa: SLF001
+    AskOffers: LocalDesk._ask_offers,  # noqa: SLF001
+    AskContext: LocalDesk._ask_context,  # noqa: SLF001
+    AskObjections: LocalDesk._ask_objections,  # noqa: SLF001
+}

@@ -7,9 +7,10 @@ the latest first.
 
 import asyncio
 import logging
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
+from math import inf
 from pathlib import Path
 from time import monotonic
 
@@ -45,22 +46,26 @@ class Offers:
 
     def __init__(self, files: RuleFiles, law: Law, record: Path) -> None:
         self._files, self._law, self._record = files, law, record
-        self._known: Bounded[int, tuple[float, Offering | None]] = Bounded(KEPT)
+        self._known: Bounded[int, tuple[float, Offering]] = Bounded(KEPT)
+        self._trying: dict[int, list[Callable[[Offering], object]]] = {}
         self._made: Bounded[tuple[int, str], Rule] = Bounded(MADE_KEPT)
 
     def __repr__(self) -> str:
         return f"<Offers {len(self._known)}>"
 
-    def of(self, card: Card) -> Offering | None:
-        """Return what is offered for a card; None while it is being tried."""
-        loop = asyncio.get_running_loop()
-        at, known = self._known.get(card.number, (0.0, Offering()))
-        if card.number not in self._known or (known and loop.time() - at > FRESH):
-            self._known[card.number] = (loop.time(), None)
-            trying = loop.run_in_executor(None, offering, card.event, self._files, self._record)
-            trying.add_done_callback(lambda done: self._note(card.number, loop.time(), done))
-            return None
-        return known
+    def ask(self, card: Card, tell: Callable[[Offering], object]) -> None:
+        """Tell what is offered for a card, at once or when it has been tried."""
+        loop, number = asyncio.get_running_loop(), card.number
+        at, known = self._known.get(number, (-inf, Offering()))
+        if loop.time() - at <= FRESH:
+            tell(known)
+            return
+        if asked := self._trying.get(number):
+            asked.append(tell)
+            return
+        self._trying[number] = [tell]
+        trying = loop.run_in_executor(None, offering, card.event, self._files, self._record)
+        trying.add_done_callback(lambda done: self._note(number, loop.time(), done))
 
     def keep(self, taken: TakenOffer, number: int) -> Rule:
         """Write a rule that was offered for the card into the operator's file, and let it count.
@@ -81,17 +86,19 @@ class Offers:
         return kept
 
     def _note(self, number: int, at: float, done: "asyncio.Future[Offering]") -> None:
-        if number not in self._known:
-            return
+        asked = self._trying.pop(number)
         if done.cancelled():
-            del self._known[number]
-        elif error := done.exception():
+            return
+        if error := done.exception():
             _LOG.error("no rule could be offered for #%s", number, exc_info=error)
-            self._known[number] = (at, Offering(why="the rules could not be tried: a fault"))
+            found = Offering(why="the rules could not be tried: a fault")
         else:
-            self._known[number] = (at, done.result())
-            for offer in done.result().offers:
-                self._made[number, offer.id] = offer.proposal.rule
+            found = done.result()
+        self._known[number] = (at, found)
+        for offer in found.offers:
+            self._made[number, offer.id] = offer.proposal.rule
+        for tell in asked:
+            tell(found)
 
 
 def offering(event: Event, files: RuleFiles, record: Path) -> Offering:

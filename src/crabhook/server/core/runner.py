@@ -1,72 +1,64 @@
-"""The runner: tells the broker what happens and carries out, in order, what it asks for.
+"""The runner: a core in an asyncio loop, with its clock, its record and the hooks that wait.
 
-This is the only place with a clock.  It lives in one asyncio loop and is
-called from that loop alone, so it needs no lock.
+This is the only place with a clock.  It is called from its loop alone, so it needs no lock.
 """
 
 import asyncio
 import logging
-from collections import deque
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
 from itertools import count
 from os import uname
 from time import time as wall
 
 from crabhook.broker.arriving import COME_BACK_WITHIN
-from crabhook.broker.broker import Broker
 from crabhook.broker.messages import (
-    Answered,
     Arrived,
     Closing,
     Delivered,
     Effect,
     Fact,
     Left,
-    Note,
     Noted,
     Reconsidered,
     Refusal,
     Refuse,
     Resolve,
     RestoredRequest,
-    Show,
     TimePassed,
-    WakeAt,
 )
 from crabhook.broker.pending import LIMITS, NO_CONNECTION, Limits, same_secret
-from crabhook.desk.interface import News
-from crabhook.model.card import Card, FeedEntry
-from crabhook.model.decision import Decided
-from crabhook.model.errors import CrabhookError
+from crabhook.model.actor import Actor
 from crabhook.model.event import Event
-from crabhook.model.order import Standing
 from crabhook.model.request import Request
 from crabhook.platforms.interface import Platform
 from crabhook.policy.ruling import Ruling
+from crabhook.server.core.core import Core
 from crabhook.server.core.journal_mapper import JournalMapper
 from crabhook.server.core.law import Judge, no_rules
+from crabhook.server.core.local_desk import LocalDesk
 from crabhook.server.core.offers import Offers
 from crabhook.server.core.pending_call import PendingCall, RefusedError
+from crabhook.server.core.readings import LoopReadings
 from crabhook.server.core.snapshot import restored
-from crabhook.server.metrics.tally import Witness
-from crabhook.server.transcripts import LastWords, Summaries
+from crabhook.server.transcripts import Summaries
 from crabhook.store import entries
 from crabhook.store.change import happened
+from crabhook.store.interface import TicketError
 from crabhook.store.recorder import Recorder
 from crabhook.transcript import Summary
 
 _LOG = logging.getLogger(__name__)
 JUDGED = 100  # requests taken up from a server before; hooks wait for this one to be there
 RECEIPT_WITHIN = 5.0  # seconds; a client that lives confirms at once
+LOOK_EVERY = 1.0  # seconds between two looks at the record, and at what is wrong
 
 
-class Runner:
-    """Owns the broker; a queue to the port.  Screens get a desk on it (`server.localdesk`).
+class Runner(Core):
+    """A queue to the port; screens get a desk on it.
 
-    `decided` hears of every decision, whoever made it, and `witness` of all that is done.
-    `warned` returns what a card about an event says in red from the first, and `edition` which
-    edition of the rules it is judged by.
+    `warned` returns what a card about an event says in red from the first.  Each of `faults`
+    tells what is wrong, empty if nothing is.
     """
 
     def __init__(
@@ -77,35 +69,30 @@ class Runner:
         offers: Offers | None = None,
         bounds: Limits = LIMITS,
     ) -> None:
+        super().__init__(platforms, bounds)
         self._platforms = platforms
-        self.broker = Broker(platforms, bounds)
         self.judge = judge
-        self._facts: deque[Fact] = deque()
-        self._busy = False
-        self._tasks: set[asyncio.Task[None]] = set()
-        self.updates = 0  # how many have been published: the number of the last
+        self.readings = LoopReadings(judge, offers, self._reconsidered)
         self.recorder = recorder
         self._bookkeeper = JournalMapper(wall)
-        self.words = LastWords()
         self._summaries = Summaries(platforms, self._record_summary)
-        self.offers = offers
         self._places: dict[tuple[str, int], PendingCall] = {}
         self._attempts = count(1)
-        self._listeners: list[Callable[[News], None]] = []
         self._alarm: asyncio.TimerHandle | None = None
         self._receipts: dict[str, tuple[str, asyncio.TimerHandle]] = {}
         self._told = ""  # what was last told of the record's trouble
-        self.faults: list[Callable[[], str]] = []  # each tells what is wrong, empty if nothing
+        self.faults: list[Callable[[], str]] = []
         if recorder is not None:
             self.faults.append(lambda: recorder.trouble)
         self.closed = self.handed_over = False
-        self.witness = Witness()
-        self.decided: Callable[[Event, Decided], object] = lambda _event, _decided: None
         self.warned: Callable[[Event], tuple[str, ...]] = lambda _event: ()
-        self.edition: Callable[[Event], Hashable] = lambda _event: None
 
     def __repr__(self) -> str:
         return f"<Runner {self.broker!r} places={len(self._places)}>"
+
+    def desk(self, by: Actor) -> LocalDesk:
+        """Return a desk, at which `by` sits."""
+        return LocalDesk(self, self.readings, by)
 
     # For the record.
 
@@ -121,20 +108,59 @@ class Runner:
             if one.delivered is None:
                 self._expect_receipt(one.request.id, one.request.secret, COME_BACK_WITHIN)
 
+    async def _ruling(self, one: RestoredRequest) -> Ruling | None:
+        return await self.judge(one.request.event, long=True)
+
     async def keep_record(self) -> None:
-        """See to the record once a second, until cancelled."""
+        """See to the record once a second, and to what is wrong, until cancelled."""
         loop = asyncio.get_running_loop()
-        while self.recorder is not None:
-            await asyncio.sleep(1)
-            self.recorder.time_passed(self.now())
-            await loop.run_in_executor(None, self.recorder.anchor)
-            self._tell_trouble(self.recorder)
+        while True:
+            await asyncio.sleep(LOOK_EVERY)
+            if self.recorder is not None:
+                self.recorder.time_passed(self.now())
+                await loop.run_in_executor(None, self.recorder.anchor)
+                self._tell_trouble(self.recorder)
+            self.look_at_troubles()
 
     def _tell_trouble(self, recorder: Recorder) -> None:
         """Tell the screens, if there are any yet, that the record is missing, or no longer."""
-        if self._listeners and recorder.reason != self._told:
+        if self.listened_to and recorder.reason != self._told:
             self._told = recorder.reason
             self.tell(recorder.trouble or "the record is written again")
+
+    def write(self, fact: Fact, effects: Sequence[Effect]) -> bool | asyncio.Future[bool]:
+        """Record a fact with its effects; see `Core.write`."""
+        recorder = self.recorder
+        if recorder is None:
+            return True
+        changes = self._bookkeeper.changes(fact, effects, self.broker.halts())
+        if not changes:
+            return True
+        written = recorder.write(*changes)
+        self._tell_trouble(recorder)
+        return written
+
+    def unrecorded(self, fact: Fact, error: BaseException | None) -> None:
+        """Turn away the hook whose request could not be recorded, where such requests are."""
+        if error is not None:
+            _LOG.error("%s was not recorded", type(fact).__name__, exc_info=error)
+        if not isinstance(fact, Arrived) or not (error or self._refuses()):
+            return
+        place = self._places.get((fact.request.id, fact.attempt))
+        if place is not None:
+            stolen = isinstance(error, TicketError)
+            place.leave()
+            place.refuse(Refusal.NOT_YOURS if stolen else Refusal.UNRECORDED)
+
+    def _record_summary(self, request: Request, found: Summary) -> None:
+        said = {**asdict(found), "calls": dict(found.calls)}
+        if self.recorder is not None:
+            event = request.event.slim()
+            self.recorder.write(happened(entries.summary(event, wall(), **said)))
+            self._tell_trouble(self.recorder)
+
+    def _refuses(self) -> bool:
+        return self.recorder is not None and bool(self.recorder.refusal)
 
     # For the port.
 
@@ -160,20 +186,7 @@ class Runner:
             self.handle(Closing(self.now()))
         if place.reply.done() and (error := place.reply.exception()) is not None:
             raise error
-        if self._refuses() and not place.reply.done():  # it is the first that was not recorded
-            place.leave()
-            raise RefusedError(Refusal.UNRECORDED)
         return place
-
-    def _record_summary(self, request: Request, found: Summary) -> None:
-        said = {**asdict(found), "calls": dict(found.calls)}
-        if self.recorder is not None:
-            event = request.event.slim()
-            self.recorder.write(happened(entries.summary(event, wall(), **said)))
-            self._tell_trouble(self.recorder)
-
-    def _refuses(self) -> bool:
-        return self.recorder is not None and bool(self.recorder.refusal)
 
     def left(self, request_id: str, attempt: int) -> None:
         """Hear that a hook's connection ended before its reply."""
@@ -222,122 +235,40 @@ class Runner:
         self._places.clear()  # so that no hook is taken to have left
         self._stop_clocks()
 
-    def reconsider(self, number: int) -> None:
-        """Have what waits for the same tool as a card judged anew: a rule was added."""
-        task = asyncio.get_running_loop().create_task(self._reconsider(self.broker.alike(number)))
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
-
-    async def _reconsider(self, cards: Sequence[Card]) -> None:
-        for card in cards:
-            rulings = {leg.id: await self.judge(leg.event, long=True) for leg in card.requests}
-            self.handle(Reconsidered(rulings, self.now()))
-
-    async def _ruling(self, one: RestoredRequest) -> Ruling | None:
-        return await self.judge(one.request.event, long=True)
-
     def _stop_clocks(self) -> None:
-        for task in self._tasks:
-            task.cancel()
+        self.readings.stop()
         if self._alarm:
             self._alarm.cancel()
         for _, alarm in self._receipts.values():
             alarm.cancel()
 
-    # For desks.
+    def _reconsidered(self, rulings: Mapping[str, Ruling | None]) -> None:
+        self.handle(Reconsidered(rulings, self.now()))
+
+    # What its core asks for.
 
     def now(self) -> float:
         """Return the broker's clock: monotonic seconds, so that no change of the date moves it."""
         return asyncio.get_running_loop().time()
 
-    def waiting(self) -> Sequence[Card]:
-        """Return the cards that wait, the oldest first."""
-        return self.broker.waiting()
+    def troubles(self) -> tuple[str, ...]:
+        """Return what is wrong for as long as it is: with the rules, the record, the socket."""
+        return tuple(said for fault in self.faults if (said := fault()))
 
-    def card(self, number: int) -> Card | None:
-        """Return a card that waits or ended not long ago."""
-        return self.broker.card(number)
+    def resolve(self, effect: Resolve) -> None:
+        """Give a hook its reply; where a person decided, wait for its client's receipt."""
+        place = self._places.pop((effect.request_id, effect.attempt), None)
+        if place:
+            place.take(effect.reply, confirm=effect.confirm)
+        if effect.confirm and (place or effect.attempt == NO_CONNECTION):
+            within = RECEIPT_WITHIN if place else COME_BACK_WITHIN
+            self._expect_receipt(effect.request_id, effect.secret, within)
 
-    def ended(self) -> Sequence[Card]:
-        """Return the cards that ended not long ago, the newest last."""
-        return self.broker.ended()
-
-    def feed(self) -> Sequence[FeedEntry]:
-        """Return what went by, the newest last."""
-        return self.broker.feed()
-
-    def sessions(self) -> int:
-        """Return how many sessions were heard of and have not ended."""
-        return self.broker.sessions()
-
-    def orders(self) -> Sequence[Standing]:
-        """Return the standing orders, the oldest first."""
-        return self.broker.orders()
-
-    def subscribe(self, listener: Callable[[News], None]) -> Callable[[], None]:
-        """Call `listener` with every new or changed card and feed entry; return how to stop."""
-        self._listeners.append(listener)
-        return lambda: self._listeners.remove(listener)
-
-    # Facts in, effects out.
-
-    def handle(self, fact: Fact) -> None:
-        """Tell the broker, record what follows and do it; raises what `Broker.handle` does.
-
-        A fact that comes while another is carried out, as from a listener, waits for its turn;
-        what cannot be done is logged then.  So whatever is published is in one order for all,
-        and what waited is carried out whatever becomes of the fact before it.
-        """
-        if self._busy:
-            self._facts.append(fact)
-            return
-        self._busy = True
-        try:
-            self._take(fact)
-        finally:
-            while self._facts:
-                self._take_later(self._facts.popleft())
-            self._busy = False
-
-    def _take_later(self, fact: Fact) -> None:
-        """Take a fact that had to wait; its fault is not that of the fact before it."""
-        try:
-            self._take(fact)
-        except CrabhookError as error:
-            _LOG.warning("%s came too late: %s", type(fact).__name__, error)
-        except Exception:  # noqa: BLE001 - nor one of the agents
-            _LOG.exception("a fault in carrying out %s", type(fact).__name__)
-
-    def _take(self, fact: Fact) -> None:
-        effects = self.broker.handle(fact)
-        if self.recorder is not None and (
-            changes := self._bookkeeper.changes(fact, effects, self.broker.halts())
-        ):
-            self.recorder.write(*changes)  # first, so that nothing is shown or given unrecorded
-            self._tell_trouble(self.recorder)
-        self.witness.handled(fact, effects)
-        for effect in effects:
-            self._carry_out(effect)
-        for event, made in _decided(fact, effects):
-            self.decided(event, made)
-
-    def _carry_out(self, effect: Effect) -> None:
-        match effect:
-            case Resolve(request_id, attempt, secret, reply, confirm):
-                place = self._places.pop((request_id, attempt), None)
-                if place:
-                    place.take(reply, confirm=confirm)
-                if confirm and (place or attempt == NO_CONNECTION):
-                    within = RECEIPT_WITHIN if place else COME_BACK_WITHIN
-                    self._expect_receipt(request_id, secret, within)
-            case Refuse(request_id, attempt, refusal):
-                place = self._places.pop((request_id, attempt), None)
-                if place:
-                    place.refuse(refusal)
-            case Show(news) | Note(news):
-                self._publish(news)
-            case WakeAt(at):
-                self._wake_at(at)
+    def refuse(self, effect: Refuse) -> None:
+        """Turn a hook away."""
+        place = self._places.pop((effect.request_id, effect.attempt), None)
+        if place:
+            place.refuse(effect.refusal)
 
     def _expect_receipt(self, request_id: str, secret: str, within: float) -> None:
         """Begin to wait for a client's word that it has printed the reply it is about to get."""
@@ -351,34 +282,11 @@ class Runner:
             earlier[1].cancel()
         self._receipts[request_id] = (secret, alarm)
 
-    def _publish(self, news: News) -> None:
-        self.updates += 1
-        for listener in tuple(self._listeners):
-            try:
-                listener(news)
-            except Exception:  # noqa: BLE001 - a fault of a screen must not become one of the agents
-                _LOG.exception("a screen failed on %r", news)
-
-    def _wake_at(self, at: float) -> None:
+    def wake_at(self, at: float) -> None:
+        """Tell the broker what time it is then."""
         if self._alarm:
             self._alarm.cancel()
         self._alarm = asyncio.get_running_loop().call_at(at, self._wake)
 
     def _wake(self) -> None:
         self.handle(TimePassed(self.now()))
-
-
-def _decided(fact: Fact, effects: Sequence[Effect]) -> Iterator[tuple[Event, Decided]]:
-    """Yield each call that a fact decided, with all its agent sent, once: at once or on its card.
-
-    A reply given again to a client that had lost it is no decision.
-    """
-    for effect in effects:
-        match fact, effect:
-            case Arrived(request), Resolve(request_id, decided=Decided() as made):
-                if request_id == request.id:
-                    yield request.event, made
-            case Answered(number, made, by), Show(card) if card.number == number:
-                yield card.event, Decided(made, by)
-            case _:
-                pass

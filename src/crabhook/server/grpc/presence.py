@@ -226,7 +226,7 @@ class PresencePort(DeskServiceServicer):
         return pb.SetPresenceResponse(presence=pb.PRESENCE_HERE, changed=bool(away))
 
     def _away(self, request: pb.SetPresenceRequest) -> pb.SetPresenceResponse:
-        changed, waiting = not self._orders(), len(self._runner.waiting())
+        changed, waiting = not self._orders(), len(self._runner.broker.waiting())
         seconds = request.seconds if request.HasField("seconds") else None
         now = self._runner.now()
         order = Order(OrderKind.AWAY, until=None if seconds is None else now + seconds)
@@ -235,12 +235,12 @@ class PresencePort(DeskServiceServicer):
             presence=pb.PRESENCE_AWAY,
             changed=changed,
             seconds=seconds,
-            released=waiting - len(self._runner.waiting()),
+            released=waiting - len(self._runner.broker.waiting()),
         )
 
     def _orders(self) -> frozenset[int]:
         """Return the ids of the orders by which the operator is away."""
-        orders = self._runner.orders()
+        orders = self._runner.broker.orders()
         return frozenset(order.id for order in orders if order.kind is OrderKind.AWAY)
 
     async def _look_at(self, typed: str) -> _Refusal | None:

@@ -89,14 +89,14 @@ def _each(words: Mapping[Any, str], counted: Mapping[Any, float]) -> Iterable[Va
 
 
 def _waiting(runner: Runner) -> Iterable[Value]:
-    legs = [leg for card in runner.waiting() for leg in card.requests]
+    legs = [leg for card in runner.broker.waiting() for leg in card.requests]
     many = Counter(labels_of(leg.event)[0] for leg in legs)
     return _each({name: name for name in (*PLATFORMS, *many)}, many)
 
 
 def _oldest(runner: Runner) -> float:
     now = runner.now()
-    return max((now - card.asked_at for card in runner.waiting()), default=0.0)
+    return max((now - card.asked_at for card in runner.broker.waiting()), default=0.0)
 
 
 _COUNTED: Mapping[str, Callable[[Tally], Iterable[Value] | float]] = {
@@ -113,8 +113,8 @@ _COUNTED: Mapping[str, Callable[[Tally], Iterable[Value] | float]] = {
 _SEEN: Mapping[str, Callable[[Runner], Iterable[Value] | float]] = {
     "waiting": _waiting,
     "oldest_wait_seconds": _oldest,
-    "sessions": lambda runner: runner.sessions(),
-    "orders": lambda runner: _each(ORDERS, Counter(order.kind for order in runner.orders())),
+    "sessions": lambda runner: runner.broker.sessions(),
+    "orders": lambda runner: _each(ORDERS, Counter(order.kind for order in runner.broker.orders())),
     "serving": lambda runner: Health(runner).serving,
     "record_trouble": lambda runner: bool(runner.recorder and runner.recorder.trouble),
     "build_info": lambda _: [((__version__,), 1)],

@@ -6,7 +6,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-from crabhook.desk.interface import Desk
+from crabhook.desk.commands import AskContext
+from crabhook.desk.replica import Replica
 from crabhook.model.card import Card, State
 from crabhook.model.decision import Verdict
 from crabhook.model.event import Event
@@ -134,30 +135,28 @@ def suggestion_rows(card: Card, sheet: Sheet) -> Iterator[Line]:
 class CardContexts:
     """The contexts of the cards that were looked at; each is found once."""
 
-    def __init__(self, desk: Desk) -> None:
+    def __init__(self, desk: Replica) -> None:
         self._desk = desk
         self._found: dict[int, CardContext] = {}
+        self._asked: set[int] = set()
 
     def of(self, card: Card) -> CardContext:
         """Return what is known around a card; its agent's last words may follow in a moment."""
         if found := self._found.get(card.number):
             return found
-        words = self._words(card)
+        # what the event tells itself is not read of a transcript
+        told = card.event.fields.get("last_assistant_message") is not None
+        if not told and card.number not in self._asked:
+            self._asked.add(card.number)
+            self._desk.submit(AskContext(card.number))
+        words = "" if told else self._desk.words(card.number)
         whose = _A_PLAN if names_plan(card.event) else _LAST_WORDS
         found = CardContext(words or "", decided_before(card, self._desk.ended()), whose)
         if words is not None:
             self._found[card.number] = found
         return found
 
-    def read(self, card: Card) -> bool:
-        """Whether everything about the card has been read."""
-        return card.number in self._found or self._words(card) is not None
-
     def forget(self, number: int) -> None:
         """Forget a card that nobody looks at any more."""
         self._found.pop(number, None)
-
-    def _words(self, card: Card) -> str | None:
-        """Return the agent's last words where the event does not tell them itself."""
-        told = card.event.fields.get("last_assistant_message") is not None
-        return "" if told else self._desk.last_words(card.number)
+        self._asked.discard(number)

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable
 from typing import TypeAlias
 
-from crabhook.desk.interface import Desk
+from crabhook.desk.replica import Replica
 from crabhook.model.actor import OrderKind
 from crabhook.model.event import Event
 from crabhook.model.order import Order
@@ -22,7 +22,7 @@ _KINDS = {"allow-all": OrderKind.ALLOW_ALL, "hold-all": OrderKind.HOLD_ALL, "hal
 _EVERY = "all"
 
 
-def read_order(word: str, rest: str, desk: Desk) -> Order:
+def read_order(word: str, rest: str, desk: Replica) -> Order:
     """Return the order that hold, allow-all, hold-all or away gives; raises LineError."""
     usage = WORDS[word].usage()
     if word == "hold":
@@ -38,7 +38,7 @@ def read_order(word: str, rest: str, desk: Desk) -> Order:
     return Order(_KINDS[word], session=session, until=desk.now() + length)
 
 
-def read_release(rest: str, desk: Desk) -> Matches:
+def read_release(rest: str, desk: Replica) -> Matches:
     """Return which orders a release ends: those about an event, of a kind, or all.
 
     Being away is ended by `here` alone, so that nobody comes back by mistake.  Raises LineError.
@@ -76,7 +76,7 @@ def order_line(order: Order, now: float) -> str:
     return " · ".join(filter(None, (f"· order: {brief(str(order), covered)}", left)))
 
 
-def _hold(rest: str, desk: Desk, usage: str) -> Order:
+def _hold(rest: str, desk: Replica, usage: str) -> Order:
     name, *more = rest.split()
     options = _options(more, {"session", "project", "times"}, usage)
     session = options.get("session", "")
@@ -92,7 +92,7 @@ def _hold(rest: str, desk: Desk, usage: str) -> Order:
     )
 
 
-def _event(name: str, desk: Desk, usage: str) -> str:
+def _event(name: str, desk: Replica, usage: str) -> str:
     """Return the event that is meant, as it is spelt."""
     events = {each.lower(): each for each in desk.holdable()}
     if name.lower() not in events:

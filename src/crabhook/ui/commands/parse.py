@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from crabhook.desk.interface import Desk
+from crabhook.desk.replica import Replica
 from crabhook.model.card import Card
 from crabhook.ui.cards.summary import brief
 from crabhook.ui.commands.words import MAX_LINE, WORDS, LineError, Reach, Word
@@ -34,7 +34,7 @@ def find_session(start: str, sessions: Iterable[str], usage: str) -> str:
     raise LineError(f"{len(found)} sessions begin with {asked}: {listed}", usage)
 
 
-def known_session(start: str, desk: Desk, usage: str) -> str:
+def known_session(start: str, desk: Replica, usage: str) -> str:
     """Return the session that is meant, of those that wait, were heard of, or have orders.
 
     A whole id that nobody has heard of yet is taken as it is written.
@@ -106,7 +106,7 @@ def read_target(text: str) -> tuple[Target, str]:
     return Target(Naming.SAME if found["same"] else Naming.NUMBERS, tuple(numbers)), rest
 
 
-def named_cards(target: Target, desk: Desk, word: Word) -> Sequence[Card]:
+def named_cards(target: Target, desk: Replica, word: Word) -> Sequence[Card]:
     """Return the cards a target names, which may have ended; raises LineError for none."""
     waiting = desk.waiting()
     if target.kind is Naming.ALL:
@@ -164,7 +164,7 @@ class DefaultTarget:
     that names no card could decide one that was not meant; such a line is refused.
     """
 
-    def __init__(self, desk: Desk) -> None:
+    def __init__(self, desk: Replica) -> None:
         self._desk = desk
         card = self._find()
         self._number = card.number if card else None

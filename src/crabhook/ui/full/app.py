@@ -16,7 +16,9 @@ from prompt_toolkit.layout import Layout, UIContent, UIControl, Window
 from prompt_toolkit.output import ColorDepth, Output
 from prompt_toolkit.output.defaults import create_output
 
-from crabhook.desk.interface import Desk, News
+from crabhook.desk.interface import Desk
+from crabhook.desk.replica import Replica
+from crabhook.desk.updates import News
 from crabhook.ui.full.background import QUESTION, AskedInput, may_be_asked
 from crabhook.ui.full.controller import Controller
 from crabhook.ui.full.dialogs.external_editor import ExternalEditing
@@ -24,7 +26,7 @@ from crabhook.ui.full.keyrow import terminal_keys
 from crabhook.ui.full.keys import KEYS
 from crabhook.ui.full.layout import Frame, Painter
 from crabhook.ui.full.notify import Notifier
-from crabhook.ui.full.screen import Screen
+from crabhook.ui.full.screen import Screen, Sight
 from crabhook.ui.full.text_input import LINE_KEYS, TEXT_KEYS
 from crabhook.ui.options import DeskOptions
 from crabhook.ui.terminal import NonBlockingOutput
@@ -50,7 +52,8 @@ async def run(
     Runs in the loop that tells the desk its news.  Answers still held then
     are dropped unsent; releasing what waits is the caller's.
     """
-    screen = Screen(desk, options, title)
+    replica = Replica(desk, time.monotonic)
+    screen = Screen(replica, options, title)
     controller = Controller(screen)
     control = _Picture(screen, controller)
     editing = ExternalEditing(screen.say)
@@ -87,7 +90,7 @@ async def run(
 
     application.after_render += lambda _: application.when_taken(control.drawn)
     application.after_render += lambda _: changed.set()
-    stop = desk.subscribe(on_news)
+    stop = replica.follow(on_news)
     pulse = asyncio.ensure_future(
         _pulse(screen, controller, caller, changed, application.invalidate)
     )
@@ -202,12 +205,13 @@ class _Picture(UIControl):
     def __init__(self, screen: Screen, controller: Controller) -> None:
         self._screen, self._controller = screen, controller
         self._painter = Painter(screen)
-        self._frame = Frame([])
+        self._frame, self._sight = Frame([]), Sight()
 
     def create_content(self, width: int, height: int) -> UIContent:
         """Draw the screen at this size."""
         clock = Clock(self._screen.desk.now(), time.time())
         frame = self._frame = self._painter.frame(width, height, clock)
+        self._sight = self._screen.sight() if frame.shows_card else Sight()
         cursor = Point(*frame.cursor) if frame.cursor else None
         return UIContent(
             get_line=lambda row: [(class_of(name), text) for name, text in frame.lines[row]],
@@ -222,4 +226,4 @@ class _Picture(UIControl):
 
     def drawn(self) -> None:
         """Tell the screen that its picture is on the terminal now."""
-        self._controller.drawn(shows_card=self._frame.shows_card)
+        self._controller.drawn(self._sight)

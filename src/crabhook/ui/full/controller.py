@@ -11,22 +11,21 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import singledispatchmethod
 
-from crabhook.desk.interface import News
+from crabhook.desk.commands import Outcome
+from crabhook.desk.updates import News, Snapshot
 from crabhook.model.card import Card, State
 from crabhook.model.decision import Beside, Choices, Decision, Verdict
 from crabhook.model.errors import CrabhookError
 from crabhook.ui.full import effects as do
 from crabhook.ui.full.dialogs.edit import Edit
-from crabhook.ui.full.dialogs.prompts import AskLine, Menu, MenuFilled, Proposal
+from crabhook.ui.full.dialogs.prompts import Arrived, AskLine, Menu, Proposal
 from crabhook.ui.full.effects import EditOutside, Effect, Effects
 from crabhook.ui.full.filters import KeyContext, Mode
 from crabhook.ui.full.keyrow import Guard
 from crabhook.ui.full.keys import key_for
 from crabhook.ui.full.panes.card import view_of
-from crabhook.ui.full.screen import Screen
-from crabhook.ui.text.clock import lasting
+from crabhook.ui.full.screen import Screen, Sight
 
-READ_WITHIN = 0.05  # seconds until what is being read about a card is looked for again
 DEAF_AFTER_ESCAPE = 0.1  # seconds
 QUIT_WITHIN = 2.0  # seconds between the two presses
 
@@ -61,35 +60,38 @@ class Controller:
     # What it is told.
 
     def news(self, news: News) -> None:
-        """Take in a new or changed card, or a new line of the feed."""
-        if not isinstance(news, Card):
-            return
+        """Take in what the desk tells: the cards alone concern what the operator has begun."""
         screen = self._screen
-        screen.selection.news(news)
-        screen.watch.news(news)
-        screen.say(screen.answers.news(news))
-        screen.say(screen.marks.news(news))
-        selected = screen.card is not None and screen.card.number == news.number
-        if news.state is not State.WAITING and not selected:
-            screen.work.forget(news.number)
+        if isinstance(news, Snapshot):
+            screen.selection.begin()
+            for card in (*news.waiting, *news.ended):
+                self._hear(card)
+        elif isinstance(news, Card):
+            screen.selection.news(news)
+            self._hear(news)
 
-    def drawn(self, *, shows_card: bool) -> None:
-        """Take in that the screen was drawn, and whether what keys act on can be read on it."""
+    def _hear(self, card: Card) -> None:
         screen = self._screen
-        screen.arming.seen(screen.sight() if shows_card else None, screen.desk.now())
+        screen.watch.news(card)
+        screen.say(screen.answers.news(card))
+        screen.say(screen.marks.news(card))
+        selected = screen.card is not None and screen.card.number == card.number
+        if card.state is not State.WAITING and not selected:
+            screen.work.forget(card.number)
+
+    def drawn(self, sight: Sight) -> None:
+        """Take in that a picture is on the terminal, and what of it keys can act on."""
+        screen = self._screen
+        screen.arming.seen(sight.view, screen.desk.now())
+        screen.shown |= sight.revisions
 
     def tick(self) -> None:
-        """Take in that time has passed: fill the list that waits, send the answers that are due."""
-        self._fill_menu()
-        for said in self._screen.answers.tick():
-            self._screen.say(said)
+        """Take in that time has passed: send the answers that are due."""
+        self._screen.answers.tick()
 
     def wake_at(self) -> float | None:
         """Return when the next thing happens by itself, or None."""
         screen, now = self._screen, self._screen.desk.now()
-        card = screen.card
-        if self._filling() or (card is not None and not screen.work.surroundings.read(card)):
-            return now + READ_WITHIN
         due = (screen.answers.due, screen.arming.due, screen.watch.due)
         return min((at for at in due if at is not None and at > now), default=None)
 
@@ -121,7 +123,7 @@ class Controller:
         """Return, once, what is to be edited outside: the screen is out of view meanwhile."""
         errand, self._errand = self._errand, None
         if errand is not None:
-            self.drawn(shows_card=False)  # what comes back into view is read anew
+            self.drawn(Sight())  # what comes back into view is read anew
         return errand
 
     # Which keys it obeys.
@@ -170,14 +172,14 @@ class Controller:
     # What it does.
 
     def perform(self, effects: Effects) -> None:
-        """Perform effects in their order, up to the first effect that the desk refuses."""
-        self._obey(lambda: effects)
+        """Perform effects in their order."""
+        for effect in effects:
+            self._perform(effect)
 
     def _obey(self, act: Callable[[], Effects | None]) -> None:
-        """Perform what a handler returns; say why where it raises, or the desk refuses."""
+        """Perform what a handler returns; where it raises, say why."""
         try:
-            for effect in act() or ():
-                self._perform(effect)
+            self.perform(act() or ())
         except CrabhookError as error:
             self._screen.say(str(error))
 
@@ -236,20 +238,13 @@ class Controller:
     @_perform.register
     def _show_menu(self, effect: Menu) -> None:
         self._screen.focus.open_menu(effect)
-        self._fill_menu()
 
     @_perform.register
-    def _menu_filled(self, effect: MenuFilled) -> None:
-        self._screen.focus.fill_menu(effect.menu)
-
-    def _filling(self) -> Callable[[], Effects] | None:
-        """Return what fills the list in view, if it is still to be filled."""
+    def _arrived(self, effect: Arrived) -> None:
         focus = self._screen.focus
-        return focus.menu.fill if focus.mode is Mode.MENU and focus.menu else None
-
-    def _fill_menu(self) -> None:
-        if fill := self._filling():
-            self._obey(fill)
+        if focus.mode is Mode.MENU and focus.menu is effect.waiting:
+            focus.fill_menu(effect.menu)
+            self.perform(effect.then)
 
     @_perform.register
     def _quit(self, _: do.Quit) -> None:
@@ -271,7 +266,8 @@ class Controller:
         screen.focus.mode = Mode.QUEUE
         if (card := screen.card) is not None:
             decision = self._with_extras(card, effect.decision)
-            screen.say(screen.answers.give(card, decision, effect.rule) or effect.said)
+            screen.say(effect.said)
+            screen.answers.give([screen.seen(card)], decision, effect.rule)
 
     def _with_extras(self, card: Card, decision: Decision) -> Decision:
         """Return a decision with what was kept to go with it."""
@@ -282,29 +278,25 @@ class Controller:
 
     @_perform.register
     def _give_all(self, effect: do.GiveAll) -> None:
-        cards, decision = effect.cards, effect.decision
-        faults = self._screen.answers.give_all(cards, decision)
-        done = f"{len(cards) - len(faults)} of {len(cards)} {decision.verdict.done}"
-        self._screen.say("; ".join([done, *faults[:3]]) if faults else "")
+        screen, decision, outcomes = self._screen, effect.decision, list[Outcome]()
+        cards = [screen.seen(card) for card in effect.cards]
+
+        def settled(outcome: Outcome) -> None:
+            outcomes.append(outcome)
+            faults = [one.why for one in outcomes if one.why]
+            if faults and len(outcomes) == len(cards):
+                done = f"{len(cards) - len(faults)} of {len(cards)} {decision.verdict.done}"
+                screen.say("; ".join([done, *faults[:3]]))
+
+        screen.answers.give(cards, decision, then=settled)
 
     @_perform.register
     def _take_back(self, effect: do.TakeBack) -> None:
         self._screen.say(self._screen.answers.take_back(effect.number))
 
     @_perform.register
-    def _extend(self, effect: do.Extend) -> None:
-        longer = self._screen.desk.extend(effect.card.number, effect.seconds)
-        gained = longer.wait_until - effect.card.wait_until
-        self._screen.say(f"#{effect.card.number} waits {lasting(gained)} longer")
+    def _submit(self, effect: do.Submit) -> None:
+        def settled(outcome: Outcome) -> None:
+            self._obey(lambda: effect.then(outcome))
 
-    @_perform.register
-    def _snooze(self, effect: do.Snooze) -> None:
-        self._screen.desk.snooze(effect.number, effect.seconds)
-
-    @_perform.register
-    def _give_order(self, effect: do.GiveOrder) -> None:
-        self._screen.desk.order(effect.order)
-
-    @_perform.register
-    def _end_orders(self, effect: do.EndOrders) -> None:
-        self._screen.desk.revoke(effect.ids)
+        self._screen.desk.submit(effect.command, settled)

@@ -1,17 +1,17 @@
 """What the handler of a key returns: what shall happen, as values that the controller performs.
 
 A handler is given what it needs, changes the state of its own dialog alone,
-and returns the rest.  When the desk refuses one effect, or the handler itself
-raises a CrabhookError, the operator reads why and nothing further is performed.
+and returns the rest.  Where it raises a CrabhookError, the operator reads why.  What
+follows upon a command is performed once the desk has done it.
 """
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from crabhook.desk.commands import Command, Done, Outcome
 from crabhook.model.card import Card
 from crabhook.model.decision import Decision
-from crabhook.model.order import Order
 from crabhook.policy.propose import TakenOffer
 from crabhook.ui.full.filters import Mode
 
@@ -122,30 +122,16 @@ class TakeBack(Effect):
 
 
 @dataclass(frozen=True, slots=True)
-class Extend(Effect):
-    """Let a card wait longer."""
+class Submit(Effect):
+    """Submit a command to the desk; `then` is told what became of it, and returns what to do."""
 
-    card: Card
-    seconds: float
-
-
-@dataclass(frozen=True, slots=True)
-class Snooze(Effect):
-    """Put a card aside for so long; bring it back with none."""
-
-    number: int
-    seconds: float
+    command: Command
+    then: Callable[[Outcome], Effects]
 
 
-@dataclass(frozen=True, slots=True)
-class GiveOrder(Effect):
-    """Give a standing order."""
+def submit(command: Command, *done: Effect) -> Submit:
+    """Return the effect that submits a command, and what follows once it is done.
 
-    order: Order
-
-
-@dataclass(frozen=True, slots=True)
-class EndOrders(Effect):
-    """End the standing orders with these ids."""
-
-    ids: frozenset[int]
+    Where it is not done, the operator reads why.
+    """
+    return Submit(command, lambda outcome: done if outcome == Done() else (Say(outcome.why),))

@@ -18,6 +18,7 @@ class Focus:
         self.menu: Menu | None = None
         self.proposal: Proposal | None = None
         self._came_from = Mode.QUEUE
+        self._under_menu = (Mode.QUEUE, Mode.QUEUE)  # where keys went, and came from before that
         self._histories: dict[Purpose, list[str]] = {purpose: [] for purpose in Purpose}
 
     @property
@@ -68,17 +69,25 @@ class Focus:
     def open_menu(self, menu: Menu) -> None:
         """Show a list to choose from."""
         self.menu = menu
-        self.visit(Mode.MENU)
+        if self.mode is not Mode.MENU:
+            self._under_menu = self.mode, self._came_from
+        self.mode = Mode.MENU
+
+    def _leave_menu(self) -> None:
+        self.menu = None
+        self.mode, self._came_from = self._under_menu
 
     def fill_menu(self, menu: Menu | None) -> None:
         """Show what a list was filled with in its place; close it where there is nothing."""
         self.menu = menu
         if menu is None:
-            self.come_back()
+            self._leave_menu()
 
     def back(self) -> None:
         """Go back to where the operator came from."""
-        if self.mode in (Mode.HELP, Mode.MENU):
+        if self.mode is Mode.MENU:
+            self._leave_menu()
+        elif self.mode is Mode.HELP:
             self.come_back()
         elif self.mode is Mode.CONFIRM and self.proposal is not None:
             self.mode = self.proposal.back
@@ -98,8 +107,7 @@ class Focus:
         place = menu.cursor if place is None else place
         if not 0 <= place < len(menu.choices):
             return ()
-        self.menu = None
-        self.come_back()
+        self._leave_menu()
         return menu.choices[place].does()
 
     def turn(self) -> None:

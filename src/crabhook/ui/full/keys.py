@@ -19,7 +19,7 @@ from crabhook.ui.full.dialogs import (
     question,
     suggestions,
 )
-from crabhook.ui.full.effects import Effects, Extend, Go, Quit, Scroll, TakeBack, Visit
+from crabhook.ui.full.effects import Effects, Go, Quit, Scroll, TakeBack, Visit
 from crabhook.ui.full.filters import KeyContext, Mode
 from crabhook.ui.full.keyrow import (
     Group,
@@ -207,7 +207,7 @@ TABLE: tuple[Group, ...] = (
     ),
     group("its time", when.deciding,
         ("+ =", "wait longer", "let it wait ten minutes longer, if its agent does",
-         FREE, on_card(lambda card: (Extend(card, decide.LONGER),))),
+         FREE, at_card(lambda s, card: decide.extend(card, s.desk))),
         ("z", "snooze", "put it aside for five minutes, or back",
          ARMED, at_card(lambda s, card: decide.snooze(card, s.desk.now()))),
     ),

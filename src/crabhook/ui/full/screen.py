@@ -4,13 +4,15 @@ Nothing is drawn here and nothing is sent: the panes read it, handlers of keys
 change what they own of it, and the controller does the rest.
 """
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass, field
 
-from crabhook.desk.interface import Desk
+from crabhook.desk.replica import Replica
 from crabhook.model.actor import OrderKind
+from crabhook.model.bounded_dict import Bounded
 from crabhook.model.card import Card
 from crabhook.model.decision import PASS_ALONE, Beside
-from crabhook.ui.answers import Answers
+from crabhook.ui.answers import Answers, Seen
 from crabhook.ui.cards.context import CardContexts
 from crabhook.ui.commands.decide import suggestions
 from crabhook.ui.full.dialogs import mcp_form, plan
@@ -27,6 +29,7 @@ from crabhook.ui.options import DeskOptions, Watch
 from crabhook.ui.text.layout import Detail
 
 _FAR = 1 << 30
+SHOWN_KEPT = 20_000  # cards; more than can wait
 NOTICE_KEPT = 1.0  # seconds a notice outlasts keys, so that it can be read
 
 
@@ -38,7 +41,7 @@ class Work:
     `bare` is the card whose secrets are shown.
     """
 
-    def __init__(self, desk: Desk) -> None:
+    def __init__(self, desk: Replica) -> None:
         self.forms = Forms()
         self.fillings = Fillings(desk)
         self.plans = Plans(desk)
@@ -121,6 +124,17 @@ class Arming:
         return None if self._since is None else self._since + self._delay
 
 
+@dataclass(frozen=True, slots=True)
+class Sight:
+    """What of a picture keys can act on: which view it is, None for a view without a card.
+
+    `revisions` are those of the cards that are shown on it.
+    """
+
+    view: Hashable = None
+    revisions: Mapping[int, int] = field(default_factory=dict)
+
+
 def sight_of(card: Card, *, reviewing: bool) -> Hashable:
     """Return what tells a view of a card from any other: its number, its legs, and which page."""
     return card.number, tuple(leg.id for leg in card.requests), reviewing
@@ -134,12 +148,12 @@ class Screen:
     begun, `notice` about what is said, `arming` about what was in view.
     """
 
-    def __init__(self, desk: Desk, options: DeskOptions, title: str = "") -> None:
+    def __init__(self, desk: Replica, options: DeskOptions, title: str = "") -> None:
         self.desk = desk
         self.options = options
         self.title = title
         self.selection = Selection(desk)
-        self.answers = Answers(desk, options.take_back)
+        self.answers = Answers(desk, options.take_back, self.say)
         self.marks = Marks()
         self.focus = Focus()
         self.work = Work(desk)
@@ -147,9 +161,10 @@ class Screen:
         self.arming = Arming(options.arming)
         self.watch = Watch(options.attention, desk.now())
         self.card_window, self.page_window = Detail(), Detail()
+        self.shown: Bounded[int, int] = Bounded(
+            SHOWN_KEPT
+        )  # revisions, as they were on the terminal
         self.done = False
-        for card in self.selection.waiting():
-            self.watch.news(card)
 
     def __repr__(self) -> str:
         return f"<Screen {self.focus!r} {self.selection!r} {self.answers!r} {self.marks!r}>"
@@ -207,7 +222,21 @@ class Screen:
             keeps=focus.typing is not None and focus.typing.ask.kept,
         )
 
-    def sight(self) -> Hashable:
+    def sight(self) -> Sight:
+        """Return what keys can act on as it is now, for a picture that is drawn now.
+
+        On a page that stands over the card, the card itself is not seen.
+        """
+        marked = self.marks.cards() if self.focus.mode is Mode.CONFIRM else ()
+        covered = self.focus.on_page or self.focus.mode is Mode.EDIT
+        cards = marked if covered or self.card is None else (self.card,)
+        return Sight(self._view(), {card.number: card.revision for card in cards})
+
+    def seen(self, card: Card) -> Seen:
+        """Return a card with the revision of it that was last on the terminal."""
+        return Seen(card, self.shown.get(card.number, 0))
+
+    def _view(self) -> Hashable:
         """Return what tells the view from any other, as far as it may be decided on."""
         focus = self.focus
         if focus.mode is Mode.HELP:
@@ -225,7 +254,7 @@ class Screen:
 
     def armed(self) -> bool:
         """Whether keys may decide the selected card, or do what a page asks about."""
-        return self.arming.armed(self.sight(), self.desk.now())
+        return self.arming.armed(self._view(), self.desk.now())
 
     def say(self, text: str) -> None:
         """Show a sentence to the operator; an empty sentence leaves the last in view."""

@@ -5,16 +5,29 @@ from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from dataclasses import replace
 
-from crabhook.desk.interface import Desk, News
+from crabhook.desk.commands import (
+    AllowWithRule,
+    AskObjections,
+    Decide,
+    Done,
+    EndOrders,
+    Extend,
+    GiveOrder,
+    Outcome,
+    Refused,
+    Snooze,
+)
+from crabhook.desk.commands import Command as DeskCommand
+from crabhook.desk.replica import Replica
 from crabhook.model.actor import OrderKind
 from crabhook.model.card import Card, FeedEntry, State
 from crabhook.model.decision import Beside, Decision, Verdict
-from crabhook.model.errors import CrabhookError, DecisionError
+from crabhook.model.errors import CrabhookError
 from crabhook.model.order import Order
 from crabhook.policy.propose import TakenOffer
-from crabhook.ui.answers import HELD_BACK, Answers
+from crabhook.ui.answers import HELD_BACK, Answers, Seen
 from crabhook.ui.cards.summary import brief, project, summary, tool_label
-from crabhook.ui.commands.decide import DECIDING, other_words
+from crabhook.ui.commands.decide import DECIDING, LineDecision, other_words
 from crabhook.ui.commands.orders import keep_going_order, order_line, read_order, read_release
 from crabhook.ui.commands.parse import (
     JUST_NOW,
@@ -33,7 +46,7 @@ from crabhook.ui.secrets import covered
 from crabhook.ui.text.clock import countdown
 
 
-def list_lines(desk: Desk) -> Iterator[str]:
+def list_lines(desk: Replica) -> Iterator[str]:
     """Yield what is wrong, then a line for each card that waits, and for each standing order."""
     waiting, now = desk.waiting(), desk.now()
     yield from (f"! {brief(wrong, covered)}" for wrong in desk.troubles())
@@ -51,28 +64,28 @@ def list_lines(desk: Desk) -> Iterator[str]:
 
 
 _DECIDED_REMEMBERED = 1_000
-ASKED_AGAIN = 0.02  # seconds, until it is asked again what the rules say of a change
 _SHORTEST_WAIT = 0.01  # seconds; two clocks never agree to the last digit
 
 
 class Interpreter:
     """Follows lines at a desk; what it has to say goes to the output."""
 
-    def __init__(self, desk: Desk, output: OutputQueue, take_back: float) -> None:
+    def __init__(self, desk: Replica, output: OutputQueue, take_back: float) -> None:
         self._desk = desk
         self._output = output
         self._say = output.say
         self._take_back = take_back
-        self._answers = Answers(desk, take_back)
+        self._answers = Answers(desk, take_back, self._complain)
         self._timer: asyncio.TimerHandle | None = None
         self._decided: deque[int] = deque(maxlen=_DECIDED_REMEMBERED)
-        self._default = DefaultTarget(desk)
         self._remembering = Remembering(desk, output.say)
         self._objected: dict[int, tuple[Card, Decision]] = {}  # changes that rules are against
-        self._being_judged: list[tuple[Card, Command]] = []  # changes the rules are asked about
+        self._being_judged = 0  # changes the rules are asked about
+        self._judged = asyncio.Event()
         self._quiet: set[int] = set()  # cards whose agent is not to show what the hook says
         self._following = False
-        self._newest = max((card.number for card in desk.waiting()), default=0)
+        self._alone = True  # whether the line is about one card
+        self.begin()
 
         # What the words do with a card; any other word decides the card.
         self._about_a_card: Mapping[str, Callable[[Card, Command], None]] = {
@@ -97,7 +110,14 @@ class Interpreter:
             "release": self._release,
         }
 
-    def hear(self, news: News) -> None:
+    def begin(self) -> None:
+        """Take in all there is at the desk."""
+        self._default = DefaultTarget(self._desk)
+        self._newest = max((card.number for card in self._desk.waiting()), default=0)
+        for card in (*self._desk.waiting(), *self._desk.ended()):
+            self._complain(self._answers.news(card))
+
+    def hear(self, news: Card | FeedEntry) -> None:
         """Take in what makes a held answer void, or another card the oldest."""
         if isinstance(news, FeedEntry):
             return
@@ -118,10 +138,8 @@ class Interpreter:
             if self.take(line):
                 break
             while self._being_judged:
-                await asyncio.sleep(ASKED_AGAIN)
-                again, self._being_judged = self._being_judged, []
-                for card, command in again:
-                    self._follow_about(card, command, alone=len(again) == 1)
+                self._judged.clear()
+                await self._judged.wait()
             await self._output.room()
         if count := self._answers.waiting:
             self._complain(f"what was held was not given ({count}): you left before its time")
@@ -151,7 +169,6 @@ class Interpreter:
 
     def leave(self) -> None:
         """Stop; what is held was never given."""
-        self._remembering.leave()
         if self._timer:
             self._timer.cancel()
 
@@ -160,32 +177,80 @@ class Interpreter:
             self._say(f"! {covered(said)}")  # it may quote an agent
 
     def _follow_about(self, card: Card, command: Command, *, alone: bool) -> None:
+        self._alone = alone
         try:
             self._about_a_card.get(command.word.name, self._give)(card, command)
         except CrabhookError as error:
-            named = alone or str(error).startswith(f"#{card.number} ")
-            self._complain(error if named else f"#{card.number}: {error}")
+            self._complain_about(card, error, alone=alone)
+
+    def _complain_about(self, card: Card | None, error: object, *, alone: bool) -> None:
+        named = card is None or alone or str(error).startswith(f"#{card.number} ")
+        self._complain(error if card is None or named else f"#{card.number}: {error}")
+
+    def _submit(
+        self,
+        command: DeskCommand,
+        card: Card | None = None,
+        *,
+        write: str = "",
+        then: Callable[[], object] = lambda: None,
+    ) -> None:
+        """Submit a command, and go on once it is done; what is refused says what to write."""
+        alone = self._alone
+
+        def settled(outcome: Outcome) -> None:
+            if outcome == Done():
+                then()
+                return
+            as_a_line = write and isinstance(outcome, Refused)
+            error = LineError(outcome.why, write) if as_a_line else outcome.why
+            self._complain_about(card, error, alone=alone)
+
+        self._desk.submit(command, settled)
 
     def _give(self, card: Card, command: Command) -> None:
         """Decide a card as the word says."""
-        given = DECIDING[command.word.name](card, command.rest)
-        said = self._desk.objections(card.number, given.decision)
-        if said is None:
-            self._being_judged.append((card, command))
+        given, alone = DECIDING[command.word.name](card, command.rest), self._alone
+        if given.decision.updated_input is None:
+            self._give_judged(card, given, ())
             return
+
+        def judged(outcome: Outcome) -> None:
+            self._being_judged -= 1
+            self._judged.set()
+            said = self._desk.objections(card.number, given.decision)
+            try:
+                if outcome != Done() or said is None:
+                    self._complain_about(card, outcome.why, alone=alone)
+                else:
+                    self._alone = alone
+                    self._give_judged(card, given, said)
+            except CrabhookError as error:
+                self._complain_about(card, error, alone=alone)
+
+        self._being_judged += 1
+        self._desk.submit(AskObjections(card.number, given.decision), judged)
+
+    def _give_judged(self, card: Card, given: LineDecision, said: tuple[str, ...]) -> None:
+        """Decide a card, unless the rules are against what it is changed to."""
         for remark in given.remarks:
             self._say(remark)
         self._objected.pop(card.number, None)
         if said:
-            self._objected[card.number] = card, replace(given.decision, despite=tuple(said))
+            self._objected[card.number] = card, replace(given.decision, despite=said)
             for one in said:
                 self._say(f"  ! {brief(one, covered)}")
             wrong = f"the rules are against #{card.number} as you changed it"
             raise LineError(wrong, WORDS["anyway"].usage(card.number))
-        self._decide(card, given.decision)
-        if given.repeats:  # the agent is told the same again when it next wants to stop
-            words = given.decision.reason
-            self._desk.order(keep_going_order(card.event, given.repeats, words))
+
+        def repeat() -> None:
+            """Have the agent told the same again when it next wants to stop."""
+            if given.repeats:
+                words = given.decision.reason
+                order = keep_going_order(card.event, given.repeats, words)
+                self._submit(GiveOrder(order), card)
+
+        self._decide(card, given.decision, then=repeat)
 
     def _anyway(self, card: Card, _: Command) -> None:
         """Allow what the rules were just said to be against."""
@@ -227,11 +292,11 @@ class Interpreter:
 
     def _snooze(self, card: Card, command: Command) -> None:
         seconds = read_duration(command.rest, command.word.usage(card.number))
-        self._desk.snooze(card.number, seconds)
+        self._submit(Snooze(card.number, seconds), card)
 
     def _extend(self, card: Card, command: Command) -> None:
         seconds = read_duration(command.rest, command.word.usage(card.number))
-        self._as_a_line(lambda: self._desk.extend(card.number, seconds), other_words(card))
+        self._submit(Extend(card.number, seconds), card, write=other_words(card))
 
     # What the words do with the desk.
 
@@ -241,9 +306,12 @@ class Interpreter:
 
     def _order(self, command: Command) -> None:
         order = read_order(command.word.name, command.rest, self._desk)
-        self._as_a_line(lambda: self._desk.order(order), command.word.usage())
-        if order.kind in (OrderKind.AWAY, OrderKind.ALLOW_ALL, OrderKind.HOLD_ALL):
-            self._say(order_line(order, self._desk.now()))
+
+        def told() -> None:
+            if order.kind in (OrderKind.AWAY, OrderKind.ALLOW_ALL, OrderKind.HOLD_ALL):
+                self._say(order_line(order, self._desk.now()))
+
+        self._submit(GiveOrder(order), write=command.word.usage(), then=told)
 
     def _orders(self, _: Command) -> None:
         standing = self._desk.orders()
@@ -255,24 +323,23 @@ class Interpreter:
     def _release(self, command: Command) -> None:
         matches = read_release(command.rest, self._desk)
         ids = frozenset(order.id for order in self._desk.orders() if matches(order))
-        self._as_a_line(lambda: self._desk.revoke(ids), WORDS["orders"].usage())
+        self._submit(EndOrders(ids), write=WORDS["orders"].usage())
 
     def _here(self, _: Command) -> None:
         away = frozenset(order.id for order in self._desk.orders() if _is_away(order))
         if not away:
             raise LineError("you are not away", WORDS["away"].usage())
-        self._desk.revoke(away)
+        self._submit(EndOrders(away))
 
     # How a decision is given.
 
-    def _as_a_line(self, do: Callable[[], object], write: str) -> None:
-        """Do something that the broker may refuse; then say what to write instead."""
-        try:
-            do()
-        except DecisionError as error:
-            raise LineError(str(error), write) from error
-
-    def _decide(self, card: Card, decision: Decision, rule: TakenOffer | None = None) -> None:
+    def _decide(
+        self,
+        card: Card,
+        decision: Decision,
+        rule: TakenOffer | None = None,
+        then: Callable[[], object] = lambda: None,
+    ) -> None:
         """Give a decision, or hold it where there is time to; it replaces a held decision."""
         number, now = card.number, self._desk.now()
         if number in self._quiet:
@@ -281,24 +348,23 @@ class Interpreter:
         self._answers.drop(number)
         in_time = card.state is State.WAITING and card.wait_until - now > self._take_back + JUST_NOW
         if decision.verdict in HELD_BACK and self._take_back and in_time:
-            self._complain(self._answers.give(card, decision, rule))
+            self._answers.give([Seen(card, card.revision)], decision, rule)
             done = decision.verdict.done.lower()
             self._say(
                 f"#{number} is {done} in {self._take_back:.1f} s; {number} undo takes it back"
             )
             self._tick()
             return
+        seen = card.revision
         if rule is not None:
-            self._desk.remember(number, rule, decision, card.revision)
+            self._submit(AllowWithRule(number, seen, rule, decision), card)
             return
-        self._as_a_line(
-            lambda: self._desk.answer(number, decision, card.revision), other_words(card)
-        )
+        command = Decide(number, seen, decision)
+        self._submit(command, card, write=other_words(card), then=then)
 
     def _tick(self) -> None:
         """Give what has been held long enough, and come back for the next."""
-        for said in self._answers.tick():
-            self._complain(said)
+        self._answers.tick()
         if self._timer:
             self._timer.cancel()
         if (due := self._answers.due) is not None:

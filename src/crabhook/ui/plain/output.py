@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import replace
 from typing import TypeAlias
 
-from crabhook.desk.interface import Desk, News
+from crabhook.desk.replica import Replica
 from crabhook.model.actor import Operator
 from crabhook.model.bounded_dict import Bounded
 from crabhook.model.card import Card, FeedEntry, State
@@ -198,9 +198,10 @@ class OutputQueue:
     lost.
     """
 
-    def __init__(self, desk: Desk) -> None:
+    def __init__(self, desk: Replica) -> None:
         self._desk = desk
-        self._queue: OrderedDict[object, News | str] = OrderedDict()  # a card by its number
+        # a card by its number
+        self._queue: OrderedDict[object, Card | FeedEntry | str] = OrderedDict()
         self._left_out = 0
         self._shown: dict[int, Card] = {}
         self._over: Bounded[int, Card] = Bounded(_ENDED_REMEMBERED)
@@ -208,7 +209,7 @@ class OutputQueue:
         self._stirred = asyncio.Event()
         self._written = asyncio.Event()
 
-    def hear(self, news: News) -> None:
+    def hear(self, news: Card | FeedEntry) -> None:
         """Take in a new or changed card, or a feed entry."""
         number, full = news.number, len(self._queue) >= BACKLOG
         known = number is not None and self._told(number)

@@ -4,11 +4,11 @@ The law of this file: a number means the rule that was printed with it last, and
 have let a denied call through is taken only by the line that says so.
 """
 
-import asyncio
 import re
 from collections.abc import Callable, Iterator
 
-from crabhook.desk.interface import Desk
+from crabhook.desk.commands import AskOffers, Done, Outcome
+from crabhook.desk.replica import Replica
 from crabhook.model.bounded_dict import Bounded
 from crabhook.model.card import Card, State
 from crabhook.policy.propose import Offer, Offering, TakenOffer, until
@@ -19,7 +19,6 @@ from crabhook.ui.text.rows import Row
 from crabhook.ui.text.safe import excerpt
 
 ANYWAY = "anyway"
-_LOOK_EVERY = 0.05  # seconds
 _DENIALS_SHOWN = 10
 _LISTED_KEPT = 100  # cards
 _LONGEST = 400  # letters of a rule, or of a call, that are printed
@@ -28,16 +27,20 @@ _LONGEST = 400  # letters of a rule, or of a call, that are printed
 class Remembering:
     """Prints what is offered, when it has been tried, and knows what was printed."""
 
-    def __init__(self, desk: Desk, say: Callable[[str], None]) -> None:
+    def __init__(self, desk: Replica, say: Callable[[str], None]) -> None:
         self._desk, self._say = desk, say
         self._listed: Bounded[int, Offering] = Bounded(_LISTED_KEPT)
-        self._looking: dict[int, asyncio.TimerHandle] = {}
+        self._asked: set[int] = set()
 
     def list(self, card: Card) -> None:
         """Print the rules offered for a card, at once or as soon as they have been tried."""
         if card.state is not State.WAITING:
             raise LineError(f"#{card.number} has ended", WORDS["list"].usage())
-        if card.number not in self._looking and not self._look(card):
+        if card.number in self._asked:
+            return
+        self._asked.add(card.number)
+        self._desk.submit(AskOffers(card.number), lambda outcome: self._tell(card, outcome))
+        if card.number in self._asked:
             self._say(f"· #{card.number}: trying rules on what was decided before")
 
     def chosen(self, card: Card, rest: str) -> TakenOffer:
@@ -66,23 +69,14 @@ class Remembering:
             raise LineError(wrong, f"{card.number} remember {' '.join([place, *lives])} {ANYWAY}")
         return TakenOffer(offer.id, rule.expires)
 
-    def leave(self) -> None:
-        """Stop looking."""
-        for timer in self._looking.values():
-            timer.cancel()
-        self._looking.clear()
-
-    def _look(self, card: Card) -> bool:
-        """Print what is offered; look again later where the rules are still being tried."""
-        self._looking.pop(card.number, None)
-        offering = self._desk.offers(card.number)
-        if offering is None:
-            loop = asyncio.get_running_loop()
-            self._looking[card.number] = loop.call_later(_LOOK_EVERY, self._look, card)
-            return False
-        self._listed[card.number] = offering
+    def _tell(self, card: Card, outcome: Outcome) -> None:
+        """Print what is offered."""
+        self._asked.discard(card.number)
+        if outcome != Done():
+            self._say(f"! {outcome.why}")
+            return
+        offering = self._listed[card.number] = self._desk.offers(card.number)
         self._say("\n".join(row.cut(_LONGEST).line for row in _rows(card, offering)))
-        return True
 
 
 def _rows(card: Card, offering: Offering) -> Iterator[Row]:

@@ -49,6 +49,6 @@ async def test_who_leaves_the_plain_desk_has_it_released_before_the_last_line(
     said = capfd.readouterr().out
     assert said.startswith("· listening on unix:/here\n")
     assert said.endswith("#1 WITHDRAWN the operator closed the desk\n")
-    card = runner.card(1)
+    card = runner.broker.card(1)
     assert card
     assert card.state is State.WITHDRAWN

@@ -42,11 +42,11 @@ async def test_what_was_taken_is_delivered() -> None:
     runner = Runner(PLATFORMS)
     side = way(runner)
     place = await side.enter(CALL, ANN, 9)
-    (card,) = runner.waiting()
+    (card,) = runner.broker.waiting()
     seat(runner).answer(card.number, Decision(Verdict.ALLOW))
     await place.wait()
     side.taken(place)
-    (card,) = runner.ended()
+    (card,) = runner.broker.ended()
     assert card.delivered is True
     runner.close()
 
@@ -62,7 +62,7 @@ async def test_the_operator_reads_by_which_way_something_went_wrong() -> None:
     runner = Runner(PLATFORMS)
     way(runner).complain("it knocked twice")
     way(runner).observe(STOP, "it stopped")
-    assert [(entry.event.name, entry.text) for entry in runner.feed()] == [
+    assert [(entry.event.name, entry.text) for entry in runner.broker.feed()] == [
         ("?", "side door: it knocked twice"),
         ("Stop", "it stopped"),
     ]

@@ -23,7 +23,7 @@ async def test_what_is_judged_is_judged_before_it_is_taken_in(
     seen = list[tuple[Event, bool, int]]()
 
     async def judge(one: Event, *, long: bool) -> None:
-        seen.append((one, long, len(runner.waiting())))
+        seen.append((one, long, len(runner.broker.waiting())))
 
     runner = Runner(PLATFORMS, judge=judge)
 

@@ -3,32 +3,53 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import replace
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping
+from dataclasses import fields, is_dataclass, replace
+from typing import TYPE_CHECKING, get_args
 
 import pytest
 
-from crabhook.model.actor import OWNER, Operator
+from crabhook.desk.commands import (
+    AskContext,
+    AskObjections,
+    AskOffers,
+    Decide,
+    Done,
+    GiveOrder,
+    Outcome,
+    Refused,
+    Stale,
+    TooLate,
+)
+from crabhook.desk.updates import News, Snapshot, Update
+from crabhook.model.actor import OWNER, Operator, OrderKind
+from crabhook.model.card import Card
 from crabhook.model.decision import Decision, Verdict
-from crabhook.model.errors import DecisionError
 from crabhook.model.event import Event
+from crabhook.model.order import Order
+from crabhook.model.request import Request
 from crabhook.platforms import PLATFORMS
 from crabhook.policy.rule import RuleVerdict
 from crabhook.policy.ruling import Ruling
 from crabhook.rulebook.files import RuleFiles
+from crabhook.server.core.core import OUTCOMES_KEPT
 from crabhook.server.core.intake import Intake
 from crabhook.server.core.law import Law
+from crabhook.server.core.local_desk import LocalDesk
 from crabhook.server.core.runner import Runner
+from tests.support.desk import PLAYED_SECRET, PlayedDesk
+from tests.support.offering import BOTH
 from tests.support.playbook import ALLOW, bash
 from tests.support.ruled import NO_RM
-from tests.support.seat import seat
+from tests.support.seat import Seat, seat
+from tests.support.sitting import call
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from crabhook.server.core.local_desk import LocalDesk
 
+ALREADY = "#1 is already decided; this answer changed nothing"
 CHANGED = Decision(Verdict.ALLOW, updated_input={"command": "rm -rf /" * 50_000})
 DENIED = Ruling(RuleVerdict.DENY, None, "not that")
 
@@ -54,17 +75,12 @@ async def test_while_an_operators_change_is_judged_no_hook_waits_and_nothing_is_
     desk, soon = seat(runner), runner.now() + 60
     place = await Intake(runner).enter(bash("a", "ls", "t1", wait=soon))
     assert desk.objections(1, CHANGED) is None
-    with pytest.raises(DecisionError, match="the rules were not asked"):
-        desk.answer(1, CHANGED)
+    assert refused(desk, CHANGED, "the rules were not asked")
     await asyncio.wait_for(Intake(runner).enter(bash("b", "ls", "t2", wait=soon)), 5)
     assert desk.objections(1, CHANGED) is None
     rules.enough.set()
-    async with asyncio.timeout(5):
-        while (said := desk.objections(1, CHANGED)) is None:  # noqa: ASYNC110 - as a screen asks
-            await asyncio.sleep(0)
-    assert (said, rules.asked) == (("not that",), 1)
-    with pytest.raises(DecisionError, match="the rules are against"):
-        desk.answer(1, CHANGED)
+    assert (await objections(desk, CHANGED), rules.asked) == (("not that",), 1)
+    assert refused(desk, CHANGED, "the rules are against")
     assert not place.reply.done()
     runner.close()
 
@@ -75,11 +91,9 @@ async def test_what_was_judged_is_no_ruling_on_another_change() -> None:
     runner = Runner(PLATFORMS, judge=rules)
     desk = seat(runner)
     await Intake(runner).enter(bash("a", "ls", wait=runner.now() + 60))
-    desk.objections(1, CHANGED)
-    await asyncio.sleep(0.01)
+    await objections(desk, CHANGED)
     other = Decision(Verdict.ALLOW, updated_input={"command": "rm -rf ."}, despite=("not that",))
-    with pytest.raises(DecisionError, match="the rules were not asked"):
-        desk.answer(1, other)
+    assert refused(desk, other, "the rules were not asked")
     runner.close()
 
 
@@ -89,7 +103,7 @@ async def test_a_yes_to_what_an_older_edition_of_the_rules_said_is_judged_again(
     files = RuleFiles(tmp_path)
     law = Law(files)
     runner = Runner(PLATFORMS, judge=law.judge)
-    runner.edition = law.edition
+    runner.readings.edition_of = law.edition
     desk = seat(runner)
     ask = bash("a", "ls", wait=runner.now() + 60)
     place = await Intake(runner).enter(ask)
@@ -97,23 +111,29 @@ async def test_a_yes_to_what_an_older_edition_of_the_rules_said_is_judged_again(
     assert await objections(desk, changed) == ()
     files.user.write_text(NO_RM, encoding="utf-8")
     law.look_again()  # as a rule that is written at another card
-    with pytest.raises(DecisionError, match="the rules may have changed"):
-        desk.answer(1, changed)
+    assert refused(desk, changed, "the rules may have changed")
     assert not place.reply.done()
     (said,) = await objections(desk, changed)
     assert "deny Bash(rm *)" in said
-    with pytest.raises(DecisionError, match="the rules are against"):
-        desk.answer(1, changed)
+    assert refused(desk, changed, "the rules are against")
     desk.answer(1, replace(changed, despite=(said,)))
     assert place.reply.done()
     runner.close()
 
 
-async def objections(desk: LocalDesk, decision: Decision) -> Sequence[str]:
+async def objections(desk: Seat, decision: Decision) -> Sequence[str] | None:
+    """Return the objections once they have come, by themselves."""
+    settled: asyncio.Future[Outcome] = asyncio.get_running_loop().create_future()
+    desk.replica.submit(AskObjections(1, decision), settled.set_result)
     async with asyncio.timeout(5):
-        while (said := desk.objections(1, decision)) is None:  # noqa: ASYNC110 - as a screen asks
-            await asyncio.sleep(0.01)
-    return said
+        assert await settled == Done()
+    return desk.replica.objections(1, decision)
+
+
+def refused(desk: Seat, decision: Decision, why: str) -> bool:
+    """Whether the card cannot be decided so, for that reason."""
+    outcome = desk.decide(1, decision)
+    return isinstance(outcome, Refused) and why in outcome.why
 
 
 async def test_rules_that_cannot_be_asked_about_a_change_are_against_it_and_nobody_waits_in_vain() -> (
@@ -126,8 +146,7 @@ async def test_rules_that_cannot_be_asked_about_a_change_are_against_it_and_nobo
     desk = seat(runner)
     runner.enter(bash("a", "ls", wait=runner.now() + 60), None)
     assert await objections(desk, CHANGED) == ("the rules could not be asked: a fault",)
-    with pytest.raises(DecisionError, match="the rules are against"):
-        desk.answer(1, CHANGED)
+    assert refused(desk, CHANGED, "the rules are against")
     runner.close()
 
 
@@ -135,8 +154,114 @@ async def test_a_decision_is_made_by_who_sits_at_the_desk() -> None:
     runner, ann = Runner(PLATFORMS), Operator("a1", "ann", "laptop")
     for ticket, by in (("a", OWNER), ("b", ann)):
         runner.enter(bash(ticket, "ls", ticket, wait=runner.now() + 60), None)
-        (card,) = runner.waiting()
+        (card,) = runner.broker.waiting()
         card = seat(runner, by).answer(card.number, ALLOW)
         assert card.decided is not None
         assert card.decided.by == by
     runner.close()
+
+
+def test_a_command_that_comes_twice_has_the_same_outcome_and_is_done_once() -> None:
+    desk = PlayedDesk()
+    desk.ask(call())
+    command, other_desk = Decide(1, 1, ALLOW), LocalDesk(desk.core, desk.read, OWNER)
+    again = Seat(other_desk, desk.core)  # the same operator, whose connection was lost
+    assert [desk.seat.outcome(command), again.outcome(command)] == [Done(), Done()]
+    assert len(desk.decided) == 1
+    order = GiveOrder(Order(OrderKind.HOLD, "Stop"))
+    assert [again.outcome(order), again.outcome(order)] == [Done(), Done()]
+    assert [one.id for one in desk.orders()] == [1]
+    late = Decide(1, 1, ALLOW)
+    assert desk.seat.outcome(late) == again.outcome(late) == TooLate(ALREADY, OWNER)
+
+
+def test_another_command_with_the_same_id_is_refused_and_another_operators_is_not() -> None:
+    desk = PlayedDesk()
+    for use in ("t1", "t2", "t3"):
+        desk.ask(call(tool_use_id=use))
+    assert desk.seat.outcome(Decide(1, 1, ALLOW, id="one")) == Done()
+    forged = desk.seat.outcome(Decide(2, 1, ALLOW, id="one"))
+    assert isinstance(forged, Refused)
+    assert "the same id" in forged.why
+    ann = Seat(LocalDesk(desk.core, desk.read, Operator("a1", "ann", "laptop")), desk.core)
+    assert ann.outcome(Decide(3, 1, ALLOW, id="one")) == Done()
+    assert [number for number, _ in desk.decided] == [1, 3]
+
+
+def test_the_outcomes_that_are_remembered_have_a_limit() -> None:
+    desk = PlayedDesk()
+    for _ in range(OUTCOMES_KEPT + 10):
+        desk.seat.outcome(Decide(7, 1, ALLOW))
+    assert len(desk.core.submitted) == OUTCOMES_KEPT
+
+
+def test_a_decision_on_a_card_as_it_was_before_is_stale_and_says_what_it_is_now() -> None:
+    desk = PlayedDesk()
+    hook = desk.ask(call(tool_use_id="t1"))
+    desk.ask(call(hook_event_name="PermissionRequest", tool_use_id="t1"))
+    stale = desk.seat.outcome(Decide(1, 1, ALLOW))
+    assert isinstance(stale, Stale)
+    assert (stale.now, desk.replies) == (2, {})
+    assert desk.seat.outcome(Decide(1, stale.now, ALLOW)) == Done()
+    assert hook in desk.replies
+
+
+def test_a_fault_behind_the_door_is_an_outcome_and_no_exception(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    desk = PlayedDesk()
+    desk.ask(call())
+
+    def fail(*_: object) -> None:
+        raise OSError("the disk is full")
+
+    monkeypatch.setattr(desk.core.broker, "handle", fail)
+    outcome = desk.seat.outcome(Decide(1, 1, ALLOW))
+    assert isinstance(outcome, Refused)
+    assert "the disk is full" in caplog.text
+
+
+def test_what_one_desk_asked_and_did_is_settled_at_that_desk_alone() -> None:
+    desk, heard = PlayedDesk(), list[News]()
+    desk.ask(call())
+    LocalDesk(desk.core, desk.read, OWNER).subscribe(lambda update: heard.append(update.news))
+    desk.seat.last_words(1)
+    desk.answer(1, ALLOW)
+    assert [type(one) for one in heard] == [Snapshot, Card]
+
+
+def test_no_update_holds_a_tickets_secret_nor_a_function() -> None:
+    """Each value is walked to its leaves: whatever is told may go over a wire."""
+    desk, updates = PlayedDesk(), list[Update]()
+    desk.subscribe(updates.append)
+    desk.offered[1] = BOTH
+    first = desk.ask(call(tool_use_id="t1"))
+    desk.ask(call(hook_event_name="PermissionRequest", tool_use_id="t1"))
+    for command in (AskOffers(1), AskContext(1), AskObjections(1, CHANGED), Decide(1, 2, ALLOW)):
+        desk.submit(command)
+    desk.deliver(first)
+    desk.order(Order(OrderKind.HOLD, "Stop"))
+    desk.wrong.append("wrong")
+    desk.pass_time(1)
+    desk.subscribe(updates.append)
+    kinds = {type(update.news) for update in updates}
+    assert kinds == set(get_args(News))
+    found = list(leaves(updates))
+    assert "ls -l" in found
+    assert PLAYED_SECRET not in found
+    assert not [one for one in found if isinstance(one, Request) or callable(one)]
+
+
+def leaves(value: object) -> Iterator[object]:
+    """Yield all that a value is made of."""
+    yield value if not isinstance(value, type) else value.__name__
+    if is_dataclass(value):
+        for one in fields(value):
+            yield from leaves(getattr(value, one.name))
+    elif isinstance(value, Mapping):
+        for key, one in value.items():
+            yield from leaves(key)
+            yield from leaves(one)
+    elif isinstance(value, tuple | list | set | frozenset):
+        for one in value:
+            yield from leaves(one)

@@ -181,9 +181,16 @@ def asked(office: Office) -> tuple[Offers, Law]:
 
 
 async def made(offers: Offers, card: Card) -> Offering:
+    found: asyncio.Future[Offering] = asyncio.get_running_loop().create_future()
+    offers.ask(card, found.set_result)
     async with asyncio.timeout(20):
-        while (found := offers.of(card)) is None:  # noqa: ASYNC110 - as the screen asks
-            await asyncio.sleep(0.005)
+        return await found
+
+
+def asked_for(offers: Offers, card: Card) -> list[Offering]:
+    """Ask for offers; return them in a list that is empty until they are there."""
+    found: list[Offering] = []
+    offers.ask(card, found.append)
     return found
 
 
@@ -198,10 +205,10 @@ async def test_trying_is_done_once_and_in_a_thread_of_its_own(
 
     monkeypatch.setattr(module, "offering", noticed)
     offers, _ = asked(office)
-    assert offers.of(card()) is None
-    assert offers.of(card()) is None
+    both = asked_for(offers, card()), asked_for(offers, card())
     found = await made(offers, card())
-    assert offers.of(card()) is found
+    assert both == ([found], [found])
+    assert asked_for(offers, card())[0] is found
     assert len(threads) == 1
     assert threads[0] != threading.get_ident()
 
@@ -212,8 +219,6 @@ async def test_what_was_tried_long_ago_is_tried_again(
     offers, _ = asked(office)
     before = await made(offers, card())
     monkeypatch.setattr(module, "FRESH", -1.0)
-    assert offers.of(card()) is None
-    monkeypatch.setattr(module, "FRESH", 60.0)
     assert await made(offers, card()) is not before
 
 

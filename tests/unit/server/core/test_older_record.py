@@ -24,8 +24,8 @@ async def test_what_waited_at_an_older_server_is_decided_at_this_one(tmp_path: P
     recorder = Recorder(lambda: open_writer(folder))
     runner = Runner(PLATFORMS, recorder)
     await runner.restore()
-    assert [card.number for card in runner.waiting()] == [21, 22]
-    owed = runner.card(20)
+    assert [card.number for card in runner.broker.waiting()] == [21, 22]
+    owed = runner.broker.card(20)
     assert owed is not None
     assert owed.decided is not None
     assert owed.decided.by == UNKNOWN  # an operator, of whom it kept no more

@@ -54,7 +54,7 @@ async def test_a_server_that_makes_room_refuses_its_hooks_and_takes_none_to_have
         await waiting
     place.leave()
     assert refused.value.refusal is Refusal.HANDED_OVER
-    (card,) = runner.waiting()
+    (card,) = runner.broker.waiting()
     assert card.state is State.WAITING
 
 
@@ -64,4 +64,4 @@ async def test_who_comes_while_it_makes_room_is_sent_to_the_next() -> None:
     with pytest.raises(RefusedError) as refused:
         runner.enter(request(), None)
     assert refused.value.refusal is Refusal.HANDED_OVER
-    assert not runner.waiting()
+    assert not runner.broker.waiting()

@@ -20,7 +20,7 @@ from crabhook.server.core.runner import Runner
 from crabhook.store.opening import open_history, open_writer
 from crabhook.store.recorder import OnTrouble, Recorder
 from tests.support.playbook import DENY, asking, bash
-from tests.support.seat import seat
+from tests.support.seat import hears, seat
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -54,7 +54,7 @@ async def test_what_became_of_an_answer_is_told_once_whenever_it_was_given(
     recorder = Recorder(lambda: open_writer(tmp_path))
     runner = Runner(PLATFORMS, recorder)
     await runner.restore()
-    for card in runner.waiting():
+    for card in runner.broker.waiting():
         seat(runner).answer(card.number, DENY)  # while nobody is back
     place = enter(runner, "a")
     assert place.confirm
@@ -96,7 +96,7 @@ async def test_trouble_with_the_record_is_told_at_once_and_its_end_too(
     recorder = Recorder(lambda: open_writer(tmp_path))
     runner = Runner(PLATFORMS, recorder)
     told: list[str] = []
-    runner.subscribe(lambda news: told.append(getattr(news, "text", "")))
+    hears(runner, lambda news: told.append(getattr(news, "text", "")))
     keeping = asyncio.ensure_future(runner.keep_record())
     with closing(sqlite3.connect(tmp_path / "record.db", isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
@@ -121,7 +121,7 @@ async def test_trouble_from_before_there_was_a_screen_is_told_to_the_first(tmp_p
     await runner.restore()
     enter(runner, "a")
     told: list[str] = []
-    runner.subscribe(lambda news: told.append(getattr(news, "text", "")))
+    hears(runner, lambda news: told.append(getattr(news, "text", "")))
     enter(runner, "b")
     assert any("NOT RECORDED" in text for text in told)
     runner.close()
@@ -142,7 +142,7 @@ async def test_an_id_the_store_alone_remembers_is_taken_up_by_no_other_secret(
         runner.enter(stolen, None)
     assert refused.value.refusal is Refusal.NOT_YOURS
     # What it says, which would be the end of the other's turn, counts for nothing either.
-    assert [card.number for card in runner.waiting()] == [2]
+    assert [card.number for card in runner.broker.waiting()] == [2]
     assert not waits.reply.done()
     assert "places=1" in repr(runner)
     runner.close()
@@ -158,7 +158,7 @@ async def test_where_nothing_may_go_unrecorded_the_first_is_turned_away_too(tmp_
             with pytest.raises(RefusedError) as refused:
                 enter(runner, ticket)
             assert refused.value.refusal is Refusal.UNRECORDED
-        assert not runner.waiting()
+        assert not runner.broker.waiting()
         other.execute("ROLLBACK")
     runner.close()
     recorder.close()
@@ -174,19 +174,19 @@ async def test_a_halted_session_stays_halted_when_the_server_begins_again(tmp_pa
 
     after = Runner(PLATFORMS, Recorder(lambda: open_writer(tmp_path)))
     await after.restore()
-    assert [(order.kind, order.session, order.words) for order in after.orders()] == [
+    assert [(order.kind, order.session, order.words) for order in after.broker.orders()] == [
         (OrderKind.HALT, "s", "stop")
     ]
     place = enter(after, "b")
     assert b"the operator halted this session: stop" in (await place.wait()).stdout
     after.enter(asking("p", "UserPromptSubmit"), None)
-    assert not after.orders()
+    assert not after.broker.orders()
     after.close()
     assert after.recorder is not None
     after.recorder.close()
 
     third = Runner(PLATFORMS, Recorder(lambda: open_writer(tmp_path)))
     await third.restore()
-    assert not third.orders()
+    assert not third.broker.orders()
     assert third.recorder is not None
     third.recorder.close()

@@ -9,17 +9,17 @@ from pathlib import Path
 
 import pytest
 
-from crabhook.broker.cards import TooLateError
-from crabhook.broker.messages import Refusal
-from crabhook.model.actor import Rule
+from crabhook.broker.messages import Answered, Fact, Refusal
+from crabhook.desk.commands import Decide, Done, EndOrders, Outcome, Refused, TooLate
+from crabhook.desk.updates import Update
+from crabhook.model.actor import OWNER, Rule
 from crabhook.model.card import State
-from crabhook.model.errors import DecisionError
 from crabhook.model.event import Event
 from crabhook.model.order import Order, OrderKind
 from crabhook.model.request import Origin
 from crabhook.platforms import PLATFORMS
 from crabhook.policy.propose import Offer, Offering, TakenOffer
-from crabhook.rulebook.files import RuleFiles, RulesError
+from crabhook.rulebook.files import RuleFiles
 from crabhook.server.core import runner as module
 from crabhook.server.core.intake import Intake
 from crabhook.server.core.law import Law
@@ -31,7 +31,7 @@ from crabhook.store.opening import open_history, open_writer
 from crabhook.store.recorder import Recorder
 from tests.support.offering import NARROW
 from tests.support.playbook import ALLOW, DENY, asking, bash, is_allow
-from tests.support.seat import seat
+from tests.support.seat import hears, seat
 
 
 def enter(runner: Runner, ticket: str = "a", wait: float = 60.0, **how: str) -> PendingCall:
@@ -69,8 +69,8 @@ async def test_a_hook_that_is_cancelled_leaves() -> None:
     hook.cancel()
     with pytest.raises(asyncio.CancelledError):
         await hook
-    assert not runner.waiting()
-    assert runner.card(1).state is State.WITHDRAWN  # type: ignore[union-attr]
+    assert not runner.broker.waiting()
+    assert runner.broker.card(1).state is State.WITHDRAWN  # type: ignore[union-attr]
     assert "places=0" in repr(runner)
 
 
@@ -84,7 +84,7 @@ async def test_a_lost_place_is_refused_and_a_stolen_ticket_at_once() -> None:
         enter(runner, secret="guess")
     assert refused.value.refusal is Refusal.NOT_YOURS
     old.leave()
-    assert len(runner.waiting()) == 1
+    assert len(runner.broker.waiting()) == 1
     runner.close()
 
 
@@ -93,7 +93,7 @@ async def test_an_observed_event_has_its_reply_at_once() -> None:
     place = runner.enter(asking("a", "Notification", wait=60), None)
     assert place.reply.done()
     assert not place.confirm
-    assert [entry.event.name for entry in runner.feed()] == ["Notification"]
+    assert [entry.event.name for entry in runner.broker.feed()] == ["Notification"]
 
 
 async def test_the_receipt_settles_whether_it_was_delivered(
@@ -102,7 +102,7 @@ async def test_the_receipt_settles_whether_it_was_delivered(
     monkeypatch.setattr(module, "RECEIPT_WITHIN", 0.02)
     runner = Runner(PLATFORMS)
     told = asyncio.Event()
-    runner.subscribe(lambda news: told.set() if getattr(news, "delivered", None) is False else None)
+    runner.listen(lambda news: told.set() if getattr(news, "delivered", None) is False else None)
     for ticket in ("a", "b", "c"):
         enter(runner, ticket)
     seat(runner).answer(1, DENY)
@@ -110,10 +110,10 @@ async def test_the_receipt_settles_whether_it_was_delivered(
     assert not runner.confirm("a", "guess")
     assert not runner.confirm("c", "secret of c")
     assert runner.confirm("a", "secret of a")
-    assert runner.card(1).delivered  # type: ignore[union-attr]
+    assert runner.broker.card(1).delivered  # type: ignore[union-attr]
     async with asyncio.timeout(5):
         await told.wait()
-    assert runner.card(2).delivered is False  # type: ignore[union-attr]
+    assert runner.broker.card(2).delivered is False  # type: ignore[union-attr]
     assert not runner.confirm("b", "secret of b")
     runner.close()
 
@@ -126,7 +126,7 @@ async def test_a_closed_runner_turns_all_away() -> None:
         await before.wait()
     with pytest.raises(RefusedError, match="closed the desk"):
         enter(runner, "b")
-    assert not runner.waiting()
+    assert not runner.broker.waiting()
 
 
 async def test_a_receipt_still_counts_after_closing() -> None:
@@ -135,7 +135,7 @@ async def test_a_receipt_still_counts_after_closing() -> None:
     seat(runner).answer(1, ALLOW)
     runner.close()
     assert runner.confirm("a", "secret of a")
-    assert runner.card(1).delivered  # type: ignore[union-attr]
+    assert runner.broker.card(1).delivered  # type: ignore[union-attr]
 
 
 async def test_a_screen_that_fails_harms_neither_agents_nor_other_screens(
@@ -147,8 +147,8 @@ async def test_a_screen_that_fails_harms_neither_agents_nor_other_screens(
     def broken(news: object) -> None:
         raise RuntimeError("a fault")
 
-    runner.subscribe(broken)
-    stop = runner.subscribe(seen.append)
+    hears(runner, broken)
+    stop = hears(runner, seen.append)
     with caplog.at_level(logging.ERROR):
         enter(runner)
     assert "a screen failed" in caplog.text
@@ -162,7 +162,7 @@ async def test_a_screen_that_fails_harms_neither_agents_nor_other_screens(
 async def test_something_nobody_asked_about_can_be_shown() -> None:
     runner = Runner(PLATFORMS)
     seen: list[object] = []
-    runner.subscribe(seen.append)
+    hears(runner, seen.append)
     runner.observe(Event("claude", "?", fields={"a": "x" * 9_000}), "unreadable")
     (entry,) = seen
     assert entry.text == "unreadable"  # type: ignore[attr-defined]
@@ -173,7 +173,7 @@ async def test_what_was_done_to_the_server_itself_stands_out() -> None:
     runner = Runner(PLATFORMS)
     runner.warn("its socket was replaced")
     runner.tell("the rules are read again")
-    assert [(entry.text, entry.alarm) for entry in runner.feed()] == [
+    assert [(entry.text, entry.alarm) for entry in runner.broker.feed()] == [
         ("its socket was replaced", True),
         ("the rules are read again", False),
     ]
@@ -181,58 +181,61 @@ async def test_what_was_done_to_the_server_itself_stands_out() -> None:
 
 async def test_a_screen_may_answer_while_it_is_told() -> None:
     runner = Runner(PLATFORMS)
-    runner.subscribe(
+    hears(
+        runner,
         lambda news: (
-            seat(runner).answer(1, ALLOW) if getattr(news, "state", "") == "waiting" else None
-        )  # type: ignore[arg-type]
+            seat(runner).decide(1, ALLOW) if getattr(news, "state", "") == "waiting" else None
+        ),  # type: ignore[arg-type]
     )
     assert is_allow(await enter(runner).wait())
     runner.close()
 
 
 async def test_an_answer_given_by_a_listener_waits_its_turn() -> None:
-    """Whoever listens hears the same, in the same order, and as it was when it happened."""
+    """Who listens hears the same, in the same order, and as it was when it happened."""
     runner, heard = Runner(PLATFORMS), list[tuple[int, str, str]]()
 
     def answers(news: object) -> None:
         if getattr(news, "state", "") == "waiting":
-            seat(runner).answer(1, ALLOW)
+            seat(runner).decide(1, ALLOW)
             runner.tell("allowed by a listener")
 
-    def hears(news: object) -> None:
-        what = getattr(news, "state", "") or getattr(news, "text", "")
-        now = runner.card(1)
-        heard.append((runner.updates, what, now.state if now else ""))
+    def hears_of(update: Update) -> None:
+        what = getattr(update.news, "state", "") or getattr(update.news, "text", "")
+        now = runner.broker.card(1)
+        heard.append((update.number, what, now.state if now else ""))
 
-    runner.subscribe(answers)
-    runner.subscribe(hears)
+    hears(runner, answers)
+    runner.desk(OWNER).subscribe(hears_of)
     enter(runner)
     assert heard == [
-        (1, "waiting", "waiting"),
-        (2, "decided", "decided"),
-        (3, "allowed by a listener", "decided"),
+        (1, "", ""),  # the snapshot
+        (2, "waiting", "waiting"),
+        (3, "", "waiting"),  # there is a session more
+        (4, "decided", "decided"),
+        (5, "allowed by a listener", "decided"),
     ]
     runner.close()
 
 
-async def test_an_answer_of_a_listener_that_comes_too_late_harms_nobody(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
-    runner = Runner(PLATFORMS)
+async def test_of_two_answers_of_listeners_one_comes_too_late_and_harms_nobody() -> None:
+    runner, outcomes = Runner(PLATFORMS), list[Outcome]()
+
+    def answers(news: object) -> None:
+        if getattr(news, "state", "") == "waiting":
+            seat(runner).replica.submit(Decide(1, 1, ALLOW), outcomes.append)
+
     for _ in range(2):
-        runner.subscribe(
-            lambda news: (
-                seat(runner).answer(1, ALLOW) and None
-                if getattr(news, "state", "") == "waiting"
-                else None
-            )
-        )
+        hears(runner, answers)
     assert is_allow(await enter(runner).wait())
-    assert "Answered came too late: #1 is already decided" in caplog.text
+    late = TooLate("#1 is already decided; this answer changed nothing", OWNER)
+    assert outcomes == [Done(), late]
     runner.close()
 
 
-async def test_what_waited_is_carried_out_at_once_whatever_becomes_of_the_fact_before_it() -> None:
+async def test_a_log_that_fails_harms_no_decision_and_nothing_that_waited_behind_it(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     runner, heard = Runner(PLATFORMS), list[str]()
 
     def tells(news: object) -> None:
@@ -245,34 +248,39 @@ async def test_what_waited_is_carried_out_at_once_whatever_becomes_of_the_fact_b
         runner.tell("first")
         raise OSError("no log can be written")
 
-    enter(runner)
+    place = enter(runner)
     runner.decided = fails
-    runner.subscribe(tells)
-    with pytest.raises(OSError, match="no log"):
-        seat(runner).answer(1, ALLOW)
+    hears(runner, tells)
+    seat(runner).answer(1, ALLOW)
+    assert is_allow(await place.wait())
+    assert "no log can be written" in caplog.text
     assert heard[-2:] == ["first", "second"]
     runner.close()
 
 
 async def test_the_fault_of_a_fact_that_waited_is_none_of_the_hook_before_it(
-    caplog: pytest.LogCaptureFixture,
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A hook's request is on its card, and no fault of what a screen did then reaches the hook."""
-    runner = Runner(PLATFORMS)
+    runner, outcomes = Runner(PLATFORMS), list[Outcome]()
+    take = runner.take
+
+    def fails(fact: Fact, then: object = None) -> None:
+        if isinstance(fact, Answered):
+            raise OSError("a fault in the broker")
+        take(fact, then)  # type: ignore[arg-type]
 
     def answers(news: object) -> None:
         if getattr(news, "state", "") == "waiting":
-            seat(runner).answer(1, ALLOW)
+            seat(runner).replica.submit(Decide(1, 1, ALLOW), outcomes.append)
             runner.tell("said after it")
 
-    def fails(_event: object, _decided: object) -> None:
-        raise OSError("no log can be written")
-
-    runner.decided = fails
-    runner.subscribe(answers)
-    assert is_allow(await enter(runner).wait())
-    assert "a fault in carrying out Answered" in caplog.text
-    assert runner.feed()[-1].text == "said after it"
+    monkeypatch.setattr(runner, "take", fails)
+    hears(runner, answers)
+    assert not enter(runner).reply.done()
+    assert "a fault in carrying out Decide" in caplog.text
+    assert [type(one) for one in outcomes] == [Refused]
+    assert runner.broker.feed()[-1].text == "said after it"
     runner.close()
 
 
@@ -289,7 +297,6 @@ async def test_an_agents_last_words_are_read_from_its_transcript(tmp_path: Path)
         while seat(runner).last_words(1) is None:  # noqa: ASYNC110 - as the screen asks
             await asyncio.sleep(0.005)
     assert seat(runner).last_words(1) == "Because."
-    assert seat(runner).last_words(2) == ""
     runner.close()
 
 
@@ -304,10 +311,10 @@ async def test_only_a_rule_that_was_offered_for_that_card_is_written(tmp_path: P
     enter(runner, "b")
     offered = taken((await rules.offered(1)).offers[0])
     for number, wrong in ((2, offered), (1, taken(NARROW))):
-        with pytest.raises(RulesError, match="no such rule was offered"):
-            seat(runner).remember(number, wrong, ALLOW)
+        why = f"no rule was written, and nothing decided: no such rule was offered for #{number}"
+        assert seat(runner).remember(number, wrong, ALLOW) == Refused(why)
     assert not rules.files.user.exists()
-    assert len(runner.waiting()) == 2
+    assert len(runner.broker.waiting()) == 2
     runner.close()
     rules.recorder.close()
 
@@ -341,13 +348,13 @@ async def test_a_rule_is_written_recorded_and_decides_what_comes_and_what_waits(
     runner = rules.runner
     places = [enter(runner, ticket) for ticket in ("a", "b")]
     narrow = taken((await rules.offered(1)).offers[1])
-    card = seat(runner).remember(1, narrow, ALLOW)
-    assert card.decision == ALLOW
+    assert seat(runner).remember(1, narrow, ALLOW) == Done()
+    assert runner.broker.card(1).decision == ALLOW  # type: ignore[union-attr]
     asked = bash("c", "ls", "id of c", wait=runner.now() + 60)
     for place in (*places, await Intake(runner).enter(asked)):
         assert is_allow(await place.wait())
-    assert not runner.waiting()
-    by = runner.card(2).decided.by  # type: ignore[union-attr]
+    assert not runner.broker.waiting()
+    by = runner.broker.card(2).decided.by  # type: ignore[union-attr]
     assert isinstance(by, Rule)
     assert by.ref.startswith("allow Bash(ls)")
     (told,) = rules.recorded("operator")
@@ -363,13 +370,13 @@ async def test_the_record_says_which_order_an_operator_ended(tmp_path: Path) -> 
     for session in ("s1", "s2"):
         desk.order(Order(OrderKind.HOLD_ALL, session=session))
     desk.revoke(frozenset({2}))
-    assert [order.id for order in desk.orders()] == [1]
+    assert [order.id for order in desk.replica.orders()] == [1]
     *_, told = map(json.loads, rules.recorded("operator"))
     assert told["what"] == "ended: hold everything of session=s2"
     assert told["order"] == {"id": 2, "kind": "hold everything of"}
     assert told["actor"]["name"] == "operator"
-    with pytest.raises(DecisionError, match="no such order"):
-        desk.revoke(frozenset({2}))
+    again = desk.outcome(EndOrders(frozenset({2})))
+    assert again == Refused("there is no such order to end")
     rules.runner.close()
     rules.recorder.close()
 
@@ -380,14 +387,13 @@ async def test_a_rule_is_not_written_where_its_card_cannot_be_allowed(tmp_path: 
     enter(runner).leave()
     enter(runner, "b")
     rule = taken((await rules.offered(2)).offers[0])
-    with pytest.raises(TooLateError, match="this answer changed nothing"):
-        seat(runner).remember(1, rule, ALLOW)
-    with pytest.raises(TooLateError, match="there is no #9"):
-        seat(runner).remember(9, rule, ALLOW)
-    with pytest.raises(DecisionError):
-        seat(runner).remember(2, rule, replace(ALLOW, output="x"))
+    late = seat(runner).remember(1, rule, ALLOW)
+    assert isinstance(late, TooLate)
+    assert late.why.endswith("this answer changed nothing")
+    assert seat(runner).remember(9, rule, ALLOW) == TooLate("there is no #9")
+    assert isinstance(seat(runner).remember(2, rule, replace(ALLOW, output="x")), Refused)
     assert not rules.files.user.exists()
-    assert len(runner.waiting()) == 1
+    assert len(runner.broker.waiting()) == 1
     runner.close()
     rules.recorder.close()
 
@@ -399,8 +405,9 @@ async def test_a_card_is_not_allowed_where_its_rule_cannot_be_written(tmp_path: 
     rule = taken((await rules.offered(1)).offers[0])
     rules.files.folder.mkdir()
     rules.files.user.write_text("nonsense", encoding="utf-8")
-    with pytest.raises(RulesError, match="no rule was written, and nothing decided"):
-        seat(runner).remember(1, rule, ALLOW)
+    outcome = seat(runner).remember(1, rule, ALLOW)
+    assert isinstance(outcome, Refused)
+    assert outcome.why.startswith("no rule was written, and nothing decided")
     assert not place.reply.done()
     assert rules.recorded("operator") == []
     runner.close()
@@ -411,7 +418,6 @@ async def test_a_runner_without_rules_offers_none() -> None:
     runner = Runner(PLATFORMS)
     enter(runner)
     assert seat(runner).offers(1) == Offering(why="no rules are kept here")
-    with pytest.raises(DecisionError, match="no rules are kept here"):
-        seat(runner).remember(1, taken(NARROW), ALLOW)
-    assert len(runner.waiting()) == 1
+    assert seat(runner).remember(1, taken(NARROW), ALLOW) == Refused("no rules are kept here")
+    assert len(runner.broker.waiting()) == 1
     runner.close()

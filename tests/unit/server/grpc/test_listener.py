@@ -159,7 +159,7 @@ async def test_several_addresses_lead_to_one_desk(folder: Path) -> None:
         for address in port.bound:
             async with connected(address) as channel:
                 await ask(channel, request(OBSERVED), metadata=TOKEN)
-        assert len(port.runner.feed()) == 3
+        assert len(port.runner.broker.feed()) == 3
         assert isinstance(port.bound[2], TcpAddress)
         assert port.bound[2].port != 0
 
@@ -186,7 +186,7 @@ async def test_with_tls_the_port_is_open_to_who_trusts_it_and_to_nobody_in_the_c
             async with connected(here, credentials) as channel:
                 with pytest.raises(grpc.aio.AioRpcError, match="UNAVAILABLE"):
                     await ask(channel, request(OBSERVED), metadata=TOKEN)
-        assert len(port.runner.feed()) == 1
+        assert len(port.runner.broker.feed()) == 1
 
 
 @pytest.mark.parametrize("broken", ["missing", "rubbish"])

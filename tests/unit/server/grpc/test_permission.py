@@ -39,8 +39,8 @@ async def test_over_tcp_nobody_asks_without_the_token(metadata: Any) -> None:
     async with opened(LOOPBACK, token="t0ken") as port, connected(port.bound[0]) as channel:
         assert await refused(ask(channel, request(), metadata=metadata)) is STATUS.UNAUTHENTICATED
         assert await refused(confirm(channel, "r1")) is STATUS.UNAUTHENTICATED
-        assert not port.runner.waiting()
-        assert not port.runner.feed()
+        assert not port.runner.broker.waiting()
+        assert not port.runner.broker.feed()
 
 
 async def test_over_tcp_a_port_without_a_token_lets_nobody_in() -> None:
@@ -84,7 +84,7 @@ async def test_over_the_socket_no_token_is_needed() -> None:
 async def test_a_bad_envelope_is_refused_before_anything_is_read(wrong: dict[str, str]) -> None:
     async with opened() as port, connected(port.bound[0]) as channel:
         assert await refused(ask(channel, request(b"rubbish", **wrong))) is STATUS.INVALID_ARGUMENT
-        assert not port.runner.feed()
+        assert not port.runner.broker.feed()
         assert not port.news
 
 
@@ -92,4 +92,4 @@ async def test_the_server_waits_no_longer_than_it_was_told_to() -> None:
     async with opened(wait=0.05) as port, connected(port.bound[0]) as channel:
         asked = ask(channel, request(wait_ms=3_600_000))
         assert await asyncio.wait_for(refused(asked), SOON) is STATUS.DEADLINE_EXCEEDED
-        assert not port.runner.waiting()
+        assert not port.runner.broker.waiting()

@@ -45,7 +45,7 @@ async def refused(call: Any) -> tuple[grpc.StatusCode, str]:
 
 
 def stands(opened: Door) -> list[Standing]:
-    return [order for order in opened.runner.orders() if order.kind is OrderKind.AWAY]
+    return [order for order in opened.runner.broker.orders() if order.kind is OrderKind.AWAY]
 
 
 async def test_here_without_an_order_changes_nothing_and_says_so() -> None:
@@ -61,7 +61,7 @@ async def test_here_needs_no_passphrase_and_ends_being_away_alone() -> None:
         seat(opened.runner).order(Order(OrderKind.HOLD, "Stop"))
         said = await say(channel, here())
         assert (said.presence, said.changed) == (pb.PRESENCE_HERE, True)
-        assert [order.kind for order in opened.runner.orders()] == [OrderKind.HOLD]
+        assert [order.kind for order in opened.runner.broker.orders()] == [OrderKind.HOLD]
         assert opened.told()[-2:] == ["crabhook here (said in another terminal)", "ended: away"]
         async with asking(channel, request()):
             await opened.waiting()
@@ -76,7 +76,7 @@ async def test_away_with_the_passphrase_lets_go_of_what_waits_and_what_comes() -
         assert not said.HasField("seconds")
         assert not (await first).reply.stdout
         assert not (await ask(channel, request())).reply.stdout
-        ended = opened.runner.card(card.number)
+        ended = opened.runner.broker.card(card.number)
         assert ended is not None
         assert (ended.state, ended.why) == (State.WITHDRAWN, AWAY)
         (order,) = stands(opened)
@@ -119,7 +119,7 @@ async def test_a_wrong_passphrase_changes_nothing_and_is_told_at_the_desk() -> N
         assert code is STATUS.UNAUTHENTICATED
         assert "wrong passphrase (1 in a row)" in words
         assert opened.told() == ["crabhook away: wrong passphrase (1 in a row)"]
-        assert len(opened.runner.waiting()) == 1
+        assert len(opened.runner.broker.waiting()) == 1
         assert not stands(opened)
 
 
@@ -215,7 +215,7 @@ async def test_over_tcp_nothing_is_said_even_with_the_token(
         code, words = await refused(say(channel, said, metadata=metadata))
         assert code is STATUS.PERMISSION_DENIED
         assert "Unix socket" in words
-        assert [order.kind for order in opened.runner.orders()] == [OrderKind.AWAY]
+        assert [order.kind for order in opened.runner.broker.orders()] == [OrderKind.AWAY]
         assert opened.news == news
 
 
@@ -287,7 +287,7 @@ async def test_every_attempt_is_in_the_feed_that_a_screen_reads_when_it_likes() 
     async with door() as opened, connected(opened.bound[0]) as channel:
         await refused(say(channel, away(WRONG)))
         await say(channel, away(RIGHT))
-        assert [entry.text for entry in opened.runner.feed()] == opened.told()
+        assert [entry.text for entry in opened.runner.broker.feed()] == opened.told()
         assert opened.told() == [
             "crabhook away: wrong passphrase (1 in a row)",
             "crabhook away: the right passphrase",

@@ -79,13 +79,13 @@ async def test_past_the_bound_the_silent_give_way_to_those_who_come(
     async with standing() as door:
         friend = await door.connect()
         friend.send()
-        await until(door.runner.waiting)
+        await until(door.runner.broker.waiting)
         silent = [await door.connect() for _ in range(20)]
         hook = await door.connect()
         hook.send({"hook_event_name": "Stop"})
         assert (await hook.answer())[0] == 200
         assert [await client.reader.read() for client in silent[:14]] == [b""] * 14
-        assert door.runner.waiting(), "whoever has shown the token stays"
+        assert door.runner.broker.waiting(), "whoever has shown the token stays"
 
 
 def test_there_is_room_for_no_more_than_the_system_gives(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -121,11 +121,11 @@ async def test_who_goes_on_sending_behind_a_request_that_waits_is_let_go(
     async with standing() as door:
         client = await door.connect()
         client.send()
-        await until(door.runner.waiting)
+        await until(door.runner.broker.waiting)
         client.writer.write(b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999\r\n\r\n")
         for _ in range(100):
             client.writer.write(b"x" * 10_000)
-        await until(lambda: not door.runner.waiting())
+        await until(lambda: not door.runner.broker.waiting())
         await client.close()
 
 
@@ -137,9 +137,9 @@ async def test_a_small_request_behind_one_that_waits_is_no_reason(
         client = await door.connect()
         client.send()
         client.send({"hook_event_name": "Stop"})
-        await until(door.runner.waiting)
+        await until(door.runner.broker.waiting)
         await asyncio.sleep(0.2)  # ten looks
-        assert door.runner.waiting()
+        assert door.runner.broker.waiting()
         await client.close()
 
 

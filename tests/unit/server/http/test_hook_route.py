@@ -19,7 +19,7 @@ async def test_a_body_that_does_not_come_ends_its_connection(
         assert b"did not come within" in body
         assert await client.reader.read() == b""
         await client.close()
-    assert not door.runner.ended()
+    assert not door.runner.broker.ended()
 
 
 async def test_a_body_that_breaks_off_is_nobodys(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -30,7 +30,7 @@ async def test_a_body_that_breaks_off_is_nobodys(monkeypatch: pytest.MonkeyPatch
         status, _ = await client.answer()
         assert status == 400
         await client.close()
-    assert not door.runner.ended()
+    assert not door.runner.broker.ended()
 
 
 async def test_a_bound_that_is_met_is_no_fault(monkeypatch: pytest.MonkeyPatch) -> None:

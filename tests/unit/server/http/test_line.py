@@ -32,7 +32,7 @@ async def test_what_comes_behind_a_hook_that_waits_takes_nothing_from_its_answer
     async with standing() as door:
         client = await door.connect()
         client.send()
-        await until(door.runner.waiting)
+        await until(door.runner.broker.waiting)
         client.writer.write(b"this is no HTTP\r\n\r\n")
         seat(door.runner).answer(1, Decision(Verdict.DENY, reason="no"))
         status, body = await client.answer()

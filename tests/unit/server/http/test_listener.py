@@ -25,12 +25,12 @@ async def test_a_request_waits_for_its_decision_and_the_decision_is_delivered() 
     async with standing() as door:
         client = await door.connect()
         client.send()
-        await until(door.runner.waiting)
-        (card,) = door.runner.waiting()
+        await until(door.runner.broker.waiting)
+        (card,) = door.runner.broker.waiting()
         seat(door.runner).answer(card.number, Decision(Verdict.DENY, reason="no"))
         status, body = await client.answer()
         assert (status, b'"deny"' in body) == (200, True)
-        await until(lambda: door.runner.ended()[0].delivered)
+        await until(lambda: door.runner.broker.ended()[0].delivered)
         await client.close()
 
 
@@ -43,11 +43,15 @@ async def test_an_answer_that_is_not_read_ends_the_connection_and_is_not_deliver
         client = await door.connect()
         client.writer.transport.pause_reading()
         client.send()
-        await until(door.runner.waiting)
-        (card,) = door.runner.waiting()
+        await until(door.runner.broker.waiting)
+        (card,) = door.runner.broker.waiting()
         seat(door.runner).answer(card.number, Decision(Verdict.DENY, reason="x" * 30_000_000))
-        await until(lambda: door.runner.ended() and door.runner.ended()[0].delivered is False)
-        await until(lambda: any("not read in time" in entry.text for entry in door.runner.feed()))
+        await until(
+            lambda: door.runner.broker.ended() and door.runner.broker.ended()[0].delivered is False
+        )
+        await until(
+            lambda: any("not read in time" in entry.text for entry in door.runner.broker.feed())
+        )
         await client.close()
 
 
@@ -126,14 +130,14 @@ async def test_the_operator_is_told_the_same_again_after_a_while(
             client.send(Authorization=None)
             assert (await client.answer())[0] == 401
             await client.close()
-            assert len(door.runner.feed()) == told
+            assert len(door.runner.broker.feed()) == told
 
 
 async def test_closing_gives_the_answers_under_way() -> None:
     async with standing() as door:
         client = await door.connect()
         client.send()
-        await until(door.runner.waiting)
+        await until(door.runner.broker.waiting)
     status, said = await client.answer()
     assert (status, b"closed the desk" in said) == (503, True)
     assert await client.reader.read() == b""

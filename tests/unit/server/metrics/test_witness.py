@@ -6,12 +6,12 @@ from collections.abc import Sequence
 import pytest
 
 from crabhook.broker.messages import Effect, Fact
-from crabhook.desk.interface import News
+from crabhook.desk.updates import News
 from crabhook.platforms import PLATFORMS
 from crabhook.server.core.runner import Runner
 from crabhook.server.metrics.tally import Witness
 from tests.support.playbook import ALLOW, bash
-from tests.support.seat import seat
+from tests.support.seat import hears, seat
 
 
 class Notary(Witness):
@@ -32,10 +32,10 @@ async def test_it_hears_of_facts_in_order_even_where_a_screen_answers_at_once() 
     runner.witness = notary
 
     def answer(_: News) -> None:
-        if runner.waiting():
-            seat(runner).answer(1, ALLOW)
+        if runner.broker.waiting():
+            seat(runner).decide(1, ALLOW)
 
-    runner.subscribe(answer)
+    hears(runner, answer)
     runner.enter(bash("a", "ls", wait=runner.now() + 60), None)
     runner.close()
     assert notary.heard == ["Arrived True", "Answered True", "Closing False"]

@@ -84,11 +84,11 @@ async def test_who_never_leaves_does_not_keep_the_server_from_ending(
             reader, writer = await asyncio.open_unix_connection(f"{folder}/s")
             writer.write(b'{"request_id":"r","payload":{"hook_event_name":"PreToolUse"}}\n')
             async with asyncio.timeout(SOON):
-                while not runner.waiting():  # noqa: ASYNC110 - nothing tells of it here
+                while not runner.broker.waiting():  # noqa: ASYNC110 - nothing tells of it here
                     await asyncio.sleep(0.01)
         assert await reader.read() == b""
         writer.close()
-    assert not runner.waiting()
+    assert not runner.broker.waiting()
 
 
 async def test_a_hundred_connect_at_once() -> None:

@@ -27,7 +27,7 @@ def intake(runner: Runner, wait: float = 60.0) -> BridgeIntake:
 async def test_a_request_waits_at_the_gate_with_a_ticket_of_ours() -> None:
     runner = Runner(PLATFORMS)
     place = await intake(runner).take(Envelope("theirs", BASH), ANN, 90)
-    (card,) = runner.waiting()
+    (card,) = runner.broker.waiting()
     (request,) = card.requests
     assert request == place.request.leg("")
     assert (request.origin, request.stance, request.size) == (ANN, Stance.GATE, 90)
@@ -49,16 +49,16 @@ async def test_an_input_nobody_can_read_is_not_taken_in() -> None:
     runner = Runner(PLATFORMS)
     with pytest.raises(PayloadError):
         await intake(runner).take(Envelope("r", b"{}"), ANN, 2)
-    assert not runner.feed()
+    assert not runner.broker.feed()
 
 
 async def test_copies_that_contradict_are_told_and_do_not_count() -> None:
     runner = Runner(PLATFORMS)
     await intake(runner).take(Envelope("r", STOP, "another", "PreToolUse"), ANN, 50)
-    told = [entry.text for entry in runner.feed()]
+    told = [entry.text for entry in runner.broker.feed()]
     assert '"PreToolUse"' in told[0]
     assert '"another"' in told[0]
-    assert [entry.event.name for entry in runner.feed()] == ["Stop", "Stop"]
+    assert [entry.event.name for entry in runner.broker.feed()] == ["Stop", "Stop"]
 
 
 @pytest.mark.parametrize(
@@ -75,7 +75,7 @@ async def test_what_is_judged_is_judged_before_it_is_taken_in(
     seen: list[Any] = []
 
     async def judge(event: Event, *, long: bool) -> None:
-        seen.append((event.name, long, len(runner.feed()) + len(runner.waiting())))
+        seen.append((event.name, long, len(runner.broker.feed()) + len(runner.broker.waiting())))
 
     runner = Runner(PLATFORMS, judge=judge)
     await intake(runner).take(Envelope("r", payload), ANN, size)
@@ -87,11 +87,11 @@ async def test_only_an_operators_answer_is_noted_as_taken() -> None:
     runner = Runner(PLATFORMS)
     way = intake(runner)
     place = await way.take(Envelope("r", BASH), ANN, 90)
-    (card,) = runner.waiting()
+    (card,) = runner.broker.waiting()
     seat(runner).answer(card.number, Decision(Verdict.ALLOW))
     await place.wait()
     way.taken(place)
-    found = runner.card(card.number)
+    found = runner.broker.card(card.number)
     assert found is not None
     assert found.delivered
     observed = await way.take(Envelope("r", STOP), ANN, 50)
@@ -102,4 +102,4 @@ async def test_only_an_operators_answer_is_noted_as_taken() -> None:
 async def test_complaints_stand_in_the_feed() -> None:
     runner = Runner(PLATFORMS)
     intake(runner).complain("it talks nonsense")
-    assert runner.feed()[-1].text == "harness bridge: it talks nonsense"
+    assert runner.broker.feed()[-1].text == "harness bridge: it talks nonsense"

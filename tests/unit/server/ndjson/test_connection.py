@@ -30,7 +30,9 @@ def bash(call: str, **fields: Any) -> dict[str, Any]:
 
 def number_of(port: Opened, call: str) -> int:
     return next(
-        card.number for card in port.runner.waiting() if card.event.fields["tool_use_id"] == call
+        card.number
+        for card in port.runner.broker.waiting()
+        if card.event.fields["tool_use_id"] == call
     )
 
 
@@ -66,7 +68,7 @@ async def test_a_line_may_come_in_pieces_and_several_in_one() -> None:
         assert (await line.answer())["request_id"] == "p"
         await line.send(whole * 3)
         assert [(await line.answer())["request_id"] for _ in range(3)] == ["p"] * 3
-        assert len(port.runner.feed()) == 4
+        assert len(port.runner.broker.feed()) == 4
 
 
 async def test_what_is_taken_is_delivered() -> None:
@@ -75,7 +77,7 @@ async def test_what_is_taken_is_delivered() -> None:
         (card,) = await port.waiting()
         decide(port.runner, card.number, ALLOW)
         assert verdict(await line.answer()) == "allow"
-        await port.until(lambda: port.runner.ended()[-1].delivered is True)
+        await port.until(lambda: port.runner.broker.ended()[-1].delivered is True)
 
 
 async def test_a_connections_end_withdraws_all_that_waits_on_it_and_nothing_else() -> None:
@@ -86,7 +88,7 @@ async def test_a_connections_end_withdraws_all_that_waits_on_it_and_nothing_else
             await port.waiting(3)
         (left,) = await port.waiting(1)
         assert left.event.fields["tool_use_id"] == "c"
-        assert {card.state for card in port.runner.ended()} == {State.WITHDRAWN}
+        assert {card.state for card in port.runner.broker.ended()} == {State.WITHDRAWN}
 
 
 async def test_a_half_closed_connection_is_one_that_has_ended() -> None:
@@ -103,7 +105,9 @@ async def test_who_writes_and_leaves_at_once_is_still_heard() -> None:
         async with line_to(port) as line:
             await line.send(envelope("r", STOP))
             line.writer.close()
-        await port.until(lambda: [entry.event.name for entry in port.runner.feed()] == ["Stop"])
+        await port.until(
+            lambda: [entry.event.name for entry in port.runner.broker.feed()] == ["Stop"]
+        )
 
 
 async def test_an_id_that_waits_is_not_taken_twice_and_the_first_keeps_its_answer() -> None:
@@ -114,7 +118,7 @@ async def test_an_id_that_waits_is_not_taken_twice_and_the_first_keeps_its_answe
             refused = await line.ask(again)
             assert refused["request_id"] is None
             assert refused["payload"]["action"] == "passthrough"
-        assert list(port.runner.waiting()) == [card]
+        assert list(port.runner.broker.waiting()) == [card]
         decide(port.runner, card.number, DENY)
         assert verdict(await line.answer()) == "deny"
         await line.send(bash("a"))  # the id is free again
@@ -129,7 +133,7 @@ async def test_an_id_means_nothing_on_another_connection() -> None:
         await port.waiting(2)
         decide(port.runner, card.number, ALLOW)
         assert verdict(await one.answer()) == "allow"
-        (left,) = port.runner.waiting()
+        (left,) = port.runner.broker.waiting()
         decide(port.runner, left.number, DENY)
         assert verdict(await other.answer()) == "deny"
 
@@ -154,7 +158,7 @@ async def test_an_input_nobody_can_read_gets_no_opinion_under_its_id(wrong: Any)
         for _ in range(2 * module.MOST_FAULTS):  # it is the agent's fault, not the forwarder's
             answer = await line.ask(envelope("r") | {"payload": wrong})
             assert (answer["request_id"], answer["payload"]["action"]) == ("r", "passthrough")
-        assert not port.runner.waiting()
+        assert not port.runner.broker.waiting()
 
 
 async def test_who_talks_nonsense_on_and_on_is_not_heard_any_more() -> None:
@@ -211,7 +215,7 @@ async def test_who_does_not_read_is_cut_off_and_its_answer_counts_as_not_deliver
         changed = Decision(Verdict.ALLOW, updated_input={"command": more_than_a_socket_holds})
         decide(port.runner, number_of(port, "a"), changed)
         await port.waiting(0)  # the other one is withdrawn with the connection
-        await port.until(lambda: port.runner.card(1).delivered is False)  # type: ignore[union-attr] - it was asked about a moment ago
+        await port.until(lambda: port.runner.broker.card(1).delivered is False)  # type: ignore[union-attr] - it was asked about a moment ago
         assert any("was not read in time" in note for note in notes(port))
 
 
@@ -228,7 +232,7 @@ async def test_who_does_not_read_is_not_listened_to_either(
         await asyncio.sleep(0.01)
         await line.send(bash("b"), bash("c"))
         await asyncio.sleep(0.05)
-        assert len(port.runner.waiting()) <= 1  # the line that was read already, perhaps
+        assert len(port.runner.broker.waiting()) <= 1  # the line that was read already, perhaps
         line.writer.transport.resume_reading()
         assert verdict(await line.answer()) == "allow"
         await port.waiting(2)
@@ -239,7 +243,7 @@ async def test_time_that_runs_out_is_passed_through() -> None:
         answer = await line.ask(bash("a"))
         assert (answer["request_id"], answer["payload"]["action"]) == ("a", "passthrough")
         assert "nobody decided in time" in answer["payload"]["stderr"]
-        assert port.runner.ended()[-1].state is State.EXPIRED
+        assert port.runner.broker.ended()[-1].state is State.EXPIRED
 
 
 @pytest.mark.parametrize("end", ["close", "hand_over"])
@@ -285,7 +289,7 @@ async def test_a_connection_reset_is_an_end_like_any_other() -> None:
             line.sendall(json.dumps(bash("b")).encode() + b"\n")
             await port.waiting(2)
             decide(port.runner, card.number, DENY)
-            await port.until(lambda: port.runner.ended()[-1].delivered is True)
+            await port.until(lambda: port.runner.broker.ended()[-1].delivered is True)
         await port.waiting(0)  # closed with an answer unread, for which the kernel sends a reset
 
 

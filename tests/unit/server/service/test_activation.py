@@ -19,7 +19,7 @@ from crabhook.server.grpc.listener import open_port
 from crabhook.server.grpc.permission import PermissionPort
 from crabhook.server.service.activation import InheritedError, open_behind
 from tests.support.port import Opened, ask, asking, confirm, connected, request, short_folder
-from tests.support.seat import seat
+from tests.support.seat import hears, seat
 from tests.support.service import listening
 
 TOKEN = (("authorization", "Bearer t0ken"),)
@@ -47,7 +47,7 @@ async def behind(*sockets: socket.socket) -> AsyncIterator[Opened]:
 
     async with open_behind(sockets, own, tls=False) as bound:
         port = Opened(runner, bound)
-        stop = runner.subscribe(port.hears)
+        stop = hears(runner, port.hears)
         try:
             yield port
         finally:
@@ -63,7 +63,9 @@ async def test_a_hook_is_answered_and_says_that_it_has_heard(folder: Path) -> No
         seat(port.runner).answer(card.number, Decision(Verdict.ALLOW))
         assert (await waiting).permission_decision == "allow"
         await confirm(channel, "one")
-        await port.until(lambda: bool((ended := port.runner.card(card.number)) and ended.delivered))
+        await port.until(
+            lambda: bool((ended := port.runner.broker.card(card.number)) and ended.delivered)
+        )
 
 
 async def test_a_hook_that_leaves_takes_its_card_along(folder: Path) -> None:
@@ -74,7 +76,7 @@ async def test_a_hook_that_leaves_takes_its_card_along(folder: Path) -> None:
             with suppress(asyncio.CancelledError):
                 await call.code()
             await port.waiting(0)
-        left = port.runner.card(card.number)
+        left = port.runner.broker.card(card.number)
         assert left
         assert left.state is State.WITHDRAWN
 

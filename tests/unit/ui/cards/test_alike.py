@@ -9,18 +9,18 @@ import pytest
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.event import Event, ToolCall
 from crabhook.ui.cards.context import decided_before, target
-from tests.support.desk import BrokerDesk
+from tests.support.desk import PlayedDesk
 from tests.support.sitting import call
 
 
-def decided(desk: BrokerDesk, command: str, verdict: Verdict, **fields: Any) -> None:
+def decided(desk: PlayedDesk, command: str, verdict: Verdict, **fields: Any) -> None:
     desk.ask(call(tool_input={"command": command}, **fields))
     number = desk.waiting()[-1].number
     desk.answer(number, Decision(verdict, reason="no" if verdict is Verdict.DENY else ""))
 
 
 def test_calls_of_the_same_program_are_counted_by_verdict() -> None:
-    desk = BrokerDesk()
+    desk = PlayedDesk()
     for command, verdict in (
         ("npm ci", Verdict.ALLOW),
         ("npm test", Verdict.ALLOW),
@@ -35,7 +35,7 @@ def test_calls_of_the_same_program_are_counted_by_verdict() -> None:
 
 
 def test_nothing_alike_says_nothing() -> None:
-    desk = BrokerDesk()
+    desk = PlayedDesk()
     decided(desk, "npm ci", Verdict.ALLOW)
     desk.ask(call(tool_input={"command": "npmx ci"}))
     assert decided_before(desk.waiting()[0], desk.ended()) == ""

@@ -10,7 +10,7 @@ from crabhook.model.decision import Decision, Verdict
 from crabhook.ui.cards.context import CardContext, CardContexts, words_line
 from crabhook.ui.text.safe import safe
 from crabhook.ui.text.width import cells
-from tests.support.desk import BrokerDesk
+from tests.support.desk import PlayedDesk
 from tests.support.ruled import NO_RM, judge_by
 from tests.support.sitting import Sitting
 
@@ -27,14 +27,12 @@ def test_the_last_words_stand_in_the_head_and_whole_below_where_they_are_long() 
     assert rows[place + 1].startswith(" │ I build it anew, because")
 
 
-def test_words_that_are_being_read_are_looked_for_again_soon_and_then_no_more() -> None:
-    sitting = Sitting()
+def test_words_that_are_being_read_come_by_themselves_once() -> None:
+    sitting = Sitting(arming_ms=0)
     sitting.desk.words[1] = None
     sitting.ask()
-    wake = sitting.controller.wake_at()
-    assert wake is not None
-    assert 0 < wake - sitting.desk.now() < 0.5
     assert "last words" not in sitting.text()
+    assert sitting.controller.wake_at() is None
     sitting.desk.words[1] = "Because."
     assert '"Because." (the agent\'s last words)' in sitting.text()
     sitting.desk.words[1] = "Something else."
@@ -74,7 +72,7 @@ def test_a_card_that_is_forgotten_is_found_anew() -> None:
     sitting = Sitting()
     sitting.desk.words[1] = "one"
     sitting.ask()
-    around = CardContexts(sitting.desk)
+    around = CardContexts(sitting.desk.replica)
     assert around.of(sitting.card).words == "one"
     sitting.desk.words[1] = "two"
     assert around.of(sitting.card).words == "one"
@@ -139,7 +137,7 @@ def test_a_card_says_why_it_is_here_in_its_head_and_whole_below_where_it_is_long
 ) -> None:
     note = "this folder is shared with other teams, so look twice"
     rules = NO_RM.replace("deny", "ask-operator").replace("use trash", note)
-    desk = BrokerDesk(judge=judge_by(rules, "/home/ann/api-server"))
+    desk = PlayedDesk(judge=judge_by(rules, "/home/ann/api-server"))
     sitting = Sitting(rows=40, columns=columns, desk=desk)
     sitting.ask(tool_input={"command": "rm -rf build"})
     said = f"rules.toml, line 1: ask-operator Bash(rm *) ({note})"

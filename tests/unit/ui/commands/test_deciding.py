@@ -10,12 +10,12 @@ from crabhook.model.decision import Decision, Verdict
 from crabhook.model.order import Order
 from crabhook.ui.commands.decide import DECIDING
 from crabhook.ui.commands.words import WORDS, LineError
-from tests.support.desk import BrokerDesk
+from tests.support.desk import PlayedDesk
 from tests.support.plain_sitting import QUESTIONS, bash, sample
 
 
 def card_of(payload: dict[str, Any]) -> Card:
-    desk = BrokerDesk()
+    desk = PlayedDesk()
     if payload["hook_event_name"] in desk.holdable():
         desk.order(Order(OrderKind.HOLD, name=payload["hook_event_name"]))
     desk.ask(payload)

@@ -2,19 +2,19 @@ import pytest
 
 from crabhook.ui.commands.parse import JUST_NOW, DefaultTarget
 from crabhook.ui.commands.words import WORDS, LineError
-from tests.support.desk import BrokerDesk
+from tests.support.desk import PlayedDesk
 from tests.support.plain_sitting import bash
 
 ALLOW, SHOW = WORDS["allow"], WORDS["show"]
 
 
-def desk_with(*commands: str) -> tuple[BrokerDesk, DefaultTarget, list[str]]:
-    desk = BrokerDesk()
+def desk_with(*commands: str) -> tuple[PlayedDesk, DefaultTarget, list[str]]:
+    desk = PlayedDesk()
     hooks = [desk.ask(bash(command)) for command in commands]
     return desk, DefaultTarget(desk), hooks
 
 
-def look(oldest: DefaultTarget, desk: BrokerDesk, number: int, *, ours: bool) -> None:
+def look(oldest: DefaultTarget, desk: PlayedDesk, number: int, *, ours: bool) -> None:
     card = desk.card(number)
     assert card is not None
     oldest.look(card, ours=ours)

@@ -9,14 +9,14 @@ from crabhook.model.decision import Decision, Verdict
 from crabhook.model.order import Order
 from crabhook.ui.commands.decide import fitting, other_words, suggestions
 from crabhook.ui.commands.words import WORDS
-from tests.support.desk import BrokerDesk
+from tests.support.desk import PlayedDesk
 from tests.support.plain_sitting import QUESTIONS, bash, sample
 
 PLAN = {**sample("PreToolUse-ExitPlanMode"), "tool_input": {"plan": "# A"}}
 
 
 def words(payload: dict[str, Any]) -> list[str]:
-    desk = BrokerDesk()
+    desk = PlayedDesk()
     if payload["hook_event_name"] in desk.holdable():
         desk.order(Order(OrderKind.HOLD, name=payload["hook_event_name"]))
     desk.ask(payload)
@@ -60,7 +60,7 @@ def test_every_word_that_is_offered_is_a_word() -> None:
 
 
 def test_an_allow_offers_a_note_only_where_the_model_reads_it() -> None:
-    desk = BrokerDesk()
+    desk = PlayedDesk()
     desk.order(Order(OrderKind.HOLD, name="Stop"))
     desk.ask(bash())
     desk.ask(sample("Stop"))
@@ -68,13 +68,13 @@ def test_an_allow_offers_a_note_only_where_the_model_reads_it() -> None:
 
 
 def test_a_form_is_accepted_with_its_own_fields() -> None:
-    desk = BrokerDesk()
+    desk = PlayedDesk()
     desk.ask(sample("Elicitation"))
     assert fitting(desk.waiting()[0])[0] == '1 accept stage="test"'
 
 
 def test_a_card_that_has_ended_offers_nothing_but_to_be_read() -> None:
-    desk = BrokerDesk()
+    desk = PlayedDesk()
     desk.ask(bash())
     ended = desk.answer(1, Decision(Verdict.ASK))
     assert fitting(ended) == []
@@ -82,7 +82,7 @@ def test_a_card_that_has_ended_offers_nothing_but_to_be_read() -> None:
 
 
 def test_the_suggestions_are_those_of_the_leg_that_has_some() -> None:
-    desk = BrokerDesk()
+    desk = PlayedDesk()
     desk.ask(bash())
     desk.ask(sample("PermissionRequest-WebFetch"))
     call, request = desk.waiting()

@@ -5,14 +5,14 @@ from crabhook.model.event import Event
 from crabhook.model.order import Order
 from crabhook.ui.commands.orders import keep_going_order, order_line, read_order, read_release
 from crabhook.ui.commands.words import LineError
-from tests.support.desk import BrokerDesk
+from tests.support.desk import PlayedDesk
 from tests.support.plain_sitting import bash
 
-NOW = BrokerDesk().now()
+NOW = PlayedDesk().now()
 
 
-def desk() -> BrokerDesk:
-    made = BrokerDesk()
+def desk() -> PlayedDesk:
+    made = PlayedDesk()
     made.ask(bash("ls", "s1"))
     return made
 

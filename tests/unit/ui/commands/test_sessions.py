@@ -3,7 +3,7 @@ import pytest
 from crabhook.model.event import Event
 from crabhook.ui.commands.parse import find_session, known_session, shown_session
 from crabhook.ui.commands.words import LineError
-from tests.support.desk import BrokerDesk
+from tests.support.desk import PlayedDesk
 from tests.support.plain_sitting import bash, sample
 
 WHOLE = "557e8e5a-66c8-49be-a982-72d2c674e9e5"
@@ -36,7 +36,7 @@ def test_an_odd_id_is_written_as_it_is_shown() -> None:
 
 
 def test_sessions_are_known_by_what_waits_and_what_went_by() -> None:
-    desk = BrokerDesk()
+    desk = PlayedDesk()
     desk.ask(bash("ls", "waits"))
     desk.ask(sample("Notification", session_id="heard"))
     assert known_session("wa", desk, "x") == "waits"

@@ -4,7 +4,7 @@ import pytest
 
 from crabhook.ui.commands.parse import Naming, Target, alike, first_alike, named_cards, read_target
 from crabhook.ui.commands.words import WORDS, LineError, Reach
-from tests.support.desk import BrokerDesk
+from tests.support.desk import PlayedDesk
 from tests.support.plain_sitting import bash, sample
 
 DENY = WORDS["deny"]
@@ -37,12 +37,12 @@ def test_a_target_reaches_one_the_named_or_any() -> None:
     assert read_target("session=a x")[0].reach is Reach.ANY
 
 
-def named(desk: BrokerDesk, text: str) -> list[int]:
+def named(desk: PlayedDesk, text: str) -> list[int]:
     return [card.number for card in named_cards(read_target(text)[0], desk, DENY)]
 
 
 def test_the_named_cards_are_found_ended_ones_by_their_number_too() -> None:
-    desk = BrokerDesk()
+    desk = PlayedDesk()
     first = desk.ask(bash("a", "s1"))
     desk.ask(bash("b", "s1"))
     desk.ask(bash("c", "t2"))
@@ -58,7 +58,7 @@ def test_the_named_cards_are_found_ended_ones_by_their_number_too() -> None:
 
 def test_nobody_is_named_by_all_where_nothing_waits() -> None:
     with pytest.raises(LineError, match="nothing waits"):
-        named(BrokerDesk(), "all")
+        named(PlayedDesk(), "all")
 
 
 @pytest.mark.parametrize(
@@ -74,7 +74,7 @@ def test_nobody_is_named_by_all_where_nothing_waits() -> None:
     ],
 )
 def test_the_same_is_the_same_tool_input_and_folder(change: dict[str, Any], same: bool) -> None:
-    desk = BrokerDesk()
+    desk = PlayedDesk()
     call = {**bash("x"), "tool_input": {"a": [True], "b": 1}}
     desk.ask(call)
     desk.ask({**call, **change})
@@ -86,7 +86,7 @@ def test_the_same_is_the_same_tool_input_and_folder(change: dict[str, Any], same
 
 
 def test_events_about_no_tool_are_never_the_same() -> None:
-    desk = BrokerDesk()
+    desk = PlayedDesk()
     for session in "ab":
         desk.ask(sample("Elicitation", session_id=session))
     assert alike(desk.waiting()[0], desk.waiting()) == []

@@ -19,12 +19,12 @@ from prompt_toolkit.input import PipeInput, create_pipe_input
 from prompt_toolkit.output.vt100 import Vt100_Output
 from prompt_toolkit.utils import get_cwidth
 
-from crabhook.model.card import Card
-from crabhook.model.decision import Decision, Verdict
+from crabhook.desk.commands import Command, Decide
+from crabhook.model.decision import Verdict
 from crabhook.ui.full.app import run
 from crabhook.ui.options import Attention, CardKind, DeskOptions
 from crabhook.ui.text.style import Theme
-from tests.support.desk import BrokerDesk
+from tests.support.desk import PlayedDesk
 from tests.support.sitting import CLIENT, QUESTIONS, call
 
 QUICK = DeskOptions(arming_ms=1, take_back_ms=0)
@@ -93,7 +93,7 @@ class Terminal:
     def __init__(self, pipe: PipeInput, columns: int = 80, rows: int = 24) -> None:
         self.pipe = pipe
         self.output = Output(columns, rows)
-        self.desk = BrokerDesk(time.monotonic)
+        self.desk = PlayedDesk(time.monotonic)
 
     def press(self, keys: str) -> None:
         self.pipe.send_text(keys)
@@ -422,11 +422,13 @@ async def test_a_bell_rings_for_a_request_and_the_title_counts_it() -> None:
     assert terminal.output.sent.getvalue().count("\x1b[23;2t") == 1
 
 
-class BrokenDesk(BrokerDesk):
-    """A desk whose store fails when something is decided."""
+class BrokenDesk(PlayedDesk):
+    """A desk that has a fault of its own when something is decided."""
 
-    def answer(self, number: int, decision: Decision, seen: int | None = None) -> Card:
-        raise OSError(f"the disk is full: #{number} {decision.verdict}, seen at {seen}")
+    def submit(self, command: Command) -> None:
+        if isinstance(command, Decide):
+            raise OSError("the disk is full")
+        super().submit(command)
 
 
 async def test_a_desk_that_fails_behind_a_held_answer_ends_with_its_error() -> None:

@@ -16,7 +16,7 @@ from crabhook.ui.commands.words import WORDS
 from crabhook.ui.plain.desk import run
 from crabhook.ui.plain.output import BACKLOG
 from crabhook.ui.terminal import LineWriter, read_lines
-from tests.support.desk import BrokerDesk
+from tests.support.desk import PlayedDesk
 from tests.support.plain_sitting import PLAN, QUESTIONS, Sitting, bash, said, sample, sitting
 
 CHANGING = "1 edit TEXT | 1 remember"
@@ -41,7 +41,7 @@ async def test_a_request_prints_its_block_when_it_comes() -> None:
 
 
 async def test_a_request_that_waited_before_the_operator_came_is_printed() -> None:
-    desk = BrokerDesk()
+    desk = PlayedDesk()
     desk.ask(bash())
     async with sitting(desk) as sits:
         assert sits.everything[0] == "· crabhook, plain desk: 1 waiting; help lists the words"
@@ -311,7 +311,7 @@ async def test_a_held_allow_is_given_when_its_moment_is_over() -> None:
         hook = sits.desk.ask(bash())
         await sits.type("allow")
         given = asyncio.Event()
-        unsubscribe = sits.desk.subscribe(lambda _: given.set())
+        unsubscribe = sits.desk.hear(lambda _: given.set())
         sits.desk.pass_time(0.02)
         assert hook not in sits.desk.replies
         await asyncio.wait_for(given.wait(), 5)
@@ -345,7 +345,7 @@ async def test_a_held_allow_of_a_card_that_ends_is_void_and_says_so() -> None:
 
 
 async def test_an_allow_still_held_when_the_operator_leaves_was_never_given() -> None:
-    desk = BrokerDesk()
+    desk = PlayedDesk()
     async with sitting(desk, take_back_ms=60_000) as sits:
         hook = desk.ask(bash())
         await sits.type("allow")
@@ -361,7 +361,7 @@ async def test_an_allow_still_held_when_the_operator_leaves_was_never_given() ->
 
 @pytest.mark.parametrize("end", ["quit", None])
 async def test_what_was_decided_is_told_before_the_desk_closes(end: str | None) -> None:
-    desk = BrokerDesk()
+    desk = PlayedDesk()
     hook = desk.ask(bash())
     sits = Sitting(desk)
     await sits.type("1 allow", end)
@@ -371,7 +371,7 @@ async def test_what_was_decided_is_told_before_the_desk_closes(end: str | None) 
 
 
 async def test_leaving_decides_nothing() -> None:
-    desk = BrokerDesk()
+    desk = PlayedDesk()
     hook = desk.ask(bash())
     async with sitting(desk) as sits:
         await sits.type(None)
@@ -380,7 +380,7 @@ async def test_leaving_decides_nothing() -> None:
 
 
 async def test_a_desk_works_over_pipes() -> None:
-    desk = BrokerDesk()
+    desk = PlayedDesk()
     hook = desk.ask(bash())
     (typed, operator), (screen, printed) = os.pipe(), os.pipe()
     try:
@@ -397,7 +397,7 @@ async def test_a_desk_works_over_pipes() -> None:
 
 
 async def test_an_operator_who_no_longer_reads_has_left() -> None:
-    desk = BrokerDesk()
+    desk = PlayedDesk()
     sits = Sitting(desk)
 
     async def gone(_: str) -> None:
@@ -418,7 +418,7 @@ async def test_no_more_lines_are_taken_in_than_can_be_answered() -> None:
     async def stuck(_: str) -> None:
         await asyncio.Event().wait()
 
-    running = asyncio.create_task(run(BrokerDesk(), lines(), stuck))
+    running = asyncio.create_task(run(PlayedDesk(), lines(), stuck))
     for _ in range(4 * BACKLOG):
         await asyncio.sleep(0)
     assert not running.done()
@@ -429,7 +429,7 @@ async def test_no_more_lines_are_taken_in_than_can_be_answered() -> None:
 
 
 async def test_a_desk_that_is_stopped_stops_listening() -> None:
-    desk = BrokerDesk()
+    desk = PlayedDesk()
     sits = Sitting(desk)
     running = asyncio.create_task(run(desk, sits.lines(), sits.write))
     await sits.look()
@@ -512,13 +512,14 @@ def test_every_card_that_ends_has_one_outcome_line_and_no_line_is_forged(
 
 
 async def test_what_is_wrong_with_the_rules_is_printed_at_the_start_and_with_every_list() -> None:
-    desk = BrokerDesk()
+    desk = PlayedDesk()
     desk.wrong.append("NO RULES ARE in force: rules.toml, line 2: \x1b[2J")
     async with sitting(desk) as sits:
         wrong = "! NO RULES ARE in force: rules.toml, line 2: ␛[2J"
         assert sits.everything[1] == wrong
         assert await sits.type("list") == [wrong, "· nothing waits"]
         desk.wrong.clear()
+        desk.core.look_at_troubles()
         assert await sits.type("list") == ["· nothing waits"]
 
 

@@ -12,7 +12,7 @@ from crabhook.model.actor import OrderKind
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.order import Order
 from crabhook.ui.commands.parse import JUST_NOW
-from tests.support.desk import BrokerDesk
+from tests.support.desk import PlayedDesk
 from tests.support.plain_sitting import QUESTIONS, Sitting, bash, sample, sitting
 from tests.support.ruled import RM_DENIED, judge_by
 
@@ -298,7 +298,7 @@ async def test_an_edited_plan_is_sent_on_the_request_and_keeps_its_other_fields(
 
 
 async def test_an_edit_that_a_rule_denies_needs_a_second_yes_that_says_so() -> None:
-    async with sitting(BrokerDesk(judge=judge_by())) as sits:
+    async with sitting(PlayedDesk(judge=judge_by())) as sits:
         hook = ask(sits, bash("ls"))
         *_, against, refused = await sits.type("edit rm -rf build")
         assert against == f"  ! {RM_DENIED}"
@@ -313,7 +313,7 @@ async def test_an_edit_that_a_rule_denies_needs_a_second_yes_that_says_so() -> N
 
 
 async def test_anyway_means_the_change_that_was_refused_last_and_no_other() -> None:
-    async with sitting(BrokerDesk(judge=judge_by())) as sits:
+    async with sitting(PlayedDesk(judge=judge_by())) as sits:
         hook = ask(sits, bash("ls"))
         (wrong,) = await sits.type("anyway")
         assert wrong.startswith("! nothing was said against a change of #1")
@@ -639,7 +639,7 @@ async def test_being_away_for_a_time_ends_by_itself() -> None:
 
 
 async def test_an_order_that_stood_before_the_operator_came_is_shown() -> None:
-    desk = BrokerDesk()
+    desk = PlayedDesk()
     desk.order(Order(OrderKind.AWAY))
     async with sitting(desk) as sits:
         assert sits.everything[1] == AWAY

@@ -22,7 +22,7 @@ from crabhook.model.event import Event, ToolCall
 from crabhook.model.order import Order
 from crabhook.model.request import Leg
 from crabhook.ui.plain.output import BACKLOG, OutputQueue, card_lines, feed_line, tell
-from tests.support.desk import BrokerDesk
+from tests.support.desk import PlayedDesk
 from tests.support.observed import OBSERVED
 
 SAMPLES = Path("tests/samples/claude")
@@ -163,9 +163,9 @@ async def told(output: OutputQueue, reader: Reader) -> Reader:
 
 
 async def test_a_cards_whole_life_is_told_in_order_and_once() -> None:
-    desk, reader = BrokerDesk(), Reader()
-    output = OutputQueue(desk)
-    desk.subscribe(output.hear)
+    desk, reader = PlayedDesk(), Reader()
+    output = OutputQueue(desk.replica)
+    desk.hear(output.hear)
     writing = asyncio.create_task(output.write_to(reader.write))
     hook = desk.ask(sample("PermissionRequest-Bash"))
     await asyncio.sleep(0)
@@ -180,17 +180,17 @@ async def test_a_cards_whole_life_is_told_in_order_and_once() -> None:
 
 
 async def test_a_feed_entry_of_a_card_that_was_never_shown_is_told() -> None:
-    desk = BrokerDesk()
-    output = OutputQueue(desk)
+    desk = PlayedDesk()
+    output = OutputQueue(desk.replica)
     output.hear(FeedEntry(0.0, Event("claude", "PreToolUse", "s"), "ALLOWED by a rule", 9))
     reader = await told(output, Reader())
     assert reader.lines == ["· PreToolUse session=s… ALLOWED by a rule"]
 
 
 async def test_a_reader_who_stops_loses_what_went_by_but_never_a_request_or_an_outcome() -> None:
-    desk, reader = BrokerDesk(), Reader()
-    output = OutputQueue(desk)
-    desk.subscribe(output.hear)
+    desk, reader = PlayedDesk(), Reader()
+    output = OutputQueue(desk.replica)
+    desk.hear(output.hear)
     shown = desk.ask(sample("PermissionRequest-Bash"))
     writing = asyncio.create_task(output.write_to(reader.write))
     await asyncio.sleep(0)
@@ -217,9 +217,9 @@ async def test_a_reader_who_stops_loses_what_went_by_but_never_a_request_or_an_o
 
 
 async def test_of_a_card_that_was_told_or_has_ended_no_payload_is_kept() -> None:
-    desk = BrokerDesk()
-    output = OutputQueue(desk)
-    desk.subscribe(output.hear)
+    desk = PlayedDesk()
+    output = OutputQueue(desk.replica)
+    desk.hear(output.hear)
     ended = desk.ask(sample("PermissionRequest-Bash"))
     desk.leave(ended)
     assert output._queue[1].event.fields == {}  # type: ignore[union-attr]
@@ -230,8 +230,8 @@ async def test_of_a_card_that_was_told_or_has_ended_no_payload_is_kept() -> None
 
 
 async def test_there_is_room_again_once_the_reader_goes_on() -> None:
-    desk, reader = BrokerDesk(), Reader()
-    output = OutputQueue(desk)
+    desk, reader = PlayedDesk(), Reader()
+    output = OutputQueue(desk.replica)
     for number in range(BACKLOG):
         output.say(f"· {number}")
     waiting = asyncio.create_task(output.room())
@@ -248,7 +248,7 @@ async def test_what_the_writer_raises_ends_the_telling() -> None:
     async def gone(_: str) -> None:
         raise BrokenPipeError
 
-    output = OutputQueue(BrokerDesk())
+    output = OutputQueue(PlayedDesk())
     output.say("· x")
     with pytest.raises(BrokenPipeError):
         await output.write_to(gone)
@@ -259,7 +259,7 @@ def test_what_went_by_tells_its_subject_and_its_outcome_and_not_a_bare_name(
     name: str, told: tuple[str, ...]
 ) -> None:
     agent, _, sent = name.partition("/")
-    desk = BrokerDesk()
+    desk = PlayedDesk()
     desk.ask(json.loads(Path(f"tests/samples/{name}.json").read_text()), platform=agent)
     line = feed_line(desk.feed()[-1])
     assert line.startswith(f"· {sent.partition('-')[0]} ")
@@ -267,7 +267,7 @@ def test_what_went_by_tells_its_subject_and_its_outcome_and_not_a_bare_name(
 
 
 def test_a_notification_is_told_by_its_title_and_its_message() -> None:
-    desk = BrokerDesk()
+    desk = PlayedDesk()
     desk.ask(sample("Notification", title="Done\x1b[2J", message="ready\nfor you", cwd="/p"))
     assert feed_line(desk.feed()[-1]).endswith(" p Done␛[2J: ready␊for you")
 

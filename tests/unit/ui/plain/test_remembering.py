@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from crabhook.policy.propose import Offering
-from crabhook.ui.plain import rules as module
-from tests.support.desk import BrokerDesk
+from tests.support.desk import PlayedDesk
 from tests.support.offering import BOTH, NARROW, WIDE, offer, offering
 from tests.support.plain_sitting import QUESTIONS, Sitting, bash, said, sample, sitting
 
@@ -54,7 +52,9 @@ async def test_a_rule_is_taken_by_its_number_and_the_call_is_allowed() -> None:
         assert said(sits.desk, request)["permissionDecision"] == "allow"
     assert sits.desk.rules == [(1, NARROW.proposal.rule)]
     assert "#1 ALLOWED" in printed
-    assert "· desk: from now on: allow Bash(make)" in printed
+    assert (
+        "· desk: from now on: allow Bash(make) · in project /work/app · until 2026-12-22" in printed
+    )
 
 
 @pytest.mark.parametrize(
@@ -115,17 +115,14 @@ async def test_a_number_means_what_was_printed_with_it() -> None:
     assert sits.desk.rules == [(1, NARROW.proposal.rule)]
 
 
-async def test_rules_are_listed_as_soon_as_they_were_tried(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "_LOOK_EVERY", 0.001)
+async def test_rules_are_listed_as_soon_as_they_were_tried() -> None:
     async with sitting() as sits:
         asked(sits, None)
         assert await sits.type("1 remember", "1 remember") == [
             "· #1: trying rules on what was decided before"
         ]
         sits.desk.offered[1] = BOTH
-        async with asyncio.timeout(5):
-            while not (printed := await sits.look()):  # noqa: ASYNC110 - as a person looks
-                await asyncio.sleep(0.001)
+        printed = await sits.look()
         assert printed[2].startswith("  1  covers 3")
 
 
@@ -174,7 +171,7 @@ async def test_a_card_that_has_ended_is_offered_nothing() -> None:
 
 async def test_what_no_rule_decides_does_not_offer_the_word() -> None:
     for payload in (QUESTIONS, sample("Elicitation")):
-        desk = BrokerDesk()
+        desk = PlayedDesk()
         desk.ask(payload)
         async with sitting(desk) as sits:
             assert not any("remember" in line for line in sits.everything)

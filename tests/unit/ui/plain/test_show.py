@@ -21,7 +21,7 @@ from crabhook.ui.plain.output import (
 )
 from crabhook.ui.plain.request import LABELS
 from crabhook.ui.text.clock import countdown
-from tests.support.desk import BrokerDesk
+from tests.support.desk import PlayedDesk
 
 SAMPLES = Path("tests/samples/claude")
 REFUSING = "1 deny REASON | 1 ask | 1 pass"
@@ -42,7 +42,7 @@ def tool_card(tool: str, tool_input: Any) -> Card:
 
 
 def test_a_card_is_a_header_its_facts_its_input_and_the_words_that_fit() -> None:
-    desk = BrokerDesk()
+    desk = PlayedDesk()
     desk.ask(sample("PermissionRequest-Bash"), wait=600)
     desk.pass_time(12)
     (card,) = desk.waiting()
@@ -77,7 +77,7 @@ def test_a_card_is_a_header_its_facts_its_input_and_the_words_that_fit() -> None
 
 
 def test_every_kind_of_request_claude_sends_can_be_shown() -> None:
-    desk = BrokerDesk()
+    desk = PlayedDesk()
     asking = [*SAMPLES.glob("PermissionRequest-*.json"), *SAMPLES.glob("PreToolUse-*.json")]
     assert len(asking) > 15
     for path in sorted(asking):
@@ -89,7 +89,7 @@ def test_every_kind_of_request_claude_sends_can_be_shown() -> None:
 
 
 def test_questions_are_answered_by_number() -> None:
-    desk = BrokerDesk()
+    desk = PlayedDesk()
     desk.ask(sample("PermissionRequest-AskUserQuestion"))
     (card,) = desk.waiting()
     closing = card_lines(card, desk.now())[-2]
@@ -127,7 +127,7 @@ def test_a_client_whose_process_is_not_known_is_given_none() -> None:
 
 
 def test_an_ended_card_tells_how_it_ended_instead_of_what_to_write() -> None:
-    desk = BrokerDesk()
+    desk = PlayedDesk()
     desk.ask(sample("PermissionRequest-Bash"))
     ended = desk.answer(1, Decision(Verdict.ASK))
     block = card_lines(ended, desk.now())

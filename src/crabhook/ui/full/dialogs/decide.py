@@ -2,14 +2,15 @@
 
 from collections.abc import Callable, MutableMapping, MutableSet
 
-from crabhook.desk.interface import Desk
+from crabhook.desk.commands import Done, Extend, Outcome, Snooze
+from crabhook.desk.replica import Replica
 from crabhook.model.card import Card
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.order import CAP
 from crabhook.ui.commands.decide import DECIDING
 from crabhook.ui.full.dialogs.prompts import AskLine, Purpose
 from crabhook.ui.full.dialogs.question import Form
-from crabhook.ui.full.effects import Effects, Give, Go, PassOver, Say, Snooze
+from crabhook.ui.full.effects import Effects, Give, Go, PassOver, Say, Submit, submit
 from crabhook.ui.full.filters import Mode
 from crabhook.ui.text.clock import lasting
 
@@ -57,7 +58,7 @@ def keep_going(card: Card) -> Effects:
     return _KEEP_GOING, Say(f"it was kept going {card.kept_going} of {CAP} times in a row")
 
 
-def halt(card: Card, desk: Desk) -> Effects:
+def halt(card: Card, desk: Replica) -> Effects:
     """End the session's turn, for a reason its user reads."""
 
     def then(text: str) -> Effects:
@@ -92,8 +93,22 @@ def hush(card: Card, quiet: MutableSet[int]) -> Effects:
 def snooze(card: Card, now: float) -> Effects:
     """Put the card aside and go on with the next; or bring it back."""
     if card.snoozed_until > 0:
-        return Snooze(card.number, 0.0), Go(Mode.QUEUE), Say(f"#{card.number} is back")
+        back = Snooze(card.number, 0.0)
+        return (submit(back, Go(Mode.QUEUE), Say(f"#{card.number} is back")),)
     left = card.wait_until - now
     seconds = min(ASIDE, max(left - _LEFT_TO_DECIDE, left / 2))
     said = f"#{card.number} is aside for {lasting(seconds)}"
-    return Snooze(card.number, seconds), Go(Mode.QUEUE), PassOver(), Say(said)
+    return (submit(Snooze(card.number, seconds), Go(Mode.QUEUE), PassOver(), Say(said)),)
+
+
+def extend(card: Card, desk: Replica) -> Effects:
+    """Let the card wait longer, as far as its agent can."""
+
+    def then(outcome: Outcome) -> Effects:
+        longer = desk.card(card.number)
+        if outcome != Done() or longer is None:
+            return (Say(outcome.why),)
+        gained = longer.wait_until - card.wait_until
+        return (Say(f"#{card.number} waits {lasting(gained)} longer"),)
+
+    return (Submit(Extend(card.number, LONGER), then),)

@@ -7,15 +7,16 @@ and what is shown as the change is read from what would be sent.
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
-from crabhook.desk.interface import Desk
+from crabhook.desk.commands import AskObjections, Done, Outcome
+from crabhook.desk.replica import Replica
 from crabhook.model.card import Card, State
 from crabhook.model.decision import Beside, Decision, Verdict
-from crabhook.model.errors import CrabhookError, PayloadError
+from crabhook.model.errors import PayloadError
 from crabhook.model.event import ToolCall
 from crabhook.model.jsontext import Value, parse_value, pretty
 from crabhook.ui.commands.decide import RewriteError, edited_field, rewritten
-from crabhook.ui.full.dialogs.prompts import Menu, MenuFilled, Proposal
-from crabhook.ui.full.effects import Effect, Effects, Give, Go, Say
+from crabhook.ui.full.dialogs.prompts import Arrived, Menu, Proposal
+from crabhook.ui.full.effects import Effect, Effects, Give, Go, Say, Submit
 from crabhook.ui.full.filters import Mode
 from crabhook.ui.full.text_input import LONGEST_TEXT, TextInput
 from crabhook.ui.text.code import plain_rows, wrap_line
@@ -139,7 +140,7 @@ def open_editor(card: Card, edits: Edits) -> Effects:
     return (edits.of(card),)
 
 
-def compare(edit: Edit | None, edits: Edits, desk: Desk) -> Effects:
+def compare(edit: Edit | None, edits: Edits, desk: Replica) -> Effects:
     """Show what the edit changes, to be confirmed; raises RewriteError for what cannot be sent."""
     if edit is None:
         return ()
@@ -150,26 +151,29 @@ def compare(edit: Edit | None, edits: Edits, desk: Desk) -> Effects:
         return (Say(f"#{edit.number} has ended: nothing can be sent"),)
     decision = edit.read(edit.editor.text)
 
-    def judged() -> Effects:
-        """Show the change once the rules have spoken of it; nothing before."""
-        try:
-            said = desk.objections(edit.number, decision)
-        except CrabhookError as error:
-            return (Go(Mode.EDIT), Say(str(error)))
-        if said is None:
-            return ()
-        return (_proposal(edit, replace(decision, despite=tuple(said)), edits, desk),)
+    def judged(objections: tuple[str, ...]) -> Effects:
+        return (_proposal(edit, replace(decision, despite=objections), edits, desk),)
 
-    def filled() -> Effects:
-        found = judged()
-        return (MenuFilled(None), *found) if found else ()
+    return _judged(edit, decision, desk, judged)
 
-    title = f"#{edit.number}: the rules are asked about the change…"
-    return judged() or (Menu(title, (), edit.number, fill=filled),)
+
+def _judged(
+    edit: Edit, decision: Decision, desk: Replica, then: Callable[[tuple[str, ...]], Effects]
+) -> Effects:
+    """Have the rules asked about a change, and go on with their objections; nothing before."""
+    waiting = Menu(f"#{edit.number}: the rules are asked about the change…", (), edit.number)
+
+    def told(outcome: Outcome) -> Effects:
+        said = desk.objections(edit.number, decision)
+        if outcome != Done() or said is None:
+            return (Arrived(waiting, then=(Go(Mode.EDIT), Say(outcome.why))),)
+        return (Arrived(waiting, then=then(said)),)
+
+    return waiting, Submit(AskObjections(edit.number, decision), told)
 
 
 def _proposal(
-    edit: Edit, decision: Decision, edits: Edits, desk: Desk, *, again: bool = False
+    edit: Edit, decision: Decision, edits: Edits, desk: Replica, *, again: bool = False
 ) -> Proposal:
     """Return the page with the difference; where the rules object, a first yes asks `again`."""
     difference = difference_page(edit, edit.tell(decision), decision.despite, again=again)
@@ -179,15 +183,18 @@ def _proposal(
             return anew
         if decision.despite and not again:
             return (_proposal(edit, decision, edits, desk, again=True),)
-        said = desk.objections(edit.number, decision)
-        if said is None or tuple(said) != decision.despite:
+        return _judged(edit, decision, desk, judged)
+
+    def judged(objections: tuple[str, ...]) -> Effects:
+        """Send what was shown, if the rules still say the same and nothing has come."""
+        if objections != decision.despite:
             return (*compare(edit, edits, desk), Say(_CHANGED))
-        return (Give(decision),)
+        return _begun_anew(edit, edits, desk) or (Give(decision),)
 
     return Proposal(lambda: difference, send, number=edit.number, back=Mode.EDIT)
 
 
-def _begun_anew(edit: Edit, edits: Edits, desk: Desk) -> Effects:
+def _begun_anew(edit: Edit, edits: Edits, desk: Replica) -> Effects:
     """Return how the edit begins anew with what it has, if its call was asked about again."""
     card = desk.card(edit.number)
     if card is None or not edit.stale(card):

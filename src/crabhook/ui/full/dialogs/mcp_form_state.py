@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from math import isinf
 from typing import Final
 
-from crabhook.desk.interface import Desk
+from crabhook.desk.replica import Replica
 from crabhook.model.card import Card
 from crabhook.model.elicitation import Field, check_content, read_fields
 from crabhook.model.errors import DecisionError, PayloadError
@@ -261,7 +261,7 @@ def is_link(event: Event) -> bool:
 class Fillings(dict[int, FillIn]):
     """Forms by the number of their card."""
 
-    def __init__(self, desk: Desk) -> None:
+    def __init__(self, desk: Replica) -> None:
         super().__init__()
         self._desk = desk
 

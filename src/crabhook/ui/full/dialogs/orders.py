@@ -4,14 +4,15 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Final
 
-from crabhook.desk.interface import Desk
+from crabhook.desk.commands import EndOrders, GiveOrder
+from crabhook.desk.replica import Replica
 from crabhook.model.actor import OrderKind
 from crabhook.model.card import Card
 from crabhook.model.order import CAP, Order, Standing
 from crabhook.ui.cards.summary import brief, project
 from crabhook.ui.commands.words import read_duration
 from crabhook.ui.full.dialogs.prompts import AskLine, Choice, Menu, Proposal, Purpose, statement
-from crabhook.ui.full.effects import Effects, EndOrders, GiveOrder, Say
+from crabhook.ui.full.effects import Effects, Say, submit
 from crabhook.ui.text.clock import Clock, lasting
 from crabhook.ui.text.layout import Content, Line
 from crabhook.ui.text.width import Speller
@@ -82,7 +83,7 @@ _STOP = "Stop"
 _HELD_FIRST = (_STOP, "SubagentStop", "UserPromptSubmit", "PostToolUse")
 
 
-def offer_orders(card: Card | None, desk: Desk) -> Effects:
+def offer_orders(card: Card | None, desk: Replica) -> Effects:
     """Show the orders that stand, each to be ended, and those that can be given."""
     now = desk.now()
     title = "standing orders: choose one to end it, or give another"
@@ -98,15 +99,16 @@ def offer_orders(card: Card | None, desk: Desk) -> Effects:
 def _ending(order: Standing, now: float) -> Choice:
     left = f", {lasting(order.until - now)} left" if order.until is not None else ""
     times = f", {order.times} times more" if order.times is not None else ""
-    effects = EndOrders(frozenset({order.id})), Say(f"ended: {what_of(order)}")
-    return Choice(f"END: {what_of(order)}{left}{times}", lambda: effects, _behind(scope_of(order)))
+    ours = f"END: {what_of(order)}{left}{times}"
+    end = submit(EndOrders(frozenset({order.id})), Say(f"ended: {what_of(order)}"))
+    return Choice(ours, lambda: (end,), _behind(scope_of(order)))
 
 
 def _behind(theirs: str) -> str:
     return f" · {theirs}" if theirs else ""
 
 
-def _for_session(card: Card | None, desk: Desk) -> Iterator[Choice]:
+def _for_session(card: Card | None, desk: Replica) -> Iterator[Choice]:
     """Return the orders that can be given about the selected card's session and project."""
     if card is None or not card.event.session:
         return
@@ -131,7 +133,7 @@ def _holding(event: str, session: str = "") -> Order:
     return Order(OrderKind.HOLD, event, session=session)
 
 
-def _ask_which(session: str, desk: Desk) -> Effects:
+def _ask_which(session: str, desk: Replica) -> Effects:
     """Ask which event is to be held."""
     events = desk.holdable()
     ordered = sorted(events, key=lambda name: (name not in _HELD_FIRST, events.index(name)))
@@ -141,10 +143,11 @@ def _ask_which(session: str, desk: Desk) -> Effects:
 
 
 def _give(order: Order) -> Effects:
-    return GiveOrder(order), Say(f"from now on: {what_of(order)}; O lists it and ends it")
+    said = f"from now on: {what_of(order)}; O lists it and ends it"
+    return (submit(GiveOrder(order), Say(said)),)
 
 
-def _ask_how_long(session: str, desk: Desk) -> Effects:
+def _ask_how_long(session: str, desk: Replica) -> Effects:
     """Ask for how long everything of a session is to be allowed, then for a yes."""
 
     def ask(seconds: float) -> Effects:
@@ -187,7 +190,7 @@ def _with_seconds(then: Callable[[float], Effects]) -> Callable[[str], Effects]:
     return lambda text: then(read_duration(text, "30s, 10m, 2h or 1h30m") if text else 0.0)
 
 
-def go_away(desk: Desk, waiting: Callable[[], int]) -> Effects:
+def go_away(desk: Replica, waiting: Callable[[], int]) -> Effects:
     """Ask for how long, or for no end, and then for a yes; `waiting` counts the cards that wait."""
 
     def ask(seconds: float) -> Effects:
@@ -210,7 +213,7 @@ def _away(waiting: int, seconds: float) -> Content:
     )
 
 
-def come_back(desk: Desk) -> Effects:
+def come_back(desk: Replica) -> Effects:
     """Be back at the desk."""
     away = frozenset(order.id for order in desk.orders() if order.kind is OrderKind.AWAY)
-    return EndOrders(away), Say("you are back: requests wait for you again")
+    return (submit(EndOrders(away), Say("you are back: requests wait for you again")),)

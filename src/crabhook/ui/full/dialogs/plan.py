@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 from itertools import islice
 
-from crabhook.desk.interface import Desk
+from crabhook.desk.replica import Replica
 from crabhook.model.card import Card
 from crabhook.model.decision import Decision, Verdict
 from crabhook.ui.cards.summary import is_plan
@@ -115,7 +115,7 @@ class Plans(dict[int, PlanNotes]):
     `comparing` is the card whose changes are shown, and not its plan.
     """
 
-    def __init__(self, desk: Desk) -> None:
+    def __init__(self, desk: Replica) -> None:
         super().__init__()
         self._desk = desk
         self._before: dict[int, str] = {}

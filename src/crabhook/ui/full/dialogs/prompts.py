@@ -45,8 +45,7 @@ class Menu(Effect):
     `number` is the card it is about, None for a list about the whole desk.
     `beneath` is to be read with it.  `turn`
     returns the list with something changed about all its rows, the operator
-    standing on a given one.  A list with `fill` is still to be filled: `fill`
-    is called until it returns what to do, while the list is in view.
+    standing on a given one.
     """
 
     title: str
@@ -55,7 +54,6 @@ class Menu(Effect):
     beneath: tuple[Beneath, ...] = ()
     cursor: int = 0
     turn: "Callable[[int], Menu] | None" = None
-    fill: Callable[[], Effects] | None = None
 
     def move(self, step: int) -> None:
         """Stand on another row; the first and the last are ends."""
@@ -69,10 +67,15 @@ class Menu(Effect):
 
 
 @dataclass(frozen=True, slots=True)
-class MenuFilled(Effect):
-    """Show a filled list in the place of the list that waited; None closes it."""
+class Arrived(Effect):
+    """What a list waited for is there: show another list in its place, or close it.
 
-    menu: Menu | None
+    `then` is performed after that.  Where the operator has left the list, nothing happens.
+    """
+
+    waiting: Menu
+    menu: Menu | None = None
+    then: Effects = ()
 
 
 def menu_content(menu: Menu) -> Content:

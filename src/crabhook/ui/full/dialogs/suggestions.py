@@ -7,7 +7,8 @@ from collections.abc import Callable, Mapping
 from datetime import timedelta
 from functools import partial
 
-from crabhook.desk.interface import Desk
+from crabhook.desk.commands import AskOffers, Done, Outcome
+from crabhook.desk.replica import Replica
 from crabhook.model.card import Card
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.jsontext import Value, pretty
@@ -17,8 +18,8 @@ from crabhook.policy.rule import Rule
 from crabhook.ui.cards.summary import brief
 from crabhook.ui.commands.decide import suggestions
 from crabhook.ui.commands.rules import covered, denials, ending, let_through, tried
-from crabhook.ui.full.dialogs.prompts import Beneath, Choice, Menu, MenuFilled, Proposal, statement
-from crabhook.ui.full.effects import Effects, Give, Say
+from crabhook.ui.full.dialogs.prompts import Arrived, Beneath, Choice, Menu, Proposal, statement
+from crabhook.ui.full.effects import Effects, Give, Say, Submit
 
 # Where a suggestion can be kept, in the words of the list.
 _KEPT = {
@@ -68,19 +69,19 @@ _LIVES: tuple[Callable[[Rule], Rule], ...] = (
 _DENIALS_SHOWN = 20
 
 
-def offer_rules(card: Card, desk: Desk) -> Effects:
+def offer_rules(card: Card, desk: Replica) -> Effects:
     """Show the rules offered for the card, now or as soon as they have been tried."""
     number = card.number
+    waiting = Menu(f"#{number}: trying rules on what was decided before…", (), number)
 
-    def fill() -> Effects:
+    def then(outcome: Outcome) -> Effects:
         offering = desk.offers(number)
-        if offering is None:
-            return ()
-        if offering.offers:
-            return (MenuFilled(_menu(number, offering, turns=0, cursor=0)),)
-        return MenuFilled(None), Say(f"#{number}: no rule is offered: {offering.why}")
+        if outcome == Done() and offering.offers:
+            return (Arrived(waiting, _menu(number, offering, turns=0, cursor=0)),)
+        said = outcome.why or f"#{number}: no rule is offered: {offering.why}"
+        return (Arrived(waiting, then=(Say(said),)),)
 
-    return (Menu(f"#{number}: trying rules on what was decided before…", (), number, fill=fill),)
+    return waiting, Submit(AskOffers(number), then)
 
 
 def _menu(number: int, offering: Offering, *, turns: int, cursor: int) -> Menu:

@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from crabhook.desk.interface import Desk
+from crabhook.desk.replica import Replica
 from crabhook.model.card import Card, State
 from crabhook.ui.options import kind_of
 
@@ -26,7 +26,7 @@ class Queue:
     `kinds`: how many cards of each kind there are.
     """
 
-    def __init__(self, desk: Desk) -> None:
+    def __init__(self, desk: Replica) -> None:
         self._desk = desk
         self._known = {card.number: card for card in desk.waiting()}
         self._cards = sorted(self._known.values(), key=_order)
@@ -81,10 +81,19 @@ class Window:
 class Selection:
     """The queue of waiting cards, and the card among them that is selected."""
 
-    def __init__(self, desk: Desk) -> None:
-        self.queue = Queue(desk)
+    def __init__(self, desk: Replica) -> None:
+        self._desk = desk
         self._top = 0
-        self.card: Card | None = next(iter(self.waiting()), None)
+        self.card: Card | None = None
+        self.begin()
+
+    def begin(self) -> None:
+        """Take the whole queue from the desk; the selection stays."""
+        self.queue = Queue(self._desk)
+        if self.card is None:
+            self.card = next(iter(self.waiting()), None)
+        else:
+            self.card = self._desk.card(self.card.number) or self.card
 
     @property
     def ended(self) -> bool:

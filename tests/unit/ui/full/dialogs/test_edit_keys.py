@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from crabhook.model.decision import Verdict
-from tests.support.desk import BrokerDesk
-from tests.support.ruled import RM_DENIED, judge_by, no_rules
+from tests.support.desk import PlayedDesk
+from tests.support.ruled import RM_DENIED, judge_by
 from tests.support.sitting import Sitting
 
 if TYPE_CHECKING:
-    from crabhook.model.event import Event
-    from crabhook.policy.ruling import Ruling
+    pass
 
 SENT = 1.0
 
@@ -51,7 +50,7 @@ def test_an_edited_command_is_sent_after_its_difference_was_read_and_its_moment_
 
 
 def test_an_edit_that_a_rule_denies_is_said_so_in_red_and_needs_a_second_yes() -> None:
-    sitting = editing(desk=BrokerDesk(judge=judge_by()))
+    sitting = editing(desk=PlayedDesk(judge=judge_by()))
     change(sitting, "; rm -rf build")
     for question in ("the rules are against it as you changed it", "SEND IT ALL THE SAME?"):
         assert not sitting.decided()
@@ -69,15 +68,10 @@ def test_an_edit_that_a_rule_denies_is_said_so_in_red_and_needs_a_second_yes() -
 
 
 def test_a_rule_written_between_the_difference_and_the_yes_is_asked() -> None:
-    rules = [judge_by(), no_rules]
-
-    def judge(event: Event) -> Ruling | None:
-        return rules[-1](event)
-
-    sitting = editing(desk=BrokerDesk(judge=judge))
+    sitting = editing(desk=PlayedDesk())
     change(sitting, "; rm -rf build")
     sitting.wait()
-    rules.pop()
+    sitting.desk.read.judge = judge_by()
     sitting.press("enter")
     assert "the rules have changed since: look again" in sitting.text()
     assert "the rules are against it as you changed it" in sitting.text()
@@ -86,7 +80,7 @@ def test_a_rule_written_between_the_difference_and_the_yes_is_asked() -> None:
 
 
 def test_from_the_second_question_one_goes_back_to_the_text() -> None:
-    sitting = editing(desk=BrokerDesk(judge=judge_by()))
+    sitting = editing(desk=PlayedDesk(judge=judge_by()))
     change(sitting, "; rm -rf build")
     sitting.wait()
     sitting.press("enter", "escape")

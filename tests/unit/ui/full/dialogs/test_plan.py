@@ -6,14 +6,14 @@ from typing import Any
 
 from crabhook.model.decision import Decision, Verdict
 from crabhook.ui.full.dialogs.plan import MOST_LINES, PlanNotes, Plans, move, plan_of
-from tests.support.desk import BrokerDesk
+from tests.support.desk import PlayedDesk
 from tests.support.sitting import call
 
 FAR = 1 << 20
 PLAN = "# Plan\n\n1. Delete everything\n2. Build"
 
 
-def asked(desk: BrokerDesk, plan: str = PLAN, **fields: Any) -> int:
+def asked(desk: PlayedDesk, plan: str = PLAN, **fields: Any) -> int:
     event = {"hook_event_name": "PermissionRequest", **fields}
     name = desk.ask(call("ExitPlanMode", {"plan": plan}, **event))
     return next(card.number for card in desk.waiting() if card.requests[0].id == name)
@@ -56,7 +56,7 @@ def test_a_plan_of_any_length_can_be_noted_on() -> None:
 
 
 def test_the_plan_denied_last_in_the_same_session_is_the_one_compared_with() -> None:
-    desk = BrokerDesk()
+    desk = PlayedDesk()
     plans = Plans(desk)
     for plan, verdict in (
         ("first", Verdict.DENY),
@@ -72,7 +72,7 @@ def test_the_plan_denied_last_in_the_same_session_is_the_one_compared_with() -> 
 
 
 def test_a_plan_that_is_no_text_is_none() -> None:
-    desk = BrokerDesk()
+    desk = PlayedDesk()
     desk.ask(call("ExitPlanMode", {"plan": ["x"]}))
     assert plan_of(desk.waiting()[0]) == ""
     assert Plans(desk).of(desk.waiting()[0]) is None

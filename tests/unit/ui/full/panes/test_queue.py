@@ -12,7 +12,7 @@ from crabhook.model.card import Card
 from crabhook.model.decision import Decision, Verdict
 from crabhook.ui.full.panes.queue import Queue
 from crabhook.ui.options import kind_of
-from tests.support.desk import BrokerDesk
+from tests.support.desk import PlayedDesk
 from tests.support.sitting import call
 
 if TYPE_CHECKING:
@@ -22,20 +22,20 @@ TOOLS = ("Bash", "ExitPlanMode", "AskUserQuestion")
 HAPPENINGS = ("ask", "leave", "answer", "snooze", "pass time")
 
 
-def followed(desk: BrokerDesk) -> Queue:
+def followed(desk: PlayedDesk) -> Queue:
     """Return a queue that hears of every card."""
-    queue = Queue(desk)
-    desk.subscribe(lambda news: queue.news(news.number) if isinstance(news, Card) else None)
+    queue = Queue(desk.replica)
+    desk.hear(lambda news: queue.news(news.number) if isinstance(news, Card) else None)
     return queue
 
 
-def asked_anew(desk: BrokerDesk) -> Sequence[int]:
+def asked_anew(desk: PlayedDesk) -> Sequence[int]:
     """Return the numbers of the cards that wait, those put aside after the others."""
     order = sorted(desk.waiting(), key=lambda card: (card.snoozed_until > 0, card.number))
     return [card.number for card in order]
 
 
-def happen(desk: BrokerDesk, what: str, which: int) -> None:
+def happen(desk: PlayedDesk, what: str, which: int) -> None:
     """Let something happen to one of the cards that wait, if any does."""
     waiting = desk.waiting()
     if what == "ask":
@@ -55,7 +55,7 @@ def happen(desk: BrokerDesk, what: str, which: int) -> None:
 
 @given(st.lists(st.tuples(st.sampled_from(HAPPENINGS), st.integers(0, 20)), max_size=30))
 def test_it_is_always_what_the_desk_would_hand_out(story: list[tuple[str, int]]) -> None:
-    desk = BrokerDesk()
+    desk = PlayedDesk()
     queue = followed(desk)
     for what, which in story:
         happen(desk, what, which)
@@ -67,16 +67,16 @@ def test_it_is_always_what_the_desk_would_hand_out(story: list[tuple[str, int]])
 
 
 def test_it_begins_with_what_waits_already() -> None:
-    desk = BrokerDesk()
+    desk = PlayedDesk()
     for number in range(3):
         desk.ask(call(session_id=f"s{number}"))
     desk.snooze(1, 100.0)
-    assert [card.number for card in Queue(desk).cards()] == [2, 3, 1]
+    assert [card.number for card in Queue(desk.replica).cards()] == [2, 3, 1]
 
 
 def test_news_told_late_does_not_bring_a_card_back() -> None:
-    desk = BrokerDesk()
-    queue = Queue(desk)
+    desk = PlayedDesk()
+    queue = Queue(desk.replica)
     desk.ask(call())
     queue.news(1)
     desk.answer(1, Decision(Verdict.ALLOW))
@@ -86,7 +86,7 @@ def test_news_told_late_does_not_bring_a_card_back() -> None:
 
 
 def test_what_was_handed_out_does_not_change_under_whoever_walks_it() -> None:
-    desk = BrokerDesk()
+    desk = PlayedDesk()
     queue = followed(desk)
     for number in range(3):
         desk.ask(call(session_id=f"s{number}"))
@@ -98,7 +98,7 @@ def test_what_was_handed_out_does_not_change_under_whoever_walks_it() -> None:
 
 
 def test_a_card_that_has_ended_has_the_place_it_would_have() -> None:
-    desk = BrokerDesk()
+    desk = PlayedDesk()
     queue = followed(desk)
     for number in range(3):
         desk.ask(call(session_id=f"s{number}"))

@@ -31,7 +31,7 @@ def test_the_mark_is_hollow_until_the_card_is_armed() -> None:
 def test_a_held_answer_says_what_is_sent_and_how_to_stop_it() -> None:
     sitting = Sitting()
     sitting.ask()
-    held = HeldAnswer(sitting.card, Decision(Verdict.ALLOW), since=10.0, due=11.0)
+    held = HeldAnswer(sitting.card, 1, Decision(Verdict.ALLOW), since=10.0, due=11.0)
     standing = CardRow(sitting.card, held=held)
     (span,) = standing.sending(Clock(10.5, 0))
     assert span == ("held", "ALLOW ▓▓▓░░░ u takes it back")

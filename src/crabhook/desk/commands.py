@@ -1,0 +1,149 @@
+"""What an operator does at a desk, and what becomes of it: values, so that a desk may be elsewhere.
+
+A command's id is made where the command is given.  A command that is submitted again, as after a
+lost connection, has the outcome that it had, and nothing is done twice.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from secrets import token_hex
+from typing import ClassVar, TypeAlias
+
+from crabhook.model.actor import Actor
+from crabhook.model.decision import Decision
+from crabhook.model.order import Order
+from crabhook.policy.propose import TakenOffer
+
+
+def _new_id() -> str:
+    return token_hex(8)
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """Something that is submitted to a desk."""
+
+    id: str = field(default_factory=_new_id, kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Decide(Command):
+    """Decide a card as it was in the revision `seen`, the one that was looked at.
+
+    A changed call is decided only after `AskObjections`, with all objections in its `despite`.
+    """
+
+    card: int
+    seen: int
+    decision: Decision
+
+
+@dataclass(frozen=True, slots=True)
+class AllowWithRule(Command):
+    """Write a rule that was offered for a card into the operator's own file, and decide the card.
+
+    Where the rule cannot be written, or the card not decided, neither is done.  What else
+    waits and is allowed by the rule is decided too.
+    """
+
+    card: int
+    seen: int
+    taken: TakenOffer
+    decision: Decision
+
+
+@dataclass(frozen=True, slots=True)
+class GiveOrder(Command):
+    """Give a standing order; its `until` is on the desk's clock."""
+
+    order: Order
+
+
+@dataclass(frozen=True, slots=True)
+class EndOrders(Command):
+    """End the standing orders with these ids."""
+
+    ids: frozenset[int]
+
+
+@dataclass(frozen=True, slots=True)
+class Extend(Command):
+    """Let a card wait so many seconds longer, as far as its agent can."""
+
+    card: int
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Snooze(Command):
+    """Put a card aside for so many seconds; with none it is brought back.  It goes on waiting."""
+
+    card: int
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Ask(Command):
+    """Have something about a card read; it comes as an update, before the outcome."""
+
+    card: int
+
+
+@dataclass(frozen=True, slots=True)
+class AskOffers(Ask):
+    """Ask which rules could allow such calls from now on: `OffersReady`."""
+
+
+@dataclass(frozen=True, slots=True)
+class AskContext(Ask):
+    """Ask what the card's agent last said: `ContextReady`."""
+
+
+@dataclass(frozen=True, slots=True)
+class AskObjections(Ask):
+    """Ask what the rules say against a call as a decision changes it: `ObjectionsReady`."""
+
+    decision: Decision
+
+
+# What becomes of it.
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """It is done, and the updates that tell of it have come."""
+
+    why: ClassVar[str] = ""
+
+
+@dataclass(frozen=True, slots=True)
+class TooLate:
+    """The card had ended, and nothing changed; `by` decided it, None where nobody did."""
+
+    why: str
+    by: Actor | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Stale:
+    """There is more to see on the card since the revision `seen`; nothing changed.
+
+    `now` is its revision now.
+    """
+
+    why: str
+    now: int
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """It cannot be done; nothing changed."""
+
+    why: str
+
+
+Outcome: TypeAlias = Done | TooLate | Stale | Refused
+"""What became of a command; `why` says why it was not done, and may quote an agent."""
+
+Then: TypeAlias = Callable[[Outcome], object]
+"""What a screen does once it hears of an outcome."""

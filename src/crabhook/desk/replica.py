@@ -1,0 +1,206 @@
+"""A screen's own copy of what its desk has told: screens read it, and submit commands by it."""
+
+from collections import deque
+from collections.abc import Callable, Sequence
+
+from crabhook.desk.commands import Command, Then
+from crabhook.desk.interface import Desk
+from crabhook.desk.updates import (
+    ContextReady,
+    News,
+    ObjectionsReady,
+    OffersReady,
+    OrdersChanged,
+    SessionsChanged,
+    Settled,
+    Snapshot,
+    TroublesChanged,
+    Update,
+)
+from crabhook.model.bounded_dict import Bounded
+from crabhook.model.card import Card, FeedEntry, State
+from crabhook.model.decision import Decision
+from crabhook.model.order import Standing
+from crabhook.policy.propose import Offering
+
+ENDED_KEPT = 200  # cards
+FEED_KEPT = 500  # lines
+READ_KEPT = 256  # cards of which offers, last words and objections are kept
+AWAITED = 1024  # commands whose outcome is awaited
+
+
+class Replica:
+    """Applies updates in their order; where one is missing, it asks for a snapshot.
+
+    `clock` is the screen's own, monotonic seconds; a snapshot tells how far it is from the desk's.
+    """
+
+    def __init__(self, desk: Desk, clock: Callable[[], float]) -> None:
+        self._desk, self._clock = desk, clock
+        self._ahead = 0.0  # how far the desk's clock is ahead of ours
+        self._number: int | None = None  # of the last update, None before the first snapshot
+        self._waiting: dict[int, Card] = {}
+        self._queue: tuple[Card, ...] | None = ()  # the same in a row, once somebody asked
+        self._ended: dict[int, Card] = {}
+        self._feed: deque[FeedEntry] = deque(maxlen=FEED_KEPT)
+        self._orders: tuple[Standing, ...] = ()
+        self._sessions = 0
+        self._troubles: tuple[str, ...] = ()
+        self._holdable: tuple[str, ...] = ()
+        self._offers: Bounded[int, Offering] = Bounded(READ_KEPT)
+        self._words: Bounded[int, str] = Bounded(READ_KEPT)
+        self._objections: Bounded[int, ObjectionsReady] = Bounded(READ_KEPT)
+        self._awaited: Bounded[str, Then] = Bounded(AWAITED)
+        self._listener: Callable[[News], None] = lambda _: None
+        self._stop: Callable[[], None] = lambda: None
+
+    def __repr__(self) -> str:
+        return f"<Replica at {self._number} waiting={len(self._waiting)}>"
+
+    # Hearing of it.
+
+    def follow(self, listener: Callable[[News], None] = lambda _: None) -> Callable[[], None]:
+        """Begin to hear from the desk; tell `listener` of all that is applied; return `leave`."""
+        self._listener = listener
+        self._subscribe()
+        return self.leave
+
+    def leave(self) -> None:
+        """Hear no more."""
+        self._stop()
+
+    def _subscribe(self) -> None:
+        self._stop()
+        self._number = None
+        self._stop = self._desk.subscribe(self._hear)
+
+    def _hear(self, update: Update) -> None:
+        (number, news), before = update, self._number
+        if isinstance(news, Snapshot) or (before is not None and number == before + 1):
+            self._number = number
+            self._apply(news)
+            self._listener(news)
+        elif before is not None and number > before + 1:
+            self._subscribe()
+        if isinstance(news, Settled) and (then := self._awaited.pop(news.command, None)):
+            then(news.outcome)
+
+    def _apply(self, news: News) -> None:
+        match news:
+            case Card():
+                self._put(news)
+            case FeedEntry():
+                self._add(news)
+            case Snapshot():
+                self._begin(news)
+            case OrdersChanged(orders):
+                self._orders = orders
+            case SessionsChanged(count):
+                self._sessions = count
+            case TroublesChanged(troubles):
+                self._troubles = troubles
+            case _:
+                self._keep(news)
+
+    def _keep(self, news: News) -> None:
+        """Keep what was read of a card."""
+        match news:
+            case OffersReady(card, offering):
+                self._offers[card] = offering
+            case ContextReady(card, words):
+                self._words[card] = words
+            case ObjectionsReady(card):
+                self._objections[card] = news
+
+    def _begin(self, all_of_it: Snapshot) -> None:
+        self._ahead = all_of_it.now - self._clock()
+        self._waiting = {card.number: card for card in all_of_it.waiting}
+        self._queue = all_of_it.waiting
+        self._ended = {card.number: card for card in all_of_it.ended[-ENDED_KEPT:]}
+        self._feed = deque(all_of_it.feed, FEED_KEPT)
+        self._orders, self._sessions = all_of_it.orders, all_of_it.sessions
+        self._troubles, self._holdable = all_of_it.troubles, all_of_it.holdable
+
+    def _put(self, card: Card) -> None:
+        self._queue = None
+        if card.state is State.WAITING:
+            self._waiting[card.number] = card
+            return
+        self._waiting.pop(card.number, None)
+        self._ended[card.number] = card
+        if len(self._ended) > ENDED_KEPT:
+            del self._ended[next(iter(self._ended))]
+
+    def _add(self, entry: FeedEntry) -> None:
+        """Add a line; it takes the place of an earlier line that told the same."""
+        if entry.about:
+            earlier = (one for one in reversed(self._feed) if one.about == entry.about)
+            if (before := next(earlier, None)) is not None:
+                self._feed.remove(before)
+        self._feed.append(entry)
+
+    # Doing something.
+
+    def submit(self, command: Command, then: Then | None = None) -> None:
+        """Submit a command to the desk; `then` is told the outcome, at once or later."""
+        if then is not None:
+            self._awaited[command.id] = then
+        self._desk.submit(command)
+
+    # Reading it.
+
+    def now(self) -> float:
+        """Return the time on the desk's clock, seconds."""
+        return self._clock() + self._ahead
+
+    def waiting(self) -> Sequence[Card]:
+        """Return the cards that wait, the oldest first."""
+        if self._queue is None:
+            self._queue = tuple(self._waiting.values())
+        return self._queue
+
+    def card(self, number: int) -> Card | None:
+        """Return a card that waits or ended not long ago."""
+        return self._waiting.get(number) or self._ended.get(number)
+
+    def ended(self) -> Sequence[Card]:
+        """Return the cards that ended not long ago, the newest last."""
+        return tuple(self._ended.values())
+
+    def feed(self) -> Sequence[FeedEntry]:
+        """Return what went by, the newest last."""
+        return tuple(self._feed)
+
+    def orders(self) -> Sequence[Standing]:
+        """Return the standing orders, the oldest first."""
+        return self._orders
+
+    def sessions(self) -> int:
+        """Return how many sessions were heard of and have not ended."""
+        return self._sessions
+
+    def troubles(self) -> Sequence[str]:
+        """Return what is wrong for as long as it is: with the rules, the record, the socket."""
+        return self._troubles
+
+    def holdable(self) -> Sequence[str]:
+        """Return the names of the events that can be held on request."""
+        return self._holdable
+
+    def offers(self, number: int) -> Offering:
+        """Return the rules that were offered for a card, after `AskOffers`."""
+        return self._offers.get(number, Offering(why="nothing was asked"))
+
+    def words(self, number: int) -> str | None:
+        """Return what a card's agent last said; None while that was not read: `AskContext`."""
+        return self._words.get(number)
+
+    def objections(self, number: int, decision: Decision) -> tuple[str, ...] | None:
+        """Return what the rules say against a decision; None where that is not known.
+
+        It is known after `AskObjections`.
+        """
+        found = self._objections.get(number)
+        if found is None or found.decision.updated_input != decision.updated_input:
+            return None
+        return found.objections

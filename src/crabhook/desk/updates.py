@@ -1,0 +1,107 @@
+"""What a desk tells its screens, in order: a snapshot first, then what changes.
+
+Each update has the number after the one before, so that a screen notices when one is missing.
+"""
+
+from dataclasses import dataclass
+from typing import NamedTuple, TypeAlias
+
+from crabhook.desk.commands import Outcome
+from crabhook.model.card import Card, FeedEntry
+from crabhook.model.decision import Decision
+from crabhook.model.order import Standing
+from crabhook.policy.propose import Offering
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """All there is: the cards that wait, the oldest first, and what ended and went by lately.
+
+    `now` is the time on the desk's clock, seconds; all other times are on the same clock.
+    `holdable` are the names of the events that can be held on request, by a standing order.
+    """
+
+    now: float
+    waiting: tuple[Card, ...] = ()
+    ended: tuple[Card, ...] = ()
+    feed: tuple[FeedEntry, ...] = ()
+    orders: tuple[Standing, ...] = ()
+    sessions: int = 0
+    troubles: tuple[str, ...] = ()
+    holdable: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class OrdersChanged:
+    """These orders stand now, the oldest first; each ends by itself."""
+
+    orders: tuple[Standing, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SessionsChanged:
+    """So many sessions were heard of and have not ended."""
+
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class TroublesChanged:
+    """What is wrong with the rules, the record or the socket, for as long as it is."""
+
+    troubles: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class OffersReady:
+    """Which rules could allow a card's call from now on, or why there is none."""
+
+    card: int
+    offering: Offering
+
+
+@dataclass(frozen=True, slots=True)
+class ContextReady:
+    """What a card's agent last said, from its transcript; empty where none is known."""
+
+    card: int
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectionsReady:
+    """What a deny rule or a protected place says of a card's call as a decision changes it."""
+
+    card: int
+    decision: Decision
+    objections: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """What became of a command that this desk submitted, by the command's id."""
+
+    command: str
+    outcome: Outcome
+
+
+News: TypeAlias = (
+    Snapshot
+    | Card
+    | FeedEntry
+    | OrdersChanged
+    | SessionsChanged
+    | TroublesChanged
+    | OffersReady
+    | ContextReady
+    | ObjectionsReady
+    | Settled
+)
+"""A card tells that it is new or has changed, a feed entry that it has come."""
+
+
+class Update(NamedTuple):
+    """One piece of news, and its place in the stream of its subscriber."""
+
+    number: int
+    news: News

@@ -1,0 +1,334 @@
+"""The core of a server: one fact at a time goes to the broker, and what follows is done in order.
+
+A fact is recorded first; then its effects are carried out and its screens told.  What comes while a
+fact is carried out, as from a listener, waits for its turn.  So all who listen hear the same in one
+order.  There is no loop and no clock here: `Runner` has them.
+"""
+
+import logging
+from abc import ABC, abstractmethod
+from asyncio import Future
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from crabhook.broker.broker import Broker
+from crabhook.broker.messages import (
+    Answered,
+    Arrived,
+    Effect,
+    Fact,
+    Note,
+    Refuse,
+    Resolve,
+    Show,
+    WakeAt,
+)
+from crabhook.broker.pending import LIMITS, Limits
+from crabhook.desk.commands import Outcome
+from crabhook.desk.updates import News, OrdersChanged, SessionsChanged, Snapshot, TroublesChanged
+from crabhook.model.actor import Actor
+from crabhook.model.bounded_dict import Bounded
+from crabhook.model.decision import Decided
+from crabhook.model.errors import CrabhookError
+from crabhook.model.event import Event
+from crabhook.model.order import Standing
+from crabhook.platforms.interface import Platform
+from crabhook.server.metrics.tally import Witness
+
+_LOG = logging.getLogger(__name__)
+
+Job: TypeAlias = Callable[[], object]
+Listener: TypeAlias = Callable[[News], object]
+Settle: TypeAlias = Callable[[Outcome], None]
+
+RECORDED = True
+OUTCOMES_KEPT = 1024  # of commands; longer than any desk that lost its connection needs
+
+
+Submissions: TypeAlias = Bounded[tuple[Actor, str], "Submitted"]
+"""Commands by who submitted each, and by its id."""
+
+
+@dataclass(slots=True)
+class _Held:
+    """What follows a fact, until it is recorded; a `fact` of None only keeps its place."""
+
+    fact: Fact | None
+    effects: Sequence[Effect]
+    then: Job | None
+    written: bool | Future[bool]
+    orders: tuple[Standing, ...]
+    sessions: int
+
+    @property
+    def ready(self) -> bool:
+        return isinstance(self.written, bool) or self.written.done()
+
+
+@dataclass(slots=True)
+class Submitted:
+    """A command that was submitted: a hash of it, and its outcome, None until it has one."""
+
+    content: bytes
+    outcome: Outcome | None = None
+    asked_by: list[Settle] = field(default_factory=list)
+
+
+class Core(ABC):
+    """Owns the broker.  `witness` hears of all that is done, `decided` of every decision."""
+
+    def __init__(self, platforms: Mapping[str, Platform], bounds: Limits = LIMITS) -> None:
+        self.broker = Broker(platforms, bounds)
+        self.witness = Witness()
+        self.decided: Callable[[Event, Decided], object] | None = None
+        self._busy = False
+        self._jobs: deque[Job] = deque()  # what waits for its turn
+        self._quiet: deque[Job] = deque()  # what waits until all is recorded, before any other job
+        self._held: deque[_Held] = deque()
+        self._listeners: list[Listener] = []
+        self.submitted: Submissions = Bounded(OUTCOMES_KEPT)
+        self._orders: tuple[Standing, ...] = ()  # as the listeners were told last
+        self._sessions = 0
+        self._troubles: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        return f"<Core {self.broker!r} listeners={len(self._listeners)}>"
+
+    # What the world around it does.
+
+    @abstractmethod
+    def now(self) -> float:
+        """Return the broker's clock, seconds."""
+
+    @abstractmethod
+    def write(self, fact: Fact, effects: Sequence[Effect]) -> bool | Future[bool]:
+        """Record a fact with its effects; nothing of it is given or shown before.
+
+        Return False where it could not be recorded, or a future that tells it later.
+        """
+
+    @abstractmethod
+    def unrecorded(self, fact: Fact, error: BaseException | None) -> None:
+        """Hear that a fact was not recorded.
+
+        Its effects were carried out all the same, unless there was an `error`.
+        """
+
+    @abstractmethod
+    def resolve(self, effect: Resolve) -> None:
+        """Give a hook its reply."""
+
+    @abstractmethod
+    def refuse(self, effect: Refuse) -> None:
+        """Turn a hook away."""
+
+    @abstractmethod
+    def wake_at(self, at: float) -> None:
+        """Tell TimePassed at this time, in place of any time asked for before."""
+
+    @abstractmethod
+    def troubles(self) -> tuple[str, ...]:
+        """Return what is wrong for as long as it is."""
+
+    # Turns.
+
+    def handle(self, fact: Fact) -> None:
+        """Take a fact, now or at its turn; raises what `Broker.handle` does if it is now."""
+        if self._busy or self._quiet:
+            self._jobs.append(lambda: self.take(fact))
+            return
+        self._busy = True
+        try:
+            self.take(fact)
+        finally:
+            self._drain()
+
+    def do(self, job: Job) -> None:
+        """Do something, now or at its turn."""
+        self._jobs.append(job)
+        if not self._busy:
+            self._busy = True
+            self._drain()
+
+    def _drain(self) -> None:
+        """Do what has waited; a fault there is none of the fact before it."""
+        while self._jobs or self._quiet:
+            if not self._quiet:
+                job = self._jobs.popleft()
+            elif not self._held:
+                job = self._quiet.popleft()
+            else:
+                break  # until what was written is on record
+            try:
+                job()
+            except CrabhookError as error:
+                _LOG.warning("a fact came too late: %s", error)
+            except Exception:  # noqa: BLE001 - nor a fault of the agents
+                _LOG.exception("a fault in carrying out a fact")
+        self._busy = False
+
+    def take(self, fact: Fact, then: Job | None = None) -> None:
+        """Take a fact in the turn of a job; `then` is done once all that follows from it is.
+
+        Raises what `Broker.handle` does, and then nothing has changed.
+        """
+        effects = self.broker.handle(fact)
+        written = self.write(fact, effects)
+        orders, sessions = self.broker.orders(), self.broker.sessions()
+        if isinstance(written, bool) and not self._held:
+            self._release(_Held(fact, effects, then, written, orders, sessions))
+            return
+        self._held.append(_Held(fact, effects, then, written, orders, sessions))
+        if not isinstance(written, bool):
+            written.add_done_callback(lambda _: self._recorded())
+
+    def after(self, job: Job) -> None:
+        """Do something in the turn of a job, once what follows from the facts before is done."""
+        if self._held:
+            self._held.append(_Held(None, (), job, RECORDED, self._orders, self._sessions))
+        else:
+            job()
+
+    def _recorded(self) -> None:
+        """Carry out what is on record by now, as far as all before it is."""
+        if self._busy:
+            self._jobs.appendleft(self._release_ready)
+            return
+        self._busy = True
+        try:
+            self._release_ready()
+        finally:
+            self._drain()
+
+    def _release_ready(self) -> None:
+        while self._held and self._held[0].ready:
+            held = self._held.popleft()
+            try:
+                self._release(held)
+            except Exception:  # noqa: BLE001 - it is none of the facts behind it
+                _LOG.exception("a fault in carrying out %s", type(held.fact).__name__)
+
+    def _release(self, held: _Held) -> None:
+        """Carry out what follows from a fact, in order, and tell of it."""
+        fact, written = held.fact, held.written
+        error = None if isinstance(written, bool) else written.exception()
+        if fact is not None and error is not None:
+            self.unrecorded(fact, error)
+        elif fact is not None:
+            self.witness.handled(fact, held.effects)
+            for effect in held.effects:
+                self._carry_out(effect)
+            if self.decided is not None:
+                self._tell_decisions(self.decided, fact, held.effects)
+            if not (written if isinstance(written, bool) else written.result()):
+                self.unrecorded(fact, None)
+        if self._listeners:
+            self._tell_figures(held.orders, held.sessions)
+        if held.then is not None:
+            held.then()
+
+    def _carry_out(self, effect: Effect) -> None:
+        match effect:
+            case Resolve():
+                self.resolve(effect)
+            case Refuse():
+                self.refuse(effect)
+            case Show(news) | Note(news):
+                self.publish(self._listeners, news)
+            case WakeAt(at):
+                self.wake_at(at)
+
+    @staticmethod
+    def _tell_decisions(
+        decided: Callable[[Event, Decided], object], fact: Fact, effects: Sequence[Effect]
+    ) -> None:
+        for event, made in _decided(fact, effects):
+            try:
+                decided(event, made)
+            except Exception:  # noqa: BLE001 - a fault of a log must not become one of the agents
+                _LOG.exception("a decision could not be told of: %r", event)
+
+    # Telling.
+
+    def listen(self, listener: Listener) -> Job:
+        """Tell `listener` a snapshot once all is recorded, then all news; return how to stop."""
+
+        def begin() -> None:
+            if listener not in stopped:
+                self.publish([listener], self._snapshot())
+                self._listeners.append(listener)
+
+        def stop() -> None:
+            stopped.append(listener)
+            if listener in self._listeners:
+                self._listeners.remove(listener)
+
+        stopped: list[Listener] = []
+        if self._busy or self._held:
+            self._quiet.append(begin)
+        else:
+            self.do(begin)
+        return stop
+
+    def _snapshot(self) -> Snapshot:
+        broker = self.broker
+        self._orders, self._sessions = broker.orders(), broker.sessions()
+        self._troubles = self.troubles()
+        return Snapshot(
+            self.now(),
+            broker.waiting(),
+            broker.ended(),
+            broker.feed(),
+            self._orders,
+            self._sessions,
+            self._troubles,
+            broker.holdable(),
+        )
+
+    @property
+    def listened_to(self) -> bool:
+        """Whether any screen listens."""
+        return bool(self._listeners)
+
+    def publish(self, listeners: Iterable[Listener], news: News) -> None:
+        """Tell listeners something, in the turn of a job; a fault of one is none of the others."""
+        for listener in tuple(listeners):
+            try:
+                listener(news)
+            except Exception:  # noqa: BLE001 - a fault of a screen must not become one of the agents
+                _LOG.exception("a screen failed on %r", news)
+
+    def look_at_troubles(self) -> None:
+        """Tell the listeners where something is wrong now, or no longer."""
+        if self._listeners:
+            self.do(lambda: self._tell_figures(self._orders, self._sessions))
+
+    def _tell_figures(self, orders: tuple[Standing, ...], sessions: int) -> None:
+        """Tell what has changed of what stands beside the cards."""
+        if orders is not self._orders:
+            self._orders = orders
+            self.publish(self._listeners, OrdersChanged(orders))
+        if sessions != self._sessions:
+            self._sessions = sessions
+            self.publish(self._listeners, SessionsChanged(sessions))
+        if (troubles := self.troubles()) != self._troubles:
+            self._troubles = troubles
+            self.publish(self._listeners, TroublesChanged(troubles))
+
+
+def _decided(fact: Fact, effects: Sequence[Effect]) -> Iterator[tuple[Event, Decided]]:
+    """Yield each call that a fact decided, with all its agent sent, once: at once or on its card.
+
+    A reply given again to a client that had lost it is no decision.
+    """
+    for effect in effects:
+        match fact, effect:
+            case Arrived(request), Resolve(request_id, decided=Decided() as made):
+                if request_id == request.id:
+                    yield request.event, made
+            case Answered(number, made, by), Show(card) if card.number == number:
+                yield card.event, Decided(made, by)
+            case _:
+                pass

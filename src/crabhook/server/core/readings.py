@@ -1,0 +1,105 @@
+"""What a desk asks to be read: rules to offer, last words, what the rules say of a changed call.
+
+Each is read beside the loop, so that no hook waits for it, and told once it is there.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable, Coroutine, Hashable, Mapping, Sequence
+
+from crabhook.model.card import Card
+from crabhook.model.errors import DecisionError
+from crabhook.model.event import Event
+from crabhook.policy.propose import Offering, TakenOffer
+from crabhook.policy.rule import Rule, RuleVerdict
+from crabhook.policy.ruling import Ruling
+from crabhook.server.core.law import Judge
+from crabhook.server.core.local_desk import Rulings
+from crabhook.server.core.offers import Offers
+from crabhook.server.transcripts import LastWords
+
+_LOG = logging.getLogger(__name__)
+_NO_RULES = "no rules are kept here"
+_NOT_ASKED = Ruling(RuleVerdict.ASK_OPERATOR, None, "the rules could not be asked: a fault")
+
+ASKED_AGAIN = 3  # times at most, where the rules change while they are asked
+
+
+class LoopReadings:
+    """`local_desk.Readings` in an asyncio loop.  `tell` is told what became of cards judged anew.
+
+    `edition_of` returns which edition of the rules an event is judged by.
+    """
+
+    def __init__(
+        self, judge: Judge, offers: Offers | None, tell: Callable[[Rulings], object]
+    ) -> None:
+        self._judge, self._offers, self._reconsidered = judge, offers, tell
+        self._words = LastWords()
+        self._tasks: set[asyncio.Task[None]] = set()
+        self.edition_of: Callable[[Event], Hashable] = lambda _event: None
+
+    def stop(self) -> None:
+        """Read no more."""
+        for task in self._tasks:
+            task.cancel()
+
+    def offers(self, card: Card, tell: Callable[[Offering], object]) -> None:
+        """Try the rules that could allow a card's call from now on."""
+        if self._offers is None:
+            tell(Offering(why=_NO_RULES))
+        else:
+            self._offers.ask(card, tell)
+
+    def words(self, card: Card, tell: Callable[[str], object]) -> None:
+        """Read what a card's agent last said."""
+        self._words.ask(card, tell)
+
+    def rulings(
+        self, calls: Mapping[str, Event], tell: Callable[[Rulings, Hashable], object]
+    ) -> None:
+        """Ask the rules in a thread: hooks do not wait while a long input is judged."""
+        self._begin(self._ask(calls, tell))
+
+    async def _ask(
+        self, calls: Mapping[str, Event], tell: Callable[[Rulings, Hashable], object]
+    ) -> None:
+        """Ask the rules; where judging first reads a later edition of them, ask again."""
+        rulings: Rulings = {}
+        edition: Hashable = None
+        for _ in range(ASKED_AGAIN):
+            edition = self.edition(calls)
+            try:
+                rulings = await self._judged(calls)
+            except Exception:  # noqa: BLE001 - else an operator would wait for their word for ever
+                _LOG.exception("the rules could not be asked about a change")
+                rulings = dict.fromkeys(calls, _NOT_ASKED)
+            if edition == self.edition(calls):
+                break
+        tell(rulings, edition)
+
+    async def _judged(self, calls: Mapping[str, Event]) -> Rulings:
+        return {leg: await self._judge(event, long=True) for leg, event in calls.items()}
+
+    def edition(self, calls: Mapping[str, Event]) -> Hashable:
+        """Return which edition of the rules is in force for calls."""
+        return tuple(map(self.edition_of, calls.values()))
+
+    def keep_rule(self, taken: TakenOffer, number: int) -> Rule:
+        """Write a rule that was offered for a card, or raise CrabhookError and write nothing."""
+        if self._offers is None:
+            raise DecisionError(_NO_RULES)
+        return self._offers.keep(taken, number)
+
+    def judge_again(self, cards: Sequence[Card]) -> None:
+        """Have the rules judge what waits once more, since a rule was added."""
+        self._begin(self._judge_again(cards))
+
+    async def _judge_again(self, cards: Sequence[Card]) -> None:
+        for card in cards:
+            self._reconsidered(await self._judged({leg.id: leg.event for leg in card.requests}))
+
+    def _begin(self, work: Coroutine[None, None, None]) -> None:
+        task = asyncio.get_running_loop().create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)

@@ -1,0 +1,136 @@
+"""The core: what is given and shown is on record before, in order, however late the record is."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from crabhook.desk.commands import Decide, Done, TooLate
+from crabhook.desk.updates import News, Snapshot
+from crabhook.model.actor import OWNER
+from crabhook.model.card import Card
+from crabhook.model.decision import Decision, Verdict
+from tests.support.desk import PlayedDesk
+from tests.support.seat import hears
+from tests.support.sitting import call
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from crabhook.broker.messages import Effect, Fact
+    from crabhook.desk.updates import Update
+
+ALLOW = Decision(Verdict.ALLOW)
+
+
+class LateRecord:
+    """Makes a desk's core record later, when a test says so; it keeps what was not recorded."""
+
+    def __init__(self, desk: PlayedDesk) -> None:
+        self.writes: list[asyncio.Future[bool]] = []
+        self.unrecorded: list[tuple[str, BaseException | None]] = []
+        desk.core.write = self._write  # type: ignore[method-assign]
+        desk.core.unrecorded = self._unrecorded  # type: ignore[method-assign]
+
+    def _write(self, _fact: Fact, _effects: Sequence[Effect]) -> asyncio.Future[bool]:
+        self.writes.append(asyncio.get_running_loop().create_future())
+        return self.writes[-1]
+
+    def _unrecorded(self, fact: Fact, error: BaseException | None) -> None:
+        self.unrecorded.append((type(fact).__name__, error))
+
+
+async def test_nothing_is_given_or_shown_before_it_is_on_record_and_then_in_order() -> None:
+    desk = PlayedDesk()
+    record = LateRecord(desk)
+    shown: list[tuple[int, str]] = []
+    hears(
+        desk.core,
+        lambda news: shown.append((news.number, news.state)) if isinstance(news, Card) else None,
+    )
+    hook, _ = desk.ask(call(tool_use_id="t1")), desk.ask(call(tool_use_id="t2"))
+    assert desk.seat.decide(1, ALLOW) is None  # it is not settled yet
+    assert not shown
+    first, second, third = record.writes
+    second.set_result(True)
+    third.set_result(True)
+    await asyncio.sleep(0)
+    assert not shown
+    assert hook not in desk.replies
+    first.set_result(True)
+    await asyncio.sleep(0)
+    assert shown == [(1, "waiting"), (2, "waiting"), (1, "decided")]
+    assert hook in desk.replies
+
+
+async def test_an_outcome_comes_when_it_is_on_record_a_refusal_not_before_what_it_tells_of() -> (
+    None
+):
+    desk = PlayedDesk()
+    desk.ask(call())
+    record = LateRecord(desk)
+    outcomes: list[object] = []
+    for _ in range(2):
+        desk.seat.replica.submit(Decide(1, 1, ALLOW), outcomes.append)
+    await asyncio.sleep(0)
+    assert not outcomes  # that it is too late would tell of a decision that is not on record
+    record.writes[0].set_result(True)
+    await asyncio.sleep(0)
+    assert outcomes == [
+        Done(),
+        TooLate("#1 is already decided; this answer changed nothing", OWNER),
+    ]
+
+
+async def test_what_cannot_be_recorded_for_now_is_done_all_the_same_and_said_to_be_so() -> None:
+    desk = PlayedDesk()
+    record = LateRecord(desk)
+    desk.ask(call())
+    record.writes[0].set_result(False)
+    await asyncio.sleep(0)
+    assert [card.number for card in desk.waiting()] == [1]
+    assert record.unrecorded == [("Arrived", None)]
+
+
+async def test_what_follows_a_fact_whose_commit_fails_is_not_done_and_the_next_is() -> None:
+    desk = PlayedDesk()
+    desk.ask(call(tool_use_id="t1"))
+    record, error = LateRecord(desk), OSError("the storage is gone")
+    desk.seat.decide(1, ALLOW)
+    desk.ask(call(tool_use_id="t2"))
+    record.writes[0].set_exception(error)
+    record.writes[1].set_result(True)
+    await asyncio.sleep(0)
+    assert not desk.replies
+    assert record.unrecorded == [("Answered", error)]
+    assert [card.number for card in desk.waiting()] == [1, 2]
+
+
+async def test_who_begins_to_listen_is_told_nothing_that_is_not_on_record() -> None:
+    desk = PlayedDesk()
+    record = LateRecord(desk)
+    desk.ask(call(tool_use_id="t1"))
+    updates: list[Update] = []
+    desk.subscribe(updates.append)
+    desk.ask(call(tool_use_id="t2"))  # which waits, so that the snapshot is of one moment
+    assert not updates
+    record.writes[0].set_result(True)
+    await asyncio.sleep(0)
+    ((number, snapshot),) = updates
+    assert isinstance(snapshot, Snapshot)
+    assert (number, [card.number for card in snapshot.waiting]) == (1, [1])
+    record.writes[1].set_result(True)
+    await asyncio.sleep(0)
+    cards = [(update.number, update.news.number) for update in updates
+             if isinstance(update.news, Card)]  # fmt: skip
+    assert cards == [(2, 2)]
+
+
+def test_where_nobody_listens_no_news_is_made_and_who_has_stopped_hears_no_more() -> None:
+    desk, heard = PlayedDesk(), list[News]()
+    desk.seat.leave()
+    stop = desk.core.listen(heard.append)
+    stop()
+    desk.ask(call())
+    assert [type(one) for one in heard] == [Snapshot]
+    assert not desk.core.listened_to
