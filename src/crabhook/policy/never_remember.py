@@ -4,6 +4,7 @@ The commands are written as rules, and matched as a denial would be: in any
 spelling, behind any wrapper.
 """
 
+import re
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from posixpath import basename
@@ -92,9 +93,7 @@ def patterns_run(pattern: CommandPattern) -> tuple[CommandPattern, ...]:
 def _takes_in_never(pattern: CommandPattern) -> bool:
     if pattern.written.exact:
         lines = (pattern.written.parts[0], pattern.unquoted.parts[0])
-        bare = (
-            basename(one.partition(" ")[0]) + one[len(one.partition(" ")[0]) :] for one in lines
-        )
+        bare = (re.sub("^[^ ]*/", "", one) for one in lines)
         return pattern.everything or any(map(_is_never_line, bare))
     begins = pattern.written.parts[0]
     name, blank, rest = begins.partition(" ")
@@ -104,9 +103,7 @@ def _takes_in_never(pattern: CommandPattern) -> bool:
         return any(one.startswith(name) for one in runs) or _meets_any(name)
     if name in _SHELLS or name.rstrip(_VERSION) in _INTERPRETERS:
         return True
-    if name in _HELD_BY_EXACTNESS:
-        return False
-    return _meets_any(f"{name} {rest}")
+    return name not in _HELD_BY_EXACTNESS and _meets_any(f"{name} {rest}")
 
 
 def _meets_any(begins: str) -> bool:

@@ -192,8 +192,7 @@ def _says_enough(head: Sequence[str]) -> bool:
 
 
 def _file_widths(part: FilePart, event: Event, context: Context) -> list[tuple[str, str]]:
-    tool = "Edit" if part.use is Use.WRITE else "Read"
-    verb = "writing" if part.use is Use.WRITE else "reading"
+    tool, verb = ("Edit", "writing") if part.use is Use.WRITE else ("Read", "reading")
     if not part.places or any(letter in part.places[0].named for letter in "*?[\\"):
         return []
     name, cwd = part.places[0].named, event.cwd or context.project

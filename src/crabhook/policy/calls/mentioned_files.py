@@ -207,9 +207,7 @@ def _places_of(name: str, folders: Folders, context: Context) -> tuple[Place, ..
         return ()
     if path.startswith("/"):
         return (place(path, "/", context),)
-    if not folders.sure:
-        return ()
-    return tuple(place(path, folder, context) for folder in folders.all)
+    return tuple(place(path, one, context) for one in (folders.all if folders.sure else ()))
 
 
 def is_inside(where: Place, context: Context) -> bool:

@@ -165,11 +165,10 @@ def read_expansion(line: Line, *, quoted: bool) -> Piece:
     if not match:
         raise UnreadableError(f"${{{line.text[line.at : line.at + 8]}, which is no variable")
     name = match[0]
-    element = line.here == "["
-    many = name == "@" or (element and line.text[line.at + 1 : line.at + 2] == "@")
-    if element:
+    many = name == "@" or line.ahead("[@")
+    element = line.here == "[" or name in variables.arrays
+    if line.here == "[":
         subscript(line)
-    element = element or name in variables.arrays
     joined = quoted and not many
     if element or not (name[0].isalpha() or name[0] in "_#?$!"):
         atom = Atom(Kind.ANY, joined=joined)
