@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from crabhook.model.decision import Verdict
-from crabhook.policy.propose import Offering
+from crabhook.model.event import Event, ToolCall
+from crabhook.policy.propose import Offering, Trial
 from crabhook.ui.full.panes.card import view_of
 from tests.support.offering import BOTH, NARROW, WIDE, offer, offering
 from tests.support.sitting import QUESTIONS, Sitting
@@ -97,6 +99,15 @@ def test_a_rule_that_undoes_denials_is_taken_after_a_page_that_says_so() -> None
     sitting.press("y")
     sitting.wait(SENT)
     assert sitting.desk.rules == [(1, WIDE.proposal.rule)]
+
+
+def test_a_rule_that_undoes_a_denial_without_words_is_taken_after_a_page_all_the_same() -> None:
+    denied = Event("claude", "PreToolUse", tool=ToolCall("Bash", {}))
+    sitting = at_the_list(offering(replace(NARROW, trial=Trial(3, (denied,)))))
+    sitting.press("1")
+    sitting.wait(SENT)
+    assert "It would have let through 1 call that was DENIED" in sitting.text()
+    assert not sitting.desk.rules
 
 
 def test_two_quick_keys_write_nothing() -> None:
