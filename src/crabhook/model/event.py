@@ -1,7 +1,7 @@
 """What an agent says is happening: one hook input, read but not judged."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from enum import Enum, StrEnum
 from functools import cached_property
 from hashlib import sha256
@@ -122,11 +122,26 @@ class Event:
 
     def brief(self) -> "Event":
         """Return the event with the start of what it tells, enough for a line, to be kept long."""
-        tool = self.tool and replace(self.tool, input=start_of(self.tool.input))
         told = start_of({key: one for key, one in self.fields.items() if key != "tool_input"})
-        return replace(self, tool=tool, fields=told if isinstance(told, dict) else {})
+        tool_input = start_of(self.tool.input) if self.tool else None
+        return self._with(tool_input, told if isinstance(told, dict) else {})
 
     def slim(self, tool_input: Value = None) -> "Event":
         """Return the event without its payload, to be kept long; its tool with another input."""
-        tool = self.tool and replace(self.tool, input=tool_input)
-        return replace(self, tool=tool, fields={})
+        return self._with(tool_input, {})
+
+    def _with(self, tool_input: Value, fields: Mapping[str, Value]) -> "Event":
+        """Return the event with another input and other fields: made several times a decision."""
+        tool = self.tool
+        return Event(
+            self.platform,
+            self.name,
+            self.session,
+            self.cwd,
+            self.permission_mode,
+            self.agent_id,
+            self.agent_type,
+            tool and ToolCall(tool.name, tool_input, tool.use_id, tool.comments),
+            fields,
+            self.told,
+        )
