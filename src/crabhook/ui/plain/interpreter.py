@@ -2,22 +2,11 @@
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import replace
 
-from crabhook.desk.commands import (
-    AllowWithRule,
-    AskObjections,
-    Decide,
-    Done,
-    EndOrders,
-    Extend,
-    GiveOrder,
-    Outcome,
-    Refused,
-    Snooze,
-)
-from crabhook.desk.commands import Command as DeskCommand
+from crabhook.desk import commands as do
+from crabhook.desk.commands import Outcome
 from crabhook.desk.replica import Replica
 from crabhook.model.actor import OrderKind
 from crabhook.model.card import Card, FeedEntry, State
@@ -26,7 +15,7 @@ from crabhook.model.errors import CrabhookError
 from crabhook.model.order import Order
 from crabhook.policy.propose import TakenOffer
 from crabhook.ui.answers import HELD_BACK, Answers, Seen
-from crabhook.ui.cards.summary import brief, project, summary, tool_label
+from crabhook.ui.cards.summary import brief
 from crabhook.ui.commands.decide import DECIDING, LineDecision, other_words
 from crabhook.ui.commands.orders import keep_going_order, order_line, read_order, read_release
 from crabhook.ui.commands.parse import (
@@ -40,28 +29,9 @@ from crabhook.ui.commands.parse import (
     parse,
 )
 from crabhook.ui.commands.words import WORDS, LineError, help_lines, read_duration
-from crabhook.ui.plain.output import OutputQueue, card_lines
+from crabhook.ui.plain.output import OutputQueue, card_lines, list_lines
 from crabhook.ui.plain.rules import Remembering
 from crabhook.ui.secrets import covered
-from crabhook.ui.text.clock import countdown
-
-
-def list_lines(desk: Replica) -> Iterator[str]:
-    """Yield what is wrong, then a line for each card that waits, and for each standing order."""
-    waiting, now = desk.waiting(), desk.now()
-    yield from (f"! {brief(wrong, covered)}" for wrong in desk.troubles())
-    for card in waiting:
-        event, first = card.event, first_alike(card, waiting)
-        times = f"waits {countdown(now - card.asked_at)}, {countdown(card.wait_until - now)} left"
-        if card.snoozed_until:
-            times += f", aside for {countdown(card.snoozed_until - now)}"
-        about = " ".join(tell(event, covered) for tell in (tool_label, project, summary)).rstrip()
-        same = f" · the same as #{first.number}" if first else ""
-        yield f"#{card.number} {times} · {about}{same}"
-    if not waiting:
-        yield "· nothing waits"
-    yield from (order_line(order, now) for order in desk.orders())
-
 
 _DECIDED_REMEMBERED = 1_000
 _SHORTEST_WAIT = 0.01  # seconds; two clocks never agree to the last digit
@@ -189,7 +159,7 @@ class Interpreter:
 
     def _submit(
         self,
-        command: DeskCommand,
+        command: do.Command,
         card: Card | None = None,
         *,
         write: str = "",
@@ -199,10 +169,10 @@ class Interpreter:
         alone = self._alone
 
         def settled(outcome: Outcome) -> None:
-            if outcome == Done():
+            if outcome == do.Done():
                 then()
                 return
-            as_a_line = write and isinstance(outcome, Refused)
+            as_a_line = write and isinstance(outcome, do.Refused)
             error = LineError(outcome.why, write) if as_a_line else outcome.why
             self._complain_about(card, error, alone=alone)
 
@@ -220,7 +190,7 @@ class Interpreter:
             self._judged.set()
             said = self._desk.objections(card.number, given.decision)
             try:
-                if outcome != Done() or said is None:
+                if outcome != do.Done() or said is None:
                     self._complain_about(card, outcome.why, alone=alone)
                 else:
                     self._alone = alone
@@ -229,7 +199,7 @@ class Interpreter:
                 self._complain_about(card, error, alone=alone)
 
         self._being_judged += 1
-        self._desk.submit(AskObjections(card.number, given.decision), judged)
+        self._desk.submit(do.AskObjections(card.number, given.decision), judged)
 
     def _give_judged(self, card: Card, given: LineDecision, said: tuple[str, ...]) -> None:
         """Decide a card, unless the rules are against what it is changed to."""
@@ -248,7 +218,7 @@ class Interpreter:
             if given.repeats:
                 words = given.decision.reason
                 order = keep_going_order(card.event, given.repeats, words)
-                self._submit(GiveOrder(order), card)
+                self._submit(do.GiveOrder(order), card)
 
         self._decide(card, given.decision, then=repeat)
 
@@ -292,11 +262,11 @@ class Interpreter:
 
     def _snooze(self, card: Card, command: Command) -> None:
         seconds = read_duration(command.rest, command.word.usage(card.number))
-        self._submit(Snooze(card.number, seconds), card)
+        self._submit(do.Snooze(card.number, seconds), card)
 
     def _extend(self, card: Card, command: Command) -> None:
         seconds = read_duration(command.rest, command.word.usage(card.number))
-        self._submit(Extend(card.number, seconds), card, write=other_words(card))
+        self._submit(do.Extend(card.number, seconds), card, write=other_words(card))
 
     # What the words do with the desk.
 
@@ -311,7 +281,7 @@ class Interpreter:
             if order.kind in (OrderKind.AWAY, OrderKind.ALLOW_ALL, OrderKind.HOLD_ALL):
                 self._say(order_line(order, self._desk.now()))
 
-        self._submit(GiveOrder(order), write=command.word.usage(), then=told)
+        self._submit(do.GiveOrder(order), write=command.word.usage(), then=told)
 
     def _orders(self, _: Command) -> None:
         standing = self._desk.orders()
@@ -323,13 +293,13 @@ class Interpreter:
     def _release(self, command: Command) -> None:
         matches = read_release(command.rest, self._desk)
         ids = frozenset(order.id for order in self._desk.orders() if matches(order))
-        self._submit(EndOrders(ids), write=WORDS["orders"].usage())
+        self._submit(do.EndOrders(ids), write=WORDS["orders"].usage())
 
     def _here(self, _: Command) -> None:
         away = frozenset(order.id for order in self._desk.orders() if _is_away(order))
         if not away:
             raise LineError("you are not away", WORDS["away"].usage())
-        self._submit(EndOrders(away))
+        self._submit(do.EndOrders(away))
 
     # How a decision is given.
 
@@ -357,9 +327,9 @@ class Interpreter:
             return
         seen = card.revision
         if rule is not None:
-            self._submit(AllowWithRule(number, seen, rule, decision), card)
+            self._submit(do.AllowWithRule(number, seen, rule, decision), card)
             return
-        command = Decide(number, seen, decision)
+        command = do.Decide(number, seen, decision)
         self._submit(command, card, write=other_words(card), then=then)
 
     def _tick(self) -> None:

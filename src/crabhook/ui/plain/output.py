@@ -15,9 +15,10 @@ from crabhook.model.jsontext import pretty
 from crabhook.model.order import CAP
 from crabhook.model.suggestion import Suggestion
 from crabhook.model.wording import who
-from crabhook.ui.cards.summary import brief, project, summary
+from crabhook.ui.cards.summary import brief, project, summary, tool_label
 from crabhook.ui.commands.decide import fitting, suggestions
-from crabhook.ui.commands.parse import shown_session
+from crabhook.ui.commands.orders import order_line
+from crabhook.ui.commands.parse import first_alike, shown_session
 from crabhook.ui.commands.words import WORDS
 from crabhook.ui.plain.request import given_rows
 from crabhook.ui.secrets import COVER, covered
@@ -29,6 +30,23 @@ FIRST_LINES, FIRST_CHARACTERS = 200, 20_000  # of a card that is printed unasked
 _LONGEST_FACT = 2_000  # characters of why a card is here, which may quote what is asked
 WHOLE_LINES, WHOLE_CHARACTERS = 10_000, 200_000  # of a card that was asked for
 _THE_MOST = "this is the most the plain desk prints"
+
+
+def list_lines(desk: Replica) -> Iterator[str]:
+    """Yield what is wrong, then a line for each card that waits, and for each standing order."""
+    waiting, now = desk.waiting(), desk.now()
+    yield from (f"! {brief(wrong, covered)}" for wrong in desk.troubles())
+    for card in waiting:
+        event, first = card.event, first_alike(card, waiting)
+        times = f"waits {countdown(now - card.asked_at)}, {countdown(card.wait_until - now)} left"
+        if card.snoozed_until:
+            times += f", aside for {countdown(card.snoozed_until - now)}"
+        about = " ".join(tell(event, covered) for tell in (tool_label, project, summary)).rstrip()
+        same = f" · the same as #{first.number}" if first else ""
+        yield f"#{card.number} {times} · {about}{same}"
+    if not waiting:
+        yield "· nothing waits"
+    yield from (order_line(order, now) for order in desk.orders())
 
 
 def card_lines(card: Card, now: float, *, whole: bool = False, bare: bool = False) -> list[str]:

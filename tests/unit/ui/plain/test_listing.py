@@ -1,6 +1,6 @@
 from crabhook.model.actor import OrderKind
 from crabhook.model.order import Order
-from crabhook.ui.plain.interpreter import list_lines
+from crabhook.ui.plain.output import list_lines
 from tests.support.desk import PlayedDesk
 from tests.support.plain_sitting import bash
 
