@@ -120,11 +120,15 @@ class BrokerState:
         legs = [leg.event for leg in card.requests]
         choices = reduce(and_, (self.platforms[leg.platform].choices(leg) for leg in legs))
         limits = [line for leg in legs for line in self.platforms[leg.platform].limits(leg)]
-        card = replace(card, choices=choices, limits=tuple(dict.fromkeys(limits)))
         before = self.cards.card(card.number)
-        card = replace(card, revision=before.revision + 1 if before else 1)
-        if before is None or _has_more(card, before):
-            card = replace(card, grown=card.revision)
+        revision = before.revision + 1 if before else 1
+        card = replace(
+            card,
+            choices=choices,
+            limits=tuple(dict.fromkeys(limits)),
+            revision=revision,
+            grown=revision if before is None or _has_more(card, before) else card.grown,
+        )
         self.cards.put(card)
         return Show(card)
 

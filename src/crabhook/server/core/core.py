@@ -69,9 +69,9 @@ class _Held:
 
 @dataclass(slots=True)
 class Submitted:
-    """A command that was submitted: a hash of it, and its outcome, None until it has one."""
+    """A command that was submitted: what tells it from others, and its outcome, once it has one."""
 
-    content: bytes
+    content: object
     outcome: Outcome | None = None
     asked_by: list[Settle] = field(default_factory=list)
 

@@ -50,6 +50,8 @@ from crabhook.server.core.core import Core, Settle, Submitted
 
 _LOG = logging.getLogger(__name__)
 
+_SMALL = (None, None, None)
+
 CHANGES_KEPT = 64  # of cards, each as it was last to be changed
 
 Rulings: TypeAlias = Mapping[str, Ruling | None]
@@ -142,7 +144,7 @@ class LocalDesk:
         if isinstance(command, Ask):  # which changes nothing, and may be asked again
             self._carry_out(command, settle)
             return
-        key, content = (self._by, command.id), blake2b(repr(command).encode()).digest()
+        key, content = (self._by, command.id), _content(command)
         known = self._core.submitted.get(key)
         if known is None:
             known = self._core.submitted[key] = Submitted(content, asked_by=[settle])
@@ -285,6 +287,14 @@ def _judged(change: _Change, rulings: Rulings, edition: Hashable) -> None:
     asked_by, change.asked_by = change.asked_by, []
     for tell in asked_by:
         tell(rulings)
+
+
+def _content(command: Command) -> object:
+    """Return what equals only that of an equal command, and is small, so that it can be kept."""
+    decision = getattr(command, "decision", None)
+    if decision is None or (decision.updated_input, decision.output, decision.content) == _SMALL:
+        return command
+    return blake2b(repr(command).encode()).digest()
 
 
 def _settled(submitted: Submitted, outcome: Outcome) -> None:
