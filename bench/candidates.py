@@ -14,7 +14,7 @@ from bench.errors import BenchError
 from bench.events import DECIDED_EVENT, OBSERVED_EVENT, new_call
 from bench.serving import Server
 from crabhook.install import program
-from crabhook.model.request import Stance
+from crabhook.model.card import Stance
 from crabhook.platforms.claude.settings import groups
 from crabhook.platforms.installation import Installation
 

@@ -23,7 +23,7 @@ from prompt_toolkit.output.vt100 import Vt100_Output
 from bench.events import DECIDED_EVENT, new_call
 from crabhook.config import KINDS
 from crabhook.model.actor import OWNER
-from crabhook.model.request import Request
+from crabhook.model.card import Request
 from crabhook.platforms import PLATFORMS
 from crabhook.server.core.runner import Runner
 from crabhook.ui.full import app

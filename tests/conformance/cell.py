@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from crabhook.model.card import Stance
 from crabhook.model.decision import Decision
 from crabhook.model.event import Event
-from crabhook.model.request import Stance
 
 if TYPE_CHECKING:
     from tests.conformance.outcome import Outcome

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from prompt_toolkit.styles import Attrs
 
-from crabhook.model.request import Origin
+from crabhook.model.card import Origin
 from crabhook.ui.text.clock import Clock
 from crabhook.ui.text.style import Theme, class_of, style
 from crabhook.ui.text.width import cells

@@ -8,10 +8,9 @@ from typing import Any
 import grpc
 import pytest
 
-from crabhook.model.card import FeedEntry, State
+from crabhook.model.card import FeedEntry, Stance, State
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.event import Event
-from crabhook.model.request import Stance
 from crabhook.platforms import PLATFORMS
 from crabhook.platforms.rows import Held
 from crabhook.server.address import Address, TcpAddress

@@ -14,9 +14,8 @@ from crabhook.doctor.examination import cases, examine
 from crabhook.doctor.facts import Wish
 from crabhook.lint.linting import lint
 from crabhook.lint.rules import TODAY
-from crabhook.model.card import Card
+from crabhook.model.card import Card, Leg
 from crabhook.model.decision import Decision, Verdict
-from crabhook.model.request import Leg
 from crabhook.platforms import AGENTS, PLATFORMS
 from crabhook.platforms.interface import Played
 from crabhook.policy.calls.parts import Kind, kind_of

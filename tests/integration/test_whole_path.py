@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from crabhook.model.request import Stance
+from crabhook.model.card import Stance
 from crabhook.platforms import PLATFORMS
 from crabhook.platforms.rows import Held
 from tests.support.client import SAMPLES, Client, sample

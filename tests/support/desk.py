@@ -21,8 +21,7 @@ from crabhook.broker.messages import (
     TimePassed,
 )
 from crabhook.model.actor import OWNER, Actor
-from crabhook.model.card import Card, FeedEntry
-from crabhook.model.request import Origin, Request
+from crabhook.model.card import Card, FeedEntry, Origin, Request
 from crabhook.platforms import PLATFORMS
 from crabhook.policy.propose import Offering, TakenOffer
 from crabhook.server.core.core import Core

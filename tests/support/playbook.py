@@ -37,11 +37,10 @@ from crabhook.broker.messages import (
 )
 from crabhook.broker.pending import LIMITS, Limits
 from crabhook.model.actor import OWNER, Actor
-from crabhook.model.card import Card
+from crabhook.model.card import Card, Request, Stance
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.order import Order
 from crabhook.model.reply import Reply
-from crabhook.model.request import Request, Stance
 from crabhook.platforms import PLATFORMS
 from crabhook.policy.ruling import Ruling
 from tests.support.ruled import Judge, no_rules

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from crabhook.desk.replica import Replica
 from crabhook.model.actor import OrderKind
+from crabhook.model.card import Origin
 from crabhook.model.order import Order
-from crabhook.model.request import Origin
 from crabhook.ui.full.controller import Controller
 from crabhook.ui.full.layout import Frame, Painter
 from crabhook.ui.full.panes.card import content_of

@@ -27,10 +27,9 @@ from crabhook.broker.recent import DuplicateEvent
 from crabhook.broker.state import BrokerState
 from crabhook.model import wording
 from crabhook.model.actor import AnsweredAtAgent
-from crabhook.model.card import Card, State
+from crabhook.model.card import Card, Leg, Request, State
 from crabhook.model.decision import Decided, Decision, Verdict
 from crabhook.model.event import Event, Scope
-from crabhook.model.request import Leg, Request
 from crabhook.platforms.rows import Phase
 
 _SILENCE = Decision(Verdict.PASS)

@@ -10,10 +10,9 @@ from enum import StrEnum
 from typing import TypeVar
 
 from crabhook.broker.correlation import CallKey, call_keys
-from crabhook.model.card import Card, State
+from crabhook.model.card import Card, Leg, State
 from crabhook.model.errors import CrabhookError
 from crabhook.model.event import Event
-from crabhook.model.request import Leg
 
 
 class Happening(StrEnum):

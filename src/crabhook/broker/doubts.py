@@ -13,9 +13,8 @@ from crabhook.broker.followed import Fate, Followed
 from crabhook.broker.messages import Conflict, Effect, Outcome
 from crabhook.broker.pending import NO_CONNECTION
 from crabhook.broker.state import BrokerState
-from crabhook.model.card import Card
+from crabhook.model.card import Card, Request
 from crabhook.model.event import Event, Scope
-from crabhook.model.request import Request
 from crabhook.platforms.rows import Phase
 
 ALARMS_KEPT = 8  # of one card; whoever sends more says nothing new

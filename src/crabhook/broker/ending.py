@@ -20,14 +20,13 @@ from crabhook.broker.orders import against, halted
 from crabhook.broker.pending import NO_CONNECTION
 from crabhook.broker.state import BrokerState
 from crabhook.model.actor import Ended, Follows, OrderKind, TimeUp
-from crabhook.model.card import Card, State
+from crabhook.model.card import Card, Leg, State
 from crabhook.model.decision import Decided, Decision, Verdict
 from crabhook.model.errors import DecisionError
 from crabhook.model.event import Event
 from crabhook.model.jsontext import Value
 from crabhook.model.order import Order
 from crabhook.model.reply import Reply
-from crabhook.model.request import Leg
 from crabhook.policy.ruling import Ruling
 
 Rulings: TypeAlias = Mapping[str, Ruling | None]

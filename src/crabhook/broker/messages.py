@@ -11,12 +11,11 @@ from typing import TypeAlias
 
 from crabhook.broker.followed import Fate, Followed
 from crabhook.model.actor import Actor
-from crabhook.model.card import Card, FeedEntry
+from crabhook.model.card import Card, FeedEntry, Request
 from crabhook.model.decision import Decided, Decision
 from crabhook.model.event import Event
 from crabhook.model.order import Order, Standing
 from crabhook.model.reply import Reply
-from crabhook.model.request import Request
 from crabhook.policy.ruling import Ruling
 
 

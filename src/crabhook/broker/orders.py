@@ -17,11 +17,11 @@ from itertools import count
 from crabhook.model import actor
 from crabhook.model.actor import Actor, Ended, Nobody, OrderKind, StandingOrder
 from crabhook.model.bounded_dict import Bounded
+from crabhook.model.card import Stance
 from crabhook.model.decision import Decided, Decision, Verdict, no_opinion
 from crabhook.model.errors import DecisionError
 from crabhook.model.event import Event
 from crabhook.model.order import CAP, Order, Standing
-from crabhook.model.request import Stance
 from crabhook.model.wording import AWAY, HALTED
 from crabhook.platforms.interface import Platform
 from crabhook.platforms.rows import Held

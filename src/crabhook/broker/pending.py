@@ -12,9 +12,9 @@ from hmac import compare_digest
 
 from crabhook.broker.messages import Refusal
 from crabhook.model.bounded_dict import Bounded
+from crabhook.model.card import Request
 from crabhook.model.event import Event
 from crabhook.model.reply import Reply
-from crabhook.model.request import Request
 
 
 @dataclass(frozen=True, slots=True)

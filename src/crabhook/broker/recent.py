@@ -20,10 +20,10 @@ from typing import Generic, Protocol, TypeVar
 from crabhook.broker.correlation import named, over, result_of, same_call
 from crabhook.model.actor import Ended
 from crabhook.model.bounded_dict import Bounded
+from crabhook.model.card import Request, Stance
 from crabhook.model.decision import Decided, Verdict, no_opinion
 from crabhook.model.event import Event, Scope
 from crabhook.model.jsontext import canonical
-from crabhook.model.request import Request, Stance
 
 KEPT = 4096  # entries, the oldest forgotten first
 

@@ -17,11 +17,10 @@ from crabhook.broker.pending import LIMITS, Limits, PendingRequests, Tickets
 from crabhook.broker.recent import Deduplicator, RecentDecisions
 from crabhook.model.actor import EndReason, Operator
 from crabhook.model.bounded_dict import Bounded
-from crabhook.model.card import Card, FeedEntry
+from crabhook.model.card import Card, FeedEntry, Leg
 from crabhook.model.decision import Decided, Decision, no_opinion
 from crabhook.model.event import Event
 from crabhook.model.reply import Reply
-from crabhook.model.request import Leg
 from crabhook.platforms.interface import Platform
 from crabhook.platforms.rows import Phase
 

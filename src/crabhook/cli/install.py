@@ -13,8 +13,8 @@ from crabhook.cli.commands import Command, declare, options_of
 from crabhook.install import program
 from crabhook.install.entries import count, known, with_hooks, without_hooks
 from crabhook.install.settings_file import Change, plan, read, read_settings
+from crabhook.model.card import Stance
 from crabhook.model.errors import InstallError
-from crabhook.model.request import Stance
 from crabhook.platforms import PLATFORMS
 from crabhook.platforms.claude.settings import USUAL_URL, endpoint, export, served
 from crabhook.platforms.installation import MAX_WAIT, USUAL_WAIT, Installation, Scope, Transport

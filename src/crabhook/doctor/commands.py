@@ -7,7 +7,7 @@ import shutil
 import sys
 from pathlib import Path
 
-from crabhook.model.request import Stance
+from crabhook.model.card import Stance
 from crabhook.platforms import PLATFORMS
 from crabhook.platforms.installation import USUAL_WAIT, Installation, Scope
 from crabhook.server.address import asked_address

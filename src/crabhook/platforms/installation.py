@@ -7,9 +7,9 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
+from crabhook.model.card import Stance
 from crabhook.model.document import Json
 from crabhook.model.errors import InstallError
-from crabhook.model.request import Stance
 from crabhook.platforms.rows import Held, Patience, Rows, decided
 
 # Agents' timers end here: 2**31 milliseconds, near 24.8 days.

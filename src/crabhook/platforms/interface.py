@@ -8,11 +8,11 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from crabhook.model.card import Stance
 from crabhook.model.decision import Choices, Decision, Verdict
 from crabhook.model.event import Event, Scope, ToolCall
 from crabhook.model.jsontext import Value
 from crabhook.model.reply import Reply
-from crabhook.model.request import Stance
 from crabhook.platforms.rows import Also, Held, Phase, Protocol, Rows, decided, read_protocol
 from crabhook.tables import tables
 

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
+from crabhook.model.card import number_of
 from crabhook.model.errors import CrabhookError
-from crabhook.model.request import number_of
 
 MAX_SOCKET_PATH = 103  # bytes; the smallest bound of the systems we run on (macOS)
 MAX_REQUEST = 33 << 20  # bytes: the client's bound of 32 MiB, and the envelope

@@ -10,9 +10,8 @@ from concurrent.futures import ThreadPoolExecutor
 from time import monotonic
 
 from crabhook.model.bounded_dict import Bounded
-from crabhook.model.card import Card
+from crabhook.model.card import Card, Request
 from crabhook.model.event import Scope
-from crabhook.model.request import Request
 from crabhook.platforms.interface import Platform
 from crabhook.transcript import Summary, last_words, plan_file, read_plan, summary, transcript_of
 

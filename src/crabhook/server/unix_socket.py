@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
+from crabhook.model.card import Origin
 from crabhook.model.errors import CrabhookError
-from crabhook.model.request import Origin
 from crabhook.ownfile import read_own
 
 _CREDENTIALS = struct.Struct("3i")  # pid, uid, gid: SO_PEERCRED of unix(7)

@@ -26,10 +26,10 @@ from crabhook.model.actor import (
     StandingOrder,
     TimeUp,
 )
+from crabhook.model.card import Leg
 from crabhook.model.decision import Decided
 from crabhook.model.event import Event
 from crabhook.model.jsontext import Value
-from crabhook.model.request import Leg
 from crabhook.store.record import Entry, Kind, iso
 
 _ANSWERED, _TIME_UP = "answered-at-agent", "time-up"

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+from crabhook.model.card import Stance
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.event import Event
 from crabhook.model.question import Answer, merge_answers
-from crabhook.model.request import Stance
 from tests.conformance.cell import Cell, Drive, Fact
 from tests.conformance.cells.calls import REASON
 from tests.conformance.facts import (

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+from crabhook.model.card import Stance
 from crabhook.model.decision import Decision, Verdict
-from crabhook.model.request import Stance
 from tests.conformance import form_server
 from tests.conformance.cell import Cell, Drive, Fact
 from tests.conformance.facts import NOTHING_SAID, fired, shown, told_as_result

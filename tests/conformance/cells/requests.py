@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from crabhook.model.card import Stance
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.event import Event
-from crabhook.model.request import Stance
 from tests.conformance.cell import Cell, Drive, Fact
 from tests.conformance.cells.calls import (
     HALTED,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from crabhook.model.card import Stance
 from crabhook.model.decision import Decision, Verdict
-from crabhook.model.request import Stance
 from tests.conformance.cell import Cell, Drive, Fact
 from tests.conformance.cells.calls import HALTED, NOTE, STOP, TELL
 from tests.conformance.facts import (

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from crabhook.model.card import Stance
 from crabhook.model.decision import Decision, Verdict
-from crabhook.model.request import Stance
 from tests.conformance.cell import Cell, Drive, Fact, Step
 from tests.conformance.cells.calls import HALTED, NOTE, STOP, TELL
 from tests.conformance.facts import (

@@ -7,10 +7,10 @@ an agent stays one folder.  It is written as a new agent would be.
 from collections.abc import Mapping
 from enum import Enum
 
+from crabhook.model.card import Stance
 from crabhook.model.decision import Beside, Choices, Decision, Verdict
 from crabhook.model.event import Event, How, Scope, Told
 from crabhook.model.reply import Reply
-from crabhook.model.request import Stance
 from crabhook.platforms.dialect import Limits, check_parts, check_reason, check_verdict, reader
 from crabhook.platforms.interface import Platform, Tools
 from crabhook.platforms.rows import EventRow, Held, Patience, Phase, Rows

@@ -4,7 +4,7 @@ import shlex
 from collections.abc import Mapping
 from pathlib import Path
 
-from crabhook.model.request import Stance
+from crabhook.model.card import Stance
 from crabhook.platforms.installation import Group, Installation, Scope, Settings, grouped
 from crabhook.platforms.rows import Patience
 from tests.support.toyagent import EVENTS

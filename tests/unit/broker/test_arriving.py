@@ -5,9 +5,9 @@ import pytest
 from crabhook.broker.broker import Broker
 from crabhook.broker.messages import Arrived, Ordered, Restored, RestoredRequest
 from crabhook.model.actor import OWNER
+from crabhook.model.card import Request, Stance
 from crabhook.model.decision import Decision
 from crabhook.model.order import Order, OrderKind
-from crabhook.model.request import Request, Stance
 from crabhook.platforms import PLATFORMS
 from tests.support.playbook import ALLOW, DENY, Playbook, asking, bash, calling, prompt
 from tests.support.ruled import judge_by

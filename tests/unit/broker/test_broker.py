@@ -11,10 +11,9 @@ from crabhook.broker.ending import undecided
 from crabhook.broker.messages import Note, Refusal
 from crabhook.broker.pending import Limits
 from crabhook.model.actor import OWNER, AnsweredAtAgent, Ended, Operator, TimeUp
-from crabhook.model.card import State
+from crabhook.model.card import Request, Stance, State
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.errors import DecisionError
-from crabhook.model.request import Request, Stance
 from crabhook.model.wording import ANSWERED_AT_AGENT, ENDS, why
 from tests.support.playbook import (
     ALLOW,

@@ -3,8 +3,7 @@
 from dataclasses import replace
 
 from crabhook.broker.cards import ENDED_KEPT, CardIndex
-from crabhook.model.card import Card, State
-from crabhook.model.request import Request
+from crabhook.model.card import Card, Request, State
 from tests.support.playbook import bash, prompt
 
 

@@ -15,9 +15,9 @@ from crabhook.broker.correlation import (
     same_call,
 )
 from crabhook.broker.recent import ASKED_AGAIN_WITHIN
+from crabhook.model.card import Request
 from crabhook.model.event import Event, Scope, ToolCall
 from crabhook.model.order import Order, OrderKind
-from crabhook.model.request import Request
 from tests.support.playbook import ALLOW, DENY, Playbook, bash, calling, prompt
 
 

@@ -5,10 +5,9 @@ from dataclasses import replace
 import pytest
 
 from crabhook.broker.doubts import ALARMS_KEPT
-from crabhook.model.card import State
+from crabhook.model.card import Request, Stance, State
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.order import Order, OrderKind
-from crabhook.model.request import Request, Stance
 from tests.support.playbook import ALLOW, DENY, Playbook, asking, bash, calling, done, prompt
 
 REAL, FORGED = "rm -rf build", "ls -la"

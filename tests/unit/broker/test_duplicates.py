@@ -3,9 +3,9 @@
 import pytest
 
 from crabhook.broker.recent import TOGETHER_WITHIN, Deduplicator
+from crabhook.model.card import Request, Stance
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.order import Order, OrderKind
-from crabhook.model.request import Request, Stance
 from tests.support.playbook import PASS, Playbook, asking
 
 OWN, SUPERVISOR = Stance.COMPANION, Stance.SUPERVISOR

@@ -9,11 +9,10 @@ from crabhook.broker.cards import StaleError
 from crabhook.broker.messages import Answered, Arrived, Snoozed
 from crabhook.broker.orders import against
 from crabhook.model.actor import OWNER
-from crabhook.model.card import State
+from crabhook.model.card import Request, State
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.errors import DecisionError
 from crabhook.model.order import Order, OrderKind
-from crabhook.model.request import Request
 from crabhook.platforms import PLATFORMS
 from crabhook.policy.ruling import Ruling
 from tests.support.playbook import ALLOW, Playbook, asking, bash, calling, done, prompt

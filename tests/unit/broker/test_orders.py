@@ -3,10 +3,10 @@
 import pytest
 
 from crabhook.broker.orders import MAX_ORDERS
+from crabhook.model.card import Stance
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.errors import DecisionError
 from crabhook.model.order import Order, OrderKind
-from crabhook.model.request import Stance
 from crabhook.model.wording import AWAY
 from crabhook.policy.rule import RuleVerdict
 from crabhook.policy.ruling import Ruling

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from crabhook.broker.messages import Refusal
 from crabhook.broker.pending import Limits, PendingRequests
-from crabhook.model.request import Request
+from crabhook.model.card import Request
 from tests.support.playbook import bash
 
 LIMITS = Limits(requests=4, size=100, session_requests=2, session_size=60)

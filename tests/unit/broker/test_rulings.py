@@ -7,9 +7,9 @@ from crabhook.broker.messages import Answered, Arrived, Ordered, Resolve
 from crabhook.broker.orders import Said, said_by
 from crabhook.model import actor
 from crabhook.model.actor import OWNER
+from crabhook.model.card import Stance
 from crabhook.model.decision import Decided, Decision, Verdict
 from crabhook.model.order import Order, OrderKind
-from crabhook.model.request import Stance
 from crabhook.platforms import PLATFORMS
 from crabhook.policy.rule import Rule, RuleVerdict
 from crabhook.policy.ruling import Ruling

@@ -3,8 +3,8 @@
 import pytest
 
 from crabhook.broker.pending import ANSWER_KEPT_FOR, ANSWERS_KEPT, Tickets, same_secret
+from crabhook.model.card import Request
 from crabhook.model.reply import SILENCE, Reply
-from crabhook.model.request import Request
 from tests.support.playbook import bash
 
 SAID = Reply({"said": True})

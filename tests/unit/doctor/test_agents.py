@@ -7,7 +7,7 @@ import pytest
 from crabhook.doctor.checks.installed import version_in
 from crabhook.install import program
 from crabhook.lint.configuration import protocols
-from crabhook.model.request import Stance
+from crabhook.model.card import Stance
 from crabhook.platforms import PLATFORMS
 from crabhook.platforms.installation import Installation
 from tests.support.requirements import pinned_version

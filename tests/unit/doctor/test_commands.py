@@ -9,7 +9,7 @@ import pytest
 
 from crabhook.cli.install import add_arguments
 from crabhook.doctor import commands
-from crabhook.model.request import Stance
+from crabhook.model.card import Stance
 from crabhook.platforms.installation import Installation, Scope
 from tests.unit.doctor.home import Home
 

@@ -8,8 +8,8 @@ import pytest
 
 from crabhook.doctor.asking import Knock, knock
 from crabhook.doctor.entry import entry
+from crabhook.model.card import Stance
 from crabhook.model.document import as_json
-from crabhook.model.request import Stance
 from crabhook.platforms.claude.settings import groups
 from crabhook.platforms.installation import Installation
 from tests.unit.server.http.standing import TOKEN, standing

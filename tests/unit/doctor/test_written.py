@@ -8,7 +8,7 @@ from crabhook.doctor.entry import differences, installation
 from crabhook.doctor.facts import Settings, read
 from crabhook.install import program
 from crabhook.install.entries import with_hooks
-from crabhook.model.request import Stance
+from crabhook.model.card import Stance
 from crabhook.platforms import PLATFORMS
 from crabhook.platforms.installation import Installation, Scope
 from crabhook.server.address import default_address

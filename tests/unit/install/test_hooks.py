@@ -9,9 +9,9 @@ from typing import Any, cast
 import pytest
 
 from crabhook.install.entries import is_ours
+from crabhook.model.card import Stance
 from crabhook.model.document import Json
 from crabhook.model.errors import InstallError
-from crabhook.model.request import Stance
 from crabhook.platforms.claude.events import EVENTS
 from crabhook.platforms.claude.settings import groups
 from crabhook.platforms.installation import (

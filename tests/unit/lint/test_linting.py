@@ -14,7 +14,7 @@ from crabhook.lint.configuration import protocols
 from crabhook.lint.linting import lint
 from crabhook.lint.report import as_sarif, lines
 from crabhook.lint.rules import PROFILES, STANDARD, TODAY
-from crabhook.model.request import Stance
+from crabhook.model.card import Stance
 from crabhook.platforms.claude.settings import groups
 from crabhook.platforms.installation import Installation
 from crabhook.platforms.rows import Protocol

@@ -2,8 +2,8 @@
 
 from dataclasses import fields
 
+from crabhook.model.card import Leg, Origin, Request, Stance
 from crabhook.model.event import Event
-from crabhook.model.request import Leg, Origin, Request, Stance
 
 
 def test_a_request_gates_unless_it_says_otherwise_and_comes_from_nobody_in_particular() -> None:

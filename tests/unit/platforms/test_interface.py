@@ -5,9 +5,9 @@ from dataclasses import fields
 
 import pytest
 
+from crabhook.model.card import Stance
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.event import Scope
-from crabhook.model.request import Stance
 from crabhook.platforms import PLATFORMS
 from crabhook.platforms.interface import Platform
 from crabhook.platforms.rows import Held

@@ -14,9 +14,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crabhook.model.card import Card
+from crabhook.model.card import Card, Leg, Origin
 from crabhook.model.event import Event, ToolCall
-from crabhook.model.request import Leg, Origin
 from crabhook.server.transcripts import LastWords
 from crabhook.transcript import LAST, PIECE, last_words, transcript_of
 from tests.support.examples import examples

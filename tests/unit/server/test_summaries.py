@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from crabhook.model.card import Leg, Origin
 from crabhook.model.event import Event
-from crabhook.model.request import Leg, Origin
 from crabhook.platforms import PLATFORMS
 from crabhook.server import transcripts as module
 from crabhook.server.transcripts import Summaries

@@ -14,10 +14,10 @@ import pytest
 
 from crabhook.broker.messages import Refusal
 from crabhook.model.actor import OWNER, Actor, Ended, Headless, Nobody, Rule
+from crabhook.model.card import Leg, Origin, Stance
 from crabhook.model.decision import Decided, Decision, Verdict
 from crabhook.model.event import Event
 from crabhook.model.jsontext import compact
-from crabhook.model.request import Leg, Origin, Stance
 from crabhook.platforms import PLATFORMS
 from crabhook.store import entries
 from crabhook.store.change import Answer, Change, Waiting, delivered, happened, left, settled, waits

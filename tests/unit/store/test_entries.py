@@ -3,9 +3,9 @@
 from typing import Any
 
 from crabhook.model.actor import OWNER, Rule
+from crabhook.model.card import Leg, Origin, Stance
 from crabhook.model.decision import Decided, Decision, Verdict
 from crabhook.model.event import Event, ToolCall
-from crabhook.model.request import Leg, Origin, Stance
 from crabhook.store import entries
 from crabhook.store.entries import Circumstances
 from crabhook.store.record import Kind, iso

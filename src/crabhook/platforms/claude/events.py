@@ -7,9 +7,9 @@ never an allow: the agent goes on as if crabhook were not there.
 from collections.abc import Mapping
 from enum import Enum
 
+from crabhook.model.card import Stance
 from crabhook.model.decision import Verdict
 from crabhook.model.event import Event, How, Scope, Told
-from crabhook.model.request import Stance
 from crabhook.platforms.dialect import (
     TELLS_AGENT,
     TELLS_COMPACTING,

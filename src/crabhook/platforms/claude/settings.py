@@ -11,9 +11,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from crabhook.model.card import Stance, number_of
 from crabhook.model.document import Json, Node, parse
 from crabhook.model.errors import InstallError
-from crabhook.model.request import Stance, number_of
 from crabhook.platforms.claude.events import EVENTS
 from crabhook.platforms.claude.write import PATH, STANCE, WAIT
 from crabhook.platforms.installation import (

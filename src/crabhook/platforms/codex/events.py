@@ -7,10 +7,10 @@ the call runs.  So a verdict is in this table only if Codex was seen to take a f
 from collections.abc import Mapping
 from enum import Enum
 
+from crabhook.model.card import Stance
 from crabhook.model.decision import Verdict
 from crabhook.model.event import Event, Scope, Told, ToolCall
 from crabhook.model.jsontext import Value, text_at
-from crabhook.model.request import Stance
 from crabhook.platforms.dialect import (
     EVENT,
     TELLS_AGENT,

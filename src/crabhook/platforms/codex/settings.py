@@ -8,11 +8,11 @@ from collections.abc import Callable, Iterator, Mapping
 from hashlib import sha256
 from pathlib import Path
 
+from crabhook.model.card import Stance
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.document import Json, Number
 from crabhook.model.event import Event
 from crabhook.model.jsontext import object_at
-from crabhook.model.request import Stance
 from crabhook.platforms.codex.events import EVENTS
 from crabhook.platforms.codex.write import write
 from crabhook.platforms.installation import (

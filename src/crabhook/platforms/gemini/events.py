@@ -7,10 +7,10 @@ in the table does not wait: a denial there could mean anything.
 from collections.abc import Mapping, Sequence
 from enum import Enum
 
+from crabhook.model.card import Stance
 from crabhook.model.decision import Beside, Choices, Decision, Verdict
 from crabhook.model.errors import DecisionError
 from crabhook.model.event import Event, How, Scope, Told
-from crabhook.model.request import Stance
 from crabhook.platforms.dialect import (
     ALLOWS,
     ANY,

@@ -7,10 +7,10 @@ from dataclasses import replace
 from os.path import dirname
 from pathlib import Path
 
+from crabhook.model.card import Stance
 from crabhook.model.document import parse
 from crabhook.model.errors import InstallError
 from crabhook.model.jsontext import Value, object_at
-from crabhook.model.request import Stance
 from crabhook.platforms.gemini.events import EVENTS
 from crabhook.platforms.installation import (
     Group,

@@ -8,9 +8,9 @@ one is made here, so that nobody can claim it.
 from secrets import token_hex
 from typing import NamedTuple
 
+from crabhook.model.card import Origin, Request, Stance
 from crabhook.model.errors import PayloadError
 from crabhook.model.event import Event
-from crabhook.model.request import Origin, Request, Stance
 from crabhook.platforms import PLATFORMS
 from crabhook.platforms.rows import Held
 from crabhook.policy.calls.read import may_go_deep

@@ -17,11 +17,10 @@ from crabhook.broker.pending import NO_CONNECTION
 from crabhook.model import wording
 from crabhook.model.actor import Operator
 from crabhook.model.bounded_dict import Bounded
-from crabhook.model.card import Card, State
+from crabhook.model.card import Card, Leg, Request, State
 from crabhook.model.decision import Decided
 from crabhook.model.event import Event
 from crabhook.model.order import Order, Standing
-from crabhook.model.request import Leg, Request
 from crabhook.server.core.snapshot import answer_kept, waiting_kept
 from crabhook.store import entries
 from crabhook.store.change import Change, Halt, delivered, halted, happened, left, settled, waits

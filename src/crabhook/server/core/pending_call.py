@@ -4,9 +4,9 @@ import asyncio
 from collections.abc import Callable
 
 from crabhook.broker.messages import Refusal
+from crabhook.model.card import Request
 from crabhook.model.errors import CrabhookError
 from crabhook.model.reply import Reply
-from crabhook.model.request import Request
 
 
 class RefusedError(CrabhookError):

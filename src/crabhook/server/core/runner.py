@@ -29,8 +29,8 @@ from crabhook.broker.messages import (
 )
 from crabhook.broker.pending import LIMITS, NO_CONNECTION, Limits, same_secret
 from crabhook.model.actor import Actor
+from crabhook.model.card import Request
 from crabhook.model.event import Event
-from crabhook.model.request import Request
 from crabhook.platforms.interface import Platform
 from crabhook.policy.ruling import Ruling
 from crabhook.server.core.core import Core

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 import grpc
 
 from crabhook.broker.messages import Refusal
+from crabhook.model.card import Origin, Request, Stance
 from crabhook.model.errors import PayloadError
 from crabhook.model.event import Event
 from crabhook.model.jsontext import Value, compact, compact_with
 from crabhook.model.reply import Reply
-from crabhook.model.request import Origin, Request, Stance
 from crabhook.platforms import PLATFORMS
 from crabhook.server.core.intake import Intake, deadlines
 from crabhook.server.core.pending_call import PendingCall, RefusedError

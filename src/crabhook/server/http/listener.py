@@ -17,8 +17,8 @@ from typing import Any
 
 from aiohttp import HttpVersion11, StreamReader, web
 
+from crabhook.model.card import Origin, Stance, number_of
 from crabhook.model.errors import PayloadError
-from crabhook.model.request import Origin, Stance, number_of
 from crabhook.platforms.claude.write import PATH, STANCE, WAIT, body
 from crabhook.server.address import (
     BACKLOG,

@@ -17,8 +17,8 @@ from aiohttp import web
 from multidict import MultiMapping
 
 from crabhook.broker.messages import Refusal
+from crabhook.model.card import number_of
 from crabhook.model.errors import CrabhookError
-from crabhook.model.request import number_of
 from crabhook.server.address import TcpAddress
 from crabhook.server.http.connections import SERVER, Connections, transport_of
 from crabhook.server.token import shows

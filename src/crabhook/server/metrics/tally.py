@@ -33,10 +33,9 @@ from crabhook.model.actor import (
     StandingOrder,
     TimeUp,
 )
-from crabhook.model.card import Card, State
+from crabhook.model.card import Card, Request, State
 from crabhook.model.decision import Decided
 from crabhook.model.event import Event
-from crabhook.model.request import Request
 from crabhook.platforms import PLATFORMS
 
 _LOG = logging.getLogger(__name__)

@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from functools import partial
 from time import time
 
+from crabhook.model.card import Origin
 from crabhook.model.errors import CrabhookError, PayloadError
 from crabhook.model.event import Event
 from crabhook.model.jsontext import Value, compact, parse_object
 from crabhook.model.reply import Reply
-from crabhook.model.request import Origin
 from crabhook.server.address import (
     BACKLOG,
     GRACE,

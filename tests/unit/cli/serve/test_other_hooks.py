@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from crabhook.cli.serve.other_hooks import NAMED, OtherHooks
+from crabhook.model.card import Stance
 from crabhook.model.event import Event, ToolCall
-from crabhook.model.request import Stance
 from crabhook.platforms.claude.settings import groups
 from crabhook.platforms.installation import Installation
 

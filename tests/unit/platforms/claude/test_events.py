@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
+from crabhook.model.card import Stance
 from crabhook.model.event import Event, Scope, ToolCall
-from crabhook.model.request import Stance
 from crabhook.platforms.claude.events import ASKING_TOOLS, EVENTS, asks, held
 from crabhook.platforms.rows import Also, Held
 

@@ -6,9 +6,9 @@ from typing import Any, cast
 import pytest
 
 from crabhook.install.entries import is_ours, with_hooks, without_hooks
+from crabhook.model.card import Stance
 from crabhook.model.document import Json, as_json
 from crabhook.model.errors import InstallError
-from crabhook.model.request import Stance
 from crabhook.platforms.claude.settings import NOT_SENT, USUAL_URL, endpoint, groups, switches
 from crabhook.platforms.installation import Group, Installation, Transport
 from crabhook.server.http.listener import hook_headers

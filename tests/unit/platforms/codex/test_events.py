@@ -2,8 +2,8 @@
 
 import pytest
 
+from crabhook.model.card import Stance
 from crabhook.model.event import Event, Scope, ToolCall
-from crabhook.model.request import Stance
 from crabhook.platforms import PLATFORMS
 from crabhook.platforms.codex.events import EVENTS, asks, held
 from crabhook.platforms.rows import Held

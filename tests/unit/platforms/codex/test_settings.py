@@ -12,8 +12,8 @@ import pytest
 from crabhook.install.entries import count, is_ours, with_hooks, without_hooks
 from crabhook.install.program import stub
 from crabhook.install.settings_file import read_settings
+from crabhook.model.card import Stance
 from crabhook.model.errors import InstallError
-from crabhook.model.request import Stance
 from crabhook.platforms import PLATFORMS
 from crabhook.platforms.codex.events import EVENTS
 from crabhook.platforms.codex.settings import (

@@ -2,9 +2,9 @@
 
 import pytest
 
+from crabhook.model.card import Stance
 from crabhook.model.decision import Verdict
 from crabhook.model.event import Event, Scope, ToolCall
-from crabhook.model.request import Stance
 from crabhook.platforms import PLATFORMS
 from crabhook.platforms.gemini.events import EVENTS, asks, is_call_of
 from crabhook.platforms.rows import Held

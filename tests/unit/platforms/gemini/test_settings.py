@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from crabhook.install.entries import count, is_ours, with_hooks, without_hooks
+from crabhook.model.card import Stance
 from crabhook.model.errors import InstallError
-from crabhook.model.request import Stance
 from crabhook.platforms import PLATFORMS
 from crabhook.platforms.gemini.events import EVENTS
 from crabhook.platforms.gemini.settings import (

@@ -2,9 +2,9 @@
 
 import pytest
 
+from crabhook.model.card import Origin, Stance
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.errors import PayloadError
-from crabhook.model.request import Origin, Stance
 from crabhook.platforms import PLATFORMS
 from crabhook.server.core.intake import PLATFORM, AnonymousIntake
 from crabhook.server.core.pending_call import RefusedError

@@ -27,9 +27,9 @@ from crabhook.broker.messages import (
 )
 from crabhook.broker.pending import Limits
 from crabhook.model.actor import OWNER
+from crabhook.model.card import Request
 from crabhook.model.decision import Decided, Decision, Verdict
 from crabhook.model.order import Order, OrderKind
-from crabhook.model.request import Request
 from crabhook.platforms import PLATFORMS
 from crabhook.server.core.journal_mapper import JournalMapper
 from crabhook.server.core.snapshot import read_back

@@ -23,11 +23,10 @@ from crabhook.desk.commands import (
 )
 from crabhook.desk.updates import News, Snapshot, Update
 from crabhook.model.actor import OWNER, Operator, OrderKind
-from crabhook.model.card import Card
+from crabhook.model.card import Card, Request
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.event import Event
 from crabhook.model.order import Order
-from crabhook.model.request import Request
 from crabhook.platforms import PLATFORMS
 from crabhook.policy.rule import RuleVerdict
 from crabhook.policy.ruling import Ruling

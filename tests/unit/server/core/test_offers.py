@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from crabhook.model.actor import OWNER
-from crabhook.model.card import Card
+from crabhook.model.card import Card, Leg
 from crabhook.model.decision import Decided, Decision, Verdict
 from crabhook.model.event import Event, ToolCall
-from crabhook.model.request import Leg
 from crabhook.policy.propose import DEFAULT_LIFE, TakenOffer
 from crabhook.policy.rule import Trust
 from crabhook.rulebook import edit

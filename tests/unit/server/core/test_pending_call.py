@@ -6,9 +6,8 @@ from typing import Any
 import pytest
 
 from crabhook.broker.messages import Refusal
-from crabhook.model.card import State
+from crabhook.model.card import Request, State
 from crabhook.model.reply import SILENCE
-from crabhook.model.request import Request
 from crabhook.platforms import PLATFORMS
 from crabhook.server.core.pending_call import PendingCall, RefusedError
 from crabhook.server.core.runner import Runner

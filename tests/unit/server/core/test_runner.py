@@ -13,10 +13,9 @@ from crabhook.broker.messages import Answered, Fact, Refusal
 from crabhook.desk.commands import Decide, Done, EndOrders, Outcome, Refused, TooLate
 from crabhook.desk.updates import Update
 from crabhook.model.actor import OWNER, Rule
-from crabhook.model.card import State
+from crabhook.model.card import Origin, State
 from crabhook.model.event import Event
 from crabhook.model.order import Order, OrderKind
-from crabhook.model.request import Origin
 from crabhook.platforms import PLATFORMS
 from crabhook.policy.propose import Offer, Offering, TakenOffer
 from crabhook.rulebook.files import RuleFiles

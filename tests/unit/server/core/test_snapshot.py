@@ -10,10 +10,9 @@ from hypothesis import strategies as st
 
 from crabhook.broker.messages import Resolve
 from crabhook.model.actor import OWNER, Actor
-from crabhook.model.card import Card, State
+from crabhook.model.card import Card, Origin, Request, Stance, State
 from crabhook.model.decision import Decided, Decision, Verdict
 from crabhook.model.jsontext import MAX_DEPTH, parse_object
-from crabhook.model.request import Origin, Request, Stance
 from crabhook.platforms import PLATFORMS
 from crabhook.server.core.snapshot import (
     answer_kept,

@@ -3,7 +3,7 @@
 import pytest
 from multidict import CIMultiDict
 
-from crabhook.model.request import Stance
+from crabhook.model.card import Stance
 from crabhook.server.http.listener import HookHeaders, hook_headers
 from crabhook.server.http.middleware import TurnedAwayError
 

@@ -24,9 +24,9 @@ from crabhook.broker.messages import (
 )
 from crabhook.broker.pending import Limits
 from crabhook.model.actor import OWNER, Headless, Nobody
+from crabhook.model.card import Request
 from crabhook.model.event import Event
 from crabhook.model.order import Order, OrderKind
-from crabhook.model.request import Request
 from crabhook.platforms import PLATFORMS
 from crabhook.rulebook.files import RuleFiles
 from crabhook.server.address import TcpAddress

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
+from crabhook.model.card import Origin, Stance
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.errors import PayloadError
 from crabhook.model.event import Event
-from crabhook.model.request import Origin, Stance
 from crabhook.platforms import PLATFORMS
 from crabhook.server.core.intake import LONG
 from crabhook.server.core.runner import Runner

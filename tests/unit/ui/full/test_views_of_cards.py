@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crabhook.model.actor import OrderKind
+from crabhook.model.card import Stance
 from crabhook.model.order import Order
-from crabhook.model.request import Stance
 from crabhook.platforms import PLATFORMS
 from crabhook.platforms.rows import Held
 from crabhook.ui.full.dialogs.mcp_form import filled_page

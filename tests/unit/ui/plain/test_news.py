@@ -16,11 +16,10 @@ from crabhook.model.actor import (
     Rule,
     TimeUp,
 )
-from crabhook.model.card import Card, FeedEntry, State
+from crabhook.model.card import Card, FeedEntry, Leg, State
 from crabhook.model.decision import Decided, Decision, Verdict, no_opinion
 from crabhook.model.event import Event, ToolCall
 from crabhook.model.order import Order
-from crabhook.model.request import Leg
 from crabhook.ui.plain.output import BACKLOG, OutputQueue, card_lines, feed_line, tell
 from tests.support.desk import PlayedDesk
 from tests.support.observed import OBSERVED

@@ -8,10 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crabhook.model.card import Card, State
+from crabhook.model.card import Card, Leg, Origin, State
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.event import Event, ToolCall
-from crabhook.model.request import Leg, Origin
 from crabhook.platforms import PLATFORMS
 from crabhook.ui.plain.output import (
     FIRST_CHARACTERS,

@@ -7,8 +7,7 @@ and a content that fits what it asks.
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from urllib.parse import urlsplit
 
-from crabhook.model.card import Card
-from crabhook.model.request import Origin
+from crabhook.model.card import Card, Origin
 from crabhook.ui.cards.summary import agent_label, brief, session_label, tool_label
 from crabhook.ui.full.dialogs.edit import edit_content
 from crabhook.ui.full.dialogs.mcp_form import fill_content

@@ -10,9 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crabhook.model.card import Card
+from crabhook.model.card import Card, Leg, Origin
 from crabhook.model.event import Event, How, Told
-from crabhook.model.request import Leg, Origin
 from crabhook.platforms import PLATFORMS
 from crabhook.ui.full.panes.request import request_page, request_rows
 from crabhook.ui.text.layout import Sheet, line_cells
