@@ -40,6 +40,8 @@ from crabhook.server.metrics.tally import Witness
 _LOG = logging.getLogger(__name__)
 
 Job: TypeAlias = Callable[[], object]
+Then: TypeAlias = Callable[[BaseException | None], object]
+"""Is told that all that follows from a fact is done, or why the fact could not be recorded."""
 Listener: TypeAlias = Callable[[News], object]
 Settle: TypeAlias = Callable[[Outcome], None]
 
@@ -57,7 +59,7 @@ class _Held:
 
     fact: Fact | None
     effects: Sequence[Effect]
-    then: Job | None
+    then: Then | None
     written: bool | Future[bool]
     orders: tuple[Standing, ...]
     sessions: int
@@ -169,7 +171,7 @@ class Core(ABC):
                 _LOG.exception("a fault in carrying out a fact")
         self._busy = False
 
-    def take(self, fact: Fact, then: Job | None = None) -> None:
+    def take(self, fact: Fact, then: Then | None = None) -> None:
         """Take a fact in the turn of a job; `then` is done once all that follows from it is.
 
         Raises what `Broker.handle` does, and then nothing has changed.
@@ -187,7 +189,8 @@ class Core(ABC):
     def after(self, job: Job) -> None:
         """Do something in the turn of a job, once what follows from the facts before is done."""
         if self._held:
-            self._held.append(_Held(None, (), job, RECORDED, self._orders, self._sessions))
+            at_its_place = _Held(None, (), lambda _: job(), RECORDED, self._orders, self._sessions)
+            self._held.append(at_its_place)
         else:
             job()
 
@@ -227,7 +230,7 @@ class Core(ABC):
         if self._listeners:
             self._tell_figures(held.orders, held.sessions)
         if held.then is not None:
-            held.then()
+            held.then(error)
 
     def _carry_out(self, effect: Effect) -> None:
         match effect:

@@ -178,7 +178,11 @@ class LocalDesk:
         return Refused(why)
 
     def _tell_broker(self, fact: Fact, settle: Settle) -> None:
-        self._core.take(fact, partial(settle, Done()))
+        def then(error: BaseException | None) -> None:
+            wrong = f"it could not be recorded, and nobody was told of it: {error}"
+            settle(Refused(wrong) if error else Done())
+
+        self._core.take(fact, then)
 
     # What each command does.
 

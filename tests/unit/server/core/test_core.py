@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from crabhook.desk.commands import Decide, Done, TooLate
+from crabhook.desk.commands import Decide, Done, Refused, TooLate
 from crabhook.desk.updates import News, Snapshot
 from crabhook.model.actor import OWNER
 from crabhook.model.card import Card
@@ -96,12 +96,16 @@ async def test_what_follows_a_fact_whose_commit_fails_is_not_done_and_the_next_i
     desk = PlayedDesk()
     desk.ask(call(tool_use_id="t1"))
     record, error = LateRecord(desk), OSError("the storage is gone")
-    desk.seat.decide(1, ALLOW)
+    outcomes: list[object] = []
+    desk.seat.replica.submit(Decide(1, 1, ALLOW), outcomes.append)
     desk.ask(call(tool_use_id="t2"))
     record.writes[0].set_exception(error)
     record.writes[1].set_result(True)
     await asyncio.sleep(0)
     assert not desk.replies
+    (outcome,) = outcomes
+    assert isinstance(outcome, Refused)
+    assert "the storage is gone" in outcome.why
     assert record.unrecorded == [("Answered", error)]
     assert [card.number for card in desk.waiting()] == [1, 2]
 
