@@ -6,7 +6,7 @@ reference (`$TOKEN`, `os.environ["TOKEN"]`, `<your token>`), and is then no secr
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any
 
 from crabhook.secrets.spans import Span, lowered, places
@@ -141,16 +141,28 @@ class Context:
     def __init__(self, row: Mapping[str, Any]) -> None:
         self.kind: str = row["kind"]
         self.starts: list[str] = row["starts"].split()
-        self._option: re.Pattern[str] | None = None
+        self._row = row
+
+    # Compiled at the first need: most texts have none of the starts, and the server starts sooner.
+
+    @cached_property
+    def _begins(self) -> re.Pattern[str]:
+        row = self._row
         if "option" in row:
-            self._begins = re.compile(rf"\b(?:{row['program']})\s")
-            self._option = re.compile(rf"(?<=\s)(?:{row['option']})")
-            self._value = re.compile(row.get("value", _value()))
-            return
+            return re.compile(rf"\b(?:{row['program']})\s")
         secret = f"(?P<secret>{row['secret']})" if "secret" in row else ""
         value = secret or _value(row["bare"], row["most"])
         pattern = row.get("before", "") + value + row.get("after", "")
-        self._begins = re.compile(pattern, 0 if row.get("exact") else re.IGNORECASE)
+        return re.compile(pattern, 0 if row.get("exact") else re.IGNORECASE)
+
+    @cached_property
+    def _option(self) -> re.Pattern[str] | None:
+        option = self._row.get("option")
+        return re.compile(rf"(?<=\s)(?:{option})") if option else None
+
+    @cached_property
+    def _value(self) -> re.Pattern[str]:
+        return re.compile(self._row.get("value", _value()))
 
     def found_in(self, text: str, lower: str, start: str) -> Iterator[Span]:
         """Return the secrets in `text` after `start`; `lower` is the same in lower case."""

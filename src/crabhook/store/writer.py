@@ -3,10 +3,11 @@
 from asyncio import Future
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
+from functools import cached_property
 from operator import attrgetter
 from threading import Lock
 from time import time
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from crabhook.model.jsontext import compact
 from crabhook.store.change import Change, happened
@@ -24,7 +25,9 @@ from crabhook.store.record import (
     iso,
     link,
 )
-from crabhook.store.redact import Redactor
+
+if TYPE_CHECKING:
+    from crabhook.store.redact import Redactor
 
 MAX_NAME = 4096  # characters of a column that an agent fills; a longer one is cut
 CUT_OFF = "the record does not lead to the head that was kept apart: its end was cut off"
@@ -41,7 +44,6 @@ class Writer:
     def __init__(self, journal: Journal, retention: Retention | None = None) -> None:
         self.journal = journal
         self._retention = retention or Retention()
-        self._redactor = Redactor(journal.key)
         self.head = GENESIS
         self._in_doubt = False  # whether the head has to be read again, after a fault
         self._closed = False
@@ -54,6 +56,13 @@ class Writer:
         except BaseException:
             journal.close()
             raise
+
+    @cached_property
+    def _redactor(self) -> "Redactor":
+        # Imported with the first entry: its patterns are many, and the server listens without them.
+        from crabhook.store.redact import Redactor  # noqa: PLC0415
+
+        return Redactor(self.journal.key)
 
     def write(self, changes: Sequence[Change], cut: Cut | None = None) -> Future[None] | None:
         """Write all of them in one transaction, in order; `cut` says what it removes.
@@ -130,7 +139,7 @@ class Writer:
         return self.journal.hash_of(kept.seq) == kept.hash
 
 
-def chained(entries: Iterable[Entry], head: Head, redactor: Redactor) -> Iterator[Record]:
+def chained(entries: Iterable[Entry], head: Head, redactor: "Redactor") -> Iterator[Record]:
     """Return the records that follow `head`, one for each entry, without secrets and bounded."""
     seq, before = head.seq, head.hash
     for entry in entries:
@@ -144,14 +153,14 @@ def chained(entries: Iterable[Entry], head: Head, redactor: Redactor) -> Iterato
 _names = attrgetter(*COLUMNS[COLUMNS.index("platform") : COLUMNS.index("card")], "verdict")
 
 
-def _content(entry: Entry, redactor: Redactor) -> tuple[Any, ...]:
+def _content(entry: Entry, redactor: "Redactor") -> tuple[Any, ...]:
     """Return what stands in a record's columns between its number and its hash."""
     *names, verdict = [text and _name(text, redactor) for text in _names(entry)]  # most are empty
     body = compact(redactor.value(entry.body))
     return (iso(entry.at), entry.kind.value, *names, entry.card, verdict, body)
 
 
-def _name(text: str, redactor: Redactor) -> str:
+def _name(text: str, redactor: "Redactor") -> str:
     """Return a column's text without secrets, cut, and as UTF-8 can hold it.
 
     Names are ids as often as not, so chance-looking words stay.

@@ -21,7 +21,6 @@ from crabhook.model.decision import Decided, Verdict
 from crabhook.model.event import Event
 from crabhook.model.wording import who
 from crabhook.server.core.runner import Runner
-from crabhook.store.redact import Redactor
 from crabhook.ui import headless
 from crabhook.ui.terminal import standard_lines, standard_writer
 
@@ -32,6 +31,8 @@ SHORT = 160  # characters shown of what a call was for
 
 def keep_log(runner: Runner) -> None:
     """Log every decision from now on, the desk's own news, and at debug what went by."""
+    from crabhook.store.redact import Redactor  # noqa: PLC0415 - only this desk logs
+
     redactor = Redactor(secrets.token_bytes(16))
 
     def log(event: Event, decided: Decided) -> None:

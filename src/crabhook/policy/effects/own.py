@@ -7,9 +7,8 @@ from crabhook.model.event import Event
 from crabhook.policy.calls.parts import Call
 from crabhook.policy.context import Context
 from crabhook.policy.effects.risk import Effect, Risk, shortened
-from crabhook.policy.effects.table import Level
 from crabhook.policy.paths import Bases, is_within
-from crabhook.policy.rule import RiskRule, RuleSet
+from crabhook.policy.rule import Level, RiskRule, RuleSet
 
 OWN = "own"
 MOST_OWN = 4

@@ -26,9 +26,10 @@ from crabhook.policy.calls.shell_call import folders_of, known_variables, remova
 from crabhook.policy.context import Context
 from crabhook.policy.effects.commands import Known, Reader
 from crabhook.policy.effects.objects import DOUBT, Scene, Subject, cut, host, place_words
-from crabhook.policy.effects.table import Kind, Level, Where, table
+from crabhook.policy.effects.table import Kind, Where, table
 from crabhook.policy.paths import Bases, normal
 from crabhook.policy.protected import Protected
+from crabhook.policy.rule import Level
 from crabhook.policy.shell.programs import MOVES, NAMES_ONLY, PRINTERS, READ_NOTHING
 from crabhook.policy.shell.read import read_script
 from crabhook.policy.shell.script import Command, Flow, Redirect, Script

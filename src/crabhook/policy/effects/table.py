@@ -10,15 +10,8 @@ from fnmatch import fnmatchcase
 from functools import cache
 from typing import Any
 
+from crabhook.policy.rule import Level
 from crabhook.tables import names, tables
-
-
-class Level(IntEnum):
-    """How much can go wrong: nothing that is known, look (▲), stop and look (▲▲)."""
-
-    NONE = 0
-    CAUTION = 1
-    DANGER = 2
 
 
 class Where(IntEnum):

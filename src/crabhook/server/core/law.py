@@ -18,13 +18,12 @@ from dataclasses import dataclass, replace
 from math import inf
 from pathlib import Path
 from time import monotonic
-from typing import Protocol, TypeAlias
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from crabhook.model.bounded_dict import Bounded
 from crabhook.model.errors import CrabhookError
 from crabhook.model.event import Event
 from crabhook.policy.context import Context
-from crabhook.policy.effects.risk import NO_RISK, UNTOLD, Risk
 from crabhook.policy.evaluate import Policy
 from crabhook.policy.paths import LONGEST_PATH
 from crabhook.policy.rule import RuleSet, RuleVerdict, Trust
@@ -37,6 +36,9 @@ from crabhook.rulebook.context import (
     project_of,
 )
 from crabhook.rulebook.files import PROJECT_FILE, RuleFiles, Trusted
+
+if TYPE_CHECKING:
+    from crabhook.policy.effects.risk import Risk
 
 _LOG = logging.getLogger(__name__)
 
@@ -165,8 +167,11 @@ class Law:
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(None, _judged, there.policy, event, around)
 
-    def risk(self, event: Event) -> Risk:
+    def risk(self, event: Event) -> "Risk":
         """Return what an event's call may do, by the last look at its project; for a card."""
+        # As `Policy.risk`: the server listens without it.
+        from crabhook.policy.effects.risk import NO_RISK, UNTOLD  # noqa: PLC0415
+
         if event.tool is None:
             return NO_RISK
         folder = _folder(event)
