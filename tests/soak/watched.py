@@ -41,7 +41,7 @@ MEMORIES = (
     "crabhook.server.core.offers.KEPT",
     "crabhook.server.transcripts.WORDS_KEPT",
     "crabhook.store.redact.REMEMBERED",
-    "crabhook.ui.plain.interpreter._DECIDED_REMEMBERED",
+    "crabhook.ui.plain.deciding._DECIDED_REMEMBERED",
     "crabhook.ui.plain.output._ENDED_REMEMBERED",
     "crabhook.ui.plain.rules._LISTED_KEPT",
 )

@@ -1,0 +1,241 @@
+"""What the words of the plain desk do with a card: decide it, hold the answer, take it back.
+
+The law of this file: what is changed is decided only after the rules were asked about it, and what
+they are against is allowed only by a line of its own.
+"""
+
+import asyncio
+from collections import deque
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+from crabhook.desk import commands as do
+from crabhook.desk.commands import Outcome
+from crabhook.desk.replica import Replica
+from crabhook.model.card import Card, State
+from crabhook.model.decision import Beside, Decision, Verdict
+from crabhook.model.errors import CrabhookError
+from crabhook.policy.propose import TakenOffer
+from crabhook.ui.answers import HELD_BACK, Answers, Seen
+from crabhook.ui.cards.summary import brief
+from crabhook.ui.commands.decide import DECIDING, LineDecision, other_words
+from crabhook.ui.commands.orders import keep_going_order
+from crabhook.ui.commands.parse import JUST_NOW, Command
+from crabhook.ui.commands.words import WORDS, LineError, read_duration
+from crabhook.ui.plain.rules import Remembering
+from crabhook.ui.secrets import covered
+
+_DECIDED_REMEMBERED = 1_000
+_SHORTEST_WAIT = 0.01  # seconds; two clocks never agree to the last digit
+
+
+class Deciding:
+    """Does with cards what lines say, and says what came of it."""
+
+    def __init__(self, desk: Replica, say: Callable[[str], None], take_back: float) -> None:
+        self._desk = desk
+        self._say = say
+        self._take_back = take_back
+        self._answers = Answers(desk, take_back, self.complain)
+        self._timer: asyncio.TimerHandle | None = None
+        self._decided: deque[int] = deque(maxlen=_DECIDED_REMEMBERED)
+        self._remembering = Remembering(desk, say)
+        self._objected: dict[int, tuple[Card, Decision]] = {}  # changes that rules are against
+        self._being_judged = 0  # changes the rules are asked about
+        self._judged = asyncio.Event()
+        self._quiet: set[int] = set()  # cards whose agent is not to show what the hook says
+        self._alone = True  # whether the line is about one card
+
+        # What the words do with a card; any other word decides the card.
+        self._words: Mapping[str, Callable[[Card, Command], None]] = {
+            "anyway": self._anyway,
+            "remember": self._remember,
+            "undo": self._undo,
+            "quiet": self._hush,
+            "snooze": self._snooze,
+            "extend": self._extend,
+        }
+
+    def hear(self, card: Card) -> bool:
+        """Take in a changed card; return whether it was decided here."""
+        self.complain(self._answers.news(card))
+        if card.state is not State.WAITING:
+            self._quiet.discard(card.number)
+            self._objected.pop(card.number, None)
+        return card.state is State.DECIDED and card.number in self._decided
+
+    def follow(self, card: Card, command: Command, *, alone: bool) -> None:
+        """Do with a card what a line says of it, or of several."""
+        self._alone = alone
+        try:
+            self._words.get(command.word.name, self._give)(card, command)
+        except CrabhookError as error:
+            self._complain_about(card, error, alone=alone)
+
+    async def judged(self) -> None:
+        """Wait until the rules were asked about every change."""
+        while self._being_judged:
+            self._judged.clear()
+            await self._judged.wait()
+
+    def leave(self) -> None:
+        """Stop; what is held was never given."""
+        if self._timer:
+            self._timer.cancel()
+
+    def end(self) -> None:
+        """Say what was held until the last line."""
+        if count := self._answers.waiting:
+            self.complain(f"what was held was not given ({count}): you left before its time")
+
+    def complain(self, error: object) -> None:
+        """Say what is wrong."""
+        if said := str(error):
+            self._say(f"! {covered(said)}")  # it may quote an agent
+
+    def _complain_about(self, card: Card | None, error: object, *, alone: bool) -> None:
+        named = card is None or alone or str(error).startswith(f"#{card.number} ")
+        self.complain(error if card is None or named else f"#{card.number}: {error}")
+
+    def submit(
+        self,
+        command: do.Command,
+        card: Card | None = None,
+        *,
+        write: str = "",
+        then: Callable[[], object] = lambda: None,
+    ) -> None:
+        """Submit a command, and go on once it is done; what is refused says what to write."""
+        alone = self._alone
+
+        def settled(outcome: Outcome) -> None:
+            if outcome == do.Done():
+                then()
+                return
+            as_a_line = write and isinstance(outcome, do.Refused)
+            error = LineError(outcome.why, write) if as_a_line else outcome.why
+            self._complain_about(card, error, alone=alone)
+
+        self._desk.submit(command, settled)
+
+    def _give(self, card: Card, command: Command) -> None:
+        """Decide a card as the word says."""
+        given, alone = DECIDING[command.word.name](card, command.rest), self._alone
+        if given.decision.updated_input is None:
+            self._give_judged(card, given, ())
+            return
+
+        def judged(outcome: Outcome) -> None:
+            self._being_judged -= 1
+            self._judged.set()
+            said = self._desk.objections(card.number, given.decision)
+            try:
+                if outcome != do.Done() or said is None:
+                    self._complain_about(card, outcome.why, alone=alone)
+                else:
+                    self._alone = alone
+                    self._give_judged(card, given, said)
+            except CrabhookError as error:
+                self._complain_about(card, error, alone=alone)
+
+        self._being_judged += 1
+        self._desk.submit(do.AskObjections(card.number, given.decision), judged)
+
+    def _give_judged(self, card: Card, given: LineDecision, said: tuple[str, ...]) -> None:
+        """Decide a card, unless the rules are against what it is changed to."""
+        for remark in given.remarks:
+            self._say(remark)
+        self._objected.pop(card.number, None)
+        if said:
+            self._objected[card.number] = card, replace(given.decision, despite=said)
+            for one in said:
+                self._say(f"  ! {brief(one, covered)}")
+            wrong = f"the rules are against #{card.number} as you changed it"
+            raise LineError(wrong, WORDS["anyway"].usage(card.number))
+
+        def repeat() -> None:
+            """Have the agent told the same again when it next wants to stop."""
+            if given.repeats:
+                words = given.decision.reason
+                order = keep_going_order(card.event, given.repeats, words)
+                self.submit(do.GiveOrder(order), card)
+
+        self._decide(card, given.decision, then=repeat)
+
+    def _anyway(self, card: Card, _: Command) -> None:
+        """Allow what the rules were just said to be against."""
+        objected = self._objected.pop(card.number, None)
+        if objected is None or objected[0].requests != card.requests:
+            wrong = f"nothing was said against a change of #{card.number}"
+            raise LineError(wrong, WORDS["edit"].usage(card.number))
+        self._decide(card, objected[1])
+
+    def _hush(self, card: Card, _: Command) -> None:
+        """Have suppressOutput go with the decision, or not go with it after all."""
+        if card.state is not State.WAITING or Beside.SUPPRESS not in card.choices.beside:
+            raise LineError(f"#{card.number} has no output to suppress", other_words(card))
+        self._quiet ^= {card.number}
+        on = card.number in self._quiet
+        said = "suppressOutput goes" if on else "no suppressOutput goes"
+        self._say(f"· {said} with your decision about #{card.number}: nothing is sent yet")
+
+    def _remember(self, card: Card, command: Command) -> None:
+        """List the rules offered for a card; or allow it, and write one of them."""
+        if command.rest:
+            rule = self._remembering.chosen(card, command.rest)
+            self._decide(card, Decision(Verdict.ALLOW), rule)
+        else:
+            self._remembering.list(card)
+
+    def _undo(self, card: Card, _: Command) -> None:
+        if self._answers.held(card.number) is None:
+            raise LineError(f"no allow of #{card.number} is held", "list, to see what waits")
+        self._say(self._answers.take_back(card.number))
+
+    def _snooze(self, card: Card, command: Command) -> None:
+        seconds = read_duration(command.rest, command.word.usage(card.number))
+        self.submit(do.Snooze(card.number, seconds), card)
+
+    def _extend(self, card: Card, command: Command) -> None:
+        seconds = read_duration(command.rest, command.word.usage(card.number))
+        self.submit(do.Extend(card.number, seconds), card, write=other_words(card))
+
+    # How a decision is given.
+
+    def _decide(
+        self,
+        card: Card,
+        decision: Decision,
+        rule: TakenOffer | None = None,
+        then: Callable[[], object] = lambda: None,
+    ) -> None:
+        """Give a decision, or hold it where there is time to; it replaces a held decision."""
+        number, now = card.number, self._desk.now()
+        if number in self._quiet:
+            decision = replace(decision, suppress_output=True)
+        self._decided.append(number)
+        self._answers.drop(number)
+        in_time = card.state is State.WAITING and card.wait_until - now > self._take_back + JUST_NOW
+        if decision.verdict in HELD_BACK and self._take_back and in_time:
+            self._answers.give([Seen(card, card.revision)], decision, rule)
+            done = decision.verdict.done.lower()
+            self._say(
+                f"#{number} is {done} in {self._take_back:.1f} s; {number} undo takes it back"
+            )
+            self._tick()
+            return
+        seen = card.revision
+        if rule is not None:
+            self.submit(do.AllowWithRule(number, seen, rule, decision), card)
+            return
+        command = do.Decide(number, seen, decision)
+        self.submit(command, card, write=other_words(card), then=then)
+
+    def _tick(self) -> None:
+        """Give what has been held long enough, and come back for the next."""
+        self._answers.tick()
+        if self._timer:
+            self._timer.cancel()
+        if (due := self._answers.due) is not None:
+            wait = max(due - self._desk.now(), _SHORTEST_WAIT)
+            self._timer = asyncio.get_running_loop().call_later(wait, self._tick)
