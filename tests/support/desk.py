@@ -26,7 +26,7 @@ from crabhook.platforms import PLATFORMS
 from crabhook.policy.propose import Offering, TakenOffer
 from crabhook.server.core.core import Core
 from crabhook.server.core.local_desk import LocalDesk
-from tests.support.ruled import Judge, no_rules
+from tests.support.ruled import Judge, no_rules, risk_of
 from tests.support.seat import Seat
 
 if TYPE_CHECKING:
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from crabhook.model.decision import Decision
     from crabhook.model.event import Event
     from crabhook.model.reply import Reply
+    from crabhook.model.risk import Risk
     from crabhook.policy.rule import Rule
     from crabhook.policy.ruling import Ruling
 
@@ -123,9 +124,10 @@ class PlayedReadings:
     def rulings(
         self,
         calls: Mapping[str, Event],
-        tell: Callable[[Mapping[str, Ruling | None], Hashable], object],
+        tell: Callable[[Mapping[str, Ruling | None], Hashable, Risk], object],
     ) -> None:
-        tell({leg: self.judge(event) for leg, event in calls.items()}, self.judge)
+        risk = max(map(risk_of, calls.values()), key=lambda one: one.level)
+        tell({leg: self.judge(event) for leg, event in calls.items()}, self.judge, risk)
 
     def edition(self, _calls: Mapping[str, Event]) -> Hashable:
         return self.judge
@@ -204,7 +206,8 @@ class PlayedDesk(LocalDesk):
             gives_up_at=self.now() + (wait if limit is None else limit),
             secret=PLAYED_SECRET,
         )
-        self.core.handle(Arrived(request, self.read.judge(event), 1, self.now()))
+        ruling, risk = self.read.judge(event), risk_of(event)
+        self.core.handle(Arrived(request, ruling, 1, self.now(), risk=risk))
         return name
 
     def leave(self, name: str) -> None:

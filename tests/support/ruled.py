@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 from typing import TypeAlias
 
 from crabhook.model.event import Event
+from crabhook.model.risk import Risk
 from crabhook.policy.context import Context
 from crabhook.policy.evaluate import Policy
 from crabhook.policy.protected import Protected
@@ -19,6 +20,12 @@ RM_DENIED = "rules.toml, line 1: deny Bash(rm *) (use trash): rm -rf build"
 
 def no_rules(_: Event) -> None:
     """Say nothing of any event."""
+
+
+def risk_of(event: Event) -> Risk:
+    """Return what an event's call may do, of an agent whose project is its folder."""
+    here = Context(event.cwd, "/home/ann", datetime(2026, 11, 22, tzinfo=UTC), lambda path: path)
+    return Policy([], Protected()).risk(event, here)
 
 
 def judge_by(rules: str = NO_RM, project: str = "/p") -> Judge:

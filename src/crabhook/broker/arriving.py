@@ -216,7 +216,8 @@ def _take_in(
     leg = fact.request.leg(_kept_note(state, fact.request.event, fact.now))
     state.pending.enter(fact.request, fact.attempt)
     if card := _same_call(state, leg.event, fact.now):
-        card = replace(card, requests=(*card.requests, leg))
+        risk = max(card.risk, fact.risk, key=lambda one: one.level)
+        card = replace(card, requests=(*card.requests, leg), risk=risk)
     else:
         kept_going = state.keep_going.in_a_row(leg.event)
         number = state.cards.next_number()
@@ -228,6 +229,7 @@ def _take_in(
             law=ruling.why,
             came=ruling.came,
             alarms=alarms,
+            risk=fact.risk,
         )
     return [state.put(card), state.wake(leg.wait_until, leg.id)]
 
@@ -292,6 +294,7 @@ def _fresh(state: BrokerState, one: RestoredRequest, leg: Leg, now: float) -> Ca
         restored=True,
         law=told.why if told.asks else "",
         came=came_by(event, state.platforms[event.platform], leg.stance),
+        risk=one.risk,
     )
 
 

@@ -58,7 +58,8 @@ def answered(state: BrokerState, fact: Answered) -> list[Effect]:
         effects += state.resolve(leg, decided, fact.now)
     _remember(state, card, decided, fact.now)
     state.follow(card, decision, fact.now)
-    ended = state.put(replace(card, state=ended_as, decided=decided, ended_at=fact.now))
+    risk = fact.risk or card.risk
+    ended = state.put(replace(card, state=ended_as, decided=decided, ended_at=fact.now, risk=risk))
     return [*effects, ended, *_halt(state, card, decided, fact.now)]
 
 

@@ -16,6 +16,7 @@ from crabhook.model.decision import Decided, Decision
 from crabhook.model.event import Event
 from crabhook.model.order import Order, Standing
 from crabhook.model.reply import Reply
+from crabhook.model.risk import UNTOLD, Risk
 from crabhook.policy.ruling import Ruling
 
 
@@ -24,13 +25,14 @@ class Arrived:
     """A hook asks, and the owner's rules say so much of it; None: they leave it open.
 
     `attempt` tells its connections apart: a ticket may come back on a new one.
-    `warnings` are what a card of it says in red from the first.
+    `warnings` are what a card of it says in red from the first, `risk` what the call may do.
     """
 
     request: Request
     ruling: Ruling | None
     attempt: int
     warnings: tuple[str, ...] = field(default=(), kw_only=True)
+    risk: Risk = field(default=UNTOLD, kw_only=True)
     now: float
 
 
@@ -39,8 +41,9 @@ class Answered:
     """The card with this number was decided.
 
     `rulings` are what the rules say of its calls as the decision changes them,
-    by request id; see `Broker.changed`.  `seen` is the revision of the card that was looked at;
-    None where nobody looked, as where a rule or an order decides.
+    by request id; see `Broker.changed`; `risk` is what they may do then.
+    `seen` is the revision of the card that was looked at; None where nobody looked, as where a
+    rule or an order decides.
     """
 
     number: int
@@ -48,6 +51,7 @@ class Answered:
     by: Actor
     rulings: Mapping[str, Ruling | None] = field(default_factory=dict, kw_only=True)
     seen: int | None = field(default=None, kw_only=True)
+    risk: Risk | None = field(default=None, kw_only=True)
     now: float
 
 
@@ -167,13 +171,14 @@ class RestoredAnswer:
 class RestoredRequest:
     """A leg of a card that waited when the server ended; `waited`: for how long, seconds.
 
-    `ruling`: what the rules say of it now, where they were asked again.
+    `ruling`: what the rules say of it now, where they were asked again; `risk`: what it may do.
     """
 
     number: int
     request: Request
     waited: float = 0.0
     ruling: Ruling | None = None
+    risk: Risk = UNTOLD
 
 
 @dataclass(frozen=True, slots=True)

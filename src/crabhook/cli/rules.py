@@ -11,8 +11,8 @@ from crabhook.cli.past import run_suggest
 from crabhook.cli.terminal import ask
 from crabhook.model.errors import CrabhookError
 from crabhook.model.event import Event, ToolCall
+from crabhook.model.risk import Risk
 from crabhook.policy.calls.parts import Kind, canonical, kind_of
-from crabhook.policy.effects.risk import Risk
 from crabhook.policy.evaluate import Policy
 from crabhook.policy.never_remember import misread, options_given
 from crabhook.policy.rule import Rule, RuleScope, RuleVerdict, Trust

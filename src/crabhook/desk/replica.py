@@ -21,6 +21,7 @@ from crabhook.model.bounded_dict import Bounded
 from crabhook.model.card import Card, FeedEntry, State
 from crabhook.model.decision import Decision
 from crabhook.model.order import Standing
+from crabhook.model.risk import Risk
 from crabhook.policy.propose import Offering
 
 ENDED_KEPT = 200  # cards
@@ -200,7 +201,15 @@ class Replica:
 
         It is known after `AskObjections`.
         """
+        found = self._of_change(number, decision)
+        return None if found is None else found.objections
+
+    def changed_risk(self, number: int, decision: Decision) -> Risk | None:
+        """Return what a card's call may do as a decision changes it; known as `objections` are."""
+        found = self._of_change(number, decision)
+        return None if found is None else found.risk
+
+    def _of_change(self, number: int, decision: Decision) -> ObjectionsReady | None:
         found = self._objections.get(number)
-        if found is None or found.decision.updated_input != decision.updated_input:
-            return None
-        return found.objections
+        same = found is not None and found.decision.updated_input == decision.updated_input
+        return found if same else None

@@ -10,6 +10,7 @@ from crabhook.desk.commands import Outcome
 from crabhook.model.card import Card, FeedEntry
 from crabhook.model.decision import Decision
 from crabhook.model.order import Standing
+from crabhook.model.risk import UNTOLD, Risk
 from crabhook.policy.propose import Offering
 
 
@@ -70,11 +71,15 @@ class ContextReady:
 
 @dataclass(frozen=True, slots=True)
 class ObjectionsReady:
-    """What a deny rule or a protected place says of a card's call as a decision changes it."""
+    """What a deny rule or a protected place says of a card's call as a decision changes it.
+
+    `risk`: what the call may do then.
+    """
 
     card: int
     decision: Decision
     objections: tuple[str, ...]
+    risk: Risk = UNTOLD
 
 
 @dataclass(frozen=True, slots=True)

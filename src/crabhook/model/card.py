@@ -11,6 +11,7 @@ from crabhook.model import wording
 from crabhook.model.actor import EndReason
 from crabhook.model.decision import PASS_ALONE, Choices, Decided, Decision
 from crabhook.model.event import Event
+from crabhook.model.risk import UNTOLD, Risk
 
 
 def number_of(host: str) -> IPv4Address | IPv6Address | None:
@@ -112,6 +113,7 @@ class Card:
     `limits`: what a decision will not bring about at this agent, a sentence each.
     `alarms`: what was said of the call that cannot be true of it, or what ran in
     its place; a sentence each, with agents' words in it.
+    `risk`: what its call may do; of one that was allowed changed, as it was changed.
     `revision`: raised by every change of the card.  `grown`: the revision in which something
     came that a decision needs to have seen, a leg or an alarm.
     """
@@ -132,6 +134,7 @@ class Card:
     choices: Choices = PASS_ALONE
     limits: tuple[str, ...] = ()
     alarms: tuple[str, ...] = ()
+    risk: Risk = UNTOLD
     revision: int = 0
     grown: int = 0
 

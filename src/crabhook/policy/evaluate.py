@@ -9,9 +9,10 @@ or a pass every part.
 from collections.abc import Sequence
 from functools import cached_property
 from itertools import takewhile
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from crabhook.model.event import Event
+from crabhook.model.risk import Risk
 from crabhook.policy.calls.parts import Call, FilePart, Part, Use
 from crabhook.policy.calls.read import read_call
 from crabhook.policy.context import Context, Wanted, fits_shell_glob, selects, wanted_by
@@ -39,9 +40,6 @@ from crabhook.policy.ruling import (
 )
 from crabhook.policy.shell.mentions import Mentions
 from crabhook.policy.shell.programs import NAMES_ONLY, PRINTERS, READ_NOTHING, WRITERS
-
-if TYPE_CHECKING:
-    from crabhook.policy.effects.risk import Risk
 
 _MODES = {"manual": "default"}  # the protocol's own second name
 
@@ -293,7 +291,7 @@ class Policy:
         ruling = self.examine(event, context)
         return ruling if ruling.verdict is not None else None
 
-    def risk(self, event: Event, context: Context) -> "Risk":
+    def risk(self, event: Event, context: Context) -> Risk:
         """Return what the event's call may do, and how much can go wrong; it decides nothing."""
         # Imported with the first card: its tables are large, and the server listens without them.
         from crabhook.policy.effects.own import with_own  # noqa: PLC0415

@@ -9,20 +9,13 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from enum import IntEnum, StrEnum
+from enum import StrEnum
 from functools import cached_property
 
+from crabhook.model.risk import Level
 from crabhook.policy import matcher
 from crabhook.policy.calls.parts import CommandPart, FetchPart, FilePart, NamePart, Part, ToolPart
 from crabhook.policy.matcher import Matcher, PathMatcher
-
-
-class Level(IntEnum):
-    """How much can go wrong: nothing that is known, look (▲), stop and look (▲▲)."""
-
-    NONE = 0
-    CAUTION = 1
-    DANGER = 2
 
 
 class RuleVerdict(StrEnum):

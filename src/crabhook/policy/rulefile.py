@@ -25,9 +25,10 @@ from datetime import datetime
 from typing import Any
 
 from crabhook.model.errors import CrabhookError
+from crabhook.model.risk import Level
 from crabhook.policy.matcher import Matcher, parse_matcher
 from crabhook.policy.protected import ENTRY_NAMES
-from crabhook.policy.rule import Level, RiskRule, Rule, RuleScope, RuleSet, RuleVerdict, Trust
+from crabhook.policy.rule import RiskRule, Rule, RuleScope, RuleSet, RuleVerdict, Trust
 
 MAX_BYTES = 8 * 1024 * 1024
 _RULE_KEYS = ("verdict", "match", "note", "scope", "expires")

@@ -144,6 +144,7 @@ async def _serve(settings: Settings) -> None:
     runner = Runner(PLATFORMS, recorder, judge, offers, _bounds(settings))
     law.changed = runner.tell
     runner.warned, runner.readings.edition_of = law.warnings, law.edition
+    runner.assess = runner.readings.assess = law.risk
     runner.faults.append(lambda: law.trouble)
     if metrics:
         metrics.watch(runner)

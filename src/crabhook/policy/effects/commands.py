@@ -6,6 +6,7 @@ from dataclasses import replace
 from itertools import islice
 from posixpath import basename
 
+from crabhook.model.risk import Where
 from crabhook.policy.effects.objects import (
     BROUGHT,
     DOUBT,
@@ -15,7 +16,7 @@ from crabhook.policy.effects.objects import (
     host,
     hosts,
 )
-from crabhook.policy.effects.table import CallWords, Interpreter, Where, table
+from crabhook.policy.effects.table import CallWords, Interpreter, table
 from crabhook.policy.shell.hidden import Argv, inner, reads_script
 from crabhook.policy.shell.read import read_script
 from crabhook.policy.shell.script import Command, Flow, Script, Word

@@ -5,9 +5,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from posixpath import relpath
 
+from crabhook.model.risk import Where
 from crabhook.policy.calls.mentioned_files import STREAMS, Folders
 from crabhook.policy.context import Context
-from crabhook.policy.effects.table import Where
 from crabhook.policy.paths import LONGEST_PATH, Place, expand_home, is_within, place
 
 DOUBT = "\x1f"

@@ -4,11 +4,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from crabhook.model.event import Event
+from crabhook.model.risk import Effect, Level, Risk
 from crabhook.policy.calls.parts import Call
 from crabhook.policy.context import Context
-from crabhook.policy.effects.risk import Effect, Risk, shortened
+from crabhook.policy.effects.risk import shortened
 from crabhook.policy.paths import Bases, is_within
-from crabhook.policy.rule import Level, RiskRule, RuleSet
+from crabhook.policy.rule import RiskRule, RuleSet
 
 OWN = "own"
 MOST_OWN = 4

@@ -6,11 +6,12 @@ the effect `untold`, and what is not in the table is named in `Risk.unknown`.
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache, lru_cache
 from posixpath import basename
 
 from crabhook.model.event import Event
+from crabhook.model.risk import NO_RISK, Effect, Level, Risk, Where
 from crabhook.policy.calls.mentioned_files import Folders, named_files
 from crabhook.policy.calls.parts import (
     Call,
@@ -26,10 +27,9 @@ from crabhook.policy.calls.shell_call import folders_of, known_variables, remova
 from crabhook.policy.context import Context
 from crabhook.policy.effects.commands import Known, Reader
 from crabhook.policy.effects.objects import DOUBT, Scene, Subject, cut, host, place_words
-from crabhook.policy.effects.table import Kind, Where, table
+from crabhook.policy.effects.table import Kind, table
 from crabhook.policy.paths import Bases, normal
 from crabhook.policy.protected import Protected
-from crabhook.policy.rule import Level
 from crabhook.policy.shell.programs import MOVES, NAMES_ONLY, PRINTERS, READ_NOTHING
 from crabhook.policy.shell.read import read_script
 from crabhook.policy.shell.script import Command, Flow, Redirect, Script
@@ -39,38 +39,6 @@ MOST_EFFECTS = 8  # shown; the rest are counted
 MOST_OBJECTS = 3  # of one effect
 MOST_UNKNOWN = 5
 MOST_UNREAD = 8 * 1024  # letters of a line that is not read, in which words are looked for
-
-
-@dataclass(frozen=True, slots=True)
-class Effect:
-    """One thing that a call may do: a name of kinds.toml, and words to show with their level.
-
-    `objects` are what it is on, as the words have them; of files, `where` they are.
-    """
-
-    kind: str
-    level: Level
-    words: str
-    objects: tuple[str, ...] = ()
-    where: Where | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Risk:
-    """What a call may do, the worst first.
-
-    `unknown` says, each in words, of what nothing is known.  No effect and nothing
-    unknown is "nothing risky found", which is not "safe".
-    """
-
-    level: Level = Level.NONE
-    effects: tuple[Effect, ...] = ()
-    unknown: tuple[str, ...] = ()
-
-
-NO_RISK = Risk()
-UNTOLD = Risk(Level.CAUTION, (Effect("untold", Level.CAUTION, "what this does cannot be told"),))
-"""The risk of a call that nobody could look at."""
 
 
 EVERYTHING_PROTECTED = Protected()

@@ -5,22 +5,12 @@ Bad data raises TableError; a test reads the files, so that none is ever shipped
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from enum import IntEnum
 from fnmatch import fnmatchcase
 from functools import cache
 from typing import Any
 
-from crabhook.policy.rule import Level
+from crabhook.model.risk import Level, Where
 from crabhook.tables import names, tables
-
-
-class Where(IntEnum):
-    """Where a file is, the least of an operator's worries first."""
-
-    INSIDE = 0
-    TEMPORARY = 1
-    UNKNOWN = 2
-    OUTSIDE = 3
 
 
 class TableError(ValueError):

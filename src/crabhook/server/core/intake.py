@@ -8,9 +8,11 @@ one is made here, so that nobody can claim it.
 from secrets import token_hex
 from typing import NamedTuple
 
+from crabhook.broker.orders import said_by
 from crabhook.model.card import Origin, Request, Stance
 from crabhook.model.errors import PayloadError
 from crabhook.model.event import Event
+from crabhook.model.risk import UNTOLD
 from crabhook.platforms import PLATFORMS
 from crabhook.platforms.rows import Held
 from crabhook.policy.calls.read import may_go_deep
@@ -44,7 +46,8 @@ class Intake:
     """Lets requests in to one runner, each with what the owner's rules say of it.
 
     A held event is judged before it is taken in, so that other agents' hooks do not
-    wait while its rules are read, a long input is judged or a folder is searched.
+    wait while its rules are read, a long input is judged or a folder is searched.  What it
+    may do is told where it may come to a card, and never where a rule decides.
     """
 
     def __init__(self, runner: Runner) -> None:
@@ -55,18 +58,26 @@ class Intake:
 
     async def enter(self, asked: Request) -> PendingCall:
         """Take a request in; its place may already hold the reply.  Raises RefusedError."""
-        ruling = await self._ruling(asked)
+        held = PLATFORMS[asked.event.platform].held(asked.event, asked.stance)
+        long = asked.size > LONG or may_go_deep(asked.event)
+        ruling, risk = None, UNTOLD
+        if held in _JUDGED:
+            ruling = await self._runner.judge(asked.event, long=long)
+        if self._may_wait(asked, held, ruling):
+            risk = await self._runner.assess(asked.event, long=long)
         try:
-            return self._runner.enter(asked, ruling)
+            return self._runner.enter(asked, ruling, risk)
         except RefusedError as error:
             self._runner.witness.refused(error.refusal)
             raise
 
-    async def _ruling(self, asked: Request) -> Ruling | None:
-        if PLATFORMS[asked.event.platform].held(asked.event, asked.stance) not in _JUDGED:
-            return None
-        long = asked.size > LONG or may_go_deep(asked.event)
-        return await self._runner.judge(asked.event, long=long)
+    def _may_wait(self, asked: Request, held: Held, ruling: Ruling | None) -> bool:
+        """Whether a card may come of it: orders may hold what nobody else would."""
+        choices = PLATFORMS[asked.event.platform].choices(asked.event).verdicts
+        said = said_by(ruling).where(choices)
+        if held in (Held.NEVER, Held.ALWAYS, Held.AT_THE_GATE):
+            return held is not Held.NEVER and said.decided is None
+        return said.decided is None and (said.asks or bool(self._runner.broker.orders()))
 
 
 PLATFORM = "claude"

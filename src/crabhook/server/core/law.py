@@ -18,11 +18,12 @@ from dataclasses import dataclass, replace
 from math import inf
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING, Protocol, TypeAlias
+from typing import Protocol, TypeAlias
 
 from crabhook.model.bounded_dict import Bounded
 from crabhook.model.errors import CrabhookError
 from crabhook.model.event import Event
+from crabhook.model.risk import NO_RISK, UNTOLD, Risk
 from crabhook.policy.context import Context
 from crabhook.policy.evaluate import Policy
 from crabhook.policy.paths import LONGEST_PATH
@@ -36,9 +37,6 @@ from crabhook.rulebook.context import (
     project_of,
 )
 from crabhook.rulebook.files import PROJECT_FILE, RuleFiles, Trusted
-
-if TYPE_CHECKING:
-    from crabhook.policy.effects.risk import Risk
 
 _LOG = logging.getLogger(__name__)
 
@@ -66,6 +64,18 @@ class Judge(Protocol):
 
     def __call__(self, event: Event, /, *, long: bool) -> Awaitable[Ruling | None]:
         """Judge one event."""
+
+
+class Assess(Protocol):
+    """Tells what an event's call may do, for its card.  `long`: as of `Judge`."""
+
+    def __call__(self, event: Event, /, *, long: bool) -> Awaitable[Risk]:
+        """Return the risk of one event."""
+
+
+async def untold(event: Event, *, long: bool) -> Risk:  # noqa: ARG001 - an `Assess`
+    """Tell nothing of any call."""
+    return UNTOLD if event.tool else NO_RISK
 
 
 async def no_rules(_event: Event, *, long: bool) -> None:
@@ -121,6 +131,7 @@ class Law:
         self._looks = Looks()  # into folders that agents search
         self._ours = -inf  # when we last changed the files ourselves
         self._told = False  # of that change, by whoever made it
+        self._assessed = False  # any call yet; the first reads the table of programs
 
     def __repr__(self) -> str:
         return f"<Law projects={len(self._by_project)} trouble={self.trouble!r}>"
@@ -167,23 +178,23 @@ class Law:
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(None, _judged, there.policy, event, around)
 
-    def risk(self, event: Event) -> "Risk":
-        """Return what an event's call may do, by the last look at its project; for a card."""
-        # As `Policy.risk`: the server listens without it.
-        from crabhook.policy.effects.risk import NO_RISK, UNTOLD  # noqa: PLC0415
+    async def risk(self, event: Event, *, long: bool) -> Risk:
+        """Return what an event's call may do, by the last look at its project; for a card.
 
+        `long`: as in `judge`.  The first call reads the table of programs, in a thread as well.
+        """
         if event.tool is None:
             return NO_RISK
-        folder = _folder(event)
-        there = self._by_folder.get(folder)
+        there = self._by_folder.get(_folder(event))
         if there is None:
             return UNTOLD
-        try:
-            around = context_here(there.project, self._looks)
-            return there.policy.risk(replace(event, cwd=folder), around)
-        except Exception:  # noqa: BLE001 - a fault in looking is no reason to show no card
-            _LOG.exception("the risk of %s could not be told", event.name)
-            return UNTOLD
+        around = context_here(there.project, self._looks)
+        if self._assessed and not long:
+            return _assessed(there.policy, event, around)
+        loop = asyncio.get_running_loop()
+        found = await loop.run_in_executor(None, _assessed, there.policy, event, around)
+        self._assessed = True
+        return found
 
     def warnings(self, event: Event) -> tuple[str, ...]:
         """Return what a card about an event says in red, as of the last look at its project."""
@@ -303,6 +314,14 @@ def _judged(policy: Policy, event: Event, around: Context) -> Ruling | None:
     except Exception:  # noqa: BLE001 - a fault in judging is a question to a person
         _LOG.exception("the rules could not be asked about %s", event.name)
         return Ruling(RuleVerdict.ASK_OPERATOR, None, "the rules could not be asked: a fault")
+
+
+def _assessed(policy: Policy, event: Event, around: Context) -> Risk:
+    try:
+        return policy.risk(replace(event, cwd=_folder(event)), around)
+    except Exception:  # noqa: BLE001 - a fault in looking is no reason to show no card
+        _LOG.exception("the risk of %s could not be told", event.name)
+        return UNTOLD
 
 
 def stamp_of(path: Path) -> object:

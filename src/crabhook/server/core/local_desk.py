@@ -43,6 +43,7 @@ from crabhook.model.decision import Decision
 from crabhook.model.errors import CrabhookError, DecisionError
 from crabhook.model.event import Event
 from crabhook.model.jsontext import Value
+from crabhook.model.risk import NO_RISK, Risk
 from crabhook.policy.propose import Offering, TakenOffer, in_words
 from crabhook.policy.rule import Rule
 from crabhook.policy.ruling import Ruling
@@ -67,9 +68,9 @@ class Readings(Protocol):
         """Read what a card's agent last said."""
 
     def rulings(
-        self, calls: Mapping[str, Event], tell: Callable[[Rulings, Hashable], object]
+        self, calls: Mapping[str, Event], tell: Callable[[Rulings, Hashable, Risk], object]
     ) -> None:
-        """Ask the rules about calls; tell as well which edition of the rules that was."""
+        """Ask the rules about calls; tell their edition as well, and the worst risk."""
 
     def edition(self, calls: Mapping[str, Event]) -> Hashable:
         """Return which edition of the rules is in force for calls."""
@@ -85,14 +86,16 @@ class Readings(Protocol):
 class _Change:
     """What a card's calls are to become, and what the rules say of that; None while they are asked.
 
-    `calls` are as they would be, by request id; `edition`: which rules were asked.
+    `calls` are as they would be, by request id; `edition`: which rules were asked.  `risk` is
+    what the worst of the calls may do.
     """
 
     updated_input: Mapping[str, Value] | None
     calls: Mapping[str, Event]
     edition: Hashable = None
     rulings: Rulings | None = None
-    asked_by: list[Callable[[Rulings], None]] = field(default_factory=list)
+    risk: Risk = NO_RISK
+    asked_by: list[Callable[[Rulings, Risk], None]] = field(default_factory=list)
 
 
 class LocalDesk:
@@ -188,24 +191,32 @@ class LocalDesk:
 
     def _decide(self, command: Decide, settle: Settle) -> None:
         number, decision = command.card, command.decision
-        rulings, now = self._rulings(number, decision), self._core.now()
-        fact = Answered(number, decision, self._by, now, rulings=rulings, seen=command.seen)
+        rulings, risk = self._rulings(number, decision)
+        fact = Answered(
+            number,
+            decision,
+            self._by,
+            self._core.now(),
+            rulings=rulings,
+            seen=command.seen,
+            risk=risk,
+        )
         self._tell_broker(fact, settle)
 
-    def _rulings(self, number: int, decision: Decision) -> Rulings:
-        """Return what the rules said of a change, none where they were not asked of it.
+    def _rulings(self, number: int, decision: Decision) -> tuple[Rulings, Risk | None]:
+        """Return what the rules said of a change, and its risk; none where they were not asked.
 
         Raises DecisionError where they have changed since: what they say now was shown to nobody.
         """
         change = self._judged.get(number)
         if change is None or change.updated_input != decision.updated_input or not change.rulings:
-            return {}
+            return {}, None
         if change.edition != self._readings.edition(change.calls):
             raise DecisionError(
                 f"the rules may have changed since #{number} was edited: edit it again to see what "
                 "they say now; nothing was sent"
             )
-        return change.rulings
+        return change.rulings, change.risk
 
     def _allow_with_rule(self, command: AllowWithRule, settle: Settle) -> None:
         number, decision, seen = command.card, command.decision, command.seen
@@ -263,9 +274,9 @@ class LocalDesk:
         """Ask the rules about a changed call, once for all who ask about the same change."""
         number, decision = command.card, command.decision
 
-        def tell(rulings: Rulings) -> None:
+        def tell(rulings: Rulings, risk: Risk = NO_RISK) -> None:
             said = against(rulings.values())
-            self._ready(settle, ObjectionsReady(number, decision, said))
+            self._ready(settle, ObjectionsReady(number, decision, said, risk))
 
         calls, change = self._core.broker.changed(number, decision), self._judged.get(number)
         if not calls:
@@ -276,7 +287,7 @@ class LocalDesk:
         elif change.rulings is None:
             change.asked_by.append(tell)
         else:
-            tell(change.rulings)
+            tell(change.rulings, change.risk)
 
     def _is_of(self, change: _Change, decision: Decision, calls: Mapping[str, Event]) -> bool:
         """Whether it is this change, and was judged by the rules in force, or is being judged."""
@@ -286,11 +297,11 @@ class LocalDesk:
         return change.rulings is None or change.edition == self._readings.edition(calls)
 
 
-def _judged(change: _Change, rulings: Rulings, edition: Hashable) -> None:
-    change.rulings, change.edition = rulings, edition
+def _judged(change: _Change, rulings: Rulings, edition: Hashable, risk: Risk) -> None:
+    change.rulings, change.edition, change.risk = rulings, edition, risk
     asked_by, change.asked_by = change.asked_by, []
     for tell in asked_by:
-        tell(rulings)
+        tell(rulings, risk)
 
 
 def _content(command: Command) -> object:

@@ -10,10 +10,11 @@ from collections.abc import Callable, Coroutine, Hashable, Mapping, Sequence
 from crabhook.model.card import Card
 from crabhook.model.errors import DecisionError
 from crabhook.model.event import Event
+from crabhook.model.risk import UNTOLD, Risk
 from crabhook.policy.propose import Offering, TakenOffer
 from crabhook.policy.rule import Rule, RuleVerdict
 from crabhook.policy.ruling import Ruling
-from crabhook.server.core.law import Judge
+from crabhook.server.core.law import Assess, Judge, untold
 from crabhook.server.core.local_desk import Rulings
 from crabhook.server.core.offers import Offers
 from crabhook.server.transcripts import LastWords
@@ -28,7 +29,8 @@ ASKED_AGAIN = 3  # times at most, where the rules change while they are asked
 class LoopReadings:
     """`local_desk.Readings` in an asyncio loop.  `tell` is told what became of cards judged anew.
 
-    `edition_of` returns which edition of the rules an event is judged by.
+    `edition_of` returns which edition of the rules an event is judged by, `assess` what its call
+    may do.
     """
 
     def __init__(
@@ -38,6 +40,7 @@ class LoopReadings:
         self._words = LastWords()
         self._tasks: set[asyncio.Task[None]] = set()
         self.edition_of: Callable[[Event], Hashable] = lambda _event: None
+        self.assess: Assess = untold
 
     def stop(self) -> None:
         """Read no more."""
@@ -56,27 +59,29 @@ class LoopReadings:
         self._words.ask(card, tell)
 
     def rulings(
-        self, calls: Mapping[str, Event], tell: Callable[[Rulings, Hashable], object]
+        self, calls: Mapping[str, Event], tell: Callable[[Rulings, Hashable, Risk], object]
     ) -> None:
         """Ask the rules in a thread: hooks do not wait while a long input is judged."""
         self._begin(self._ask(calls, tell))
 
     async def _ask(
-        self, calls: Mapping[str, Event], tell: Callable[[Rulings, Hashable], object]
+        self, calls: Mapping[str, Event], tell: Callable[[Rulings, Hashable, Risk], object]
     ) -> None:
         """Ask the rules; where judging first reads a later edition of them, ask again."""
         rulings: Rulings = {}
         edition: Hashable = None
+        risks: Sequence[Risk] = ()
         for _ in range(ASKED_AGAIN):
             edition = self.edition(calls)
             try:
                 rulings = await self._judged(calls)
+                risks = [await self.assess(event, long=True) for event in calls.values()]
             except Exception:  # noqa: BLE001 - else an operator would wait for their word for ever
                 _LOG.exception("the rules could not be asked about a change")
-                rulings = dict.fromkeys(calls, _NOT_ASKED)
+                rulings, risks = dict.fromkeys(calls, _NOT_ASKED), [UNTOLD]
             if edition == self.edition(calls):
                 break
-        tell(rulings, edition)
+        tell(rulings, edition, max(risks, key=lambda one: one.level, default=UNTOLD))
 
     async def _judged(self, calls: Mapping[str, Event]) -> Rulings:
         return {leg: await self._judge(event, long=True) for leg, event in calls.items()}

@@ -31,11 +31,12 @@ from crabhook.broker.pending import LIMITS, NO_CONNECTION, Limits, same_secret
 from crabhook.model.actor import Actor
 from crabhook.model.card import Request
 from crabhook.model.event import Event
+from crabhook.model.risk import UNTOLD, Risk
 from crabhook.platforms.interface import Platform
 from crabhook.policy.ruling import Ruling
 from crabhook.server.core.core import Core
 from crabhook.server.core.journal_mapper import JournalMapper
-from crabhook.server.core.law import Judge, no_rules
+from crabhook.server.core.law import Assess, Judge, no_rules, untold
 from crabhook.server.core.local_desk import LocalDesk
 from crabhook.server.core.offers import Offers
 from crabhook.server.core.pending_call import PendingCall, RefusedError
@@ -57,8 +58,8 @@ LOOK_EVERY = 1.0  # seconds between two looks at the record, and at what is wron
 class Runner(Core):
     """A queue to the port; screens get a desk on it.
 
-    `warned` returns what a card about an event says in red from the first.  Each of `faults`
-    tells what is wrong, empty if nothing is.
+    `warned` returns what a card about an event says in red from the first, `assess` what its
+    call may do.  Each of `faults` tells what is wrong, empty if nothing is.
     """
 
     def __init__(
@@ -86,6 +87,7 @@ class Runner(Core):
             self.faults.append(lambda: recorder.trouble)
         self.closed = self.handed_over = False
         self.warned: Callable[[Event], tuple[str, ...]] = lambda _event: ()
+        self.assess: Assess = untold
 
     def __repr__(self) -> str:
         return f"<Runner {self.broker!r} places={len(self._places)}>"
@@ -101,15 +103,17 @@ class Runner(Core):
         if self.recorder is None:
             return
         fact = restored(self.recorder.recover(), self._platforms, self.now(), wall())
-        first = [replace(one, ruling=await self._ruling(one)) for one in fact.waiting[:JUDGED]]
+        first = [await self._judged(one) for one in fact.waiting[:JUDGED]]
         fact = replace(fact, waiting=(*first, *fact.waiting[JUDGED:]))
         self.handle(fact)
         for one in fact.decided:
             if one.delivered is None:
                 self._expect_receipt(one.request.id, one.request.secret, COME_BACK_WITHIN)
 
-    async def _ruling(self, one: RestoredRequest) -> Ruling | None:
-        return await self.judge(one.request.event, long=True)
+    async def _judged(self, one: RestoredRequest) -> RestoredRequest:
+        event = one.request.event
+        ruling = await self.judge(event, long=True)
+        return replace(one, ruling=ruling, risk=await self.assess(event, long=True))
 
     async def keep_record(self) -> None:
         """See to the record once a second, and to what is wrong, until cancelled."""
@@ -164,10 +168,10 @@ class Runner(Core):
 
     # For the port.
 
-    def enter(self, request: Request, ruling: Ruling | None) -> PendingCall:
+    def enter(self, request: Request, ruling: Ruling | None, risk: Risk = UNTOLD) -> PendingCall:
         """Take a request in, of which the rules say so much; its place may hold the reply already.
 
-        Raises RefusedError.
+        `risk`: what its call may do, where it may come to a card.  Raises RefusedError.
         """
         if self._refuses():
             raise RefusedError(Refusal.UNRECORDED)
@@ -179,7 +183,8 @@ class Runner(Core):
         self._places[request.id, place.attempt] = place
         here = request.origin.host == uname().nodename  # else its settings are elsewhere, too
         warnings = self.warned(request.event) if here else ()
-        self.handle(Arrived(request, ruling, place.attempt, self.now(), warnings=warnings))
+        fact = Arrived(request, ruling, place.attempt, self.now(), warnings=warnings, risk=risk)
+        self.handle(fact)
         if self.recorder is not None:
             self._summaries.hear(request)
         if self.closed:

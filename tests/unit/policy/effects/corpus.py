@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from crabhook.model.event import Event
-from crabhook.policy.effects.risk import Risk, effects_of
+from crabhook.model.risk import Risk
+from crabhook.policy.effects.risk import effects_of
 from tests.unit.policy.law import PICTURES, bash, call, context
 
 SAMPLES = Path(__file__).parents[3] / "samples" / "risk"

@@ -2,9 +2,10 @@
 
 import pytest
 
+from crabhook.model.risk import Level
 from crabhook.policy.evaluate import Policy
 from crabhook.policy.protected import Protected
-from crabhook.policy.rule import Level, Trust
+from crabhook.policy.rule import Trust
 from crabhook.policy.rulefile import RuleFileError, read_rules
 from tests.unit.policy.law import bash, call, context
 

@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
+from crabhook.model.risk import Level
 from crabhook.policy.effects import table as module
 from crabhook.policy.effects.risk import effects_of
 from crabhook.policy.effects.table import CallWords, Form, TableError, read_table, table
 from crabhook.policy.protected import ENTRY_NAMES
-from crabhook.policy.rule import Level
 from crabhook.tables import tables
 from tests.unit.policy.law import bash, context
 

@@ -4,13 +4,19 @@ from dataclasses import replace
 
 import pytest
 
+from crabhook.model.card import Stance
 from crabhook.model.event import Event
+from crabhook.model.order import Order, OrderKind
+from crabhook.model.risk import Effect, Level, Risk
 from crabhook.platforms import PLATFORMS
 from crabhook.policy.rule import RuleVerdict
 from crabhook.policy.ruling import Ruling
 from crabhook.server.core.intake import LONG, Intake
 from crabhook.server.core.runner import Runner
 from tests.support.playbook import asking, bash
+from tests.support.seat import seat
+
+RISKY = Risk(Level.DANGER, (Effect("force", Level.DANGER, "forces"),))
 
 
 @pytest.mark.parametrize(
@@ -46,6 +52,40 @@ async def test_what_may_search_a_folder_is_judged_in_a_thread_however_short_it_i
         asked = replace(bash(str(at), line), size=1, wait_until=1e12)
         await Intake(runner).enter(asked)
     assert seen == [False, True]
+    runner.close()
+
+
+@pytest.mark.parametrize(
+    ("stance", "verdict", "orders", "looked"),
+    [
+        (Stance.GATE, None, (), [False]),
+        (Stance.GATE, RuleVerdict.ASK_OPERATOR, (), [False]),
+        (Stance.GATE, RuleVerdict.ALLOW, (), []),
+        (Stance.GATE, RuleVerdict.DENY, (), []),
+        (Stance.COMPANION, None, (), []),
+        (Stance.COMPANION, RuleVerdict.ASK_OPERATOR, (), [False]),
+        (Stance.COMPANION, None, (OrderKind.HOLD_ALL,), [False]),
+    ],
+)
+async def test_what_a_call_may_do_comes_with_its_card_and_is_not_looked_for_where_a_rule_decides(
+    stance: Stance, verdict: RuleVerdict | None, orders: tuple[OrderKind, ...], looked: list[bool]
+) -> None:
+    seen = list[bool]()
+
+    async def judge(_: Event, *, long: bool) -> Ruling | None:
+        return verdict and Ruling(verdict, None, "so it is")
+
+    async def assess(_: Event, *, long: bool) -> Risk:
+        seen.append(long)
+        return RISKY
+
+    runner = Runner(PLATFORMS, judge=judge)
+    runner.assess = assess
+    for kind in orders:
+        seat(runner).order(Order(kind, session=bash("a", "ls").event.session))
+    await Intake(runner).enter(replace(bash("a", "ls", stance=stance), wait_until=1e12))
+    assert seen == looked
+    assert [card.risk for card in runner.broker.waiting()] == [RISKY for _ in looked]
     runner.close()
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from crabhook.model.event import Event, ToolCall
+from crabhook.model.risk import NO_RISK, UNTOLD
 from crabhook.policy.evaluate import Policy
 from crabhook.rulebook.context import LOOK_AGAIN
 from crabhook.rulebook.files import RuleFiles, Trusted, digest, write_text, write_trusted
@@ -385,14 +386,16 @@ async def test_the_risk_of_a_call_is_told_by_the_rules_of_its_last_look(
 ) -> None:
     files = RuleFiles(tmp_path)
     law, about = Law(files), event(tmp_path, "deploy")
-    assert law.risk(about).level == 1  # nobody has looked yet
+    assert await law.risk(about, long=False) == UNTOLD  # nobody has looked yet
     write(files.user, "[[risk]]\nmatch = 'Bash(deploy *)'\nlevel = 2\nwords = 'deploys'\n")
     await law.judge(about, long=False)
-    assert [one.words for one in law.risk(about).effects] == ["deploys"]
-    assert law.risk(replace(about, tool=None)).effects == ()
+    for long in (False, True, False):
+        risk = await law.risk(about, long=long)
+        assert [one.words for one in risk.effects] == ["deploys"]
+    assert await law.risk(replace(about, tool=None), long=False) == NO_RISK
 
     def fault(*_: object) -> None:
         raise RuntimeError
 
     monkeypatch.setattr(Policy, "risk", fault)
-    assert [one.kind for one in law.risk(about).effects] == ["untold"]
+    assert await law.risk(about, long=False) == UNTOLD

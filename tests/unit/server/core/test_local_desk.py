@@ -27,6 +27,7 @@ from crabhook.model.card import Card, Request
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.event import Event
 from crabhook.model.order import Order
+from crabhook.model.risk import NO_RISK
 from crabhook.platforms import PLATFORMS
 from crabhook.policy.rule import RuleVerdict
 from crabhook.policy.ruling import Ruling
@@ -103,11 +104,16 @@ async def test_a_yes_to_what_an_older_edition_of_the_rules_said_is_judged_again(
     law = Law(files)
     runner = Runner(PLATFORMS, judge=law.judge)
     runner.readings.edition_of = law.edition
+    runner.assess = runner.readings.assess = law.risk
     desk = seat(runner)
     ask = bash("a", "ls", wait=runner.now() + 60)
     place = await Intake(runner).enter(ask)
     changed = Decision(Verdict.ALLOW, updated_input={"command": "rm -rf build"})
+    assert desk.replica.changed_risk(1, changed) is None
     assert await objections(desk, changed) == ()
+    risk = desk.replica.changed_risk(1, changed)
+    assert risk is not None
+    assert [one.kind for one in risk.effects] == ["deletes"]
     files.user.write_text(NO_RM, encoding="utf-8")
     law.look_again()  # as a rule that is written at another card
     assert refused(desk, changed, "the rules may have changed")
@@ -115,7 +121,8 @@ async def test_a_yes_to_what_an_older_edition_of_the_rules_said_is_judged_again(
     (said,) = await objections(desk, changed)
     assert "deny Bash(rm *)" in said
     assert refused(desk, changed, "the rules are against")
-    desk.answer(1, replace(changed, despite=(said,)))
+    assert desk.replica.waiting()[0].risk == NO_RISK
+    assert desk.answer(1, replace(changed, despite=(said,))).risk == risk
     assert place.reply.done()
     runner.close()
 

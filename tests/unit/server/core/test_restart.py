@@ -13,8 +13,11 @@ import pytest
 from crabhook.broker.messages import Refusal
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.order import OrderKind
+from crabhook.model.risk import NO_RISK
 from crabhook.platforms import PLATFORMS
+from crabhook.rulebook.files import RuleFiles
 from crabhook.server.core import runner as module
+from crabhook.server.core.law import Law
 from crabhook.server.core.pending_call import RefusedError
 from crabhook.server.core.runner import Runner
 from crabhook.store.opening import open_history, open_writer
@@ -87,6 +90,17 @@ async def test_what_is_known_of_an_answer_is_not_told_by_the_next_server(tmp_pat
         runner.close()
         recorder.close()
     assert owed == set()
+
+
+async def test_a_card_taken_up_again_has_its_risk(tmp_path: Path) -> None:
+    await killed_with(tmp_path)
+    recorder, law = Recorder(lambda: open_writer(tmp_path)), Law(RuleFiles(tmp_path / "rules"))
+    runner = Runner(PLATFORMS, recorder, law.judge)
+    runner.assess = law.risk
+    await runner.restore()
+    assert [card.risk for card in runner.broker.waiting()] == [NO_RISK, NO_RISK]
+    runner.close()
+    recorder.close()
 
 
 async def test_trouble_with_the_record_is_told_at_once_and_its_end_too(
