@@ -15,8 +15,9 @@ class Vocabulary:
     """The tools of all agents, and the files and programs that are theirs.
 
     `aliases`: agents' names for tools that Claude Code has, too, and Claude
-    Code's.  `owners`: the agent of each of those names.  `questions` and
-    `plans`: the tools that ask a person something, or present a plan.
+    Code's.  `titles`: what their makers call the agents.  `owners`: the
+    agent of each of those names.  `questions` and `plans`: the tools that
+    ask a person something, or present a plan.
     `path_keys`: the input that holds a tool's path.
     `loosening`: the inputs by which a command asks for more than its sandbox.
     `settings`, `credentials`: path patterns, and `commands` those that change
@@ -24,6 +25,7 @@ class Vocabulary:
     """
 
     aliases: Mapping[str, str]
+    titles: Mapping[str, str]
     owners: Mapping[str, str]
     questions: frozenset[str]
     plans: frozenset[str]
@@ -46,6 +48,7 @@ def _of(names: tuple[str, ...]) -> Vocabulary:
     tools = [one.tools for one in platforms]
     return Vocabulary(
         aliases={own: name for one in tools for own, name in one.aliases.items()},
+        titles={one.name: one.title for one in platforms},
         owners={own: one.name for one in platforms for own in one.tools.aliases},
         questions=frozenset[str]().union(*(one.questions for one in tools)),
         plans=frozenset[str]().union(*(one.plans for one in tools)),

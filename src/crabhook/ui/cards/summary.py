@@ -40,6 +40,11 @@ def tool_label(event: Event, spell: _Spell = safe) -> str:
     return brief(event.tool.name if event.tool else event.name, spell)
 
 
+def agent_name(event: Event, spell: _Spell = safe) -> str:
+    """Return the name that the agent's makers gave it."""
+    return vocabulary().titles.get(event.platform) or brief(event.platform, spell)
+
+
 def agent_label(event: Event, spell: _Spell = safe) -> str:
     """Return which of the session's agents it was: "main", or a subagent's kind and id."""
     if not event.agent_id:

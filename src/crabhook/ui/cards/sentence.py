@@ -1,0 +1,109 @@
+"""What a card asks, in one sentence, and its risk in words: the same on both desks.
+
+What an agent wrote goes through `spell`; the other words are ours.
+"""
+
+from collections.abc import Callable, Iterator
+from itertools import groupby
+from typing import NamedTuple, TypeAlias
+
+from crabhook.model.card import Card
+from crabhook.model.decision import Beside, Verdict
+from crabhook.model.errors import QuestionError
+from crabhook.model.event import Event
+from crabhook.model.question import read_questions
+from crabhook.model.risk import Level, Risk
+from crabhook.tables import tables
+from crabhook.ui.cards.summary import brief, is_plan, is_question, summary, tool_label
+from crabhook.ui.text.safe import safe
+from crabhook.vocabulary import vocabulary
+
+_Spell: TypeAlias = Callable[[str], str]
+
+_DEEDS: dict[str, tuple[str, str]] = tables(__file__, "fields")["deeds"]
+LEVELS = {Level.NONE: "also", Level.CAUTION: "caution", Level.DANGER: "danger"}
+"""How a level of risk is said."""
+NOTHING_RISKY = "nothing risky found"
+
+
+class Sentence(NamedTuple):
+    """What an agent wants: "wants to run" "a command", and exactly what.
+
+    `exactly` is one line of bounded length, the start of what it may be; empty for nothing told.
+    """
+
+    wants: str
+    what: str
+    exactly: str = ""
+
+    def __str__(self) -> str:
+        """Say it without what exactly, where that is shown apart: "wants to run a command"."""
+        return " ".join(filter(None, (self.wants, self.what)))
+
+    @property
+    def whole(self) -> str:
+        """The sentence with all it tells: "wants to run: npm ci"."""
+        return f"{self.wants}: {self.exactly}" if self.exactly else str(self)
+
+
+def sentence(card: Card, spell: _Spell = safe) -> Sentence:
+    """Return what a card asks, in words after its agent's name."""
+    event, verdicts = card.event, card.choices.verdicts
+    if event.tool is None:
+        return _about_no_tool(event, verdicts, spell)
+    if Verdict.RETRY in verdicts:
+        return Sentence("was denied a call by its own rules", "", summary(event, spell))
+    if Beside.OUTPUT in card.choices.beside:
+        return Sentence("shows the result of a call", "", summary(event, spell))
+    if is_question(event):
+        return _question(event, spell)
+    if is_plan(event):
+        return Sentence("wants to leave", "plan mode")
+    deed, thing = _deed(event, spell)
+    return Sentence(f"wants to {deed}", thing, summary(event, spell))
+
+
+def _about_no_tool(event: Event, verdicts: frozenset[Verdict], spell: _Spell) -> Sentence:
+    if Verdict.ACCEPT in verdicts:
+        server = brief(event.text("mcp_server_name"), spell)
+        return Sentence("asks you to answer", f"a form of {server}" if server else "a form")
+    if Verdict.KEEP_GOING in verdicts:
+        return Sentence("wants to stop", "")
+    return Sentence(f"reports {brief(event.name, spell)}", "", summary(event, spell))
+
+
+def _deed(event: Event, spell: _Spell) -> tuple[str, str]:
+    name = event.tool.name if event.tool else ""
+    deed, thing = _DEEDS.get(vocabulary().aliases.get(name, name), ("", ""))
+    return (deed, thing) if deed else (f"use {tool_label(event, spell)}", "")
+
+
+def _question(event: Event, spell: _Spell) -> Sentence:
+    try:
+        questions = read_questions(event.tool.input if event.tool else None)
+    except QuestionError:
+        return Sentence("asks you", "something that cannot be read")
+    if len(questions) == 1:
+        return Sentence("asks you", "a question", brief(questions[0].text, spell))
+    return Sentence("asks you", f"{len(questions)} questions")
+
+
+def risk_words(risk: Risk, spell: _Spell = safe) -> str:
+    """Return what a call may do, each level by its word: "danger: deletes …. caution: network"."""
+    told = [f"{LEVELS[level]}: {'; '.join(words)}" for level, words in by_level(risk, spell)]
+    if risk.unknown:
+        told.append(f"not known: {'; '.join(brief(one, spell) for one in risk.unknown)}")
+    if risk.level is Level.NONE:
+        told = [NOTHING_RISKY, *told]
+    return ". ".join(told)
+
+
+def by_level(risk: Risk, spell: _Spell = safe) -> Iterator[tuple[Level, list[str]]]:
+    """Yield the words of what a call may do, the worst level first."""
+    for level, effects in groupby(risk.effects, key=lambda one: one.level):
+        yield level, [brief(effect.words, spell) for effect in effects]
+
+
+def dangers(risk: Risk) -> tuple[str, ...]:
+    """Return what of a call wants a second yes, in words not yet safe; empty for nothing."""
+    return tuple(one.words for one in risk.effects if one.level is Level.DANGER)
