@@ -94,9 +94,9 @@ def test_questions_are_answered_on_the_screen(claude: MakeClaude, screen: Screen
     screen.key("o")
     screen.type("Scuttle, the 2nd")
     screen.key("Enter")
-    screen.key("r")
+    screen.wait_for("these answers will be sent")
     screen.wait_for("Scuttle, the 2nd")
-    screen.press("Enter", until=lambda shown: "TAKE BACK" in shown or "ALLOWED" in shown)
+    screen.press("Enter", until=lambda shown: "TAKE BACK" in shown or "ANSWERED" in shown)
     terminal.wait_for("Thank you.")
     told = "\n".join(agent.requests()[-1].tool_results()).replace("\\", "")
     assert '"Which colours shall it have?"=""Red, green", Blue"' in told

@@ -9,6 +9,8 @@ from itertools import islice
 from json import JSONEncoder
 from typing import TypeAlias
 
+from crabhook.model.card import Card, State
+from crabhook.model.decision import Verdict
 from crabhook.model.errors import QuestionError
 from crabhook.model.event import Event
 from crabhook.model.jsontext import CUT, Value, text_at
@@ -72,6 +74,23 @@ def is_question(event: Event) -> bool:
 def is_plan(event: Event) -> bool:
     """Whether the event presents a plan, to be approved."""
     return event.calls(*vocabulary().plans)
+
+
+def outcome(card: Card) -> str:
+    """Return how a card ended, in words for people; empty while it waits.
+
+    Answers and plans have words of their own; `Card.outcome` is what programs read.
+    """
+    decision, event = card.decision, card.event
+    if decision is None or card.state is not State.DECIDED:
+        return card.outcome
+    if is_plan(event):
+        return _OF_A_PLAN.get(decision.verdict, card.outcome)
+    answered = decision.verdict is Verdict.ALLOW and decision.updated_input is not None
+    return "ANSWERED" if answered and is_question(event) else card.outcome
+
+
+_OF_A_PLAN = {Verdict.ALLOW: "APPROVED", Verdict.DENY: "SENT BACK"}
 
 
 def names_plan(event: Event) -> bool:

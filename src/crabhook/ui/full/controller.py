@@ -69,6 +69,7 @@ class Controller:
         elif isinstance(news, Card):
             screen.selection.news(news)
             self._hear(news)
+        screen.open_form()
 
     def _hear(self, card: Card) -> None:
         screen = self._screen
@@ -112,6 +113,7 @@ class Controller:
         elif screen.selection.ended and screen.card and self._would_decide(key, context):
             way = "↑ ↓ choose" if context.mode is Mode.QUEUE else "esc, then ↑ ↓ choose"
             screen.say(f"#{screen.card.number} has ended; {way} another")
+        screen.open_form()
 
     def paste(self, text: str) -> None:
         """Take in pasted text; outside of the box and the editor it is nothing."""

@@ -34,7 +34,7 @@ class KeyContext:
     `away`: the operator is away.  `fields`: it is a form to fill in.  `plan`:
     it asks about a plan; `revised`: about one that followed a denied one.
     `turns`: the list has something to change about all its rows.  `keeps`: the line being typed
-    is only kept, to go with something that is sent later.
+    is only kept, to go with something that is sent later.  `enters`: what enter does now, in words.
     """
 
     mode: Mode = Mode.QUEUE
@@ -51,6 +51,7 @@ class KeyContext:
     revised: bool = False
     turns: bool = False
     keeps: bool = False
+    enters: str = ""
 
 
 @dataclass(frozen=True, slots=True)

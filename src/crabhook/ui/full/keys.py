@@ -6,6 +6,7 @@ to a key at any moment; a test tries them all.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from crabhook.model.decision import Beside, Decision, Verdict
 from crabhook.ui.full import filters as when
@@ -100,8 +101,9 @@ TABLE: tuple[Group, ...] = (
     group("in a form", when.in_the_form,
         ("space", "choose", "choose the marked row, or take the choice back",
          ARMED, on_form(question.choose)),
-        ("enter", "next", "the next question; after the last, the review",
-         FREE, on_form(question.next_question)),
+        ("enter", "choose, go on",
+         "choose the marked row, then the next question; after the last, the review",
+         ARMED, on_form(question.enter)),
     ),
     group("answering questions", when.answering,
         (_DIGITS, "choose", "choose that option, or take it back",
@@ -113,7 +115,7 @@ TABLE: tuple[Group, ...] = (
          FREE, does(Go(Mode.REVIEW))),
     ),
     group("in a form of an MCP server", when.filling,
-        ("enter", "fill in", "choose or type, and go on to the next field",
+        ("enter", "fill in", "choose or type, then the next field; after the last, the review",
          ARMED, at_card(lambda s, card: mcp_form.enter(card, s.filling) if s.filling else None)),
         ("a", "accept…", "see exactly what would be sent, then accept",
          ARMED, at_card(lambda s, card: mcp_form.accept(card, s.filling))),
@@ -314,4 +316,6 @@ def key_for(pressed: str, context: KeyContext) -> Key | None:
 
 def line_keys(context: KeyContext) -> Sequence[Key]:
     """Return the keys that make sense now and have a name for the help line."""
-    return [key for key in KEYS if key.name and key.when(context)]
+    now = (key for key in KEYS if key.name and key.when(context))
+    told = context.enters
+    return [replace(key, name=told) if told and "enter" in key.keys else key for key in now]

@@ -1,9 +1,10 @@
 """One picture of the screen: status, queue, what is looked at, and the foot."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from crabhook.model.card import Card, State
+from crabhook.model.card import Card, FeedEntry, State
 from crabhook.ui.cards.context import alarm_lines, reason_lines, words_line
+from crabhook.ui.cards.summary import outcome
 from crabhook.ui.full.dialogs.edit import cursor_place
 from crabhook.ui.full.dialogs.orders import orders_line
 from crabhook.ui.full.dialogs.prompts import Typing
@@ -202,9 +203,21 @@ class Painter:
             top += [[("notice", f" {row}")] for row in rows]
         top = top[: feed + 2] or [[]]
         room = max(feed + 1 - len(top), 0)
-        news = feed_rows(screen.desk.feed(), clock, columns, room, self._spell)
+        news = feed_rows(self._feed(room), clock, columns, room, self._spell)
         keys = help_line(line_keys(screen.key_context()), columns)
         return [*top, *_filled(news, room), keys][: feed + 2], cursor
+
+    def _feed(self, count: int) -> list[FeedEntry]:
+        """Return the last lines of what went by; what became of a card in words for people."""
+        feed, lines = self._screen.desk.feed(), list[FeedEntry]()
+        for entry in feed[max(len(feed) - count, 0) :]:
+            card = None if entry.number is None else self._screen.desk.card(entry.number)
+            if card is not None and card.outcome:
+                said = entry.text.replace(card.outcome, outcome(card), 1)
+                lines.append(replace(entry, text=said))
+            else:
+                lines.append(entry)
+        return lines
 
     def _typed(self, typing: Typing, columns: int) -> tuple[Line, int]:
         """Return the line being typed, as much of it as fits around its cursor."""

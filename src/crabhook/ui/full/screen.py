@@ -15,7 +15,7 @@ from crabhook.model.decision import PASS_ALONE, Beside
 from crabhook.ui.answers import Answers, Seen
 from crabhook.ui.cards.context import CardContexts
 from crabhook.ui.commands.decide import suggestions
-from crabhook.ui.full.dialogs import mcp_form, plan
+from crabhook.ui.full.dialogs import mcp_form, plan, question
 from crabhook.ui.full.dialogs.bulk import Marks
 from crabhook.ui.full.dialogs.edit import Edits
 from crabhook.ui.full.dialogs.mcp_form_state import FillIn, Fillings
@@ -165,6 +165,7 @@ class Screen:
             SHOWN_KEPT
         )  # revisions, as they were on the terminal
         self.done = False
+        self._opened: int | None = None  # the card whose form was opened when it was selected
 
     def __repr__(self) -> str:
         return f"<Screen {self.focus!r} {self.selection!r} {self.answers!r} {self.marks!r}>"
@@ -220,7 +221,17 @@ class Screen:
             revised=card is not None and notes is not None and bool(self.work.plans.before(card)),
             turns=focus.menu is not None and focus.menu.turn is not None,
             keeps=focus.typing is not None and focus.typing.ask.kept,
+            enters=self._enters(),
         )
+
+    def _enters(self) -> str:
+        """Return what enter does now, in words, where the table cannot know it."""
+        focus = self.focus
+        if focus.mode is Mode.BOX and focus.typing is not None:
+            return focus.typing.enters
+        if focus.mode is Mode.FORM and self.form is not None:
+            return question.enters(self.form)
+        return mcp_form.enters(self.filling) if focus.mode is Mode.FILL and self.filling else ""
 
     def sight(self) -> Sight:
         """Return what keys can act on as it is now, for a picture that is drawn now.
@@ -295,6 +306,16 @@ class Screen:
         if self.focus.mode in (Mode.FORM, Mode.MENU, Mode.FILL, Mode.NOTES):
             return self.move(step * _FAR)
         return (ScrollFar(step),)
+
+    def open_form(self) -> None:
+        """Go into the form of a card that was just selected: once, so that a way out stays."""
+        number = self.card.number if self.card else None
+        if self.focus.mode is not Mode.QUEUE or number == self._opened:
+            return
+        self._opened = number
+        waits = number is not None and not self.selection.ended
+        if waits and not self.marks and (self.form or self.filling):
+            self.enter()
 
     def enter(self) -> None:
         """Go into the selected card."""

@@ -194,9 +194,9 @@ def test_space_on_the_rows_below_the_options_types() -> None:
     sitting = Sitting(rows=40)
     sitting.ask("AskUserQuestion", QUESTIONS)
     sitting.wait()
-    sitting.press("enter", "down", "down", "space")
+    sitting.press("down", "down", "space")
     sitting.type("attrs it is")
-    sitting.press("enter", "down", "space")
+    sitting.press("enter", "left", "down", "space")
     sitting.type("small")
     sitting.press("enter")
     form = sitting.screen.form
@@ -211,7 +211,7 @@ def test_words_already_said_can_be_changed_and_emptied() -> None:
     sitting.wait()
     sitting.press("o")
     sitting.type("abc")
-    sitting.press("enter", "o", "backspace", "enter")
+    sitting.press("enter", "left", "o", "backspace", "enter", "left")
     form = sitting.screen.form
     assert form is not None
     assert form.answers()[0].words == "ab"
@@ -273,7 +273,7 @@ def test_the_review_shows_exactly_what_is_sent() -> None:
 
 def test_questions_are_answerable_in_any_order() -> None:
     sitting = asked()
-    sitting.press("enter", "right", "3", "left", "1", "r")
+    sitting.press("right", "3", "left", "1", "r")
     sitting.wait()
     sitting.press("y")
     sitting.wait(SENT)
@@ -285,13 +285,47 @@ def test_questions_are_answerable_in_any_order() -> None:
     }
 
 
-def test_enter_alone_never_sends_anything() -> None:
+def test_enters_pressed_ahead_choose_and_stop_at_the_review() -> None:
     sitting = asked()
-    for _ in range(10):
-        sitting.press("enter")
+    sitting.press(*["enter"] * 10)
+    sitting.wait(SENT)
+    assert "these answers will be sent" in sitting.text()
+    assert not sitting.decided()
+
+
+def test_a_review_of_no_answers_sends_nothing_however_often_enter_is_pressed() -> None:
+    sitting = asked()
+    sitting.press("r")
+    for _ in range(5):
         sitting.wait(SENT)
+        sitting.press("enter")
     assert not sitting.decided()
     assert "nothing is answered yet" in sitting.text()
+
+
+def test_enter_alone_answers_as_in_the_agents_own_dialog() -> None:
+    sitting = asked()
+    labels = []
+    for _ in range(4):
+        labels.append(sitting.screen.key_context().enters)
+        sitting.press("enter")
+        sitting.wait(SENT)
+    assert labels == ["choose, next question", "choose", "review", ""]
+    assert "enter send" in sitting.help_line() or sitting.decided()
+    sitting.wait(SENT)
+    ((_, decision),) = sitting.decided()
+    assert decision.updated_input is not None
+    assert decision.updated_input["answers"] == {
+        "Which library?": "msgspec",
+        "Which features?": "Retry",
+    }
+
+
+def test_enter_takes_no_choice_back() -> None:
+    sitting = asked()
+    sitting.press("2", "enter", "left", "enter", "left")
+    assert sitting.screen.form is not None
+    assert sitting.screen.form.draft.chosen == {1}
 
 
 def test_an_allow_without_answers_carries_no_input_and_says_what_follows() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from crabhook.ui.full.filters import Mode
 from tests.support.sitting import QUESTIONS, Sitting
 
 
@@ -20,9 +21,9 @@ def asked(tool: str = "Bash", tool_input: object = None) -> Sitting:
         (["?"], "esc close"),
         (["enter"], "esc queue"),
         (["O"], "enter choose"),
-        (["d"], "enter send"),
+        (["d"], "enter deny"),
         (["e"], "ctrl-s see the change"),
-        (["b"], "enter send"),
+        (["b"], "enter go on"),
         (["b", "enter"], "enter yes, exactly this"),
         (["e", "x", "c-s"], "enter yes, exactly this"),
     ],
@@ -84,10 +85,33 @@ def test_a_long_page_to_be_confirmed_can_be_read_to_its_end() -> None:
 
 def test_a_card_is_entered_where_its_kind_is_answered() -> None:
     assert "enter open" in asked().help_line()
-    for tool_input, named in ((None, "esc queue"), (QUESTIONS, "enter next")):
-        sitting = asked("AskUserQuestion" if tool_input else "Bash", tool_input)
-        sitting.press("enter")
-        assert named in sitting.help_line()
+    sitting = asked()
+    sitting.press("enter")
+    assert "esc queue" in sitting.help_line()
+    assert "enter choose, next question" in asked("AskUserQuestion", QUESTIONS).help_line()
+
+
+def test_a_form_opens_when_its_card_is_selected_and_esc_leaves_it_for_good() -> None:
+    sitting = asked()
+    sitting.ask("AskUserQuestion", QUESTIONS)
+    assert "enter open" in sitting.help_line()  # what arrives takes no keys
+    sitting.press("down")
+    assert sitting.screen.focus.mode is Mode.FORM
+    sitting.press("escape")
+    sitting.ask(session_id="b")
+    sitting.wait()
+    assert sitting.screen.focus.mode is Mode.QUEUE
+    sitting.press("up", "down")
+    assert sitting.screen.focus.mode is Mode.FORM
+
+
+def test_a_form_that_has_just_opened_takes_no_key_meant_for_another_card() -> None:
+    sitting = asked()
+    sitting.ask("AskUserQuestion", QUESTIONS)
+    sitting.press("down", "enter", "space", "1", "o", "r", "enter")
+    assert sitting.screen.form is not None
+    assert not sitting.screen.form.answers()
+    assert not sitting.decided()
 
 
 def test_leaving_an_ended_card_forgets_what_was_begun_about_it() -> None:

@@ -50,20 +50,33 @@ def enter(card: Card, form: FillIn) -> Effects:
         form.write(text)
         if entry.wrong:
             return Say(f"{entry.asked.title}: {entry.wrong}"), _shown(form)
-        return _go_on(form)
+        return _go_on(card, form)
 
     if not entry.choices:
         return (AskLine(Purpose.FIELD, then, entry.text, kept=True),)
-    if entry.several or not entry.chosen(form.at(form.stop)[1]):
+    if not entry.chosen(form.at(form.stop)[1]):
         form.choose()
-    return (_shown(form),) if entry.several else _go_on(form)
+        if entry.several:
+            return (_shown(form),)
+    return _go_on(card, form)
 
 
-def _go_on(form: FillIn) -> Effects:
-    """Go to the next field; behind the last there is only the review, which a key opens."""
-    if form.last:
-        return Say("that was the last field; a shows what would be sent"), _shown(form)
-    return go_field(form, +1)
+def enters(form: FillIn) -> str:
+    """Return what `enter` does where the operator stands, in words."""
+    on = "review" if not form.stops or form.last else "next field"
+    if not form.stops:
+        return on
+    entry = form.entry
+    if not entry.choices:
+        return "type…"
+    if entry.chosen(form.at(form.stop)[1]):
+        return on
+    return "choose" if entry.several else f"choose, {on}"
+
+
+def _go_on(card: Card, form: FillIn) -> Effects:
+    """Go to the next field; from the last field to the review."""
+    return accept(card, form) if form.last else go_field(form, +1)
 
 
 def clear(form: FillIn) -> Effects:

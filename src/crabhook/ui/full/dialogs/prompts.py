@@ -1,6 +1,6 @@
 """What asks the operator: a list to choose from, a page that asks for a yes, a line to type."""
 
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -170,6 +170,21 @@ class Purpose(StrEnum):
     KEEP_GOING_TIMES = "{}: how often (1 to 8), and tell it how to go on: "
 
 
+# What enter does with the line.
+_ENTERS: Mapping[Purpose, str] = {
+    Purpose.NOTE: "allow with the note",
+    Purpose.REASON: "deny",
+    Purpose.INTERRUPT: "deny, end turn",
+    Purpose.KEEP_GOING: "keep it going",
+    Purpose.HALT: "stop session",
+    Purpose.MESSAGE: "keep message",
+    Purpose.WORDS: "keep words",
+    Purpose.REMARK: "keep note",
+    Purpose.FIELD: "keep value",
+    Purpose.NOTE_ON_PLAN: "keep note",
+}
+
+
 @dataclass(frozen=True, slots=True)
 class AskLine(Effect):
     """Let a line be typed for the selected card, or for a `subject` that is no card.
@@ -212,6 +227,11 @@ class Typing:
     def prompt(self) -> str:
         """What the box says before the line."""
         return self.ask.purpose.value.format(self.ask.subject or f"#{self.number}")
+
+    @property
+    def enters(self) -> str:
+        """What enter does with the line, in words."""
+        return _ENTERS.get(self.ask.purpose, "go on") if not self.ask.subject else "go on"
 
     @property
     def ended_prompt(self) -> str:

@@ -16,7 +16,7 @@ from crabhook.model.question import (
     read_questions,
 )
 from crabhook.ui.cards.summary import brief, is_question
-from crabhook.ui.full.dialogs.prompts import Purpose, ask_and_keep, option_head
+from crabhook.ui.full.dialogs.prompts import AskLine, Purpose, ask_and_keep, option_head
 from crabhook.ui.full.effects import Effects, Give, Go, Reveal, Say
 from crabhook.ui.full.filters import Mode
 from crabhook.ui.full.panes.request import in_full
@@ -163,13 +163,46 @@ def choose(form: Form) -> Effects:
 
 
 def own_words(form: Form) -> Effects:
-    """Type an answer in own words."""
-    return Go(Mode.FORM), ask_and_keep(Purpose.WORDS, form.say, form.draft.words)
+    """Type an answer in own words, and go on with it as with an option that was chosen."""
+
+    def then(text: str) -> Effects:
+        form.say(text)
+        return next_question(form) if text and not form.question.several else ()
+
+    return Go(Mode.FORM), AskLine(Purpose.WORDS, then, form.draft.words, kept=True)
 
 
 def remark(form: Form) -> Effects:
     """Type a note beside the answer."""
     return Go(Mode.FORM), ask_and_keep(Purpose.REMARK, form.note, form.draft.note)
+
+
+def enter(form: Form) -> Effects:
+    """Choose the row stood on and go on; where several may be chosen, only a chosen one goes on.
+
+    Nothing is ever taken back by it.
+    """
+    draft = form.draft
+    beyond = draft.cursor - len(form.question.options)
+    if beyond >= 0:
+        return remark(form) if beyond else own_words(form)
+    if draft.cursor not in draft.chosen:
+        form.choose(draft.cursor)
+        if form.question.several:
+            return ()
+    return next_question(form)
+
+
+def enters(form: Form) -> str:
+    """Return what `enter` does where the operator stands, in words."""
+    draft = form.draft
+    beyond = draft.cursor - len(form.question.options)
+    if beyond >= 0:
+        return "note…" if beyond else "own words…"
+    on = "review" if form.current + 1 == len(form.questions) else "next question"
+    if draft.cursor in draft.chosen:
+        return on
+    return "choose" if form.question.several else f"choose, {on}"
 
 
 def next_question(form: Form) -> Effects:

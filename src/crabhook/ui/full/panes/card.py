@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from urllib.parse import urlsplit
 
 from crabhook.model.card import Card, Origin
-from crabhook.ui.cards.summary import agent_label, brief, session_label, tool_label
+from crabhook.ui.cards.summary import agent_label, brief, outcome, session_label, tool_label
 from crabhook.ui.full.dialogs.edit import edit_content
 from crabhook.ui.full.dialogs.mcp_form import fill_content
 from crabhook.ui.full.dialogs.mcp_form_state import is_link
@@ -95,7 +95,7 @@ def _standing(standing: CardRow, sheet: Sheet, clock: Clock) -> Line:
     if standing.ended:
         said = card.why or (card.decision.reason or card.decision.note if card.decision else "")
         fate = {True: "delivered", False: "NOT DELIVERED, the hook had gone", None: ""}
-        told = _joined(card.outcome, brief(said, spell), fate[card.delivered])
+        told = _joined(outcome(card), brief(said, spell), fate[card.delivered])
         return [("outcome", f"    {told}")]
     who = _joined(agent_label(card.event, spell), _origin(card.requests[0].origin, spell))
     where = "    " + brief(card.event.cwd, spell)

@@ -11,6 +11,7 @@ from crabhook.ui.cards.summary import (
     brief,
     is_plan,
     is_question,
+    outcome,
     project,
     summary,
     tool_label,
@@ -141,7 +142,7 @@ def _state(standing: CardRow, clock: Clock, bar_cells: int) -> Line:
     """Return what stands at the end of a row: how it ended, or the time that goes by."""
     card = standing.card
     if standing.ended:
-        return [("outcome", card.outcome)]
+        return [("outcome", outcome(card))]
     if standing.held is not None:
         return standing.sending(clock)
     if standing.aside:

@@ -152,6 +152,8 @@ def test_where_none_can_be_decided_so_nothing_is_proposed() -> None:
     sitting = Sitting()
     sitting.ask("AskUserQuestion", QUESTIONS)
     sitting.wait()
+    sitting.press("escape")
+    sitting.wait()
     sitting.press("space", "a")
     assert "enter open" in sitting.help_line()
     assert "none of the marked" in sitting.text()

@@ -246,15 +246,15 @@ def test_a_card_put_aside_is_brought_back_by_the_same_key() -> None:
     ("ask", "keys", "name"),
     [
         ({}, "m", "enter keep"),
-        ({}, "n", "enter send"),
-        ({}, "d", "enter send"),
+        ({}, "n", "enter allow with the note"),
+        ({}, "d", "enter deny"),
         ({"tool": "AskUserQuestion", "tool_input": QUESTIONS}, "o", "enter keep"),
         ({"tool": "AskUserQuestion", "tool_input": QUESTIONS}, "t", "enter keep"),
         ({"tool": "ExitPlanMode", "tool_input": {"plan": "# one"}}, "lc", "enter keep"),
     ],
     ids=["message", "note", "deny", "own words", "remark", "plan"],
 )
-def test_the_help_line_says_send_only_of_what_enter_sends(
+def test_the_help_line_says_keep_of_all_that_enter_does_not_send(
     ask: dict[str, Any], keys: str, name: str
 ) -> None:
     sitting = Sitting()
@@ -266,7 +266,7 @@ def test_the_help_line_says_send_only_of_what_enter_sends(
     sitting.type("word")
     sitting.press("enter")
     sitting.wait(1.0)
-    assert bool(sitting.decided()) is (name == "enter send")
+    assert bool(sitting.decided()) is ("keep" not in name)
 
 
 def test_suppress_output_goes_with_the_next_decision_about_the_card_alone() -> None:

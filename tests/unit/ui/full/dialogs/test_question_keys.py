@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import pytest
+
 from crabhook.model.actor import OrderKind
 from crabhook.model.order import Order
-from tests.support.sitting import QUESTIONS, Sitting
+from tests.support.sitting import QUESTIONS, Sitting, call
 
 
 def test_a_number_pressed_in_the_queue_leads_into_the_form() -> None:
@@ -12,7 +16,7 @@ def test_a_number_pressed_in_the_queue_leads_into_the_form() -> None:
     sitting.ask("AskUserQuestion", QUESTIONS)
     sitting.wait()
     sitting.press("2")
-    assert "enter next" in sitting.help_line()
+    assert "enter next question" in sitting.help_line()
     assert "✓ pydantic" in sitting.text()
 
 
@@ -20,10 +24,10 @@ def test_the_last_question_leads_to_the_review_and_back() -> None:
     sitting = Sitting()
     sitting.ask("AskUserQuestion", QUESTIONS)
     sitting.wait()
-    sitting.press("1", "enter", "enter")
+    sitting.press("1", "enter", "2", "enter")
     assert "these answers will be sent" in sitting.text()
     sitting.press("escape")
-    assert "enter next" in sitting.help_line()
+    assert "enter review" in sitting.help_line()
 
 
 def test_questions_that_were_answered_already_are_only_shown() -> None:
@@ -36,3 +40,29 @@ def test_questions_that_were_answered_already_are_only_shown() -> None:
         sitting.press("1", "o", "t")
         assert "enter open" in sitting.help_line()
         assert sitting.screen.focus.typing is None
+
+
+@pytest.mark.parametrize(
+    ("tool", "tool_input", "keys", "word"),
+    [
+        ("AskUserQuestion", QUESTIONS, ["1", "r", "enter"], "ANSWERED"),
+        ("AskUserQuestion", QUESTIONS, ["a"], "ALLOWED"),  # its agent asks in its own dialog
+        ("ExitPlanMode", {"plan": "# one"}, ["a"], "APPROVED"),
+        ("ExitPlanMode", {"plan": "# one"}, ["d", "x", "enter"], "SENT BACK"),
+    ],
+    ids=["answered", "left to the agent", "approved", "sent back"],
+)
+def test_an_answer_and_a_plan_end_in_words_of_their_own(
+    tool: str, tool_input: Any, keys: list[str], word: str
+) -> None:
+    sitting = Sitting(columns=120, rows=40, take_back_ms=0)
+    name = sitting.desk.ask(call(tool, tool_input))
+    for key in keys:
+        sitting.wait()
+        sitting.press(key)
+    sitting.wait()
+    sitting.desk.deliver(name)
+    text = sitting.text()
+    assert text.count(word) >= 3  # in the queue, on the card, in what went by
+    others = {"ANSWERED", "ALLOWED", "APPROVED", "DENIED", "SENT BACK"} - {word}
+    assert not [one for one in others if one in text]

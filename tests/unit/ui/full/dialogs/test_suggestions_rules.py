@@ -222,4 +222,4 @@ def test_what_no_rule_decides_has_no_such_key() -> None:
         sitting.ask(tool, tool_input)
         sitting.wait()
         sitting.press("A")
-        assert "enter open" in sitting.help_line()
+        assert not sitting.screen.focus.on_page
