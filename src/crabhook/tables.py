@@ -6,10 +6,15 @@ from pathlib import Path
 from typing import Any
 
 
-@cache
 def tables(module: str, name: str) -> dict[str, Any]:
     """Return all of `name`.toml in the folder of a module, which gives its `__file__`."""
-    return tomllib.loads(Path(module).with_name(f"{name}.toml").read_text("utf-8"))
+    return _read(Path(module).with_name(f"{name}.toml"))
+
+
+@cache
+def _read(file: Path) -> dict[str, Any]:
+    """Read a file once for all modules of its folder: a server that starts waits for it."""
+    return tomllib.loads(file.read_text("utf-8"))
 
 
 def names(text: str) -> frozenset[str]:

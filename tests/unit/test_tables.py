@@ -35,6 +35,13 @@ def texts(value: object) -> Iterator[str]:
                 yield from texts(one)
 
 
+def test_a_file_is_read_once_for_all_modules_of_its_folder() -> None:
+    one, other = (
+        str(SOURCE / "policy" / "shell" / f"{name}.py") for name in ("hidden", "programs")
+    )
+    assert tables(one, "programs") is tables(other, "programs")
+
+
 @pytest.mark.parametrize("place", KNOWN, ids=" ".join)
 def test_a_row_has_only_the_keys_that_its_reader_reads(place: tuple[str, str]) -> None:
     file, table = place

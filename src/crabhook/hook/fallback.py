@@ -10,12 +10,11 @@ from crabhook.hook.wire import Reply, printable
 
 try:
     # The part of json that is written in C; json itself costs half a start of Python.
-    from _json import scanstring as _read_string
-except ImportError:  # a Python that has no such part finds no event's name
+    from _json import scanstring as _string
+except ImportError:  # a Python without that part has json's own reader
+    from json.decoder import scanstring as _string  # type: ignore[attr-defined,no-redef]
 
-    def _read_string(_text: str, _at: int) -> tuple[str, int]:  # type: ignore[misc]
-        raise ValueError("strings cannot be read here")
-
+_STRICT = False  # a raw line break in a string makes no event unknown, and so no call allowed
 
 _START = "start the operator's terminal: crabhook serve"
 _LOOK = "look at the operator's terminal"
@@ -158,10 +157,10 @@ def _top_level_text(text: str, wanted: str) -> str | None:
     at = _expect(text, _beyond_space(text, 0), "{")
     more = text[_beyond_space(text, at)] != "}"
     while more:
-        key, at = _read_string(text, _expect(text, _beyond_space(text, at), '"'))
+        key, at = _string(text, _expect(text, _beyond_space(text, at), '"'), _STRICT)
         at = _beyond_space(text, _expect(text, _beyond_space(text, at), ":"))
         if key == wanted:
-            found = _read_string(text, at + 1)[0] if text[at] == '"' else None
+            found = _string(text, at + 1, _STRICT)[0] if text[at] == '"' else None
         at = _beyond_space(text, _beyond_value(text, at))
         more = text[at] == ","
         at += more
@@ -194,7 +193,7 @@ def _beyond_value(text: str, at: int) -> int:
     depth = 0
     while True:
         character = text[at]
-        at = _read_string(text, at + 1)[1] if character == '"' else at + 1
+        at = _string(text, at + 1, _STRICT)[1] if character == '"' else at + 1
         depth += (character in "[{") - (character in "]}")
         if depth == 0:
             return at

@@ -1,6 +1,8 @@
 """What the agent is told when nobody answers, and how its event is recognised."""
 
+import importlib.util
 import json
+import sys
 from typing import Any
 
 import pytest
@@ -260,6 +262,7 @@ def test_no_bytes_are_an_accident(payload: bytes) -> None:
         (b'{"a":{"hook_event_name":"Stop"},"hook_event_name":"PreToolUse"}', "PreToolUse"),
         (b'{"a":"\\\\","hook_event_name":"PreToolUse"}', "PreToolUse"),
         (rb'{"hook_event_name":"\ud83e\udd80\b\f\n\r\t\"\\\/"}', '\U0001f980\b\f\n\r\t"\\/'),
+        (b'{"a":"two\nlines\x00","hook_event_name":"PreToolUse"}', "PreToolUse"),
         (b'{"hook_event_name":"PreToolUse"', None),
         (b'{"hook_event_name":"PreToolUse"}}', None),
         (b'{"hook_event_name":"PreToolUse",}', None),
@@ -276,6 +279,21 @@ def test_no_bytes_are_an_accident(payload: bytes) -> None:
 )
 def test_a_name_is_found_or_it_is_not(payload: bytes, name: str | None) -> None:
     assert event_name(payload) == name
+
+
+def test_a_python_without_json_in_c_denies_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("_json", "json", "json.decoder", "json.scanner", "json.encoder"):
+        monkeypatch.delitem(sys.modules, name, raising=False)
+    monkeypatch.setitem(sys.modules, "_json", None)
+    spec = importlib.util.spec_from_file_location("fallback_alone", fallback.__file__)
+    assert spec is not None
+    assert spec.loader is not None
+    alone = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(alone)
+    options = Options()
+    options.when_unreachable = "deny"
+    reply = alone.fall_back(options, event("PreToolUse"), Unanswered("unreachable", PROBLEM))
+    assert b'"permissionDecision":"deny"' in reply.stdout
 
 
 def test_a_deep_or_long_payload_is_no_trap() -> None:
