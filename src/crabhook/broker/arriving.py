@@ -39,12 +39,15 @@ def arrived(state: BrokerState, fact: Arrived) -> list[Effect]:
     """Take in a hook's event, and draw from it what else is over."""
     event = fact.request.event
     platform = state.platforms[event.platform]
-    state.hear_of(event)
     if again := _same_ticket(state, fact):
         return again  # which is no news, and no order that came later changes its answer
     ends_turn = Verdict.KEEP_GOING in platform.choices(event).verdicts
+    state.sessions.hear(event, fact.now, ends_turn=ends_turn)
     twins = state.duplicates.hear(fact.request, fact.now) if ends_turn else DuplicateEvent()
     effects = [] if twins.told_before else _conclude(state, fact.request, fact.now)
+    if ends_turn and event.agent_id:
+        state.orders.forget_agent(event)
+        effects += state.notes_end(event, fact.now, session=False)
     rivals = doubts.rivals(state, event)
     ruling = _rule(state, fact, twins)
     if not ruling.waits and ruling.decided is None:
@@ -68,10 +71,10 @@ def _rule(state: BrokerState, fact: Arrived, twins: DuplicateEvent) -> Ruling:
     request = fact.request
     if twins.ordered is not None:
         return Ruling(decided=twins.ordered)
+    platform = state.platforms[request.event.platform]
     halt = state.orders.halt_of(request.event) if state.asks_about_a_call(request.event) else None
     if halt is not None:  # whatever the stance, and whatever the rules say
-        return Ruling(decided=halted(halt))
-    platform = state.platforms[request.event.platform]
+        return Ruling(decided=halted(halt, platform.choices(request.event)))
     ruling = state.orders.rule(request.event, platform, request.stance, fact.now, fact.ruling)
     if ruling.decided is None:
         return ruling
@@ -99,8 +102,9 @@ def _conclude(state: BrokerState, request: Request, now: float) -> list[Effect]:
             effects.append(state.note(now, event, f"ended by its user's prompt: {order}"))
     state.recent.forget(event, closes)
     if closes is Scope.SESSION:
-        state.sessions.pop((event.platform, event.session), None)
+        state.sessions.end(event)
         state.orders.forget(event)
+        effects += state.notes_end(event, now, session=True)
     return effects
 
 
@@ -131,10 +135,12 @@ def _observe(state: BrokerState, fact: Arrived) -> list[Effect]:
     platform = state.platforms[event.platform]
     if platform.phase(event) is Phase.BEFORE:
         state.followed.see(event, fact.now)
-    note = _kept_note(state, event, fact.now)
+    carried = state.carry(event, fact.request.id, Verdict.PASS)
+    note = "\n".join(filter(None, (_kept_note(state, event, fact.now), carried)))
     said = platform.remark(event, note) if note else None
     reply = said or platform.write(event, _SILENCE)
-    return [Resolve(fact.request.id, fact.attempt, fact.request.secret, reply)]
+    confirm = bool(carried)
+    return [Resolve(fact.request.id, fact.attempt, fact.request.secret, reply, confirm)]
 
 
 def _kept_note(state: BrokerState, event: Event, now: float) -> str:
@@ -155,7 +161,7 @@ def _same_ticket(state: BrokerState, fact: Arrived) -> list[Effect]:
     if answer is None:
         return []
     remember_again(state, request.id, fact.now)
-    return [Resolve(request.id, fact.attempt, request.secret, answer, confirm=True)]
+    return [Resolve(request.id, fact.attempt, request.secret, answer, confirm=True, again=True)]
 
 
 def _decided_before(state: BrokerState, fact: Arrived) -> list[Effect]:
@@ -185,8 +191,11 @@ def _answer_at_once(
 ) -> list[Effect]:
     """Give the reply that is already known, without a card."""
     request, decision = fact.request, decided.decision
-    if note := _kept_note(state, request.event, fact.now):
+    carried = state.carry(request.event, request.id, decision.verdict)
+    if note := "\n".join(filter(None, (_kept_note(state, request.event, fact.now), carried))):
         decision = replace(decision, note=note)
+    if decision.verdict is Verdict.DENY:
+        state.sessions.refused(request.event)
     reply = state.write(request.event, decision)
     state.tickets.give(request.id, request.secret, reply, fact.now)
     if not text and state.asks_about_a_call(request.event):
@@ -198,6 +207,7 @@ def _answer_at_once(
             fact.attempt,
             request.secret,
             reply,
+            confirm=bool(carried),
             decided=Decided(decision, decided.by),
         ),
         state.note(fact.now, request.event, line),
@@ -270,7 +280,7 @@ def restored(state: BrokerState, fact: Restored) -> list[Effect]:
     for one in fact.waiting:
         # The wall clock may have been set meanwhile: no wait is over before its hook could say so.
         request = replace(one.request, wait_until=max(one.request.wait_until, due))
-        state.hear_of(request.event)
+        state.sessions.hear(request.event, fact.now)
         state.pending.enter(request, NO_CONNECTION)
         card, leg = state.cards.card(one.number), request.leg("")
         legs = (*card.requests, leg) if card else (leg,)

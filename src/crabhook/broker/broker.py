@@ -17,6 +17,7 @@ from crabhook.model.card import Card, FeedEntry
 from crabhook.model.decision import Decision
 from crabhook.model.event import Event
 from crabhook.model.order import Standing
+from crabhook.model.session import SessionKey, SessionView
 from crabhook.platforms.interface import Platform
 
 
@@ -33,6 +34,9 @@ _HANDLERS: Mapping[type, Callable[[BrokerState, Any], list[Effect]]] = {
     messages.Delivered: ending.delivered,
     messages.Ordered: commands.ordered,
     messages.Revoked: commands.revoked,
+    messages.Steered: commands.steered,
+    messages.NoteTakenBack: commands.note_taken_back,
+    messages.Stopped: commands.stopped,
     messages.RuleAdded: commands.rule_added,
     messages.Reconsidered: commands.reconsidered,
     messages.Noted: _noted,
@@ -93,6 +97,19 @@ class Broker:
     def sessions(self) -> int:
         """Return how many sessions were heard of and have not ended."""
         return len(self._state.sessions)
+
+    @property
+    def sessions_changed(self) -> bool:
+        """Whether there is something new to see of a session."""
+        return self._state.sessions.changed
+
+    def session_changes(self, now: float) -> tuple[tuple[SessionView, ...], tuple[SessionKey, ...]]:
+        """Return the sessions that have changed since this was asked last, and those that ended."""
+        return self._state.session_changes(now)
+
+    def live(self, now: float) -> tuple[SessionView, ...]:
+        """Return the sessions that live, the last that was heard of at the end."""
+        return self._state.live(now)
 
     def holdable(self) -> tuple[str, ...]:
         """Return the names of the events an operator may ask to hold."""

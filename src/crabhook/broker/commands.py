@@ -10,17 +10,20 @@ from dataclasses import replace
 from itertools import islice
 
 from crabhook.broker.cards import TooLateError
-from crabhook.broker.ending import Rulings, answered, known_card
+from crabhook.broker.ending import Rulings, answered, halt, known_card
 from crabhook.broker.messages import (
     Answered,
     Effect,
     Extended,
+    NoteTakenBack,
     Ordered,
     OrdersEnded,
     Reconsidered,
     Revoked,
     RuleAdded,
     Snoozed,
+    Steered,
+    Stopped,
 )
 from crabhook.broker.orders import said_by
 from crabhook.broker.state import BrokerState
@@ -29,6 +32,8 @@ from crabhook.model.actor import Ended, OrderKind
 from crabhook.model.card import Card, State
 from crabhook.model.decision import Beside, Decided, Verdict
 from crabhook.model.errors import DecisionError
+from crabhook.model.order import Order
+from crabhook.model.session import SessionKey
 
 _ABOUT_AN_EVENT = frozenset({OrderKind.HOLD, OrderKind.KEEP_GOING})
 
@@ -56,6 +61,45 @@ def revoked(state: BrokerState, fact: Revoked) -> list[Effect]:
         raise DecisionError("there is no such order to end")
     told = [state.note(fact.now, order.event, f"ended: {order}") for order in ended]
     return [OrdersEnded(tuple(ended)), *told]
+
+
+def steered(state: BrokerState, fact: Steered) -> list[Effect]:
+    """Take a note for an agent's next call; raise DecisionError where none can be given."""
+    key = _known_agent(state, fact.session, fact.agent)
+    platform = state.platforms[key[0]]
+    if not platform.takes_notes:
+        raise DecisionError(f"{platform.title} takes no note with its calls")
+    note = state.notes.add(key, fact.agent, fact.text, fact.by, fact.now)
+    what = f"waits for its next call: {note.text}"
+    return state.note_told(note, what, fact.now, by=fact.by)
+
+
+def note_taken_back(state: BrokerState, fact: NoteTakenBack) -> list[Effect]:
+    """Take back a note that waits; raise DecisionError where it does not."""
+    note = state.notes.take_back(fact.note)
+    return state.note_told(note, "was taken back", fact.now, by=fact.by)
+
+
+def stopped(state: BrokerState, fact: Stopped) -> list[Effect]:
+    """Stop a session, or one subagent, at its next call; raise DecisionError where none is."""
+    platform, session = _known_agent(state, fact.session, fact.agent)
+    if not state.platforms[platform].stops:
+        raise DecisionError(f"{state.platforms[platform].title} cannot be told to stop")
+    why = fact.why.strip() or "stopped from the desk"
+    order = Order(OrderKind.HALT, session=session, agent=fact.agent, words=why)
+    return halt(state, platform, order, fact.by, fact.now)
+
+
+def _known_agent(state: BrokerState, session: str, agent: str) -> SessionKey:
+    """Return the session that is meant; raise DecisionError where there is none."""
+    found = list(state.sessions.agents_of(session))
+    if len(found) != 1:
+        how_many = f"{len(found)} agents have a" if found else "there is no live"
+        raise DecisionError(f"{how_many} session {session!r:.60}")
+    key, agents = found[0]
+    if agent and agent not in agents:
+        raise DecisionError(f"that session has no live subagent {agent!r:.60}")
+    return key
 
 
 def extended(state: BrokerState, fact: Extended) -> list[Effect]:

@@ -19,7 +19,7 @@ from crabhook.broker.messages import (
 from crabhook.broker.orders import against, halted
 from crabhook.broker.pending import NO_CONNECTION
 from crabhook.broker.state import BrokerState
-from crabhook.model.actor import Ended, Follows, OrderKind, TimeUp
+from crabhook.model.actor import Actor, Ended, Follows, OrderKind, TimeUp
 from crabhook.model.card import Card, Leg, State
 from crabhook.model.decision import Decided, Decision, Verdict
 from crabhook.model.errors import DecisionError
@@ -42,6 +42,7 @@ _UNLESS_DENIED: Mapping[Follows, Follows] = {
     Follows.OWN_USER: Follows.DENIED_OR_OWN_USER,
 }
 _UNTIL = "every call of that session is denied until its user's next prompt"
+_UNTIL_IT_ENDS = "every call of that subagent is denied until it ends"
 
 
 def answered(state: BrokerState, fact: Answered) -> list[Effect]:
@@ -53,6 +54,8 @@ def answered(state: BrokerState, fact: Answered) -> list[Effect]:
     decided = Decided(decision, fact.by)
     ended_as = check(state, fact.number, decision, fact.rulings, fact.seen)
     state.keep_going.count(card.event, decision)
+    if decision.verdict is Verdict.DENY:
+        state.sessions.refused(card.event)
     effects: list[Effect] = []
     for leg in card.requests:
         effects += state.resolve(leg, decided, fact.now)
@@ -73,12 +76,22 @@ def _halt(state: BrokerState, card: Card, decided: Decided, now: float) -> list[
     if not why or not card.event.session:
         return []
     order = Order(OrderKind.HALT, session=card.event.session, words=why)
-    standing = state.orders.give(order, decided.by)
-    denied = halted(standing)
-    effects: list[Effect] = [state.note(now, order.event, f"{order}; {_UNTIL}")]
-    for other in state.cards.of_session(card.event):
-        if all(state.asks_about_a_call(leg.event) for leg in other.requests):
-            effects += answered(state, Answered(other.number, denied.decision, denied.by, now))
+    return halt(state, card.event.platform, order, decided.by, now)
+
+
+def halt(state: BrokerState, platform: str, order: Order, by: Actor, now: float) -> list[Effect]:
+    """Stop a session, or one subagent of it: what it waits for is denied, and all its next calls.
+
+    Raises DecisionError.
+    """
+    standing = state.orders.give(order, by)
+    until = _UNTIL_IT_ENDS if order.agent else _UNTIL
+    effects: list[Effect] = [state.note(now, order.event, f"{order}; {until}")]
+    for card in state.cards.of_session(Event(platform, "", session=order.session)):
+        calls = all(state.asks_about_a_call(leg.event) for leg in card.requests)
+        if calls and order.halts(card.event):
+            denied = halted(standing, card.choices)
+            effects += answered(state, Answered(card.number, denied.decision, denied.by, now))
     return effects
 
 
@@ -235,15 +248,16 @@ def closing(state: BrokerState, fact: Closing) -> list[Effect]:
 
 def delivered(state: BrokerState, fact: Delivered) -> list[Effect]:
     """Note whether a decision reached the hook that asked for it."""
-    card = state.cards.of_request(fact.request_id)
+    card, told = state.cards.of_request(fact.request_id), state.notes_received(fact)
     state.decided_before.discard(fact.request_id)
     if card is None or card.decision is None or card.delivered:
-        return []
+        return told
     fate = "delivered" if fact.whole else "NOT DELIVERED, the hook had gone"
     text = f"{card.outcome} · {fate} {(fact.now - card.ended_at) * 1000:.0f} ms"
     return [
         state.put(replace(card, delivered=fact.whole)),
         state.note(fact.now, card.event, text, card.number),
+        *told,
     ]
 
 

@@ -17,6 +17,7 @@ from crabhook.model.event import Event
 from crabhook.model.order import Order, Standing
 from crabhook.model.reply import Reply
 from crabhook.model.risk import UNTOLD, Risk
+from crabhook.model.session import Note as AgentNote
 from crabhook.policy.ruling import Ruling
 
 
@@ -101,6 +102,37 @@ class Revoked:
     """An operator ends the standing orders with these ids."""
 
     ids: frozenset[int]
+    by: Actor
+    now: float
+
+
+@dataclass(frozen=True, slots=True)
+class Steered:
+    """An operator gives a note to a session's main agent, or to one subagent."""
+
+    session: str
+    agent: str
+    text: str
+    by: Actor
+    now: float
+
+
+@dataclass(frozen=True, slots=True)
+class NoteTakenBack:
+    """An operator takes back a note that waits."""
+
+    note: int
+    by: Actor
+    now: float
+
+
+@dataclass(frozen=True, slots=True)
+class Stopped:
+    """An operator stops a session, or one of its subagents, at its next call."""
+
+    session: str
+    agent: str
+    why: str
     by: Actor
     now: float
 
@@ -219,6 +251,9 @@ Fact: TypeAlias = (
     | Closing
     | Ordered
     | Revoked
+    | Steered
+    | NoteTakenBack
+    | Stopped
     | RuleAdded
     | Reconsidered
     | Noted
@@ -248,7 +283,7 @@ class Resolve:
 
     `confirm`: tell me Delivered, whether the hook has printed it or not.
     `decided` is what the reply says; None where nothing was decided, or where
-    the same reply was given before.
+    the same reply was given before, `again`.
     """
 
     request_id: str
@@ -257,6 +292,7 @@ class Resolve:
     reply: Reply
     confirm: bool = False
     decided: Decided | None = None
+    again: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -313,10 +349,27 @@ class OrdersEnded:
 
 
 @dataclass(frozen=True, slots=True)
+class NoteToldOf:
+    """Something became of an operator's note to an agent: `what`, for the record.
+
+    `by` did it, None where nobody did.  `event` and `request_id` are those of the call with whose
+    answer the note went; of a note that went with none, the event names its session alone.
+    """
+
+    note: AgentNote
+    what: str
+    event: Event
+    by: Actor | None = None
+    request_id: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class WakeAt:
     """Tell me TimePassed at this time, or sooner."""
 
     at: float
 
 
-Effect: TypeAlias = Resolve | Refuse | Show | Note | Conflict | Outcome | OrdersEnded | WakeAt
+Effect: TypeAlias = (
+    Resolve | Refuse | Show | Note | Conflict | Outcome | OrdersEnded | NoteToldOf | WakeAt
+)

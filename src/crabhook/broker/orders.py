@@ -18,11 +18,11 @@ from crabhook.model import actor
 from crabhook.model.actor import Actor, Ended, Nobody, OrderKind, StandingOrder
 from crabhook.model.bounded_dict import Bounded
 from crabhook.model.card import Stance
-from crabhook.model.decision import Decided, Decision, Verdict, no_opinion
+from crabhook.model.decision import Beside, Choices, Decided, Decision, Verdict, no_opinion
 from crabhook.model.errors import DecisionError
 from crabhook.model.event import Event
 from crabhook.model.order import CAP, Order, Standing
-from crabhook.model.wording import AWAY, HALTED
+from crabhook.model.wording import AWAY, HALTED, HALTED_AGENT
 from crabhook.platforms.interface import Platform
 from crabhook.platforms.rows import Held
 from crabhook.policy.rule import Rule, RuleVerdict
@@ -170,10 +170,15 @@ def _left_alone(said: Said, verdicts: Collection[Verdict]) -> Ruling:
     return Ruling(decided=Decided(Decision(Verdict.ASK, reason=reason), Nobody(Ended.AWAY)))
 
 
-def halted(order: Standing) -> Decided:
-    """Return the denial that every call of a halted session gets."""
-    reason = f"{HALTED}: {order.words}. Make no more calls: wait for what its user says next."
-    return Decided(Decision(Verdict.DENY, reason=reason), StandingOrder(order.id, order.kind))
+def halted(order: Standing, choices: Choices) -> Decided:
+    """Return the denial of a halted session's call; it ends the turn where the event can say so."""
+    what, then = HALTED, "wait for what its user says next"
+    if order.agent:
+        what, then = HALTED_AGENT, "say what you have done so far"
+    reason = f"{what}: {order.words}. Make no more calls: {then}."
+    halt = order.words if Beside.HALT in choices.beside else ""
+    decision = Decision(Verdict.DENY, reason=reason, halt=halt)
+    return Decided(decision, StandingOrder(order.id, order.kind))
 
 
 def _held_by(order: Standing) -> Ruling:
@@ -214,12 +219,17 @@ def came_by(event: Event, platform: Platform, stance: Stance) -> str:
     return "its hook is a gate: every call comes to you that no rule decides"
 
 
+def _about(order: Order) -> tuple[str, ...]:
+    return order.kind, order.name, order.session, order.project, order.agent
+
+
 class Orders:
     """The orders that stand."""
 
     def __init__(self) -> None:
         self._orders: tuple[Standing, ...] = ()
         self._halts: tuple[Standing, ...] = ()
+        self._halted_sessions: tuple[Standing, ...] = ()
         self._numbers = count(1)
 
     def __repr__(self) -> str:
@@ -233,6 +243,7 @@ class Orders:
         """Let these stand from now on; while none changes, `standing` and `halts` are the same."""
         self._orders = tuple(orders)
         self._halts = tuple(order for order in self._orders if order.kind is OrderKind.HALT)
+        self._halted_sessions = tuple(order for order in self._halts if not order.agent)
 
     def give(self, order: Order, by: Actor) -> Standing:
         """Take an order; it takes the place of one of the same kind about the same."""
@@ -242,10 +253,7 @@ class Orders:
             raise DecisionError("an allow of everything needs an end: say for how long")
         if order.times is not None and not 0 < order.times <= CAP:
             raise DecisionError(f"times must be 1 to {CAP}")
-        same = (order.kind, order.name, order.session, order.project)
-        others = [
-            one for one in self._orders if (one.kind, one.name, one.session, one.project) != same
-        ]
+        others = [one for one in self._orders if _about(one) != _about(order)]
         if len(others) >= MAX_ORDERS and order.kind is not OrderKind.HALT:
             raise DecisionError(f"{MAX_ORDERS} orders stand already: end one first")
         given = Standing.of(order, next(self._numbers), by)
@@ -265,20 +273,25 @@ class Orders:
         return [(order.event, f"ended by itself: {order}") for order in ended]
 
     def halt_of(self, event: Event) -> Standing | None:
-        """Return the order by which the event's session is halted, if it is."""
-        return next((one for one in self._halts if one.session == event.session), None)
+        """Return the order by which the event's session, or its subagent, is halted, if it is."""
+        return next((one for one in self._halts if one.halts(event)), None)
 
     def halts(self) -> tuple[Standing, ...]:
-        """Return which sessions are halted, the first of them first."""
-        return self._halts
+        """Return which sessions are halted, the first of them first; no subagents."""
+        return self._halted_sessions
 
     def resume(self, event: Event) -> list[Standing]:
         """End the halt of a session whose user has said how to go on; return what ended."""
-        return self.revoke(lambda one: one.kind is OrderKind.HALT and one.session == event.session)
+        return self.revoke(lambda one: one in self._halted_sessions and one.halts(event))
 
     def forget(self, event: Event) -> None:
         """End the orders about a session that has ended."""
         self.revoke(lambda order: bool(order.session) and order.session == event.session)
+
+    def forget_agent(self, event: Event) -> None:
+        """End the halt of a subagent that has ended."""
+        if self._halts and event.agent_id:
+            self.revoke(lambda one: one.agent == event.agent_id and one.halts(event))
 
     def rule(
         self,

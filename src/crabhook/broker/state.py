@@ -11,24 +11,37 @@ from operator import and_
 from crabhook.broker.cards import CardIndex, Happening, after
 from crabhook.broker.correlation import named
 from crabhook.broker.followed import FollowedCalls
-from crabhook.broker.messages import Effect, Note, Refusal, Refuse, Resolve, Show, WakeAt
+from crabhook.broker.messages import (
+    Delivered,
+    Effect,
+    Note,
+    NoteToldOf,
+    Refusal,
+    Refuse,
+    Resolve,
+    Show,
+    WakeAt,
+)
+from crabhook.broker.notes import Notes
 from crabhook.broker.orders import KeepGoingCounter, Orders
 from crabhook.broker.pending import LIMITS, Limits, PendingRequests, Tickets
 from crabhook.broker.recent import Deduplicator, RecentDecisions
-from crabhook.model.actor import EndReason, Operator
+from crabhook.broker.sessions import LiveSessions
+from crabhook.model.actor import Actor, EndReason, Nobody, Operator
 from crabhook.model.bounded_dict import Bounded
 from crabhook.model.card import Card, FeedEntry, Leg
-from crabhook.model.decision import Decided, Decision, no_opinion
+from crabhook.model.decision import Decided, Decision, Verdict, no_opinion
 from crabhook.model.event import Event
 from crabhook.model.reply import Reply
+from crabhook.model.session import Note as AgentNote
+from crabhook.model.session import SessionKey, SessionView
 from crabhook.platforms.interface import Platform
 from crabhook.platforms.rows import Phase
 
 FEED_KEPT = 500
+FROM_OPERATOR = "Note from the operator"
 REFUSED_TOGETHER = 60.0  # seconds after which a session's refusal is a line of its own again
 _TurnedAway = tuple[str, str, Refusal]
-
-SESSIONS_KEPT = 4096  # not every session tells its end; those not heard of longest go first
 
 
 class BrokerState:
@@ -47,7 +60,8 @@ class BrokerState:
         self.duplicates = Deduplicator()
         self.expected_back: tuple[float, list[str]] = (0.0, [])
         self.decided_before: set[str] = set()  # the last server's answers that no hook took here
-        self.sessions: Bounded[tuple[str, str], None] = Bounded(SESSIONS_KEPT)
+        self.sessions = LiveSessions(platforms)
+        self.notes = Notes()
         self.feed: deque[FeedEntry] = deque(maxlen=FEED_KEPT)
         self._refusals = count(1)
         self._turned_away: Bounded[_TurnedAway, tuple[int, FeedEntry]] = Bounded(FEED_KEPT)
@@ -55,9 +69,77 @@ class BrokerState:
     def __repr__(self) -> str:
         return f"<BrokerState {self.cards!r} {self.recent!r} {self.tickets!r} {self.orders!r}>"
 
-    def hear_of(self, event: Event) -> None:
-        """Note that the event's session lives."""
-        self.sessions[event.platform, event.session] = None
+    def session_changes(self, now: float) -> tuple[tuple[SessionView, ...], tuple[SessionKey, ...]]:
+        """Return the sessions that have changed since this was asked last, and those that ended."""
+        return self.sessions.take_changes(now, self._waiting_in, self.notes.of)
+
+    def live(self, now: float) -> tuple[SessionView, ...]:
+        """Return the sessions that live, the last that was heard of at the end."""
+        return self.sessions.views(now, self._waiting_in, self.notes.of)
+
+    def _waiting_in(self, key: SessionKey) -> tuple[int, ...]:
+        cards = self.cards.of_session(Event(key[0], "", session=key[1]))
+        return tuple(card.number for card in cards)
+
+    def carry(self, event: Event, request_id: str, verdict: Verdict) -> str:
+        """Return what notes say that go with an answer to this event; they are given with it.
+
+        None goes with a denial, whose reason is what the model reads.
+        """
+        if not self.notes or verdict is Verdict.DENY:
+            return ""
+        if not self.platforms[event.platform].carries_note(event):
+            return ""
+        given = self.notes.give(event, request_id)
+        if given:
+            self.sessions.touch(event.platform, event.session)
+        return "\n".join(f"{FROM_OPERATOR}: {one.text}" for one in given)
+
+    def note_told(  # noqa: PLR0913 - what the record and the feed tell of it
+        self,
+        one: AgentNote,
+        what: str,
+        now: float,
+        event: Event | None = None,
+        *,
+        by: Actor | None = None,
+        request_id: str = "",
+    ) -> list[Effect]:
+        """Tell, and have recorded, what became of an operator's note to an agent."""
+        self.sessions.touch(one.platform, one.session)
+        about = Event("", "Desk", session=one.session)
+        return [
+            NoteToldOf(
+                one, what, event or Event(one.platform, "", session=one.session), by, request_id
+            ),
+            self.note(now, about, f"{one.label} {what}"),
+        ]
+
+    def notes_received(self, fact: Delivered) -> list[Effect]:
+        """Tell what became of the notes that went with an answer."""
+        found = self.notes.receipt(fact.request_id, fact.now, whole=fact.whole)
+        if found is None:
+            return []
+        call = found.call
+        said = (
+            (found.arrived, f"was delivered with {call}"),
+            (found.waiting, f"did not arrive with {call}: it waits for the next call"),
+            (found.lost, f"did not arrive with {call}, and is given up"),
+        )
+        return [
+            effect
+            for notes, what in said
+            for one in notes
+            for effect in self.note_told(
+                one, what, fact.now, found.event, request_id=fact.request_id
+            )
+        ]
+
+    def notes_end(self, event: Event, now: float, *, session: bool) -> list[Effect]:
+        """Tell which notes were never given, since the event's session or subagent has ended."""
+        gone = self.notes.end(event, session=session) if self.notes else ()
+        why = f"was never given: the {'session' if session else 'subagent'} has ended"
+        return [effect for one in gone for effect in self.note_told(one, why, now)]
 
     def leg(self, request_id: str) -> Leg:
         """Return a request that waits."""
@@ -88,11 +170,15 @@ class BrokerState:
         if left is None:
             return []
         (attempt, secret), decision = left, decided.decision
-        if leg.note:
-            decision = replace(decision, note="\n".join(filter(None, (leg.note, decision.note))))
+        over = isinstance(decided.by, Nobody)
+        carried = "" if over else self.carry(leg.event, leg.id, decision.verdict)
+        if leg.note or carried:
+            note = "\n".join(filter(None, (leg.note, decision.note, carried)))
+            decision = replace(decision, note=note)
         reply = self.write(leg.event, decision)
         self.tickets.give(leg.id, secret, reply, now)
-        said, confirm = Decided(decision, decided.by), isinstance(decided.by, Operator)
+        said = Decided(decision, decided.by)
+        confirm = isinstance(decided.by, Operator) or bool(carried)
         return [Resolve(leg.id, attempt, secret, reply, confirm, said)]
 
     def turn_away(self, leg: Leg, refusal: Refusal, why: EndReason, now: float) -> list[Effect]:
@@ -129,6 +215,7 @@ class BrokerState:
             grown=revision if before is None or _has_more(card, before) else card.grown,
         )
         self.cards.put(card)
+        self.sessions.touch(card.event.platform, card.event.session)
         return Show(card)
 
     def holdable(self) -> tuple[str, ...]:

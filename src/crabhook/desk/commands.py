@@ -67,6 +67,31 @@ class EndOrders(Command):
 
 
 @dataclass(frozen=True, slots=True)
+class Steer(Command):
+    """Give a note to a session's main agent, or to the subagent `agent`, with its next call."""
+
+    session: str
+    text: str
+    agent: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class TakeBackNote(Command):
+    """Take back a note that was not given yet, by its number."""
+
+    note: int
+
+
+@dataclass(frozen=True, slots=True)
+class StopSession(Command):
+    """Stop a session, or its subagent `agent` alone, at its next call; the agent is told why."""
+
+    session: str
+    why: str
+    agent: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Extend(Command):
     """Let a card wait so many seconds longer, as far as its agent can."""
 

@@ -12,6 +12,7 @@ from crabhook.desk.updates import (
     OffersReady,
     OrdersChanged,
     SessionsChanged,
+    SessionsSeen,
     Settled,
     Snapshot,
     TroublesChanged,
@@ -22,10 +23,12 @@ from crabhook.model.card import Card, FeedEntry, State
 from crabhook.model.decision import Decision
 from crabhook.model.order import Standing
 from crabhook.model.risk import Risk
+from crabhook.model.session import SessionKey, SessionView
 from crabhook.policy.propose import Offering
 
 ENDED_KEPT = 200  # cards
 FEED_KEPT = 500  # lines
+LIVE_KEPT = 200  # sessions
 READ_KEPT = 256  # cards of which offers, last words and objections are kept
 AWAITED = 1024  # commands whose outcome is awaited
 
@@ -46,6 +49,7 @@ class Replica:
         self._feed: deque[FeedEntry] = deque(maxlen=FEED_KEPT)
         self._orders: tuple[Standing, ...] = ()
         self._sessions = 0
+        self._live: Bounded[SessionKey, SessionView] = Bounded(LIVE_KEPT)
         self._troubles: tuple[str, ...] = ()
         self._holdable: tuple[str, ...] = ()
         self._offers: Bounded[int, Offering] = Bounded(READ_KEPT)
@@ -98,6 +102,8 @@ class Replica:
                 self._orders = orders
             case SessionsChanged(count):
                 self._sessions = count
+            case SessionsSeen(changed, ended):
+                self._see(changed, ended)
             case TroublesChanged(troubles):
                 self._troubles = troubles
             case _:
@@ -121,6 +127,14 @@ class Replica:
         self._feed = deque(all_of_it.feed, FEED_KEPT)
         self._orders, self._sessions = all_of_it.orders, all_of_it.sessions
         self._troubles, self._holdable = all_of_it.troubles, all_of_it.holdable
+        self._live.clear()
+        self._see(all_of_it.live, ())
+
+    def _see(self, changed: Sequence[SessionView], ended: Sequence[SessionKey]) -> None:
+        for key in ended:
+            self._live.pop(key, None)
+        for view in changed:
+            self._live[view.key] = view
 
     def _put(self, card: Card) -> None:
         self._queue = None
@@ -179,6 +193,10 @@ class Replica:
     def sessions(self) -> int:
         """Return how many sessions were heard of and have not ended."""
         return self._sessions
+
+    def live(self) -> Sequence[SessionView]:
+        """Return the sessions heard of last, the one that was heard of first at the beginning."""
+        return sorted(self._live.values(), key=lambda view: view.since)
 
     def troubles(self) -> Sequence[str]:
         """Return what is wrong for as long as it is: with the rules, the record, the socket."""

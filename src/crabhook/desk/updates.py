@@ -11,6 +11,7 @@ from crabhook.model.card import Card, FeedEntry
 from crabhook.model.decision import Decision
 from crabhook.model.order import Standing
 from crabhook.model.risk import UNTOLD, Risk
+from crabhook.model.session import SessionKey, SessionView
 from crabhook.policy.propose import Offering
 
 
@@ -20,6 +21,7 @@ class Snapshot:
 
     `now` is the time on the desk's clock, seconds; all other times are on the same clock.
     `holdable` are the names of the events that can be held on request, by a standing order.
+    `live` are the sessions heard of last, of those that `sessions` counts.
     """
 
     now: float
@@ -30,6 +32,7 @@ class Snapshot:
     sessions: int = 0
     troubles: tuple[str, ...] = ()
     holdable: tuple[str, ...] = ()
+    live: tuple[SessionView, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +47,14 @@ class SessionsChanged:
     """So many sessions were heard of and have not ended."""
 
     count: int
+
+
+@dataclass(frozen=True, slots=True)
+class SessionsSeen:
+    """These sessions are new or have changed, and those have ended; told once in a moment."""
+
+    changed: tuple[SessionView, ...]
+    ended: tuple[SessionKey, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +107,7 @@ News: TypeAlias = (
     | FeedEntry
     | OrdersChanged
     | SessionsChanged
+    | SessionsSeen
     | TroublesChanged
     | OffersReady
     | ContextReady

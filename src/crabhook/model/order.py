@@ -17,7 +17,8 @@ class Order:
     """An order as it is given.
 
     `name` is an event's; `session` and `project` (the last part of the
-    working folder, or all of it) narrow it, empty for any; `until` is on the
+    working folder, or all of it) narrow it, empty for any; `agent` is the one
+    subagent of the session that is halted; `until` is on the
     broker's clock, None for no end by time; `times` how often it still
     applies, None for always; `words` what a kept-going agent is told, or why a
     session was halted.
@@ -30,9 +31,11 @@ class Order:
     until: float | None = None
     times: int | None = None
     words: str = ""
+    agent: str = ""
 
     def __str__(self) -> str:
         parts = [self.kind.value, self.name, self.session and f"session={self.session}"]
+        parts += [self.agent and f"agent={self.agent}"]
         parts += [self.project and f"project={self.project}"]
         parts += [f"times={self.times}" if self.times is not None else "", self.words]
         return " ".join(part for part in parts if part)
@@ -51,6 +54,10 @@ class Order:
         folder = event.cwd.rstrip("/")
         here = self.project in ("", folder, folder.rpartition("/")[2])
         return here and self.session in ("", event.session)
+
+    def halts(self, event: Event) -> bool:
+        """Whether a halt is about the event's agent: of its session, or of that one subagent."""
+        return self.session == event.session and self.agent in ("", event.agent_id)
 
 
 @dataclass(frozen=True, slots=True)

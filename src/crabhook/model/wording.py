@@ -16,6 +16,7 @@ NOBODY_IN_TIME = "nobody decided in time"
 KEEP_GOING = "keep going"
 AWAY = "the operator is away"
 HALTED = "the operator halted this session"
+HALTED_AGENT = "the operator stopped this subagent"
 
 ORDERS: Mapping[OrderKind, str] = {
     OrderKind.ALLOW_ALL: "allow everything of this session",

@@ -100,6 +100,24 @@ class Platform:
             return None
         return self.write(event, Decision(Verdict.PASS, note=note))
 
+    def carries_note(self, event: Event) -> bool:
+        """Whether a note to the model can go with the answer to this event of a call."""
+        row = self.events[event.name]
+        of_a_call = event.tool is not None and row.phase in (Phase.BEFORE, Phase.RAN)
+        return of_a_call and Also.CONTEXT in row.also and not self.asks(event)
+
+    @cached_property
+    def takes_notes(self) -> bool:
+        """Whether a note to the model can go with any event of a call."""
+        with_calls = (Phase.BEFORE, Phase.RAN)
+        return any(r.phase in with_calls and Also.CONTEXT in r.also for r in self.events.values())
+
+    @cached_property
+    def stops(self) -> bool:
+        """Whether a call can be denied before it is made."""
+        before = (row for row in self.events.values() if row.phase is Phase.BEFORE)
+        return any(Verdict.DENY in row.verdicts for row in before)
+
     @cached_property
     def settings(self) -> "Settings":
         """How crabhook is installed into it, from `settings.py` of its folder."""

@@ -30,6 +30,7 @@ from crabhook.model.card import Leg
 from crabhook.model.decision import Decided
 from crabhook.model.event import Event
 from crabhook.model.jsontext import Value
+from crabhook.model.session import Note
 from crabhook.store.record import Entry, Kind, iso
 
 _ANSWERED, _TIME_UP = "answered-at-agent", "time-up"
@@ -285,6 +286,24 @@ def operator(what: str, at: float, by: Actor | None = None, **detail: Value) -> 
     """Something an operator, or whoever runs the server (None), did, such as begin."""
     actor = {} if by is None else {"actor": actor_told(by)}
     return Entry(Kind.OPERATOR, at, body={"what": what, **actor, **detail})
+
+
+def note(  # noqa: PLR0913, PLR0917 - one note, and one thing that became of it
+    event: Event, at: float, given: Note, what: str, by: Actor | None, request_id: str
+) -> Entry:
+    """What became of an operator's note to an agent, with the call that it went with, if any.
+
+    `by` did that; the note's own giver stands in the note.
+    """
+    told: dict[str, Value] = {
+        "id": given.id,
+        "text": given.text,
+        "agent": given.agent,
+        "by": actor_told(given.by),
+    }
+    actor = {} if by is None else {"actor": actor_told(by)}
+    body: dict[str, Value] = {"what": f"{given.label} {what}", "note": told, **actor}
+    return _about(Kind.OPERATOR, event, at, request_id, body=body)
 
 
 def summary(event: Event, at: float, **said: Value) -> Entry:

@@ -10,6 +10,7 @@ from crabhook.broker.cards import TooLateError
 from crabhook.broker.ending import undecided
 from crabhook.broker.messages import Note, Refusal
 from crabhook.broker.pending import Limits
+from crabhook.broker.sessions import SESSIONS_KEPT
 from crabhook.model.actor import OWNER, AnsweredAtAgent, Ended, Operator, TimeUp
 from crabhook.model.card import Request, Stance, State
 from crabhook.model.decision import Decision, Verdict
@@ -301,9 +302,9 @@ def test_sessions_are_counted_until_they_end_and_not_without_end(book: Playbook)
     assert book.broker.sessions() == 2
     book.asks(asking("c", "SessionEnd"))
     assert book.broker.sessions() == 1
-    for number in range(state.SESSIONS_KEPT):
-        book.asks(asking("d", "SessionStart", session=str(number)))
-    assert book.broker.sessions() == state.SESSIONS_KEPT
+    for number in range(SESSIONS_KEPT):
+        book.asks(asking(f"d{number}", "SessionStart", session=str(number)))
+    assert book.broker.sessions() == SESSIONS_KEPT
 
 
 def test_a_broker_tells_in_short_what_it_holds(book: Playbook) -> None:

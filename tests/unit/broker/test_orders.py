@@ -163,7 +163,10 @@ def test_a_halt_holds_for_subagents_and_for_companions(stance: Stance, book: Pla
     halted(book).asks(bash("b", "make", "t2", agent="sub", stance=stance))
     assert f'"permissionDecisionReason": "{HALTED_SAYS}"' in repr(book)
     book.asks(prompt("c", "make", agent="sub", stance=stance))
-    assert f'c hears PermissionRequest deny {{"message": "{HALTED_SAYS}"}}' in repr(book)
+    assert (
+        f'c hears PermissionRequest deny {{"message": "{HALTED_SAYS}", "interrupt": true}}'
+        in repr(book)
+    )
     book.asks(bash("d", "make", "t3", session="else")).sees("#2 waiting: d")
 
 

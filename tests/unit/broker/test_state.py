@@ -1,6 +1,7 @@
 """The books are what the broker's hands share; they are bounded, and say in short what they hold."""
 
-from crabhook.broker.state import FEED_KEPT, SESSIONS_KEPT, BrokerState
+from crabhook.broker.sessions import SESSIONS_KEPT
+from crabhook.broker.state import FEED_KEPT, BrokerState
 from crabhook.model.event import Event
 from crabhook.platforms import PLATFORMS
 
@@ -9,11 +10,11 @@ def test_feed_and_sessions_are_bounded_and_keep_the_newest() -> None:
     books = BrokerState(PLATFORMS)
     for number in range(max(FEED_KEPT, SESSIONS_KEPT) + 3):
         event = Event("claude", "Stop", session=str(number))
-        books.hear_of(event)
+        books.sessions.hear(event, float(number))
         books.note(float(number), event, "")
     assert (len(books.feed), len(books.sessions)) == (FEED_KEPT, SESSIONS_KEPT)
     assert books.feed[-1].event.session == str(number)
-    assert ("claude", str(number)) in books.sessions
+    assert books.live(0.0)[-1].key == ("claude", str(number))
 
 
 def test_the_earliest_time_is_what_is_asked_to_be_woken_for() -> None:

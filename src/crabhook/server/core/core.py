@@ -27,7 +27,14 @@ from crabhook.broker.messages import (
 )
 from crabhook.broker.pending import LIMITS, Limits
 from crabhook.desk.commands import Outcome
-from crabhook.desk.updates import News, OrdersChanged, SessionsChanged, Snapshot, TroublesChanged
+from crabhook.desk.updates import (
+    News,
+    OrdersChanged,
+    SessionsChanged,
+    SessionsSeen,
+    Snapshot,
+    TroublesChanged,
+)
 from crabhook.model.actor import Actor
 from crabhook.model.bounded_dict import Bounded
 from crabhook.model.decision import Decided
@@ -131,6 +138,10 @@ class Core(ABC):
         """Tell TimePassed at this time, in place of any time asked for before."""
 
     @abstractmethod
+    def tell_sessions_soon(self) -> None:
+        """Have `tell_sessions` done before long, once for all that changes until then."""
+
+    @abstractmethod
     def troubles(self) -> tuple[str, ...]:
         """Return what is wrong for as long as it is."""
 
@@ -229,6 +240,8 @@ class Core(ABC):
                 self.unrecorded(fact, None)
         if self._listeners:
             self._tell_figures(held.orders, held.sessions)
+        if self.broker.sessions_changed:
+            self.tell_sessions_soon()
         if held.then is not None:
             held.then(error)
 
@@ -275,6 +288,12 @@ class Core(ABC):
             self.do(begin)
         return stop
 
+    def tell_sessions(self) -> None:
+        """Tell the listeners, in the turn of a job, of the sessions that have changed."""
+        if self.broker.sessions_changed:
+            changed, ended = self.broker.session_changes(self.now())
+            self.publish(self._listeners, SessionsSeen(changed, ended))
+
     def _snapshot(self) -> Snapshot:
         broker = self.broker
         self._orders, self._sessions = broker.orders(), broker.sessions()
@@ -288,6 +307,7 @@ class Core(ABC):
             self._sessions,
             self._troubles,
             broker.holdable(),
+            broker.live(self.now()),
         )
 
     @property

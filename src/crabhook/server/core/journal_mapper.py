@@ -12,10 +12,19 @@ from typing import NamedTuple
 from crabhook.broker import messages
 from crabhook.broker.correlation import named
 from crabhook.broker.followed import Fate, Followed
-from crabhook.broker.messages import Conflict, Effect, Outcome, Refusal, Refuse, Resolve, Show
+from crabhook.broker.messages import (
+    Conflict,
+    Effect,
+    NoteToldOf,
+    Outcome,
+    Refusal,
+    Refuse,
+    Resolve,
+    Show,
+)
 from crabhook.broker.pending import NO_CONNECTION
 from crabhook.model import wording
-from crabhook.model.actor import Operator
+from crabhook.model.actor import Operator, OrderKind
 from crabhook.model.bounded_dict import Bounded
 from crabhook.model.card import Card, Leg, Request, State
 from crabhook.model.decision import Decided
@@ -104,6 +113,8 @@ class JournalMapper:
                         event, wall, why=why, cards=cards, request_id=request_id
                     )
                     yield happened(entry)
+                case NoteToldOf(note, what, event, by, request_id):
+                    yield happened(entries.note(event, wall, note, what, by, request_id))
                 case Outcome(event, request_id, call, fate) if fate.alarming:
                     entry = entries.ran_other(
                         event, wall, request_id=request_id, why=fate.value, call=_call(call)
@@ -122,6 +133,9 @@ class JournalMapper:
             case messages.Ordered(order, by):
                 what = f"ordered: {Standing.of(order, 0, by)}"
                 yield happened(entries.operator(what, wall, by))
+            case messages.Stopped(session, agent, why, by):
+                order = Order(OrderKind.HALT, session=session, agent=agent, words=why)
+                yield happened(entries.operator(f"ordered: {order}", wall, by))
             case messages.Revoked(_, by):
                 for order in (each for one in effects for each in _ended(one)):
                     told = f"ended: {order}"
@@ -228,7 +242,7 @@ class JournalMapper:
     ) -> Iterator[Change]:
         """Record an event that got its answer without a card."""
         wall = self._wall()
-        if resolve.confirm:  # given again, and on record since it was given first
+        if resolve.again:  # given again, and on record since it was given first
             if fate := self._fates.get(request.id):
                 fate.absent = False
             return

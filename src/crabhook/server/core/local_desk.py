@@ -8,7 +8,18 @@ from hashlib import blake2b
 from typing import Any, Protocol, TypeAlias
 
 from crabhook.broker.cards import StaleError, TooLateError
-from crabhook.broker.messages import Answered, Extended, Fact, Ordered, Revoked, RuleAdded, Snoozed
+from crabhook.broker.messages import (
+    Answered,
+    Extended,
+    Fact,
+    NoteTakenBack,
+    Ordered,
+    Revoked,
+    RuleAdded,
+    Snoozed,
+    Steered,
+    Stopped,
+)
 from crabhook.broker.orders import against
 from crabhook.desk.commands import (
     AllowWithRule,
@@ -26,6 +37,9 @@ from crabhook.desk.commands import (
     Refused,
     Snooze,
     Stale,
+    Steer,
+    StopSession,
+    TakeBackNote,
     TooLate,
 )
 from crabhook.desk.updates import (
@@ -233,6 +247,26 @@ class LocalDesk:
     def _end_orders(self, command: EndOrders, settle: Settle) -> None:
         self._tell_broker(Revoked(command.ids, self._by, self._core.now()), settle)
 
+    def _steer(self, command: Steer, settle: Settle) -> None:
+        session, agent, now = command.session, command.agent, self._core.now()
+        self._tell_of_session(Steered(session, agent, command.text, self._by, now), settle)
+
+    def _take_back_note(self, command: TakeBackNote, settle: Settle) -> None:
+        self._tell_of_session(NoteTakenBack(command.note, self._by, self._core.now()), settle)
+
+    def _stop_session(self, command: StopSession, settle: Settle) -> None:
+        session, agent, now = command.session, command.agent, self._core.now()
+        self._tell_of_session(Stopped(session, agent, command.why, self._by, now), settle)
+
+    def _tell_of_session(self, fact: Fact, settle: Settle) -> None:
+        """Take a fact that changes what is seen of a session; that is told before it is done."""
+
+        def told() -> None:
+            self._core.tell_sessions()
+            settle(Done())
+
+        self._core.take(fact, told)
+
     def _extend(self, command: Extend, settle: Settle) -> None:
         fact = Extended(command.card, command.seconds, self._by, self._core.now())
         self._tell_broker(fact, settle)
@@ -324,6 +358,9 @@ _HOW: Mapping[type[Command], Callable[[LocalDesk, Any, Settle], None]] = {
     AllowWithRule: LocalDesk._allow_with_rule,  # noqa: SLF001
     GiveOrder: LocalDesk._give_order,  # noqa: SLF001
     EndOrders: LocalDesk._end_orders,  # noqa: SLF001
+    Steer: LocalDesk._steer,  # noqa: SLF001
+    TakeBackNote: LocalDesk._take_back_note,  # noqa: SLF001
+    StopSession: LocalDesk._stop_session,  # noqa: SLF001
     Extend: LocalDesk._extend,  # noqa: SLF001
     Snooze: LocalDesk._snooze,  # noqa: SLF001
     AskOffers: LocalDesk._ask_offers,  # noqa: SLF001

@@ -52,6 +52,7 @@ from crabhook.transcript import Summary
 _LOG = logging.getLogger(__name__)
 JUDGED = 100  # requests taken up from a server before; hooks wait for this one to be there
 RECEIPT_WITHIN = 5.0  # seconds; a client that lives confirms at once
+SESSIONS_EVERY = 0.25  # seconds between two looks at what sessions do
 LOOK_EVERY = 1.0  # seconds between two looks at the record, and at what is wrong
 
 
@@ -80,6 +81,7 @@ class Runner(Core):
         self._places: dict[tuple[str, int], PendingCall] = {}
         self._attempts = count(1)
         self._alarm: asyncio.TimerHandle | None = None
+        self._looked_at: asyncio.TimerHandle | None = None
         self._receipts: dict[str, tuple[str, asyncio.TimerHandle]] = {}
         self._told = ""  # what was last told of the record's trouble
         self.faults: list[Callable[[], str]] = []
@@ -242,8 +244,9 @@ class Runner(Core):
 
     def _stop_clocks(self) -> None:
         self.readings.stop()
-        if self._alarm:
-            self._alarm.cancel()
+        for clock in (self._alarm, self._looked_at):
+            if clock:
+                clock.cancel()
         for _, alarm in self._receipts.values():
             alarm.cancel()
 
@@ -292,6 +295,16 @@ class Runner(Core):
         if self._alarm:
             self._alarm.cancel()
         self._alarm = asyncio.get_running_loop().call_at(at, self._wake)
+
+    def tell_sessions_soon(self) -> None:
+        """Tell of sessions at most every SESSIONS_EVERY."""
+        if self._looked_at is None:
+            loop = asyncio.get_running_loop()
+            self._looked_at = loop.call_later(SESSIONS_EVERY, self._tell_sessions)
+
+    def _tell_sessions(self) -> None:
+        self._looked_at = None
+        self.do(lambda: self.after(self.tell_sessions))
 
     def _wake(self) -> None:
         self.handle(TimePassed(self.now()))

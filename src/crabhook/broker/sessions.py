@@ -1,0 +1,233 @@
+"""The sessions that live: what each agent does now, as far as events tell.
+
+An event costs a few microseconds: of what it tells nothing is copied before somebody looks, and
+what changes in the meantime is looked at once.  All of it is bounded.
+"""
+
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import TypeAlias
+
+from crabhook.model.bounded_dict import Bounded
+from crabhook.model.event import Event
+from crabhook.model.session import (
+    Activity,
+    AgentView,
+    Note,
+    SessionKey,
+    SessionView,
+    SharedFile,
+)
+from crabhook.platforms.interface import Platform
+from crabhook.platforms.rows import Phase
+
+SESSIONS_KEPT = 4096  # not every session tells its end; those not heard of longest go first
+SHOWN = 200  # of them, those heard of last
+AGENTS_KEPT = 32  # of a session; not every subagent tells its end
+FILES_KEPT = 50  # that a session changed
+CALLS_COMPARED = 20  # of an agent, to see that it makes the very same again and again
+CHANGING = 3600.0  # seconds for which a session is taken to be at work on a file it changed
+
+CardsOf: TypeAlias = Callable[[SessionKey], tuple[int, ...]]
+NotesOf: TypeAlias = Callable[[SessionKey], tuple[Note, ...]]
+
+
+@dataclass(slots=True)
+class _Agent:
+    kind: str
+    since: float
+    doing: Activity | None = None
+    whole: bool = False  # whether the event of `doing` has its whole input still
+    calls: deque[tuple[str, bytes]] = field(default_factory=lambda: deque(maxlen=CALLS_COMPARED))
+
+    def does(self, event: Event, now: float, *, asks: bool) -> None:
+        """Take in a call that the agent is about to make; `asks`: a person is asked about it."""
+        tool, before = event.tool, self.doing
+        assert tool is not None  # noqa: S101 - a call is of a tool
+        call = (tool.name, tool.fingerprint)
+        same = bool(self.calls) and self.calls[-1] == call
+        if not (asks and same and before is not None and not before.outcome):
+            self.calls.append(call)
+        self._set(Activity(event, now, times=max(1, self.calls.count(call))))
+
+    def comes_to(self, event: Event, outcome: str) -> None:
+        """Take in what became of its call, where that is the last it began."""
+        doing = self.doing
+        if doing is None or doing.outcome or doing.event.tool is None or event.tool is None:
+            return
+        mine, told = doing.event.tool, event.tool
+        known = mine.use_id and told.use_id
+        if mine.name == told.name and (not known or mine.use_id == told.use_id):
+            self.doing = replace(doing, outcome=outcome)
+
+    def tells(self, event: Event, now: float, outcome: str) -> None:
+        """Take in that a turn has begun, or has ended."""
+        self.calls.clear()
+        self._set(Activity(event, now, outcome))
+
+    def _set(self, doing: Activity) -> None:
+        self.doing, self.whole = doing, True
+
+    def view(self, agent_id: str) -> AgentView:
+        """Return the agent as it is seen; from now on only the start of its input is kept."""
+        if self.whole and self.doing is not None:
+            self.doing, self.whole = replace(self.doing, event=self.doing.event.brief()), False
+        return AgentView(agent_id, self.kind, self.since, self.doing)
+
+
+@dataclass(slots=True)
+class _Live:
+    since: float
+    heard: float
+    cwd: str = ""
+    mode: str = ""
+    agents: dict[str, _Agent] = field(default_factory=dict)
+    files: dict[str, None] = field(default_factory=dict)
+
+
+class LiveSessions:
+    """All sessions that were heard of and have not ended, the last that was heard of at the end."""
+
+    def __init__(self, platforms: Mapping[str, Platform]) -> None:
+        self._platforms = platforms
+        self._live: Bounded[SessionKey, _Live] = Bounded(SESSIONS_KEPT)
+        self._changed: dict[SessionKey, None] = {}
+        self._changers: dict[str, dict[SessionKey, float]] = {}  # of a file, and when
+
+    def __len__(self) -> int:
+        return len(self._live)
+
+    def __repr__(self) -> str:
+        return f"<LiveSessions {len(self._live)}>"
+
+    @property
+    def changed(self) -> bool:
+        """Whether any has changed since the changes were taken."""
+        return bool(self._changed)
+
+    def hear(self, event: Event, now: float, *, ends_turn: bool = False) -> None:
+        """Take in an event of a session."""
+        key = (event.platform, event.session)
+        live = self._live.get(key) or _Live(now, now)
+        if len(self._live) == SESSIONS_KEPT and key not in self._live:
+            self._forget(next(iter(self._live)))
+        self._live[key] = live
+        self._changed[key] = None
+        live.heard = now
+        live.cwd, live.mode = event.cwd or live.cwd, event.permission_mode or live.mode
+        if ends_turn and event.agent_id:
+            live.agents.pop(event.agent_id, None)
+            return
+        agent = live.agents.get(event.agent_id)
+        if agent is None:
+            agent = live.agents[event.agent_id] = _Agent(event.agent_type, now)
+            if len(live.agents) > AGENTS_KEPT:
+                del live.agents[next(one for one in live.agents if one)]
+        platform = self._platforms[event.platform]
+        phase = platform.phase(event)
+        if event.tool is None:
+            if ends_turn or phase is Phase.PROMPT:
+                agent.tells(event, now, platform.outcome(event) if ends_turn else "")
+        elif phase in (Phase.BEFORE, Phase.ASKING):
+            agent.does(event, now, asks=phase is Phase.ASKING)
+        elif phase in (Phase.RAN, Phase.REFUSED):
+            agent.comes_to(event, platform.outcome(event))
+
+    def refused(self, event: Event) -> None:
+        """Take in that a call was denied."""
+        live = self._live.get((event.platform, event.session))
+        if live is not None and (agent := live.agents.get(event.agent_id)) is not None:
+            agent.comes_to(event, "denied")
+            self.touch(event.platform, event.session)
+
+    def touch(self, platform: str, session: str) -> None:
+        """Note that there is something new to see of a session."""
+        if (platform, session) in self._live:
+            self._changed[platform, session] = None
+
+    def end(self, event: Event) -> None:
+        """Take in that a session has ended."""
+        self._forget((event.platform, event.session))
+
+    def _forget(self, key: SessionKey) -> None:
+        live = self._live.pop(key, None)
+        if live is not None:
+            self._changed[key] = None
+            for path in live.files:
+                self._leave(key, path)
+
+    def agents_of(self, session: str) -> Iterator[tuple[SessionKey, tuple[str, ...]]]:
+        """Return the sessions with this id, and the ids of their agents."""
+        for key, live in self._live.items():
+            if key[1] == session:
+                yield key, tuple(live.agents)
+
+    # Files.
+
+    def changes(self, event: Event, files: tuple[str, ...], now: float) -> None:
+        """Take in that a session is about to change files, named by where they really are."""
+        key = (event.platform, event.session)
+        live = self._live.get(key)
+        for path in files if live is not None else ():
+            assert live is not None  # noqa: S101 - see the line above
+            live.files.pop(path, None)
+            live.files[path] = None
+            if len(live.files) > FILES_KEPT:
+                oldest = next(iter(live.files))
+                del live.files[oldest]
+                self._leave(key, oldest)
+            self._changers.setdefault(path, {})[key] = now
+            self._changed |= dict.fromkeys(self._changers[path])
+
+    def _leave(self, key: SessionKey, path: str) -> None:
+        """Forget that a session changed a file; the others see that too."""
+        changers = self._changers[path]
+        del changers[key]
+        self._changed |= dict.fromkeys(changers)
+        if not changers:
+            del self._changers[path]
+
+    def sharers(self, key: SessionKey, path: str, now: float) -> tuple[SessionKey, ...]:
+        """Return the other sessions that have changed a file lately, the first to do so first."""
+        changers = self._changers.get(path, {})
+        return tuple(o for o, at in changers.items() if o != key and now - at < CHANGING)
+
+    # Seeing them.
+
+    def take_changes(
+        self, now: float, cards: CardsOf, notes: NotesOf
+    ) -> tuple[tuple[SessionView, ...], tuple[SessionKey, ...]]:
+        """Return the sessions that have changed since this was asked last, and those that ended."""
+        keys, self._changed = self._changed, {}
+        views = [self._view(key, now, cards, notes) for key in keys if key in self._live]
+        return tuple(views), tuple(key for key in keys if key not in self._live)
+
+    def views(self, now: float, cards: CardsOf, notes: NotesOf) -> tuple[SessionView, ...]:
+        """Return those heard of last, at most SHOWN."""
+        return tuple(self._view(key, now, cards, notes) for key in tuple(self._live)[-SHOWN:])
+
+    def _view(
+        self,
+        key: SessionKey,
+        now: float,
+        cards: CardsOf,
+        notes: NotesOf,
+    ) -> SessionView:
+        live = self._live[key]
+        agents = [one.view(agent) for agent, one in sorted(live.agents.items(), key=_main_first)]
+        shared = [SharedFile(one, by) for one in live.files if (by := self.sharers(key, one, now))]
+        return SessionView(
+            *(key[0], self._platforms[key[0]].title, key[1], live.cwd, live.mode),
+            since=live.since,
+            heard=live.heard,
+            agents=tuple(agents),
+            waiting=cards(key),
+            files=tuple(live.files),
+            shared=tuple(shared),
+            notes=notes(key),
+        )
+
+
+def _main_first(one: tuple[str, _Agent]) -> tuple[bool, float]:
+    return bool(one[0]), one[1].since

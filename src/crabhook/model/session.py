@@ -1,0 +1,104 @@
+"""A session of an agent as it is seen from the desk, and the notes an operator gives it.
+
+All that stands here was told by hooks, so an agent's letters may be in every text but a note's.
+"""
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from crabhook.model.actor import Actor
+from crabhook.model.event import Event
+
+SessionKey: TypeAlias = tuple[str, str]
+"""The platform, and the session's id."""
+
+
+@dataclass(frozen=True, slots=True)
+class Activity:
+    """What an agent does, or did last; `event` has the start of what it tells.
+
+    `at` is when it was heard of, on the broker's clock.  `outcome` is what became of it, empty
+    while nobody has told.  `times`: how often the very same call is among the agent's last calls.
+    """
+
+    event: Event
+    at: float
+    outcome: str = ""
+    times: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class AgentView:
+    """One agent of a session: the main one, whose `id` is empty, or a subagent of that `kind`."""
+
+    id: str
+    kind: str
+    since: float
+    doing: Activity | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """What an operator tells a running session's main agent, or the subagent with the id `agent`.
+
+    `call` is the event, and its tool, with which it was given last; empty before that.
+    `delivered_at` is when the hook had printed it, None while it has not.
+    """
+
+    id: int
+    platform: str
+    session: str
+    agent: str
+    text: str
+    by: Actor
+    at: float
+    call: str = ""
+    delivered_at: float | None = None
+
+    @property
+    def label(self) -> str:
+        """The note's name in a line of news."""
+        whom = f"subagent {self.agent}" if self.agent else "its main agent"
+        return f"note {self.id} to {whom}"
+
+    @property
+    def waits(self) -> bool:
+        """Whether it was not delivered yet."""
+        return self.delivered_at is None
+
+
+@dataclass(frozen=True, slots=True)
+class SharedFile:
+    """A file that another live session changes too: which sessions, the last to change it last."""
+
+    path: str
+    sessions: tuple[SessionKey, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SessionView:
+    """A session that was heard of and has not ended.
+
+    `title` is the agent's own name, `mode` its permission mode.  `since` and `heard` are when it
+    was first and last heard of, on the broker's clock.  `agents` begin with the main one.
+    `waiting` are the numbers of its cards that wait, `files` what it changed, the last at the
+    end.  `notes` are those that wait to be given, and the last that were.
+    """
+
+    platform: str
+    title: str
+    session: str
+    cwd: str
+    mode: str
+    since: float
+    heard: float
+    agents: tuple[AgentView, ...]
+    waiting: tuple[int, ...] = ()
+    files: tuple[str, ...] = ()
+    shared: tuple[SharedFile, ...] = ()
+    notes: tuple[Note, ...] = ()
+
+    @property
+    def key(self) -> SessionKey:
+        """The session's name among those of all agents."""
+        return self.platform, self.session

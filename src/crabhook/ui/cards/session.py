@@ -1,0 +1,71 @@
+"""A live session in words: what its agents do now, what waits, what it shares, what it was told."""
+
+from collections.abc import Iterator
+
+from crabhook.model.event import Event
+from crabhook.model.session import Activity, AgentView, Note, SessionView
+from crabhook.ui.cards.summary import brief, project, summary, tool_label
+from crabhook.ui.secrets import covered
+from crabhook.ui.text.clock import countdown
+
+ID_SHOWN = 8  # characters of a session's or an agent's id; the start of it names it
+_FILES_SHOWN = 5
+MAIN = "main agent"
+
+
+def head(view: SessionView, now: float) -> str:
+    """Return which session it is: its id's start, agent, project and mode, and when it was heard of."""
+    place = project(Event(view.platform, "", cwd=view.cwd), covered)
+    cards = ", ".join(f"#{number}" for number in view.waiting)
+    parts = (
+        brief(view.session[:ID_SHOWN], covered) or "(no id)",
+        view.title,
+        place,
+        view.mode and f"mode {brief(view.mode, covered)}",
+        f"{countdown(now - view.since)} old",
+        f"heard of {countdown(now - view.heard)} ago",
+        cards and f"waits for you: {cards}",
+    )
+    return " · ".join(part for part in parts if part)
+
+
+def details(view: SessionView, now: float) -> Iterator[str]:
+    """Yield a line for each agent, file that another session changes too, and note."""
+    for agent in view.agents:
+        yield f"{agent_name(agent)}: {doing(agent.doing, now)}"
+    for one in view.shared:
+        others = ", ".join(brief(session[:ID_SHOWN], covered) for _, session in one.sessions)
+        yield f"! {others} changes the same file: {brief(one.path, covered)}"
+    if view.files:
+        shown = [brief(one, covered) for one in view.files[-_FILES_SHOWN:]]
+        more = len(view.files) - len(shown)
+        yield f"changed: {', '.join(shown)}{f' and {more} more' if more else ''}"
+    yield from map(note_line, view.notes)
+
+
+def agent_name(agent: AgentView) -> str:
+    """Return how an agent of the session is called, with the start of its id."""
+    if not agent.id:
+        return MAIN
+    kind = brief(agent.kind, covered) or "subagent"
+    return f"{kind} {brief(agent.id[:ID_SHOWN], covered)}"
+
+
+def doing(activity: Activity | None, now: float) -> str:
+    """Return what an agent does now, or did last: the call, how often, since when, what came of it."""
+    if activity is None:
+        return "nothing heard of yet"
+    event = activity.event
+    what = " ".join(filter(None, (tool_label(event, covered), summary(event, covered))))
+    often = f" ×{activity.times}" if activity.times > 1 else ""
+    outcome = brief(activity.outcome, covered)
+    return " · ".join(
+        filter(None, (f"{what}{often}", outcome, f"{countdown(now - activity.at)} ago"))
+    )
+
+
+def note_line(note: Note) -> str:
+    """Return a note and where it is on its way."""
+    call = brief(note.call, covered)
+    fate = f"delivered with {call}" if not note.waits else "waits for its next call"
+    return f"{brief(note.label, covered)}: {brief(note.text, covered)} · {fate}"
