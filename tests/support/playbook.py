@@ -27,6 +27,7 @@ from crabhook.broker.messages import (
     Fact,
     Left,
     Note,
+    NoteToldOf,
     Ordered,
     Outcome,
     Refuse,
@@ -195,7 +196,7 @@ def _is_told(effect: Effect) -> bool:
     return not isinstance(effect, WakeAt) and not as_allowed
 
 
-def _line(effect: Effect) -> str:
+def _line(effect: Effect) -> str:  # noqa: PLR0911 - a line for each effect
     match effect:
         case Refuse(ticket, attempt, refusal):
             return f"{_who(ticket, attempt)} refused {refusal.name}"
@@ -211,6 +212,8 @@ def _line(effect: Effect) -> str:
             return f"outcome of #{call.card}: {fate.value}"
         case WakeAt(at):
             return f"wake at {at:g}"
+        case NoteToldOf(note, what):
+            return f"note {note.id} {what}"
 
 
 def _card_line(card: Card) -> str:

@@ -97,7 +97,9 @@ def _conclude(state: BrokerState, request: Request, now: float) -> list[Effect]:
     effects = _end_elsewhere(state, event, ended, now)
     effects += doubts.hear_outcomes(state, request, now)
     effects += doubts.hear_end(state, request, closes, now)
-    if state.platforms[event.platform].phase(event) is Phase.PROMPT and not event.agent_id:
+    platform = state.platforms[event.platform]
+    prompted = platform.phase(event) is Phase.PROMPT and platform.by_person(event)
+    if prompted and not event.agent_id:
         for order in state.orders.resume(event):
             effects.append(state.note(now, event, f"ended by its user's prompt: {order}"))
     state.recent.forget(event, closes)

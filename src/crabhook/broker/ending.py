@@ -19,7 +19,7 @@ from crabhook.broker.messages import (
 from crabhook.broker.orders import against, halted
 from crabhook.broker.pending import NO_CONNECTION
 from crabhook.broker.state import BrokerState
-from crabhook.model.actor import Actor, Ended, Follows, OrderKind, TimeUp
+from crabhook.model.actor import Actor, Ended, Follows, OrderKind, StandingOrder, TimeUp
 from crabhook.model.card import Card, Leg, State
 from crabhook.model.decision import Decided, Decision, Verdict
 from crabhook.model.errors import DecisionError
@@ -73,8 +73,8 @@ def _halt(state: BrokerState, card: Card, decided: Decided, now: float) -> list[
     those that run beside it are not told at all.
     """
     why = decided.decision.halt
-    if not why or not card.event.session:
-        return []
+    if not why or not card.event.session or isinstance(decided.by, StandingOrder):
+        return []  # an order that halts stands already, and may be about one subagent
     order = Order(OrderKind.HALT, session=card.event.session, words=why)
     return halt(state, card.event.platform, order, decided.by, now)
 

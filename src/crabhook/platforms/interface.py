@@ -58,6 +58,7 @@ class Platform:
     answered at the agent.  `limits` returns, a sentence each, what a decision will not bring
     about that an operator would take for granted.  `compared` returns what of a call's input
     has to be the same when it runs, by name: all, but for what the agent itself changes.
+    `by_person` says whether a person wrote a prompt, and not the agent's own program.
     """
 
     name: str
@@ -75,6 +76,7 @@ class Platform:
     outcome: Callable[[Event], str]
     limits: Callable[[Event], Sequence[str]] = lambda _: ()
     compared: Callable[[ToolCall], Mapping[str, Value]] = lambda tool: {"input": tool.bare}
+    by_person: Callable[[Event], bool] = lambda _: True
 
     def holdable(self) -> Sequence[str]:
         """Return the names of the events that an operator may ask to hold."""

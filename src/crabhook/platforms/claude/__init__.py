@@ -33,5 +33,6 @@ PLATFORM = Platform(
     check=write.check,
     write=write.write,
     outcome=write.outcome,
+    by_person=events.by_person,
     compared=write.compared,
 )

@@ -228,6 +228,11 @@ def held(event: Event, stance: Stance) -> Held:
     return row.held
 
 
+def by_person(event: Event) -> bool:
+    """Whether a person wrote a prompt: Claude Code tells its agent so of a subagent's end, too."""
+    return not event.text("prompt").startswith("<task-notification>")
+
+
 def asks(event: Event) -> bool:
     """Whether the event asks a person something: a question, a plan or a form."""
     return event.name in _FORMS or event.calls(*ASKING_TOOLS)

@@ -261,11 +261,11 @@ class LocalDesk:
     def _tell_of_session(self, fact: Fact, settle: Settle) -> None:
         """Take a fact that changes what is seen of a session; that is told before it is done."""
 
-        def told() -> None:
+        def told(outcome: Outcome) -> None:
             self._core.tell_sessions()
-            settle(Done())
+            settle(outcome)
 
-        self._core.take(fact, told)
+        self._tell_broker(fact, told)
 
     def _extend(self, command: Extend, settle: Settle) -> None:
         fact = Extended(command.card, command.seconds, self._by, self._core.now())

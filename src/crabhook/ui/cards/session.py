@@ -11,10 +11,11 @@ from crabhook.ui.text.clock import countdown
 ID_SHOWN = 8  # characters of a session's or an agent's id; the start of it names it
 _FILES_SHOWN = 5
 MAIN = "main agent"
+TIMES = "\N{MULTIPLICATION SIGN}"
 
 
 def head(view: SessionView, now: float) -> str:
-    """Return which session it is: its id's start, agent, project and mode, and when it was heard of."""
+    """Return which session it is: its id's start, agent, project, mode, and since when."""
     place = project(Event(view.platform, "", cwd=view.cwd), covered)
     cards = ", ".join(f"#{number}" for number in view.waiting)
     parts = (
@@ -52,12 +53,12 @@ def agent_name(agent: AgentView) -> str:
 
 
 def doing(activity: Activity | None, now: float) -> str:
-    """Return what an agent does now, or did last: the call, how often, since when, what came of it."""
+    """Return what an agent does now, or did last: the call, how often, what came of it, when."""
     if activity is None:
         return "nothing heard of yet"
     event = activity.event
     what = " ".join(filter(None, (tool_label(event, covered), summary(event, covered))))
-    often = f" ×{activity.times}" if activity.times > 1 else ""
+    often = f" {TIMES}{activity.times}" if activity.times > 1 else ""
     outcome = brief(activity.outcome, covered)
     return " · ".join(
         filter(None, (f"{what}{often}", outcome, f"{countdown(now - activity.at)} ago"))

@@ -9,8 +9,8 @@ from crabhook.model.actor import OrderKind
 from crabhook.model.event import Event
 from crabhook.model.order import Order
 from crabhook.ui.cards.summary import brief
-from crabhook.ui.commands.parse import known_session
-from crabhook.ui.commands.words import WORDS, LineError, read_duration
+from crabhook.ui.commands.parse import find_session, known_session, shown_session
+from crabhook.ui.commands.words import WORDS, LineError, Word, read_duration
 from crabhook.ui.secrets import covered
 from crabhook.ui.text.clock import countdown
 from crabhook.ui.text.safe import excerpt
@@ -36,6 +36,27 @@ def read_order(word: str, rest: str, desk: Replica) -> Order:
     length = read_duration(lengths[0], usage)
     session = known_session(session.removeprefix("session="), desk, usage)
     return Order(_KINDS[word], session=session, until=desk.now() + length)
+
+
+def read_agent(rest: str, desk: Replica, word: Word) -> tuple[str, str, str]:
+    """Return the live session that a line names, its subagent or nothing, and what it is told.
+
+    A subagent stands behind the session: `SESSION/AGENT`.  Raises LineError.
+    """
+    usage = word.usage()
+    named, _, text = rest.partition(" ")
+    if not text.strip():
+        raise LineError("which session, and in which words?", usage)
+    start, _, agent = named.removeprefix("session=").partition("/")
+    session = find_session(start, [view.session for view in desk.live()], usage)
+    if not agent:
+        return session, "", text
+    live = [one for view in desk.live() if view.session == session for one in view.agents]
+    found = [one.id for one in live if one.id and shown_session(one.id).startswith(agent)]
+    if len(found) != 1:
+        wrong = f"{len(found) or 'no'} live subagents of it begin with {excerpt(agent)}"
+        raise LineError(wrong, WORDS["sessions"].usage())
+    return session, found[0], text
 
 
 def read_release(rest: str, desk: Replica) -> Matches:

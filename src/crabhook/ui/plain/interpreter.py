@@ -8,7 +8,8 @@ from crabhook.model.actor import OrderKind
 from crabhook.model.card import Card, FeedEntry, State
 from crabhook.model.errors import CrabhookError
 from crabhook.model.order import Order
-from crabhook.ui.commands.orders import order_line, read_order, read_release
+from crabhook.ui.cards.session import details, head
+from crabhook.ui.commands.orders import order_line, read_agent, read_order, read_release
 from crabhook.ui.commands.parse import (
     Command,
     DefaultTarget,
@@ -44,6 +45,10 @@ class Interpreter:
             "here": self._here,
             "orders": self._orders,
             "release": self._release,
+            "sessions": self._sessions,
+            "note": self._note,
+            "note back": self._take_note_back,
+            "stop": self._stop,
         }
 
     def begin(self) -> None:
@@ -141,6 +146,27 @@ class Interpreter:
         matches = read_release(command.rest, self._desk)
         ids = frozenset(order.id for order in self._desk.orders() if matches(order))
         self._deciding.submit(do.EndOrders(ids), write=WORDS["orders"].usage())
+
+    def _sessions(self, _: Command) -> None:
+        now, live = self._desk.now(), self._desk.live()
+        for view in live:
+            self._say("\n".join([f"· {head(view, now)}", *(f"  {x}" for x in details(view, now))]))
+        if not live:
+            self._say("· no session was heard of yet")
+
+    def _note(self, command: Command) -> None:
+        session, agent, text = read_agent(command.rest, self._desk, command.word)
+        self._deciding.submit(do.Steer(session, text, agent), write=command.word.usage())
+
+    def _take_note_back(self, command: Command) -> None:
+        if not command.rest.isdecimal():
+            raise LineError("which note? a note has a number", command.word.usage())
+        note = int(command.rest[:9])
+        self._deciding.submit(do.TakeBackNote(note), write=WORDS["sessions"].usage())
+
+    def _stop(self, command: Command) -> None:
+        session, agent, why = read_agent(command.rest, self._desk, command.word)
+        self._deciding.submit(do.StopSession(session, why, agent), write=command.word.usage())
 
     def _here(self, _: Command) -> None:
         away = frozenset(order.id for order in self._desk.orders() if _is_away(order))

@@ -1,0 +1,157 @@
+"""Real agents that are told something while they run, or to stop, from a real desk."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.e2e.test_claude_code import everything, install
+from tests.support.plain_desk import PlainDesk
+from tests.support.turns import Script, Text, ToolUse, bash
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tests.e2e.conftest import MakeClaude
+    from tests.support.claude import Claude
+    from tests.support.terminal import Terminal
+    from tests.support.turns import Turn
+
+pytestmark = [pytest.mark.e2e, pytest.mark.timeout(90)]
+
+TASK = {"description": "look", "prompt": "SUB look around", "subagent_type": "general-purpose"}
+ALLOWED = ["--allowedTools=Bash,Agent"]
+
+
+@pytest.fixture
+def desk() -> Iterator[PlainDesk]:
+    with PlainDesk() as desk:
+        yield desk
+
+
+WAITS = "while ! test -e go; do sleep 0.1; done"
+"""A command that runs until the test has made a file."""
+
+
+def session_of(desk: PlainDesk) -> str:
+    """The start of the id of the session that was heard of first."""
+    return desk.wait_for(r"SessionStart session=([0-9a-f]{4})").group(1)
+
+
+def told(agent: Claude) -> str:
+    """All that the last request of the main conversation tells the model."""
+    main = [one.body for one in agent.requests() if one.conversation == "main"]
+    return "\n".join(everything(main[-1]))
+
+
+@pytest.mark.everyday
+def test_a_note_to_a_running_session_reaches_the_model_with_its_next_call(
+    claude: MakeClaude, desk: PlainDesk
+) -> None:
+    agent = claude((bash(WAITS),), (bash("touch made"),), (Text("It is made."),))
+    install(agent, desk.address, gate=False)
+    terminal = agent.terminal("make a file", extra_args=ALLOWED)
+    session = session_of(desk)
+    desk.wait_for("PreToolUse Bash")
+    desk.say(f"note {session} use the blue one, please")
+    desk.wait_for("note 1 to its main agent waits for its next call: use the blue one, please")
+    (agent.project / "go").touch()
+    desk.wait_for("note 1 to its main agent was delivered with PostToolUse Bash")
+    terminal.wait_for("It is made.")
+    assert told(agent).count("Note from the operator: use the blue one, please") == 1
+    desk.say("sessions")
+    desk.wait_for("use the blue one, please · delivered with PostToolUse Bash")
+    (given, delivered) = [one for one in desk.record() if "note" in one.get("body", one)]
+    assert given["request_id"] == ""
+    assert delivered["tool"] == "Bash"
+
+
+def test_a_note_goes_with_the_answer_to_a_call_that_waits_at_a_gate(
+    claude: MakeClaude, desk: PlainDesk
+) -> None:
+    agent = claude((bash("touch made"),), (Text("It is made."),))
+    install(agent, desk.address, gate=True)
+    terminal = agent.terminal("make a file")
+    session = session_of(desk)
+    number = desk.card("Bash")
+    desk.say(f"note {session} use the blue one, please")
+    desk.wait_for("note 1 to its main agent waits")
+    assert not (agent.project / "made").exists()
+    desk.say(f"{number} allow")
+    desk.wait_for("note 1 to its main agent was delivered with PreToolUse Bash")
+    terminal.wait_for("It is made.")
+    assert "Note from the operator: use the blue one, please" in told(agent)
+
+
+@pytest.mark.everyday
+def test_a_stopped_session_ends_its_turn_at_its_next_call_and_no_card_waits(
+    claude: MakeClaude, desk: PlainDesk
+) -> None:
+    agent = claude((bash(WAITS),), (bash("touch made"),), (Text("It is made."),))
+    install(agent, desk.address, gate=False)
+    terminal = agent.terminal("make a file", extra_args=ALLOWED)
+    session = session_of(desk)
+    desk.wait_for("PreToolUse Bash")
+    desk.say(f"stop {session} the wrong branch")
+    desk.wait_for("halt session=.* the wrong branch; every call of that session is denied")
+    (agent.project / "go").touch()
+    desk.wait_for("PreToolUse Bash .*DENIED: the operator halted this session")
+    terminal.wait_for("the wrong branch")
+    assert not (agent.project / "made").exists()
+    assert "It is made." not in terminal.screen()
+    assert not [line for line in desk.said if line.startswith("#")]
+
+
+def with_subagent(make: MakeClaude, desk: PlainDesk, *then: Turn) -> tuple[Claude, Terminal, str]:
+    """An agent that has sent a subagent, which waits in a call; and the start of its session."""
+    looks = ((bash(WAITS),), (bash("touch made"),), (Text("I looked."),))
+    script = Script(turns=((ToolUse("Agent", TASK),), *then), subagents={"SUB": looks})
+    agent = make(script=script)
+    install(agent, desk.address, gate=False)
+    terminal = agent.terminal("Send somebody.", extra_args=ALLOWED)
+    session = session_of(desk)
+    desk.wait_for("PreToolUse Bash .*-e go;")
+    return agent, terminal, session
+
+
+def test_a_stopped_session_stays_stopped_when_its_subagent_ends_in_the_background(
+    claude: MakeClaude, desk: PlainDesk
+) -> None:
+    later = ((Text("It is sent."),), (bash("touch mine"),))
+    agent, terminal, session = with_subagent(claude, desk, *later)
+    terminal.wait_for("It is sent.")
+    desk.say(f"stop {session} the wrong branch")
+    desk.wait_for("every call of that session is denied")
+    (agent.project / "go").touch()
+    desk.wait_for("PreToolUse Bash .*DENIED.* touch made")
+    desk.wait_for("UserPromptSubmit .*task-notification")
+    desk.wait_for("PreToolUse Bash .*DENIED.* touch mine")
+    assert not (agent.project / "made").exists()
+    assert not (agent.project / "mine").exists()
+
+
+def test_a_stopped_subagent_makes_no_more_calls_and_the_main_agent_goes_on(
+    claude: MakeClaude, desk: PlainDesk
+) -> None:
+    mine = bash(f"{WAITS.replace('go', 'on')}; touch mine")
+    agent, terminal, session = with_subagent(claude, desk, (mine,), (Text("All told."),))
+    time.sleep(0.5)  # what a session does is told a moment later
+    desk.say("sessions")
+    subagent = desk.wait_for(r"  general-purpose ([0-9a-f]+): Bash").group(1)
+    desk.say(f"note {session}/{subagent} look in the cellar")
+    desk.wait_for("note 1 to subagent .* waits")
+    desk.say(f"stop {session}/{subagent} no more looking")
+    desk.wait_for("every call of that subagent is denied")
+    (agent.project / "go").touch()
+    desk.wait_for("note 1 to subagent .* was delivered with PostToolUse Bash")
+    desk.wait_for("DENIED: the operator halted this session")
+    (agent.project / "on").touch()
+    desk.wait_for("UserPromptSubmit .*task-notification")  # it ended, and its sender hears of it
+    terminal.wait_for("All told.")
+    assert not (agent.project / "made").exists()
+    assert (agent.project / "mine").exists()
+    texts = "\n".join(text for one in agent.requests() for text in everything(one.body))
+    assert "Note from the operator: look in the cellar" in texts
+    assert "look in the cellar" not in told(agent)
