@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import time
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.e2e.test_claude_code import everything, install
+from tests.support import requirements
+from tests.support.codex import Codex
+from tests.support.codex import install as install_codex
+from tests.support.codex import shell as codex_shell
 from tests.support.plain_desk import PlainDesk
-from tests.support.turns import Script, Text, ToolUse, bash
+from tests.support.turns import Script, Text, ToolUse, bash, shell
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
-    from tests.e2e.conftest import MakeClaude
+    from tests.e2e.conftest import MakeClaude, MakeGemini
     from tests.support.claude import Claude
     from tests.support.terminal import Terminal
     from tests.support.turns import Turn
@@ -155,3 +161,57 @@ def test_a_stopped_subagent_makes_no_more_calls_and_the_main_agent_goes_on(
     texts = "\n".join(text for one in agent.requests() for text in everything(one.body))
     assert "Note from the operator: look in the cellar" in texts
     assert "look in the cellar" not in told(agent)
+
+
+def test_gemini_is_told_a_note_with_a_result_and_a_stop_ends_its_turn(
+    gemini: MakeGemini, desk: PlainDesk
+) -> None:
+    agent = gemini(
+        desk.address,
+        (shell("echo one"),),
+        (shell("touch made"),),
+        (shell("touch more"),),
+        (Text("Done."),),
+    )
+    with ThreadPoolExecutor(1) as pool:
+        run = pool.submit(agent.headless, "go on")
+        session = session_of(desk)
+        number = desk.card("run_shell_command")
+        desk.say(f"note {session} use the blue one, please")
+        desk.wait_for("note 1 to its main agent waits")
+        desk.say(f"{number} allow")
+        desk.wait_for("note 1 to its main agent was delivered with AfterTool run_shell_command")
+        number = desk.card("run_shell_command")
+        desk.say(f"stop {session} the wrong branch")
+        desk.wait_for(f"^#{number} DENIED")
+        ended = run.result(40)
+    assert "Done." not in ended.stdout
+    texts = [text for text in everything(ended.last.body) if "Note from the operator" in text]
+    assert any("use the blue one, please" in text for text in texts)
+    assert not (agent.project / "made").exists()
+
+
+def test_codex_is_told_a_note_before_its_call_and_a_stop_denies_each_call(
+    tmp_path: Path, desk: PlainDesk
+) -> None:
+    requirements.insist("codex")
+    commands = ("touch one", "touch made", "touch more")
+    script = Script((*((codex_shell(one),) for one in commands), (Text("Done."),)))
+    agent = Codex(tmp_path / "codex", script)
+    install_codex(agent, desk.address, "--gate")
+    with ThreadPoolExecutor(1) as pool:
+        run = pool.submit(agent.headless, "go on")
+        session = session_of(desk)
+        number = desk.card("Bash")
+        desk.say(f"note {session} use the blue one, please")
+        desk.wait_for("note 1 to its main agent waits")
+        desk.say(f"{number} allow")
+        desk.wait_for("note 1 to its main agent was delivered with PreToolUse Bash")
+        desk.card("Bash")
+        desk.say(f"stop {session} the wrong branch")
+        desk.wait_for("DENIED: the operator halted this session .* touch more")
+        ended = run.result(40)
+    assert ended.told.count("the operator halted this session: the wrong branch") == 2
+    told = "\n".join(ended.requests[-1].texts("developer"))
+    assert "Note from the operator: use the blue one, please" in told
+    assert [path.name for path in agent.project.iterdir()] == ["one"]
