@@ -11,6 +11,7 @@ from enum import StrEnum
 from crabhook.model.card import Card, State
 from crabhook.model.decision import Verdict
 from crabhook.ui.cards.summary import is_plan, is_question
+from crabhook.ui.tally import Tally
 from crabhook.ui.text.style import Theme
 
 QUIET = 5.0  # seconds after a key in which nobody is called
@@ -107,7 +108,7 @@ class DeskOptions:
 
     `arming_ms`: for how long a card must have been in view before a key can decide it.
     `take_back_ms`: how long an allow is held before it is sent; 0 sends at once.  `theme`: the
-    colours.  `ascii`: the terminal shows nothing else.
+    colours.  `ascii`: the terminal shows nothing else.  `tally` is no choice: what was decided.
     """
 
     arming_ms: int = 400
@@ -115,6 +116,7 @@ class DeskOptions:
     theme: Theme = Theme.AUTO
     ascii: bool = False
     attention: Attention = field(default_factory=Attention)
+    tally: Tally = field(default_factory=Tally, compare=False)
 
     @property
     def arming(self) -> float:

@@ -4,28 +4,39 @@ Where nobody sits, decisions are logged.  A log is read by more people than a de
 secrets are taken out of what a call was for, as they are out of the record.
 """
 
+import asyncio
 import logging
 import os
 import secrets
 import sys
+from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
+from datetime import datetime
 
 from crabhook.cli.serve.logs import told
-from crabhook.config import Settings
+from crabhook.cli.terminal import say
+from crabhook.config import Settings, state_folder
 from crabhook.desk.interface import Desk
 from crabhook.desk.updates import News
 from crabhook.model.actor import OWNER, Headless
 from crabhook.model.card import FeedEntry
-from crabhook.model.decision import Decided, Verdict
-from crabhook.model.event import Event
+from crabhook.model.decision import Decided, Decision, Verdict
+from crabhook.model.errors import CrabhookError
+from crabhook.model.event import Event, ToolCall
 from crabhook.model.wording import who
 from crabhook.server.core.runner import Runner
+from crabhook.store.entries import actor_in
+from crabhook.store.interface import Query
+from crabhook.store.opening import open_history
+from crabhook.store.record import Kind, iso
 from crabhook.ui import headless
 from crabhook.ui.terminal import standard_lines, standard_writer
 
 _LOG = logging.getLogger("crabhook.decisions")
 
+MOST_TODAY = 20_000  # decisions of one day that are counted
 SHORT = 160  # characters shown of what a call was for
 
 
@@ -82,7 +93,7 @@ async def open_desk(
     elif settings.plain:
         await _plain(runner.desk(OWNER), settings, where, release)
     else:
-        await _full(runner.desk(OWNER), settings, where)
+        await _full(runner, settings, where)
 
 
 async def _plain(desk: Desk, settings: Settings, where: str, release: Callable[[], None]) -> None:
@@ -99,12 +110,36 @@ async def _plain(desk: Desk, settings: Settings, where: str, release: Callable[[
         write.close()
 
 
-async def _full(desk: Desk, settings: Settings, where: str) -> None:
+def decided_today() -> Counter[str]:
+    """Return how much the record tells was decided since midnight, by the words of a tally."""
+    from crabhook.ui.tally import counted_as  # noqa: PLC0415 - the other desks need none of it
+
+    words: Counter[str] = Counter()
+    midnight = datetime.now().astimezone().replace(hour=0, minute=0, second=0, microsecond=0)
+    today = Query(since=iso(midnight.timestamp()), kinds=(Kind.DECIDED.value,), last=MOST_TODAY)
+    with suppress(CrabhookError), open_history(state_folder()) as history:
+        for record in history.find(today):
+            with suppress(ValueError):  # a verdict of another version's
+                told = record.told()
+                made = Decision(Verdict(record.verdict))
+                if "edited" in told:
+                    made = replace(made, updated_input={})
+                event = Event(record.platform, "PreToolUse", tool=ToolCall(record.tool, None))
+                words[counted_as(event, Decided(made, actor_in(told)))] += 1
+    del words[""]
+    return words
+
+
+async def _full(runner: Runner, settings: Settings, where: str) -> None:
     from crabhook.ui.full import app  # noqa: PLC0415 - the other desks need none of these two
     from crabhook.ui.full.background import draws_letters, theme_in  # noqa: PLC0415
     from crabhook.ui.options import Attention, CardKind, DeskOptions  # noqa: PLC0415
+    from crabhook.ui.tally import Tally  # noqa: PLC0415
     from crabhook.ui.text.style import Theme  # noqa: PLC0415
 
+    tally = Tally()
+    runner.decided = tally.count
+    tally.add_earlier(await asyncio.to_thread(decided_today))
     calls = {
         way: frozenset(map(CardKind, getattr(settings, way)))
         for way in ("bell", "notify", "title", "command")
@@ -115,6 +150,9 @@ async def _full(desk: Desk, settings: Settings, where: str) -> None:
         take_back_ms=TAKE_BACK_MS if take_back is None else take_back,
         theme=theme_in(os.environ, Theme(settings.theme)),
         ascii=settings.ascii or not draws_letters(sys.stdout, os.environ),
+        tally=tally,
         attention=Attention(**calls, sequence=settings.sequence, program=settings.program),
     )
-    await app.run(desk, options=options, title=where)
+    waiting = await app.run(runner.desk(OWNER), options=options, title=where)
+    for line in tally.summary(waiting):
+        say(line)

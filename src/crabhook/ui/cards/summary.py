@@ -10,7 +10,7 @@ from json import JSONEncoder
 from typing import TypeAlias
 
 from crabhook.model.card import Card, State
-from crabhook.model.decision import Verdict
+from crabhook.model.decision import Decision, Verdict
 from crabhook.model.errors import QuestionError
 from crabhook.model.event import Event
 from crabhook.model.jsontext import CUT, Value, text_at
@@ -81,13 +81,18 @@ def outcome(card: Card) -> str:
 
     Answers and plans have words of their own; `Card.outcome` is what programs read.
     """
-    decision, event = card.decision, card.event
-    if decision is None or card.state is not State.DECIDED:
+    if card.decision is None or card.state is not State.DECIDED:
         return card.outcome
+    return said(card.event, card.decision)
+
+
+def said(event: Event, decision: Decision) -> str:
+    """Return what was decided about an event, in words for people."""
+    verdict = decision.verdict
     if is_plan(event):
-        return _OF_A_PLAN.get(decision.verdict, card.outcome)
-    answered = decision.verdict is Verdict.ALLOW and decision.updated_input is not None
-    return "ANSWERED" if answered and is_question(event) else card.outcome
+        return _OF_A_PLAN.get(verdict, verdict.done)
+    answered = verdict is Verdict.ALLOW and decision.updated_input is not None
+    return "ANSWERED" if answered and is_question(event) else verdict.done
 
 
 _OF_A_PLAN = {Verdict.ALLOW: "APPROVED", Verdict.DENY: "SENT BACK"}

@@ -46,8 +46,8 @@ async def run(
     title: str = "",
     input: Input | None = None,  # noqa: A002 - prompt_toolkit's own name for it
     output: Output | None = None,
-) -> None:
-    """Show the desk full-screen until the operator quits.
+) -> int:
+    """Show the desk full-screen until the operator leaves; return how many requests still wait.
 
     Runs in the loop that tells the desk its news.  Answers still held then
     are dropped unsent; releasing what waits is the caller's.
@@ -111,6 +111,7 @@ async def run(
         await caller.close()
         if terminal is not None:
             await terminal.close()
+    return len(replica.waiting())
 
 
 def _ask(output: Output) -> None:

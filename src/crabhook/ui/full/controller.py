@@ -18,13 +18,16 @@ from crabhook.model.decision import Beside, Choices, Decision, Verdict
 from crabhook.model.errors import CrabhookError
 from crabhook.ui.full import effects as do
 from crabhook.ui.full.dialogs.edit import Edit
-from crabhook.ui.full.dialogs.prompts import Arrived, AskLine, Menu, Proposal
+from crabhook.ui.full.dialogs.prompts import Arrived, AskLine, Menu, Proposal, statement
 from crabhook.ui.full.effects import EditOutside, Effect, Effects
 from crabhook.ui.full.filters import KeyContext, Mode
 from crabhook.ui.full.keyrow import Guard
 from crabhook.ui.full.keys import key_for
 from crabhook.ui.full.panes.card import view_of
+from crabhook.ui.full.panes.help import marked
 from crabhook.ui.full.screen import Screen, Sight
+from crabhook.ui.tally import NO_OPINION
+from crabhook.ui.text.layout import Content
 
 DEAF_AFTER_ESCAPE = 0.1  # seconds
 QUIT_WITHIN = 2.0  # seconds between the two presses
@@ -261,6 +264,41 @@ class Controller:
         screen.say(
             f"Ctrl-C again to quit; {waiting} waiting {requests} will be released with no opinion"
         )
+
+    @_perform.register
+    def _leave(self, effect: do.Leave) -> None:
+        screen, mode = self._screen, self._screen.focus.mode
+        if effect.sure or not (screen.selection.waiting() or screen.answers.waiting):
+            screen.done = True
+        else:
+            yes = do.Leave(sure=True)
+            self._propose(Proposal(self._leaving, lambda: (yes,), back=mode))
+
+    def _leaving(self) -> Content:
+        """Return the page that asks whether to leave while somebody waits."""
+        screen = self._screen
+        waiting, held = len(screen.selection.waiting()), screen.answers.waiting
+        requests = "1 request waits" if waiting == 1 else f"{waiting} requests wait"
+        said = [f"leave the desk? {requests}", NO_OPINION]
+        if held:
+            answers = "1 answer is" if held == 1 else f"{held} answers are"
+            said.append(f"{answers} not sent yet, and will not be.")
+        return statement(*((one, "") for one in said))
+
+    @_perform.register
+    def _run_found(self, _: do.RunFound) -> None:
+        """Press the key of the marked command where it was pressed from, with its own guards."""
+        screen, found = self._screen, marked(self._screen)
+        finder = screen.focus.finder
+        if found is None or finder is None:
+            screen.say("no command has all of these words")
+        elif not found.now:
+            screen.say(f"not now: {found.name}")
+        elif screen.desk.now() - finder.since < screen.options.arming:
+            screen.say("this has only just come into view: read it, then press again")
+        else:
+            screen.focus.back()
+            self.press(found.key.keys[0])
 
     @_perform.register
     def _give(self, effect: do.Give) -> None:

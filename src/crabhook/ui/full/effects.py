@@ -90,6 +90,18 @@ class Quit(Effect):
     """Leave the desk, at the second time within a moment."""
 
 
+@dataclass(frozen=True, slots=True)
+class Leave(Effect):
+    """Leave the desk; unless it is `sure`, a yes is asked for while somebody waits."""
+
+    sure: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class RunFound(Effect):
+    """Press the key of the command that is marked in the palette."""
+
+
 # At the desk.
 
 

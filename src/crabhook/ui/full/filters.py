@@ -21,6 +21,8 @@ class Mode(StrEnum):
     FILL = auto()
     NOTES = auto()
     HELP = auto()
+    SEARCH = auto()
+    PALETTE = auto()
 
 
 @dataclass(frozen=True, slots=True)

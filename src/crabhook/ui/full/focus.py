@@ -1,11 +1,39 @@
 """Where keys go, and what is open there: a line, a text, a list, a page that asks for a yes."""
 
+from dataclasses import dataclass, field
+
 from crabhook.model.card import Card, State
 from crabhook.ui.full.dialogs.edit import Edit
 from crabhook.ui.full.dialogs.prompts import AskLine, Menu, Proposal, Purpose, Typing
 from crabhook.ui.full.effects import EditOutside, Effects, Say
 from crabhook.ui.full.filters import Mode
 from crabhook.ui.full.text_input import LineInput, TextInput
+
+
+@dataclass(slots=True)
+class Finder:
+    """What is typed to find keys by their words, since when, and the row stood on."""
+
+    since: float
+    box: LineInput = field(default_factory=lambda: LineInput([]))
+    cursor: int = 0
+    _sought: str = ""
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The words that what is found has to have."""
+        return tuple(self.box.text.lower().split())
+
+    def move(self, step: int) -> None:
+        """Stand on another row; `row` keeps to those that there are."""
+        self.cursor += step
+
+    def row(self, count: int) -> int:
+        """Return the row stood on among so many; another text begins at the first."""
+        if self.box.text != self._sought:
+            self.cursor, self._sought = 0, self.box.text
+        self.cursor = max(min(self.cursor, count - 1), 0)
+        return self.cursor
 
 
 class Focus:
@@ -17,7 +45,9 @@ class Focus:
         self.edit: Edit | None = None
         self.menu: Menu | None = None
         self.proposal: Proposal | None = None
-        self._came_from = Mode.QUEUE
+        self.finder: Finder | None = None
+        self.all_keys = False  # whether the page of keys shows all of them
+        self.came_from = Mode.QUEUE
         self._under_menu = (Mode.QUEUE, Mode.QUEUE)  # where keys went, and came from before that
         self._histories: dict[Purpose, list[str]] = {purpose: [] for purpose in Purpose}
 
@@ -32,6 +62,8 @@ class Focus:
         """What letters are typed into."""
         if self.mode is Mode.EDIT and self.edit is not None:
             return self.edit.editor
+        if self.mode in (Mode.SEARCH, Mode.PALETTE) and self.finder is not None:
+            return self.finder.box
         return self.typing.box if self.typing is not None else None
 
     @property
@@ -47,11 +79,11 @@ class Focus:
 
     def visit(self, mode: Mode) -> None:
         """Send keys elsewhere, to come back from there (`come_back`)."""
-        self._came_from, self.mode = self.mode, mode
+        self.came_from, self.mode = self.mode, mode
 
     def come_back(self) -> None:
         """Send keys where they went before `visit`."""
-        self.mode = self._came_from
+        self.mode = self.came_from
 
     def open_line(self, ask: AskLine, card: Card | None) -> None:
         """Open the input box: for the selected card, or for a subject that is no card."""
@@ -60,6 +92,13 @@ class Focus:
             box = LineInput(self._histories[ask.purpose], ask.text)
             self.typing = Typing(ask, number, box)
             self.visit(Mode.BOX)
+
+    def open_finder(self, mode: Mode, now: float) -> None:
+        """Let commands be found by their names, or the keys of the page that shows them."""
+        self.finder = Finder(now)
+        if mode is Mode.PALETTE:
+            self.visit(mode)
+        self.mode = mode
 
     def open_edit(self, edit: Edit) -> None:
         """Open a text to be edited."""
@@ -70,12 +109,12 @@ class Focus:
         """Show a list to choose from."""
         self.menu = menu
         if self.mode is not Mode.MENU:
-            self._under_menu = self.mode, self._came_from
+            self._under_menu = self.mode, self.came_from
         self.mode = Mode.MENU
 
     def _leave_menu(self) -> None:
         self.menu = None
-        self.mode, self._came_from = self._under_menu
+        self.mode, self.came_from = self._under_menu
 
     def fill_menu(self, menu: Menu | None) -> None:
         """Show what a list was filled with in its place; close it where there is nothing."""
@@ -87,8 +126,11 @@ class Focus:
         """Go back to where the operator came from."""
         if self.mode is Mode.MENU:
             self._leave_menu()
-        elif self.mode is Mode.HELP:
+        elif self.mode in (Mode.HELP, Mode.PALETTE):
+            self.finder, self.all_keys = None, False
             self.come_back()
+        elif self.mode is Mode.SEARCH:
+            self.finder, self.mode = None, Mode.HELP
         elif self.mode is Mode.CONFIRM and self.proposal is not None:
             self.mode = self.proposal.back
         else:

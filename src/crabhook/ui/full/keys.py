@@ -20,7 +20,7 @@ from crabhook.ui.full.dialogs import (
     question,
     suggestions,
 )
-from crabhook.ui.full.effects import Effects, Go, Quit, Scroll, TakeBack, Visit
+from crabhook.ui.full.effects import Effects, Go, Leave, Quit, RunFound, Scroll, TakeBack, Visit
 from crabhook.ui.full.filters import KeyContext, Mode
 from crabhook.ui.full.keyrow import (
     Group,
@@ -44,6 +44,7 @@ _LOOKING = when.at(
     Mode.TEXT, Mode.FORM, Mode.REVIEW, Mode.CONFIRM, Mode.HELP, Mode.FILL, Mode.NOTES
 )
 _NOT_IN_HELP = when.at(Mode.QUEUE, Mode.TEXT, Mode.FORM, Mode.REVIEW, Mode.FILL, Mode.NOTES)
+_WITH_PALETTE = when.at(Mode.QUEUE, Mode.TEXT, Mode.FORM, Mode.FILL)
 _SEEN = when.at(Mode.QUEUE, Mode.TEXT, Mode.FORM, Mode.REVIEW, Mode.CONFIRM, Mode.FILL)
 _DIGITS = "1 2 3 4 5 6 7 8 9"
 
@@ -69,6 +70,19 @@ def _allow(screen: Screen, _: str) -> Effects:
 
 def _enter_line(screen: Screen, _: str) -> Effects:
     return screen.focus.enter_line(screen.card)
+
+
+def _all_keys(screen: Screen, _: str) -> None:
+    screen.focus.all_keys = not screen.focus.all_keys
+    screen.focus.finder = None
+
+
+def _find(mode: Mode) -> Handler:
+    return lambda screen, _: screen.focus.open_finder(mode, screen.desk.now())
+
+
+def _command(step: int) -> Handler:
+    return lambda screen, _: screen.focus.finder.move(step) if screen.focus.finder else None
 
 
 def _marked(verdict: Verdict) -> Handler:
@@ -282,8 +296,24 @@ TABLE: tuple[Group, ...] = (
         ("escape tab left", "queue", "back to the queue", FREE, _back),
     ),
     group("", when.at(Mode.REVIEW), ("escape r", "form", "back to the form", FREE, _back)),
-    group("", when.at(Mode.HELP), ("escape ? q", "close", "close this page", FREE, _back)),
-    group("far", ~when.at(Mode.BOX, Mode.EDIT),
+    group("on the page of keys", when.at(Mode.HELP),
+        ("?", "all keys", "all keys, or again those of what is selected", FREE, _all_keys),
+        ("/", "search", "find keys by their words", FREE, _find(Mode.SEARCH)),
+        ("escape q", "close", "close this page", FREE, _back),
+    ),
+    group("", when.at(Mode.SEARCH),
+        ("enter", "keep", "keep to what was found", FREE, does(Go(Mode.HELP))),
+        ("up", "", "a row up", FREE, by(Screen.move, -1)),
+        ("down", "", "a row down", FREE, by(Screen.move, +1)),
+        ("escape", "all keys", "search no more", FREE, _back),
+    ),
+    group("choosing a command by its name", when.at(Mode.PALETTE),
+        ("enter", "run", "as if its key had been pressed", FREE, does(RunFound())),
+        ("up", "", "the command above", FREE, _command(-1)),
+        ("down", "next", "the command below", FREE, _command(+1)),
+        ("escape", "leave", "choose none", FREE, _back),
+    ),
+    group("far", ~when.at(Mode.BOX, Mode.EDIT, Mode.SEARCH, Mode.PALETTE),
         ("g home", "", "the oldest card, or the first row", FREE, by(Screen.go_far, -1)),
         ("G end", "", "the newest card, or the last row", FREE, by(Screen.go_far, +1)),
         ("pageup", "", "a page of the request up", FREE, does(Scroll(pages=-1))),
@@ -299,8 +329,13 @@ TABLE: tuple[Group, ...] = (
     group("secrets", _SEEN, ("s", "",
      "show the secrets that are covered, or cover them again",
          FREE, lambda s, _: s.work.bare_or_cover(s.card))),
-    group("always", _NOT_IN_HELP, ("?", "all keys", "show this page",
-         FREE, does(Visit(Mode.HELP)))),
+    group("always", _WITH_PALETTE, (":", "commands", "choose a command by its name",
+         FREE, _find(Mode.PALETTE))),
+    group("", _NOT_IN_HELP,
+        ("q", "leave", "leave the desk; asks while somebody waits", FREE, does(Leave())),
+        ("?", "keys", "the keys of what is selected; again: all keys",
+         FREE, does(Visit(Mode.HELP))),
+    ),
     group("", when.always, ("c-c", "", "twice: quit; what waits is released, no opinion",
          FREE, does(Quit()))),
 )

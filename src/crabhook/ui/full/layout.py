@@ -7,11 +7,11 @@ from crabhook.ui.cards.context import alarm_lines, reason_lines, words_line
 from crabhook.ui.cards.summary import outcome
 from crabhook.ui.full.dialogs.edit import cursor_place
 from crabhook.ui.full.dialogs.orders import orders_line
-from crabhook.ui.full.dialogs.prompts import Typing
 from crabhook.ui.full.dialogs.question import tab_line
 from crabhook.ui.full.filters import Mode
 from crabhook.ui.full.keys import line_keys
 from crabhook.ui.full.panes.card import head_lines, help_line, view_of
+from crabhook.ui.full.panes.help import empty_lines, palette_lines
 from crabhook.ui.full.panes.rows import CardRow, WordsOfCards, card_row, feed_rows
 from crabhook.ui.full.screen import Screen
 from crabhook.ui.secrets import ASCII_COVER, COVER
@@ -69,6 +69,8 @@ class Painter:
         """Draw the screen at this size."""
         if columns < LEAST_COLUMNS or rows < LEAST_ROWS:
             return Frame(self._finish([[("warning", "too small to decide in")]], columns, rows))
+        if self._screen.fills:
+            return self._page(columns, rows, clock)
         parts = divide(rows)
         queue, more = self._queue(parts.queue, columns, clock)
         detail, shows_card = self._detail(parts.detail, columns, clock)
@@ -78,6 +80,14 @@ class Painter:
         lines += [_rule(columns, self._scrolled(detail))] if parts.ruled else []
         cursor = None if column is None else (column, len(lines))
         return Frame(self._finish([*lines, *foot], columns, rows), cursor, shows_card)
+
+    def _page(self, columns: int, rows: int, clock: Clock) -> Frame:
+        """Draw a page that fills the screen."""
+        foot, column = self._foot(columns, 0, clock)
+        detail, _ = self._detail(rows - len(foot) - 1, columns, clock)
+        lines = [self._status(columns, clock), *detail]
+        cursor = None if column is None else (column, len(lines))
+        return Frame(self._finish([*lines, *foot], columns, rows), cursor)
 
     def _finish(self, lines: list[Line], columns: int, rows: int) -> list[Line]:
         """Return exactly so many lines, none too wide."""
@@ -108,6 +118,8 @@ class Painter:
 
     def _queue(self, height: int, columns: int, clock: Clock) -> tuple[list[Line], str]:
         """Return the queue's rows, and what to say of those out of view."""
+        if self._screen.focus.mode is Mode.PALETTE:
+            return _filled(palette_lines(self._screen, height, columns), height), ""
         armed = self._screen.armed()
         window = self._screen.selection.window(height)
         lines = [
@@ -137,7 +149,7 @@ class Painter:
         room = height - len(head)
         view = view_of(screen)
         if card is None and not screen.alone:
-            body: list[Line] = [[], [("dim", "   nobody waits for you")]]
+            body = empty_lines(screen)
         else:
             sheet = self._sheet(columns)
             body = view.rows(sheet, room)
@@ -195,8 +207,8 @@ class Painter:
         screen = self._screen
         top: list[Line] = []
         cursor = None
-        if screen.focus.typing is not None:
-            typed, cursor = self._typed(screen.focus.typing, columns)
+        if screen.focus.field is not None and screen.focus.mode is not Mode.EDIT:
+            typed, cursor = self._typed(columns)
             top.append(typed)
         if notice := screen.notice.text:
             rows = wrapped(notice, columns - 2, self._spell, words=True)
@@ -219,12 +231,16 @@ class Painter:
                 lines.append(entry)
         return lines
 
-    def _typed(self, typing: Typing, columns: int) -> tuple[Line, int]:
+    def _typed(self, columns: int) -> tuple[Line, int]:
         """Return the line being typed, as much of it as fits around its cursor."""
-        ended = typing.number is not None and self._screen.selection.ended
-        prompt = self._spell(f" {typing.ended_prompt if ended else typing.prompt}")
-        before = self._spell(typing.box.text[: typing.box.cursor_position])
-        after = self._spell(typing.box.text[typing.box.cursor_position :])
+        typing, box = self._screen.focus.typing, self._screen.focus.field
+        said, text, at = " :" if self._screen.focus.mode is Mode.PALETTE else " /", "", 0
+        if box is not None:
+            text, at = box.text, box.cursor_position
+        if typing is not None:
+            ended = typing.number is not None and self._screen.selection.ended
+            said = f" {typing.ended_prompt if ended else typing.prompt}"
+        prompt, before, after = self._spell(said), self._spell(text[:at]), self._spell(text[at:])
         room = columns - cells(prompt) - 2
         while cells(before) > max(room, 0):
             before = before[max((len(before) - room) // 2, 1) :]

@@ -200,7 +200,12 @@ class Screen:
     def alone(self) -> bool:
         """Whether the large part of the screen shows a page that is about no single card."""
         focus = self.focus
-        return focus.mode is Mode.HELP or (focus.on_page and focus.number is None)
+        return self.fills or (focus.on_page and focus.number is None)
+
+    @property
+    def fills(self) -> bool:
+        """Whether the page of keys fills the screen."""
+        return self.focus.mode in (Mode.HELP, Mode.SEARCH)
 
     def key_context(self) -> KeyContext:
         """Return what decides which keys make sense now."""
@@ -250,7 +255,7 @@ class Screen:
     def _view(self) -> Hashable:
         """Return what tells the view from any other, as far as it may be decided on."""
         focus = self.focus
-        if focus.mode is Mode.HELP:
+        if self.fills:
             return None
         card = self.card and sight_of(self.card, reviewing=focus.mode is Mode.REVIEW)
         if focus.mode is Mode.CONFIRM and focus.proposal:

@@ -17,7 +17,7 @@ from crabhook.ui.full.dialogs.prompts import menu_content
 from crabhook.ui.full.dialogs.question import form_content, review_page
 from crabhook.ui.full.filters import Mode
 from crabhook.ui.full.keyrow import Key
-from crabhook.ui.full.keys import TABLE
+from crabhook.ui.full.panes.help import help_content
 from crabhook.ui.full.panes.request import request_page, rows_in_full
 from crabhook.ui.full.panes.rows import CardRow
 from crabhook.ui.full.screen import Screen
@@ -25,32 +25,7 @@ from crabhook.ui.text.clock import Clock
 from crabhook.ui.text.code import plain_rows
 from crabhook.ui.text.layout import Content, Detail, Line, Sheet, ends, framed, line_cells, page
 from crabhook.ui.text.safe import hidden
-from crabhook.ui.text.width import Speller, clip, wrapped
-
-_KEY_CELLS = 18
-_LAWS = (
-    "A new card never takes the keys.",
-    "A card can be decided once it has been in view for a moment; until then its mark is hollow.",
-    "An allow is held for a moment before it is sent, so that u can take it back.",
-    "What had ended before your answer came is not changed by it, and you are told so.",
-    "No opinion is never an allow: the agent goes on as if crabhook were not there.",
-)
-
-
-def help_rows(sheet: Sheet) -> Iterator[Line]:
-    """Return all keys, group by group."""
-    for group in sorted(TABLE, key=lambda group: not group.first):
-        if group.title:
-            yield [("label", f" {group.title}")]
-        for key in group.keys:
-            shown = key.shown
-            for row in wrapped(key.does, sheet.columns - _KEY_CELLS - 4, str, words=True):
-                yield [("key", f"   {shown:<{_KEY_CELLS}} "), ("", row)]
-                shown = ""
-    yield []
-    for law in _LAWS:
-        for row in wrapped(law, sheet.columns - 2, str, words=True):
-            yield [("", f" {row}")]
+from crabhook.ui.text.width import Speller, clip
 
 
 def help_line(keys: Sequence[Key], columns: int) -> Line:
@@ -178,7 +153,8 @@ def card_content(screen: Screen, card: Card) -> Content:
 
 # The pages that stand over the selected card.
 OVER_THE_CARD: Mapping[Mode, Callable[[Screen], Content | None]] = {
-    Mode.HELP: lambda _: page("help", help_rows),
+    Mode.HELP: help_content,
+    Mode.SEARCH: help_content,
     Mode.CONFIRM: lambda screen: screen.focus.proposal.content() if screen.focus.proposal else None,
     Mode.MENU: lambda screen: menu_content(screen.focus.menu) if screen.focus.menu else None,
     Mode.EDIT: lambda screen: edit_content(screen.focus.edit) if screen.focus.edit else None,

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
+from crabhook.ui.full.filters import Mode
 from crabhook.ui.full.keys import KEYS, TABLE, line_keys
-from crabhook.ui.full.panes.card import help_line, help_rows
+from crabhook.ui.full.panes.card import help_line
+from crabhook.ui.full.panes.help import key_rows
 from crabhook.ui.text.layout import Sheet, line_cells
 from crabhook.ui.text.safe import safe
 from tests.support.key_contexts import CONTEXTS
-from tests.support.sitting import Sitting
+from tests.support.sitting import QUESTIONS, Sitting
 
 
 def page(columns: int) -> str:
-    lines = help_rows(Sheet(columns, safe))
+    lines = key_rows(TABLE, Sheet(columns, safe))
     return "\n".join("".join(text for _, text in line) for line in lines)
 
 
@@ -26,10 +30,11 @@ def test_every_key_of_the_table_is_on_the_page() -> None:
 
 
 def test_the_page_tells_nothing_that_is_not_in_the_table_but_the_laws() -> None:
-    keys, laws = page(120).split("\n\n")
-    rows = [row for row in keys.split("\n") if row.startswith("   ")]
+    rows = [row for row in page(120).split("\n") if row.startswith("   ")]
     assert len(rows) == len(KEYS)
-    assert "never takes the keys" in laws
+    sitting = Sitting(rows=200)
+    sitting.press("?", "?")
+    assert "A new card never takes the keys." in sitting.text()
 
 
 def test_how_to_decide_comes_first() -> None:
@@ -59,6 +64,60 @@ def test_the_page_opens_and_closes_and_leaves_all_as_it_was() -> None:
     before = sitting.text()
     sitting.press("?")
     assert "allow, and tell the model something" in sitting.text()
-    sitting.press("?")
+    sitting.press("escape")
     after = sitting.text()
     assert after.replace("▹", "▸") == before.replace("▹", "▸")
+
+
+def test_the_page_has_the_keys_of_what_is_selected_then_all() -> None:
+    sitting = Sitting(columns=200, rows=200)
+    sitting.ask("AskUserQuestion", QUESTIONS)
+    sitting.wait()
+    sitting.press("?")
+    mine = sitting.text()
+    assert "keys for #1 AskUserQuestion, in its form" in mine
+    context = replace(sitting.screen.key_context(), mode=Mode.FORM)
+    told = {f"{key.shown:<18} {key.does}": key.when(context) for key in KEYS}
+    told |= {f"{key.shown:<18} {key.does}": True for key in KEYS if key.when(context)}
+    shown = {row.strip() for row in mine.split("\n")}
+    assert {text for text in told if text in shown} == {text for text in told if told[text]}
+    sitting.press("?")
+    assert "at a stop: let the agent stop" in sitting.text()
+    sitting.press("q")
+    assert sitting.screen.focus.mode is Mode.FORM
+
+
+def test_the_page_fills_the_screen_at_every_size() -> None:
+    for columns, rows in ((24, 7), (40, 10), (80, 24), (120, 40), (200, 60)):
+        sitting = Sitting(columns=columns, rows=rows)
+        sitting.ask()
+        sitting.press("?")
+        shown = sitting.rows_of_text()
+        assert len(shown) == rows
+        assert "keys for #1" in shown[1]
+        assert rows > 24 or all(row.strip() for row in shown[2 : rows - 2])
+
+
+def test_keys_are_found_by_their_words_while_they_are_typed() -> None:
+    sitting = Sitting(rows=60)
+    sitting.ask()
+    sitting.wait()
+    sitting.press("?", "/")
+    sitting.type("snooze")
+    assert "put it aside for five minutes" in sitting.text()
+    assert "allow, and tell the model" not in sitting.text()
+    assert sitting.draw().cursor is not None
+    sitting.press("enter", "escape")
+    assert sitting.screen.focus.mode is Mode.QUEUE
+    assert not sitting.decided()
+
+
+def test_no_key_decides_while_the_page_is_open() -> None:
+    sitting = Sitting(take_back_ms=0)
+    sitting.ask()
+    sitting.wait()
+    for key in ("a", "p", "h", "space", "enter", "y"):
+        sitting.press("?", key)
+        sitting.press("escape")
+        sitting.wait()
+    assert not sitting.decided()

@@ -1,0 +1,183 @@
+"""What the desk tells of itself: keys of what is selected, commands by name, how to begin.
+
+All of it is made from the table of keys (`keys.TABLE`).
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from crabhook.ui.cards.summary import tool_label
+from crabhook.ui.full.filters import KeyContext, Mode
+from crabhook.ui.full.keyrow import Group, Key
+from crabhook.ui.full.keys import KEYS, TABLE
+from crabhook.ui.full.screen import Screen
+from crabhook.ui.text.layout import Content, Line, Sheet, clip_line, page
+from crabhook.ui.text.width import wrapped
+
+_KEY_CELLS = 18
+_LAWS = (
+    "A new card never takes the keys.",
+    "A card can be decided once it has been in view for a moment; until then its mark is hollow.",
+    "An allow is held for a moment before it is sent, so that u can take it back.",
+    "What had ended before your answer came is not changed by it, and you are told so.",
+    "No opinion is never an allow: the agent goes on as if crabhook were not there.",
+)
+_WHERE = {
+    Mode.TEXT: ", in its text",
+    Mode.FORM: ", in its form",
+    Mode.REVIEW: ", before its answers are sent",
+    Mode.FILL: ", in its form",
+    Mode.NOTES: ", on the lines of its plan",
+}
+
+
+def help_content(screen: Screen) -> Content:
+    """Return the keys of what is selected, or all of them, or those that were searched for."""
+    focus, card = screen.focus, screen.card
+    context = _beneath(screen)
+    sought = focus.finder.words if focus.finder else ()
+    searching = focus.mode is Mode.SEARCH or bool(sought)
+
+    def rows(sheet: Sheet) -> Iterator[Line]:
+        if searching:
+            found = list(_some(TABLE, lambda title, key: _fits(key, sought, title)))
+            yield [("heading", f" keys with: {sheet.spell(' '.join(sought))}")]
+            yield from key_rows(found, sheet)
+            if not found:
+                yield [("dim", " no key's words have all of this")]
+        elif focus.all_keys:
+            yield [("heading", " all keys")]
+            yield from key_rows(TABLE, sheet)
+            yield []
+            for law in _LAWS:
+                yield from (
+                    [("", f" {row}")] for row in wrapped(law, sheet.columns - 2, str, words=True)
+                )
+        else:
+            whose = "the desk: nobody waits"
+            if card is not None:
+                ended = ", which has ended" if screen.selection.ended else ""
+                where = _WHERE.get(context.mode, "")
+                whose = f"#{card.number} {tool_label(card.event, sheet.spell)}{where}{ended}"
+            yield [("heading", f" keys for {whose}")]
+            yield from key_rows(_some(TABLE, lambda _, key: key.when(context)), sheet)
+
+    return page(("help", focus.all_keys, sought, context), rows)
+
+
+def _beneath(screen: Screen) -> KeyContext:
+    """Return which keys make sense where the operator came from."""
+    return replace(screen.key_context(), mode=screen.focus.came_from)
+
+
+def _some(groups: Iterable[Group], wanted: Callable[[str, Key], bool]) -> Iterator[Group]:
+    """Yield the groups with those of their keys that are wanted, each with its title."""
+    title, first = "", False
+    for group in groups:
+        if group.title:
+            title, first = group.title, group.first
+        if keys := tuple(key for key in group.keys if wanted(title, key)):
+            yield Group(title, keys, first)
+
+
+def key_rows(groups: Iterable[Group], sheet: Sheet) -> Iterator[Line]:
+    """Return keys, group by group, those to know first at the start."""
+    told = ""
+    for group in sorted(groups, key=lambda group: not group.first):
+        if group.title and group.title != told:
+            told = group.title
+            yield [("label", f" {told}")]
+        for key in group.keys:
+            shown = key.shown
+            for row in wrapped(key.does, sheet.columns - _KEY_CELLS - 4, str, words=True):
+                yield [("key", f"   {shown:<{_KEY_CELLS}} "), ("", row)]
+                shown = ""
+
+
+def _fits(key: Key, words: Sequence[str], title: str = "") -> bool:
+    """Whether all the words are in what is said of a key."""
+    told = f"{key.shown} {key.name} {key.does} {title}".lower()
+    return all(word in told for word in words)
+
+
+# The palette.
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A key by its name, and whether it makes sense now."""
+
+    key: Key
+    now: bool
+
+    @property
+    def name(self) -> str:
+        """What it is called: a row without a name is called by what it does."""
+        return self.key.name.rstrip("…") or self.key.does
+
+
+def commands(screen: Screen) -> Sequence[Command]:
+    """Return the commands that fit what is typed: by name before those by their other words.
+
+    Those that make sense now come first. Digits are no command: each of them chooses another thing.
+    """
+    finder, context = screen.focus.finder, _beneath(screen)
+    words = finder.words if finder else ()
+    found = [
+        Command(key, key.when(context)) for key in KEYS if len(key.keys) < 9 and _fits(key, words)
+    ]
+    if not words:
+        found = [one for one in found if one.now]
+
+    def order(one: Command) -> tuple[bool, bool]:
+        return not one.now, not all(word in one.name.lower() for word in words)
+
+    return sorted(found, key=order)
+
+
+def marked(screen: Screen) -> Command | None:
+    """Return the command that enter would run."""
+    found, finder = commands(screen), screen.focus.finder
+    return found[finder.row(len(found))] if finder and found else None
+
+
+def palette_lines(screen: Screen, height: int, columns: int) -> list[Line]:
+    """Return the commands that fit what is typed, the marked one among them."""
+    found, finder = commands(screen), screen.focus.finder
+    if finder is None or not found:
+        return [[("dim", "   no command has all of these words")]]
+    at = finder.row(len(found))
+    top = max(at - height + 1, 0)
+    return [
+        clip_line(_command_line(one, here=place == at), columns)
+        for place, one in enumerate(found[top : top + height], top)
+    ]
+
+
+def _command_line(one: Command, *, here: bool) -> Line:
+    style = "chosen" if here else "" if one.now else "dim"
+    does = f"  {one.key.does}" if one.key.name else ""
+    return [
+        ("mark", " ▸ " if here else "   "),
+        ("key" if one.now else "dim", f"{one.key.shown.split(' ')[0]:<9} "),
+        (style, one.name),
+        ("dim", f"{does}{'' if one.now else '  (not now)'}"),
+    ]
+
+
+# A desk where nobody waits.
+
+
+def empty_lines(screen: Screen) -> list[Line]:
+    """Return that nobody waits, how to begin, and what happened today."""
+    told = (
+        ("connect an agent", "crabhook install claude", "  in another terminal; or codex, gemini"),
+        ("try it", "crabhook demo", "  an agent that is a script"),
+        ("today", "", screen.options.tally.today()),
+    )
+    rows: list[Line] = [[], [("dim", "   nobody waits for you")], []]
+    rows += [
+        [("label", f"   {what:<18}"), ("strong", command), ("dim" if command else "", rest)]
+        for what, command, rest in told
+    ]
+    return rows

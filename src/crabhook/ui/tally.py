@@ -1,0 +1,68 @@
+"""What was decided, counted for people: today for an empty desk, and at the end of a sitting.
+
+It is told of every decision by the server, since what a rule decides never becomes a card.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+
+from crabhook.model.actor import Actor, Operator, Rule, StandingOrder
+from crabhook.model.decision import Decided
+from crabhook.model.event import Event
+from crabhook.ui.cards.summary import said
+
+BY_RULES, BY_ORDERS = "by rules", "by standing orders"
+NO_OPINION = (
+    "What waits gets no opinion: its agent goes by its own rules, or asks its own user; "
+    "a hook that was installed to fail closed denies."
+)
+"""What becomes of what waits when the desk is left."""
+_FIRST = ("allowed", "denied", "answered", "approved", "sent back")  # the others follow
+
+
+def counted_as(event: Event, decided: Decided) -> str:
+    """Return under which word a decision is counted; empty where nobody decided."""
+    return _BY.get(type(decided.by)) or (
+        said(event, decided.decision).lower() if isinstance(decided.by, Operator) else ""
+    )
+
+
+_BY: Mapping[type[Actor], str] = {Rule: BY_RULES, StandingOrder: BY_ORDERS}
+
+
+class Tally:
+    """How much was decided since the desk was opened, and earlier on the same day."""
+
+    def __init__(self) -> None:
+        self._here: Counter[str] = Counter()
+        self._earlier: Counter[str] = Counter()
+
+    def __repr__(self) -> str:
+        return f"<Tally {self.today()}>"
+
+    def count(self, event: Event, decided: Decided) -> None:
+        """Count a decision."""
+        if word := counted_as(event, decided):
+            self._here[word] += 1
+
+    def add_earlier(self, words: Mapping[str, int]) -> None:
+        """Count what was decided today before the desk was opened, by word."""
+        self._earlier.update(words)
+
+    def today(self) -> str:
+        """Return what happened today, in one line."""
+        return _told(self._here + self._earlier) or "nothing was decided yet"
+
+    def summary(self, waiting: int) -> Iterator[str]:
+        """Yield what is said once the desk was left with so many requests that still waited."""
+        yield f"crabhook: {_told(self._here) or 'nothing was decided'}."
+        if waiting:
+            requests = "1 request" if waiting == 1 else f"{waiting} requests"
+            yield f"{requests} still waited. {NO_OPINION}"
+
+
+def _told(words: Mapping[str, int]) -> str:
+    last = (BY_RULES, BY_ORDERS)
+    between = sorted(word for word in words if word not in (*_FIRST, *last))
+    order = [word for word in (*_FIRST, *between, *last) if words.get(word)]
+    return " · ".join(f"{words[word]} {word}" for word in order)
