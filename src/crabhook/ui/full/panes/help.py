@@ -171,7 +171,7 @@ def _command_line(one: Command, *, here: bool) -> Line:
 def empty_lines(screen: Screen) -> list[Line]:
     """Return that nobody waits, how to begin, and what happened today."""
     told = (
-        ("connect an agent", "crabhook install claude", "  in another terminal; or codex, gemini"),
+        ("connect an agent", "crabhook install claude", "  (or codex, gemini)"),
         ("try it", "crabhook demo", "  an agent that is a script"),
         ("today", "", screen.options.tally.today()),
     )
