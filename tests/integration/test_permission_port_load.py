@@ -21,9 +21,10 @@ async def test_two_thousand_on_connections_of_their_own_are_all_held_and_all_ans
             asyncio.ensure_future(one_hook(port, number % sessions, number, turns))
             for number in range(many)
         ]
-        for card in await port.waiting(many):
+        cards, operator = await port.waiting(many), seat(port.runner)
+        for card in cards:
             reason = card.event.text("tool_use_id")
-            seat(port.runner).answer(card.number, Decision(Verdict.DENY, reason=reason))
+            operator.answer(card.number, Decision(Verdict.DENY, reason=reason))
         heard = await asyncio.gather(*hooks)
     assert heard == [f"t{number}" for number in range(many)]
 
