@@ -157,6 +157,7 @@ class Settings:
     plain: bool = _in("desk", _flag, default=False)
     ascii: bool = _in("desk", _flag, default=False)
     theme: str = _in("desk", _one_of(*THEMES), "auto")
+    reasons: tuple[str, ...] = _in("desk", _texts, ())
     arming_ms: int = _in("desk", _milliseconds, 400)
     take_back_ms: int | None = _in("desk", _milliseconds, None)
     bell: tuple[str, ...] = _in("attention", _kinds, KINDS)

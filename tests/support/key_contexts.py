@@ -51,6 +51,7 @@ _DESKS: tuple[dict[str, bool], ...] = (
     {"away": True},
     {"turns": True},
     {"keeps": True},
+    {"offers": True},
     {"held": True, "marked": True, "away": True},
 )
 

@@ -108,7 +108,8 @@ class DeskOptions:
 
     `arming_ms`: for how long a card must have been in view before a key can decide it.
     `take_back_ms`: how long an allow is held before it is sent; 0 sends at once.  `theme`: the
-    colours.  `ascii`: the terminal shows nothing else.  `tally` is no choice: what was decided.
+    colours.  `ascii`: the terminal shows nothing else.  `reasons`
+    are offered at a denial.  `tally` is no choice: what was decided.
     """
 
     arming_ms: int = 400
@@ -116,6 +117,7 @@ class DeskOptions:
     theme: Theme = Theme.AUTO
     ascii: bool = False
     attention: Attention = field(default_factory=Attention)
+    reasons: tuple[str, ...] = ()
     tally: Tally = field(default_factory=Tally, compare=False)
 
     @property

@@ -151,6 +151,7 @@ async def _full(runner: Runner, settings: Settings, where: str) -> None:
         theme=theme_in(os.environ, Theme(settings.theme)),
         ascii=settings.ascii or not draws_letters(sys.stdout, os.environ),
         tally=tally,
+        reasons=settings.reasons,
         attention=Attention(**calls, sequence=settings.sequence, program=settings.program),
     )
     waiting = await app.run(runner.desk(OWNER), options=options, title=where)

@@ -37,6 +37,7 @@ class KeyContext:
     it asks about a plan; `revised`: about one that followed a denied one.
     `turns`: the list has something to change about all its rows.  `keeps`: the line being typed
     is only kept, to go with something that is sent later.  `enters`: what enter does now, in words.
+    `offers`: a digit gives a line that is offered.
     """
 
     mode: Mode = Mode.QUEUE
@@ -54,6 +55,7 @@ class KeyContext:
     turns: bool = False
     keeps: bool = False
     enters: str = ""
+    offers: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +108,7 @@ noting = _waits & _plan & at(Mode.NOTES)
 with_plan = _plan & without_form & deciding
 with_changes = _plan & Filter(lambda context: context.revised) & at(Mode.QUEUE, Mode.TEXT)
 keeping = Filter(lambda context: context.keeps) & at(Mode.BOX)
+offering = Filter(lambda context: context.offers) & at(Mode.BOX)
 turning = Filter(lambda context: context.turns) & at(Mode.MENU)
 taking_back = Filter(lambda context: context.held) & at(
     Mode.QUEUE, Mode.TEXT, Mode.FORM, Mode.REVIEW

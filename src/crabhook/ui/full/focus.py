@@ -1,5 +1,6 @@
 """Where keys go, and what is open there: a line, a text, a list, a page that asks for a yes."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from crabhook.model.card import Card, State
@@ -36,10 +37,19 @@ class Finder:
         return self.cursor
 
 
-class Focus:
-    """The mode, and what is open in it: None where nothing of its kind is."""
+LAST_REASONS = 5
+OFFERED = 9  # reasons, as many as there are digits
 
-    def __init__(self) -> None:
+
+class Focus:
+    """The mode, and what is open in it: None where nothing of its kind is.
+
+    `reasons` are always offered at a denial, behind those that were given last.
+    """
+
+    def __init__(self, reasons: Sequence[str] = ()) -> None:
+        self._reasons = reasons
+        self.offers_seen = OFFERED  # of those that are offered, as many as the screen has room for
         self.mode = Mode.QUEUE
         self.typing: Typing | None = None
         self.edit: Edit | None = None
@@ -65,6 +75,23 @@ class Focus:
         if self.mode in (Mode.SEARCH, Mode.PALETTE) and self.finder is not None:
             return self.finder.box
         return self.typing.box if self.typing is not None else None
+
+    @property
+    def offers(self) -> Sequence[str]:
+        """The reasons that a digit gives, while none is being typed."""
+        typing = self.typing
+        denies = typing is not None and typing.ask.purpose in (Purpose.REASON, Purpose.INTERRUPT)
+        if self.mode is not Mode.BOX or typing is None or not denies or typing.box.text:
+            return ()
+        last = self._histories[Purpose.REASON][: -LAST_REASONS - 1 : -1]
+        return list(dict.fromkeys([*last, *self._reasons]))[:OFFERED]
+
+    def give_offer(self, place: int, card: Card | None) -> Effects:
+        """Enter one of the offered reasons; one that could not be seen is none."""
+        if place >= min(len(self.offers), self.offers_seen) or self.typing is None:
+            return (Say("there is no such reason: type one, a blank first if it begins so"),)
+        self.typing.box.insert(self.offers[place])
+        return self.enter_line(card)
 
     @property
     def on_page(self) -> bool:

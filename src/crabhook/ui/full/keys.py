@@ -237,6 +237,8 @@ TABLE: tuple[Group, ...] = (
     group("in the input box", when.at(Mode.BOX) & ~when.keeping,
         ("enter", "send", "send the line, or go on to what it would do", LINE, _enter_line),
     ),
+    group("", when.offering, (_DIGITS, "that reason", "while nothing is typed: deny for that",
+         LINE, lambda s, key: s.focus.give_offer(int(key) - 1, s.card))),
     group("", when.keeping, ("enter", "keep",
      "keep the line, to go with what you send later: nothing is sent yet", LINE, _enter_line)),
     group("", when.at(Mode.BOX),

@@ -11,7 +11,7 @@ from crabhook.ui.full.dialogs.question import tab_line
 from crabhook.ui.full.filters import Mode
 from crabhook.ui.full.keys import line_keys
 from crabhook.ui.full.panes.card import head_lines, help_line, view_of
-from crabhook.ui.full.panes.help import empty_lines, palette_lines
+from crabhook.ui.full.panes.help import empty_lines, offer_lines, palette_lines
 from crabhook.ui.full.panes.rows import CardRow, WordsOfCards, card_row, feed_rows
 from crabhook.ui.full.screen import Screen
 from crabhook.ui.secrets import ASCII_COVER, COVER
@@ -120,6 +120,9 @@ class Painter:
         """Return the queue's rows, and what to say of those out of view."""
         if self._screen.focus.mode is Mode.PALETTE:
             return _filled(palette_lines(self._screen, height, columns), height), ""
+        if self._screen.focus.offers:
+            lines = offer_lines(self._screen, height, columns, self._spell)
+            return _filled(lines, height), "the reasons you gave last, and your own"
         armed = self._screen.armed()
         window = self._screen.selection.window(height)
         lines = [

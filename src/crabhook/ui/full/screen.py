@@ -155,7 +155,7 @@ class Screen:
         self.selection = Selection(desk)
         self.answers = Answers(desk, options.take_back, self.say)
         self.marks = Marks()
-        self.focus = Focus()
+        self.focus = Focus(options.reasons)
         self.work = Work(desk)
         self.notice = Notice()
         self.arming = Arming(options.arming)
@@ -227,6 +227,7 @@ class Screen:
             turns=focus.menu is not None and focus.menu.turn is not None,
             keeps=focus.typing is not None and focus.typing.ask.kept,
             enters=self._enters(),
+            offers=bool(focus.offers),
         )
 
     def _enters(self) -> str:

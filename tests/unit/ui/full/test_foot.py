@@ -61,9 +61,9 @@ def test_what_is_said_while_typing_is_seen_at_every_size() -> None:
         sitting = Sitting(rows=rows)
         sitting.ask()
         sitting.wait()
-        sitting.press("d", "enter")
-        assert "needs a reason" in sitting.text()
-        assert "deny #1" in sitting.text()
+        sitting.press("n", "enter")
+        assert "type the note" in sitting.text()
+        assert "allow #1" in sitting.text()
 
 
 def test_the_foot_never_moves() -> None:

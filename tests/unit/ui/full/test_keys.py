@@ -38,9 +38,16 @@ def test_no_key_decides_a_card_that_does_not_wait() -> None:
 
 
 def test_letters_only_type_while_typing() -> None:
-    typing = [context for context in CONTEXTS if context.mode in (Mode.BOX, Mode.EDIT)]
+    modes = (Mode.BOX, Mode.EDIT, Mode.SEARCH, Mode.PALETTE)
+    typing = [context for context in CONTEXTS if context.mode in modes and not context.offers]
     letters = [name for key in KEYS for name in key.keys if len(name) == 1]
     assert not [name for name in letters for context in typing if key_for(name, context)]
+
+
+def test_only_digits_are_more_than_letters_where_lines_are_offered() -> None:
+    letters = [name for key in KEYS for name in key.keys if len(name) == 1]
+    offered = KeyContext(Mode.BOX, card=True, waits=True, offers=True)
+    assert sorted({name for name in letters if key_for(name, offered)}) == list("123456789")
 
 
 def test_editing_keys_mean_nothing_else_while_typing() -> None:

@@ -40,7 +40,8 @@ ALLOW_WITH_NOTE = _deciding(
     "type the note, or leave with esc and allow with a",
     lambda text: Decision(Verdict.ALLOW, note=text),
 )
-DENY = _deciding(Purpose.REASON, _DENIAL_READ, lambda text: Decision(Verdict.DENY, reason=text))
+NO_REASON = "The operator denied this and gave no reason."
+DENY = _deciding(Purpose.REASON, "", lambda text: Decision(Verdict.DENY, reason=text or NO_REASON))
 DENY_AND_END_TURN = _deciding(
     Purpose.INTERRUPT,
     _DENIAL_READ,

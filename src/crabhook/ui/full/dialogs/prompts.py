@@ -231,7 +231,10 @@ class Typing:
     @property
     def enters(self) -> str:
         """What enter does with the line, in words."""
-        return _ENTERS.get(self.ask.purpose, "go on") if not self.ask.subject else "go on"
+        if self.ask.subject:
+            return "go on"
+        bare = self.ask.purpose is Purpose.REASON and not self.box.text.strip()
+        return "deny without a reason" if bare else _ENTERS.get(self.ask.purpose, "go on")
 
     @property
     def ended_prompt(self) -> str:

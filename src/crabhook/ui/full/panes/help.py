@@ -12,7 +12,7 @@ from crabhook.ui.full.keyrow import Group, Key
 from crabhook.ui.full.keys import KEYS, TABLE
 from crabhook.ui.full.screen import Screen
 from crabhook.ui.text.layout import Content, Line, Sheet, clip_line, page
-from crabhook.ui.text.width import wrapped
+from crabhook.ui.text.width import Speller, fit, wrapped
 
 _KEY_CELLS = 18
 _LAWS = (
@@ -163,6 +163,25 @@ def _command_line(one: Command, *, here: bool) -> Line:
         (style, one.name),
         ("dim", f"{does}{'' if one.now else '  (not now)'}"),
     ]
+
+
+# Reasons to choose from.
+
+_TWO_COLUMNS = 76  # columns of a screen from which there are two
+
+
+def offer_lines(screen: Screen, height: int, columns: int, spell: Speller) -> list[Line]:
+    """Return the offered reasons with their digits, as many as there is room for."""
+    focus, beside = screen.focus, 2 if columns >= _TWO_COLUMNS else 1
+    offers = focus.offers[: height * beside]
+    focus.offers_seen, width = len(offers), columns // beside
+    lines: list[Line] = []
+    for row in range(min(height, len(offers))):
+        line: Line = []
+        for place in range(row, len(offers), height):
+            line += [("key", f"   {place + 1} "), ("", fit(spell(offers[place]), width - 5))]
+        lines.append(line)
+    return lines
 
 
 # A desk where nobody waits.
