@@ -22,7 +22,7 @@ from crabhook.platforms import PLATFORMS
 from crabhook.platforms.interface import Platform
 from crabhook.server.grpc import permission
 from crabhook.ui.cards.summary import agent_label, project, session_label, summary, tool_label
-from crabhook.ui.full.panes.request import request_rows
+from crabhook.ui.full.panes.request import everything_rows
 from crabhook.ui.plain.output import card_lines, feed_line, outcome_line
 from crabhook.ui.text.layout import Sheet
 from crabhook.ui.text.safe import safe
@@ -111,7 +111,7 @@ def _shown(card: Card, outcome: str) -> None:
     for spell in (safe, safe_ascii):
         for label in (summary, tool_label, agent_label, project, session_label):
             _visible([label(event, spell)])
-        rows = islice(request_rows(card, Sheet(60, spell)), ROWS)
+        rows = islice(everything_rows(card, Sheet(60, spell)), ROWS)
         _visible("".join(text for _, text in line) for line in rows)
 
 

@@ -27,7 +27,7 @@ from crabhook.server.metrics.tally import labels_of
 from crabhook.store.opening import open_writer
 from crabhook.store.record import Kind as RecordKind
 from crabhook.store.recorder import Recorder
-from crabhook.ui.full.panes.request import request_rows
+from crabhook.ui.full.panes.request import everything_rows
 from crabhook.ui.full.panes.rows import WordsOfCards
 from crabhook.ui.plain.output import card_lines
 from crabhook.ui.text.layout import Sheet
@@ -77,7 +77,7 @@ def _card(event: Event) -> Card:
 
 
 def full_desk(card: Card) -> str:
-    return "\n".join("".join(text for _, text in line) for line in request_rows(card, SHEET))
+    return "\n".join("".join(text for _, text in line) for line in everything_rows(card, SHEET))
 
 
 def test_its_hooks_are_written_and_taken_away_again(

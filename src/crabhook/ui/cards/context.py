@@ -1,7 +1,7 @@
 """What the desk knows around a card; how its like were decided is a help to memory, no advice."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from urllib.parse import urlsplit
@@ -12,12 +12,14 @@ from crabhook.model.card import Card, State
 from crabhook.model.decision import Verdict
 from crabhook.model.event import Event
 from crabhook.model.jsontext import text_at
+from crabhook.model.risk import NO_RISK, Level, Risk
 from crabhook.tables import tables
-from crabhook.ui.cards.summary import brief, names_plan
+from crabhook.ui.cards.sentence import NOTHING_RISKY, by_level
+from crabhook.ui.cards.summary import brief, is_plan, is_question, names_plan
 from crabhook.ui.commands.decide import suggestions
 from crabhook.ui.text.code import plain_rows, titled
-from crabhook.ui.text.layout import Line, Sheet, hung
-from crabhook.ui.text.width import Speller, cells, clip
+from crabhook.ui.text.layout import Line, Sheet, clip_line, hung
+from crabhook.ui.text.width import wrapped
 
 _TARGET = tables(__file__, "fields")["tool"]["target"].split()
 _LOOKED_AT = 400  # letters of a program's name, or of an address, that are looked at
@@ -51,15 +53,15 @@ def decided_before(card: Card, ended: Iterable[Card]) -> str:
     allowed, denied = alike[Verdict.ALLOW], alike[Verdict.DENY]
     if not allowed + denied:
         return ""
-    what = f"{name[:_LOOKED_AT]} {mine[:_LOOKED_AT]}".strip()
-    calls = "call" if allowed + denied == 1 else "calls"
-    decided = f"{allowed or 'none'} allowed, {denied or 'none'} denied"
-    return f"{allowed + denied} {calls} like this ({what}) not long ago: {decided}"
+    calls = "such call" if allowed + denied == 1 else "such calls"
+    return f"{allowed + denied} {calls} lately: {allowed} allowed, {denied} denied"
 
 
-_WIDE = 50  # columns from which there is room to say whose words they are
-_LAST_WORDS = "the agent's last words"
-_A_PLAN = "the plan, as its file says"
+_LAST_WORDS = "last words"
+_A_PLAN = "the plan's file"
+_MARKS = {Level.DANGER: ("danger", "▲▲ "), Level.CAUTION: ("caution", "▲ "), Level.NONE: ("", "")}
+_UNKNOWN = ": not known here"
+_MOST = 1000  # letters of somebody's words that a line is made of
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,61 +69,88 @@ class CardContext:
     """What the desk knows about a card besides the card itself.
 
     `words` are the agent's last words, or its plan, and `whose` says which.  `before` counts the
-    decisions on calls like it.  Neither is yet safe to show.
+    decisions on calls like it.  `prompt` is what its user asked for last.  None of them is yet
+    safe to show.
     """
 
     words: str = ""
     before: str = ""
     whose: str = _LAST_WORDS
+    prompt: str = ""
 
 
-def _words_in_a_line(around: CardContext, columns: int, spell: Speller) -> tuple[str, str, int]:
-    """Return an agent's words, whose they are, and in how many columns the words are to stand."""
-    said = f'"{brief(" ".join(around.words[:1000].split()), spell)}"'
-    whose = f"({around.whose})" if columns >= _WIDE else ""
-    return said, whose, columns - cells(whose) - 5
+NOTHING_AROUND = CardContext()
 
 
-def words_line(around: CardContext, columns: int, spell: Speller) -> Line:
-    """Return the start of an agent's words in one line."""
-    said, whose, room = _words_in_a_line(around, columns, spell)
-    return [("", f"    {clip(said, room)} "), ("dim", whose)]
+def risk_rows(risk: Risk, sheet: Sheet) -> Iterator[Line]:
+    """Return what a call may do, in full: each level behind its mark, the worst first."""
+    told = [(level, " · ".join(words)) for level, words in by_level(risk, sheet.spell)]
+    unknown = [one.removesuffix(_UNKNOWN) for one in risk.unknown if one.endswith(_UNKNOWN)]
+    other = [brief(one, sheet.spell) for one in risk.unknown if not one.endswith(_UNKNOWN)]
+    if unknown:
+        other.append(f"not known here: {brief(', '.join(unknown), sheet.spell)}")
+    if risk.level is Level.NONE:
+        words = told.pop()[1] if told else ""
+        told.append((Level.NONE, " · ".join(filter(None, (NOTHING_RISKY, words)))))
+    level, last = told.pop()
+    told.append((level, " · ".join((last, *other))))
+    for level, words in told:
+        style, mark = _MARKS[level]
+        rows = wrapped(words, sheet.columns - len(mark), str, words=True)
+        yield from hung(mark, ((True, [(style, row)]) for row in rows), style)
 
 
-def words_rows(around: CardContext, sheet: Sheet) -> Iterator[Line]:
-    """Return an agent's words in full, where one line cannot hold them."""
-    said, _, room = _words_in_a_line(around, sheet.columns, sheet.spell)
-    if "\n" in around.words or cells(said) > room:
-        yield from titled(around.whose, around.words, sheet)
+def has_risk(card: Card) -> bool:
+    """Whether a word on what a card's call may do is worth a row: a question runs nothing."""
+    event = card.event
+    asks = is_question(event) or is_plan(event)
+    return event.tool is not None and not (asks and card.risk == NO_RISK)
+
+
+def below_rows(
+    card: Card, around: CardContext, sheet: Sheet
+) -> tuple[Sequence[Line], Sequence[Line]]:
+    """Return what stands below what is asked: first what never gives way to it, then the rest.
+
+    That is its risk, in full, why it is here and what cannot be done about it; then what happened
+    to its like, and what was said before it, a line each.
+    """
+    stays = list(risk_rows(card.risk, sheet)) if has_risk(card) else []
+    stays += reason_lines(card, sheet) if card.state is State.WAITING else []
+    words = _quoted(around.whose, around.words, sheet)
+    before: Line = [("dim", around.before)] if around.before else []
+    parting: Line = [("dim", " · ")] if before and words else []
+    said = (before + parting + words, _quoted("its user asked", around.prompt, sheet))
+    return stays, [clip_line(line, sheet.columns) for line in said if line]
+
+
+def _quoted(whose: str, words: str, sheet: Sheet) -> Line:
+    """Return the start of somebody's words, in quotes and on one line; nothing for none."""
+    said = brief(" ".join(words[:_MOST].split()), sheet.spell)
+    return [("dim", f"{whose}: "), ("", f'"{said}"')] if said else []
 
 
 def reason_lines(card: Card, sheet: Sheet) -> list[Line]:
     """Return why the card is here, a rule first of all, and what a decision cannot bring about."""
-    style = "noted" if card.law else "dim"
-    because = [(style, f"    {brief(card.because, sheet.spell)}")] if card.because else []
-    limits = [[("noted", f"    {sheet.spell(limit)}")] for limit in card.limits]
-    return [because, *limits] if because else limits
+    style, because = "noted" if card.law else "dim", brief(card.because, sheet.spell)
+    lines: list[Line] = [[(style, f"here because: {because}")]] if because else []
+    lines += [[("noted", sheet.spell(limit))] for limit in card.limits]
+    return [clip_line(line, sheet.columns) for line in lines]
 
 
-def reason_rows(card: Card, sheet: Sheet) -> Iterator[Line]:
-    """Return in full what of `reason_lines` a line cannot hold."""
-    room = sheet.columns - 5
-    if cells(brief(card.because, sheet.spell)) > room:
-        yield from titled("why it is here", card.because, sheet)
-    for limit in card.limits:
-        if cells(limit) > room:
-            yield from titled("what a hook cannot do here", limit, sheet)
+def around_rows(card: Card, around: CardContext, sheet: Sheet) -> Iterator[Line]:
+    """Return in full what a card shows the start of: why it is here, and who said what."""
+    told = [("why it is here", card.because)]
+    told += [("what a hook cannot do here", limit) for limit in card.limits]
+    told += [(around.whose, around.words), ("its user asked", around.prompt)]
+    for title, words in told:
+        if words:
+            yield from titled(title, words, sheet)
 
 
 def alarm_lines(card: Card, sheet: Sheet) -> list[Line]:
     """Return which claims about the call cannot be true, and what ran in its place."""
     return [[("warning", f"  ! {sheet.spell(alarm)}")] for alarm in card.alarms]
-
-
-def before_rows(before: str, sheet: Sheet) -> Iterator[Line]:
-    """Return what was decided about calls like it."""
-    rows = plain_rows(before, sheet.columns, sheet.spell, style="dim", words=True)
-    return (row for _, row in rows if before)
 
 
 def suggestion_rows(card: Card, sheet: Sheet) -> Iterator[Line]:
@@ -151,10 +180,18 @@ class CardContexts:
             self._desk.submit(AskContext(card.number))
         words = "" if told else self._desk.words(card.number)
         whose = _A_PLAN if names_plan(card.event) else _LAST_WORDS
-        found = CardContext(words or "", decided_before(card, self._desk.ended()), whose)
+        before = decided_before(card, self._desk.ended())
+        found = CardContext(words or "", before, whose, self._prompt(card.event))
         if words is not None:
             self._found[card.number] = found
         return found
+
+    def _prompt(self, event: Event) -> str:
+        """Return what a session's user asked for last, where its hook told us."""
+        whose = event.platform, event.session
+        heard = (one.event for one in reversed(self._desk.feed()))
+        told = (one.text("prompt") for one in heard if (one.platform, one.session) == whose)
+        return next(filter(None, told), "")
 
     def forget(self, number: int) -> None:
         """Forget a card that nobody looks at any more."""

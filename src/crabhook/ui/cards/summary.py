@@ -22,7 +22,7 @@ from crabhook.ui.text.safe import safe
 from crabhook.vocabulary import vocabulary
 
 LONGEST = 400  # characters of an agent's text that are looked at; no line of a list shows more
-_MAIN_AGENT = "main"
+MAIN_AGENT = "main"
 _PATCH_TOOL = "apply_patch"
 _PATCH_READ = 20_000  # characters; a longer patch is shown from its start
 _COUNTED = 200_000  # letters of an edit whose lines are counted
@@ -50,7 +50,7 @@ def agent_name(event: Event, spell: _Spell = safe) -> str:
 def agent_label(event: Event, spell: _Spell = safe) -> str:
     """Return which of the session's agents it was: "main", or a subagent's kind and id."""
     if not event.agent_id:
-        return _MAIN_AGENT
+        return MAIN_AGENT
     kind = brief(event.agent_type, spell) or "agent"
     return f"{kind}·{spell(event.agent_id[:_ID_SHOWN])}"
 
@@ -91,8 +91,9 @@ def said(event: Event, decision: Decision) -> str:
     verdict = decision.verdict
     if is_plan(event):
         return _OF_A_PLAN.get(verdict, verdict.done)
-    answered = verdict is Verdict.ALLOW and decision.updated_input is not None
-    return "ANSWERED" if answered and is_question(event) else verdict.done
+    if verdict is not Verdict.ALLOW or decision.updated_input is None:
+        return verdict.done
+    return "ANSWERED" if is_question(event) else f"{verdict.done} edited"
 
 
 _OF_A_PLAN = {Verdict.ALLOW: "APPROVED", Verdict.DENY: "SENT BACK"}
@@ -130,7 +131,7 @@ def _told(event: Event, tool_input: Value) -> str:
     command = tool_input.get("command")
     if event.tool and event.tool.name == _PATCH_TOOL and isinstance(command, str):
         return _patch(command, event.cwd)
-    for key in _TOOL["telling"].split():
+    for key in TELLING:
         if (value := text_at(tool_input, key)).strip():
             return _TELL[key](value, tool_input, event.cwd) if key in _TELL else value
     return ", ".join(
@@ -182,6 +183,8 @@ def _count(edit: _Input) -> tuple[int, int] | None:
 
 
 _EVENT, _TOOL = tables(__file__, "fields")["event"], tables(__file__, "fields")["tool"]
+TELLING = tuple(_TOOL["telling"].split())
+"""The fields of a tool's input that say what it is for, the most telling first."""
 _TELL: Mapping[str, Callable[[str, _Input, str], str]] = {
     **dict.fromkeys(_TOOL["first_lines"].split(), _first_line),
     **dict.fromkeys(_TOOL["files"].split(), _file),

@@ -23,6 +23,7 @@ class Mode(StrEnum):
     HELP = auto()
     SEARCH = auto()
     PALETTE = auto()
+    ALL = auto()
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +93,7 @@ _marked = Filter(lambda context: context.marked)
 _plan = Filter(lambda context: context.plan)
 
 with_a_card = _card & at(Mode.QUEUE)
+with_any_card = _card & at(Mode.QUEUE, Mode.TEXT, Mode.FORM, Mode.REVIEW, Mode.FILL, Mode.NOTES)
 in_view = _waits & at(Mode.QUEUE, Mode.TEXT, Mode.FORM)
 """At a card that waits, wherever it is looked at."""
 deciding = in_view & ~_marked

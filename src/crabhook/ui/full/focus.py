@@ -153,7 +153,7 @@ class Focus:
         """Go back to where the operator came from."""
         if self.mode is Mode.MENU:
             self._leave_menu()
-        elif self.mode in (Mode.HELP, Mode.PALETTE):
+        elif self.mode in (Mode.HELP, Mode.ALL, Mode.PALETTE):
             self.finder, self.all_keys = None, False
             self.come_back()
         elif self.mode is Mode.SEARCH:

@@ -41,7 +41,7 @@ from crabhook.ui.full.keyrow import (
 from crabhook.ui.full.screen import Screen
 
 _LOOKING = when.at(
-    Mode.TEXT, Mode.FORM, Mode.REVIEW, Mode.CONFIRM, Mode.HELP, Mode.FILL, Mode.NOTES
+    Mode.TEXT, Mode.FORM, Mode.REVIEW, Mode.CONFIRM, Mode.HELP, Mode.ALL, Mode.FILL, Mode.NOTES
 )
 _NOT_IN_HELP = when.at(Mode.QUEUE, Mode.TEXT, Mode.FORM, Mode.REVIEW, Mode.FILL, Mode.NOTES)
 _WITH_PALETTE = when.at(Mode.QUEUE, Mode.TEXT, Mode.FORM, Mode.FILL)
@@ -298,6 +298,7 @@ TABLE: tuple[Group, ...] = (
         ("escape tab left", "queue", "back to the queue", FREE, _back),
     ),
     group("", when.at(Mode.REVIEW), ("escape r", "form", "back to the form", FREE, _back)),
+    group("", when.at(Mode.ALL), ("escape i q", "close", "back to the card", FREE, _back)),
     group("on the page of keys", when.at(Mode.HELP),
         ("?", "all keys", "all keys, or again those of what is selected", FREE, _all_keys),
         ("/", "search", "find keys by their words", FREE, _find(Mode.SEARCH)),
@@ -328,6 +329,8 @@ TABLE: tuple[Group, ...] = (
     group("", when.here, ("b", "away",
      "be away, for a while or until b: nothing waits meanwhile",
          FREE, lambda s, _: orders.go_away(s.desk, lambda: len(s.selection.waiting())))),
+    group("all of it", when.with_any_card, ("i", "all it sent", "everything that the agent sent",
+         FREE, does(Visit(Mode.ALL)))),
     group("secrets", _SEEN, ("s", "",
      "show the secrets that are covered, or cover them again",
          FREE, lambda s, _: s.work.bare_or_cover(s.card))),

@@ -1,16 +1,17 @@
 """One picture of the screen: status, queue, what is looked at, and the foot."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from crabhook.model.card import Card, FeedEntry, State
-from crabhook.ui.cards.context import alarm_lines, reason_lines, words_line
+from crabhook.ui.cards.context import alarm_lines, below_rows
 from crabhook.ui.cards.summary import outcome
 from crabhook.ui.full.dialogs.edit import cursor_place
 from crabhook.ui.full.dialogs.orders import orders_line
 from crabhook.ui.full.dialogs.question import tab_line
 from crabhook.ui.full.filters import Mode
 from crabhook.ui.full.keys import line_keys
-from crabhook.ui.full.panes.card import head_lines, help_line, view_of
+from crabhook.ui.full.panes.card import OVER_THE_CARD, head_lines, help_line, view_of
 from crabhook.ui.full.panes.help import empty_lines, offer_lines, palette_lines
 from crabhook.ui.full.panes.rows import CardRow, WordsOfCards, card_row, feed_rows
 from crabhook.ui.full.screen import Screen
@@ -150,17 +151,28 @@ class Painter:
         if card is not None:
             head = self._head(card, columns, clock)[: max(height - 2, 1)]
         room = height - len(head)
-        view = view_of(screen)
+        view, below, body = view_of(screen), list[Line](), list[Line]()
         if card is None and not screen.alone:
             body = empty_lines(screen)
         else:
             sheet = self._sheet(columns)
-            body = view.rows(sheet, room)
+            for below in self._below(room, sheet):  # what says least gives way to what is asked
+                body = view.rows(sheet, room - len(below))
+                if not (view.above or view.below):
+                    break
             if screen.focus.mode is Mode.EDIT and screen.focus.edit:
                 view.reveal_row(*cursor_place(screen.focus.edit, sheet))
-                body = view.rows(sheet, room)
-        lines = [*head, *([("", " "), *line] for line in body)]
+                body = view.rows(sheet, room - len(below))
+        lines = [*head, *([("", " "), *line] for line in [*body, *below])]
         return _filled(lines, height), room > 0 and (bool(head) or screen.alone)
+
+    def _below(self, height: int, sheet: Sheet) -> Sequence[list[Line]]:
+        """Return what may stand below what a card asks: all of it, or where that is long less."""
+        screen, card = self._screen, self._screen.card
+        if card is None or screen.alone or screen.focus.mode in OVER_THE_CARD:
+            return ([],)
+        stays, rest = below_rows(card, screen.work.surroundings.of(card), sheet)
+        return [[], *stays, *rest][: height // 2], [*stays][: height // 2]
 
     def _sheet(self, columns: int) -> Sheet:
         """Return what a card is laid out on; its secrets are covered unless they are to be seen.
@@ -177,10 +189,6 @@ class Painter:
         standing = self._standing(card, armed=screen.armed())
         lines = [[("", " "), *line] for line in head_lines(standing, sheet, clock)]
         lines += alarm_lines(card, sheet)
-        if card.state is State.WAITING:
-            lines += reason_lines(card, sheet)
-        if (around := work.surroundings.of(card)).words:
-            lines.append([("", " "), *words_line(around, sheet.columns, sheet.spell)])
         if card.state is State.WAITING and (error := work.forms.error(card)):
             lines.append([("warning", f" these questions cannot be read: {self._spell(error)}")])
         if message := work.messages.get(card.number):

@@ -256,7 +256,7 @@ class Screen:
     def _view(self) -> Hashable:
         """Return what tells the view from any other, as far as it may be decided on."""
         focus = self.focus
-        if self.fills:
+        if self.fills or focus.mode is Mode.ALL:
             return None
         card = self.card and sight_of(self.card, reviewing=focus.mode is Mode.REVIEW)
         if focus.mode is Mode.CONFIRM and focus.proposal:

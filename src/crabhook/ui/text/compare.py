@@ -1,9 +1,13 @@
 """Two texts compared line by line: which lines go, which come, which stay."""
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 from enum import StrEnum
+
+_MOST_COUNTED = 400  # lines of both texts that are compared to be counted
+_LIKE = 0.5  # the part of two lines that must be alike for their words to be compared
 
 
 class Side(StrEnum):
@@ -28,9 +32,46 @@ def compared(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[Side, str
 
 
 def counted(old: str, new: str) -> tuple[int, int]:
-    """Return how many lines come and how many go, wherever in the texts they stand."""
-    before, after = Counter(_lines(old)), Counter(_lines(new))
-    return (after - before).total(), (before - after).total()
+    """Return how many lines come and how many go, as the diff of the two has them.
+
+    Of many lines that differ, those that have only moved are not counted.
+    """
+    before, after = _lines(old), _lines(new)
+    if not (before and after):
+        return len(after), len(before)
+    same = _alike_at_first(before, after)
+    before, after = before[same:], after[same:]
+    same = _alike_at_first(before[::-1], after[::-1])
+    before, after = before[: len(before) - same], after[: len(after) - same]
+    if len(before) + len(after) > _MOST_COUNTED:
+        came, went = Counter(after), Counter(before)
+        return (came - went).total(), (went - came).total()
+    sides = Counter(side for side, _ in compared(before, after))
+    return sides[Side.ADDED], sides[Side.REMOVED]
+
+
+def _alike_at_first(one: Sequence[str], other: Sequence[str]) -> int:
+    """Return how many lines two texts begin with alike."""
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((place for place, (a, b) in pairs if a != b), min(len(one), len(other)))
+
+
+_WORD = re.compile(r"\w+|\s+|.", re.DOTALL)
+_MOST_WORDS = 400  # of both lines; comparing may take their number squared
+
+
+def changed_words(line: str, other: str) -> list[tuple[bool, str]]:
+    """Return a line in pieces, each flagged where the other line has no such words there.
+
+    Nothing is flagged in lines that have little in common, or are too long to compare.
+    """
+    mine, theirs = _WORD.findall(line), _WORD.findall(other)
+    if len(mine) + len(theirs) <= _MOST_WORDS:
+        matcher = SequenceMatcher(None, mine, theirs, autojunk=False)
+        if matcher.ratio() >= _LIKE:
+            steps = ((step, "".join(mine[a:b])) for step, a, b, _, _ in matcher.get_opcodes())
+            return [(step != "equal", text) for step, text in steps if text] or [(False, line)]
+    return [(False, line)]
 
 
 def line_count(text: str) -> int:

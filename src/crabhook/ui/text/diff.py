@@ -1,29 +1,44 @@
 """What an edit takes out and puts in, line by line, with nothing between left out."""
 
-from collections.abc import Iterator
-from itertools import chain
+from collections.abc import Iterator, Sequence
+from itertools import chain, groupby, zip_longest
+from operator import itemgetter
 
-from crabhook.ui.text.compare import Side, compared
-from crabhook.ui.text.layout import Rows, rows_of_a_line
+from crabhook.ui.text.code import wrap_line
+from crabhook.ui.text.compare import Side, changed_words, compared
+from crabhook.ui.text.layout import Line, Rows, rows_of_a_line
 from crabhook.ui.text.safe import TAB
-from crabhook.ui.text.width import Speller, lines_of, wrapped
+from crabhook.ui.text.width import Mask, Speller, lines_of, wrapped
 
 MOST_COMPARED = 800  # lines of both sides; comparing may take their number squared
 
 AROUND = 2  # lines shown on either side of a difference, where the whole is shown elsewhere
+_CHANGED = {Side.ADDED: "added", Side.REMOVED: "removed"}
 _STYLES = {Side.ADDED: "add", Side.REMOVED: "remove", Side.KEPT: ""}
 
 
 def edit_rows(old: str, new: str, columns: int, spell: Speller) -> Rows:
     """Return the change from `old` to `new` in rows; the flag tells whether a row begins a line.
 
-    Texts too long to compare are shown as taken out and put in whole.
+    In a line that takes the place of another the words that differ are marked.  Texts too long
+    to compare are shown as taken out and put in whole.
     """
     changes = _compared(old, new)
+    if not changes:
+        for side, line in chain(_all(Side.REMOVED, old), _all(Side.ADDED, new)):
+            yield from _line_rows(side, [(False, _spaced(line))], columns, spell)
+        return
     mark = _marked if _look_alike(changes) else _spaced
-    for side, line in changes or chain(_all(Side.REMOVED, old), _all(Side.ADDED, new)):
-        text = _spaced(line) if side is Side.KEPT else mark(line)
-        yield from _line_rows(side, text, columns, spell)
+    runs = [(side, [line for _, line in run]) for side, run in groupby(changes, itemgetter(0))]
+    for at, (side, lines) in enumerate(runs):
+        before, after = runs[at - 1] if at else None, runs[at + 1] if at + 1 < len(runs) else None
+        beside = {Side.REMOVED: after, Side.ADDED: before}.get(side)
+        others = beside[1] if beside and beside[0] is not Side.KEPT else []
+        for line, other in zip_longest(lines, others[: len(lines)]):
+            pieces = [(False, _spaced(line) if side is Side.KEPT else mark(line))]
+            if other is not None:
+                pieces = changed_words(mark(line), mark(other))
+            yield from _line_rows(side, pieces, columns, spell)
 
 
 def unified_rows(old: str, new: str, columns: int, spell: Speller) -> Rows:
@@ -38,7 +53,7 @@ def unified_rows(old: str, new: str, columns: int, spell: Speller) -> Rows:
         if place in near:
             yield from _alike(alike)
             alike = 0
-            yield from _line_rows(side, _spaced(line), columns, spell)
+            yield from _line_rows(side, [(False, _spaced(line))], columns, spell)
         else:
             alike += 1
     yield from _alike(alike)
@@ -52,7 +67,7 @@ def _alike(lines: int) -> Rows:
 def added_rows(text: str, columns: int, spell: Speller) -> Rows:
     """Return `text` as all put in; said so where its last line has no end."""
     for line in lines_of(text.removesuffix("\n")):
-        yield from _line_rows(Side.ADDED, _spaced(line), columns, spell)
+        yield from _line_rows(Side.ADDED, [(False, _spaced(line))], columns, spell)
     if not text.endswith("\n"):
         yield True, [("dim", "  (no newline at the end)")]
 
@@ -90,6 +105,19 @@ def _marked(line: str) -> str:
     return bare.replace("\t", "→   ") + "·" * (len(line) - len(bare))
 
 
-def _line_rows(side: Side, line: str, columns: int, spell: Speller) -> Rows:
-    for place, row in enumerate(wrapped(line, columns - 2, spell)):
-        yield place == 0, [(_STYLES[side], ("  " if place else f"{side} ") + row)]
+def _line_rows(
+    side: Side, pieces: Sequence[tuple[bool, str]], columns: int, spell: Speller
+) -> Rows:
+    """Return a line in rows, its flagged pieces marked."""
+    style, marks = _STYLES[side], (f"{side} ", "  ")
+    if len(pieces) == 1:
+        for place, row in enumerate(wrapped(pieces[0][1], columns - 2, spell)):
+            yield place == 0, [(style, marks[place > 0] + row)]
+        return
+    whole = "".join(text for _, text in pieces)
+    spelt = spell.piece(whole) if isinstance(spell, Mask) else spell(whole)
+    line: Line = [(_CHANGED[side] if flag else style, text) for flag, text in pieces]
+    for place, part in enumerate(
+        wrap_line(line if spelt == whole else [(style, spelt)], columns - 2)
+    ):
+        yield place == 0, [(style, marks[place > 0]), *part]

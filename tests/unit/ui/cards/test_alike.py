@@ -31,7 +31,7 @@ def test_calls_of_the_same_program_are_counted_by_verdict() -> None:
         decided(desk, command, verdict)
     desk.ask(call(tool_input={"command": "npm  install"}))
     said = decided_before(desk.waiting()[0], desk.ended())
-    assert said == "3 calls like this (Bash npm) not long ago: 2 allowed, 1 denied"
+    assert said == "3 such calls lately: 2 allowed, 1 denied"
 
 
 def test_nothing_alike_says_nothing() -> None:

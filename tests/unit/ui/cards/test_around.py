@@ -7,24 +7,30 @@ from typing import Any
 import pytest
 
 from crabhook.model.decision import Decision, Verdict
-from crabhook.ui.cards.context import CardContext, CardContexts, words_line
+from crabhook.ui.cards.context import CardContext, CardContexts, below_rows
+from crabhook.ui.text.layout import Sheet
 from crabhook.ui.text.safe import safe
 from crabhook.ui.text.width import cells
 from tests.support.desk import PlayedDesk
 from tests.support.ruled import NO_RM, judge_by
-from tests.support.sitting import Sitting
+from tests.support.sitting import Sitting, happening
 
 
-def test_the_last_words_stand_in_the_head_and_whole_below_where_they_are_long() -> None:
+def test_the_last_words_and_the_last_prompt_stand_below_in_a_line_and_whole_a_key_away() -> None:
     sitting = Sitting(rows=40)
     words = "I build it anew, because the lockfile changed, " * 4
     sitting.desk.words[1] = words
+    for prompt in ("an older one", "Build it anew, please"):
+        sitting.desk.ask(happening("UserPromptSubmit", prompt=prompt))
     sitting.ask()
     rows = sitting.rows_of_text()
-    (head,) = (row for row in rows if row.startswith('     "I build it anew'))
-    assert "… (the agent's last words)" in head
-    place = rows.index(next(row for row in rows if row.strip() == "the agent's last words"))
-    assert rows[place + 1].startswith(" │ I build it anew, because")
+    (line,) = (row for row in rows if row.startswith(' last words: "I build it anew'))
+    assert line.endswith("…")
+    assert ' its user asked: "Build it anew, please"' in rows
+    sitting.press("i")
+    rows = [row.strip() for row in sitting.rows_of_text()]
+    assert rows[rows.index("last words") + 1].startswith("│ I build it anew, because")
+    assert rows[rows.index("its user asked") + 1] == "│ Build it anew, please"
 
 
 def test_words_that_are_being_read_come_by_themselves_once() -> None:
@@ -34,7 +40,7 @@ def test_words_that_are_being_read_come_by_themselves_once() -> None:
     assert "last words" not in sitting.text()
     assert sitting.controller.wake_at() is None
     sitting.desk.words[1] = "Because."
-    assert '"Because." (the agent\'s last words)' in sitting.text()
+    assert 'last words: "Because."' in sitting.text()
     sitting.desk.words[1] = "Something else."
     assert "Because." in sitting.text()
 
@@ -54,18 +60,23 @@ def test_what_was_decided_before_is_told_as_it_was_when_the_card_was_first_seen(
     second, third = (sitting.ask(tool_input={"command": f"npm {n}"}) for n in range(2))
     sitting.press("down")
     assert sitting.card.number == second
-    said = "1 call like this (Bash npm) not long ago: 1 allowed, none denied"
+    said = "1 such call lately: 1 allowed, 0 denied"
     assert said in sitting.text()
     sitting.desk.answer(third, Decision(Verdict.DENY, reason="no"))
     assert said in sitting.text()
 
 
 def test_hostile_words_stay_on_their_line_and_are_safe() -> None:
+    sitting = Sitting()
+    sitting.ask()
+    hostile = "\x1b[2J\n\u202e" * 200
     for columns in (24, 80):
-        line = words_line(CardContext("\x1b[2J\n\u202e" * 200), columns, safe)
-        text = "".join(said for _, said in line)
-        assert safe(text) == text
-        assert columns - 5 <= cells(text) <= columns
+        around = CardContext(hostile, "", prompt=hostile)
+        _, (words, prompt) = below_rows(sitting.card, around, Sheet(columns, safe))
+        for line in (words, prompt):
+            text = "".join(said for _, said in line)
+            assert safe(text) == text
+            assert columns - 5 <= cells(text) <= columns
 
 
 def test_a_card_that_is_forgotten_is_found_anew() -> None:
@@ -98,17 +109,18 @@ def gemini(tool: str, tool_input: Any) -> Any:
         ("exit_plan_mode", {"plan_filename": "plan.md"}),
     ],
 )
-def test_what_a_hook_cannot_do_stands_in_the_head_and_whole_below_where_it_is_long(
+def test_what_a_hook_cannot_do_stands_below_and_whole_a_key_away(
     tool: str, tool_input: Any, columns: int
 ) -> None:
     sitting = Sitting(columns=columns, rows=60)
     sitting.desk.ask(gemini(tool, tool_input), platform="gemini")
     (limit,) = sitting.card.limits
-    rows = sitting.rows_of_text()
-    (head,) = (row for row in rows if row.strip().startswith(limit[:40]) and "│" not in row)
-    cut = head.strip() != limit
-    assert cut == (cells(limit) > columns - 5 - 2)
-    assert any(row.strip() == "what a hook cannot do here" for row in rows) == cut
+    rows = [row.strip() for row in sitting.rows_of_text()]
+    assert any(row == limit or (row.startswith(limit[:40]) and row.endswith("…")) for row in rows)
+    sitting.press("i")
+    rows = [row.strip() for row in sitting.rows_of_text()]
+    whole = "".join(row.strip("│┆ ") + " " for row in rows)
+    assert limit in whole
 
 
 def test_an_ended_card_says_no_more_what_could_not_be_done() -> None:
@@ -124,27 +136,28 @@ def test_a_plan_in_a_file_is_shown_as_what_the_file_says() -> None:
     sitting = Sitting(rows=60)
     sitting.desk.words[1] = "# The plan\n\n1. Name the tests"
     sitting.desk.ask(gemini("exit_plan_mode", {"plan_filename": "plan.md"}), platform="gemini")
+    assert 'the plan\'s file: "# The plan 1. Name the tests"' in sitting.text()
+    sitting.press("i")
     rows = sitting.rows_of_text()
-    assert any(row.rstrip().endswith("(the plan, as its file says)") for row in rows)
-    place = rows.index(next(row for row in rows if row.strip() == "the plan, as its file says"))
+    place = rows.index(next(row for row in rows if row.strip() == "the plan's file"))
     assert rows[place + 1].startswith(" │ # The plan")
     assert not any("last words" in row or "PermissionRequest" in row for row in rows)
 
 
 @pytest.mark.parametrize("columns", [60, 120])
-def test_a_card_says_why_it_is_here_in_its_head_and_whole_below_where_it_is_long(
-    columns: int,
-) -> None:
+def test_a_card_says_why_it_is_here_and_whole_a_key_away(columns: int) -> None:
     note = "this folder is shared with other teams, so look twice"
     rules = NO_RM.replace("deny", "ask-operator").replace("use trash", note)
     desk = PlayedDesk(judge=judge_by(rules, "/home/ann/api-server"))
-    sitting = Sitting(rows=40, columns=columns, desk=desk)
+    sitting = Sitting(rows=40, columns=columns, desk=desk, take_back_ms=0)
     sitting.ask(tool_input={"command": "rm -rf build"})
     said = f"rules.toml, line 1: ask-operator Bash(rm *) ({note})"
-    rows = sitting.rows_of_text()
-    (head,) = (row for row in rows if row.strip().startswith(said[:40]) and "│" not in row)
-    whole = "".join(row.strip(" │┆") + " " for row in rows[rows.index(head) + 1 :])
-    assert (said in head) is (columns == 120)
-    assert (said in whole) is (columns == 60)
+    (line,) = (row for row in sitting.rows_of_text() if row.startswith(" here because: "))
+    assert (said in line) is (columns == 120)
+    sitting.press("i")
+    rows = [row.strip() for row in sitting.rows_of_text()]
+    start = rows.index("why it is here") + 1
+    assert said in "".join(row.strip("│┆ ") + " " for row in rows[start:])
+    sitting.press("i")
     sitting.desk.answer(1, Decision(Verdict.ALLOW))
-    assert head not in sitting.rows_of_text()
+    assert line not in sitting.rows_of_text()

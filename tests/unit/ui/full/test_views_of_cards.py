@@ -18,6 +18,7 @@ from crabhook.platforms import PLATFORMS
 from crabhook.platforms.rows import Held
 from crabhook.ui.full.dialogs.mcp_form import filled_page
 from crabhook.ui.full.dialogs.plan import changes_page, denial_page, notes_content
+from crabhook.ui.full.panes.request import everything_page
 from crabhook.ui.text.layout import Content, Sheet, line_cells
 from crabhook.ui.text.safe import TAB, safe
 from tests.support.examples import examples
@@ -127,8 +128,10 @@ def test_every_text_of_every_real_event_is_shown(path: Path) -> None:
         held = PLATFORMS[path.parent.name].held(sitting.desk.feed()[-1].event, Stance.GATE)
         assert held is Held.NEVER  # it is only observed, and no card
         return
-    text = "".join(rows(sitting.content(), Sheet(2000, safe), most=1000))
-    shown_elsewhere = {event["hook_event_name"], event.get("tool_name")}
+    everything = everything_page(sitting.card)
+    text = "".join(rows(everything, Sheet(2000, safe), most=1000))
+    labels = {"query", "pattern", "url", "plan_filename", "dir_path"}
+    shown_elsewhere = labels | {event["hook_event_name"], event.get("tool_name")}
     missing = [
         one
         for one in texts_in(event) - shown_elsewhere

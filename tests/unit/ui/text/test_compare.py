@@ -15,7 +15,16 @@ def test_both_texts_can_be_put_together_again_from_what_is_shown(
     assert [line for side, line in changes if side is not Side.REMOVED] == new
 
 
-def test_a_line_that_only_moves_is_neither_gone_nor_come() -> None:
-    assert counted("a\nb\n", "b\na\n") == (0, 0)
+@given(LINES, LINES)
+def test_the_count_of_lines_is_that_of_the_diff(old: list[str], new: list[str]) -> None:
+    texts = ["\n".join(lines) + "\n" if lines else "" for lines in (old, new)]
+    shown = [side for side, _ in compared(old, new)]
+    added, removed = counted(*texts)
+    assert added - removed == shown.count(Side.ADDED) - shown.count(Side.REMOVED)
+    assert added <= shown.count(Side.ADDED)  # never more than is shown
+
+
+def test_a_line_that_moves_comes_and_goes_as_in_the_diff() -> None:
+    assert counted("a\nb\n", "b\na\n") == (1, 1)
     assert counted("a\nb", "a\nc\nd") == (2, 1)
     assert [line_count(text) for text in ("", "a", "a\n", "a\n\n")] == [0, 1, 1, 2]

@@ -16,7 +16,7 @@ from crabhook.ui.commands.parse import alike
 from crabhook.ui.full.dialogs.prompts import AskLine, Proposal, Purpose, sentence
 from crabhook.ui.full.effects import Effects, GiveAll, Say
 from crabhook.ui.full.filters import Mode
-from crabhook.ui.full.panes.request import request_rows
+from crabhook.ui.full.panes.request import asked_rows
 from crabhook.ui.text.code import plain_rows
 from crabhook.ui.text.layout import Content, Line, Sheet, framed, page
 
@@ -176,7 +176,7 @@ def _group_rows(group: Sequence[Card], sheet: Sheet) -> Iterator[Line]:
     who = _listed(list(dict.fromkeys(whose)))
     said = f"{_numbers(group)} · {tool_label(events[0], spell)} · {who}"
     yield from sentence(said, "label", sheet)
-    yield from request_rows(group[0], sheet)
+    yield from asked_rows(group[0], sheet)
 
 
 def _numbers(cards: Sequence[Card]) -> str:

@@ -9,7 +9,6 @@ from crabhook.ui.full.dialogs.mcp_form_state import ANSWERED, Entry, FillIn
 from crabhook.ui.full.dialogs.prompts import AskLine, Proposal, Purpose, ask_and_keep, option_head
 from crabhook.ui.full.effects import Effect, Effects, Give, Go, Reveal, Say
 from crabhook.ui.full.filters import Mode
-from crabhook.ui.full.panes.request import in_full
 from crabhook.ui.text.code import field_rows, plain_rows, value_rows
 from crabhook.ui.text.layout import Content, Item, Line, Sheet, framed, hung, page
 
@@ -118,7 +117,7 @@ _TOLD_IN_WORDS = frozenset(
 
 
 def fill_content(card: Card, form: FillIn, *, focused: bool) -> Content:
-    """Return who asks and for what, the fields row by row, then the request in full.
+    """Return who asks and for what, and the fields row by row.
 
     `focused`: whether keys go to the form, so that the row they act on is marked.
     """
@@ -128,8 +127,6 @@ def fill_content(card: Card, form: FillIn, *, focused: bool) -> Content:
         stop = place - 1
         if place == 0:
             return Item((number, "asked"), lambda sheet: _asked(card, form, sheet))
-        if stop >= form.stops:
-            return in_full(card, apart=True)
         which, choice = form.at(stop)
         entry = form.entries[which]
         here = focused and stop == form.stop
@@ -138,7 +135,7 @@ def fill_content(card: Card, form: FillIn, *, focused: bool) -> Content:
         key = (number, stop, here, chosen, said)
         return Item(key, lambda sheet: _row(entry, choice, sheet, here=here, chosen=chosen))
 
-    return Content((number, "form"), form.stops + 2, item)
+    return Content((number, "form"), form.stops + 1, item)
 
 
 def _asked(card: Card, form: FillIn, sheet: Sheet) -> Iterator[Line]:

@@ -11,7 +11,6 @@ from crabhook.ui.cards.summary import is_plan
 from crabhook.ui.full.dialogs.prompts import Proposal, Purpose, ask_and_keep
 from crabhook.ui.full.effects import Effects, Give, Go, Reveal, Say
 from crabhook.ui.full.filters import Mode
-from crabhook.ui.full.panes.request import rows_in_full
 from crabhook.ui.text.code import plain_rows
 from crabhook.ui.text.diff import unified_rows
 from crabhook.ui.text.layout import Content, Item, Line, Sheet, framed, hung, page
@@ -215,7 +214,7 @@ def denial_page(card: Card, notes: PlanNotes) -> Content:
 
 
 def changes_page(card: Card, before: str, plan: str) -> Content:
-    """Return what changed since the plan that was denied before, then the request in full."""
+    """Return what changed since the plan that was denied before."""
 
     def rows(sheet: Sheet) -> Iterator[Line]:
         yield [("label", "since the plan that was denied before")]
@@ -223,6 +222,5 @@ def changes_page(card: Card, before: str, plan: str) -> Content:
             yield [("warning", "nothing changed: it is the same plan again")]
         else:
             yield from framed(unified_rows(before, plan, sheet.inner, sheet.spell))
-        yield from rows_in_full(card, sheet)
 
     return page((card.number, "changes"), rows, (len(plan), len(before)))

@@ -19,7 +19,6 @@ from crabhook.ui.cards.summary import brief, is_question
 from crabhook.ui.full.dialogs.prompts import AskLine, Purpose, ask_and_keep, option_head
 from crabhook.ui.full.effects import Effects, Give, Go, Reveal, Say
 from crabhook.ui.full.filters import Mode
-from crabhook.ui.full.panes.request import in_full
 from crabhook.ui.text.code import plain_rows
 from crabhook.ui.text.layout import Content, Item, Line, Sheet, framed, hung, line_cells, page
 from crabhook.ui.text.safe import TAB
@@ -248,7 +247,7 @@ def _tab(form: Form, place: int, spell: Speller) -> Line:
 
 
 def form_content(card: Card, form: Form, *, focused: bool) -> Content:
-    """Return the current question, its options, own words, the note, then the request in full.
+    """Return the current question, its options, own words and the note.
 
     `focused`: whether keys go to the form, so that the row they act on is marked.
     """
@@ -259,8 +258,6 @@ def form_content(card: Card, form: Form, *, focused: bool) -> Content:
         row, beyond = place - 1, place - 1 - len(question.options)
         if place == 0:
             return Item((number, current, "text"), lambda sheet: _question_rows(question, sheet))
-        if beyond == len(own):
-            return in_full(card)
         here = focused and draft.cursor == row
         if beyond >= 0:
             name, said = own[beyond]
@@ -272,7 +269,7 @@ def form_content(card: Card, form: Form, *, focused: bool) -> Content:
             lambda sheet: _option(question, row, sheet, here=here, chosen=chosen),
         )
 
-    return Content((number, "question", current), form.rows + 2, item)
+    return Content((number, "question", current), form.rows + 1, item)
 
 
 def _question_rows(question: Question, sheet: Sheet) -> Iterator[Line]:

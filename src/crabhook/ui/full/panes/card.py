@@ -1,14 +1,15 @@
 """What the large part of the screen shows: the page of keys, another page, or a card.
 
-A card has a head of two rows (who asks, with what, where, and how it stands)
-and a content that fits what it asks.
+A card has a head (who asks, what it wants, and how it stands), a content that fits what it asks,
+and below that its risk and what is known around it.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from urllib.parse import urlsplit
 
-from crabhook.model.card import Card, Origin
-from crabhook.ui.cards.summary import agent_label, brief, outcome, session_label, tool_label
+from crabhook.model.card import Card
+from crabhook.ui.cards.sentence import sentence
+from crabhook.ui.cards.summary import MAIN_AGENT, agent_label, agent_name, brief, outcome, project
 from crabhook.ui.full.dialogs.edit import edit_content
 from crabhook.ui.full.dialogs.mcp_form import fill_content
 from crabhook.ui.full.dialogs.mcp_form_state import is_link
@@ -18,14 +19,14 @@ from crabhook.ui.full.dialogs.question import form_content, review_page
 from crabhook.ui.full.filters import Mode
 from crabhook.ui.full.keyrow import Key
 from crabhook.ui.full.panes.help import help_content
-from crabhook.ui.full.panes.request import request_page, rows_in_full
+from crabhook.ui.full.panes.request import everything_page, request_page
 from crabhook.ui.full.panes.rows import CardRow
 from crabhook.ui.full.screen import Screen
-from crabhook.ui.text.clock import Clock
+from crabhook.ui.text.clock import Clock, lasting
 from crabhook.ui.text.code import plain_rows
 from crabhook.ui.text.layout import Content, Detail, Line, Sheet, ends, framed, line_cells, page
 from crabhook.ui.text.safe import hidden
-from crabhook.ui.text.width import Speller, clip
+from crabhook.ui.text.width import clip
 
 
 def help_line(keys: Sequence[Key], columns: int) -> Line:
@@ -41,19 +42,17 @@ def help_line(keys: Sequence[Key], columns: int) -> Line:
 
 
 def head_lines(standing: CardRow, sheet: Sheet, clock: Clock) -> list[Line]:
-    """Return the two rows above a card's content; the content shows in full what they cut short."""
-    card, event = standing.card, standing.card.event
-    asked = " → ".join(brief(leg.event.name, sheet.spell) for leg in card.requests)
-    told = event.tool is not None or len(card.requests) > 1
-    title: Line = [
-        (standing.number_style, f"#{card.number}"),
-        ("", "  "),
-        (standing.style, tool_label(event, sheet.spell)),
-        ("dim", f" · {asked}" if told else ""),
-    ]
-    facts = _joined(session_label(event, sheet.spell), brief(event.permission_mode, sheet.spell))
+    """Return the rows above a card's content: whose it is, what it wants, and how it stands."""
+    card, event, spell = standing.card, standing.card.event, sheet.spell
+    who = (f"#{card.number}", agent_name(event, spell), project(event, spell))
+    left = "" if standing.ended else f"{lasting(card.wait_until - clock.now)} left"
+    mode = brief(event.permission_mode, spell)
+    agent = agent_label(event, spell)
+    facts = _joined("main agent" if agent == MAIN_AGENT else agent, mode and f"mode {mode}")
+    wants: Line = [(standing.style, str(sentence(card, spell)))]
     return [
-        ends(title, [("dim", f" {facts}")], sheet.columns),
+        ends([(standing.number_style, _joined(*who))], [("dim", f" {left}")], sheet.columns),
+        ends(wants, [("dim", f" {clip(facts, sheet.columns // 2)}")], sheet.columns),
         _standing(standing, sheet, clock),
     ]
 
@@ -63,24 +62,16 @@ def _joined(*parts: str) -> str:
 
 
 def _standing(standing: CardRow, sheet: Sheet, clock: Clock) -> Line:
-    """Return that an answer is about to be sent, or how the card ended and why, or its place."""
+    """Return that an answer is about to be sent, or how the card ended and why, or nothing."""
     card, spell = standing.card, sheet.spell
     if standing.held:
-        return [("", "    "), *standing.sending(clock)]
-    if standing.ended:
-        said = card.why or (card.decision.reason or card.decision.note if card.decision else "")
-        fate = {True: "delivered", False: "NOT DELIVERED, the hook had gone", None: ""}
-        told = _joined(outcome(card), brief(said, spell), fate[card.delivered])
-        return [("outcome", f"    {told}")]
-    who = _joined(agent_label(card.event, spell), _origin(card.requests[0].origin, spell))
-    where = "    " + brief(card.event.cwd, spell)
-    return ends([("", where)], [("dim", " " + clip(who, sheet.columns // 2))], sheet.columns)
-
-
-def _origin(origin: Origin, spell: Speller) -> str:
-    """Return who the client says it is."""
-    name = "@".join(filter(None, (brief(origin.user, spell), brief(origin.host, spell))))
-    return " ".join(filter(None, (name, f"pid {origin.pid}" if origin.pid else "")))
+        return standing.sending(clock)
+    if not standing.ended:
+        return []
+    said = card.why or (card.decision.reason or card.decision.note if card.decision else "")
+    fate = {True: "delivered", False: "NOT DELIVERED, the hook had gone", None: ""}
+    told = _joined(outcome(card), brief(said, spell), fate[card.delivered])
+    return [("outcome", clip(told, sheet.columns))]
 
 
 LONGEST = 4096  # letters of an address that is taken apart; a longer one is only shown
@@ -88,7 +79,7 @@ _USUAL = {"http": 80, "https": 443}
 
 
 def link_page(card: Card) -> Content:
-    """Return the address, what is to be known of it, then the request in full."""
+    """Return the address, and what is to be known of it."""
 
     def rows(sheet: Sheet) -> Iterator[Line]:
         event, inner, spell = card.event, sheet.inner, sheet.spell
@@ -102,7 +93,6 @@ def link_page(card: Card) -> Content:
             yield [("label", "it says")]
             yield from framed(plain_rows(message, inner, spell, words=True))
         yield [("dim", "accept lets the agent go on; nothing is opened on this machine by it")]
-        yield from rows_in_full(card, sheet)
 
     return page((card.number, "address", tuple(leg.id for leg in card.requests)), rows)
 
@@ -148,7 +138,12 @@ def card_content(screen: Screen, card: Card) -> Content:
         return notes_content(card, plan)
     if plan is not None and plans.comparing == card.number and (before := plans.before(card)):
         return changes_page(card, before, plan.plan)
-    return request_page(card, screen.work.surroundings.of(card))
+    return request_page(card)
+
+
+def _everything(screen: Screen) -> Content | None:
+    card = screen.card
+    return everything_page(card, screen.work.surroundings.of(card)) if card else None
 
 
 # The pages that stand over the selected card.
@@ -157,6 +152,7 @@ OVER_THE_CARD: Mapping[Mode, Callable[[Screen], Content | None]] = {
     Mode.SEARCH: help_content,
     Mode.CONFIRM: lambda screen: screen.focus.proposal.content() if screen.focus.proposal else None,
     Mode.MENU: lambda screen: menu_content(screen.focus.menu) if screen.focus.menu else None,
+    Mode.ALL: _everything,
     Mode.EDIT: lambda screen: edit_content(screen.focus.edit) if screen.focus.edit else None,
 }
 

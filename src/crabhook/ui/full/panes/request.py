@@ -1,83 +1,98 @@
-"""A request in full: every field of its event, the most telling fields first and laid out best.
+"""What a card asks: each kind of call has a body of its own; and everything that was sent.
 
-Nothing an agent sent is left out here: each way to show a tool's input names
-the fields it has shown, and the others follow as they are.  Which fields of an
-event come first, and how each is shown, is in the agent's own table of events
-(`Event.told`).
+Nothing of a tool's input is left out: each way to show it names the fields it
+has shown, and the others follow as they are.  Which fields of an event are
+shown, and how each is, is in the agent's own table of events (`Event.told`).
+What else an agent sent, as ids and its folders, is on a page of its own.
 """
 
 from collections.abc import Generator, Iterator, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 from crabhook.model.card import Card
 from crabhook.model.decision import Verdict
 from crabhook.model.event import Event, How, Told
-from crabhook.model.jsontext import Value
+from crabhook.model.jsontext import Value, text_at
 from crabhook.model.order import CAP
 from crabhook.ui.cards.context import (
+    NOTHING_AROUND,
     CardContext,
-    before_rows,
-    reason_rows,
+    around_rows,
     suggestion_rows,
-    words_rows,
 )
-from crabhook.ui.cards.summary import is_plan, names_plan
+from crabhook.ui.cards.summary import TELLING, brief, is_plan, names_plan
 from crabhook.ui.text.code import field_rows, plain_rows, shell_rows, value_rows
+from crabhook.ui.text.compare import counted, line_count
 from crabhook.ui.text.diff import added_rows, edit_rows, patch_rows
-from crabhook.ui.text.layout import Content, Item, Line, Sheet, framed, page
+from crabhook.ui.text.layout import Content, Line, Sheet, framed, line_cells, page
 from crabhook.ui.text.markdown import mark_rows, marks_of
 from crabhook.ui.text.safe import hidden
 
 _A_NAME = 60  # letters of a model's name that stand beside its label
 LOOKED_AT = 100_000  # letters of a text in which hidden ones are counted
 _PATCH = "*** Begin Patch"
-_NOTHING = CardContext()
 _ABSENT = object()
 _SHOWN_ABOVE = frozenset({"tool_input", "tool_name", "hook_event_name"})
 
 
-def request_page(card: Card, around: CardContext = _NOTHING) -> Content:
-    """Return the request, with what is known around it."""
+def request_page(card: Card) -> Content:
+    """Return what is asked, and what its agent suggests to allow from now on."""
     key = card.number, tuple(leg.id for leg in card.requests)
-    return page(key, lambda sheet: request_rows(card, sheet, around), (around, card.kept_going))
+
+    def rows(sheet: Sheet) -> Iterator[Line]:
+        yield from asked_rows(card, sheet)
+        yield from suggestion_rows(card, sheet)
+
+    return page(key, rows, (card.kept_going, changed_input(card) is not None))
 
 
-def in_full(card: Card, *, apart: bool = False) -> Item:
-    """Return the request as the last item of what was made of it; `apart`: behind an empty row."""
-    legs = tuple(leg.id for leg in card.requests)
-    key = card.number, legs, "in full"
-    return Item(key, lambda sheet: rows_in_full(card, sheet, apart=apart))
+def asked_rows(card: Card, sheet: Sheet, *, whole: bool = False) -> Iterator[Line]:
+    """Return what a card asks, in every one of its hooks; of one allowed changed, as it is then.
 
-
-def rows_in_full(card: Card, sheet: Sheet, *, apart: bool = True) -> Iterator[Line]:
-    """Return the request under a title of its own, below what was made of it."""
-    yield from [[]] if apart else []
-    yield from _title("the request in full")
-    yield from request_rows(card, sheet)
-
-
-def request_rows(card: Card, sheet: Sheet, around: CardContext = _NOTHING) -> Iterator[Line]:
-    """Return all there is to read about a card."""
+    `whole`: its files are named by their whole paths.
+    """
     first, *others = [request.event for request in card.requests]
+    cwd = "" if whole else first.cwd
+    if (changed := changed_input(card)) is not None and first.tool is not None:
+        yield [("heading", "edited"), ("dim", ": allowed as it is here · i what was asked")]
+        others, first = [], replace(first, tool=replace(first.tool, input=dict(changed)))
     yield from _warning(first)
-    yield from reason_rows(card, sheet)
     yield from _going(card)
     if first.tool is not None:
-        yield from _tool_input(first, first.tool.input, sheet)
+        yield from _tool_input(first, first.tool.input, sheet, cwd)
     for key, told in first.told.items():
         if key in first.fields:
             yield from _field(told, first.fields[key], sheet)
-    yield from before_rows(around.before, sheet)
-    yield from suggestion_rows(card, sheet)
     for event in others:
         yield from _other_leg(first, event, sheet)
-    yield from words_rows(around, sheet)
-    yield from _title("the event itself")
-    yield from _value(_rest(first), sheet)
-    origin = {name: said for name, said in asdict(card.requests[0].origin).items() if said}
-    if origin:
-        yield from _title("sent by, as it says itself")
-        yield from _value(origin, sheet)
+
+
+def changed_input(card: Card) -> Mapping[str, Value] | None:
+    """Return the input of a call that was allowed changed, None for any other card's."""
+    return card.decision.updated_input if card.decision else None
+
+
+def everything_page(card: Card, around: CardContext = NOTHING_AROUND) -> Content:
+    """Return all that a card's hooks sent, as they sent it, and what else is known of it."""
+    key = card.number, tuple(leg.id for leg in card.requests), "everything"
+    return page(key, lambda sheet: everything_rows(card, sheet, around), around)
+
+
+def everything_rows(
+    card: Card, sheet: Sheet, around: CardContext = NOTHING_AROUND
+) -> Iterator[Line]:
+    """Return every field of every event of a card, what was asked first."""
+    yield from asked_rows(replace(card, decided=None), sheet, whole=True)
+    yield from around_rows(card, around, sheet)
+    for leg in card.requests:
+        event = leg.event
+        of = f" of {brief(event.tool.name, sheet.spell)}" if event.tool else ""
+        yield from _title(f"the event itself: {brief(event.name, sheet.spell)}{of}")
+        yield from _value(_rest(event), sheet)
+        origin = {name: said for name, said in asdict(leg.origin).items() if said}
+        if origin:
+            yield from _title("sent by, as it says itself")
+            yield from _value(origin, sheet)
 
 
 def _title(text: str) -> Iterator[Line]:
@@ -159,15 +174,14 @@ def _several(label: str, items: list[Value], sheet: Sheet) -> Iterator[Line]:
 
 
 def _other_leg(first: Event, event: Event, sheet: Sheet) -> Iterator[Line]:
-    """Return what another hook of the same call asks about beyond the first."""
-    yield from _title(f"asked again as {sheet.spell(event.name)}")
+    """Return what another hook of the same call asks about beyond the first, if any."""
     known = first.tool.input if first.tool and isinstance(first.tool.input, dict) else {}
     asked = event.tool.input if event.tool else None
     if isinstance(asked, dict):
         asked = _beyond(known, asked)
     if event.tool is not None and asked:
-        yield from _tool_input(event, asked, sheet)
-    yield from _value(_beyond(first.fields, _rest(event)), sheet)
+        yield from _title(f"asked again as {sheet.spell(event.name)}")
+        yield from _tool_input(event, asked, sheet, cwd="")
 
 
 def _rest(event: Event) -> dict[str, Value]:
@@ -179,61 +193,89 @@ def _beyond(known: Mapping[str, Value], fields: Mapping[str, Value]) -> dict[str
     return {key: item for key, item in fields.items() if known.get(key, _ABSENT) != item}
 
 
-def _tool_input(event: Event, value: Value, sheet: Sheet) -> Iterator[Line]:
+def _tool_input(event: Event, value: Value, sheet: Sheet, cwd: str) -> Iterator[Line]:
     if not isinstance(value, dict):
         yield from _title("input")
         yield from _value(value, sheet)
         return
     if is_plan(event) and not value.get("plan") and not names_plan(event):
         yield [("dim", "this event carries no plan; the PermissionRequest of the same call does")]
-    shown = yield from _shaped(value, sheet)
+    shown = yield from _shaped(value, sheet, cwd)
     rest = {key: item for key, item in value.items() if key not in shown}
     if rest:
         yield from _title("with" if shown else "input")
         yield from _value(rest, sheet)
 
 
-def _shaped(value: dict[str, Value], sheet: Sheet) -> Generator[Line, None, set[str]]:
+def _shaped(value: dict[str, Value], sheet: Sheet, cwd: str) -> Generator[Line, None, set[str]]:
     """Show the fields that say what the call does; return which these are, none for an odd input.
 
     They are found by their own names and not by the tool's: agents name their
-    tools differently and their fields much alike.
+    tools differently and their fields much alike.  A file below `cwd` is named from there.
     """
     shown: set[str] = set()
     match value:
         case {"file_path": str(path), "old_string": str(old), "new_string": str(new)}:
-            yield from _path("edits", path, sheet)
+            yield from _path(_below(path, cwd), counted(old, new), sheet)
             yield from framed(edit_rows(old, new, sheet.inner, sheet.spell))
             shown = {"file_path", "old_string", "new_string"}
         case {"file_path": str(path), "edits": list(edits)} if all(map(_is_edit, edits)):
-            yield from _path("edits", path, sheet)
+            counts = [counted(*_sides(edit)) for edit in edits]
+            yield from _path(
+                _below(path, cwd),
+                (sum(one for one, _ in counts), sum(one for _, one in counts)),
+                sheet,
+            )
             yield from _edits(edits, sheet)
             shown = {"file_path", "edits"}
         case {"file_path": str(path), "content": str(text)}:
-            yield from _path("writes the whole of", path, sheet)
+            yield from _path(_below(path, cwd), (line_count(text), None), sheet)
             yield from framed(added_rows(text, sheet.inner, sheet.spell))
             shown = {"file_path", "content"}
         case {"notebook_path": str(path), "new_source": str(text)}:
-            yield from _path("edits a cell of", path, sheet)
+            yield from _path(_below(path, cwd), (line_count(text), None), sheet)
             yield from framed(added_rows(text, sheet.inner, sheet.spell))
             shown = {"notebook_path", "new_source"}
         case {"command": str(text)}:
             rows = patch_rows if text.startswith(_PATCH) else shell_rows
             yield from framed(rows(text, sheet.inner, sheet.spell))
             shown = {"command"}
-            if isinstance(said := value.get("description"), str):
-                yield from _title("the agent says")
-                yield from _prose(said, sheet)
+            if isinstance(said := value.get("description"), str) and said:
+                yield []
+                quoted = f'"{said}"'
+                yield from framed(plain_rows(quoted, sheet.inner, sheet.spell, words=True))
                 shown.add("description")
         case {"plan": str(plan)}:
             yield from _markdown(plan, sheet)
             shown = {"plan"}
+        case _:
+            shown = yield from _telling(value, sheet)
     return shown
 
 
-def _path(what: str, path: str, sheet: Sheet) -> Iterator[Line]:
-    yield from _title(what)
-    yield from framed(plain_rows(path, sheet.inner, sheet.spell, style="name"))
+def _telling(value: dict[str, Value], sheet: Sheet) -> Generator[Line, None, set[str]]:
+    """Show the text that tells what any other tool is to do; return its field's name."""
+    for key in TELLING:
+        if isinstance(text := value.get(key), str) and text.strip():
+            rows = plain_rows(text, sheet.inner, sheet.spell, style="name", words=key == "prompt")
+            yield from framed(rows)
+            return {key}
+    return set()
+
+
+def _below(path: str, cwd: str) -> str:
+    return path.removeprefix(f"{cwd.rstrip('/')}/") if cwd else path
+
+
+def _path(path: str, counts: tuple[int, int | None], sheet: Sheet) -> Iterator[Line]:
+    """Show a file, and how many lines come and go; None where nobody knows how many go."""
+    added, removed = counts
+    told: Line = [("", "  "), ("add", f"+{added}")]
+    told += [("", " "), ("remove", f"-{removed}")] if removed is not None else []
+    *rows, last = framed(plain_rows(path, sheet.inner, sheet.spell, style="name"))
+    yield from rows
+    fits = line_cells([*last, *told]) <= sheet.inner
+    yield from [[*last, *told]] if fits else [last, [("bar", "│ "), *told[1:]]]
 
 
 def _is_edit(value: Value) -> bool:
@@ -247,7 +289,15 @@ def _edits(edits: list[Value], sheet: Sheet) -> Iterator[Line]:
     for place, edit in enumerate(edits, 1):
         yield from _title(f"edit {place} of {len(edits)}")
         if isinstance(edit, dict):
-            rest = dict(edit)
-            old, new = rest.pop("old_string"), rest.pop("new_string")
-            yield from framed(edit_rows(str(old), str(new), sheet.inner, sheet.spell))
-            yield from _value(rest, sheet)
+            yield from framed(edit_rows(*_sides(edit), sheet.inner, sheet.spell))
+            rest = {key: one for key, one in edit.items() if key not in _SIDES}
+            yield from _value(rest, sheet) if rest else ()
+
+
+_SIDES = ("old_string", "new_string")
+
+
+def _sides(edit: Value) -> tuple[str, str]:
+    """Return what an edit takes out and puts in."""
+    old, new = (text_at(edit, key) if isinstance(edit, dict) else "" for key in _SIDES)
+    return old, new

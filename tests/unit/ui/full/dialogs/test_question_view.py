@@ -40,7 +40,6 @@ def test_the_question_its_options_own_words_and_the_note_stand_in_order() -> Non
         " ( ) 2 pydantic",
         "     o own words…",
         "     t note…",
-        "the request in full",
     ]
 
 
@@ -63,7 +62,6 @@ def test_a_choice_and_what_was_typed_are_shown_without_colours() -> None:
         "      Logging",
         "     t note:",
         "      small",
-        "the request in full",
     ]
 
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from crabhook.model.card import Card, Leg, Origin
 from crabhook.model.event import Event, How, Told
 from crabhook.platforms import PLATFORMS
-from crabhook.ui.full.panes.request import request_page, request_rows
+from crabhook.ui.full.panes.request import asked_rows, everything_rows, request_page
 from crabhook.ui.text.layout import Sheet, line_cells
 from crabhook.ui.text.safe import safe
 from tests.support.sitting import Sitting, call
@@ -26,7 +26,7 @@ SHEET = Sheet(78, safe)
 
 
 def shown(sitting: Sitting, sheet: Sheet = SHEET) -> list[str]:
-    return ["".join(text for _, text in line) for line in request_rows(sitting.card, sheet)]
+    return ["".join(text for _, text in line) for line in everything_rows(sitting.card, sheet)]
 
 
 def of(tool: str, tool_input: Any, **fields: Any) -> list[str]:
@@ -81,7 +81,7 @@ def test_every_text_of_a_real_event_is_shown(path: Path) -> None:
     text = "\n".join(shown(sitting, Sheet(500, safe)))
     named = {event["hook_event_name"], event["tool_name"], "hook_event_name", "tool_name"}
     labelled = {"tool_input", "command", "description", "file_path", "content", "plan"}
-    labelled |= {"old_string", "new_string"}
+    labelled |= {"old_string", "new_string", "query", "pattern", "url", "plan_filename", "dir_path"}
     lines = [line for one in strings_in(event) - named - labelled for line in one.split("\n")]
     assert not [line for line in lines if safe(line) not in text]
 
@@ -91,8 +91,8 @@ def test_a_command_comes_first_and_its_description_as_the_agents_words() -> None
     assert rows[:6] == [
         "│ make",
         "│ make test",
-        "the agent says",
-        "│ Build.",
+        "",
+        '│ "Build."',
         "with",
         "│ timeout: 5",
     ]
@@ -100,7 +100,16 @@ def test_a_command_comes_first_and_its_description_as_the_agents_words() -> None
 
 def test_an_edit_is_a_diff_with_its_path() -> None:
     rows = of("Edit", {"file_path": "/a.py", "old_string": "x", "new_string": "y"})
-    assert rows[:4] == ["edits", "│ /a.py", "│ - x", "│ + y"]
+    assert rows[:3] == ["│ /a.py  +1 -1", "│ - x", "│ + y"]
+
+
+def test_the_words_that_an_edit_changes_are_marked_and_no_others() -> None:
+    sitting = Sitting()
+    old, new = "a\nreturn x + 1\n", "a\nreturn x + 22\n"
+    sitting.ask("Edit", {"file_path": "/a.py", "old_string": old, "new_string": new})
+    lines = list(asked_rows(sitting.card, SHEET))
+    assert [text for line in lines for style, text in line if style == "removed"] == ["1"]
+    assert [text for line in lines for style, text in line if style == "added"] == ["22"]
 
 
 def test_several_edits_are_diffs_one_after_the_other() -> None:
@@ -109,9 +118,8 @@ def test_several_edits_are_diffs_one_after_the_other() -> None:
         {"old_string": "c", "new_string": "d", "replace_all": True},
     ]
     rows = of("MultiEdit", {"file_path": "/a.py", "edits": edits})
-    assert rows[:9] == [
-        "edits",
-        "│ /a.py",
+    assert rows[:8] == [
+        "│ /a.py  +2 -2",
         "edit 1 of 2",
         "│ - a",
         "│ + b",
@@ -124,7 +132,7 @@ def test_several_edits_are_diffs_one_after_the_other() -> None:
 
 def test_edits_of_another_shape_are_shown_as_they_are() -> None:
     rows = of("MultiEdit", {"file_path": "/a.py", "edits": [{"old_string": 1}]})
-    assert rows[0] == "input"
+    assert rows[:2] == ["│ /a.py", "with"]
     assert any('"old_string": 1' in row for row in rows)
 
 
@@ -140,7 +148,7 @@ def test_a_plan_is_prose_with_headings() -> None:
     sitting = Sitting()
     plan = {"plan": "# Plan\n" + "word " * 30}
     sitting.ask("ExitPlanMode", plan, hook_event_name="PermissionRequest")
-    lines = list(request_rows(sitting.card, SHEET))
+    lines = list(everything_rows(sitting.card, SHEET))
     assert ("heading", "# Plan") in lines[0]
     assert lines[1][0] == ("bar", "│ ")
     assert lines[2][0] == ("bar", "┆ ")
@@ -173,10 +181,10 @@ def test_what_another_leg_adds_is_shown() -> None:
     )
     sitting.desk.ask(more)
     rows = shown(sitting)
-    start = rows.index("asked again as PermissionRequest")
+    start = rows.index("the event itself: PermissionRequest of Bash")
     assert any("sandbox: false" in row for row in rows[start:])
     assert any('"all"' in row for row in rows[start:])
-    assert not any("ls -l" in row for row in rows[start : rows.index("the event itself")])
+    assert not any("ls -l" in row for row in rows[start:])
 
 
 @pytest.mark.parametrize(
@@ -193,8 +201,8 @@ def test_of_who_sent_it_what_is_known_is_told(origin: Origin, told: list[str]) -
 
 def test_an_agents_text_is_always_behind_its_bar() -> None:
     rows = of("Bash", {"command": "the event itself\n#9 ALLOWED", "with\nit": "x\ny"})
-    ours = {"with", "the event itself", "sent by, as it says itself"}
-    assert {row for row in rows if row[:1] not in "│┆"} <= ours
+    ours = {"with", "the event itself: PreToolUse of Bash", "sent by, as it says itself"}
+    assert {row for row in rows if row[:1] not in "│┆"} <= {*ours, "why it is here"}
 
 
 @given(
@@ -204,7 +212,7 @@ def test_an_agents_text_is_always_behind_its_bar() -> None:
 def test_no_row_is_too_wide_or_unsafe(tool_input: dict[str, Any], columns: int) -> None:
     sitting = Sitting()
     sitting.ask("日\x1b", tool_input, cwd="\u202e/x", session_id="\x07")
-    for line in request_rows(sitting.card, Sheet(columns, safe)):
+    for line in everything_rows(sitting.card, Sheet(columns, safe)):
         assert all(safe(text) == text for _, text in line)
         if line[0][0] == "bar":
             assert line_cells(line) <= columns
@@ -224,8 +232,8 @@ def test_the_fields_that_an_agents_own_table_names_come_first_in_its_words() -> 
     fields = {"weather": "rain", "late": True, "mood": "grim"}
     event = Event("toy", "Sigh", fields=fields, told=told)
     card = Card(1, (Leg("id", event, 10.0),), 0.0)
-    lines = ["".join(text for _, text in line) for line in request_rows(card, SHEET)]
+    lines = ["".join(text for _, text in line) for line in everything_rows(card, SHEET)]
     assert lines[:2] == ["│ mood of the day: grim", "it is late"]
-    rest = lines[lines.index("the event itself") :]
+    rest = lines[lines.index("the event itself: Sigh") :]
     assert [line for line in rest if "rain" in line] == ["│ weather: rain"]
     assert not [line for line in rest if "grim" in line]

@@ -8,37 +8,42 @@ from crabhook.ui.full.panes.rows import CardRow
 from crabhook.ui.text.clock import Clock
 from crabhook.ui.text.layout import Sheet, line_cells
 from crabhook.ui.text.safe import safe
-from tests.support.sitting import Sitting, call
+from tests.support.sitting import Sitting
 
 
 def head(sitting: Sitting, columns: int = 78) -> list[str]:
     lines = head_lines(CardRow(sitting.card), Sheet(columns, safe), Clock(sitting.desk.now(), 0))
-    assert len(lines) == 2
+    assert len(lines) == 3
     return ["".join(text for _, text in line) for line in lines]
 
 
-def test_a_head_tells_number_tool_event_session_and_mode_folder_agent_and_client() -> None:
+def test_a_head_tells_whose_card_it_is_what_it_wants_and_how_long_it_waits() -> None:
     sitting = Sitting()
+    sitting.ask(agent_id="a1b2c3d4", agent_type="Explore")
+    first, second, third = head(sitting)
+    assert first.startswith("#1 · Claude Code · api-server ")
+    assert first.endswith(" 10:00 left")
+    assert second.startswith("wants to run a command ")
+    assert second.endswith(" Explore·a1b2 · mode default")
+    assert third == ""
+
+
+def test_no_id_no_path_no_pid_and_no_events_name_is_on_a_card() -> None:
+    sitting = Sitting(rows=60)
     sitting.ask()
-    first, second = head(sitting)
-    assert first.startswith("#1  Bash · PreToolUse")
-    assert first.endswith("3f1c0000 · default")
-    assert second.startswith("    /home/ann/api-server")
-    assert second.endswith("main · ann@laptop pid 4242")
-
-
-def test_every_leg_is_named() -> None:
-    sitting = Sitting()
-    sitting.ask(tool_use_id="t1")
-    sitting.desk.ask(call(hook_event_name="PermissionRequest", tool_use_id="t1"))
-    assert "PreToolUse → PermissionRequest" in head(sitting)[0]
+    shown = sitting.text()
+    hidden = ("3f1c0000", "/home/ann", "4242", "laptop", "PreToolUse", "session_id")
+    assert not [one for one in hidden if one in shown]
+    sitting.press("i")
+    shown = sitting.text()
+    assert not [one for one in hidden if one not in shown]
 
 
 def test_an_ended_card_tells_how_and_why() -> None:
     sitting = Sitting()
     sitting.ask()
     sitting.leave(1)
-    assert head(sitting)[1].strip().startswith("WITHDRAWN · ")
+    assert head(sitting)[2].strip().startswith("WITHDRAWN · ")
 
 
 def test_a_decided_card_tells_what_was_said_and_whether_it_arrived() -> None:
@@ -47,9 +52,9 @@ def test_a_decided_card_tells_what_was_said_and_whether_it_arrived() -> None:
         sitting.ask()
         name = sitting.card.requests[0].id
         sitting.desk.answer(1, Decision(Verdict.DENY, reason="not here"))
-        assert head(sitting)[1].strip() == "DENIED · not here"
+        assert head(sitting)[2].strip() == "DENIED · not here"
         sitting.desk.deliver(name, whole=whole)
-        assert head(sitting)[1].strip() == f"DENIED · not here · {fate}"
+        assert head(sitting)[2].strip() == f"DENIED · not here · {fate}"
 
 
 def test_a_head_never_shifts_what_stands_below_it() -> None:
@@ -57,5 +62,5 @@ def test_a_head_never_shifts_what_stands_below_it() -> None:
     sitting.ask(cwd="/very" * 100, permission_mode="x" * 100, agent_id="a", agent_type="y" * 200)
     for columns in (20, 40, 200):
         lines = head_lines(CardRow(sitting.card), Sheet(columns, safe), Clock(0, 0))
-        assert len(lines) == 2
+        assert len(lines) == 3
         assert all(line_cells(line) <= columns for line in lines)

@@ -17,8 +17,7 @@ def shown(url: Any) -> str:
     event = {"hook_event_name": "Elicitation", "session_id": "s", "cwd": "/", "mode": "url"}
     sitting.desk.ask({**event, "mcp_server_name": "pay", "url": url, "message": "Sign in."})
     lines = link_page(sitting.card).item(0).rows(Sheet(400, safe))
-    text = "\n".join("".join(said for _, said in line) for line in lines)
-    return text.partition("the request in full")[0]
+    return "\n".join("".join(said for _, said in line) for line in lines)
 
 
 def test_a_plain_address_is_named_by_its_host_and_warned_about_in_nothing() -> None:
