@@ -177,6 +177,7 @@ class Settings:
     reviewer: tuple[str, ...] = _in("supervisor", _reviewer, ())
     review_limit: int = _in("supervisor", _whole, 20, key="limit")
     review_timeout: float = _in("supervisor", _seconds, 600.0, key="timeout")
+    same_file: str = _in("guard", _one_of("off", "warn", "ask"), "off")
 
 
 _TABLES: dict[str, dict[str, Field[Any]]] = {}

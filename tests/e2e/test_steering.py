@@ -215,3 +215,31 @@ def test_codex_is_told_a_note_before_its_call_and_a_stop_denies_each_call(
     told = "\n".join(ended.requests[-1].texts("developer"))
     assert "Note from the operator: use the blue one, please" in told
     assert [path.name for path in agent.project.iterdir()] == ["one"]
+
+
+def test_an_agent_is_warned_before_it_changes_what_another_live_session_has_changed(
+    claude: MakeClaude, tmp_path: Path
+) -> None:
+    desk = PlainDesk()
+    settings = desk.folder / ".config" / "crabhook" / "settings.toml"
+    settings.parent.mkdir(parents=True)
+    settings.write_text('[guard]\nsame_file = "warn"\n', encoding="utf-8")
+    shared = tmp_path / "shared.txt"
+    (tmp_path / "link.txt").symlink_to(shared)
+    first = claude((write_to(shared, "one"),), (Text("It is mine."),))
+    second = claude((write_to(tmp_path / "link.txt", "two"),), (Text("It is ours."),))
+    with desk:
+        for agent in (first, second):
+            install(agent, desk.address, gate=False)
+        terminal = first.terminal("write it", mode="bypassPermissions")
+        terminal.wait_for("It is mine.")
+        shared.unlink()  # so that the second, which has not read it, may write
+        run = second.headless("write it, too", mode="bypassPermissions")
+        assert (run.stdout.strip(), shared.read_text(encoding="utf-8")) == ("It is ours.", "two")
+        warning = f"Another live session took up {shared}"
+        assert warning in told(second)
+        assert warning not in told(first)
+
+
+def write_to(path: Path, text: str) -> ToolUse:
+    return ToolUse("Write", {"file_path": str(path), "content": text})

@@ -120,14 +120,18 @@ class Playbook:
 
     # Facts.
 
-    def asks(self, request: Request, warnings: tuple[str, ...] = ()) -> Self:
+    def asks(
+        self, request: Request, warnings: tuple[str, ...] = (), files: tuple[str, ...] = ()
+    ) -> Self:
         """A hook asks, or comes back on a new connection."""
         attempt = self._connections[request.id] = self._connections.get(request.id, 0) + 1
         self._asked[request.id] = request.event.tool.input if request.event.tool else None
         timed = replace(request, wait_until=self.now + request.wait_until)
         return self._told(
             f"{_who(request.id, attempt)} asks: {request.event.name}",
-            Arrived(timed, self.judge(timed.event), attempt, self.now, warnings=warnings),
+            Arrived(
+                timed, self.judge(timed.event), attempt, self.now, warnings=warnings, files=files
+            ),
         )
 
     def answers(self, number: int, decision: Decision, by: Actor = OWNER) -> Self:

@@ -8,7 +8,7 @@ with its ticket; one that never does is withdrawn when no hook would still try.
 from collections.abc import Sequence
 from dataclasses import replace
 
-from crabhook.broker import doubts
+from crabhook.broker import doubts, guard
 from crabhook.broker.correlation import joins, named, over
 from crabhook.broker.ending import remember_again
 from crabhook.broker.messages import (
@@ -49,20 +49,20 @@ def arrived(state: BrokerState, fact: Arrived) -> list[Effect]:
         state.orders.forget_agent(event)
         effects += state.notes_end(event, fact.now, session=False)
     rivals = doubts.rivals(state, event)
-    ruling = _rule(state, fact, twins)
+    shared = guard.look(state, fact)
+    ruling = guard.rule(state, _rule(state, fact, twins), shared)
+    told = guard.told(state, event, shared) if shared else ""
     if not ruling.waits and ruling.decided is None:
         went_by = state.note(fact.now, event, "", outcome=platform.outcome(event))
-        effects = [*_observe(state, fact), *effects, went_by]
+        effects = [*_observe(state, fact, told), *effects, went_by]
     else:
         decided = [] if ruling.denies else _decided_before(state, fact)
         if not decided and ruling.decided is not None:
-            decided = _answer_at_once(state, fact, ruling.decided)
-        effects += decided or _take_in(
-            state,
-            fact,
-            ruling,
-            (*doubts.alarms_of(rivals), *doubts.forewarned(state, event), *fact.warnings),
-        )
+            decided = _answer_at_once(state, fact, ruling.decided, told=told)
+        alarms = (*doubts.alarms_of(rivals), *doubts.forewarned(state, event), *fact.warnings)
+        alarms += guard.alarms(state, shared)
+        effects += decided or _take_in(state, fact, ruling, alarms, told)
+    effects += guard.tell_others(state, event, shared)
     return [*effects, *doubts.tell_rivals(state, fact.request, rivals, fact.now)]
 
 
@@ -131,14 +131,14 @@ def _end_elsewhere(
     return effects
 
 
-def _observe(state: BrokerState, fact: Arrived) -> list[Effect]:
+def _observe(state: BrokerState, fact: Arrived, told: str) -> list[Effect]:
     """Answer an event that is only watched: no opinion, or a note that waited for this result."""
     event = fact.request.event
     platform = state.platforms[event.platform]
     if platform.phase(event) is Phase.BEFORE:
         state.followed.see(event, fact.now)
     carried = state.carry(event, fact.request.id, Verdict.PASS)
-    note = "\n".join(filter(None, (_kept_note(state, event, fact.now), carried)))
+    note = "\n".join(filter(None, (_kept_note(state, event, fact.now), carried, told)))
     said = platform.remark(event, note) if note else None
     reply = said or platform.write(event, _SILENCE)
     confirm = bool(carried)
@@ -189,12 +189,14 @@ def _come_back(state: BrokerState, fact: Arrived) -> list[Effect]:
 
 
 def _answer_at_once(
-    state: BrokerState, fact: Arrived, decided: Decided, text: str = ""
+    state: BrokerState, fact: Arrived, decided: Decided, text: str = "", *, told: str = ""
 ) -> list[Effect]:
     """Give the reply that is already known, without a card."""
     request, decision = fact.request, decided.decision
     carried = state.carry(request.event, request.id, decision.verdict)
-    if note := "\n".join(filter(None, (_kept_note(state, request.event, fact.now), carried))):
+    told = told if decision.verdict is not Verdict.DENY else ""
+    kept = _kept_note(state, request.event, fact.now)
+    if note := "\n".join(filter(None, (kept, carried, told))):
         decision = replace(decision, note=note)
     if decision.verdict is Verdict.DENY:
         state.sessions.refused(request.event)
@@ -217,7 +219,7 @@ def _answer_at_once(
 
 
 def _take_in(
-    state: BrokerState, fact: Arrived, ruling: Ruling, alarms: tuple[str, ...]
+    state: BrokerState, fact: Arrived, ruling: Ruling, alarms: tuple[str, ...], told: str
 ) -> list[Effect]:
     """Put a new request on a card, its call's or one of its own, if there is still room."""
     if refusal := state.pending.refusal(fact.request):
@@ -225,7 +227,10 @@ def _take_in(
             Refuse(fact.request.id, fact.attempt, refusal),
             *state.turned_away(fact.now, fact.request.event, refusal),
         ]
-    leg = fact.request.leg(_kept_note(state, fact.request.event, fact.now))
+    kept = _kept_note(state, fact.request.event, fact.now)
+    leg = fact.request.leg("\n".join(filter(None, (kept, told))))
+    if fact.files:
+        state.files[leg.id] = fact.files
     state.pending.enter(fact.request, fact.attempt)
     if card := _same_call(state, leg.event, fact.now):
         risk = max(card.risk, fact.risk, key=lambda one: one.level)

@@ -27,6 +27,7 @@ class Arrived:
 
     `attempt` tells its connections apart: a ticket may come back on a new one.
     `warnings` are what a card of it says in red from the first, `risk` what the call may do.
+    `files` are what it changes, by where they really are.
     """
 
     request: Request
@@ -34,6 +35,7 @@ class Arrived:
     attempt: int
     warnings: tuple[str, ...] = field(default=(), kw_only=True)
     risk: Risk = field(default=UNTOLD, kw_only=True)
+    files: tuple[str, ...] = field(default=(), kw_only=True)
     now: float
 
 

@@ -8,6 +8,7 @@ clients that lost the connection before theirs.
 
 from collections import Counter
 from dataclasses import dataclass
+from enum import StrEnum
 from hmac import compare_digest
 
 from crabhook.broker.messages import Refusal
@@ -17,14 +18,26 @@ from crabhook.model.event import Event
 from crabhook.model.reply import Reply
 
 
+class SameFile(StrEnum):
+    """What is done about a second session's change of a file, beside showing it at the desk."""
+
+    OFF = "off"
+    WARN = "warn"  # its agent is told, with the answer to its call
+    ASK = "ask"  # an operator is asked
+
+
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How much may wait at once; bytes are those of the hooks' inputs."""
+    """How much may wait at once; bytes are those of the hooks' inputs.
+
+    `same_file`: what is done about a file that two sessions change.
+    """
 
     requests: int = 16_384
     size: int = 256_000_000
     session_requests: int = 1024
     session_size: int = 64_000_000
+    same_file: SameFile = SameFile.OFF
 
 
 LIMITS = Limits()

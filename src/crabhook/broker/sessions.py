@@ -39,6 +39,7 @@ class _Agent:
     since: float
     doing: Activity | None = None
     whole: bool = False  # whether the event of `doing` has its whole input still
+    new_files: list[str] = field(default_factory=list)  # of its last call, that it had not before
     calls: deque[tuple[str, bytes]] = field(default_factory=lambda: deque(maxlen=CALLS_COMPARED))
 
     def does(self, event: Event, now: float, *, asks: bool) -> None:
@@ -49,6 +50,7 @@ class _Agent:
         same = bool(self.calls) and self.calls[-1] == call
         if not (asks and same and before is not None and not before.outcome):
             self.calls.append(call)
+        self.new_files.clear()
         self._set(Activity(event, now, times=max(1, self.calls.count(call))))
 
     def comes_to(self, event: Event, outcome: str) -> None:
@@ -139,6 +141,11 @@ class LiveSessions:
         live = self._live.get((event.platform, event.session))
         if live is not None and (agent := live.agents.get(event.agent_id)) is not None:
             agent.comes_to(event, "denied")
+            for path in agent.new_files:  # which it did not change after all
+                if path in live.files:
+                    del live.files[path]
+                    self._leave((event.platform, event.session), path)
+            agent.new_files.clear()
             self.touch(event.platform, event.session)
 
     def touch(self, platform: str, session: str) -> None:
@@ -171,6 +178,8 @@ class LiveSessions:
         live = self._live.get(key)
         for path in files if live is not None else ():
             assert live is not None  # noqa: S101 - see the line above
+            if path not in live.files and event.agent_id in live.agents:
+                live.agents[event.agent_id].new_files.append(path)
             live.files.pop(path, None)
             live.files[path] = None
             if len(live.files) > FILES_KEPT:
@@ -187,6 +196,10 @@ class LiveSessions:
         self._changed |= dict.fromkeys(changers)
         if not changers:
             del self._changers[path]
+
+    def changed_at(self, key: SessionKey, path: str) -> float:
+        """Return when a session last took up a file; long ago where it never did."""
+        return self._changers.get(path, {}).get(key, float("-inf"))
 
     def sharers(self, key: SessionKey, path: str, now: float) -> tuple[SessionKey, ...]:
         """Return the other sessions that have changed a file lately, the first to do so first."""

@@ -39,6 +39,7 @@ from crabhook.platforms.interface import Platform
 from crabhook.platforms.rows import Phase
 
 FEED_KEPT = 500
+FILES_KEPT = 1024  # requests that wait, with the files they change
 FROM_OPERATOR = "Note from the operator"
 REFUSED_TOGETHER = 60.0  # seconds after which a session's refusal is a line of its own again
 _TurnedAway = tuple[str, str, Refusal]
@@ -62,6 +63,8 @@ class BrokerState:
         self.decided_before: set[str] = set()  # the last server's answers that no hook took here
         self.sessions = LiveSessions(platforms)
         self.notes = Notes()
+        self.same_file = bounds.same_file
+        self.files: Bounded[str, tuple[str, ...]] = Bounded(FILES_KEPT)  # that requests change
         self.feed: deque[FeedEntry] = deque(maxlen=FEED_KEPT)
         self._refusals = count(1)
         self._turned_away: Bounded[_TurnedAway, tuple[int, FeedEntry]] = Bounded(FEED_KEPT)

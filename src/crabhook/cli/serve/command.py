@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from crabhook import config
-from crabhook.broker.pending import Limits
+from crabhook.broker.pending import Limits, SameFile
 from crabhook.cli.arguments import rule_files
 from crabhook.cli.commands import declare, options_of
 from crabhook.cli.serve.desks import open_desk
@@ -269,6 +269,7 @@ def _bounds(settings: Settings) -> Limits:
         int(settings.max_waiting_megabytes * 1_000_000),
         settings.max_session_waiting,
         int(settings.max_session_megabytes * 1_000_000),
+        SameFile(settings.same_file),
     )
 
 

@@ -2,7 +2,7 @@
 
 import posixpath
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from urllib.parse import urlsplit
@@ -51,6 +51,28 @@ def read_call(event: Event, context: Context) -> Call | None:
     if read is None:
         return Call(name, kind, (tool,), ())
     return read(_Reading(event, inputs, tool, context))
+
+
+MOST_CHANGED = 50  # files of one call that are looked at
+
+
+def changed_paths(event: Event) -> tuple[str, ...]:
+    """Return the files that a call of a file tool changes, as it names them, from the root on.
+
+    What a command of a shell changes is not told.
+    """
+    tool = event.tool
+    kind = kind_of(tool.name) if tool else Kind.OTHER
+    if tool is None or kind not in (Kind.EDIT, Kind.PATCH) or not isinstance(tool.input, dict):
+        return ()
+    if kind is Kind.EDIT:
+        named: Sequence[Value] = [tool.input.get(vocabulary().path_keys.get(tool.name, ""))]
+    else:
+        patches = (tool.input.get(key) for key in ("command", "patch", "input"))
+        text = next((one for one in patches if isinstance(one, str)), "")
+        named = read_patch(text).paths
+    paths = [one for one in named[:MOST_CHANGED] if isinstance(one, str) and one]
+    return tuple(posixpath.join(event.cwd or "/", one) for one in paths)
 
 
 def may_go_deep(event: Event) -> bool:

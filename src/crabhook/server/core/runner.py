@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
 from itertools import count
 from os import uname
+from os.path import normpath, realpath
 from time import time as wall
 
 from crabhook.broker.arriving import COME_BACK_WITHIN
@@ -33,6 +34,7 @@ from crabhook.model.card import Request
 from crabhook.model.event import Event
 from crabhook.model.risk import UNTOLD, Risk
 from crabhook.platforms.interface import Platform
+from crabhook.policy.calls.read import changed_paths
 from crabhook.policy.ruling import Ruling
 from crabhook.server.core.core import Core
 from crabhook.server.core.journal_mapper import JournalMapper
@@ -185,7 +187,13 @@ class Runner(Core):
         self._places[request.id, place.attempt] = place
         here = request.origin.host == uname().nodename  # else its settings are elsewhere, too
         warnings = self.warned(request.event) if here else ()
-        fact = Arrived(request, ruling, place.attempt, self.now(), warnings=warnings, risk=risk)
+        files = _really(changed_paths(request.event), "" if here else request.origin.host)
+        fact = Arrived(
+            *(request, ruling, place.attempt, self.now()),
+            warnings=warnings,
+            risk=risk,
+            files=files,
+        )
         self.handle(fact)
         if self.recorder is not None:
             self._summaries.hear(request)
@@ -308,3 +316,12 @@ class Runner(Core):
 
     def _wake(self) -> None:
         self.handle(TimePassed(self.now()))
+
+
+def _really(paths: Sequence[str], host: str) -> tuple[str, ...]:
+    """Return where files really are; those of another machine as they are named, with its name."""
+    try:
+        found = [f"{host}:{normpath(one)}" if host else realpath(one) for one in paths]
+    except (OSError, ValueError):  # what no file can be called
+        return ()
+    return tuple(dict.fromkeys(found))
