@@ -225,15 +225,16 @@ def test_an_agent_is_warned_before_it_changes_what_another_live_session_has_chan
     settings.parent.mkdir(parents=True)
     settings.write_text('[guard]\nsame_file = "warn"\n', encoding="utf-8")
     shared = tmp_path / "shared.txt"
-    (tmp_path / "link.txt").symlink_to(shared)
     first = claude((write_to(shared, "one"),), (Text("It is mine."),))
-    second = claude((write_to(tmp_path / "link.txt", "two"),), (Text("It is ours."),))
+    link = tmp_path / "link.txt"
+    link.symlink_to(shared)
+    reads = ToolUse("Read", {"file_path": str(link)})
+    second = claude((reads,), (write_to(link, "two"),), (Text("It is ours."),))
     with desk:
         for agent in (first, second):
             install(agent, desk.address, gate=False)
         terminal = first.terminal("write it", mode="bypassPermissions")
         terminal.wait_for("It is mine.")
-        shared.unlink()  # so that the second, which has not read it, may write
         run = second.headless("write it, too", mode="bypassPermissions")
         assert (run.stdout.strip(), shared.read_text(encoding="utf-8")) == ("It is ours.", "two")
         warning = f"Another live session took up {shared}"
