@@ -34,7 +34,7 @@ KEYS = 100  # of each desk
 OTHERS = (0, 100, 5_000)
 _AT_ONCE = ("--arming-ms", "0", "--take-back-ms", "0")
 _TITLE = re.compile(rb"\x1b\]2;crabhook(?: \((\d+)\))?\x07")  # no number: none waits
-_HEADER = re.compile(rb"#(\d+) PreToolUse Bash session=|help lists the words")
+_HEADER = re.compile(rb"#(\d+) Claude Code |\? lists the words")
 _LONGEST = 30.0  # seconds; a hook that has no reply by then gets none
 
 

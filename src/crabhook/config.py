@@ -29,6 +29,9 @@ SEQUENCES = ("osc9", "osc777", "osc99")
 """The escape sequences a terminal may know for a notification."""
 
 
+DETAILS = ("brief", "full")
+"""How much the plain desk tells a person of each request."""
+
 THEMES = ("auto", "dark", "light", "high-contrast", "mono")
 """The sets of colours of the full screen."""
 
@@ -158,6 +161,7 @@ class Settings:
     ascii: bool = _in("desk", _flag, default=False)
     theme: str = _in("desk", _one_of(*THEMES), "auto")
     reasons: tuple[str, ...] = _in("desk", _texts, ())
+    detail: str = _in("desk", _one_of(*DETAILS), "full")
     arming_ms: int = _in("desk", _milliseconds, 400)
     take_back_ms: int | None = _in("desk", _milliseconds, None)
     bell: tuple[str, ...] = _in("attention", _kinds, KINDS)

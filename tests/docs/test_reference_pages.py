@@ -6,7 +6,7 @@ from pathlib import Path
 from crabhook.cli.commands import COMMANDS
 from crabhook.config import _TABLES
 from crabhook.ui.commands.parse import parse
-from crabhook.ui.commands.words import WORDS
+from crabhook.ui.commands.words import PERSONS_WORDS
 from crabhook.v1 import desk_pb2, permission_pb2
 from tests.docs.key_table import with_table
 
@@ -22,10 +22,10 @@ def test_the_desks_page_has_every_word_of_the_plain_desk_and_no_other() -> None:
     cells = re.findall(r"^\| (`.*?`) \|", section, re.MULTILINE)
     told = set()
     for written in re.findall(r"`([^`]+)`", " ".join(cells)):
-        command = parse(written.removeprefix("[N] "))
+        command = parse(written.removeprefix("[N] "), PERSONS_WORDS)
         assert command is not None
         told.add(command.word.name)
-    assert told == set(WORDS)
+    assert told == {word.name for word in PERSONS_WORDS.values()}
 
 
 def test_the_desks_page_has_the_table_of_keys() -> None:

@@ -84,6 +84,8 @@ class Server:
         terminal, inner = pty.openpty()
         tty.setraw(inner)
         plain = life.desk != "full"
+        # a pipe to read from: what the plain desk prints then is what programs read
+        typed, self._keys = os.pipe() if plain else (os.dup(inner), os.dup(terminal))
         fcntl.ioctl(inner, termios.TIOCSWINSZ, WIDE if plain else NARROW)
         options = [*DESKS[life.desk], *self._options]
         options += ["--otherwise", life.otherwise] * (life.desk == "headless")
@@ -96,13 +98,14 @@ class Server:
                 watched.SMALL_ONE if life.measured else watched.WHOLE,
                 *("serve", *options),
             ],
-            stdin=inner,
+            stdin=typed,
             stdout=inner,
             stderr=inner,
             env=self.environment,
             start_new_session=True,
         )
         os.close(inner)
+        os.close(typed)
         self._terminal = terminal
         self.heard: list[str] = []
         self.lines: queue.SimpleQueue[str | None] = queue.SimpleQueue()
@@ -115,7 +118,7 @@ class Server:
         try:
             rest = text.encode()
             while rest:
-                rest = rest[os.write(self._terminal, rest) :]
+                rest = rest[os.write(self._keys, rest) :]
         except OSError:
             return False
         return True
@@ -192,6 +195,7 @@ class Server:
         self._process = None
         self._reader.join(10)
         os.close(self._terminal)
+        os.close(self._keys)
         self.keep_what_was_heard()
 
     @staticmethod

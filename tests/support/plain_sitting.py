@@ -8,7 +8,8 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from crabhook.ui.plain.desk import run
+from crabhook.ui.plain.desk import PlainOptions, run
+from crabhook.ui.plain.person import Detail
 from tests.support.desk import PlayedDesk
 
 if TYPE_CHECKING:
@@ -69,11 +70,17 @@ class Sitting:
 
 @asynccontextmanager
 async def sitting(
-    desk: PlayedDesk | None = None, *, take_back_ms: int = 0
+    desk: PlayedDesk | None = None, *, take_back_ms: int = 0, detail: Detail | None = None
 ) -> AsyncIterator[Sitting]:
     sits = Sitting(desk or PlayedDesk())
     running = asyncio.create_task(
-        run(sits.desk, sits.lines(), sits.write, take_back_ms=take_back_ms, clock=sits.desk.now)
+        run(
+            sits.desk,
+            sits.lines(),
+            sits.write,
+            options=PlainOptions(take_back_ms, detail),
+            clock=sits.desk.now,
+        )
     )
     await sits.look()
     yield sits

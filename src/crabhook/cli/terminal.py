@@ -21,10 +21,14 @@ _TELLING = ("command", "file_path", "path", "url", "pattern", "query", "prompt")
 _RED, _PLAIN = "\x1b[1;31m", "\x1b[0m"
 
 
+def takes_a_person() -> bool:
+    """Whether a person sits at both ends: standard input and standard output are a terminal."""
+    return all(stream and stream.isatty() for stream in (sys.stdin, sys.stdout))
+
+
 def takes_a_screen() -> bool:
     """Whether the desk can be a full screen: both ends are a terminal, and not a dumb one."""
-    both = all(stream and stream.isatty() for stream in (sys.stdin, sys.stdout))
-    return both and os.environ.get("TERM") != "dumb"
+    return takes_a_person() and os.environ.get("TERM") != "dumb"
 
 
 def say(line: str, *, warning: bool = False) -> None:

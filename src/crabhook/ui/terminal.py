@@ -9,7 +9,7 @@ import asyncio
 import os
 import sys
 import unicodedata
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import suppress
 from functools import partial
 from itertools import chain
@@ -86,11 +86,11 @@ class LineWriter:
     """Writes text to a file descriptor at once, each time with a line's end.
 
     On a terminal, lines wider than it are folded here, indented: folded by the terminal, what an
-    agent sent could end up where only our own lines begin.
+    agent sent could end up where only our own lines begin.  `words`: between words where it can be.
     """
 
-    def __init__(self, target: int | None, encoding: str = "utf-8") -> None:
-        self._target = target
+    def __init__(self, target: int | None, encoding: str = "utf-8", *, words: bool = False) -> None:
+        self._target, self._words = target, words
         self._encoding = encoding
         self._way = None if target is None else reopened(target)
         self._waits = target is not None and not S_ISREG(os.fstat(target).st_mode)
@@ -101,7 +101,7 @@ class LineWriter:
             raise BrokenPipeError("standard output is closed")
         with suppress(OSError):  # no terminal; a terminal that says 0 does not know
             if columns := os.get_terminal_size(self._target).columns:
-                fitting = partial(fold, columns=max(columns, _NARROWEST))
+                fitting = partial(fold, columns=max(columns, _NARROWEST), words=self._words)
                 text = "\n".join(chain.from_iterable(map(fitting, text.split("\n"))))
         loop = asyncio.get_running_loop()
         way = self._target if self._way is None else self._way
@@ -124,29 +124,46 @@ def standard_lines() -> AsyncIterator[str]:
     return read_lines(sys.stdin.fileno() if sys.stdin else None)
 
 
-def standard_writer() -> LineWriter:
+def standard_writer(*, words: bool = False) -> LineWriter:
     """Return a writer to standard output, after what was printed there before."""
     if not sys.stdout:
         return LineWriter(None)
     sys.stdout.flush()
-    return LineWriter(sys.stdout.fileno(), sys.stdout.encoding)
+    return LineWriter(sys.stdout.fileno(), sys.stdout.encoding, words=words)
 
 
-def fold(line: str, columns: int) -> Iterator[str]:
-    """Yield `line` in parts that fit into `columns`, all but the first one indented."""
+def fold(line: str, columns: int, *, words: bool = False) -> Iterator[str]:
+    """Yield `line` in parts that fit into `columns`, all but the first one indented.
+
+    `words`: no word is cut that begins in the second half of a part.
+    """
     if line.isascii() and len(line) <= columns:
         yield line
         return
     part: list[str] = []
     width = 0
     for letter in line:
-        cells = 1 if unicodedata.east_asian_width(letter) in "NaNH" else 2
+        cells = _cells(letter)
         if width + cells > columns:
-            yield "".join(part)
-            part, width = [_CONTINUED], len(_CONTINUED)
+            at = _end_of_words(part, letter) if words else len(part)
+            yield "".join(part[:at])
+            part = [_CONTINUED, *part[at:]]
+            width = len(_CONTINUED) + sum(map(_cells, part[1:]))
         part.append(letter)
         width += cells
     yield "".join(part)
+
+
+def _end_of_words(part: Sequence[str], then: str) -> int:
+    """Return how much of a part goes before a word that goes on with the letter `then`."""
+    if then == " ":
+        return len(part)
+    blanks = (at for at in range(len(part), len(part) // 2, -1) if part[at - 1] == " ")
+    return next(blanks, len(part))
+
+
+def _cells(letter: str) -> int:
+    return 1 if unicodedata.east_asian_width(letter) in "NaNH" else 2
 
 
 LAST_WORDS = 1.0  # seconds a terminal has to take the last picture, before we leave without

@@ -214,3 +214,12 @@ def test_wide_letters_count_twice_when_a_line_is_folded() -> None:
     assert list(fold("日本語日本語", 8)) == ["日本語日", "    > 本", "    > 語"]
     assert list(fold("abc", 8)) == ["abc"]
     assert list(fold("", 8)) == [""]
+
+
+@pytest.mark.parametrize("columns", range(20, 50))
+def test_lines_for_a_person_are_folded_between_words_and_lose_no_letter(columns: int) -> None:
+    line = "the quick brown fox jumps over the lazy dog " + "x" * 90 + " 日本語 again"
+    first, *rest = fold(line, columns, words=True)
+    assert first.strip().split() == line.split()[: len(first.split())]
+    assert all(part.startswith("    > ") for part in rest)
+    assert (first + "".join(part[6:] for part in rest)) == line

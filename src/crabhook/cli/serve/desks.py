@@ -16,9 +16,8 @@ from dataclasses import replace
 from datetime import datetime
 
 from crabhook.cli.serve.logs import told
-from crabhook.cli.terminal import say
+from crabhook.cli.terminal import say, takes_a_person
 from crabhook.config import Settings, state_folder
-from crabhook.desk.interface import Desk
 from crabhook.desk.updates import News
 from crabhook.model.actor import OWNER, Headless
 from crabhook.model.card import FeedEntry
@@ -91,22 +90,31 @@ async def open_desk(
         keep_log(runner)
         await headless.run(runner.desk(Headless()), Verdict(settings.otherwise))
     elif settings.plain:
-        await _plain(runner.desk(OWNER), settings, where, release)
+        await _plain(runner, settings, where, release)
     else:
         await _full(runner, settings, where)
 
 
-async def _plain(desk: Desk, settings: Settings, where: str, release: Callable[[], None]) -> None:
-    write = standard_writer()
+async def _plain(
+    runner: Runner, settings: Settings, where: str, release: Callable[[], None]
+) -> None:
+    desk, a_person = runner.desk(OWNER), takes_a_person()
+    write = standard_writer(words=a_person)
     with suppress(OSError):  # nobody reads: the desk finds out as well
         await write(f"· listening on {where}")
     from crabhook.ui.plain import desk as plain  # noqa: PLC0415 - hooks can connect meanwhile
+    from crabhook.ui.plain.person import Detail  # noqa: PLC0415
+    from crabhook.ui.tally import Tally  # noqa: PLC0415
 
+    tally = Tally()
+    if a_person:
+        runner.decided = tally.count
     try:
-        lines, take_back = standard_lines(), settings.take_back_ms or 0
-        await plain.run(desk, lines, write, take_back_ms=take_back)
+        detail = Detail(settings.detail) if a_person else None
+        options = plain.PlainOptions(settings.take_back_ms or 0, detail)
+        await plain.run(desk, standard_lines(), write, options=options)
     finally:
-        await plain.farewell(desk, release, write)
+        await plain.farewell(desk, release, write, tally.summary if a_person else None)
         write.close()
 
 

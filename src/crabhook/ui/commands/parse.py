@@ -1,7 +1,7 @@
 """A line of the plain desk taken apart: which requests, which word, and what follows it."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -215,8 +215,8 @@ class Command:
     rest: str = ""
 
 
-def parse(line: str) -> Command | None:
-    """Return what `line` asks for, or None for an empty line; raises LineError."""
+def parse(line: str, known: Mapping[str, Word] = WORDS) -> Command | None:
+    """Return what `line` asks for in `known` words; None for an empty line; raises LineError."""
     if len(line.encode(errors="replace")) > MAX_LINE:
         raise LineError(f"the line is longer than {MAX_LINE} bytes", "a shorter one")
     text = line.strip()
@@ -224,12 +224,14 @@ def parse(line: str) -> Command | None:
         return None
     target, said = read_target(text)
     name, rest = _first(said)
-    word = WORDS.get(name.lower())
-    if word is None:
-        raise _unknown(name, target)
     second, further = _first(rest)
-    if longer := WORDS.get(f"{word.name} {second}"):
+    word = known.get(name.lower())
+    if longer := known.get(f"{name.lower()} {second}"):
         word, rest = longer, further
+    if word is None:
+        raise _unknown(name, target, known)
+    if word.name == "help" and target.kind is not Naming.OLDEST:
+        word = known.get("words", word)
     _check_target(word, target, rest)
     if rest and not word.takes:
         wrong = f'nothing follows "{word.name}": "{excerpt(rest)}"'
@@ -244,7 +246,9 @@ def _first(text: str) -> tuple[str, str]:
     return name, rest[0] if rest else ""
 
 
-def _unknown(name: str, target: Target) -> LineError:
+def _unknown(name: str, target: Target, known: Mapping[str, Word]) -> LineError:
+    if name and known is not WORDS:
+        return LineError(f'"{excerpt(name)}" is none of the words', "?, to read them")
     if name:
         words = ", ".join(name for name in WORDS if " " not in name)
         wrong = f'"{excerpt(name)}" is none of the words'

@@ -5,7 +5,7 @@ Lengths of time are read here as well: 90s, 5m, 2h, 1h30m; the life of a rule al
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from enum import IntEnum
 
@@ -21,6 +21,7 @@ class LineError(CrabhookError):
 
     def __init__(self, wrong: str, write: str) -> None:
         super().__init__(f"{wrong}; nothing was decided. Write: {write}")
+        self.wrong, self.write = wrong, write
 
 
 class Reach(IntEnum):
@@ -41,12 +42,14 @@ class Word:
     """One word, sometimes two, and what follows.
 
     `takes`: what follows as the help writes it; what may be left out stands in brackets.
+    `shown`: how it is written for a person, empty where that is its name.
     """
 
     name: str
     means: str
     takes: str = ""
     reach: Reach = Reach.ANY
+    shown: str = ""
 
     @property
     def about_a_card(self) -> bool:
@@ -61,27 +64,49 @@ class Word:
     def usage(self, number: int | None = None) -> str:
         """Return how the word is written, for the card `number` or for any."""
         place = "[N]" if number is None else str(number)
-        parts = [place if self.about_a_card else "", self.name, self.takes]
+        parts = [place if self.about_a_card else "", self.shown or self.name, self.takes]
         return " ".join(part for part in parts if part)
 
 
-_TABLE = tuple(
-    Word(**{**row, "reach": Reach[row.get("reach", "ANY")]})
-    for row in tables(__file__, "words")["word"]
-)
-WORDS: Mapping[str, Word] = {word.name: word for word in _TABLE}
+def _read(rows: str) -> Iterator[Word]:
+    for row in tables(__file__, "words")[rows]:
+        yield Word(**{**row, "reach": Reach[row.get("reach", "ANY")]})
+
+
+_COMMON, _PERSONAL = tuple(_read("word")), tuple(_read("person"))
+WORDS: Mapping[str, Word] = {word.name: replace(word, shown="") for word in _COMMON}
+"""The words of programs: what is written on pipes."""
+
+PERSONS_WORDS: Mapping[str, Word] = {
+    **{word.name: word for word in (*_COMMON, *_PERSONAL)},
+    **{word.shown: word for word in _COMMON if word.shown},
+    "take back": WORDS["undo"],
+    "?": WORDS["help"],
+}
+"""The words of a person at a terminal: those of the screen's keys as well as the others."""
+
+_NEWER = {word.name: word.shown for word in _COMMON if word.shown}
+_OLDER = re.compile(rf"((?:^| or |, )(?:\S+ )?)({'|'.join(_NEWER)})(?=[ ,]|$)")
+
+
+def for_a_person(usage: str) -> str:
+    """Return how lines are written, each with the word that a person is shown."""
+    lines = usage.split(" | ")
+    return " | ".join(_OLDER.sub(lambda said: said[1] + _NEWER[said[2]], one) for one in lines)
+
 
 _WIDEST = 20  # columns for a usage; the meaning of a longer one stands on the next line
 
 
-def help_lines() -> list[str]:
-    """Return the table as the operator reads it."""
+def help_lines(known: Mapping[str, Word] = WORDS) -> list[str]:
+    """Return the table of the `known` words as the operator reads it."""
+    words = dict.fromkeys(known.values())
     lines = [
         "About a request. Without N, the oldest that waits is meant; several at once:",
         "1,3,5 · same=N (all that ask the same) · session=ID · all",
-        *_rows(word for word in _TABLE if word.about_a_card),
+        *_rows(word for word in words if word.about_a_card),
         "About the desk. Times are written 90s, 5m, 2h, 1h30m.",
-        *_rows(word for word in _TABLE if not word.about_a_card),
+        *_rows(word for word in words if not word.about_a_card),
     ]
     return [f"  {line}" for line in lines]
 
@@ -92,7 +117,8 @@ def _rows(words: Iterable[Word]) -> Iterator[str]:
         if len(usage) > _WIDEST:
             yield usage
             usage = ""
-        yield f"{usage:{_WIDEST}}  {word.means}"
+        older = f" (or {word.name})" if word.shown else ""
+        yield f"{usage:{_WIDEST}}  {word.means}{older}"
 
 
 FOR_EVER = "forever"

@@ -1,13 +1,15 @@
 """What the words of the plain desk do with a card: decide it, hold the answer, take it back.
 
-The law of this file: what is changed is decided only after the rules were asked about it, and what
-they are against is allowed only by a line of its own.
+The laws of this file: what is changed is decided only after the rules were asked about it, and
+what they are against is allowed only by a line of its own.  What wants a
+second yes of a person is given only after that.
 """
 
 import asyncio
 from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 
 from crabhook.desk import commands as do
 from crabhook.desk.commands import Outcome
@@ -17,24 +19,39 @@ from crabhook.model.decision import Beside, Decision, Verdict
 from crabhook.model.errors import CrabhookError
 from crabhook.policy.propose import TakenOffer
 from crabhook.ui.answers import HELD_BACK, Answers, Seen
-from crabhook.ui.cards.summary import brief
+from crabhook.ui.cards.summary import brief, outcome
 from crabhook.ui.commands.decide import DECIDING, LineDecision, other_words
 from crabhook.ui.commands.orders import keep_going_order
 from crabhook.ui.commands.parse import JUST_NOW, Command
-from crabhook.ui.commands.words import WORDS, LineError, read_duration
+from crabhook.ui.commands.words import WORDS, LineError, for_a_person, read_duration
+from crabhook.ui.plain.person import ForAPerson
 from crabhook.ui.plain.rules import Remembering
+from crabhook.ui.plain.second_yes import SecondYes
 from crabhook.ui.secrets import covered
 
 _DECIDED_REMEMBERED = 1_000
 _SHORTEST_WAIT = 0.01  # seconds; two clocks never agree to the last digit
 
 
+def _without_places(difference: str) -> str:
+    """Return a difference without the lines that say where it is: noise to an ear."""
+    return "\n".join(one for one in difference.split("\n") if not one.startswith("    @@ "))
+
+
 class Deciding:
     """Does with cards what lines say, and says what came of it."""
 
-    def __init__(self, desk: Replica, say: Callable[[str], None], take_back: float) -> None:
+    def __init__(
+        self,
+        desk: Replica,
+        say: Callable[[str], None],
+        take_back: float,
+        person: ForAPerson | None = None,
+    ) -> None:
         self._desk = desk
         self._say = say
+        self._person = person
+        self._second_yes = SecondYes(desk, person)
         self._take_back = take_back
         self._answers = Answers(desk, take_back, self.complain)
         self._timer: asyncio.TimerHandle | None = None
@@ -48,6 +65,7 @@ class Deciding:
 
         # What the words do with a card; any other word decides the card.
         self._words: Mapping[str, Callable[[Card, Command], None]] = {
+            "allow!": self._allow_surely,
             "anyway": self._anyway,
             "remember": self._remember,
             "undo": self._undo,
@@ -62,6 +80,7 @@ class Deciding:
         if card.state is not State.WAITING:
             self._quiet.discard(card.number)
             self._objected.pop(card.number, None)
+            self._second_yes.drop(card.number)
         return card.state is State.DECIDED and card.number in self._decided
 
     def follow(self, card: Card, command: Command, *, alone: bool) -> None:
@@ -90,8 +109,23 @@ class Deciding:
 
     def complain(self, error: object) -> None:
         """Say what is wrong."""
+        if self._person is not None and isinstance(error, LineError):
+            error = LineError(error.wrong, for_a_person(error.write))
         if said := str(error):
             self._say(f"! {covered(said)}")  # it may quote an agent
+
+    def undo_last(self) -> None:
+        """Take back the answer given last, or say what there is to do instead."""
+        if self._answers.waiting:
+            self._say(f"· {self._answers.take_back(None)}")
+            return
+        given = self._desk.card(self._decided[-1]) if self._decided else None
+        if given is None or not given.outcome:
+            raise LineError("you have given no answer that could be taken back", "list")
+        self._say(
+            f"· #{given.number} {outcome(given)} was sent at once and cannot be taken back. "
+            "With take_back_ms in [desk] of the settings every allow is held so long first"
+        )
 
     def _complain_about(self, card: Card | None, error: object, *, alone: bool) -> None:
         named = card is None or alone or str(error).startswith(f"#{card.number} ")
@@ -141,14 +175,16 @@ class Deciding:
         self._being_judged += 1
         self._desk.submit(do.AskObjections(card.number, given.decision), judged)
 
-    def _give_judged(self, card: Card, given: LineDecision, said: tuple[str, ...]) -> None:
+    def _give_judged(
+        self, card: Card, given: LineDecision, said: tuple[str, ...], *, sure: bool = False
+    ) -> None:
         """Decide a card, unless the rules are against what it is changed to."""
         for remark in given.remarks:
-            self._say(remark)
+            self._say(remark if self._person is None else _without_places(remark))
         self._objected.pop(card.number, None)
         if said:
             self._objected[card.number] = card, replace(given.decision, despite=said)
-            for one in said:
+            for one in (*said, *self._second_yes.dangers(card, given.decision)):
                 self._say(f"  ! {brief(one, covered)}")
             wrong = f"the rules are against #{card.number} as you changed it"
             raise LineError(wrong, WORDS["anyway"].usage(card.number))
@@ -160,7 +196,22 @@ class Deciding:
                 order = keep_going_order(card.event, given.repeats, words)
                 self.submit(do.GiveOrder(order), card)
 
-        self._decide(card, given.decision, then=repeat)
+        self._decide(card, given.decision, then=repeat, sure=sure)
+
+    def _allow_surely(self, card: Card, command: Command) -> None:
+        """Allow a call as it was asked, whatever it does."""
+        if self._second_yes.drop(card.number):
+            wrong = f"your edit of #{card.number} was not given; allow! means it as it was asked"
+            usage = f"{card.number} allow!, or {WORDS['edit'].usage(card.number)}"
+            raise LineError(wrong, usage)
+        self._give_judged(card, DECIDING["allow"](card, command.rest), (), sure=True)
+
+    def named(self, line: str) -> bool:
+        """Whether a line names what wants a second yes, as in `18 deletes`; then that is given."""
+        give = self._second_yes.to(line)
+        if give is not None:
+            give()
+        return give is not None
 
     def _anyway(self, card: Card, _: Command) -> None:
         """Allow what the rules were just said to be against."""
@@ -168,7 +219,7 @@ class Deciding:
         if objected is None or objected[0].requests != card.requests:
             wrong = f"nothing was said against a change of #{card.number}"
             raise LineError(wrong, WORDS["edit"].usage(card.number))
-        self._decide(card, objected[1])
+        self._decide(card, objected[1], sure=True)
 
     def _hush(self, card: Card, _: Command) -> None:
         """Have suppressOutput go with the decision, or not go with it after all."""
@@ -208,8 +259,16 @@ class Deciding:
         decision: Decision,
         rule: TakenOffer | None = None,
         then: Callable[[], object] = lambda: None,
+        *,
+        sure: bool = False,
     ) -> None:
-        """Give a decision, or hold it where there is time to; it replaces a held decision."""
+        """Give a decision, or hold it where there is time to; it replaces a held decision.
+
+        What wants a second yes is given only when that was said: `sure`.
+        """
+        if not sure:
+            again = partial(self._decide, card, decision, rule, then, sure=True)
+            self._second_yes.ask(card, decision, plain=rule is None, give=again)
         number, now = card.number, self._desk.now()
         if number in self._quiet:
             decision = replace(decision, suppress_output=True)

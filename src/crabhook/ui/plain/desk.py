@@ -1,8 +1,9 @@
 """The desk as plain lines: for pipes, screen readers and small terminals."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import suppress
+from dataclasses import dataclass
 from time import monotonic
 
 from crabhook.desk.interface import Desk
@@ -12,10 +13,26 @@ from crabhook.model.card import Card, FeedEntry
 from crabhook.ui.cards.summary import brief
 from crabhook.ui.commands.orders import order_line
 from crabhook.ui.plain.interpreter import Interpreter
-from crabhook.ui.plain.output import OutputQueue, Write, outcome_line
+from crabhook.ui.plain.output import PROGRAMS, OutputQueue, Write, outcome_line
+from crabhook.ui.plain.person import Detail, ForAPerson
 from crabhook.ui.secrets import covered
 
 FAREWELL = 1.0  # seconds; an operator who has not read the last lines by then has left
+
+
+@dataclass(frozen=True, slots=True)
+class PlainOptions:
+    """How an operator wants the plain desk.
+
+    `take_back_ms`: how long an allow is held, so that `undo` can take it back; 0 sends at once.
+    `detail`: how much a person is told; None for a program, which reads another format.
+    """
+
+    take_back_ms: int = 0
+    detail: Detail | None = None
+
+
+FOR_PROGRAMS = PlainOptions()
 
 
 async def run(
@@ -23,18 +40,18 @@ async def run(
     lines: AsyncIterator[str],
     write: Write,
     *,
-    take_back_ms: int = 0,
+    options: PlainOptions = FOR_PROGRAMS,
     clock: Callable[[], float] = monotonic,
 ) -> None:
     """Let an operator decide by lines, until `quit`, the end of the lines, or of the reader.
 
-    What still waits then is the caller's to release.  With `take_back_ms` an allow is held so long,
-    and `undo` takes it back; what is held when the operator leaves was never given.  `clock` is
-    this process's own.
+    What still waits then is the caller's to release.  What is held when the operator leaves was
+    never given.  `clock` is this process's own.
     """
     replica = Replica(desk, clock)
-    output = OutputQueue(replica)
-    interpreter = Interpreter(replica, output, take_back_ms / 1000)
+    person = None if options.detail is None else ForAPerson(replica, options.detail)
+    output = OutputQueue(replica, person or PROGRAMS)
+    interpreter = Interpreter(replica, output, options.take_back_ms / 1000, person)
     greeted = False
 
     def hear(news: News) -> None:
@@ -69,15 +86,24 @@ async def run(
 
 def _greet(output: OutputQueue, all_of_it: Snapshot) -> None:
     waiting = len(all_of_it.waiting)
-    output.say(f"· crabhook, plain desk: {waiting} waiting; help lists the words")
+    words = "? lists the words" if "?" in output.form.words else "help lists the words"
+    output.say(f"· crabhook, plain desk: {waiting} waiting; {words}")
     for wrong in all_of_it.troubles:
         output.say(f"! {brief(wrong, covered)}")
     for order in all_of_it.orders:
         output.say(order_line(order, all_of_it.now))
 
 
-async def farewell(desk: Desk, release: Callable[[], None], write: Write) -> None:
-    """Have `release` let go what still waits, and print how each of those cards ended."""
+async def farewell(
+    desk: Desk,
+    release: Callable[[], None],
+    write: Write,
+    summary: Callable[[int], Iterable[str]] | None = None,
+) -> None:
+    """Have `release` let go what still waits, and print how each of those cards ended.
+
+    Then follows the `summary` of a sitting that ended with so many cards.
+    """
     ended: list[Card] = []
 
     def hear(update: Update) -> None:
@@ -93,3 +119,5 @@ async def farewell(desk: Desk, release: Callable[[], None], write: Write) -> Non
         async with asyncio.timeout(FAREWELL):
             for card in ended:
                 await write(outcome_line(card))
+            for line in summary(len(ended)) if summary else ():
+                await write(line)

@@ -21,23 +21,35 @@ from crabhook.ui.commands.parse import (
 )
 from crabhook.ui.commands.words import WORDS, LineError, help_lines
 from crabhook.ui.plain.deciding import Deciding
-from crabhook.ui.plain.output import OutputQueue, card_lines, list_lines
+from crabhook.ui.plain.output import OutputQueue, list_lines
+from crabhook.ui.plain.person import Detail, ForAPerson
+
+_PRINTING = frozenset({"show", "show secrets", "show --raw", "words"})
 
 
 class Interpreter:
     """Follows lines at a desk; what it has to say goes to the output."""
 
-    def __init__(self, desk: Replica, output: OutputQueue, take_back: float) -> None:
+    def __init__(
+        self,
+        desk: Replica,
+        output: OutputQueue,
+        take_back: float,
+        person: ForAPerson | None = None,
+    ) -> None:
         self._desk = desk
         self._output = output
         self._say = output.say
-        self._deciding = Deciding(desk, output.say, take_back)
+        self._deciding = Deciding(desk, output.say, take_back, person)
+        self._person = person
         self._following = False
         self.begin()
 
         self._about_the_desk: Mapping[str, Callable[[Command], None]] = {
             "list": self._list,
-            "help": lambda _: self._say("\n".join(help_lines())),
+            "help": lambda _: self._say("\n".join(help_lines(output.form.words))),
+            "brief": self._detail,
+            "full": self._detail,
             "hold": self._order,
             "allow-all": self._order,
             "hold-all": self._order,
@@ -82,7 +94,7 @@ class Interpreter:
         """Follow one line; return whether it was the last."""
         self._following = True
         try:
-            command = parse(line)
+            command = self._parse(line)
             if command is None:
                 return False
             if command.word.name == "quit":
@@ -101,20 +113,40 @@ class Interpreter:
             self._following = False
         return False
 
+    def _parse(self, line: str) -> Command | None:
+        """Return what a line asks for; None for nothing, and where it was a person's second yes."""
+        try:
+            command = parse(line, self._output.form.words)
+        except LineError:
+            if self._deciding.named(line):
+                return None
+            raise
+        if command is None or self._person is None or command.word.name != "undo":
+            return command
+        if command.target.kind is not Naming.OLDEST:
+            return command
+        self._deciding.undo_last()
+        return None
+
     def leave(self) -> None:
         """Stop; what is held was never given."""
         self._deciding.leave()
 
     def _about(self, card: Card, command: Command, *, alone: bool) -> None:
         """Do what a line says of a card."""
-        if command.word.name in ("show", "show secrets"):
+        if command.word.name in _PRINTING:
             self._show(card, command)
         else:
             self._deciding.follow(card, command, alone=alone)
 
     def _show(self, card: Card, command: Command) -> None:
-        bare = command.word.name == "show secrets"
-        self._say("\n".join(card_lines(card, self._desk.now(), whole=True, bare=bare)))
+        word, now = command.word.name, self._desk.now()
+        if self._person is not None and word in ("words", "show --raw"):
+            lines = [self._person.answers(card)] if word == "words" else self._person.raw(card, now)
+            self._say("\n".join(lines))
+            return
+        bare = word == "show secrets"
+        self._say("\n".join(self._output.form.block(card, now, whole=True, bare=bare)))
         others = alike(card, self._desk.waiting()) if card.state is State.WAITING else []
         if others:
             numbers = ", ".join(f"#{other.number}" for other in others)
@@ -122,8 +154,14 @@ class Interpreter:
 
     # What the words do with the desk.
 
+    def _detail(self, command: Command) -> None:
+        """Tell more or less of each new card from now on."""
+        if self._person is not None:
+            self._person.detail = Detail(command.word.name)
+            self._say(f"· from now on: {command.word.means}")
+
     def _list(self, _: Command) -> None:
-        for line in list_lines(self._desk):
+        for line in list_lines(self._desk, self._output.form):
             self._say(line)
 
     def _order(self, command: Command) -> None:

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import TypeAlias
 
@@ -19,7 +19,7 @@ from crabhook.ui.cards.summary import brief, project, summary, tool_label
 from crabhook.ui.commands.decide import fitting, suggestions
 from crabhook.ui.commands.orders import order_line
 from crabhook.ui.commands.parse import first_alike, shown_session
-from crabhook.ui.commands.words import WORDS
+from crabhook.ui.commands.words import WORDS, Word
 from crabhook.ui.plain.request import given_rows
 from crabhook.ui.secrets import COVER, covered
 from crabhook.ui.text.clock import countdown
@@ -32,21 +32,48 @@ WHOLE_LINES, WHOLE_CHARACTERS = 10_000, 200_000  # of a card that was asked for
 _THE_MOST = "this is the most the plain desk prints"
 
 
-def list_lines(desk: Replica) -> Iterator[str]:
-    """Yield what is wrong, then a line for each card that waits, and for each standing order."""
-    waiting, now = desk.waiting(), desk.now()
-    yield from (f"! {brief(wrong, covered)}" for wrong in desk.troubles())
-    for card in waiting:
-        event, first = card.event, first_alike(card, waiting)
-        times = f"waits {countdown(now - card.asked_at)}, {countdown(card.wait_until - now)} left"
-        if card.snoozed_until:
-            times += f", aside for {countdown(card.snoozed_until - now)}"
+class Format:
+    """How the desk tells what happens: this is the format that programs read, and never changes.
+
+    `words` are those that lines are written in.
+    """
+
+    words: Mapping[str, Word] = WORDS
+
+    def header(self, card: Card) -> str:
+        """Return the first line about a card."""
+        return header(card)
+
+    def block(
+        self, card: Card, now: float, *, whole: bool = False, bare: bool = False
+    ) -> list[str]:
+        """Return the lines about a card that waits, or was asked for: see `card_lines`."""
+        return card_lines(card, now, whole=whole, bare=bare)
+
+    def listed(self, card: Card, now: float) -> str:
+        """Return a card that waits in one line of a list."""
+        event = card.event
         about = " ".join(tell(event, covered) for tell in (tool_label, project, summary)).rstrip()
-        same = f" · the same as #{first.number}" if first else ""
-        yield f"#{card.number} {times} · {about}{same}"
-    if not waiting:
-        yield "· nothing waits"
-    yield from (order_line(order, now) for order in desk.orders())
+        return f"#{card.number} {_times(card, now)} · {about}"
+
+    def outcome(self, card: Card) -> str:
+        """Return how a card ended."""
+        return outcome_line(card)
+
+    def fate(self, card: Card) -> str:
+        """Return whether the answer reached its hook; empty where that is not told."""
+        fate = "delivered" if card.delivered else "NOT DELIVERED: the hook had gone"
+        return f"#{card.number} {fate}"
+
+    def went_by(self, entry: FeedEntry) -> str:
+        """Return what went by in one line; empty where it is not told."""
+        return feed_line(entry)
+
+
+def _times(card: Card, now: float) -> str:
+    times = f"waits {countdown(now - card.asked_at)}, {countdown(card.wait_until - now)} left"
+    aside = f", aside for {countdown(card.snoozed_until - now)}" if card.snoozed_until else ""
+    return times + aside
 
 
 def card_lines(card: Card, now: float, *, whole: bool = False, bare: bool = False) -> list[str]:
@@ -125,24 +152,39 @@ AT_ONCE = 64  # lines, or a few more, in one piece: a flood is told in few write
 _ENDED_REMEMBERED = 1_000  # ended cards, so that what is told of them is told once
 
 
-def tell(before: Card | None, card: Card, now: float) -> list[str]:
+PROGRAMS = Format()
+
+
+def list_lines(desk: Replica, form: Format = PROGRAMS) -> Iterator[str]:
+    """Yield what is wrong, then a line for each card that waits, and for each standing order."""
+    waiting, now = desk.waiting(), desk.now()
+    yield from (f"! {brief(wrong, covered)}" for wrong in desk.troubles())
+    for card in waiting:
+        first = first_alike(card, waiting)
+        same = f" · the same as #{first.number}" if first else ""
+        yield form.listed(card, now) + same
+    if not waiting:
+        yield "· nothing waits"
+    yield from (order_line(order, now) for order in desk.orders())
+
+
+def tell(before: Card | None, card: Card, now: float, form: Format = PROGRAMS) -> list[str]:
     """Return the lines that lead from the card as it was last told to the card as it is.
 
     A card first told when it has ended gets its header and its outcome alone.
     """
     ended = card.state is not State.WAITING
     if before is None:
-        lines = [header(card)] if ended else card_lines(card, now)
+        lines = [form.header(card)] if ended else form.block(card, now)
     else:
         lines = [*_changes(before, card, now)]
     if before is not None or ended:
         told = before.alarms if before is not None else ()
         lines += [f"#{card.number} ! {brief(one)}" for one in card.alarms if one not in told]
     if ended and (before is None or before.state is State.WAITING):
-        lines.append(outcome_line(card))
+        lines.append(form.outcome(card))
     if card.delivered is not None and (before is None or before.delivered != card.delivered):
-        fate = "delivered" if card.delivered else "NOT DELIVERED: the hook had gone"
-        lines.append(f"#{card.number} {fate}")
+        lines += filter(None, [form.fate(card)])
     return lines
 
 
@@ -216,8 +258,8 @@ class OutputQueue:
     lost.
     """
 
-    def __init__(self, desk: Replica) -> None:
-        self._desk = desk
+    def __init__(self, desk: Replica, form: Format = PROGRAMS) -> None:
+        self._desk, self.form = desk, form
         # a card by its number
         self._queue: OrderedDict[object, Card | FeedEntry | str] = OrderedDict()
         self._left_out = 0
@@ -285,14 +327,15 @@ class OutputQueue:
         if isinstance(thing, str):
             return [thing]
         if isinstance(thing, FeedEntry):
-            return [feed_line(thing)]
+            line = self.form.went_by(thing)
+            return [line] if line else []
         before, number = self._told(thing.number), thing.number
         if thing.state is State.WAITING:
             self._shown[number] = _slim(thing)
         else:
             self._shown.pop(number, None)
             self._over[number] = thing
-        return tell(before, thing, self._desk.now())
+        return tell(before, thing, self._desk.now(), self.form)
 
     def _told(self, number: int) -> Card | None:
         return self._shown.get(number) or self._over.get(number)

@@ -26,8 +26,11 @@ _EVENT = tables(summary.__file__, "fields")["event"]
 LABELS: Mapping[str, str] = _EVENT["labels"]
 
 
-def happening_rows(event: Event, longest: int) -> Iterator[Row]:
-    """Yield the event's own fields; of any one text past `longest` characters not the middle."""
+def happening_rows(event: Event, longest: int, *, others: bool = True) -> Iterator[Row]:
+    """Yield the event's own fields; of any one text past `longest` characters not the middle.
+
+    `others`: as JSON also those that no screen has a label for.
+    """
     rest = {key: value for key, value in event.fields.items() if not _elsewhere(event, key, value)}
     fields = read_fields(event.fields)
     own = {key: told.short for key, told in event.told.items() if key not in LABELS and told.short}
@@ -37,7 +40,7 @@ def happening_rows(event: Event, longest: int) -> Iterator[Row]:
         if key == "message" and fields:
             rest.pop("requested_schema", None)
             yield from _form(fields, longest)
-    if rest:
+    if rest and others:
         yield from json_rows("other fields", rest, longest)
 
 
@@ -107,7 +110,13 @@ _Show: TypeAlias = Callable[[_Input, int], Iterator[Row]]
 
 
 def given_rows(event: Event, longest: int) -> Iterator[Row]:
-    """Yield all that the event's tool is given, then what the event tells beside it.
+    """Yield all that the event's tool is given, then what the event tells beside it."""
+    yield from tool_rows(event, longest)
+    yield from happening_rows(event, longest)
+
+
+def tool_rows(event: Event, longest: int) -> Iterator[Row]:
+    """Yield all that the event's tool is given.
 
     Of a text past `longest` characters the middle is left out, and the row in its place says so.
     """
@@ -124,7 +133,6 @@ def given_rows(event: Event, longest: int) -> Iterator[Row]:
             yield from json_rows("input" if whole else "other input", rest, longest)
     elif event.tool is not None:
         yield from json_rows("input", given, longest)
-    yield from happening_rows(event, longest)
 
 
 def _questions(rest: _Input, longest: int) -> Iterator[Row]:

@@ -1,0 +1,245 @@
+"""How the plain desk tells a person what happens: a sentence first, each line clear by itself.
+
+It is for eyes and for screen readers: nothing is drawn, nothing needs a colour, and what was said
+is not said again.
+
+The law of this file: what was not printed of a request is known (`unprinted`), so that nobody
+allows by one line what they could not read.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from enum import StrEnum
+
+from crabhook.desk.replica import Replica
+from crabhook.model.bounded_dict import Bounded
+from crabhook.model.card import Card, FeedEntry, State
+from crabhook.model.decision import Verdict
+from crabhook.model.event import Event
+from crabhook.model.jsontext import Value, pretty, text_at
+from crabhook.model.order import CAP
+from crabhook.model.risk import NO_RISK
+from crabhook.tables import tables
+from crabhook.ui.cards import summary as fields
+from crabhook.ui.cards.sentence import Sentence, risk_words, sentence
+from crabhook.ui.cards.summary import (
+    agent_name,
+    brief,
+    is_plan,
+    is_question,
+    outcome,
+    project,
+    summary,
+    tool_label,
+)
+from crabhook.ui.commands.decide import fitting, suggestions
+from crabhook.ui.commands.words import PERSONS_WORDS, for_a_person
+from crabhook.ui.plain.output import (
+    FIRST_CHARACTERS,
+    FIRST_LINES,
+    WHOLE_CHARACTERS,
+    WHOLE_LINES,
+    Format,
+    card_lines,
+    outcome_line,
+)
+from crabhook.ui.plain.request import happening_rows, tool_rows
+from crabhook.ui.secrets import COVER, covered
+from crabhook.ui.text.clock import countdown
+from crabhook.ui.text.rows import Row, bounded
+
+_PRINTED_KEPT = 10_000  # cards of which is known what was printed
+_LONGEST_FACT = 2_000  # characters
+_TELLING: list[str] = tables(fields.__file__, "fields")["tool"]["telling"].split()
+
+
+class Detail(StrEnum):
+    """How much is told of a request that nobody asked to see."""
+
+    BRIEF = "brief"  # what it is, and its risk
+    FULL = "full"  # all that it asks
+
+
+class ForAPerson(Format):
+    """Tells a person; `detail` may change at any time."""
+
+    words = PERSONS_WORDS
+
+    def __init__(self, desk: Replica, detail: Detail) -> None:
+        self.detail = detail
+        self._desk = desk
+        self._unprinted: Bounded[int, int] = Bounded(_PRINTED_KEPT)
+        self._listed: set[tuple[str, ...]] = set()  # lists of words that were printed
+
+    def header(self, card: Card) -> str:
+        """Return the sentence that a card is: `#18 Claude Code · api-server wants to run: …`."""
+        event = card.event
+        who = [f"#{card.number} {agent_name(event, covered)}", project(event, covered)]
+        return f"{' · '.join(filter(None, who))} {_said(card)}"
+
+    def listed(self, card: Card, now: float) -> str:
+        """Return a card that waits in one line of a list, its time at the end."""
+        aside = f", aside for {countdown(card.snoozed_until - now)}" if card.snoozed_until else ""
+        return f"{self.header(card)} · {countdown(card.wait_until - now)} left{aside}"
+
+    def block(
+        self, card: Card, now: float, *, whole: bool = False, bare: bool = False
+    ) -> list[str]:
+        """Return as much about a card as the person wants, or `whole`; `bare` with its secrets."""
+        whole = whole or bare
+        known, told = [*self._known(card)], [*self._around(card, now)]
+        body = [*_body(card, WHOLE_CHARACTERS if whole else FIRST_CHARACTERS)]
+        if self.detail is Detail.BRIEF and not whole:
+            given, left_out = [], len(body)
+        else:
+            given = bounded(body, *((WHOLE_LINES, WHOLE_CHARACTERS) if whole else _FIRST))
+            left_out = sum(row.shortened for row in given)
+            known += told
+        rows = [*(row.cut(_LONGEST_FACT) for row in known), *given]
+        lines = [row.bare_line if bare else row.line for row in rows]
+        if left_out:
+            more = "this is the most that is printed" if whole else f"{card.number} show prints it"
+            lines.append(f"  not all of it is printed: {more}")
+        if not bare and any(COVER in line for line in lines):
+            lines.append(f"  secrets are covered: {card.number} show secrets prints them")
+        self._unprinted[card.number] = left_out
+        return [self.header(card), *lines, *self._ending(card)]
+
+    def raw(self, card: Card, now: float) -> list[str]:
+        """Return everything that was sent about a card: ids, paths, its process, its JSON."""
+        lines = card_lines(card, now, whole=True)[:-2]
+        for leg in card.requests:
+            lines.append(f"  {leg.event.name}, request {leg.id}, its JSON:")
+            text = pretty(dict(leg.event.fields))
+            given = bounded((Row("    ", one, piece=True) for one in text.split("\n")), *_WHOLE)
+            lines += [row.line for row in given]
+        return lines
+
+    def unprinted(self, card: Card) -> bool:
+        """Whether some of what a card asks was not printed yet, or the card itself was not."""
+        return self._unprinted.get(card.number, 1) > 0
+
+    def answers(self, card: Card) -> str:
+        """Return what a card can be answered with, in one line."""
+        number = f"{card.number} "
+        words = [for_a_person(one).removeprefix(number) for one in fitting(card)]
+        return f"  #{card.number} can be answered with: {'; '.join(words)}"
+
+    def outcome(self, card: Card) -> str:
+        """Return how a card ended, and what was allowed where that was changed."""
+        decision, event = card.decision, card.event
+        line = outcome_line(card).replace(card.outcome, outcome(card), 1)
+        if decision is None or decision.verdict is not Verdict.ALLOW or event.tool is None:
+            return line
+        changed = decision.updated_input
+        if changed is None or is_question(event):
+            return line
+        edited = replace(event, tool=replace(event.tool, input=dict(changed)))
+        return f"{line}: {summary(edited, covered)}"
+
+    def fate(self, card: Card) -> str:
+        """Return that an answer did not reach its hook; that it did is not told."""
+        return "" if card.delivered else super().fate(card)
+
+    def went_by(self, entry: FeedEntry) -> str:
+        """Return what went wrong, what the desk did, and in full what was decided by itself."""
+        event = entry.event
+        if entry.alarm or not event.platform:
+            return super().went_by(entry)
+        if self.detail is Detail.BRIEF or entry.number is not None or not entry.text:
+            return ""
+        about = ": ".join(filter(None, (tool_label(event, covered), summary(event, covered))))
+        who = " · ".join(filter(None, (agent_name(event, covered), project(event, covered))))
+        return f"· {who}: {brief(entry.text, covered)} · {about}"
+
+    def _known(self, card: Card) -> Iterator[Row]:
+        """Yield what nobody may miss: what is wrong, the risk, what a decision cannot do."""
+        yield from (Row("  ALARM: ", alarm) for alarm in card.alarms)
+        asking = is_question(card.event) or is_plan(card.event)
+        if card.event.tool is not None and not (asking and card.risk == NO_RISK):
+            yield Row(f"  risk: {risk_words(card.risk, covered)}")
+        if card.state is State.WAITING:
+            yield from (Row("  limit: ", limit) for limit in card.limits)
+
+    def _around(self, card: Card, now: float) -> Iterator[Row]:
+        """Yield why it is here, who asks, and what happened to its like."""
+        from crabhook.ui.cards.context import decided_before  # noqa: PLC0415 - it draws as well
+
+        event = card.event
+        if told := text_at(_given(event), "description"):
+            yield Row("  in its own words: ", told)
+        if card.because:
+            yield Row("  here because: ", card.because)
+        if Verdict.KEEP_GOING in card.choices.verdicts:
+            yield Row(f"  kept going: {card.kept_going} of {CAP} in a row")
+        if before := decided_before(card, self._desk.ended()):
+            yield Row("  before: ", before)
+        who = f"subagent {brief(event.agent_type, covered)}".rstrip() if event.agent_id else "agent"
+        mode = f", mode {brief(event.permission_mode, covered)}" if event.permission_mode else ""
+        left = f"; {countdown(card.wait_until - now)} left" if card.state is State.WAITING else ""
+        yield Row(f"  asked by the {'' if event.agent_id else 'main '}{who}{mode}{left}")
+
+    def _ending(self, card: Card) -> Iterable[str]:
+        """Return what can be written about a card, each list of words once, or how it ended."""
+        if card.state is not State.WAITING:
+            return [f"  ended: {outcome(card)}"]
+        kind = tuple(one.split()[1] for one in fitting(card))
+        if kind in self._listed:
+            return []
+        self._listed.add(kind)
+        return [self.answers(card)]
+
+
+_FIRST, _WHOLE = (FIRST_LINES, FIRST_CHARACTERS), (WHOLE_LINES, WHOLE_CHARACTERS)
+
+
+def _said(card: Card) -> str:
+    """Return what a card asks; of several lines that it wants to run, how many there are."""
+    asks = sentence(card, covered)
+    key = _told_key(card.event)
+    text = text_at(_given(card.event), key).strip()
+    lines = text.count("\n") + 1
+    if lines > 1 and key == "command":
+        return f"{asks}, {lines} lines"
+    return asks.whole
+
+
+def _told_key(event: Event) -> str:
+    """Return the field of a tool's input that its sentence tells."""
+    given = _given(event)
+    return next((key for key in _TELLING if text_at(given, key).strip()), "")
+
+
+def _given(event: Event) -> Mapping[str, Value]:
+    given = event.tool.input if event.tool else None
+    return given if isinstance(given, dict) else {}
+
+
+def _body(card: Card, longest: int) -> Iterator[Row]:
+    """Yield what is asked, but for what the card's sentence tells whole, and the suggestions."""
+    event, tool = card.event, card.event.tool
+    if tool is not None and (given := _given(event)):
+        key, asks = _told_key(event), sentence(card, covered)
+        left_out = {"description"} if key != "description" else set()
+        if _tells(asks, text_at(given, key), event):
+            left_out.add(key)
+        rest = {name: value for name, value in given.items() if name not in left_out}
+        if rest:
+            yield from tool_rows(replace(event, tool=replace(tool, input=rest)), longest)
+    elif tool is not None:
+        yield from tool_rows(event, longest)
+    yield from happening_rows(event, longest, others=tool is None)
+    for number, offered in enumerate(suggestions(card), 1):
+        place = f" → {offered.where}" if offered.where else ""
+        yield Row(f"  always {number}: ", offered.what, place)
+
+
+def _tells(asks: Sentence, text: str, event: Event) -> bool:
+    """Whether a sentence tells all of a text: one line, of which nothing was left out."""
+    text = text.strip()
+    near = text.removeprefix(event.cwd.rstrip("/") + "/")
+    return (
+        bool(near)
+        and "\n" not in text
+        and (asks.exactly == covered(text) or asks.exactly.startswith(covered(near)))
+    )

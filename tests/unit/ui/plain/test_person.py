@@ -1,0 +1,344 @@
+"""The plain desk as a person at a terminal has it: its words, its guards, and how much it tells."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crabhook.model.decision import Decision, Verdict
+from crabhook.ui.commands.words import PERSONS_WORDS, WORDS, for_a_person, help_lines
+from crabhook.ui.plain.person import Detail
+from crabhook.ui.plain.second_yes import asked_for, name_of
+from tests.support.desk import PlayedDesk
+from tests.support.examples import examples
+from tests.support.plain_sitting import PLAN, QUESTIONS, Sitting, bash, said, sample, sitting
+from tests.support.ruled import judge_by
+
+RISKY = "rm -rf /srv/cache && npm ci"
+RISK_OF_IT = (
+    "danger: deletes /srv/cache (OUTSIDE the project)."
+    " caution: network; installs packages, whose scripts may run"
+)
+WORDS_FOR_IT = (
+    "allow [note]; deny REASON; hand back; pass; edit TEXT; always allow; defer;"
+    " stop session REASON; tell MESSAGE"
+)
+HOW_IT_COULD = "With take_back_ms in [desk] of the settings every allow is held so long first"
+EDIT = sample(
+    "PreToolUse-Edit",
+    cwd="/home/dev/project",
+    tool_input={"file_path": "/home/dev/project/a.py", "old_string": "x", "new_string": "y"},
+)
+
+
+def asking(payload: dict[str, Any], **how: Any) -> PlayedDesk:
+    desk = PlayedDesk(**how)
+    desk.ask(payload)
+    return desk
+
+
+def decided(sits: Sitting) -> list[Decision]:
+    return [card.decision for card in sits.desk.ended() if card.decision]
+
+
+async def test_a_block_says_what_is_asked_then_the_risk_then_why_then_who() -> None:
+    payload = bash(RISKY)
+    payload["tool_input"]["description"] = "Clean build"
+    payload["permission_mode"] = "auto"
+    async with sitting(asking(payload), detail=Detail.FULL) as sits:
+        assert sits.everything == [
+            "· crabhook, plain desk: 1 waiting; ? lists the words",
+            f"#1 Claude Code · project wants to run: {RISKY}",
+            "  risk: " + RISK_OF_IT,
+            "  in its own words: Clean build",
+            "  here because: its hook is a gate: every call comes to you that no rule decides",
+            "  asked by the main agent, mode auto; 10:00 left",
+            "  #1 can be answered with: " + WORDS_FOR_IT,
+        ]
+
+
+async def test_brief_is_a_sentence_and_the_risk_and_says_what_is_left_out() -> None:
+    async with sitting(asking(EDIT), detail=Detail.BRIEF) as sits:
+        assert sits.everything[1:-1] == [
+            "#1 Claude Code · project wants to edit: a.py +1 -1",
+            "  risk: nothing risky found. also: writes a.py (inside the project)",
+            "  not all of it is printed: 1 show prints it",
+        ]
+        shown = await sits.type("1 show")
+        assert shown[-3:] == ["  change:", "    -x", "    +y"]
+
+
+async def test_brief_and_full_change_what_is_told_of_the_next_card() -> None:
+    async with sitting(asking(bash("ls -a")), detail=Detail.FULL) as sits:
+        assert await sits.type("brief") == [
+            "· from now on: of each new request one line, and its risk"
+        ]
+        sits.desk.ask(EDIT)
+        assert len(await sits.look()) == 3
+        await sits.type("full")
+        sits.desk.ask({**EDIT, "tool_use_id": "other", "cwd": "/home/dev/project/x"})
+        assert "    +y" in await sits.look()
+
+
+async def test_each_list_of_words_is_printed_once_and_again_when_asked_for() -> None:
+    async with sitting(asking(bash("ls")), detail=Detail.FULL) as sits:
+        sits.desk.ask(bash("pwd"))
+        sits.desk.ask(QUESTIONS)
+        await sits.look()
+        lists = [line for line in sits.everything if "can be answered with" in line]
+        assert [line[:5] for line in lists] == ["  #1 ", "  #3 "]
+        assert (await sits.type("2 ?")) == [lists[0].replace("#1", "#2")]
+        assert (await sits.type("2 words")) == [lists[0].replace("#1", "#2")]
+
+
+async def test_a_danger_is_allowed_only_by_a_line_that_says_so() -> None:
+    async with sitting(asking(bash(RISKY)), detail=Detail.FULL) as sits:
+        for line in ("1 allow", "allow", "1 always allow 1"):
+            await sits.type(line)
+        assert not decided(sits)
+        (refused,) = await sits.type("1 allow fine by me")
+        assert refused == (
+            "! #1 wants a second yes, to this: deletes /srv/cache (OUTSIDE the project);"
+            " nothing was decided. Write: 1 allow! or 1 deletes"
+        )
+        assert await sits.type("1 deletes") == ["#1 ALLOWED fine by me"]
+
+
+@pytest.mark.parametrize("line", ["1 allow! go on", "1 ALLOW! go on"])
+async def test_the_second_yes_may_stand_in_the_first_line(line: str) -> None:
+    async with sitting(asking(bash(RISKY)), detail=Detail.FULL) as sits:
+        assert await sits.type(line) == ["#1 ALLOWED go on"]
+
+
+@pytest.mark.parametrize(
+    "line", ["1 del", "1 delete", "1 y", "1 yes", "2 deletes", "1 network", "1", "deletes nothing"]
+)
+async def test_what_does_not_name_the_effect_is_no_second_yes(line: str) -> None:
+    async with sitting(asking(bash(RISKY)), detail=Detail.FULL) as sits:
+        await sits.type("1 allow")
+        assert (await sits.type(line))[0].startswith("! ")
+        assert not decided(sits)
+
+
+async def test_an_effect_named_without_a_number_is_that_of_the_last_refusal() -> None:
+    async with sitting(asking(bash(RISKY)), detail=Detail.FULL) as sits:
+        assert (await sits.type("deletes"))[0].startswith('! "deletes" is none of the words')
+        await sits.type("1 allow")
+        assert await sits.type("deletes /srv/cache") == ["#1 ALLOWED"]
+
+
+async def test_a_second_yes_is_to_the_card_as_it_was_seen() -> None:
+    desk = asking({**bash(RISKY), "tool_use_id": "t"})
+    async with sitting(desk, detail=Detail.FULL) as sits:
+        await sits.type("1 allow")
+        request = {**bash(RISKY), "hook_event_name": "PermissionRequest", "tool_use_id": "t"}
+        desk.ask(request)
+        await sits.type("1 deletes")
+        assert not decided(sits)
+
+
+async def test_an_edit_that_ends_in_a_danger_wants_a_second_yes() -> None:
+    desk = asking(bash("ls"))
+    async with sitting(desk, detail=Detail.FULL) as sits:
+        *_, refused = await sits.type(f"1 edit {RISKY}")
+        assert refused.startswith(
+            "! #1 as you changed it wants a second yes, to this: deletes /srv"
+        )
+        assert refused.endswith("Write: 1 deletes")
+        assert await sits.type("1 deletes") == [f"#1 ALLOWED edited: {RISKY}"]
+        assert said(desk, "request-1")["updatedInput"]["command"] == RISKY
+
+
+async def test_an_edit_that_takes_the_danger_out_wants_none() -> None:
+    async with sitting(asking(bash(RISKY)), detail=Detail.FULL) as sits:
+        printed = await sits.type("1 edit ls")
+        assert printed[-1] == "#1 ALLOWED edited: ls"
+        assert not any("@@" in line for line in printed)
+
+
+async def test_allow_after_an_edit_that_was_refused_is_not_taken_for_the_edit() -> None:
+    async with sitting(asking(bash("ls")), detail=Detail.FULL) as sits:
+        await sits.type(f"1 edit {RISKY}")
+        (refused,) = await sits.type("1 allow!")
+        assert "your edit of #1 was not given; allow! means it as it was asked" in refused
+        assert await sits.type("1 allow!") == ["#1 ALLOWED"]
+
+
+async def test_anyway_is_told_the_danger_too() -> None:
+    async with sitting(asking(bash("ls"), judge=judge_by()), detail=Detail.FULL) as sits:
+        printed = await sits.type("1 edit rm -rf /srv/cache")
+        assert "  ! deletes /srv/cache (OUTSIDE the project)" in printed
+        assert printed[-1].endswith("Write: 1 anyway")
+        assert (await sits.type("1 anyway"))[-1].startswith("#1 ALLOWED")
+
+
+async def test_what_was_not_printed_is_not_allowed_by_a_line_that_does_not_say_so() -> None:
+    async with sitting(asking(EDIT), detail=Detail.BRIEF) as sits:
+        assert await sits.type("1 allow") == [
+            "! #1 was not printed whole; nothing was decided. Write: 1 show or 1 allow!"
+        ]
+        await sits.type("1 show")
+        assert await sits.type("1 allow") == ["#1 ALLOWED"]
+
+
+async def test_a_long_request_is_not_allowed_before_it_was_shown() -> None:
+    long = "\n".join(f"echo {n}" for n in range(300))
+    async with sitting(asking(bash(long)), detail=Detail.FULL) as sits:
+        assert sits.everything[1] == "#1 Claude Code · project wants to run a command, 300 lines"
+        await sits.type("1 allow")
+        assert not decided(sits)
+        assert "    echo 150" in await sits.type("1 show")
+        assert await sits.type("1 allow") == ["#1 ALLOWED"]
+
+
+@pytest.mark.parametrize("line", ["1 deny no", "1 hand back", "1 pass", "1 stop session enough"])
+async def test_what_lets_nothing_happen_wants_no_second_yes(line: str) -> None:
+    async with sitting(asking(bash(RISKY)), detail=Detail.FULL) as sits:
+        await sits.type(line)
+        assert len(decided(sits)) == 1
+
+
+@pytest.mark.parametrize("line", ["1 allow", "allow", "1 edit rm -rf /srv/other"])
+async def test_a_program_is_not_asked_twice(line: str) -> None:
+    async with sitting(asking(bash(RISKY))) as sits:
+        await sits.type(line)
+        assert [one.verdict for one in decided(sits)] == [Verdict.ALLOW]
+
+
+@pytest.mark.parametrize("shown", [word.shown for word in PERSONS_WORDS.values() if word.shown])
+def test_both_the_screens_words_and_the_older_are_accepted(shown: str) -> None:
+    assert PERSONS_WORDS[shown].name in WORDS
+    assert PERSONS_WORDS[PERSONS_WORDS[shown].name] == PERSONS_WORDS[shown]
+    assert shown not in WORDS
+
+
+@pytest.mark.parametrize(
+    ("new", "old"),
+    [
+        ("1 hand back", "1 ask"),
+        ("1 stop session enough", "1 halt enough"),
+        ("1 wait longer 10m", "1 extend 10m"),
+        ("1 always allow", "1 remember"),
+        ("?", "help"),
+    ],
+)
+async def test_a_new_word_does_what_the_older_does(new: str, old: str) -> None:
+    printed = []
+    for line in (new, old):
+        async with sitting(asking(bash("ls")), detail=Detail.FULL) as sits:
+            printed.append(await sits.type(line))
+    assert printed[0] == printed[1] != []
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["1 hand back", "?", "1 ?", "1 allow! x", "1 show --raw", "brief", "1 words", "take back"],
+)
+async def test_programs_are_told_that_a_persons_words_are_none(line: str) -> None:
+    async with sitting(asking(bash("ls"))) as sits:
+        (refused,) = await sits.type(line)
+        assert refused.startswith("! ")
+        assert not decided(sits)
+
+
+async def test_undo_after_an_answer_says_what_it_can_do() -> None:
+    async with sitting(asking(bash("ls")), detail=Detail.FULL) as sits:
+        (nothing,) = await sits.type("undo")
+        assert nothing.startswith("! you have given no answer that could be taken back")
+        sits.desk.ask(bash("pwd"))
+        await sits.type("1 deny no")
+        assert await sits.type("undo") == [
+            f"· #1 DENIED was sent at once and cannot be taken back. {HOW_IT_COULD}"
+        ]
+
+
+async def test_undo_takes_back_the_answer_given_last() -> None:
+    async with sitting(asking(bash("ls")), take_back_ms=60_000, detail=Detail.FULL) as sits:
+        sits.desk.ask(bash("pwd"))
+        await sits.type("2 allow")
+        assert await sits.type("undo") == ["· #2 taken back, it waits for you again"]
+
+
+async def test_answers_and_plans_end_in_the_screens_words() -> None:
+    async with sitting(asking(QUESTIONS), detail=Detail.FULL) as sits:
+        assert (await sits.type("1 answer 1=2 2=1"))[-1] == "#1 ANSWERED"
+    async with sitting(asking(PLAN), detail=Detail.FULL) as sits:
+        assert (await sits.type("1 deny smaller"))[-1] == "#1 SENT BACK smaller"
+
+
+async def test_a_hint_is_written_in_the_words_that_a_person_is_shown() -> None:
+    async with sitting(asking(bash("ls")), detail=Detail.FULL) as sits:
+        (refused,) = await sits.type("1 keep going on")
+        assert "1 hand back" in refused
+        assert not re.search(r"\b1 (ask|remember|halt)\b", refused)
+
+
+async def test_everything_that_was_sent_is_printed_raw_and_nothing_of_it_before() -> None:
+    payload = bash("ls")
+    async with sitting(asking(payload), detail=Detail.FULL) as sits:
+        hidden = (payload["transcript_path"], payload["session_id"], "PreToolUse")
+        assert not any(word in line for word in hidden for line in sits.everything if len(word) > 4)
+        raw = "\n".join(await sits.type("1 show --raw"))
+        assert all(word in raw for word in (*hidden, "request-1", '"tool_name": "Bash"'))
+
+
+async def test_that_an_answer_arrived_is_not_told_but_that_it_did_not_is() -> None:
+    desk = asking(bash("ls"))
+    async with sitting(desk, detail=Detail.FULL) as sits:
+        await sits.type("1 allow")
+        desk.deliver("request-1")
+        assert await sits.look() == []
+        desk.ask(bash("pwd"))
+        await sits.type("2 allow")
+        desk.deliver("request-2", whole=False)
+        assert await sits.look() == ["#2 NOT DELIVERED: the hook had gone"]
+
+
+def test_help_has_both_desks_words_and_todays_help_is_what_it_was() -> None:
+    text = "\n".join(help_lines(PERSONS_WORDS))
+    assert "[N] hand back" in text
+    assert "allow!" in text
+    older = "\n".join(help_lines())
+    assert "hand back" not in older.replace("hand it", "")
+    assert "allow!" not in older
+
+
+def test_usages_are_turned_into_a_persons_words_and_reasons_are_not() -> None:
+    assert for_a_person("18 ask | 18 halt REASON") == "18 hand back | 18 stop session REASON"
+    assert for_a_person("7 remember, to see them") == "7 always allow, to see them"
+    assert for_a_person("18 deny ask me first") == "18 deny ask me first"
+
+
+@given(st.text(max_size=80))
+@examples(100)
+def test_the_name_of_an_effect_names_it_and_little_of_it_does_not(effect: str) -> None:
+    effect = f"deletes {effect}"
+    assert asked_for(effect, name_of(effect))
+    assert not asked_for(effect, name_of(effect)[:-1])
+    assert not asked_for(effect, "")
+
+
+@given(st.text(max_size=300))
+@examples(60)
+async def test_no_line_of_an_agents_passes_for_one_of_ours(hostile: str) -> None:
+    payload = {**bash(hostile), "permission_mode": hostile, "agent_type": hostile, "agent_id": "a"}
+    payload["tool_input"]["description"] = payload["tool_input"]["other"] = hostile
+    async with sitting(asking(payload), detail=Detail.FULL) as sits:
+        for line in sits.everything[1:]:
+            assert line.startswith(("#1 Claude Code · ", "  ")) or not line
+            ours = ("  risk: ", "  in its own words: ", "  here because: ", "  asked by the ")
+            inside = (
+                "    ",
+                "  command:",
+                "  input:",
+                "  other",
+                "  #1 can",
+                "  not all",
+                "  secrets",
+                "  …",
+            )
+            assert not line.startswith("  ") or line.startswith((*ours, *inside))
