@@ -79,6 +79,8 @@ def test_the_full_screen_shows_at_once_what_the_other_terminal_said(home: Path) 
         screen.wait_for(lambda shown: "AWAY" not in shown and "ended: away" in shown)
         waiting = Client(server, sample("PreToolUse-Bash"))
         screen.wait_for("1 waiting")
-        screen.press("j", until="▸ #2")  # the selection stays on what had ended
+        screen.press(
+            "j", until=lambda shown: "▸" in shown and "#2 · " in shown
+        )  # the selection stays on what had ended
         screen.press("a", until=lambda shown: "TAKE BACK" in shown or "ALLOWED" in shown)
         assert not waiting.finish().silent

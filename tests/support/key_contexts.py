@@ -52,6 +52,9 @@ _DESKS: tuple[dict[str, bool], ...] = (
     {"turns": True},
     {"keeps": True},
     {"offers": True},
+    {"filters": True},
+    {"filtered": True},
+    {"marked": True, "filtered": True},
     {"held": True, "marked": True, "away": True},
 )
 

@@ -66,6 +66,12 @@ def session_label(event: Event, spell: _Spell = safe) -> str:
     return spell(event.session[:8])
 
 
+def is_command(event: Event) -> bool:
+    """Whether the event is about a command for a shell."""
+    name = event.tool.name if event.tool else ""
+    return vocabulary().aliases.get(name, name) == "Bash"
+
+
 def is_question(event: Event) -> bool:
     """Whether the event asks the operator questions with answers to choose."""
     return event.calls(*vocabulary().questions)

@@ -113,6 +113,7 @@ class Controller:
                 self._obey(lambda: found.do(screen, key))
         elif (field := screen.focus.field) is not None:
             field.press(" " if key == "space" else key)
+            screen.focus.typed()
         elif screen.selection.ended and screen.card and self._would_decide(key, context):
             way = "↑ ↓ choose" if context.mode is Mode.QUEUE else "esc, then ↑ ↓ choose"
             screen.say(f"#{screen.card.number} has ended; {way} another")
@@ -123,6 +124,7 @@ class Controller:
         self._screen.watch.key(self._screen.desk.now())
         if (field := self._screen.focus.field) is not None:
             field.insert(text)
+            self._screen.focus.typed()
 
     def take_errand(self) -> EditOutside | None:
         """Return, once, what is to be edited outside: the screen is out of view meanwhile."""
@@ -259,7 +261,7 @@ class Controller:
         if asked is not None and now - asked <= QUIT_WITHIN:
             screen.done = True
             return
-        waiting = len(screen.selection.waiting())
+        waiting = screen.selection.queue.count
         requests = "request" if waiting == 1 else "requests"
         screen.say(
             f"Ctrl-C again to quit; {waiting} waiting {requests} will be released with no opinion"

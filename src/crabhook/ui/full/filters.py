@@ -38,7 +38,8 @@ class KeyContext:
     it asks about a plan; `revised`: about one that followed a denied one.
     `turns`: the list has something to change about all its rows.  `keeps`: the line being typed
     is only kept, to go with something that is sent later.  `enters`: what enter does now, in words.
-    `offers`: a digit gives a line that is offered.
+    `offers`: a digit gives a line that is offered.  `filters`: it filters the queue;
+    `filtered`: the queue is filtered.
     """
 
     mode: Mode = Mode.QUEUE
@@ -57,6 +58,8 @@ class KeyContext:
     keeps: bool = False
     enters: str = ""
     offers: bool = False
+    filters: bool = False
+    filtered: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +112,8 @@ filling = _waits & Filter(lambda context: context.fields) & at(Mode.FILL)
 noting = _waits & _plan & at(Mode.NOTES)
 with_plan = _plan & without_form & deciding
 with_changes = _plan & Filter(lambda context: context.revised) & at(Mode.QUEUE, Mode.TEXT)
+filtering = Filter(lambda context: context.filters) & at(Mode.BOX)
+with_filter = Filter(lambda context: context.filtered) & ~_marked & at(Mode.QUEUE)
 keeping = Filter(lambda context: context.keeps) & at(Mode.BOX)
 offering = Filter(lambda context: context.offers) & at(Mode.BOX)
 turning = Filter(lambda context: context.turns) & at(Mode.MENU)

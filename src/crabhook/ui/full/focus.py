@@ -199,6 +199,18 @@ class Focus:
         self.leave_line()
         return typing.ask.then(typing.box.text.strip())
 
+    def typed(self) -> None:
+        """Tell what the line being typed is now to what follows it letter by letter."""
+        if self.typing is not None and self.typing.ask.typed is not None:
+            self.typing.ask.typed(self.typing.box.text)
+
+    def clear_line(self) -> None:
+        """Close the box as if nothing stood in it."""
+        if self.typing is not None:
+            self.typing.box.replace("")
+            self.typed()
+        self.leave_line()
+
     def leave_line(self) -> None:
         """Close the box; what was typed is kept among the earlier lines."""
         typing, self.typing = self.typing, None
@@ -210,6 +222,7 @@ class Focus:
         """Show a line typed before (-1), or after that (+1)."""
         if self.typing is not None:
             self.typing.box.recall(step)
+            self.typed()
 
     def leave_edit(self) -> None:
         """Leave the editor; its text is kept while the card lives."""

@@ -20,6 +20,7 @@ from crabhook.ui.full.dialogs import (
     question,
     suggestions,
 )
+from crabhook.ui.full.dialogs.prompts import AskLine, Purpose
 from crabhook.ui.full.effects import Effects, Go, Leave, Quit, RunFound, Scroll, TakeBack, Visit
 from crabhook.ui.full.filters import KeyContext, Mode
 from crabhook.ui.full.keyrow import (
@@ -66,6 +67,15 @@ def _back(screen: Screen, _: str) -> None:
 
 def _allow(screen: Screen, _: str) -> Effects:
     return decide.allow(screen.form)
+
+
+def _filter(screen: Screen, _: str) -> Effects:
+    wanted = screen.arranged.wanted
+    return (AskLine(Purpose.FILTER, _nothing, wanted, subject="the queue", typed=screen.want),)
+
+
+def _nothing(_: str) -> Effects:
+    return ()
 
 
 def _enter_line(screen: Screen, _: str) -> Effects:
@@ -241,10 +251,12 @@ TABLE: tuple[Group, ...] = (
          LINE, lambda s, key: s.focus.give_offer(int(key) - 1, s.card))),
     group("", when.keeping, ("enter", "keep",
      "keep the line, to go with what you send later: nothing is sent yet", LINE, _enter_line)),
-    group("", when.at(Mode.BOX),
-        ("escape", "leave",
+    group("", when.filtering, ("escape", "show all", "show all that waits again",
+         FREE, lambda s, _: s.focus.clear_line())),
+    group("", when.at(Mode.BOX) & ~when.filtering, ("escape", "leave",
          "send nothing; the line is kept among the earlier ones",
-         FREE, lambda s, _: s.focus.leave_line()),
+         FREE, lambda s, _: s.focus.leave_line())),
+    group("", when.at(Mode.BOX),
         ("up", "earlier lines", "the line typed before", FREE, lambda s, _: s.focus.recall(-1)),
         ("down", "", "the line typed after", FREE, lambda s, _: s.focus.recall(+1)),
     ),
@@ -316,22 +328,33 @@ TABLE: tuple[Group, ...] = (
         ("down", "next", "the command below", FREE, _command(+1)),
         ("escape", "leave", "choose none", FREE, _back),
     ),
+    group("arranging the queue", when.at(Mode.QUEUE),
+        ("/", "filter…", "show what tells the words you type: also risk: agent: tool: project:",
+         FREE, _filter),
+        ("s", "sort", "by arrival, by risk, or by session", FREE, lambda s, _: s.sort()),
+        ("g", "group", "put the cards of a session together, or no longer",
+         FREE, lambda s, _: s.group()),
+    ),
+    group("", when.with_filter, ("escape", "show all", "show all that waits again",
+         FREE, lambda s, _: s.want(""))),
     group("far", ~when.at(Mode.BOX, Mode.EDIT, Mode.SEARCH, Mode.PALETTE),
-        ("g home", "", "the oldest card, or the first row", FREE, by(Screen.go_far, -1)),
-        ("G end", "", "the newest card, or the last row", FREE, by(Screen.go_far, +1)),
+        ("home", "", "the first card, or the first row", FREE, by(Screen.go_far, -1)),
+        ("G end", "", "the last card, or the last row", FREE, by(Screen.go_far, +1)),
         ("pageup", "", "a page of the request up", FREE, does(Scroll(pages=-1))),
         ("pagedown", "", "a page of the request down", FREE, does(Scroll(pages=+1))),
     ),
+    group("", ~when.at(Mode.BOX, Mode.EDIT, Mode.SEARCH, Mode.PALETTE, Mode.QUEUE),
+        ("g", "", "the first row", FREE, by(Screen.go_far, -1))),
     group("standing orders", when.at(Mode.QUEUE, Mode.TEXT),
         ("O", "orders", "give a standing order, see those that stand, end one",
          FREE, lambda s, _: orders.offer_orders(s.card, s.desk)),
     ),
     group("", when.here, ("b", "away",
      "be away, for a while or until b: nothing waits meanwhile",
-         FREE, lambda s, _: orders.go_away(s.desk, lambda: len(s.selection.waiting())))),
+         FREE, lambda s, _: orders.go_away(s.desk, lambda: s.selection.queue.count))),
     group("all of it", when.with_any_card, ("i", "all it sent", "everything that the agent sent",
          FREE, does(Visit(Mode.ALL)))),
-    group("secrets", _SEEN, ("s", "",
+    group("secrets", _SEEN, ("R", "",
      "show the secrets that are covered, or cover them again",
          FREE, lambda s, _: s.work.bare_or_cover(s.card))),
     group("always", _WITH_PALETTE, (":", "commands", "choose a command by its name",

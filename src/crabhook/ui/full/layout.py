@@ -1,9 +1,10 @@
 """One picture of the screen: status, queue, what is looked at, and the foot."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from crabhook.model.card import Card, FeedEntry, State
+from crabhook.model.risk import Level
 from crabhook.ui.cards.context import alarm_lines, below_rows
 from crabhook.ui.cards.summary import outcome
 from crabhook.ui.full.dialogs.edit import cursor_place
@@ -13,34 +14,53 @@ from crabhook.ui.full.filters import Mode
 from crabhook.ui.full.keys import line_keys
 from crabhook.ui.full.panes.card import OVER_THE_CARD, head_lines, help_line, view_of
 from crabhook.ui.full.panes.help import empty_lines, offer_lines, palette_lines
-from crabhook.ui.full.panes.rows import CardRow, WordsOfCards, card_row, feed_rows
+from crabhook.ui.full.panes.rows import (
+    CardRow,
+    QueueRow,
+    WordsOfCards,
+    feed_rows,
+    queue_rows,
+    title_of,
+)
 from crabhook.ui.full.screen import Screen
 from crabhook.ui.secrets import ASCII_COVER, COVER
-from crabhook.ui.text.clock import Clock
-from crabhook.ui.text.layout import Line, Sheet, clip_line, ends
+from crabhook.ui.text.clock import Clock, ago
+from crabhook.ui.text.layout import Line, Sheet, clip_line, ends, line_cells
 from crabhook.ui.text.safe import safe
 from crabhook.ui.text.width import Mask, cells, clip, own_ascii, safe_ascii, wrapped
 
 LEAST_COLUMNS, LEAST_ROWS = 24, 7
+BESIDE = 140  # columns from which the queue stands beside the card
+_CARD_ROWS = 12  # rows that a card keeps, with the two edges of its panel, however many wait
+_SIDES = 60  # columns from which a panel has sides
+_PAGES = {Mode.MENU: "Choose", Mode.CONFIRM: "Confirm"}
 
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """How many rows each part of the screen gets."""
+    """How many rows each part of the screen gets, without the edges of its panels.
+
+    `ruled`: the queue has a panel.  `beside`: it stands beside the card, and not above it.
+    """
 
     queue: int
     detail: int
     feed: int
     ruled: bool
+    beside: bool = False
 
 
-def divide(rows: int) -> Rows:
-    """Divide so many rows; the parts never move while the size stays, whatever arrives."""
-    queue = max((rows + 1) // 5, 1 if rows < 9 else 2)
-    feed = 0 if rows < 16 else min(rows // 10, 6)
+def divide(columns: int, rows: int, needed: int) -> Rows:
+    """Divide so many rows: the queue gets the rows it needs, as far as the card keeps its own."""
     ruled = rows >= 14
-    detail = rows - queue - feed - (3 if ruled else 1) - 3  # status, notice and help
-    return Rows(min(queue, 12), detail + max(queue - 12, 0), feed, ruled)
+    feed = 0 if rows < 16 else min(rows // 10, 6)
+    body = rows - (3 if ruled else 2)  # without the status, the keys, and the queue's upper edge
+    if ruled and columns >= BESIDE:
+        return Rows(body - feed - 1, body - feed - 1, feed, ruled, beside=True)
+    least = max((rows + 1) // 5, 1 if rows < 9 else 2)
+    queue = min(max(needed, 1), max(min(rows * 2 // 3, body - _CARD_ROWS), least))
+    feed = min(feed, max(body - queue - _CARD_ROWS, 0))
+    return Rows(queue, body - queue - feed - 2, feed, ruled)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,11 +69,53 @@ class Frame:
 
     `cursor` is the column and the row of the typing cursor.  `shows_card`
     tells whether the selected card, or the page keys act on, could be read.
+    `cards` tells which card each row of the queue is of; the queue has the first
+    `queue_columns` columns.
     """
 
     lines: list[Line]
     cursor: tuple[int, int] | None = None
     shows_card: bool = False
+    cards: Mapping[int, int] = field(default_factory=dict)
+    queue_columns: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Panel:
+    """The edges around a part of the screen; those of the part that keys go to are bright."""
+
+    columns: int
+    active: bool
+    sides: bool = True
+
+    @property
+    def inner(self) -> int:
+        """The columns between its sides."""
+        return self.columns - 2 * self.sides
+
+    def title(self, said: Line, right: Line, corners: str = "╭╮") -> Line:
+        """Return the upper edge; the title of an active panel is in reverse."""
+        look = "front" if self.active else "dim"
+        words = "".join(text for _, text in said)
+        return self.edge([(look, f" {words} ")] if words else [], right, corners)
+
+    def edge(self, said: Line, right: Line, corners: str = "╰╯") -> Line:
+        """Return an edge with words at its two ends; the left ones give way."""
+        look = "border" if self.active else "rule"
+        corners = corners if self.sides else "──"
+        end: Line = [("", " "), *right, ("", " ")] if right else []
+        end += [(look, f"─{corners[1]}")]
+        start: Line = [(look, corners[0]), *said]
+        start = clip_line(start, self.columns - line_cells(end))
+        between = self.columns - line_cells(start) - line_cells(end)
+        return [*start, (look, "─" * between), *end]
+
+    def row(self, line: Line) -> Line:
+        """Return a row between the sides."""
+        if not self.sides:
+            return line
+        side = ("border" if self.active else "rule", "│")
+        return [side, *ends(line, [], self.inner), side]
 
 
 class Painter:
@@ -72,19 +134,37 @@ class Painter:
             return Frame(self._finish([[("warning", "too small to decide in")]], columns, rows))
         if self._screen.fills:
             return self._page(columns, rows, clock)
-        parts = divide(rows)
-        queue, more = self._queue(parts.queue, columns, clock)
-        detail, shows_card = self._detail(parts.detail, columns, clock)
-        foot, column = self._foot(columns, parts.feed, clock)
-        lines = [self._status(columns, clock), *([_rule(columns)] if parts.ruled else [])]
-        lines += [*queue, _rule(columns, more), *detail]
-        lines += [_rule(columns, self._scrolled(detail))] if parts.ruled else []
+        focus = self._screen.focus
+        palette = focus.mode is Mode.PALETTE
+        needed = rows if palette else len(focus.offers) or self._screen.selection.needed
+        parts = divide(columns, rows, needed)
+        queueing = palette or bool(focus.offers) or focus.mode is Mode.QUEUE
+        sides = parts.ruled and columns >= _SIDES
+        left = columns * 2 // 5 if parts.beside else columns
+        queue = Panel(left, queueing, sides)
+        card = Panel(columns - left if parts.beside else columns, not queueing, sides)
+        listed, more = self._queue(parts.queue, queue.inner, clock)
+        detail, shows_card = self._detail(parts.detail, card.inner, clock)
+        lower = card.edge([], self._scrolled(detail))
+        lines = [self._status(columns, clock)]
+        lines += [queue.title(self._arranged(), more)] if parts.ruled else []
+        first, above = len(lines), [queue.row(row.line) for row in listed]
+        title = card.title(*self._titled(card.columns, clock), "╭╮" if parts.beside else "├┤")
+        looked_at = [title, *map(card.row, detail)]
+        if parts.beside:
+            above = [lines.pop(), *above]
+            lines += [[*one, *other] for one, other in zip(above, looked_at, strict=True)]
+            lower = [*queue.edge([], []), *lower]
+        else:
+            lines += [*above, *looked_at]
+        foot, column = self._foot(columns, parts.feed, clock, lower)
         cursor = None if column is None else (column, len(lines))
-        return Frame(self._finish([*lines, *foot], columns, rows), cursor, shows_card)
+        at = {first + place: row.number for place, row in enumerate(listed) if row.number}
+        return Frame(self._finish([*lines, *foot], columns, rows), cursor, shows_card, at, left)
 
     def _page(self, columns: int, rows: int, clock: Clock) -> Frame:
         """Draw a page that fills the screen."""
-        foot, column = self._foot(columns, 0, clock)
+        foot, column = self._foot(columns, 0, clock, [])
         detail, _ = self._detail(rows - len(foot) - 1, columns, clock)
         lines = [self._status(columns, clock), *detail]
         cursor = None if column is None else (column, len(lines))
@@ -100,39 +180,54 @@ class Painter:
     def _status(self, columns: int, clock: Clock) -> Line:
         screen = self._screen
         queue, sessions = screen.selection.queue, screen.desk.sessions()
-        waiting, aside = len(queue.cards()), queue.aside
+        waiting, aside, risky = queue.count, queue.aside, queue.levels[Level.DANGER]
         wrong = " · ".join(screen.desk.troubles())
+        oldest = ago(clock.now - screen.desk.waiting()[0].asked_at) if waiting else ""
         left: Line = [
             ("warning", f" ! {clip(self._spell(wrong), columns // 3)} ·" if wrong else ""),
             ("", " "),
             *orders_line(screen.desk.orders(), clock, self._spell),
             ("title", "crabhook"),
-            ("", " · "),
+            ("", "   " if columns >= _SIDES else " "),
             ("count" if waiting else "", f"{waiting} waiting"),
             ("dim", f" · {aside} aside" if aside else ""),
             ("chosen", f" · {len(screen.marks)} marked" if screen.marks else ""),
             ("", f" · {sessions} session{'' if sessions == 1 else 's'}"),
+            ("danger", f" · {risky} ▲▲" if risky else ""),
+            ("", f" · oldest {oldest}" if oldest else ""),
         ]
-        if screen.title:
-            left += [("dim", f" · {self._spell(screen.title)}")]
-        return ends(left, [("", f" {clock.of_day(clock.now)} ")], columns)
+        right: Line = [("", f" {clock.of_day(clock.now)[:5]} ")]
+        address: Line = [("dim", f" · {self._spell(screen.title)}" if screen.title else "")]
+        roomy = line_cells([*left, *address, *right]) <= columns
+        return ends([*left, *address] if roomy else left, right, columns)
 
-    def _queue(self, height: int, columns: int, clock: Clock) -> tuple[list[Line], str]:
+    def _arranged(self) -> Line:
+        """Return the title of the queue: its order, and what of it is wanted."""
+        if self._screen.focus.mode is Mode.PALETTE:
+            return [("", "Commands")]
+        if self._screen.focus.offers:
+            return [("", "The reasons you gave last, and your own")]
+        queue = self._screen.selection.queue
+        wanted = queue.arranged.wanted
+        found = f" · /{self._bare(wanted)} {len(queue.cards())} of {queue.count}" if wanted else ""
+        return [("", f"Queue · {queue.arranged}{found}")]
+
+    def _queue(self, height: int, columns: int, clock: Clock) -> tuple[list[QueueRow], Line]:
         """Return the queue's rows, and what to say of those out of view."""
         if self._screen.focus.mode is Mode.PALETTE:
-            return _filled(palette_lines(self._screen, height, columns), height), ""
+            lines = _filled(palette_lines(self._screen, height, columns), height)
+            return [QueueRow(line) for line in lines], []
         if self._screen.focus.offers:
-            lines = offer_lines(self._screen, height, columns, self._spell)
-            return _filled(lines, height), "the reasons you gave last, and your own"
+            lines = _filled(offer_lines(self._screen, height, columns, self._spell), height)
+            return [QueueRow(line) for line in lines], []
         armed = self._screen.armed()
         window = self._screen.selection.window(height)
-        lines = [
-            card_row(self._standing(card, armed=armed), self._words.of(card), clock, columns)
-            for card in window.cards
-        ]
+        standings = [self._standing(card, armed=armed) for card in window.cards]
+        rows = queue_rows(standings, self._words, window.heads, clock, columns)[:height]
+        rows += [QueueRow([]) for _ in range(height - len(rows))]
         counts = ((window.above, "above"), (window.below, "below"))
         more = " · ".join(f"{count} more {where}" for count, where in counts if count)
-        return _filled(lines, height), more
+        return rows, [("dim", more)] if more else []
 
     def _standing(self, card: Card, *, armed: bool) -> CardRow:
         screen, number = self._screen, card.number
@@ -143,6 +238,14 @@ class Painter:
             held=screen.answers.held(number),
             marked=number in screen.marks,
         )
+
+    def _titled(self, columns: int, clock: Clock) -> tuple[Line, Line]:
+        """Return the title of what is looked at: a card, or a page about no single card."""
+        screen = self._screen
+        if screen.alone or screen.card is None:
+            return [("", _PAGES.get(screen.focus.mode, ""))], []
+        standing = self._standing(screen.card, armed=screen.armed())
+        return title_of(standing, clock, self._spell, columns)
 
     def _detail(self, height: int, columns: int, clock: Clock) -> tuple[list[Line], bool]:
         """Return the rows of what is looked at, and whether it is what keys act on."""
@@ -200,19 +303,23 @@ class Painter:
             lines.append(tab_line(screen.form, columns, self._spell))
         return lines
 
-    def _scrolled(self, body: list[Line]) -> str:
+    def _scrolled(self, body: list[Line]) -> Line:
         """Return what there is to see beyond the rows in view: above, below, and under a cover."""
         view = view_of(self._screen)
         covered = any(self._spell.cover in text for line in body for _, text in line)
-        secret = ["secrets covered: s"] if covered and not self._ascii else []
+        secret = ["secrets covered: R"] if covered and not self._ascii else []
         above, below = ["more above"] * view.above, ["more below"] * view.below
         paging = ["PgUp PgDn"] * (view.above or view.below)
-        return " · ".join([*secret, *above, *below, *paging])
+        said = " · ".join([*secret, *above, *below, *paging])
+        return [("dim", said)] if said else []
 
-    def _foot(self, columns: int, feed: int, clock: Clock) -> tuple[list[Line], int | None]:
+    def _foot(
+        self, columns: int, feed: int, clock: Clock, edge: Line
+    ) -> tuple[list[Line], int | None]:
         """Draw what is typed or was just said, so many rows of what went by, and the keys for now.
 
-        A notice that needs more than its row covers what went by, then the keys.
+        The first row is the panels' lower edge where nothing is to be said.  A notice that needs
+        more than its row covers what went by, then the keys.
         Return with the rows the column of the typing cursor, which stands in the first of them.
         """
         screen = self._screen
@@ -224,7 +331,7 @@ class Painter:
         if notice := screen.notice.text:
             rows = wrapped(notice, columns - 2, self._spell, words=True)
             top += [[("notice", f" {row}")] for row in rows]
-        top = top[: feed + 2] or [[]]
+        top = top[: feed + 2] or [edge]
         room = max(feed + 1 - len(top), 0)
         news = feed_rows(self._feed(room), clock, columns, room, self._spell)
         keys = help_line(line_keys(screen.key_context()), columns)
@@ -261,8 +368,3 @@ class Painter:
 def _filled(lines: list[Line], rows: int) -> list[Line]:
     """Return exactly so many lines, the last of them empty where there are fewer."""
     return [*lines[:rows], *([] for _ in range(rows - len(lines)))]
-
-
-def _rule(columns: int, said: str = "") -> Line:
-    words = f" {said} ──" if said else ""
-    return [("rule", "─" * (columns - cells(words)) + words)]

@@ -5,7 +5,7 @@ change what they own of it, and the controller does the rest.
 """
 
 from collections.abc import Callable, Hashable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from crabhook.desk.replica import Replica
 from crabhook.model.actor import OrderKind
@@ -24,12 +24,13 @@ from crabhook.ui.full.dialogs.question import Form, Forms
 from crabhook.ui.full.effects import Effects, Reveal, Scroll, ScrollFar
 from crabhook.ui.full.filters import KeyContext, Mode
 from crabhook.ui.full.focus import Focus
-from crabhook.ui.full.panes.queue import Selection
+from crabhook.ui.full.panes.queue import Arrangement, Selection, Sort
 from crabhook.ui.options import DeskOptions, Watch
 from crabhook.ui.text.layout import Detail
 
 _FAR = 1 << 30
 SHOWN_KEPT = 20_000  # cards; more than can wait
+LONGEST_FILTER = 200  # letters
 NOTICE_KEPT = 1.0  # seconds a notice outlasts keys, so that it can be read
 
 
@@ -228,6 +229,8 @@ class Screen:
             keeps=focus.typing is not None and focus.typing.ask.kept,
             enters=self._enters(),
             offers=bool(focus.offers),
+            filters=focus.typing is not None and focus.typing.ask.typed is not None,
+            filtered=bool(self.arranged.wanted),
         )
 
     def _enters(self) -> str:
@@ -283,6 +286,33 @@ class Screen:
         go()
         if before is not None and ended and self.card is not before:
             self.work.forget(before.number)
+
+    # What of the queue is seen.
+
+    @property
+    def arranged(self) -> Arrangement:
+        """What of the queue is shown, and in which order."""
+        return self.selection.queue.arranged
+
+    def want(self, text: str) -> None:
+        """Show those cards alone that tell what is typed."""
+        self._arrange(replace(self.arranged, wanted=text.strip()[:LONGEST_FILTER]))
+
+    def sort(self) -> None:
+        """Put the queue into the next order."""
+        sorts = list(Sort)
+        after = sorts[(sorts.index(self.arranged.sort) + 1) % len(sorts)]
+        self._arrange(replace(self.arranged, sort=after))
+        self.say(f"queue {self.arranged}")
+
+    def group(self) -> None:
+        """Put the cards of a session together, or no longer."""
+        self._arrange(replace(self.arranged, grouped=not self.arranged.grouped))
+        self.say(f"queue {self.arranged}")
+
+    def _arrange(self, arranged: Arrangement) -> None:
+        if arranged != self.arranged:
+            self.select(lambda: self.selection.arrange(arranged))
 
     # Moving about.
 

@@ -24,6 +24,11 @@ def lasting(seconds: float) -> str:
     return countdown(seconds) if hours < 100 else f"{hours // 24}d"
 
 
+def ago(seconds: float) -> str:
+    """Return how long something has lasted: 12 s, then as `lasting` tells it."""
+    return f"{max(int(seconds), 0)} s" if seconds < 60 else lasting(seconds)
+
+
 def countdown(seconds: float) -> str:
     """Return a length of time as minutes and seconds, or hours, minutes and seconds."""
     minutes, rest = divmod(max(0, int(seconds)), 60)

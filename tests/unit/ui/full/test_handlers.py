@@ -151,10 +151,10 @@ def test_arrows_scroll_inside_a_request_and_choose_outside_of_it() -> None:
     sitting.ask(session_id="b")
     sitting.press("enter", "down", "down")
     assert sitting.card.number == 1
-    assert "│ line-0-" not in "\n".join(sitting.rows_of_text()[8:])
+    assert "│ line-0-" not in "\n".join(sitting.rows_of_text()[6:])
     assert "line-2-" in sitting.text()
     sitting.press("up", "up")
-    assert "│ line-0-" in "\n".join(sitting.rows_of_text()[8:])
+    assert "│ line-0-" in "\n".join(sitting.rows_of_text()[6:])
     sitting.press("escape", "down")
     assert sitting.card.number == 2
 
@@ -164,15 +164,15 @@ def test_the_ends_of_a_request_are_a_key_away() -> None:
     sitting.press("enter", "G")
     assert "│ line-99-" in sitting.text()
     sitting.press("g")
-    assert "│ line-0-" in "\n".join(sitting.rows_of_text()[8:])
+    assert "│ line-0-" in "\n".join(sitting.rows_of_text()[6:])
 
 
 def test_pages_turn_from_the_queue_as_well() -> None:
     sitting = long_request()
     sitting.press("pagedown")
-    assert "│ line-0-" not in "\n".join(sitting.rows_of_text()[8:])
+    assert "│ line-0-" not in "\n".join(sitting.rows_of_text()[6:])
     sitting.press("pageup")
-    assert "│ line-0-" in "\n".join(sitting.rows_of_text()[8:])
+    assert "│ line-0-" in "\n".join(sitting.rows_of_text()[6:])
 
 
 def test_a_decision_leads_back_to_the_queue() -> None:

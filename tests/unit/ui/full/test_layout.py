@@ -28,10 +28,16 @@ hostile_text = st.text(alphabet=st.sampled_from(HOSTILE + "ab "), max_size=30) |
 
 @pytest.mark.parametrize("rows", range(LEAST_ROWS, 120))
 def test_the_parts_fill_the_screen_and_each_has_room(rows: int) -> None:
-    parts = divide(rows)
-    assert parts.queue + parts.detail + parts.feed + (3 if parts.ruled else 1) + 3 == rows
-    assert parts.queue >= 1
-    assert parts.detail >= 2
+    for needed in (0, 1, 5, 60, 5000):
+        parts = divide(120, rows, needed)
+        # the status, the queue's upper edge, the two edges of the card, the keys
+        assert parts.queue + parts.detail + parts.feed + 4 + parts.ruled == rows
+        assert 1 <= parts.queue <= max(needed, 1)
+        assert parts.detail >= 2
+        assert rows < 20 or parts.detail + 2 >= 12
+        beside = divide(140, rows, needed)
+        assert not beside.ruled or beside.queue == beside.detail
+        assert not beside.ruled or beside.detail + beside.feed + 4 == rows
 
 
 def everything(sitting: Sitting) -> list[str]:
@@ -119,10 +125,28 @@ def test_no_letter_that_acts_hides_or_reorders_reaches_the_screen(
 
 
 def test_the_status_line_counts() -> None:
-    sitting = Sitting()
+    sitting = Sitting(columns=120)
     assert " 0 waiting · 0 sessions · unix:/run/crabhook.sock" in sitting.rows_of_text()[0]
     sitting.ask()
-    assert " 1 waiting · 1 session · " in sitting.rows_of_text()[0]
+    sitting.desk.pass_time(185)
+    assert " 1 waiting · 1 session · oldest 3:05 · " in sitting.rows_of_text()[0]
+    sitting.ask(tool_input={"command": "sudo rm -rf /"}, session_id="other")
+    assert " 2 waiting · 2 sessions · 1 ▲▲ · oldest 3:05 · " in sitting.rows_of_text()[0]
+
+
+def test_the_panel_that_keys_go_to_is_told_by_its_title_in_reverse_and_not_by_colour_alone() -> (
+    None
+):
+    for columns in (80, 160):
+        sitting = Sitting(columns=columns)
+        sitting.ask()
+        for mode, said in ((["escape"], "Queue"), (["enter"], "#1 · Claude Code")):
+            sitting.press(*mode)
+            fronts = [
+                text for line in sitting.draw().lines for look, text in line if look == "front"
+            ]
+            assert len(fronts) == 1
+            assert said in fronts[0]
 
 
 def test_nobody_waiting_is_said() -> None:
@@ -133,9 +157,9 @@ def test_what_is_out_of_view_is_counted() -> None:
     sitting = Sitting()
     for number in range(20):
         sitting.ask(session_id=f"s{number}")
-    assert "15 more below" in sitting.text()
+    assert "11 more below" in sitting.text()
     sitting.press("G")
-    assert "15 more above" in sitting.text()
+    assert "11 more above" in sitting.text()
 
 
 def test_every_row_of_a_long_request_can_be_scrolled_to() -> None:
@@ -182,8 +206,8 @@ def test_a_form_shows_the_row_its_keys_act_on() -> None:
     for _ in range(5):
         assert [
             row
-            for row in sitting.rows_of_text()[5:]
-            if row.lstrip().startswith("▸(") or "▸ " in row
+            for row in sitting.rows_of_text()[4:]
+            if row.lstrip("│ ").startswith("▸(") or "▸ " in row
         ]
         sitting.press("down")
 

@@ -164,7 +164,7 @@ def test_a_selected_card_that_ends_stays_with_its_outcome_until_the_operator_mov
     sitting.leave(first)
     assert sitting.card.number == first
     assert "WITHDRAWN" in sitting.rows_of_text()[2]
-    assert "WITHDRAWN" in sitting.rows_of_text()[10]
+    assert "WITHDRAWN" in sitting.rows_of_text()[4]
     assert "ls -l" in sitting.text()
     sitting.press("a")
     assert not sitting.decided()

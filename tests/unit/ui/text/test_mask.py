@@ -136,12 +136,12 @@ def test_secrets_are_covered_until_a_key_opens_them_on_that_card_alone() -> None
     sitting.ask(tool_input={"command": "other --token efgh5678"})
     sitting.wait()
     assert "deploy --token •••••••• && ls" in sitting.text()
-    assert "secrets covered: s" in sitting.text()
-    sitting.press("s")
+    assert "secrets covered: R" in sitting.text()
+    sitting.press("R")
     assert "deploy --token abcd1234 && ls" in sitting.text()
     sitting.press("down")
     assert "efgh5678" not in sitting.text()
-    sitting.press("up", "s")
+    sitting.press("up", "R")
     assert "abcd1234" not in sitting.text()
 
 

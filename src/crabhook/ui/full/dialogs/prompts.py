@@ -166,6 +166,7 @@ class Purpose(StrEnum):
     REMARK = "{}, a note beside the answer: "
     FIELD = "{}, in this field: "
     NOTE_ON_PLAN = "{}, what to change here: "
+    FILTER = "show of {} what tells: "
     FOR_HOW_LONG = "{} for how long (30s, 10m, 2h): "
     KEEP_GOING_TIMES = "{}: how often (1 to 8), and tell it how to go on: "
 
@@ -192,6 +193,7 @@ class AskLine(Effect):
     `then` is told the line when it is entered and returns what to do with it;
     a line that must not be empty says why in `needs`.  `text` stands in it.
     `kept`: it is only kept when it is entered, to go with something sent later.
+    `typed` is told the line after every key, and an empty one when it is left.
     """
 
     purpose: Purpose
@@ -200,6 +202,7 @@ class AskLine(Effect):
     needs: str = ""
     subject: str = ""
     kept: bool = False
+    typed: Callable[[str], object] | None = None
 
 
 def ask_and_keep(purpose: Purpose, keep: Callable[[str], object], text: str) -> AskLine:

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 from crabhook.model.card import Card
 from crabhook.ui.cards.sentence import sentence
-from crabhook.ui.cards.summary import MAIN_AGENT, agent_label, agent_name, brief, outcome, project
+from crabhook.ui.cards.summary import MAIN_AGENT, agent_label, brief, outcome
 from crabhook.ui.full.dialogs.edit import edit_content
 from crabhook.ui.full.dialogs.mcp_form import fill_content
 from crabhook.ui.full.dialogs.mcp_form_state import is_link
@@ -22,7 +22,7 @@ from crabhook.ui.full.panes.help import help_content
 from crabhook.ui.full.panes.request import everything_page, request_page
 from crabhook.ui.full.panes.rows import CardRow
 from crabhook.ui.full.screen import Screen
-from crabhook.ui.text.clock import Clock, lasting
+from crabhook.ui.text.clock import Clock
 from crabhook.ui.text.code import plain_rows
 from crabhook.ui.text.layout import Content, Detail, Line, Sheet, ends, framed, line_cells, page
 from crabhook.ui.text.safe import hidden
@@ -42,16 +42,13 @@ def help_line(keys: Sequence[Key], columns: int) -> Line:
 
 
 def head_lines(standing: CardRow, sheet: Sheet, clock: Clock) -> list[Line]:
-    """Return the rows above a card's content: whose it is, what it wants, and how it stands."""
+    """Return the rows above a card's content: what it wants, and how it stands."""
     card, event, spell = standing.card, standing.card.event, sheet.spell
-    who = (f"#{card.number}", agent_name(event, spell), project(event, spell))
-    left = "" if standing.ended else f"{lasting(card.wait_until - clock.now)} left"
     mode = brief(event.permission_mode, spell)
     agent = agent_label(event, spell)
     facts = _joined("main agent" if agent == MAIN_AGENT else agent, mode and f"mode {mode}")
     wants: Line = [(standing.style, str(sentence(card, spell)))]
     return [
-        ends([(standing.number_style, _joined(*who))], [("dim", f" {left}")], sheet.columns),
         ends(wants, [("dim", f" {clip(facts, sheet.columns // 2)}")], sheet.columns),
         _standing(standing, sheet, clock),
     ]

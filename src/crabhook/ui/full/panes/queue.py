@@ -2,7 +2,7 @@
 
 Thousands of cards may wait, and each card that comes or goes changes one place.
 So the figures about the whole queue are counted as it changes, and nothing here
-walks the queue.
+walks the queue but a change of what is to be seen of it, and in which order.
 
 The law of this file: the selection is a card's number, never a place in the
 list.  Only the operator moves it; news does so once, when nothing is
@@ -12,26 +12,113 @@ moves on.
 
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
 
 from crabhook.desk.replica import Replica
 from crabhook.model.card import Card, State
+from crabhook.ui.cards.summary import (
+    agent_label,
+    agent_name,
+    project,
+    summary,
+    tool_label,
+)
 from crabhook.ui.options import kind_of
 
 
-class Queue:
-    """The waiting cards of a desk, the oldest first; those put aside stand at its end.
+class Sort(StrEnum):
+    """The orders in which the queue may stand; those put aside are last in each."""
 
-    `kinds`: how many cards of each kind there are.
+    ARRIVAL = "arrival"
+    RISK = "risk"
+    SESSION = "session"
+
+
+# The words by which a filter knows a level of risk: the start of one is enough.
+_LEVELS = ("none 0", "caution ▲ ! 1", "danger ▲▲ !! 2")
+_FIELDS = ("tool", "project", "agent", "risk")
+
+
+@dataclass(frozen=True, slots=True)
+class Arrangement:
+    """What of the queue the operator wants to see, and how.
+
+    `wanted` are words that a card has to tell, each in any part of it, or as in `agent:codex` in
+    one part; empty wants all.  `grouped`: session by session.
     """
 
-    def __init__(self, desk: Replica) -> None:
+    sort: Sort = Sort.ARRIVAL
+    grouped: bool = False
+    wanted: str = ""
+
+    def __str__(self) -> str:
+        """Say it in the words of the queue's title."""
+        parts = (f"by {self.sort}", "grouped" if self.grouped else "")
+        return " · ".join(filter(None, parts))
+
+    def wants(self, told: Mapping[str, str]) -> bool:
+        """Whether a card that tells this is wanted."""
+        for word in self.wanted.casefold().split():
+            name, _, value = word.partition(":")
+            if name == "risk" and value:
+                found = any(level.startswith(value) for level in told["risk"].split())
+            else:
+                found = value in told[name] if name in _FIELDS else word in told[""]
+            if not found:
+                return False
+        return True
+
+
+def _told(card: Card) -> Mapping[str, str]:
+    """Return the parts of a card that a filter looks at; the whole under the empty name."""
+    event = card.event
+    agent = f"{event.platform} {agent_name(event)} {agent_label(event)}"
+    parts = (tool_label(event), project(event), agent)
+    told = [part.casefold() for part in (*parts, summary(event))]
+    return {
+        **dict(zip(_FIELDS, told[:3], strict=False)),
+        "risk": _LEVELS[card.risk.level],
+        "": " ".join(told),
+    }
+
+
+def _group(card: Card) -> tuple[str, bool]:
+    return card.event.session, card.snoozed_until > 0
+
+
+class Queue:
+    """The waiting cards of a desk that are wanted, in the order they are wanted in.
+
+    Of all that wait, `kinds` and `levels` are how many there are of each kind and of each
+    level of risk.
+    """
+
+    def __init__(self, desk: Replica, arranged: Arrangement | None = None) -> None:
         self._desk = desk
         self._known = {card.number: card for card in desk.waiting()}
-        self._cards = sorted(self._known.values(), key=_order)
-        self.kinds = Counter(map(kind_of, self._cards))
+        self._first: dict[str, int] = {}  # of each session, the number of its first card
+        self._of_session: Counter[str] = Counter()
+        self._told: dict[int, Mapping[str, str]] = {}  # of those that a filter looked at
+        self.kinds = Counter(map(kind_of, self._known.values()))
+        self.levels = Counter(card.risk.level for card in self._known.values())
+        for card in self._known.values():
+            self._enter(card)
+        self.arrange(arranged or Arrangement())
+
+    def arrange(self, arranged: Arrangement) -> None:
+        """Show other cards, or in another order."""
+        self.arranged = arranged
+        wanted = filter(self._wanted, self._known.values())
+        self._cards = sorted(wanted, key=self._order)
+        self._groups = Counter(map(_group, self._cards))
         self._handed_out: Sequence[Card] | None = None
+
+    @property
+    def count(self) -> int:
+        """How many cards wait, wanted or not."""
+        return len(self._known)
 
     def cards(self) -> Sequence[Card]:
         """Return the cards, as a value that what comes later does not change."""
@@ -41,12 +128,21 @@ class Queue:
 
     @property
     def aside(self) -> int:
-        """How many cards are put aside."""
-        return len(self._cards) - bisect_left(self._cards, (True, 0), key=_order)
+        """How many of the cards are put aside."""
+        return len(self._cards) - bisect_left(self._cards, (True, 0, -9, 0), key=self._order)
 
     def place(self, card: Card) -> int:
         """Return the card's place, or the place it would have."""
-        return bisect_left(self._cards, _order(card), key=_order)
+        return bisect_left(self._cards, self._order(card), key=self._order)
+
+    def group(self, card: Card) -> int:
+        """Return how many cards stand in the group of a card."""
+        return self._groups[_group(card)]
+
+    @property
+    def heads(self) -> int:
+        """How many groups have more than one card."""
+        return sum(count > 1 for count in self._groups.values())
 
     def news(self, number: int) -> None:
         """Take in that a card is new or has changed: the desk is asked for the card as it is now.
@@ -54,28 +150,67 @@ class Queue:
         A listener may act on the news of a card, and the news of that act may come first.
         """
         self._handed_out = None
-        if (before := self._known.pop(number, None)) is not None:
-            del self._cards[self.place(before)]
-            self.kinds[kind_of(before)] -= 1
         card = self._desk.card(number)
-        if card is not None and card.state is State.WAITING:
+        waits = card is not None and card.state is State.WAITING
+        if card is not None and waits:
+            self._enter(card)  # before the card it was has left, so that its session keeps its rank
+        if (before := self._known.pop(number, None)) is not None:
+            self._leave(before)
+        if card is not None and waits:
             self._known[number] = card
-            self._cards.insert(self.place(card), card)
             self.kinds[kind_of(card)] += 1
+            self.levels[card.risk.level] += 1
+            if self._wanted(card):
+                self._cards.insert(self.place(card), card)
+                self._groups[_group(card)] += 1
 
+    def _wanted(self, card: Card) -> bool:
+        if not self.arranged.wanted:
+            return True
+        if (told := self._told.get(card.number)) is None:
+            told = self._told[card.number] = _told(card)
+        return self.arranged.wants(told)
 
-def _order(card: Card) -> tuple[bool, int]:
-    """Return a card's place among all: by number, those put aside after the others."""
-    return card.snoozed_until > 0, card.number
+    def _enter(self, card: Card) -> None:
+        session = card.event.session
+        self._first.setdefault(session, card.number)
+        self._of_session[session] += 1
+
+    def _leave(self, card: Card) -> None:
+        place, session = self.place(card), card.event.session
+        if self._cards[place : place + 1] == [card]:
+            del self._cards[place]
+            self._groups -= Counter([_group(card)])
+        self._told.pop(card.number, None)
+        self.kinds[kind_of(card)] -= 1
+        self.levels[card.risk.level] -= 1
+        self._of_session[session] -= 1
+        if not self._of_session[session]:
+            del self._of_session[session], self._first[session]
+
+    def _order(self, card: Card) -> tuple[bool, int, int, int]:
+        """Return a card's place among all, those put aside after the others."""
+        sort, by_session = self.arranged.sort, self.arranged.grouped
+        session = self._first.get(card.event.session, card.number)
+        return (
+            card.snoozed_until > 0,
+            session if by_session or sort is Sort.SESSION else 0,
+            -card.risk.level if sort is Sort.RISK else 0,
+            card.number,
+        )
 
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """The part of the queue in view, and how many cards are out of it on either side."""
+    """The part of the queue in view, and how many cards are out of it on either side.
+
+    `heads`: below which cards, by number, it is said how many more there are of the group.
+    """
 
     cards: Sequence[Card]
     above: int = 0
     below: int = 0
+    heads: Mapping[int, int] = field(default_factory=dict)
 
 
 class Selection:
@@ -84,25 +219,60 @@ class Selection:
     def __init__(self, desk: Replica) -> None:
         self._desk = desk
         self._top = 0
-        self.card: Card | None = None
+        self._scrolled = False  # away from the selected card, until another is selected
+        self._card: Card | None = None
+        self.queue = Queue(desk)
         self.begin()
 
     def begin(self) -> None:
         """Take the whole queue from the desk; the selection stays."""
-        self.queue = Queue(self._desk)
+        self.queue = Queue(self._desk, self.queue.arranged)
         if self.card is None:
             self.card = next(iter(self.waiting()), None)
         else:
             self.card = self._desk.card(self.card.number) or self.card
 
     @property
+    def card(self) -> Card | None:
+        """The selected card."""
+        return self._card
+
+    @card.setter
+    def card(self, card: Card | None) -> None:
+        if card is None or self._card is None or card.number != self._card.number:
+            self._scrolled = False
+        self._card = card
+
+    @property
     def ended(self) -> bool:
         """Whether the selected card has ended."""
         return self.card is not None and self.card.state is not State.WAITING
 
+    @property
+    def needed(self) -> int:
+        """How many rows show the whole queue."""
+        heads = self.queue.heads if self.queue.arranged.grouped else 0
+        return len(self.waiting()) + len(self._kept) + heads
+
+    @property
+    def _kept(self) -> Sequence[Card]:
+        """The selected card where it is not in the queue: it has ended, or is not wanted."""
+        if (card := self.card) is None:
+            return ()
+        place = self._place()
+        here = self.waiting()[place : place + 1]
+        return () if here and here[0].number == card.number else (card,)
+
     def waiting(self) -> Sequence[Card]:
-        """Return the cards that wait, the oldest first, those put aside after the others."""
+        """Return the cards that wait and are wanted, in the order they are wanted in."""
         return self.queue.cards()
+
+    def arrange(self, arranged: Arrangement) -> None:
+        """Show other cards, or in another order; a selected card that is not wanted is left."""
+        self.queue.arrange(arranged)
+        self._top, self._scrolled = 0, False
+        if self.card is not None and self._kept and not self.ended:
+            self.card = next(iter(self.waiting()), self.card)
 
     def news(self, card: Card) -> None:
         """Take in a new or changed card."""
@@ -116,14 +286,20 @@ class Selection:
 
         From a card that has ended every way leads to one that waits, if any does.
         """
-        if not self.ended:
+        if not self._kept:
             self._select(self._place() + step)
         else:  # the next card down has the place that it would have
             self._select(self._place() + min(step, 0))
 
     def far(self, step: int) -> None:
-        """Select the card that has waited longest (-1), or the newest (+1)."""
+        """Select the first card (-1), or the last (+1)."""
         self._select(0 if step < 0 else len(self.waiting()))
+
+    def go_to(self, number: int) -> None:
+        """Select a card that waits; one that does not changes nothing."""
+        card = self._desk.card(number)
+        if card is not None and card.state is State.WAITING:
+            self.card = card
 
     def _select(self, place: int) -> None:
         if queue := self.waiting():
@@ -135,23 +311,60 @@ class Selection:
         """Select the next card that is not put aside, or else the card before."""
         if (card := self.card) is None:
             return
-        awake = [one for one in self.waiting() if not one.snoozed_until]
-        after = (one for one in awake if one.number > card.number)
-        before = (one for one in reversed(awake) if one.number < card.number)
-        self.card = next(after, None) or next(before, card)
+        queue, awake = self.waiting(), len(self.waiting()) - self.queue.aside
+        place = self.queue.place(replace(card, snoozed_until=0.0))
+        if place < awake and queue[place].number == card.number:
+            place += 1
+        if awake:
+            self.card = queue[place if place < awake else awake - 1]
+
+    def scroll(self, step: int) -> None:
+        """Show cards further down, or up; the selection stays."""
+        self._scrolled = True
+        self._top += step
 
     def window(self, height: int) -> Window:
-        """Return what of the queue is seen in so many rows; the selected card is among it."""
-        queue, place = self.waiting(), self._place()
-        ended = [self.card] if self.card is not None and self.ended else []
-        total = len(queue) + len(ended)
-        lowest = place - height + 1
-        self._top = max(min(max(min(self._top, place), lowest), total - height), 0)
-        end = self._top + height
-        after = queue[place : max(end - len(ended), place)]
-        cards = [*queue[self._top : place], *ended, *after]
-        return Window(cards, self._top, max(total - end, 0))
+        """Return what of the queue is seen in so many rows.
+
+        The selected card is among it, unless the operator scrolled away from it.
+        """
+        queue, place, kept = self.waiting(), self._place(), self._kept
+        total = len(queue) + len(kept)
+        top = self._top
+        if not self._scrolled:
+            top = max(min(top, place), place - height + 1)
+        top = self._top = max(min(top, total - height), 0)
+
+        def run(start: int, end: int) -> list[Card]:
+            """Return the cards from one place to another, the kept card among them."""
+            after = queue[max(place, start - len(kept)) : max(end - len(kept), place)]
+            return [
+                *queue[start : min(place, end)],
+                *(kept if start <= place < end else ()),
+                *after,
+            ]
+
+        cards = run(top, top + height)
+        if not self.queue.arranged.grouped:
+            return Window(cards, top, max(total - top - len(cards), 0))
+        heads = {card.number: self.queue.group(card) - 1 for card in cards if self._heads(card)}
+        here = next((at for at, card in enumerate(cards, 1) if card is self.card), 0)
+        while here and _rows(cards[: here - 1], heads) + 1 > height:
+            cards, here, top = cards[1:], here - 1, top + 1
+        while len(cards) > max(here, 1) and _rows(cards, heads) > height:
+            cards.pop()
+        return Window(cards, top, max(total - top - len(cards), 0), heads)
+
+    def _heads(self, card: Card) -> bool:
+        """Whether a card is the first of several in its group."""
+        queue, place = self.waiting(), self.queue.place(card)
+        first = place == 0 or _group(queue[place - 1]) != _group(card)
+        return first and self.queue.group(card) > 1
 
     def _place(self) -> int:
         """Return the selected card's place in the queue, or the place it would have."""
         return 0 if self.card is None else self.queue.place(self.card)
+
+
+def _rows(cards: Sequence[Card], heads: Mapping[int, int]) -> int:
+    return len(cards) + sum(card.number in heads for card in cards)

@@ -1,14 +1,18 @@
 """The rows of the queue and of the feed, in columns that give way on a narrow screen."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from crabhook.model.bounded_dict import Bounded
 from crabhook.model.card import Card, FeedEntry, State
 from crabhook.ui.answers import HeldAnswer
 from crabhook.ui.cards.summary import (
+    MAIN_AGENT,
     agent_label,
+    agent_name,
     brief,
+    is_command,
     is_plan,
     is_question,
     outcome,
@@ -16,9 +20,9 @@ from crabhook.ui.cards.summary import (
     summary,
     tool_label,
 )
-from crabhook.ui.text.clock import Clock, bar, lasting
+from crabhook.ui.text.clock import Clock, ago, bar, lasting
 from crabhook.ui.text.layout import Line, clip_line, ends
-from crabhook.ui.text.width import Speller, clip, fit
+from crabhook.ui.text.width import Speller, cells, clip, fit
 
 HELD_BAR = 6  # cells
 
@@ -67,7 +71,7 @@ class CardRow:
 
     @property
     def tick(self) -> str:
-        """The sign behind the mark of a card that is to be decided with others."""
+        """The sign before the number of a card that is to be decided with others."""
         return "✓" if self.marked else " "
 
     def sending(self, clock: Clock) -> Line:
@@ -79,19 +83,18 @@ class CardRow:
 
 
 WORDS_KEPT = 512  # cards whose words are remembered; more than any screen has rows
-BAR = 6  # cells of a bar on a screen of middle width
 _SUBJECT = 16  # cells at least of what an event is about, where what became of it follows
-URGENT = 0.15  # the part of its time from which a card is marked
+_ROOMY = 60  # columns of a panel from which its title tells how long its card has waited
+SOON, URGENT = 120.0, 30.0  # seconds left from which a clock is yellow, and red
+_RISKS = (("", ""), ("caution", "▲"), ("danger", "▲▲"))  # of each level of risk: its look and mark
 
-
-# From the widest screen down: at least so many columns, and the cells of tool, project, agent and
-# bar; 0 leaves a column out.
+# From the widest list down: at least so many columns, the most cells of a project and of an agent
+# (0 leaves it out), and whether the time that went by is told, and the time left.
 _WIDTHS = (
-    (150, (18, 24, 22), BAR * 2),
-    (110, (15, 16, 18), BAR),
-    (76, (9, 10, 9), 4),
-    (60, (10, 10, 0), 0),
-    (0, (8, 0, 0), 0),
+    (100, (24, 22), True, True),
+    (76, (16, 16), True, True),
+    (50, (12, 0), False, True),
+    (0, (8, 0), False, False),
 )
 
 
@@ -99,10 +102,9 @@ _WIDTHS = (
 class Words:
     """The words of a card's row that never change, safe to show."""
 
-    tool: str
     project: str
     agent: str
-    summary: str
+    subject: str
 
 
 class WordsOfCards:
@@ -113,46 +115,107 @@ class WordsOfCards:
         self._words: Bounded[int, Words] = Bounded(WORDS_KEPT)
 
     def of(self, card: Card) -> Words:
-        """Return a card's words: a tool that asks bears our own name, in its head its true name."""
+        """Return a card's words: its tool's name is told where the subject alone would not do."""
         if (words := self._words.get(card.number)) is None:
             event, spell = card.event, self._spell
-            own = "Question" if is_question(event) else "Plan" if is_plan(event) else ""
-            tool, agent = own or tool_label(event, spell), agent_label(event, spell)
-            words = Words(tool, project(event, spell), agent, summary(event, spell))
+            own = "?" if is_question(event) else "plan:" if is_plan(event) else ""
+            tool = own or ("" if is_command(event) else tool_label(event, spell))
+            subject = " ".join(filter(None, (tool, summary(event, spell))))
+            words = Words(project(event, spell), agent_label(event, spell), subject)
             self._words[card.number] = words
         return words
 
 
-def card_row(standing: CardRow, words: Words, clock: Clock, columns: int) -> Line:
-    """Return the row of a card in the queue."""
-    widths, bar_cells = next(row[1:] for row in _WIDTHS if columns >= row[0])
-    style = standing.style
-    told = zip((words.tool, words.project, words.agent), widths, strict=True)
+class QueueRow(NamedTuple):
+    """A row of the queue: its line, and the card that a click on it selects."""
+
+    line: Line
+    number: int | None = None
+
+
+def queue_rows(
+    standings: Sequence[CardRow],
+    words: WordsOfCards,
+    heads: Mapping[int, int],
+    clock: Clock,
+    columns: int,
+) -> list[QueueRow]:
+    """Return the rows of some cards, their columns as wide as what stands in them.
+
+    `heads`: below which cards it is said how many more there are of the group.
+    """
+    told = [words.of(standing.card) for standing in standings]
+    _, (project_cells, agent_cells), *_ = _widths(columns)
+    agents = any(each.agent != MAIN_AGENT for each in told)
+    widths = (
+        max((len(str(standing.card.number)) + 1 for standing in standings), default=0),
+        min(max((cells(each.project) for each in told), default=0), project_cells),
+        min(max(cells(each.agent) for each in told), agent_cells) if agents else 0,
+    )
+    rows: list[QueueRow] = []
+    for standing, each in zip(standings, told, strict=True):
+        number = standing.card.number
+        rows.append(QueueRow(_card_row(standing, each, widths, clock, columns), number))
+        if more := heads.get(number):
+            said = f" {clip(each.project, project_cells)} ─ {more} more of the same session "
+            rows.append(QueueRow([("dim", said + "─" * max(columns - cells(said), 0))], number))
+    return rows
+
+
+def _widths(columns: int) -> tuple[int, tuple[int, int], bool, bool]:
+    return next(row for row in _WIDTHS if columns >= row[0])
+
+
+def _card_row(
+    standing: CardRow, words: Words, widths: tuple[int, int, int], clock: Clock, columns: int
+) -> Line:
+    style, (number_cells, *others) = standing.style, widths
+    look, risk = _RISKS[standing.card.risk.level]
+    number = f"#{standing.card.number}"
+    told = zip((words.project, words.agent), others, strict=True)
     left: Line = [
-        ("mark", f" {standing.mark}"),
+        ("mark", standing.mark),
+        ("ended" if standing.ended else look, f"{risk:>2}"),
         ("chosen", standing.tick),
-        (standing.number_style, f"#{standing.card.number:<4}"),
+        (standing.number_style, f"{number:<{number_cells}}"),
         *((style, " " + fit(text, width)) for text, width in told if width),
-        (style, " " + words.summary),
+        (style, " " + words.subject),
     ]
-    return ends(left, [("", " "), *_state(standing, clock, bar_cells), ("", " ")], columns)
+    return ends(left, [("", " "), *_state(standing, clock, columns)], columns)
 
 
-def _state(standing: CardRow, clock: Clock, bar_cells: int) -> Line:
+def _state(standing: CardRow, clock: Clock, columns: int) -> Line:
     """Return what stands at the end of a row: how it ended, or the time that goes by."""
-    card = standing.card
+    card, (*_, with_age, with_left) = standing.card, _widths(columns)
     if standing.ended:
         return [("outcome", outcome(card))]
     if standing.held is not None:
         return standing.sending(clock)
     if standing.aside:
         return [("dim", f"aside, back in {lasting(card.snoozed_until - clock.now)}")]
-    age, left = clock.now - card.asked_at, card.wait_until - clock.now
-    whole = card.wait_until - card.asked_at
-    part = left / whole if whole > 0 else 0.0
-    style, end = ("urgent", "!") if part < URGENT else ("time", " ")
-    shrinking = [(style, bar(part, bar_cells) + " ")] if bar_cells else []
-    return [("dim", f"{lasting(age):>5} "), *shrinking, (style, f"{lasting(left):>5}{end}")]
+    left = card.wait_until - clock.now
+    age: Line = [("dim", f"{ago(clock.now - card.asked_at):>5} · ")] if with_age else []
+    end = "!" if left < URGENT else " "
+    told: Line = [(time_look(left), f"{lasting(left):>5}{end}")]
+    return [*age, *told] if with_left or left < SOON else []
+
+
+def time_look(left: float) -> str:
+    """Return how a time that is left looks: dim, yellow, then red."""
+    return "urgent" if left < URGENT else "soon" if left < SOON else "dim"
+
+
+def title_of(standing: CardRow, clock: Clock, spell: Speller, columns: int) -> tuple[Line, Line]:
+    """Return a card's title: who asks and where, then how long it waits and how long it will."""
+    card = standing.card
+    event, left = card.event, card.wait_until - clock.now
+    who = (f"#{card.number}", agent_name(event, spell), project(event, spell))
+    if standing.ended:
+        return [("", " · ".join(filter(None, who)))], [("outcome", outcome(card))]
+    age = f"{ago(clock.now - card.asked_at)} · " if columns >= _ROOMY else ""
+    end = "!" if left < URGENT else ""
+    time: Line = [("dim", age), (time_look(left), f"{lasting(left)} left{end}")]
+    return [("", " · ".join(filter(None, who)))], time
 
 
 def feed_rows(

@@ -55,7 +55,7 @@ def test_an_edit_that_a_rule_denies_is_said_so_in_red_and_needs_a_second_yes() -
     for question in ("the rules are against it as you changed it", "SEND IT ALL THE SAME?"):
         assert not sitting.decided()
         (warned,) = [line for line in sitting.draw().lines if question in str(line)]
-        assert ("warning", warned[-1][1]) == warned[-1]
+        assert [look for look, text in warned if question in text] == ["warning"]
         assert "deny Bash(rm *) (use trash)" in sitting.text()
         sitting.press("enter")
         assert "only just come into view" in sitting.text()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from crabhook.model.decision import Decision, Verdict
 from crabhook.ui.full.panes.card import head_lines
-from crabhook.ui.full.panes.rows import CardRow
+from crabhook.ui.full.panes.rows import CardRow, title_of
 from crabhook.ui.text.clock import Clock
 from crabhook.ui.text.layout import Sheet, line_cells
 from crabhook.ui.text.safe import safe
@@ -13,19 +13,26 @@ from tests.support.sitting import Sitting
 
 def head(sitting: Sitting, columns: int = 78) -> list[str]:
     lines = head_lines(CardRow(sitting.card), Sheet(columns, safe), Clock(sitting.desk.now(), 0))
-    assert len(lines) == 3
+    assert len(lines) == 2
     return ["".join(text for _, text in line) for line in lines]
+
+
+def title(sitting: Sitting, columns: int) -> tuple[str, str]:
+    """Return the words at the two ends of the card's upper edge."""
+    clock = Clock(sitting.desk.now(), 0)
+    left, right = title_of(CardRow(sitting.card), clock, safe, columns)
+    return "".join(text for _, text in left), "".join(text for _, text in right)
 
 
 def test_a_head_tells_whose_card_it_is_what_it_wants_and_how_long_it_waits() -> None:
     sitting = Sitting()
     sitting.ask(agent_id="a1b2c3d4", agent_type="Explore")
-    first, second, third = head(sitting)
-    assert first.startswith("#1 · Claude Code · api-server ")
-    assert first.endswith(" 10:00 left")
-    assert second.startswith("wants to run a command ")
-    assert second.endswith(" Explore·a1b2 · mode default")
-    assert third == ""
+    assert title(sitting, 78) == ("#1 · Claude Code · api-server", "0 s · 10:00 left")
+    assert title(sitting, 40) == ("#1 · Claude Code · api-server", "10:00 left")
+    first, second = head(sitting)
+    assert first.startswith("wants to run a command ")
+    assert first.endswith(" Explore·a1b2 · mode default")
+    assert second == ""
 
 
 def test_no_id_no_path_no_pid_and_no_events_name_is_on_a_card() -> None:
@@ -43,7 +50,7 @@ def test_an_ended_card_tells_how_and_why() -> None:
     sitting = Sitting()
     sitting.ask()
     sitting.leave(1)
-    assert head(sitting)[2].strip().startswith("WITHDRAWN · ")
+    assert head(sitting)[1].strip().startswith("WITHDRAWN · ")
 
 
 def test_a_decided_card_tells_what_was_said_and_whether_it_arrived() -> None:
@@ -52,9 +59,9 @@ def test_a_decided_card_tells_what_was_said_and_whether_it_arrived() -> None:
         sitting.ask()
         name = sitting.card.requests[0].id
         sitting.desk.answer(1, Decision(Verdict.DENY, reason="not here"))
-        assert head(sitting)[2].strip() == "DENIED · not here"
+        assert head(sitting)[1].strip() == "DENIED · not here"
         sitting.desk.deliver(name, whole=whole)
-        assert head(sitting)[2].strip() == f"DENIED · not here · {fate}"
+        assert head(sitting)[1].strip() == f"DENIED · not here · {fate}"
 
 
 def test_a_head_never_shifts_what_stands_below_it() -> None:
@@ -62,5 +69,5 @@ def test_a_head_never_shifts_what_stands_below_it() -> None:
     sitting.ask(cwd="/very" * 100, permission_mode="x" * 100, agent_id="a", agent_type="y" * 200)
     for columns in (20, 40, 200):
         lines = head_lines(CardRow(sitting.card), Sheet(columns, safe), Clock(0, 0))
-        assert len(lines) == 3
+        assert len(lines) == 2
         assert all(line_cells(line) <= columns for line in lines)

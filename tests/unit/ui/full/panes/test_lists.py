@@ -9,7 +9,14 @@ import pytest
 
 from crabhook.model.card import FeedEntry
 from crabhook.model.event import Event
-from crabhook.ui.full.panes.rows import WORDS_KEPT, CardRow, WordsOfCards, card_row, feed_rows
+from crabhook.ui.full.panes.rows import (
+    WORDS_KEPT,
+    CardRow,
+    WordsOfCards,
+    feed_rows,
+    queue_rows,
+    time_look,
+)
 from crabhook.ui.text.clock import Clock
 from crabhook.ui.text.layout import line_cells
 from crabhook.ui.text.safe import safe
@@ -19,8 +26,8 @@ from tests.support.sitting import Sitting, call
 
 def row(sitting: Sitting, columns: int) -> str:
     clock = Clock(sitting.desk.now(), 0)
-    words = WordsOfCards(safe).of(sitting.card)
-    line = card_row(CardRow(sitting.card, selected=True, armed=True), words, clock, columns)
+    standing = CardRow(sitting.card, selected=True, armed=True)
+    ((line, _),) = queue_rows([standing], WordsOfCards(safe), {}, clock, columns)
     assert line_cells(line) == columns
     return "".join(text for _, text in line)
 
@@ -29,30 +36,59 @@ def row(sitting: Sitting, columns: int) -> str:
 def test_a_row_has_exactly_its_width(columns: int) -> None:
     sitting = Sitting()
     sitting.ask("日本語ツール", {"command": "echo 日本語 " * 20}, cwd="/פרויקט/深い")
-    assert row(sitting, columns).startswith(" ▸ #1")
+    assert row(sitting, columns).startswith("▸   #1")
 
 
 def test_a_wide_row_tells_tool_project_agent_and_call() -> None:
     sitting = Sitting()
-    sitting.ask(tool_input={"command": "npm ci"}, agent_id="a7f2b3", agent_type="Explore")
+    edit = {"file_path": "/x/a.py", "old_string": "a", "new_string": "b"}
+    sitting.ask("Edit", edit, agent_id="a7f2b3", agent_type="Explore")
     shown = row(sitting, 120)
-    for word in ("#1", "Bash", "api-server", "Explore·a7f2", "npm ci"):
+    for word in ("#1", "Edit", "api-server", "Explore·a7f2", "/x/a.py"):
         assert word in shown
+
+
+def test_of_a_command_the_command_is_told_and_no_tool_and_the_risk_stands_before_it() -> None:
+    sitting = Sitting()
+    sitting.ask(tool_input={"command": "sudo rm -rf /"})
+    assert row(sitting, 80).startswith("▸▲▲ #1 api-server sudo rm -rf /")
+
+
+def test_the_columns_are_as_wide_as_what_stands_in_them() -> None:
+    sitting = Sitting()
+    for folder in ("/p/web", "/p/api-server"):
+        sitting.ask(cwd=folder, session_id=folder)
+    standings = [CardRow(card) for card in sitting.desk.waiting()]
+    told = queue_rows(standings, WordsOfCards(safe), {}, Clock(sitting.desk.now(), 0), 80)
+    rows = ["".join(text for _, text in line) for line, _ in told]
+    assert rows[0].index("ls -l") == rows[1].index("ls -l") == len("    #1 api-server ")
+    assert [number for _, number in told] == [1, 2]
 
 
 def test_a_row_tells_age_and_time_left() -> None:
     sitting = Sitting()
     sitting.ask(wait=600)
     sitting.desk.pass_time(12)
-    assert "0:12 ▓▓▓▓  9:48 " in row(sitting, 80)
+    assert row(sitting, 80).endswith(" 12 s ·  9:48 ")
+    assert row(sitting, 60).endswith("  9:48 ")
+    assert "9:48" not in row(sitting, 40)
     sitting.desk.pass_time(580)
-    assert "0:08!" in row(sitting, 80)
+    assert row(sitting, 40).endswith(" 0:08!")
+
+
+@pytest.mark.parametrize(
+    ("left", "look"), [(121, "dim"), (119, "soon"), (31, "soon"), (29, "urgent"), (0, "urgent")]
+)
+def test_a_clock_is_dim_then_yellow_under_two_minutes_and_red_under_thirty_seconds(
+    left: float, look: str
+) -> None:
+    assert time_look(left) == look
 
 
 def test_the_asking_tools_have_short_names() -> None:
     sitting = Sitting()
     sitting.ask("ExitPlanMode", {"plan": "# Build it"})
-    assert "Plan " in row(sitting, 80)
+    assert "plan: " in row(sitting, 80)
 
 
 def test_words_are_read_out_of_a_card_once() -> None:
