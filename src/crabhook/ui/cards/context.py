@@ -1,61 +1,19 @@
 """What the desk knows around a card; how its like were decided is a help to memory, no advice."""
 
-from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from urllib.parse import urlsplit
 
 from crabhook.desk.commands import AskContext
 from crabhook.desk.replica import Replica
 from crabhook.model.card import Card, State
-from crabhook.model.decision import Verdict
 from crabhook.model.event import Event
-from crabhook.model.jsontext import text_at
-from crabhook.model.risk import NO_RISK, Level, Risk
-from crabhook.tables import tables
-from crabhook.ui.cards.sentence import NOTHING_RISKY, by_level
-from crabhook.ui.cards.summary import brief, is_plan, is_question, names_plan
+from crabhook.model.risk import Level, Risk
+from crabhook.ui.cards.sentence import NOTHING_RISKY, by_level, decided_before, has_risk
+from crabhook.ui.cards.summary import brief, names_plan
 from crabhook.ui.commands.decide import suggestions
 from crabhook.ui.text.code import plain_rows, titled
 from crabhook.ui.text.layout import Line, Sheet, clip_line, hung
 from crabhook.ui.text.width import wrapped
-
-_TARGET = tables(__file__, "fields")["tool"]["target"].split()
-_LOOKED_AT = 400  # letters of a program's name, or of an address, that are looked at
-
-
-def target(event: Event) -> str:
-    """Return what a call is about in a word: its program, its file, its host; empty if unknown."""
-    value = event.tool.input if event.tool else None
-    texts = {key: text_at(value, key) for key in _TARGET} if isinstance(value, dict) else {}
-    key = next((key for key, text in texts.items() if text.strip()), "")
-    if key == "command":
-        return texts[key].split(maxsplit=1)[0][:_LOOKED_AT]
-    if key != "url":
-        return texts.get(key, "")
-    with suppress(ValueError):
-        return urlsplit(texts[key][:_LOOKED_AT]).hostname or ""
-    return ""
-
-
-def decided_before(card: Card, ended: Iterable[Card]) -> str:
-    """Return how calls like the card's were decided, in words not yet safe; empty for none."""
-    if card.event.tool is None:
-        return ""
-    mine, name = target(card.event), card.event.tool.name
-    alike = Counter(
-        before.decision.verdict
-        for before in ended
-        if before.state is State.DECIDED and before.decision and before.number != card.number
-        if before.event.calls(name) and target(before.event) == mine
-    )
-    allowed, denied = alike[Verdict.ALLOW], alike[Verdict.DENY]
-    if not allowed + denied:
-        return ""
-    calls = "such call" if allowed + denied == 1 else "such calls"
-    return f"{allowed + denied} {calls} lately: {allowed} allowed, {denied} denied"
-
 
 _LAST_WORDS = "last words"
 _A_PLAN = "the plan's file"
@@ -98,13 +56,6 @@ def risk_rows(risk: Risk, sheet: Sheet) -> Iterator[Line]:
         style, mark = _MARKS[level]
         rows = wrapped(words, sheet.columns - len(mark), str, words=True)
         yield from hung(mark, ((True, [(style, row)]) for row in rows), style)
-
-
-def has_risk(card: Card) -> bool:
-    """Whether a word on what a card's call may do is worth a row: a question runs nothing."""
-    event = card.event
-    asks = is_question(event) or is_plan(event)
-    return event.tool is not None and not (asks and card.risk == NO_RISK)
 
 
 def below_rows(

@@ -1,18 +1,22 @@
-"""What a card asks, in one sentence, and its risk in words: the same on both desks.
+"""What a card asks, in one sentence, its risk in words, and what became of its like.
 
-What an agent wrote goes through `spell`; the other words are ours.
+Both desks say it.  What an agent wrote goes through `spell`; the other words are ours.
 """
 
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from itertools import groupby
 from typing import NamedTuple, TypeAlias
+from urllib.parse import urlsplit
 
-from crabhook.model.card import Card
+from crabhook.model.card import Card, State
 from crabhook.model.decision import Beside, Verdict
 from crabhook.model.errors import QuestionError
 from crabhook.model.event import Event
+from crabhook.model.jsontext import text_at
 from crabhook.model.question import read_questions
-from crabhook.model.risk import Level, Risk
+from crabhook.model.risk import NO_RISK, Level, Risk
 from crabhook.tables import tables
 from crabhook.ui.cards.summary import brief, is_plan, is_question, summary, tool_label
 from crabhook.ui.text.safe import safe
@@ -107,3 +111,46 @@ def by_level(risk: Risk, spell: _Spell = safe) -> Iterator[tuple[Level, list[str
 def dangers(risk: Risk) -> tuple[str, ...]:
     """Return what of a call wants a second yes, in words not yet safe; empty for nothing."""
     return tuple(one.words for one in risk.effects if one.level is Level.DANGER)
+
+
+def has_risk(card: Card) -> bool:
+    """Whether a word on what a card's call may do is worth a row: a question runs nothing."""
+    event = card.event
+    asks = is_question(event) or is_plan(event)
+    return event.tool is not None and not (asks and card.risk == NO_RISK)
+
+
+_TARGET = tables(__file__, "fields")["tool"]["target"].split()
+_LOOKED_AT = 400  # letters of a program's name, or of an address, that are looked at
+
+
+def target(event: Event) -> str:
+    """Return what a call is about in a word: its program, its file, its host; empty if unknown."""
+    value = event.tool.input if event.tool else None
+    texts = {key: text_at(value, key) for key in _TARGET} if isinstance(value, dict) else {}
+    key = next((key for key, text in texts.items() if text.strip()), "")
+    if key == "command":
+        return texts[key].split(maxsplit=1)[0][:_LOOKED_AT]
+    if key != "url":
+        return texts.get(key, "")
+    with suppress(ValueError):
+        return urlsplit(texts[key][:_LOOKED_AT]).hostname or ""
+    return ""
+
+
+def decided_before(card: Card, ended: Iterable[Card]) -> str:
+    """Return how calls like the card's were decided, in words not yet safe; empty for none."""
+    if card.event.tool is None:
+        return ""
+    mine, name = target(card.event), card.event.tool.name
+    alike = Counter(
+        before.decision.verdict
+        for before in ended
+        if before.state is State.DECIDED and before.decision and before.number != card.number
+        if before.event.calls(name) and target(before.event) == mine
+    )
+    allowed, denied = alike[Verdict.ALLOW], alike[Verdict.DENY]
+    if not allowed + denied:
+        return ""
+    calls = "such call" if allowed + denied == 1 else "such calls"
+    return f"{allowed + denied} {calls} lately: {allowed} allowed, {denied} denied"

@@ -7,9 +7,10 @@ The law of this file: what was not printed of a request is known (`unprinted`), 
 allows by one line what they could not read.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from enum import StrEnum
+from typing import TypeAlias
 
 from crabhook.desk.replica import Replica
 from crabhook.model.bounded_dict import Bounded
@@ -18,14 +19,12 @@ from crabhook.model.decision import Verdict
 from crabhook.model.event import Event
 from crabhook.model.jsontext import Value, pretty, text_at
 from crabhook.model.order import CAP
-from crabhook.model.risk import NO_RISK
 from crabhook.tables import tables
 from crabhook.ui.cards import summary as fields
-from crabhook.ui.cards.sentence import Sentence, risk_words, sentence
+from crabhook.ui.cards.sentence import Sentence, decided_before, has_risk, risk_words, sentence
 from crabhook.ui.cards.summary import (
     agent_name,
     brief,
-    is_plan,
     is_question,
     outcome,
     project,
@@ -47,6 +46,9 @@ from crabhook.ui.plain.request import happening_rows, tool_rows
 from crabhook.ui.secrets import COVER, covered
 from crabhook.ui.text.clock import countdown
 from crabhook.ui.text.rows import Row, bounded
+from crabhook.ui.text.safe import safe
+
+Speller: TypeAlias = Callable[[str], str]
 
 _PRINTED_KEPT = 10_000  # cards of which is known what was printed
 _LONGEST_FACT = 2_000  # characters
@@ -71,11 +73,11 @@ class ForAPerson(Format):
         self._unprinted: Bounded[int, int] = Bounded(_PRINTED_KEPT)
         self._listed: set[tuple[str, ...]] = set()  # lists of words that were printed
 
-    def header(self, card: Card) -> str:
+    def header(self, card: Card, spell: Speller = covered) -> str:
         """Return the sentence that a card is: `#18 Claude Code · api-server wants to run: …`."""
         event = card.event
-        who = [f"#{card.number} {agent_name(event, covered)}", project(event, covered)]
-        return f"{' · '.join(filter(None, who))} {_said(card)}"
+        who = [f"#{card.number} {agent_name(event, spell)}", project(event, spell)]
+        return f"{' · '.join(filter(None, who))} {_said(card, spell)}"
 
     def listed(self, card: Card, now: float) -> str:
         """Return a card that waits in one line of a list, its time at the end."""
@@ -95,15 +97,16 @@ class ForAPerson(Format):
             given = bounded(body, *((WHOLE_LINES, WHOLE_CHARACTERS) if whole else _FIRST))
             left_out = sum(row.shortened for row in given)
             known += told
+        header = self.header(card, safe if bare else covered)
         rows = [*(row.cut(_LONGEST_FACT) for row in known), *given]
         lines = [row.bare_line if bare else row.line for row in rows]
         if left_out:
             more = "this is the most that is printed" if whole else f"{card.number} show prints it"
             lines.append(f"  not all of it is printed: {more}")
-        if not bare and any(COVER in line for line in lines):
+        if not bare and any(COVER in line for line in (header, *lines)):
             lines.append(f"  secrets are covered: {card.number} show secrets prints them")
         self._unprinted[card.number] = left_out
-        return [self.header(card), *lines, *self._ending(card)]
+        return [header, *lines, *self._ending(card)]
 
     def raw(self, card: Card, now: float) -> list[str]:
         """Return everything that was sent about a card: ids, paths, its process, its JSON."""
@@ -155,16 +158,13 @@ class ForAPerson(Format):
     def _known(self, card: Card) -> Iterator[Row]:
         """Yield what nobody may miss: what is wrong, the risk, what a decision cannot do."""
         yield from (Row("  ALARM: ", alarm) for alarm in card.alarms)
-        asking = is_question(card.event) or is_plan(card.event)
-        if card.event.tool is not None and not (asking and card.risk == NO_RISK):
+        if has_risk(card):
             yield Row(f"  risk: {risk_words(card.risk, covered)}")
         if card.state is State.WAITING:
             yield from (Row("  limit: ", limit) for limit in card.limits)
 
     def _around(self, card: Card, now: float) -> Iterator[Row]:
         """Yield why it is here, who asks, and what happened to its like."""
-        from crabhook.ui.cards.context import decided_before  # noqa: PLC0415 - it draws as well
-
         event = card.event
         if told := text_at(_given(event), "description"):
             yield Row("  in its own words: ", told)
@@ -190,13 +190,13 @@ class ForAPerson(Format):
         return [self.answers(card)]
 
 
+_NOTHING: tuple[Value, ...] = (None, False, "", [], {})  # of a field, worth no line
 _FIRST, _WHOLE = (FIRST_LINES, FIRST_CHARACTERS), (WHOLE_LINES, WHOLE_CHARACTERS)
 
 
-def _said(card: Card) -> str:
+def _said(card: Card, spell: Speller) -> str:
     """Return what a card asks; of several lines that it wants to run, how many there are."""
-    asks = sentence(card, covered)
-    key = _told_key(card.event)
+    asks, key = sentence(card, spell), _told_key(card.event)
     text = text_at(_given(card.event), key).strip()
     lines = text.count("\n") + 1
     if lines > 1 and key == "command":
@@ -228,7 +228,8 @@ def _body(card: Card, longest: int) -> Iterator[Row]:
             yield from tool_rows(replace(event, tool=replace(tool, input=rest)), longest)
     elif tool is not None:
         yield from tool_rows(event, longest)
-    yield from happening_rows(event, longest, others=tool is None)
+    telling = {key: value for key, value in event.fields.items() if value not in _NOTHING}
+    yield from happening_rows(replace(event, fields=telling), longest, others=tool is None)
     for number, offered in enumerate(suggestions(card), 1):
         place = f" → {offered.where}" if offered.where else ""
         yield Row(f"  always {number}: ", offered.what, place)

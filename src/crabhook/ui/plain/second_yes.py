@@ -20,6 +20,7 @@ from crabhook.ui.plain.person import ForAPerson
 from crabhook.ui.text.safe import safe
 
 _LETS = frozenset({Verdict.ALLOW, Verdict.RETRY})  # what lets a call happen
+_UNASKED = frozenset({"auto", "bypassPermissions", "dontAsk", "yolo"})  # modes that ask no user
 _NAMED_BY = 6  # letters of an effect that name it, and more up to the end of a word
 
 
@@ -29,6 +30,13 @@ class _Asked(NamedTuple):
     effects: tuple[str, ...]
     changed: bool
     give: Callable[[], None]
+
+
+def _lets(card: Card, decision: Decision) -> bool:
+    """Whether a decision may let a call happen: no opinion does where the agent asks nobody."""
+    passes = decision.verdict in (Verdict.PASS, Verdict.DEFER) and not decision.halt
+    unasked = passes and card.event.permission_mode in _UNASKED
+    return unasked or decision.verdict in _LETS
 
 
 def name_of(effect: str) -> str:
@@ -89,7 +97,7 @@ class SecondYes:
 
     def dangers(self, card: Card, decision: Decision) -> tuple[str, ...]:
         """Return what a person has to say yes to a second time."""
-        if self._person is None or decision.verdict not in _LETS:
+        if self._person is None or not _lets(card, decision):
             return ()
         if decision.updated_input is None or is_question(card.event):
             return dangers(card.risk)

@@ -197,9 +197,30 @@ async def test_a_long_request_is_not_allowed_before_it_was_shown() -> None:
 
 @pytest.mark.parametrize("line", ["1 deny no", "1 hand back", "1 pass", "1 stop session enough"])
 async def test_what_lets_nothing_happen_wants_no_second_yes(line: str) -> None:
-    async with sitting(asking(bash(RISKY)), detail=Detail.FULL) as sits:
+    payload = {**bash(RISKY), "permission_mode": "default"}
+    async with sitting(asking(payload), detail=Detail.FULL) as sits:
         await sits.type(line)
         assert len(decided(sits)) == 1
+
+
+@pytest.mark.parametrize("line", ["1 pass", "1 defer", "1 tell careful"])
+async def test_no_opinion_on_a_danger_wants_a_second_yes_where_the_agent_asks_nobody(
+    line: str,
+) -> None:
+    payload = {**bash(RISKY), "permission_mode": "bypassPermissions"}
+    async with sitting(asking(payload), detail=Detail.FULL) as sits:
+        (refused,) = await sits.type(line)
+        assert refused.endswith("nothing was decided. Write: 1 deletes")
+        await sits.type("1 deletes")
+        assert [one.verdict is not Verdict.ALLOW for one in decided(sits)] == [True]
+
+
+async def test_a_secret_in_the_sentence_is_covered_until_it_is_asked_for() -> None:
+    secret = "ghp_abcdefghijklmnopqrstuvwxyz0123456789"
+    async with sitting(asking(bash(f"export T={secret}; make")), detail=Detail.FULL) as sits:
+        assert not any(secret in line for line in sits.everything)
+        assert "  secrets are covered: 1 show secrets prints them" in sits.everything
+        assert secret in (await sits.type("1 show secrets"))[0]
 
 
 @pytest.mark.parametrize("line", ["1 allow", "allow", "1 edit rm -rf /srv/other"])
