@@ -9,26 +9,34 @@ import asyncio
 import json
 import os
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Sequence
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 from crabhook import hook
-from crabhook.cli.terminal import takes_a_screen
+from crabhook.cli.terminal import say, takes_a_screen
 from crabhook.desk.interface import Desk
 from crabhook.desk.updates import Update
 from crabhook.model.actor import OWNER
 from crabhook.model.card import Card, State
 from crabhook.model.event import Event
 from crabhook.platforms import PLATFORMS
+from crabhook.rulebook.files import RuleFiles
 from crabhook.server.address import UnixAddress
+from crabhook.server.core.law import Law
+from crabhook.server.core.offers import Offers
 from crabhook.server.core.runner import Runner
 from crabhook.server.grpc.listener import open_port
 from crabhook.server.grpc.permission import PermissionPort
+from crabhook.store.opening import open_writer
+from crabhook.store.recorder import Recorder
 from crabhook.ui.options import DeskOptions
 from crabhook.ui.plain import desk as plain
+from crabhook.ui.tally import Tally
 from crabhook.ui.terminal import standard_writer
 from crabhook.ui.text.style import Theme
 
@@ -42,48 +50,103 @@ def add_arguments(_: argparse.ArgumentParser) -> None:
 def run(_: argparse.Namespace) -> int:
     """Play the demo; with no terminal it plays the operator too and prints the transcript."""
     full_screen = takes_a_screen()
-    told = asyncio.run(_demo(full_screen=full_screen))
-    if full_screen:
-        print("What the agent read of your decisions:\n", *told, sep="\n")  # noqa: T201
+    tally, told = Tally(), list[Read]()
+    with suppress(KeyboardInterrupt):
+        waiting = asyncio.run(_demo(tally, told, full_screen=full_screen))
+        if full_screen:
+            _end(tally.summary(waiting), told)
     return 0
 
 
-async def _demo(*, full_screen: bool) -> list[str]:
-    runner, told = Runner(PLATFORMS), list[str]()
-    service = PermissionPort(runner, wait=WAIT, token=None)
+def _end(summary: Iterable[str], told: Sequence["Read"]) -> None:
+    """Say what was decided and how to go on, and show what the agent read to who asks for it."""
+    for line in (*summary, *_GO_ON):
+        say(line)
+    sys.stdout.write("What did the agent read? j and Enter shows it, Enter ends: ")
+    sys.stdout.flush()
+    if sys.stdin.readline().strip() == "j":
+        for one in told:
+            say("")
+            for line in (f"{one.tool}:", *one.pretty().split("\n")):
+                say(line)
 
-    async def tell(line: str) -> None:
-        told.append(line)
-        if full_screen:
-            runner.observe(Event("claude", "Demo", session="demo"), line)
-        else:
-            await standard_writer()(f"{line}\n")
 
-    with TemporaryDirectory(prefix="crabhook-demo-") as folder:
-        address = UnixAddress(Path(folder, "crabhook.sock"))
-        async with open_port(service, [address]):
-            desk = asyncio.ensure_future(_desk(runner.desk(OWNER), full_screen=full_screen))
-            agent = asyncio.ensure_future(play(str(address), tell))
-            try:
-                await asyncio.wait([desk, agent], return_when=asyncio.FIRST_COMPLETED)
-            finally:
-                for task in (desk, agent):
-                    task.cancel()
-                failures = await asyncio.gather(desk, agent, return_exceptions=True)
-                runner.close()
+_GO_ON = (
+    "",
+    "With your own agent:  crabhook install claude   (or codex, gemini)",
+    "then, to decide:      crabhook serve",
+    "",
+)
+
+
+async def _demo(tally: Tally, told: list["Read"], *, full_screen: bool) -> int:
+    """Play the demo; return how many requests still waited when it was left."""
+    with TemporaryDirectory(prefix="crabhook-demo-") as name:
+        folder = Path(name)
+        async with _runner(folder) as runner:
+            runner.decided = tally.count
+
+            async def tell(read: Read) -> None:
+                told.append(read)
+                line = f"agent reads for {read.tool}: {read.answer or _NOTHING}"
+                if full_screen:
+                    runner.observe(Event("claude", "Demo", session="demo"), line)
+                else:
+                    await standard_writer()(f"{line}\n")
+
+            address = UnixAddress(folder / "crabhook.sock")
+            async with open_port(PermissionPort(runner, wait=WAIT, token=None), [address]):
+                agent = Agent(str(address), folder / "transcript.jsonl", tell)
+                return await _played(runner, agent, tally, full_screen=full_screen)
+
+
+async def _played(runner: Runner, agent: "Agent", tally: Tally, *, full_screen: bool) -> int:
+    desk = asyncio.ensure_future(_desk(runner.desk(OWNER), tally, full_screen=full_screen))
+    tasks = (desk, asyncio.ensure_future(agent.play()))
+    try:
+        await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        waiting = len(runner.broker.waiting())
+        for task in tasks:
+            task.cancel()
+        failures = await asyncio.gather(*tasks, return_exceptions=True)
+        runner.close()
     for failure in failures:
         if isinstance(failure, Exception):
             raise failure
-    return told
+    return waiting
 
 
-async def _desk(desk: Desk, *, full_screen: bool) -> None:
+@asynccontextmanager
+async def _runner(folder: Path) -> AsyncIterator[Runner]:
+    """Open a server with a rulebook and a record of its own, which are thrown away with it."""
+    state = folder / "state"
+    files = RuleFiles(folder / "config", (str(state),))
+    recorder = Recorder(lambda: open_writer(state))
+    law = Law(files)
+    runner = Runner(PLATFORMS, recorder, law.judge, Offers(files, law, state))
+    law.changed = runner.tell
+    runner.warned, runner.readings.edition_of = law.warnings, law.edition
+    runner.assess = runner.readings.assess = law.risk
+    law.look()
+    await runner.restore()
+    beside = [asyncio.ensure_future(one) for one in (runner.keep_record(), law.watch())]
+    try:
+        yield runner
+    finally:
+        for task in beside:
+            task.cancel()
+        await asyncio.gather(*beside, return_exceptions=True)
+        recorder.close()
+
+
+async def _desk(desk: Desk, tally: Tally, *, full_screen: bool) -> None:
     if full_screen:
         from crabhook.ui.full import app  # noqa: PLC0415 - the plain desk needs none of these
         from crabhook.ui.full.background import draws_letters, theme_in  # noqa: PLC0415
 
         theme, letters = theme_in(os.environ, Theme.AUTO), draws_letters(sys.stdout, os.environ)
-        options = DeskOptions(theme=theme, ascii=not letters)
+        options = DeskOptions(theme=theme, ascii=not letters, tally=tally)
         await app.run(desk, options=options, title="demo: the agent is a script")
         return
     write = standard_writer()
@@ -109,26 +172,106 @@ def calls() -> Iterator[Call]:
         yield Call(json.loads(payload)["tool_name"], payload)
 
 
-async def play(server: str, tell: Callable[[str], Awaitable[None]]) -> None:
-    """Make each call in turn, as an agent does; `tell` hears what the agent would read.
+_NOTHING = "nothing: no opinion, so the agent asks its own user"
+_TASK = "Uploads fail now and then. Make them retry, and clean up first."
+# Tool -> what the agent says before it calls it.
+_WORDS = {
+    "Bash": "The tests fail since the lockfile changed, so I start clean.",
+    "Edit": "Now the retry itself.",
+    "AskUserQuestion": "Three things I cannot know.",
+    "ExitPlanMode": "Here is how I would do it.",
+}
 
-    A client is started as the installed hook is, with the server's address.
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """What the agent read of one decision: the hook's output, empty for no opinion."""
+
+    tool: str
+    answer: str
+
+    def pretty(self) -> str:
+        """Return it to be read by people."""
+        return json.dumps(json.loads(self.answer), indent=2) if self.answer else _NOTHING
+
+    @property
+    def denied(self) -> str:
+        """The reason of a denial; empty where it is none."""
+        told = json.loads(self.answer).get("hookSpecificOutput", {}) if self.answer else {}
+        denied = told.get("permissionDecision") == "deny"
+        return str(told.get("permissionDecisionReason") or "no reason") if denied else ""
+
+
+def changed_by(call: dict[str, Any], reason: str) -> dict[str, Any] | None:
+    """Return the call that the agent makes in the place of one denied; None where it makes none."""
+    given = call["tool_input"]
+    match call["tool_name"]:
+        case "Bash" if "rm " in given["command"]:
+            about = f"You said: {reason}. So without deleting anything"
+            changed = {"command": "npm ci 2>&1 | tail -n 3", "description": about}
+        case "ExitPlanMode" if given["plan"].count(_AS_YOU_SAID) < MOST_PLANS:
+            said = "\n".join(f"> {line}" for line in reason.split("\n"))
+            changed = {**given, "plan": f"{given['plan']}\n{_AS_YOU_SAID}\n\n{said}\n"}
+        case _:
+            return None
+    return {**call, "tool_input": changed, "tool_use_id": f"{call['tool_use_id']}_again"}
+
+
+_AS_YOU_SAID, MOST_PLANS = "## Changed as you said", 3
+
+
+class Agent:
+    """The script: it makes its calls in turn, and says in a transcript what it makes of answers.
+
+    A client is started as the installed hook is, with the server's address.  `tell` hears what
+    it reads.
     """
-    command = [sys.executable, "-I", "-S", f"{hook.__path__[0]}/run.py", "--server", server]
-    for call in calls():
+
+    def __init__(
+        self, server: str, transcript: Path, tell: Callable[[Read], Awaitable[None]]
+    ) -> None:
+        self._client = [sys.executable, "-I", "-S", f"{hook.__path__[0]}/run.py"]
+        self._client += ["--server", server]
+        self._transcript, self._tell = transcript, tell
+        self._heard = ""  # of the last denial, to be said with the next call
+
+    def __repr__(self) -> str:
+        return f"<Agent {self._client[-1]}>"
+
+    async def play(self) -> None:
+        """Make each call, and where one is denied that which takes its place."""
+        self._say("user", _TASK)
+        for call in calls():
+            asked: dict[str, Any] | None = json.loads(call.payload)
+            while asked is not None:
+                self._say("assistant", f"{self._heard}{_WORDS[call.tool]}")
+                read = await self._ask({**asked, "transcript_path": str(self._transcript)})
+                reason, self._heard = read.denied, ""
+                if reason:
+                    self._heard = f"You denied my {call.tool}: {reason}. I do as you say. "
+                asked = changed_by(asked, reason) if reason else None
+        await asyncio.sleep(SESSION_PAUSE)
+
+    def _say(self, who: str, text: str) -> None:
+        content = [{"type": "text", "text": text}]
+        line = {"type": who, "message": {"role": who, "content": content}}
+        with self._transcript.open("a", encoding="utf-8") as file:
+            file.write(f"{json.dumps(line)}\n")
+
+    async def _ask(self, call: dict[str, Any]) -> Read:
         await asyncio.sleep(SESSION_PAUSE)
         client = await asyncio.create_subprocess_exec(
-            *command, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE
+            *self._client, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE
         )
         try:
-            stdout, _ = await client.communicate(call.payload)
+            stdout, _ = await client.communicate(json.dumps(call).encode())
         except asyncio.CancelledError:
             client.kill()
             await client.wait()
             raise
-        answer = stdout.decode().strip() or "nothing: no opinion, so the agent asks its own user"
-        await tell(f"agent reads for {call.tool}: {answer}")
-    await asyncio.sleep(SESSION_PAUSE)
+        read = Read(call["tool_name"], stdout.decode().strip())
+        await self._tell(read)
+        return read
 
 
 # Tool -> what a person might type about it, after the card's number.

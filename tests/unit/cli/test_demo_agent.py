@@ -1,4 +1,8 @@
-from crabhook.cli.demo import calls
+"""The demo's agent: recorded calls, and what it makes of a denial."""
+
+import json
+
+from crabhook.cli.demo import MOST_PLANS, Read, calls, changed_by
 from crabhook.platforms import PLATFORMS
 
 
@@ -11,3 +15,39 @@ def test_the_recorded_inputs_are_ones_a_claude_code_sends() -> None:
         "ExitPlanMode",
     ]
     assert {event.name for event in events} == {"PreToolUse"}
+
+
+def denial(reason: str) -> Read:
+    output = {"permissionDecision": "deny", "permissionDecisionReason": reason}
+    return Read("Bash", json.dumps({"hookSpecificOutput": output}))
+
+
+def test_a_denial_is_read_with_its_reason_and_nothing_else_is_one() -> None:
+    assert denial("keep it").denied == "keep it"
+    assert not Read("Bash", "").denied
+    assert not Read("Bash", '{"hookSpecificOutput": {"permissionDecision": "allow"}}').denied
+
+
+def test_a_denied_deletion_is_asked_again_without_it_and_says_why() -> None:
+    first = json.loads(next(calls()).payload)
+    again = changed_by(first, "keep build")
+    assert again is not None
+    assert "rm" not in again["tool_input"]["command"]
+    assert "keep build" in again["tool_input"]["description"]
+    assert changed_by(again, "not that either") is None
+
+
+def test_a_plan_comes_back_with_the_notes_on_it_and_not_for_ever() -> None:
+    plan = json.loads(list(calls())[-1].payload)
+    for turn in range(MOST_PLANS):
+        changed = changed_by(plan, f"note {turn}\nsecond line")
+        assert changed is not None
+        assert f"> note {turn}\n> second line" in changed["tool_input"]["plan"]
+        assert changed["tool_use_id"] != plan["tool_use_id"]
+        plan = changed
+    assert changed_by(plan, "no") is None
+
+
+def test_what_was_read_is_shown_in_lines_of_its_own() -> None:
+    assert denial("x").pretty().count("\n") > 3
+    assert "no opinion" in Read("Bash", "").pretty()
