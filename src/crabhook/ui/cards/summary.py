@@ -22,6 +22,7 @@ from crabhook.ui.text.safe import safe
 from crabhook.vocabulary import vocabulary
 
 LONGEST = 400  # characters of an agent's text that are looked at; no line of a list shows more
+MOST_COPIED = 1_000_000  # letters
 MAIN_AGENT = "main"
 _PATCH_TOOL = "apply_patch"
 _PATCH_READ = 20_000  # characters; a longer patch is shown from its start
@@ -64,6 +65,15 @@ def project(event: Event, spell: _Spell = safe) -> str:
 def session_label(event: Event, spell: _Spell = safe) -> str:
     """Return the start of the session's id, enough to tell sessions apart."""
     return spell(event.session[:8])
+
+
+def copied(event: Event) -> str:
+    """Return what a call is about, exactly as it was sent: its command, or its input as JSON."""
+    if event.tool is None:
+        return json_start(dict(event.fields), MOST_COPIED, indent=2)
+    given = event.tool.input
+    command = given.get("command") if isinstance(given, dict) else None
+    return command if isinstance(command, str) else json_start(given, MOST_COPIED, indent=2)
 
 
 def is_command(event: Event) -> bool:

@@ -13,6 +13,7 @@ from prompt_toolkit.input import Input
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 from prompt_toolkit.keys import Keys
 from prompt_toolkit.layout import Layout, UIContent, UIControl, Window
+from prompt_toolkit.mouse_events import MouseEvent, MouseEventType
 from prompt_toolkit.output import ColorDepth, Output
 from prompt_toolkit.output.defaults import create_output
 
@@ -33,6 +34,7 @@ from crabhook.ui.terminal import NonBlockingOutput
 from crabhook.ui.text.clock import Clock
 from crabhook.ui.text.style import GROUND, Theme, class_of, style
 
+_WHEEL = {MouseEventType.SCROLL_UP: -3, MouseEventType.SCROLL_DOWN: 3}  # rows
 REDRAW_EVERY = 0.03  # seconds at least between two pictures, however much arrives
 MOVING_EVERY = 0.1  # seconds between two pictures of a bar that shrinks
 CHORD_WAIT = 1.0  # seconds between two keys that are one, such as ctrl-x ctrl-e
@@ -72,6 +74,7 @@ async def run(
         color_depth=None if options.theme.coloured else ColorDepth.DEPTH_1_BIT,
         full_screen=True,
         enable_page_navigation_bindings=False,
+        mouse_support=True,
         min_redraw_interval=REDRAW_EVERY,
         max_render_postpone_time=REDRAW_EVERY,
         input=AskedInput(sys.stdin, on_ground) if ask else input,
@@ -79,7 +82,7 @@ async def run(
     )
     application.ttimeoutlen = ESCAPE_WAIT
     application.timeoutlen = CHORD_WAIT
-    application.pre_run_callables += [lambda: _ask(application.output)] if ask else []
+    application.pre_run_callables += [lambda: _write(application.output, QUESTION)] if ask else []
     caller = Notifier(screen, application.output)
     changed = asyncio.Event()
 
@@ -114,10 +117,11 @@ async def run(
     return len(replica.waiting())
 
 
-def _ask(output: Output) -> None:
-    """Ask the terminal for its background."""
-    output.write_raw(QUESTION)
-    output.flush()
+def _write(output: Output, sequence: str) -> None:
+    """Send the terminal an escape sequence, if there is one to send."""
+    if sequence:
+        output.write_raw(sequence)
+        output.flush()
 
 
 async def _pulse(
@@ -163,6 +167,7 @@ def _bindings(screen: Screen, controller: Controller, editing: ExternalEditing) 
         controller.press(name)
         if screen.done and not event.app.is_done:
             event.app.exit()
+        _write(event.app.output, controller.take_copy())
         if (errand := controller.take_errand()) is not None:
             editing.begin(errand, event.app)
 
@@ -220,6 +225,16 @@ class _Picture(UIControl):
             cursor_position=cursor,
             show_cursor=cursor is not None,
         )
+
+    def mouse_handler(self, mouse_event: MouseEvent) -> None:
+        """Take in the mouse: it chooses and scrolls, and never decides."""
+        place = mouse_event.position
+        card = self._frame.cards.get(place.y) if place.x < self._frame.queue_columns else None
+        step = _WHEEL.get(mouse_event.event_type, 0)
+        if step:
+            self._controller.wheel(step, over_queue=card is not None)
+        elif mouse_event.event_type is MouseEventType.MOUSE_DOWN and card is not None:
+            self._controller.click(card)
 
     def is_focusable(self) -> bool:
         """Take the keys: there is nobody else to."""

@@ -23,12 +23,16 @@ from crabhook.ui.full.effects import EditOutside, Effect, Effects
 from crabhook.ui.full.filters import KeyContext, Mode
 from crabhook.ui.full.keyrow import Guard
 from crabhook.ui.full.keys import key_for
+from crabhook.ui.full.notify import clipboard
 from crabhook.ui.full.panes.card import view_of
 from crabhook.ui.full.panes.help import marked
 from crabhook.ui.full.screen import Screen, Sight
 from crabhook.ui.tally import NO_OPINION
 from crabhook.ui.text.layout import Content
+from crabhook.ui.text.safe import hidden
 
+# Where a click on a card selects it: what is begun in these is kept.
+_CHOOSING = frozenset({Mode.QUEUE, Mode.TEXT, Mode.FORM, Mode.FILL, Mode.NOTES})
 DEAF_AFTER_ESCAPE = 0.1  # seconds
 QUIT_WITHIN = 2.0  # seconds between the two presses
 
@@ -57,6 +61,7 @@ class Controller:
     def __init__(self, screen: Screen) -> None:
         self._screen = screen
         self._errand: EditOutside | None = None
+        self._copied = ""
         self._escapes = Escapes()
         self._quit_asked_at: float | None = None
 
@@ -125,6 +130,29 @@ class Controller:
         if (field := self._screen.focus.field) is not None:
             field.insert(text)
             self._screen.focus.typed()
+
+    def click(self, number: int) -> None:
+        """Take in a click on a card of the queue: it is selected, and no more."""
+        screen = self._screen
+        screen.watch.key(screen.desk.now())
+        if screen.focus.mode in _CHOOSING:
+            screen.focus.mode = Mode.QUEUE
+            screen.select(lambda: screen.selection.go_to(number))
+            screen.open_form()
+
+    def wheel(self, step: int, *, over_queue: bool) -> None:
+        """Take in a turn of the wheel: what it is over scrolls, and no more."""
+        screen = self._screen
+        screen.watch.key(screen.desk.now())
+        if over_queue and screen.focus.mode in _CHOOSING:
+            screen.selection.scroll(step)
+        elif not over_queue:
+            view_of(screen).scroll(step)
+
+    def take_copy(self) -> str:
+        """Return, once, the escape sequence that copies what is to be copied."""
+        copied, self._copied = self._copied, ""
+        return copied
 
     def take_errand(self) -> EditOutside | None:
         """Return, once, what is to be edited outside: the screen is out of view meanwhile."""
@@ -224,6 +252,13 @@ class Controller:
     @_perform.register
     def _pass_over(self, _: do.PassOver) -> None:
         self._screen.selection.pass_over()
+
+    @_perform.register
+    def _copy(self, effect: do.Copy) -> None:
+        self._copied = clipboard(effect.text)
+        unseen = hidden(effect.text)
+        more = f", {unseen} of which cannot be seen" if unseen else ""
+        self._screen.say(f"copied as it was sent: {len(effect.text)} letters{more}")
 
     @_perform.register
     def _ask_line(self, effect: AskLine) -> None:

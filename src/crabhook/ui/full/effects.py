@@ -86,6 +86,13 @@ class EditOutside(Effect):
 
 
 @dataclass(frozen=True, slots=True)
+class Copy(Effect):
+    """Put a text into the terminal's clipboard, letter for letter."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Quit(Effect):
     """Leave the desk, at the second time within a moment."""
 

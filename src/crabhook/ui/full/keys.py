@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from crabhook.model.decision import Beside, Decision, Verdict
+from crabhook.ui.cards.summary import copied
 from crabhook.ui.full import filters as when
 from crabhook.ui.full.dialogs import (
     bulk,
@@ -21,7 +22,17 @@ from crabhook.ui.full.dialogs import (
     suggestions,
 )
 from crabhook.ui.full.dialogs.prompts import AskLine, Purpose
-from crabhook.ui.full.effects import Effects, Go, Leave, Quit, RunFound, Scroll, TakeBack, Visit
+from crabhook.ui.full.effects import (
+    Copy,
+    Effects,
+    Go,
+    Leave,
+    Quit,
+    RunFound,
+    Scroll,
+    TakeBack,
+    Visit,
+)
 from crabhook.ui.full.filters import KeyContext, Mode
 from crabhook.ui.full.keyrow import (
     Group,
@@ -354,6 +365,9 @@ TABLE: tuple[Group, ...] = (
          FREE, lambda s, _: orders.go_away(s.desk, lambda: s.selection.queue.count))),
     group("all of it", when.with_any_card, ("i", "all it sent", "everything that the agent sent",
          FREE, does(Visit(Mode.ALL)))),
+    group("", when.with_any_card & ~when.at(Mode.REVIEW), ("y", "",
+     "copy the command, exactly as it was sent, or the whole input of another tool",
+         FREE, on_card(lambda card: (Copy(copied(card.event)),)))),
     group("secrets", _SEEN, ("R", "",
      "show the secrets that are covered, or cover them again",
          FREE, lambda s, _: s.work.bare_or_cover(s.card))),

@@ -6,12 +6,14 @@ and short; a program learns numbers and the kind of a card, and no text at all.
 
 import asyncio
 import os
+from base64 import b64encode
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 
 from prompt_toolkit.output import Output
 
 from crabhook.model.card import Card
+from crabhook.model.errors import CrabhookError
 from crabhook.ui.cards.summary import project, tool_label
 from crabhook.ui.full.screen import Screen
 from crabhook.ui.options import Attention, kind_of
@@ -41,6 +43,24 @@ def _told(cards: Sequence[Card]) -> str:
     said = f"crabhook: #{first.number} {tool_label(first.event)} {project(first.event)}"
     more = f" and {len(cards) - 1} more" if len(cards) > 1 else ""
     return safe(said)[:_LONGEST].replace(";", ",") + more
+
+
+LONGEST_COPY = 54_000  # bytes; terminals refuse what is much longer
+
+
+def clipboard(text: str) -> str:
+    """Return the escape sequence that puts exactly this text into the terminal's clipboard.
+
+    Nothing of the text itself is in it: what is sent is base64.  Raises CrabhookError for a text
+    that no clipboard takes.
+    """
+    try:
+        encoded = text.encode()
+    except UnicodeEncodeError:
+        raise CrabhookError("not copied: it has letters that no clipboard can hold") from None
+    if len(encoded) > LONGEST_COPY:
+        raise CrabhookError(f"not copied: it is longer than {LONGEST_COPY} bytes")
+    return f"\x1b]52;c;{b64encode(encoded).decode('ascii')}\x07"
 
 
 def title(waiting: int) -> str:

@@ -445,3 +445,17 @@ async def test_a_desk_that_fails_behind_a_held_answer_ends_with_its_error() -> N
         with pytest.raises(OSError, match="disk is full"):
             await running
         assert not terminal.desk.watched
+
+
+async def test_a_click_selects_a_card_the_wheel_scrolls_and_y_copies_by_osc_52() -> None:
+    async with at_the_desk(QUICK) as terminal:
+        terminal.ask("make one", session_id="a")
+        terminal.ask("make two", session_id="b")
+        await terminal.shows("make two")
+        terminal.press("\x1b[<0;9;4M\x1b[<0;9;4m")  # pressed and let go on the second card's row
+        await terminal.shows("├ #2 ")
+        terminal.press("\x1b[<65;9;4M\x1b[<64;9;12M")  # the wheel, down and up
+        terminal.press("y")
+        await terminal.shows("copied as it was sent: 8 letters")
+        assert "\x1b]52;c;bWFrZSB0d28=\x07" in terminal.output.sent.getvalue()
+        assert not terminal.verdicts()
