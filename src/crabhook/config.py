@@ -164,6 +164,7 @@ class Settings:
     detail: str = _in("desk", _one_of(*DETAILS), "full")
     arming_ms: int = _in("desk", _milliseconds, 400)
     take_back_ms: int | None = _in("desk", _milliseconds, None)
+    advance: bool = _in("desk", _flag, default=True)
     bell: tuple[str, ...] = _in("attention", _kinds, KINDS)
     notify: tuple[str, ...] = _in("attention", _kinds, ())
     title: tuple[str, ...] = _in("attention", _kinds, KINDS)

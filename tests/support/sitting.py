@@ -24,7 +24,9 @@ if TYPE_CHECKING:
     from crabhook.ui.text.layout import Content
 
 CLIENT = Origin("laptop", 4242, "ann")
-LONG_ENOUGH = 0.5
+STROKE = 0.125
+"""Seconds between two keys of an operator who types fast."""
+LONG_ENOUGH = 0.75
 """Seconds after which a card in view is armed, with the options of most tests."""
 WIDE = 2_000
 """Columns in which the help line has room for every key."""
@@ -55,7 +57,8 @@ QUESTIONS: dict[str, Any] = {
 class Sitting:
     """A screen before a real broker; the clock stands still unless told.
 
-    It is drawn after every key, as a terminal would, with `columns` and `rows`.
+    It is drawn after every key, as a terminal would, with `columns` and `rows`.  Unless
+    a test says otherwise an answer is held for a short moment, and the selection stays.
     """
 
     def __init__(
@@ -68,7 +71,8 @@ class Sitting:
     ) -> None:
         self.desk = desk or PlayedDesk()
         self.columns, self.rows = columns, rows
-        self.options = DeskOptions(**options)
+        self.stroke = STROKE
+        self.options = DeskOptions(**{"take_back_ms": 600, "advance": False, **options})
         self.sit()
 
     def sit(self, title: str = "unix:/run/crabhook.sock") -> None:
@@ -133,10 +137,18 @@ class Sitting:
         return "".join(text for _, text in frame.lines[-1])
 
     def press(self, *keys: str) -> None:
-        """Press keys at once, one after the other."""
+        """Press keys one after the other, as a hand does."""
         for key in keys:
+            self.desk.pass_time(self.stroke)
             self.controller.press(key)
             self.draw()
+
+    def burst(self, *keys: str) -> None:
+        """Let keys come at once, as pasted text or an escape sequence does."""
+        for key in keys:
+            self.desk.pass_time(0.001)
+            self.controller.press(key)
+        self.draw()
 
     def type(self, text: str) -> None:
         """Press the keys of a text."""

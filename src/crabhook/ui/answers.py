@@ -1,4 +1,4 @@
-"""The operator's answers on their way to the desk; an allow is held for a moment, to be taken back.
+"""The operator's answers on their way to the desk; each is held for a moment, to be taken back.
 
 The law of this file: an answer that is held decides nothing.  It is dropped
 when its card ends or grows, when the operator answers the card again, and
@@ -7,6 +7,7 @@ when the desk is closed.
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from math import ceil
 
 from crabhook.desk.commands import AllowWithRule, Decide, Outcome, Then
 from crabhook.desk.replica import Replica
@@ -15,8 +16,9 @@ from crabhook.model.decision import Decision, Verdict
 from crabhook.policy.propose import TakenOffer
 from crabhook.ui.cards.summary import brief
 
-# The verdicts with which a slip of a finger could do harm.
+# The verdicts with which a slip of a finger could do harm: the plain desk holds these alone.
 HELD_BACK = frozenset({Verdict.ALLOW, Verdict.ACCEPT, Verdict.RETRY})
+SPARE = 1.0  # seconds that a card has left at least when its answer is sent
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +36,7 @@ class HeldAnswer:
     `card` and the revision `seen` are what it was given for.
     Those of the same `turn` were given together, and are taken back together.
     `rule`: what is to allow such calls from now on, written when it is sent.
+    `then`: who is told what became of it, where it is not the operator.
     """
 
     card: Card
@@ -43,10 +46,15 @@ class HeldAnswer:
     due: float
     turn: int = 0
     rule: TakenOffer | None = None
+    then: Then | None = None
 
     def left(self, now: float) -> float:
         """Return which part of the moment is left, from 1 down to 0."""
         return max(self.due - now, 0) / (self.due - self.since)
+
+    def seconds(self, now: float) -> int:
+        """Return how many seconds are left, the last counted whole."""
+        return max(ceil(self.due - now), 0)
 
 
 class Answers:
@@ -79,31 +87,42 @@ class Answers:
         rule: TakenOffer | None = None,
         then: Then | None = None,
     ) -> None:
-        """Send cards one answer together, or hold it for its moment; it replaces a held answer.
+        """Hold one answer to cards for its moment, or send it; it replaces a held answer.
 
         With an allow may go a `rule` that decides such calls from now on.  `then` is told what
-        became of each answer that is sent at once.
+        became of each answer that is sent.  An answer is sent while its card still waits for it.
         """
         self._turn += 1
         now = self._desk.now()
         for one in seen:
             card = one.card
             self._held.pop(card.number, None)
-            due = now + self._take_back
-            held = HeldAnswer(card, one.revision, decision, now, due, self._turn, rule)
-            if decision.verdict in HELD_BACK and self._take_back:
+            due = min(now + self._take_back, card.wait_until - SPARE)
+            held = HeldAnswer(card, one.revision, decision, now, due, self._turn, rule, then)
+            if due > now:
                 self._held[card.number] = held
             else:
-                self._send(held, then or self._settled)
+                self._send(held)
+
+    @property
+    def turn(self) -> int:
+        """How often an answer was given."""
+        return self._turn
+
+    def drop_since(self, turn: int) -> None:
+        """Drop what is held of the answers given after that `turn`."""
+        self._held = {one: held for one, held in self._held.items() if held.turn <= turn}
+
+    def last(self, number: int | None) -> int | None:
+        """Return that card if an answer to it is held, or else the card answered last, or None."""
+        return number if number in self._held else next(reversed(self._held), None)
 
     def take_back(self, number: int | None) -> str:
         """Drop the answer held for that card, or else the last held answer; return a sentence.
 
         Answers that were given together with it are dropped as well.
         """
-        if number not in self._held:
-            number = next(reversed(self._held), None)
-        if number is None:
+        if (number := self.last(number)) is None:
             return "nothing to take back: what was given has been sent"
         turn = self._held[number].turn
         together = [each for each, held in self._held.items() if held.turn == turn]
@@ -139,10 +158,11 @@ class Answers:
         for held in ripe:
             del self._held[held.card.number]
         for held in ripe:
-            self._send(held, self._settled)
+            self._send(held)
 
-    def _send(self, held: HeldAnswer, then: Then) -> None:
+    def _send(self, held: HeldAnswer) -> None:
         number, decision, rule = held.card.number, held.decision, held.rule
+        then = held.then or self._settled
         if rule is None:
             self._desk.submit(Decide(number, held.seen, decision), then)
         else:

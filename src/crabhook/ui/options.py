@@ -107,13 +107,16 @@ class DeskOptions:
     """The operator's choices.
 
     `arming_ms`: for how long a card must have been in view before a key can decide it.
-    `take_back_ms`: how long an allow is held before it is sent; 0 sends at once.  `theme`: the
-    colours.  `ascii`: the terminal shows nothing else.  `reasons`
-    are offered at a denial.  `tally` is no choice: what was decided.
+    With 0 how keys come does not matter either (`Rhythm`).
+    `take_back_ms`: how long an answer is held before it is sent, that to a card marked ▲▲ two
+    and a half times as long; 0 sends at once.  `advance`: a decision selects the next card that
+    waits.  `theme`: the colours.  `ascii`: the terminal shows nothing
+    else.  `reasons` are offered at a denial.  `tally` is no choice: what was decided.
     """
 
     arming_ms: int = 400
-    take_back_ms: int = 600
+    take_back_ms: int = 2000
+    advance: bool = True
     theme: Theme = Theme.AUTO
     ascii: bool = False
     attention: Attention = field(default_factory=Attention)

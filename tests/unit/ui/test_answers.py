@@ -9,7 +9,7 @@ import pytest
 
 from crabhook.model.decision import Decision, Verdict
 from crabhook.policy.propose import TakenOffer
-from crabhook.ui.answers import HELD_BACK, Answers, Seen
+from crabhook.ui.answers import SPARE, Answers, Seen
 from tests.support.offering import BOTH, NARROW
 from tests.support.sitting import Sitting, call
 
@@ -46,17 +46,29 @@ def desk_with(cards: int = 1) -> tuple[Sitting, Giving]:
     return sitting, Giving(sitting, take_back=0.6)
 
 
-def test_what_lets_something_happen_is_held_and_anything_else_is_sent_at_once() -> None:
-    assert frozenset({Verdict.ALLOW, Verdict.ACCEPT, Verdict.RETRY}) == HELD_BACK
-    for decision in (
-        Decision(Verdict.DENY, reason="no"),
-        Decision(Verdict.ASK),
-        Decision(Verdict.PASS),
-    ):
-        sitting, answers = desk_with()
-        assert answers.to([sitting.card], decision) == []
-        assert sitting.decided() == [(1, decision)]
-        assert answers.waiting == 0
+@pytest.mark.parametrize("verdict", Verdict)
+def test_every_verdict_is_held_for_the_moment_and_then_sent(verdict: Verdict) -> None:
+    sitting, answers = desk_with()
+    decision = Decision(verdict, reason="no")
+    assert answers.to([sitting.card], decision) == []
+    assert not sitting.decided()
+    assert answers.waiting == 1
+    sitting.desk.pass_time(0.7)
+    answers.tick()
+    assert answers.waiting == 0
+    if verdict in sitting.card.choices.verdicts:
+        assert [one.verdict for _, one in sitting.decided()] == [verdict]
+
+
+def test_an_answer_is_sent_while_its_card_still_waits_for_it() -> None:
+    sitting = Sitting()
+    sitting.ask(wait=SPARE + 0.25)
+    answers = Giving(sitting, take_back=5.0)
+    answers.to([sitting.card], ALLOW)
+    assert answers.due == sitting.desk.now() + 0.25
+    sitting.ask(wait=SPARE / 2, session_id="b")
+    answers.to([sitting.desk.waiting()[1]], ALLOW)
+    assert sitting.decided() == [(2, ALLOW)]
 
 
 def test_a_held_allow_is_sent_once_when_it_is_due() -> None:
@@ -78,7 +90,7 @@ def test_another_answer_replaces_the_held_one() -> None:
     denial = Decision(Verdict.DENY, reason="no")
     answers.to([sitting.card], ALLOW)
     answers.to([sitting.card], denial)
-    assert answers.waiting == 0
+    assert answers.waiting == 1
     sitting.desk.pass_time(9)
     answers.tick()
     assert sitting.decided() == [(1, denial)]
@@ -118,7 +130,7 @@ def test_news_of_a_card_without_a_held_answer_says_nothing() -> None:
 
 def test_what_the_desk_refuses_is_said() -> None:
     sitting, answers = desk_with()
-    (said,) = answers.to([sitting.card], Decision(Verdict.DENY))
+    (said,) = Giving(sitting, take_back=0).to([sitting.card], Decision(Verdict.DENY))
     assert "reason" in said
     card = sitting.card
     answers.to([card], ALLOW)
@@ -182,12 +194,20 @@ def test_without_a_take_back_moment_an_allow_is_sent_at_once() -> None:
     assert len(sitting.decided()) == 1
 
 
-@pytest.mark.parametrize(("key", "verdict"), [("h", Verdict.ASK), ("p", Verdict.PASS)])
-def test_what_does_no_harm_is_sent_at_once(key: str, verdict: Verdict) -> None:
+@pytest.mark.parametrize(
+    ("key", "verdict"), [("h", Verdict.ASK), ("p", Verdict.PASS), ("f", Verdict.DEFER)]
+)
+def test_what_seems_to_do_no_harm_is_held_too_and_taken_back(key: str, verdict: Verdict) -> None:
     sitting = Sitting()
     number = sitting.ask()
     sitting.wait()
     sitting.press(key)
+    assert f"{verdict.upper()} 1 s" in sitting.text()
+    sitting.press("u")
+    sitting.wait(SENT)
+    assert not sitting.decided()
+    sitting.press(key)
+    sitting.wait(SENT)
     assert sitting.verdicts() == [(number, verdict)]
 
 
@@ -200,6 +220,7 @@ def test_any_other_answer_takes_a_held_allow_back_first() -> None:
     assert not sitting.decided()
     sitting.type("no")
     sitting.press("enter")
+    sitting.wait(SENT)
     assert [verdict for _, verdict in sitting.verdicts()] == [Verdict.DENY]
 
 
@@ -256,16 +277,17 @@ def test_a_denial_carries_the_reason_typed() -> None:
     sitting.press("d")
     sitting.type("use npm ci, not apad")
     sitting.press("enter")
+    sitting.wait(SENT)
     ((_, decision),) = sitting.decided()
     assert (decision.verdict, decision.reason) == (Verdict.DENY, "use npm ci, not apad")
 
 
 @pytest.mark.parametrize("typed", ["", "   "])
-def test_a_denial_without_a_reason_is_refused_with_a_hint(typed: str) -> None:
+def test_an_end_of_the_turn_without_a_reason_is_refused_with_a_hint(typed: str) -> None:
     sitting = Sitting()
-    sitting.ask()
+    sitting.ask(hook_event_name="PermissionRequest")
     sitting.wait()
-    sitting.press("d")
+    sitting.press("D")
     sitting.type(typed)
     sitting.press("enter")
     assert not sitting.decided()
@@ -283,6 +305,7 @@ def test_what_arrives_while_typing_changes_neither_card_nor_line() -> None:
         sitting.ask(session_id=f"s{other}")
     sitting.type(" do it")
     sitting.press("enter")
+    sitting.wait(SENT)
     ((decided, decision),) = sitting.decided()
     assert (decided, decision.reason) == (number, "do not do it")
 
@@ -302,6 +325,7 @@ def test_a_line_whose_card_ended_is_not_sent_but_kept() -> None:
     sitting.press("down")
     sitting.wait()
     sitting.press("d", "up", "enter")
+    sitting.wait(SENT)
     ((_, decision),) = sitting.decided()
     assert decision.reason == "use ci"
 
@@ -348,10 +372,10 @@ def test_answers_given_together_are_taken_back_together_and_others_stay() -> Non
 
 
 def test_of_several_answers_each_fault_is_told_and_the_others_are_sent() -> None:
-    sitting, answers = desk_with(3)
+    sitting, _ = desk_with(3)
     cards = sitting.desk.waiting()
     sitting.leave(2)
-    faults = answers.to(cards, Decision(Verdict.DENY, reason="no"))
+    faults = Giving(sitting, take_back=0).to(cards, Decision(Verdict.DENY, reason="no"))
     assert len(faults) == 1
     assert "#2" in faults[0]
     assert [number for number, _ in sitting.decided()] == [1, 3]

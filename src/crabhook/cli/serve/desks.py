@@ -76,7 +76,7 @@ def _log_news(news: News) -> None:
         _LOG.debug("observed", extra=told(event=event.name, session=event.session, cwd=event.cwd))
 
 
-TAKE_BACK_MS = 600  # on the full screen, where a key decides; typed lines need none
+TAKE_BACK_MS = 2000
 
 
 async def open_desk(
@@ -156,6 +156,7 @@ async def _full(runner: Runner, settings: Settings, where: str) -> None:
     options = DeskOptions(
         arming_ms=settings.arming_ms,
         take_back_ms=TAKE_BACK_MS if take_back is None else take_back,
+        advance=settings.advance,
         theme=theme_in(os.environ, Theme(settings.theme)),
         ascii=settings.ascii or not draws_letters(sys.stdout, os.environ),
         tally=tally,

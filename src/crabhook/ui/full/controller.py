@@ -2,9 +2,10 @@
 
 The laws of this file: a key that does something to a card acts on the
 selected one alone, and only once that has been in view, unchanged, for the
-arming delay (`screen.Arming`); so it is with a page that asks for a yes, or for a
-choice.  What arrives never moves the selection, the box, the editor or the
-form.
+arming delay (`Arming`); so it is with a page that asks for a yes, or for a
+choice.  What was never on the screen is not allowed: such a key goes on to it.
+A held key decides once, and keys that come as pasted text does decide nothing.
+What arrives never moves the selection, the box, the editor or the form.
 """
 
 from collections.abc import Callable
@@ -21,7 +22,7 @@ from crabhook.ui.full.dialogs.edit import Edit
 from crabhook.ui.full.dialogs.prompts import Arrived, AskLine, Menu, Proposal, statement
 from crabhook.ui.full.effects import EditOutside, Effect, Effects
 from crabhook.ui.full.filters import KeyContext, Mode
-from crabhook.ui.full.keyrow import Guard
+from crabhook.ui.full.guard import Gate
 from crabhook.ui.full.keys import key_for
 from crabhook.ui.full.notify import clipboard
 from crabhook.ui.full.panes.card import view_of
@@ -33,26 +34,7 @@ from crabhook.ui.text.safe import hidden
 
 # Where a click on a card selects it: what is begun in these is kept.
 _CHOOSING = frozenset({Mode.QUEUE, Mode.TEXT, Mode.FORM, Mode.FILL, Mode.NOTES})
-DEAF_AFTER_ESCAPE = 0.1  # seconds
 QUIT_WITHIN = 2.0  # seconds between the two presses
-
-
-class Escapes:
-    """Tells letters typed from the rest of a sequence that began with an escape.
-
-    A terminal sends what we do not know (Alt with a letter, a report nobody
-    asked for) as an escape and letters at once; such a letter is no answer.
-    """
-
-    def __init__(self) -> None:
-        self._last: float | None = None
-
-    def swallow(self, key: str, now: float) -> bool:
-        """Whether `key`, pressed at `now`, came too close behind an escape to be a letter typed."""
-        if key == "escape":
-            self._last = now
-            return False
-        return len(key) == 1 and self._last is not None and now - self._last < DEAF_AFTER_ESCAPE
 
 
 class Controller:
@@ -62,7 +44,7 @@ class Controller:
         self._screen = screen
         self._errand: EditOutside | None = None
         self._copied = ""
-        self._escapes = Escapes()
+        self._gate = Gate(screen)
         self._quit_asked_at: float | None = None
 
     # What it is told.
@@ -93,6 +75,8 @@ class Controller:
         screen = self._screen
         screen.arming.seen(sight.view, screen.desk.now())
         screen.shown |= sight.revisions
+        if sight.view is not None:
+            view_of(screen).drawn()
 
     def tick(self) -> None:
         """Take in that time has passed: send the answers that are due."""
@@ -108,13 +92,16 @@ class Controller:
         """Take in a key by its name; a printable one is its own name."""
         screen, now = self._screen, self._screen.desk.now()
         screen.watch.key(now)
-        if self._escapes.swallow(key, now):
-            return
-        screen.notice.key(now)
+        if self._gate.comes(key, now):
+            self._act(key)
+
+    def _act(self, key: str) -> None:
+        """Do what a key does now, if it is obeyed."""
+        screen = self._screen
         context = screen.key_context()
         found = key_for(key, context)
         if found is not None:
-            if self._may(found.guard):
+            if self._gate.opens(found.guard):
                 self._obey(lambda: found.do(screen, key))
         elif (field := screen.focus.field) is not None:
             field.press(" " if key == "space" else key)
@@ -168,41 +155,6 @@ class Controller:
         card = self._screen.card
         every = Choices(frozenset(Verdict), card.choices.beside if card else Beside.NOTHING)
         return key_for(key, replace(context, waits=True, choices=every)) is not None
-
-    def _may(self, guard: Guard) -> bool:
-        """Whether a key is obeyed now; a key on a held card takes the held answer back first."""
-        screen = self._screen
-        typing = screen.focus.typing
-        about_a_card = typing is not None and typing.number is not None
-        if guard is Guard.FREE or (guard is Guard.LINE and not about_a_card):
-            return True
-        if screen.focus.on_page:
-            return self._may_on_page()
-        card = screen.card
-        if card is None or screen.selection.ended:
-            return True
-        if not screen.armed():
-            screen.say(f"#{card.number} has only just come into view: read it, then press again")
-            return False
-        if screen.answers.held(card.number):
-            if guard is Guard.ALLOW:
-                screen.say(f"#{card.number} is allowed already; u takes it back")
-                return False
-            screen.say(screen.answers.take_back(card.number))
-        return True
-
-    def _may_on_page(self) -> bool:
-        """Whether a page may be said yes to: it was read, and the card it is about still waits."""
-        screen = self._screen
-        number, card = screen.focus.number, screen.card
-        ended = card is None or card.number != number or screen.selection.ended
-        if number is not None and ended:
-            screen.say(f"#{number} has ended: nothing was sent")
-            return False
-        if not screen.armed():
-            screen.say("this has only just come into view: read it, then press again")
-            return False
-        return True
 
     # What it does.
 
@@ -296,10 +248,12 @@ class Controller:
         if asked is not None and now - asked <= QUIT_WITHIN:
             screen.done = True
             return
-        waiting = screen.selection.queue.count
+        waiting, unsent = screen.selection.queue.count, screen.answers.waiting
         requests = "request" if waiting == 1 else "requests"
+        held = f", {unsent} of them answered and not sent yet" if unsent else ""
         screen.say(
             f"Ctrl-C again to quit; {waiting} waiting {requests} will be released with no opinion"
+            + held
         )
 
     @_perform.register
@@ -335,7 +289,7 @@ class Controller:
             screen.say("this has only just come into view: read it, then press again")
         else:
             screen.focus.back()
-            self.press(found.key.keys[0])
+            self._act(found.key.keys[0])
 
     @_perform.register
     def _give(self, effect: do.Give) -> None:
@@ -345,6 +299,13 @@ class Controller:
             decision = self._with_extras(card, effect.decision)
             screen.say(effect.said)
             screen.answers.give([screen.seen(card)], decision, effect.rule)
+            self._advance()
+
+    def _advance(self) -> None:
+        """Select the next card that no answer is on its way to, where the operator wants that."""
+        screen = self._screen
+        if screen.options.advance:
+            screen.select(lambda: screen.selection.pass_over(_answered(screen)))
 
     def _with_extras(self, card: Card, decision: Decision) -> Decision:
         """Return a decision with what was kept to go with it."""
@@ -361,15 +322,21 @@ class Controller:
         def settled(outcome: Outcome) -> None:
             outcomes.append(outcome)
             faults = [one.why for one in outcomes if one.why]
-            if faults and len(outcomes) == len(cards):
-                done = f"{len(cards) - len(faults)} of {len(cards)} {decision.verdict.done}"
+            if faults:
+                done = f"{len(outcomes) - len(faults)} of {len(cards)} {decision.verdict.done}"
                 screen.say("; ".join([done, *faults[:3]]))
 
         screen.answers.give(cards, decision, then=settled)
+        if screen.card in effect.cards:
+            self._advance()
 
     @_perform.register
     def _take_back(self, effect: do.TakeBack) -> None:
-        self._screen.say(self._screen.answers.take_back(effect.number))
+        screen = self._screen
+        number = screen.answers.last(effect.number)
+        screen.say(screen.answers.take_back(number))
+        if number is not None and screen.options.advance and screen.focus.mode is Mode.QUEUE:
+            screen.select(lambda: screen.selection.choose(number))
 
     @_perform.register
     def _submit(self, effect: do.Submit) -> None:
@@ -377,3 +344,7 @@ class Controller:
             self._obey(lambda: effect.then(outcome))
 
         self._screen.desk.submit(effect.command, settled)
+
+
+def _answered(screen: Screen) -> Callable[[Card], object]:
+    return lambda card: screen.answers.held(card.number)

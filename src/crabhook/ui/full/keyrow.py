@@ -33,12 +33,14 @@ class Guard(Enum):
     FREE: at once, since the key only moves, shows, marks or takes back.  ARMED:
     it does something to a card, or says yes to a page, so not before the card
     or the page has been in view for the arming delay; an answer held for the
-    card is taken back first.  ALLOW: as ARMED, but an allow that is held
-    stays.  LINE: as ARMED where the typed line is about a card.
+    card is taken back first.  READ: as ARMED, but it lets something happen, so
+    not before all that is asked was on the screen.  ALLOW: as READ, but an allow
+    that is held stays.  LINE: as ARMED where the typed line is about a card.
     """
 
     FREE = auto()
     ARMED = auto()
+    READ = auto()
     ALLOW = auto()
     LINE = auto()
 

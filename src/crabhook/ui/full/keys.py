@@ -69,7 +69,7 @@ _REPLACEABLE = when.can(Verdict.ALLOW, Beside.OUTPUT)
 _RULED = when.can(Verdict.ALLOW, Beside.RULE)
 _ALLOWS_MODE = when.can(Verdict.ALLOW, Beside.PERMISSIONS) & when.without_form
 
-FREE, ARMED, ALLOW, LINE = Guard
+FREE, ARMED, READ, ALLOW, LINE = Guard
 
 
 def _back(screen: Screen, _: str) -> None:
@@ -117,8 +117,8 @@ def _edit(screen: Screen, _: str) -> Effects:
 # In the order of the help line, the most needed first.
 # fmt: off
 TABLE: tuple[Group, ...] = (
-    group("when an allow is held back", when.taking_back,
-        ("u", "TAKE BACK", "take back the allow, which was not sent yet",
+    group("when an answer is held back", when.taking_back,
+        ("u", "TAKE BACK", "take back the answer, which was not sent yet",
          FREE, lambda s, _: (TakeBack(s.card.number if s.card else None),)),
     ),
     group("while you are away", when.away,
@@ -131,7 +131,7 @@ TABLE: tuple[Group, ...] = (
         ("escape", "back", "do nothing of it, and go back", FREE, _back),
     ),
     group("before sending answers", when.reviewing,
-        ("enter y", "send", "send exactly the answers shown", ARMED, on_form(question.send)),
+        ("enter y", "send", "send exactly the answers shown", READ, on_form(question.send)),
     ),
     group("in a form", when.in_the_form,
         ("space", "choose", "choose the marked row, or take the choice back",
@@ -196,13 +196,13 @@ TABLE: tuple[Group, ...] = (
          FREE, at_card(lambda s, card: s.work.plans.compare(card))),
         (_STOPS, "w", "keep going…",
          "at a stop: it must not, the model reads how to go on", ARMED, on_card(decide.keep_going)),
-        (_STOPS, "a", "let it stop", "at a stop: let the agent stop", ALLOW, _allow),
+        (_STOPS, "a", "let it stop", "at a stop: let the agent stop", ARMED, _allow),
         (_DENIED, "r", "retry",
-         "at a denial of the agent's own: let the model try again", ARMED, gives(Verdict.RETRY)),
+         "at a denial of the agent's own: let the model try again", READ, gives(Verdict.RETRY)),
         (_DENIED, "a", "leave it denied", "at a denial of the agent's own: leave it so",
-         ALLOW, _allow),
+         ARMED, _allow),
         (_ALLOWS_CALL, "n", "allow+note",
-         "allow, and tell the model something", ARMED, does(decide.ALLOW_WITH_NOTE)),
+         "allow, and tell the model something", READ, does(decide.ALLOW_WITH_NOTE)),
         (when.can(Verdict.DENY), "d", "deny…", "deny; the model reads the reason you type",
          ARMED, does(decide.DENY)),
         (_EDITABLE, "e", "edit…",
@@ -211,10 +211,10 @@ TABLE: tuple[Group, ...] = (
          "a result: change what the model is shown of it", ARMED, _edit),
         (_RULED, "A", "always allow…",
          "allow, by a rule of your own from now on: choose which",
-         ARMED, at_card(lambda s, card: suggestions.offer_rules(card, s.desk))),
+         READ, at_card(lambda s, card: suggestions.offer_rules(card, s.desk))),
         (when.suggesting, _DIGITS, "suggestion…",
          "allow, and from now on too: that suggestion of the agent's",
-         ARMED, lambda s, key: suggestions.offer_places(s.card, key) if s.card else ()),
+         READ, lambda s, key: suggestions.offer_places(s.card, key) if s.card else ()),
         (when.can(Verdict.ACCEPT), "a", "accept…",
          "a form: see what would be sent, then accept",
          ARMED, at_card(lambda s, card: mcp_form.accept(card, s.filling))),
@@ -229,7 +229,7 @@ TABLE: tuple[Group, ...] = (
         (when.can(Verdict.DENY, Beside.INTERRUPT), "D", "deny, end turn…",
          "deny, and end the agent's turn", ARMED, does(decide.DENY_AND_END_TURN)),
         (_ALLOWS_MODE, "M", "allow+mode…",
-         "allow, and set the agent's permission mode", ARMED, on_card(suggestions.offer_modes)),
+         "allow, and set the agent's permission mode", READ, on_card(suggestions.offer_modes)),
         (when.can_carry(Beside.HALT), "x", "stop session…",
          "end the session's turn; its user reads the reason",
          ARMED, at_card(lambda s, card: decide.halt(card, s.desk))),
@@ -251,9 +251,10 @@ TABLE: tuple[Group, ...] = (
     group("marking", when.markable,
         ("space", "mark", "mark it, or unmark it, to decide many at once",
          FREE, at_card(lambda s, card: s.marks.turn(card))),
-        ("*", "mark alike",
-         "mark all that ask the very same; again: all of the session",
+        ("*", "mark alike", "mark all that ask the very same",
          FREE, at_card(lambda s, card: bulk.mark_alike(card, s.selection.waiting(), s.marks))),
+        ("&", "mark session", "mark all that this session asks, whatever it is",
+         FREE, at_card(lambda s, card: bulk.mark_session(card, s.selection.waiting(), s.marks))),
     ),
     group("in the input box", when.at(Mode.BOX) & ~when.keeping,
         ("enter", "send", "send the line, or go on to what it would do", LINE, _enter_line),

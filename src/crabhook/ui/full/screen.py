@@ -95,11 +95,12 @@ class Arming:
 
     A key may decide a card once that has been in view for a while, as it is:
     what was typed for one card must never reach another, and nobody can have
-    read what came into view a moment ago.
+    read what came into view a moment ago.  With a delay of 0 nothing is waited for,
+    and how keys come does not matter.
     """
 
     def __init__(self, delay: float) -> None:
-        self._delay = delay
+        self.delay = delay
         self._sight: Hashable = None
         self._since: float | None = None
 
@@ -114,15 +115,21 @@ class Arming:
             self._since = now
         self._sight = sight
 
-    def armed(self, sight: Hashable, now: float) -> bool:
-        """Whether that has been in view long enough to be decided."""
-        due = self.due
-        return sight is not None and sight == self._sight and due is not None and now >= due
+    def restart(self, now: float) -> None:
+        """Count what is in view as having come into view only now."""
+        if self._since is not None:
+            self._since = now
+
+    def armed(self, sight: Hashable, now: float, times: float = 1.0) -> bool:
+        """Whether that has been in view long enough to be decided; `times` the delay."""
+        since = self._since
+        in_view = sight is not None and sight == self._sight and since is not None
+        return in_view and since is not None and now >= since + self.delay * times
 
     @property
     def due(self) -> float | None:
         """When what is in view is armed; None while no card is in view."""
-        return None if self._since is None else self._since + self._delay
+        return None if self._since is None else self._since + self.delay
 
 
 @dataclass(frozen=True, slots=True)
@@ -272,9 +279,12 @@ class Screen:
         # which cards a key decides is part of what is seen
         return None if card is None else (card, bool(self.marks))
 
-    def armed(self) -> bool:
-        """Whether keys may decide the selected card, or do what a page asks about."""
-        return self.arming.armed(self._view(), self.desk.now())
+    def armed(self, times: float = 1.0) -> bool:
+        """Whether keys may decide the selected card, or do what a page asks about.
+
+        That is so once it was in view for so many `times` the arming delay.
+        """
+        return self.arming.armed(self._view(), self.desk.now(), times)
 
     def say(self, text: str) -> None:
         """Show a sentence to the operator; an empty sentence leaves the last in view."""

@@ -5,7 +5,7 @@ Each item of a content is laid out when it comes into view: ten thousand cost no
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import count, islice
 from typing import TypeAlias
 
 from crabhook.model.bounded_dict import Bounded
@@ -43,6 +43,7 @@ class Paper:
         self._source: Iterator[Line] = iter(rows)
         self._rows: list[Line] = []
         self.whole = False
+        self.seen: set[int] = set()  # rows that were on the screen
 
     def reach(self, row: int) -> int:
         """Lay out the rows before `row`, within bounds; return how many there are so far."""
@@ -52,6 +53,10 @@ class Paper:
             self._rows += added
             self.whole = len(added) < missing
         return len(self._rows)
+
+    def unseen(self) -> int:
+        """Return how many rows were never on the screen, as far as they can be laid out now."""
+        return self.reach(len(self._rows) + MOST_AT_ONCE) - len(self.seen)
 
     def rows(self, top: int, count: int) -> Sequence[Line]:
         """Return at most `count` rows from row `top` on."""
@@ -105,6 +110,7 @@ def hung(
 
 
 PAPERS_KEPT = 128
+_SEEN_KEPT = 4096  # items seen to their ends that are remembered
 
 Layer: TypeAlias = Callable[[Sheet], Iterator[Line]]
 _Place: TypeAlias = tuple[int, int]
@@ -124,11 +130,13 @@ class Content:
     """Something to look at, in `count` items; `item` returns the item at a place, from 0.
 
     A content with another `key` is another thing, looked at from its start.
+    `asked`: so many of the items, the first, are what is asked: all by default.
     """
 
     key: Hashable
     count: int
     item: Callable[[int], Item]
+    asked: int | None = None
 
 
 def page(key: Hashable, rows: Layer, said: Hashable = ()) -> Content:
@@ -145,6 +153,8 @@ class Detail:
         self._sheet = Sheet(80, safe)
         self._height = 10
         self._top: _Place = (0, 0)
+        self._in_view: list[tuple[Paper, range]] = []
+        self._seen_whole: Bounded[Hashable, bool] = Bounded(_SEEN_KEPT)
         self.above = self.below = False
 
     @property
@@ -156,6 +166,7 @@ class Detail:
         """Look at `content`: from its start, or if it is what was in view, from the same place."""
         if content.key != self._content.key:
             self.to_start()
+            self._in_view = []
         self._content = content
 
     def rows(self, sheet: Sheet, height: int) -> list[Line]:
@@ -167,6 +178,41 @@ class Detail:
             lines, end = self._read()
         self.above, self.below = self._top > (0, 0), end[0] < self._content.count
         return lines
+
+    def drawn(self) -> None:
+        """Take in that the rows laid out last are on the terminal."""
+        for paper, rows in self._in_view:
+            paper.seen.update(rows)
+
+    def unseen(self) -> int:
+        """Return how many rows of what is asked were never on the screen.
+
+        What was seen to its end once stays so, however it is broken into rows later.
+        """
+        return sum(paper.unseen() for _, paper in self._asked())
+
+    def end_unseen(self) -> bool:
+        """Whether the last row of what is asked was never on the screen."""
+        return any(paper.reach(1 << 30) - 1 not in paper.seen for _, paper in self._asked())
+
+    def go_on(self) -> None:
+        """Move the window to the first row of what is asked that was never on the screen."""
+        for place, paper in self._asked():
+            if paper.unseen():
+                row = next(row for row in count() if row not in paper.seen)
+                self._top = self._up((place, row), 1 if self._height > 1 else 0)
+                return
+
+    def _asked(self) -> Iterator[tuple[int, Paper]]:
+        """Yield the items of what is asked that were not yet seen to their ends."""
+        content = self._content
+        for place in range(content.count if content.asked is None else content.asked):
+            key, paper = content.item(place).key, self._paper(place)
+            if key not in self._seen_whole:
+                if paper.unseen() or not paper.whole:
+                    yield place, paper
+                else:
+                    self._seen_whole[key] = True
 
     def scroll(self, step: int) -> None:
         """Move the window down, or up where `step` is negative."""
@@ -201,11 +247,13 @@ class Detail:
     def _read(self) -> tuple[list[Line], _Place]:
         """Return the rows from the window's top on, and the place after the last of them."""
         lines: list[Line] = []
+        self._in_view = []
         item, row = self._top
         while len(lines) < self._height and item < self._content.count:
             paper = self._paper(item)
             some = paper.rows(row, self._height - len(lines))
             lines += some
+            self._in_view.append((paper, range(row, row + len(some))))
             row += len(some)
             if row >= paper.reach(row + 1):
                 item, row = item + 1, 0

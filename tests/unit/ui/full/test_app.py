@@ -27,7 +27,7 @@ from crabhook.ui.text.style import Theme
 from tests.support.desk import PlayedDesk
 from tests.support.sitting import CLIENT, QUESTIONS, call
 
-QUICK = DeskOptions(arming_ms=1, take_back_ms=0)
+QUICK = DeskOptions(arming_ms=0, take_back_ms=0)
 OWN_SEQUENCES = re.compile(
     r"\x1b\[[0-9;?]*[A-Za-z]|\x1b\][^\x07]*\x07|\x1b[=>]|[\r\n\x08]"  # what the terminal is told
 )
@@ -159,7 +159,10 @@ async def test_a_key_in_the_terminal_decides_a_real_request() -> None:
 async def test_keys_before_arming_do_nothing_whatever_their_number() -> None:
     async with at_the_desk(DeskOptions(arming_ms=60_000)) as terminal:
         terminal.ask()
-        terminal.press("aaaahp")
+        await terminal.shows("ls -l")
+        for key in "ahpahp":
+            terminal.press(key)
+            await asyncio.sleep(0.05)
         await terminal.shows("only just come into view")
     assert not terminal.desk.decided
 
@@ -220,7 +223,7 @@ async def test_questions_are_answered_in_the_terminal() -> None:
 
 
 async def test_a_held_allow_is_sent_by_time_alone() -> None:
-    async with at_the_desk(DeskOptions(arming_ms=1, take_back_ms=150)) as terminal:
+    async with at_the_desk(DeskOptions(arming_ms=0, take_back_ms=150)) as terminal:
         terminal.ask()
         await terminal.armed()
         terminal.press("a")
@@ -230,7 +233,7 @@ async def test_a_held_allow_is_sent_by_time_alone() -> None:
 
 
 async def test_quitting_sends_nothing_that_was_held() -> None:
-    async with at_the_desk(DeskOptions(arming_ms=1, take_back_ms=60_000)) as terminal:
+    async with at_the_desk(DeskOptions(arming_ms=0, take_back_ms=60_000)) as terminal:
         terminal.ask()
         await terminal.armed()
         terminal.press("a")
@@ -305,7 +308,7 @@ async def test_the_desk_runs_at_any_size(columns: int, rows: int) -> None:
 
 
 async def test_without_colour_no_colour_is_written() -> None:
-    async with at_the_desk(DeskOptions(arming_ms=1, take_back_ms=0, theme=Theme.MONO)) as terminal:
+    async with at_the_desk(DeskOptions(arming_ms=0, take_back_ms=0, theme=Theme.MONO)) as terminal:
         terminal.ask("for f in *; do echo 'x'; done")
         await terminal.shows("done")
         await terminal.armed()
@@ -409,7 +412,7 @@ async def test_pasted_lines_are_lines_in_the_editor_alone() -> None:
 async def test_a_bell_rings_for_a_request_and_the_title_counts_it() -> None:
     every = frozenset(CardKind)
     attention = Attention(bell=every, title=every)
-    options = DeskOptions(arming_ms=1, take_back_ms=0, attention=attention)
+    options = DeskOptions(arming_ms=0, take_back_ms=0, attention=attention)
     async with at_the_desk(options) as terminal:
         terminal.ask()
         await terminal.armed()
@@ -436,7 +439,7 @@ async def test_a_desk_that_fails_behind_a_held_answer_ends_with_its_error() -> N
         terminal = Terminal(pipe)
         terminal.desk = BrokenDesk(time.monotonic)
         terminal.ask()
-        options = DeskOptions(arming_ms=1, take_back_ms=1)
+        options = DeskOptions(arming_ms=0, take_back_ms=1)
         running = asyncio.ensure_future(
             run(terminal.desk, options=options, input=pipe, output=terminal.output)
         )

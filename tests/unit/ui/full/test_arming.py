@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from crabhook.ui.full.controller import DEAF_AFTER_ESCAPE, Escapes
+from crabhook.ui.full.guard import DEAF_AFTER_ESCAPE, Rhythm, Stroke
 from crabhook.ui.full.screen import Arming, sight_of
 from tests.support.sitting import Sitting
 
@@ -50,10 +50,34 @@ def test_a_sight_is_a_card_its_legs_and_the_page() -> None:
     assert sight_of(card, reviewing=False) == sight_of(replace(card), reviewing=False)
 
 
+def strokes(*keys: tuple[str, float]) -> list[Stroke]:
+    """Return what each key is, pressed so many seconds after the one before it."""
+    rhythm, now, found = Rhythm(), 10.0, list[Stroke]()
+    for key, gap in keys:
+        now += gap
+        found.append(rhythm.stroke(key, now))
+    return found
+
+
+PRESSED, REPEATED, PASTED, SEQUENCE = Stroke
+
+
 def test_letters_right_behind_an_escape_are_swallowed_and_keys_are_not() -> None:
-    escapes = Escapes()
-    assert not escapes.swallow("a", 10.0)
-    assert not escapes.swallow("escape", 10.0)
-    assert escapes.swallow("a", 10.01)
-    assert not escapes.swallow("down", 10.01)
-    assert not escapes.swallow("a", 10.1 + DEAF_AFTER_ESCAPE)
+    later = DEAF_AFTER_ESCAPE + 0.01
+    assert strokes(("a", 1), ("escape", 1), ("a", 0.01), ("down", 0), ("b", later)) == [
+        PRESSED, PRESSED, SEQUENCE, PRESSED, PRESSED
+    ]  # fmt: skip
+
+
+def test_a_key_that_is_held_is_pressed_once() -> None:
+    held = strokes(("a", 1), ("a", 0.5), ("a", 0.03), ("a", 0.03), ("a", 0.01), ("a", 0.6))
+    assert held == [PRESSED, PRESSED, REPEATED, REPEATED, REPEATED, PRESSED]
+
+
+def test_letters_at_once_are_a_paste_until_it_is_quiet() -> None:
+    pasted = strokes(("a", 1), ("p", 0.001), ("enter", 0.001), ("y", 0.1), ("a", 0.3))
+    assert pasted == [PRESSED, PASTED, PASTED, PASTED, PRESSED]
+
+
+def test_one_letter_again_and_again_at_once_is_a_paste_too() -> None:
+    assert strokes(("a", 1), ("a", 0.001), ("a", 0.001)) == [PRESSED, PASTED, PASTED]

@@ -287,7 +287,8 @@ def test_questions_are_answerable_in_any_order() -> None:
 
 def test_enters_pressed_ahead_choose_and_stop_at_the_review() -> None:
     sitting = asked()
-    sitting.press(*["enter"] * 10)
+    sitting.stroke = 0.11
+    sitting.press(*["enter"] * 8)
     sitting.wait(SENT)
     assert "these answers will be sent" in sitting.text()
     assert not sitting.decided()

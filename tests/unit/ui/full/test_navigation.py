@@ -108,6 +108,7 @@ def test_a_form_opens_when_its_card_is_selected_and_esc_leaves_it_for_good() -> 
 def test_a_form_that_has_just_opened_takes_no_key_meant_for_another_card() -> None:
     sitting = asked()
     sitting.ask("AskUserQuestion", QUESTIONS)
+    sitting.stroke = 0.05
     sitting.press("down", "enter", "space", "1", "o", "r", "enter")
     assert sitting.screen.form is not None
     assert not sitting.screen.form.answers()

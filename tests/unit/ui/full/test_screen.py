@@ -99,8 +99,8 @@ def test_the_rest_of_an_unknown_escape_sequence_is_no_answer() -> None:
     sitting = Sitting(take_back_ms=0)
     sitting.ask()
     sitting.wait()
-    sitting.press("escape", "a")  # what Alt-a sends
-    sitting.press("escape", "[", "a")  # what some terminals send for Shift-Up
+    sitting.burst("escape", "a")  # what Alt-a sends
+    sitting.burst("escape", "[", "a")  # what some terminals send for Shift-Up
     assert not sitting.decided()
     sitting.wait()
     sitting.press("a")

@@ -271,6 +271,7 @@ def test_notes_on_a_plan_are_sent_as_the_denial_that_was_shown() -> None:
     assert "> 1. Delete all" in sitting.text()
     sitting.wait()
     sitting.press("y")
+    sitting.wait(1.0)
     ((_, decision),) = sitting.decided()
     assert decision.reason.endswith("Line 3:\n> 1. Delete all\nonly build")
 
@@ -290,6 +291,7 @@ def test_a_plan_after_a_denied_one_shows_what_changed() -> None:
     sitting.press("d")
     sitting.type("no")
     sitting.press("enter")
+    sitting.wait(1.0)
     sitting.desk.ask({**event, "tool_input": {"plan": before.replace("line 9", "line nine")}})
     sitting.press("down")
     sitting.wait()

@@ -19,19 +19,26 @@ from crabhook.ui.full.filters import Mode
 from crabhook.ui.full.panes.request import asked_rows
 from crabhook.ui.text.code import plain_rows
 from crabhook.ui.text.layout import Content, Line, Sheet, framed, page
+from crabhook.ui.text.width import cells
 
 
 class Marks(dict[int, Card]):
-    """The cards marked, by number."""
+    """The cards marked, by number; `by_hand` are those that were marked each by itself."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.by_hand: set[int] = set()
 
     def cards(self) -> Sequence[Card]:
         """Return the marked cards by number, as they are now."""
         return [self[number] for number in sorted(self)]
 
     def turn(self, card: Card) -> None:
-        """Mark a card, or unmark it."""
+        """Mark a card by hand, or unmark it."""
+        self.by_hand.discard(card.number)
         if self.pop(card.number, None) is None:
             self[card.number] = card
+            self.by_hand.add(card.number)
 
     def add(self, cards: Iterable[Card]) -> None:
         """Mark cards."""
@@ -49,15 +56,6 @@ class Marks(dict[int, Card]):
         return ""
 
 
-def alike_or_session(card: Card, waiting: Sequence[Card], marks: Marks) -> tuple[str, list[Card]]:
-    """Return what to mark, all that ask the very same or else the session, and which it is."""
-    same = [card, *alike(card, waiting)]
-    if any(one.number not in marks for one in same) and len(same) > 1:
-        return "that ask the very same", same
-    session = [one for one in waiting if one.event.session == card.event.session]
-    return "of this session", session
-
-
 def refusal(card: Card, verdict: Verdict) -> str:
     """Return why a card cannot be decided so together with others; empty if it can."""
     if verdict not in card.choices.verdicts:
@@ -68,8 +66,18 @@ def refusal(card: Card, verdict: Verdict) -> str:
 
 
 def mark_alike(card: Card, waiting: Sequence[Card], marks: Marks) -> Effects:
-    """Mark what asks the very same; when that is marked, all of the session."""
-    shared, cards = alike_or_session(card, waiting, marks)
+    """Mark all that ask the very same, and nothing else."""
+    return _mark([card, *alike(card, waiting)], "that ask the very same", marks)
+
+
+def mark_session(card: Card, waiting: Sequence[Card], marks: Marks) -> Effects:
+    """Mark all that the card's session asks."""
+    session = (card.event.platform, card.event.session)
+    of_session = [one for one in waiting if (one.event.platform, one.event.session) == session]
+    return _mark(of_session, "of this session, whatever they ask", marks)
+
+
+def _mark(cards: Sequence[Card], shared: str, marks: Marks) -> Effects:
     marks.add(cards)
     return (Say(f"marked: {len(cards)} {shared}; {len(marks)} in all, esc unmarks them"),)
 
@@ -104,7 +112,8 @@ def decide_marked(marks: Marks, decision: Decision, mode: Mode) -> Effects:
 
     if not bundle.groups:
         return (Say(f"none of the marked can be told {decision.verdict}"),)
-    return (Proposal(lambda: bundle_page(now(), decision), give_all, back=mode),)
+    skimmed = decision.verdict is Verdict.DENY
+    return (Proposal(lambda: bundle_page(now(), decision), give_all, back=mode, skimmed=skimmed),)
 
 
 _NAMED = 12  # cards or sessions whose names are listed
@@ -170,13 +179,31 @@ def bundle_page(bundle: Bundle, decision: Decision) -> Content:
 
 
 def _group_rows(group: Sequence[Card], sheet: Sheet) -> Iterator[Line]:
-    """Return who asks, and once what all of them ask."""
-    spell, events = sheet.spell, [one.event for one in group]
-    whose = (f"{project(event, spell)} {session_label(event, spell)}" for event in events)
-    who = _listed(list(dict.fromkeys(whose)))
-    said = f"{_numbers(group)} · {tool_label(events[0], spell)} · {who}"
-    yield from sentence(said, "label", sheet)
-    yield from asked_rows(group[0], sheet)
+    """Return what all of them ask on one line, with who asks; and below it what is more than that.
+
+    A command that is too long for the line is broken, and nothing of it is left out.
+    """
+    spell, event = sheet.spell, group[0].event
+    whose = (f"{project(one.event, spell)} {session_label(one.event, spell)}" for one in group)
+    head = f"{_numbers(group)} · {_listed(list(dict.fromkeys(whose)))} · {tool_label(event, spell)}"
+    command = _command_alone(group[0])
+    if command is None or cells(head) + cells(command) + 3 > sheet.columns:
+        yield from sentence(head, "label", sheet)
+        if command is None:
+            yield from asked_rows(group[0], sheet)
+        else:
+            yield from framed(plain_rows(command, sheet.inner, spell))
+    else:
+        yield [("label", head + "  "), ("", spell(command))]
+
+
+def _command_alone(card: Card) -> str | None:
+    """Return the command that is all a card asks, if it is one line; None where there is more."""
+    tool = card.event.tool
+    fields = tool.input if tool and isinstance(tool.input, dict) else {}
+    command = fields.get("command")
+    alone = len(card.requests) == 1 and fields.keys() <= {"command", "description"}
+    return command if alone and isinstance(command, str) and "\n" not in command else None
 
 
 def _numbers(cards: Sequence[Card]) -> str:

@@ -120,13 +120,15 @@ class Proposal(Effect):
     `content` is made anew each time it is looked at, so that what it says is
     true; with another key it has to be in view for a while again.  `number`
     is the card it is about, None for one about more or about none.  `back`
-    is where keys go after it.
+    is where keys go after it.  A yes needs all of it to have been on the screen;
+    where it lets nothing happen, so that it may be skimmed, only its end.
     """
 
     content: Callable[[], Content]
     carry_out: Callable[[], Effects]
     number: int | None = None
     back: Mode = Mode.QUEUE
+    skimmed: bool = False
 
 
 def statement(*said: tuple[str, str]) -> Content:

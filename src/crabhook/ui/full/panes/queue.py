@@ -12,7 +12,7 @@ moves on.
 
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
@@ -307,16 +307,21 @@ class Selection:
         elif self.ended:
             self.card = None
 
-    def pass_over(self) -> None:
-        """Select the next card that is not put aside, or else the card before."""
+    def choose(self, number: int) -> None:
+        """Select the card with that number, if it waits."""
+        card = self._desk.card(number)
+        if card is not None and card.state is State.WAITING:
+            self.card = card
+
+    def pass_over(self, leave: Callable[[Card], object] = lambda _: False) -> None:
+        """Select the next card that is not put aside and not to be left, or else the one before."""
         if (card := self.card) is None:
             return
         queue, awake = self.waiting(), len(self.waiting()) - self.queue.aside
         place = self.queue.place(replace(card, snoozed_until=0.0))
-        if place < awake and queue[place].number == card.number:
-            place += 1
-        if awake:
-            self.card = queue[place if place < awake else awake - 1]
+        others = (*range(place, awake), *range(min(place, awake) - 1, -1, -1))
+        each = (queue[one] for one in others if queue[one].number != card.number)
+        self.card = next((one for one in each if not leave(one)), card)
 
     def scroll(self, step: int) -> None:
         """Show cards further down, or up; the selection stays."""

@@ -78,8 +78,9 @@ class CardRow:
         """Return that an answer is about to be sent, and how soon; nothing where none is."""
         if self.held is None:
             return []
-        left = bar(self.held.left(clock.now), HELD_BAR)
-        return [("held", f"{self.held.decision.verdict.upper()} {left} u takes it back")]
+        held = self.held
+        left = f"{held.seconds(clock.now)} s {bar(held.left(clock.now), HELD_BAR)}"
+        return [("held", f"{held.decision.verdict.upper()} {left} u takes it back")]
 
 
 WORDS_KEPT = 512  # cards whose words are remembered; more than any screen has rows

@@ -44,6 +44,7 @@ def test_marked_cards_are_denied_with_one_reason() -> None:
     assert not sitting.decided()
     sitting.wait()
     sitting.press("y")
+    sitting.wait(SENT)
     assert [(number, one.reason) for number, one in sitting.decided()] == [
         (1, "not now"),
         (2, "not now"),
@@ -56,6 +57,7 @@ def test_marked_cards_are_handed_back_or_passed(key: str, verdict: Verdict) -> N
     sitting.press(key)
     sitting.wait()
     sitting.press("y")
+    sitting.wait(SENT)
     assert sitting.verdicts() == [(1, verdict), (2, verdict)]
 
 
@@ -120,17 +122,18 @@ def test_a_marked_card_that_grows_is_not_decided_with_the_others() -> None:
     assert sitting.verdicts() == [(2, Verdict.ALLOW)]
 
 
-def test_star_marks_what_asks_the_same_then_the_session_and_never_unmarks() -> None:
+def test_star_marks_what_asks_the_same_alone_and_another_key_the_session() -> None:
     sitting = Sitting()
     for session in ("a", "b", "a"):
         sitting.ask(session_id=session)
     sitting.ask(tool_input={"command": "other"}, session_id="a")
     sitting.wait()
-    sitting.press("*")
-    assert [card.number for card in sitting.screen.marks.cards()] == [1, 2, 3]
-    sitting.press("*")
-    assert [card.number for card in sitting.screen.marks.cards()] == [1, 2, 3, 4]
     sitting.press("*", "*")
+    assert [card.number for card in sitting.screen.marks.cards()] == [1, 2, 3]
+    sitting.press("&")
+    assert "of this session, whatever they ask" in sitting.text()
+    assert [card.number for card in sitting.screen.marks.cards()] == [1, 2, 3, 4]
+    sitting.press("*", "&")
     assert len(sitting.screen.marks) == 4
     sitting.press("escape")
     assert not sitting.screen.marks
@@ -172,10 +175,14 @@ def test_five_hundred_of_one_session_are_denied_together() -> None:
     for number in range(500):
         sitting.ask(tool_input={"command": f"ls {number}"})
     sitting.wait()
-    sitting.press("*", "d")
+    sitting.press("&", "d")
     sitting.type("enough")
     sitting.press("enter")
     sitting.wait()
     sitting.press("enter")
+    assert "more lines" in sitting.text()
+    sitting.wait()
+    sitting.press("enter")
+    sitting.wait(SENT)
     assert len(sitting.decided()) == 500
     assert {one.reason for _, one in sitting.decided()} == {"enough"}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from crabhook.model.decision import Verdict
-from crabhook.ui.full.dialogs.bulk import Marks, alike_or_session, refusal
+from crabhook.ui.full.dialogs.bulk import Marks, mark_alike, mark_session, refusal
 from tests.support.sitting import QUESTIONS, Sitting, call
 
 
@@ -48,23 +48,24 @@ def test_a_card_whose_time_is_extended_keeps_its_mark() -> None:
     assert marks.cards()[0].snoozed_until
 
 
-def test_first_what_asks_the_same_then_the_session() -> None:
+def test_what_asks_the_same_and_the_session_are_marked_apart() -> None:
     sitting = desk("a", "b")
     sitting.ask(tool_input={"command": "other"}, session_id="a")
     marks = Marks()
-    shared, cards = alike_or_session(sitting.card, sitting.desk.waiting(), marks)
-    assert (shared, [card.number for card in cards]) == ("that ask the very same", [1, 2])
-    marks.add(cards)
-    shared, cards = alike_or_session(sitting.card, sitting.desk.waiting(), marks)
-    assert (shared, [card.number for card in cards]) == ("of this session", [1, 3])
+    mark_alike(sitting.card, sitting.desk.waiting(), marks)
+    assert [card.number for card in marks.cards()] == [1, 2]
+    marks.clear()
+    mark_session(sitting.card, sitting.desk.waiting(), marks)
+    assert [card.number for card in marks.cards()] == [1, 3]
+    assert not marks.by_hand
 
 
 def test_one_and_true_are_not_the_same_to_an_agent() -> None:
-    sitting = Sitting()
+    sitting, marks = Sitting(), Marks()
     sitting.ask(tool_input={"command": "x", "n": 1})
     sitting.ask(tool_input={"command": "x", "n": True}, session_id="b")
-    _, cards = alike_or_session(sitting.card, sitting.desk.waiting(), Marks())
-    assert [card.number for card in cards] == [1]
+    mark_alike(sitting.card, sitting.desk.waiting(), marks)
+    assert [card.number for card in marks.cards()] == [1]
 
 
 def test_what_asks_a_person_something_is_not_allowed_among_others() -> None:

@@ -32,9 +32,21 @@ def test_what_is_the_same_is_shown_once_with_all_who_ask_it() -> None:
         sitting.ask(tool_input={"command": "make"}, session_id=session)
     sitting.ask(tool_input={"command": "make clean"}, session_id="a")
     rows = shown(sitting)
-    assert rows.count("│ make") == 1
-    assert "#1, #2, #3 · Bash · api-server a, api-server b, api-server c" in rows
-    assert "│ make clean" in rows
+    assert rows[1:] == [
+        "#1, #2, #3 · api-server a, api-server b, api-server c · Bash  make",
+        "#4 · api-server a · Bash  make clean",
+    ]
+
+
+def test_nothing_of_a_command_is_left_out_and_what_is_more_stands_below_its_line() -> None:
+    sitting = Sitting()
+    sitting.ask(tool_input={"command": "echo " + "x" * 300 + " the end"})
+    sitting.ask(tool_input={"command": "one\ntwo"}, session_id="b")
+    sitting.ask(tool_input={"command": "make", "run_in_background": True}, session_id="c")
+    rows = "\n".join(shown(sitting))
+    assert "the end" in rows.replace("\n┆ ", "")
+    assert "│ one\n│ two" in rows
+    assert "run_in_background: true" in rows
 
 
 def test_a_reason_is_shown_as_the_models_will_read_it() -> None:
@@ -59,4 +71,4 @@ def test_hundreds_are_named_in_few_words() -> None:
         sitting.ask(session_id=f"s{number}")
     rows = shown(sitting)
     assert "and 288 more" in "".join(rows[:4])
-    assert rows.count("│ ls -l") == 1
+    assert len([row for row in rows if "ls -l" in row]) == 1

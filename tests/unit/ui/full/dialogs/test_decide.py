@@ -59,6 +59,7 @@ def test_how_often_it_was_kept_going_is_counted_and_the_ninth_is_refused() -> No
         assert f"kept going {row} of 8" in sitting.text()
         sitting.type("on")
         sitting.press("enter")
+        sitting.wait(SENT)
     assert len(sitting.decided()) == 8
     assert "8 times in a row" in sitting.text()
 
@@ -140,6 +141,7 @@ def test_a_message_can_be_taken_back_and_never_goes_to_another_card() -> None:
     sitting.press("up")
     sitting.wait()
     sitting.press("m", "c-u", "enter", "p")
+    sitting.wait(SENT)
     assert sitting.decided()[-1] == (1, Decision(Verdict.PASS))
 
 
@@ -278,10 +280,12 @@ def test_suppress_output_goes_with_the_next_decision_about_the_card_alone() -> N
     sitting.press("down")
     sitting.wait()
     sitting.press("p")
+    sitting.wait(SENT)
     assert sitting.decided()[-1] == (2, Decision(Verdict.PASS))
     sitting.press("up")
     sitting.wait()
     sitting.press("p")
+    sitting.wait(SENT)
     assert sitting.decided()[-1] == (1, Decision(Verdict.PASS, suppress_output=True))
 
 

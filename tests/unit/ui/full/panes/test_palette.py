@@ -51,6 +51,7 @@ def test_a_card_that_came_into_view_a_moment_ago_is_not_decided_by_name() -> Non
     sitting.press(":")
     sitting.type("pass")
     sitting.wait()
+    sitting.stroke = 0.04
     sitting.press("escape", "down")
     sitting.press(":")
     sitting.type("pass")
@@ -77,12 +78,12 @@ def test_every_command_is_found_by_its_name() -> None:
 
 def test_letters_are_typed_and_escape_leaves_all_as_it_was() -> None:
     sitting = at_a_card(take_back_ms=0)
-    before = sitting.rows_of_text()[4:]
+    before = sitting.rows_of_text()[5:]
     sitting.press(":")
     sitting.type("gGaqp?/: 1")
     sitting.press("down", "up", "escape")
     sitting.wait()
-    assert sitting.rows_of_text()[4:] == before
+    assert sitting.rows_of_text()[5:] == before
     assert not sitting.decided()
 
 

@@ -1,0 +1,193 @@
+"""Which keys are obeyed: what came in view a moment ago, or was never there, is not decided by one.
+
+The laws of this file: one press decides at most once.  A held key, pasted text
+and the rest of an escape sequence are no presses.  What was never on the screen
+is not allowed: a key that would allow it goes on to it.
+"""
+
+from enum import Enum, auto
+
+from crabhook.model.card import Card
+from crabhook.model.decision import Verdict
+from crabhook.ui.full.filters import Mode
+from crabhook.ui.full.keyrow import Guard
+from crabhook.ui.full.panes.card import view_of
+from crabhook.ui.full.screen import Screen
+
+DEAF_AFTER_ESCAPE = 0.1  # seconds in which letters belong to the escape before them
+BURST = 0.02  # seconds between two keys that no hand pressed one after the other
+QUIET_AFTER_BURST = 0.25  # seconds without a key after which a burst is over
+REPEATS_WITHIN = 0.1  # seconds between two letters of a key that is held
+AGAIN = 1.75  # times the arming delay before the same key acts again: a held key repeats after it
+
+
+_IN_TEXTS = frozenset({"space", "enter", "tab"})  # beside letters
+
+
+class Stroke(Enum):
+    """What a key is: pressed, repeated while it is held, of a pasted text, or of a sequence."""
+
+    PRESSED = auto()
+    REPEATED = auto()
+    PASTED = auto()
+    SEQUENCE = auto()
+
+
+class Rhythm:
+    """Tells keys that a hand presses from those that come by themselves; times are in seconds.
+
+    A terminal sends what we do not know (Alt with a letter, a report nobody
+    asked for) as an escape and letters at once; and pasted text, where it does
+    not mark it as such, as letters at once.
+    """
+
+    def __init__(self) -> None:
+        self._escaped: float | None = None
+        self._last = ("", 0.0)
+        self._text_at: float | None = None
+        self._of_texts = Stroke.PRESSED
+
+    @property
+    def last(self) -> str:
+        """The key that came last."""
+        return self._last[0]
+
+    def stroke(self, key: str, now: float) -> Stroke:
+        """Return what the key is that comes at `now`."""
+        (last, at), self._last = self._last, (key, now)
+        repeated = key == last and now - at < REPEATS_WITHIN
+        if key == "escape":
+            self._escaped = now
+        elif (
+            len(key) == 1 and self._escaped is not None and now - self._escaped < DEAF_AFTER_ESCAPE
+        ):
+            return Stroke.SEQUENCE
+        if len(key) > 1 and key not in _IN_TEXTS:
+            return Stroke.REPEATED if repeated else Stroke.PRESSED
+        gap = QUIET_AFTER_BURST if self._text_at is None else now - self._text_at
+        before, self._text_at = self._of_texts, now
+        goes_on = before is Stroke.PASTED and gap < QUIET_AFTER_BURST
+        if goes_on or (gap < BURST and before is not Stroke.REPEATED):
+            self._of_texts = Stroke.PASTED
+        else:
+            self._of_texts = Stroke.REPEATED if repeated else Stroke.PRESSED
+        return self._of_texts
+
+
+class Before:
+    """How a screen stood before a key, to undo the first key of what proves to be a paste."""
+
+    def __init__(self, screen: Screen) -> None:
+        self.field = screen.focus.field
+        self._focus, self._turn = vars(screen.focus).copy(), screen.answers.turn
+        self._selected = screen.card
+
+    def restore(self, screen: Screen) -> None:
+        """Close what was opened since, take back what was answered, and select what was."""
+        vars(screen.focus).update(self._focus)
+        screen.answers.drop_since(self._turn)
+        if self._selected is not None:
+            number = self._selected.number
+            screen.select(lambda: screen.selection.choose(number))
+
+
+_LETS_HAPPEN = frozenset({Guard.READ, Guard.ALLOW})
+
+
+class Gate:
+    """Stands before a screen's keys; it tells the operator why a key is not obeyed."""
+
+    def __init__(self, screen: Screen) -> None:
+        self._screen = screen
+        self._rhythm = Rhythm()
+        self._stroke, self._again = Stroke.PRESSED, False
+        self._before = Before(screen)
+
+    def comes(self, key: str, now: float) -> bool:
+        """Take in a key; return whether it counts as one at all."""
+        screen = self._screen
+        self._again = key == self._rhythm.last
+        self._stroke = self._rhythm.stroke(key, now)
+        if self._stroke is Stroke.SEQUENCE:
+            return False
+        screen.notice.key(now)
+        if not screen.arming.delay:
+            self._stroke, self._again = Stroke.PRESSED, False
+        if self._stroke is Stroke.PRESSED:
+            self._before = Before(screen)
+        return self._stroke is not Stroke.PASTED or self._may_be_pasted(key)
+
+    def _may_be_pasted(self, key: str) -> bool:
+        """Whether a key that came as pasted text does is only typed; else undo what it began."""
+        screen, before = self._screen, self._before
+        field = screen.focus.field
+        if field is None or field is not before.field:
+            before.restore(screen)
+            screen.say("keys came all at once, as pasted text does: nothing was decided")
+            return False
+        if key == "enter" and screen.focus.mode is not Mode.EDIT:
+            screen.say("that was pasted: enter, pressed by itself, goes on")
+            return False
+        return True
+
+    def opens(self, guard: Guard) -> bool:
+        """Whether a key is obeyed now; a key on a held card takes the held answer back first."""
+        screen = self._screen
+        typing = screen.focus.typing
+        if guard is Guard.FREE:
+            return True
+        if self._stroke is Stroke.REPEATED:
+            screen.arming.restart(screen.desk.now())
+            screen.say("a key that is held decides nothing more: let it go, then press again")
+            return False
+        if guard is Guard.LINE and (typing is None or typing.number is None):
+            return True
+        if screen.focus.on_page:
+            return self._may_on_page()
+        return screen.card is None or screen.selection.ended or self._may_decide(screen.card, guard)
+
+    def _may_decide(self, card: Card, guard: Guard) -> bool:
+        screen = self._screen
+        if not self._armed():
+            screen.say(f"#{card.number} has only just come into view: read it, then press again")
+            return False
+        if held := screen.answers.held(card.number):
+            if guard is Guard.ALLOW and held.decision.verdict is Verdict.ALLOW:
+                screen.say(f"#{card.number} is allowed already; u takes it back")
+                return False
+            screen.say(screen.answers.take_back(card.number))
+        asks = screen.form is not None and screen.focus.mode is not Mode.REVIEW
+        return guard not in _LETS_HAPPEN or asks or self._was_read()
+
+    def _armed(self) -> bool:
+        """Whether what is in view may be decided by the key: the key before needs to be let go."""
+        return self._screen.armed(AGAIN if self._again else 1.0)
+
+    def _was_read(self) -> bool:
+        """Whether all that is asked was on the screen; else go on to what was not."""
+        screen, view = self._screen, view_of(self._screen)
+        proposal = screen.focus.proposal if screen.focus.mode is Mode.CONFIRM else None
+        if not (more := view.unseen()):
+            return True
+        if proposal is not None and proposal.skimmed:
+            if not view.end_unseen():
+                return True
+            view.to_end()
+        else:
+            view.go_on()
+        screen.arming.restart(screen.desk.now())
+        screen.say(f"{more} more {'line' if more == 1 else 'lines'}: read on, then press again")
+        return False
+
+    def _may_on_page(self) -> bool:
+        """Whether a page may be said yes to: it was read, and the card it is about still waits."""
+        screen = self._screen
+        number, card = screen.focus.number, screen.card
+        ended = card is None or card.number != number or screen.selection.ended
+        if number is not None and ended:
+            screen.say(f"#{number} has ended: nothing was sent")
+            return False
+        if not self._armed():
+            screen.say("this has only just come into view: read it, then press again")
+            return False
+        return screen.focus.mode is Mode.MENU or self._was_read()
