@@ -226,10 +226,8 @@ def test_an_agent_is_warned_before_it_changes_what_another_live_session_has_chan
     settings.write_text('[guard]\nsame_file = "warn"\n', encoding="utf-8")
     shared = tmp_path / "shared.txt"
     first = claude((write_to(shared, "one"),), (Text("It is mine."),))
-    link = tmp_path / "link.txt"
-    link.symlink_to(shared)
-    reads = ToolUse("Read", {"file_path": str(link)})
-    second = claude((reads,), (write_to(link, "two"),), (Text("It is ours."),))
+    reads = ToolUse("Read", {"file_path": str(shared)})
+    second = claude((reads,), (write_to(shared, "two"),), (Text("It is ours."),))
     with desk:
         for agent in (first, second):
             install(agent, desk.address, gate=False)

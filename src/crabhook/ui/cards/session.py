@@ -9,7 +9,7 @@ from crabhook.ui.secrets import covered
 from crabhook.ui.text.clock import countdown
 
 ID_SHOWN = 8  # characters of a session's or an agent's id; the start of it names it
-_FILES_SHOWN = 5
+_FILES_SHOWN, _CARDS_SHOWN = 5, 3
 MAIN = "main agent"
 TIMES = "\N{MULTIPLICATION SIGN}"
 
@@ -17,7 +17,6 @@ TIMES = "\N{MULTIPLICATION SIGN}"
 def head(view: SessionView, now: float) -> str:
     """Return which session it is: its id's start, agent, project, mode, and since when."""
     place = project(Event(view.platform, "", cwd=view.cwd), covered)
-    cards = ", ".join(f"#{number}" for number in view.waiting)
     parts = (
         brief(view.session[:ID_SHOWN], covered) or "(no id)",
         view.title,
@@ -25,9 +24,18 @@ def head(view: SessionView, now: float) -> str:
         view.mode and f"mode {brief(view.mode, covered)}",
         f"{countdown(now - view.since)} old",
         f"heard of {countdown(now - view.heard)} ago",
-        cards and f"waits for you: {cards}",
+        waiting(view),
     )
     return " · ".join(part for part in parts if part)
+
+
+def waiting(view: SessionView) -> str:
+    """Return which of the session's cards wait; nothing where none does."""
+    if not view.waiting:
+        return ""
+    shown = ", ".join(f"#{number}" for number in view.waiting[:_CARDS_SHOWN])
+    more = len(view.waiting) - _CARDS_SHOWN
+    return f"waits for you: {shown}{f' and {more} more' if more > 0 else ''}"
 
 
 def details(view: SessionView, now: float) -> Iterator[str]:

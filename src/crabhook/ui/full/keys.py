@@ -19,6 +19,7 @@ from crabhook.ui.full.dialogs import (
     orders,
     plan,
     question,
+    sessions,
     suggestions,
 )
 from crabhook.ui.full.dialogs.prompts import AskLine, Purpose
@@ -357,6 +358,10 @@ TABLE: tuple[Group, ...] = (
     ),
     group("", ~when.at(Mode.BOX, Mode.EDIT, Mode.SEARCH, Mode.PALETTE, Mode.QUEUE),
         ("g", "", "the first row", FREE, by(Screen.go_far, -1))),
+    group("sessions", when.at(Mode.QUEUE, Mode.TEXT),
+        ("S", "sessions", "what each session does now; a note to one, or its stop at its next call",
+         FREE, lambda s, _: sessions.offer_sessions(s.desk)),
+    ),
     group("standing orders", when.at(Mode.QUEUE, Mode.TEXT),
         ("O", "orders", "give a standing order, see those that stand, end one",
          FREE, lambda s, _: orders.offer_orders(s.card, s.desk)),

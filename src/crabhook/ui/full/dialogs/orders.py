@@ -90,7 +90,7 @@ def offer_orders(card: Card | None, desk: Replica) -> Effects:
     rows = (
         *(_ending(order, now) for order in desk.orders()),
         *_for_session(card, desk),
-        Choice("hold Stop of every session", partial(_give, _holding(_STOP))),
+        Choice("hold Stop of every session", partial(give, _holding(_STOP))),
         Choice("hold another event of every session…", partial(_ask_which, "", desk)),
     )
     return (Menu(title, rows),)
@@ -115,9 +115,9 @@ def _for_session(card: Card | None, desk: Replica) -> Iterator[Choice]:
     session, folder = card.event.session, card.event.cwd.rstrip("/")
     hold_all = Order(OrderKind.HOLD_ALL, session=session)
     for ours, does in (
-        ("allow everything of this session for a while…", partial(_ask_how_long, session, desk)),
-        ("hold everything of this session", partial(_give, hold_all)),
-        ("hold Stop of this session", partial(_give, _holding(_STOP, session))),
+        ("allow everything of this session for a while…", partial(ask_how_long, session, desk)),
+        ("hold everything of this session", partial(give, hold_all)),
+        ("hold Stop of this session", partial(give, _holding(_STOP, session))),
         ("keep this session going at its next stops…", partial(_ask_how_often, session)),
         ("hold another event of this session…", partial(_ask_which, session, desk)),
     ):
@@ -125,7 +125,7 @@ def _for_session(card: Card | None, desk: Replica) -> Iterator[Choice]:
     if folder:
         order = Order(OrderKind.HOLD, _STOP, project=folder)
         yield Choice(
-            "hold Stop of this project", partial(_give, order), _behind(project(card.event))
+            "hold Stop of this project", partial(give, order), _behind(project(card.event))
         )
 
 
@@ -138,16 +138,17 @@ def _ask_which(session: str, desk: Replica) -> Effects:
     events = desk.holdable()
     ordered = sorted(events, key=lambda name: (name not in _HELD_FIRST, events.index(name)))
     orders = (_holding(name, session) for name in ordered)
-    rows = (Choice(what_of(one), partial(_give, one), _behind(scope_of(one))) for one in orders)
+    rows = (Choice(what_of(one), partial(give, one), _behind(scope_of(one))) for one in orders)
     return (Menu("hold which event?", tuple(rows)),)
 
 
-def _give(order: Order) -> Effects:
+def give(order: Order) -> Effects:
+    """Give a standing order, and say where it is ended."""
     said = f"from now on: {what_of(order)}; O lists it and ends it"
     return (submit(GiveOrder(order), Say(said)),)
 
 
-def _ask_how_long(session: str, desk: Replica) -> Effects:
+def ask_how_long(session: str, desk: Replica) -> Effects:
     """Ask for how long everything of a session is to be allowed, then for a yes."""
 
     def ask(seconds: float) -> Effects:
@@ -156,10 +157,10 @@ def _ask_how_long(session: str, desk: Replica) -> Effects:
             ("Until then every call is allowed without being shown, of the session", session),
             ("Questions, plans and forms still wait for you. What waits now still waits.", ""),
         )
-        return (Proposal(lambda: said, lambda: give(seconds)),)
+        return (Proposal(lambda: said, lambda: allow(seconds)),)
 
-    def give(seconds: float) -> Effects:
-        return _give(Order(OrderKind.ALLOW_ALL, session=session, until=desk.now() + seconds))
+    def allow(seconds: float) -> Effects:
+        return give(Order(OrderKind.ALLOW_ALL, session=session, until=desk.now() + seconds))
 
     subject, needs = f"allow everything of {_named(session)}", "say for how long: 30s, 10m, 2h"
     return (AskLine(Purpose.FOR_HOW_LONG, _with_seconds(ask), "10m", needs, subject),)
@@ -179,7 +180,7 @@ def _ask_how_often(session: str) -> Effects:
             said = f"write how often, 1 to {CAP}, and how to go on: 3 run the tests again"
             return (Say(said),)
         times = int(often)
-        return _give(Order(OrderKind.KEEP_GOING, _STOP, session=session, times=times, words=words))
+        return give(Order(OrderKind.KEEP_GOING, _STOP, session=session, times=times, words=words))
 
     subject, needs = f"keep {_named(session)} going", "say how often, and how"
     return (AskLine(Purpose.KEEP_GOING_TIMES, then, needs=needs, subject=subject),)
@@ -197,7 +198,7 @@ def go_away(desk: Replica, waiting: Callable[[], int]) -> Effects:
         return (Proposal(lambda: _away(waiting(), seconds), lambda: leave(seconds)),)
 
     def leave(seconds: float) -> Effects:
-        return _give(Order(OrderKind.AWAY, until=desk.now() + seconds if seconds else None))
+        return give(Order(OrderKind.AWAY, until=desk.now() + seconds if seconds else None))
 
     subject = "away (enter: until b)"
     return (AskLine(Purpose.FOR_HOW_LONG, _with_seconds(ask), subject=subject),)

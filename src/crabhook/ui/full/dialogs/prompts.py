@@ -163,6 +163,8 @@ class Purpose(StrEnum):
     INTERRUPT = "deny {} and end the turn, the model reads why: "
     KEEP_GOING = "keep {} going, tell it how to go on: "
     HALT = "stop the session of {}, its user reads why: "
+    STEER = "tell {} with its next call: "
+    STOP = "stop {} at its next call, its agent reads why: "
     MESSAGE = "{}, a word to the agent's user, sent with your decision: "
     WORDS = "{}, in your own words: "
     REMARK = "{}, a note beside the answer: "
@@ -179,6 +181,8 @@ _ENTERS: Mapping[Purpose, str] = {
     Purpose.REASON: "deny",
     Purpose.INTERRUPT: "deny, end turn",
     Purpose.KEEP_GOING: "keep it going",
+    Purpose.STEER: "give the note",
+    Purpose.STOP: "stop it",
     Purpose.HALT: "stop session",
     Purpose.MESSAGE: "keep message",
     Purpose.WORDS: "keep words",
