@@ -19,6 +19,7 @@ _LAST_WORDS = "last words"
 _A_PLAN = "the plan's file"
 _MARKS = {Level.DANGER: ("danger", "▲▲ "), Level.CAUTION: ("caution", "▲ "), Level.NONE: ("", "")}
 _UNKNOWN = ": not known here"
+_REASON_ROWS = 2  # of why a card is here
 _MOST = 1000  # letters of somebody's words that a line is made of
 
 
@@ -84,7 +85,10 @@ def _quoted(whose: str, words: str, sheet: Sheet) -> Line:
 def reason_lines(card: Card, sheet: Sheet) -> list[Line]:
     """Return why the card is here, a rule first of all, and what a decision cannot bring about."""
     style, because = "noted" if card.law else "dim", brief(card.because, sheet.spell)
-    lines: list[Line] = [[(style, f"here because: {because}")]] if because else []
+    rows = list(wrapped(f"here because: {because}", sheet.columns, str, words=True))
+    if len(rows) > _REASON_ROWS:
+        rows = [*rows[: _REASON_ROWS - 1], " ".join(rows[_REASON_ROWS - 1 :])]
+    lines: list[Line] = [[(style, row)] for row in rows] if because else []
     lines += [[("noted", sheet.spell(limit))] for limit in card.limits]
     return [clip_line(line, sheet.columns) for line in lines]
 

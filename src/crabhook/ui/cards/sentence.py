@@ -27,6 +27,7 @@ _Spell: TypeAlias = Callable[[str], str]
 _DEEDS: dict[str, tuple[str, str]] = tables(__file__, "fields")["deeds"]
 LEVELS = {Level.NONE: "also", Level.CAUTION: "caution", Level.DANGER: "danger"}
 """How a level of risk is said."""
+_MCP = "mcp__"  # before a server's name and its tool's
 NOTHING_RISKY = "nothing risky found"
 
 
@@ -79,7 +80,12 @@ def _about_no_tool(event: Event, verdicts: frozenset[Verdict], spell: _Spell) ->
 def _deed(event: Event, spell: _Spell) -> tuple[str, str]:
     name = event.tool.name if event.tool else ""
     deed, thing = _DEEDS.get(vocabulary().aliases.get(name, name), ("", ""))
-    return (deed, thing) if deed else (f"use {tool_label(event, spell)}", "")
+    if deed:
+        return deed, thing
+    server, parted, tool = name.removeprefix(_MCP).partition("__")
+    if name.startswith(_MCP) and parted:
+        return f"use the tool {brief(tool, spell)} of {brief(server, spell)}", ""
+    return f"use the tool {tool_label(event, spell)}", ""
 
 
 def _question(event: Event, spell: _Spell) -> Sentence:

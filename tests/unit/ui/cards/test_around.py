@@ -16,6 +16,12 @@ from tests.support.ruled import NO_RM, judge_by
 from tests.support.sitting import Sitting, happening
 
 
+def card_rows(sitting: Sitting) -> list[str]:
+    """The rows of the card's panel, wherever it stands, without its sides."""
+    rows = [row.rpartition("││")[2].strip() for row in sitting.rows_of_text()]
+    return [row.removeprefix("│").removesuffix("│").strip() for row in rows]
+
+
 def test_the_last_words_and_the_last_prompt_stand_below_in_a_line_and_whole_a_key_away() -> None:
     sitting = Sitting(rows=40)
     words = "I build it anew, because the lockfile changed, " * 4
@@ -23,12 +29,12 @@ def test_the_last_words_and_the_last_prompt_stand_below_in_a_line_and_whole_a_ke
     for prompt in ("an older one", "Build it anew, please"):
         sitting.desk.ask(happening("UserPromptSubmit", prompt=prompt))
     sitting.ask()
-    rows = sitting.rows_of_text()
-    (line,) = (row for row in rows if row.startswith(' last words: "I build it anew'))
+    rows = card_rows(sitting)
+    (line,) = (row for row in rows if row.startswith('last words: "I build it anew'))
     assert line.endswith("…")
-    assert ' its user asked: "Build it anew, please"' in rows
+    assert 'its user asked: "Build it anew, please"' in rows
     sitting.press("i")
-    rows = [row.strip() for row in sitting.rows_of_text()]
+    rows = card_rows(sitting)
     assert rows[rows.index("last words") + 1].startswith("│ I build it anew, because")
     assert rows[rows.index("its user asked") + 1] == "│ Build it anew, please"
 
@@ -115,19 +121,19 @@ def test_what_a_hook_cannot_do_stands_below_and_whole_a_key_away(
     sitting = Sitting(columns=columns, rows=60)
     sitting.desk.ask(gemini(tool, tool_input), platform="gemini")
     (limit,) = sitting.card.limits
-    rows = [row.strip() for row in sitting.rows_of_text()]
+    rows = card_rows(sitting)
     assert any(row == limit or (row.startswith(limit[:40]) and row.endswith("…")) for row in rows)
     sitting.press("i")
-    rows = [row.strip() for row in sitting.rows_of_text()]
+    rows = card_rows(sitting)
     whole = "".join(row.strip("│┆ ") + " " for row in rows)
     assert limit in whole
 
 
 def test_an_ended_card_says_no_more_what_could_not_be_done() -> None:
-    sitting = Sitting(columns=200, take_back_ms=0)
+    sitting = Sitting(columns=260, take_back_ms=0)
     sitting.desk.ask(gemini("run_shell_command", {"command": "ls"}), platform="gemini")
     (limit,) = sitting.card.limits
-    assert sitting.text().count(limit) == 1
+    assert limit in card_rows(sitting)
     sitting.desk.answer(sitting.card.number, Decision(Verdict.ALLOW))
     assert sitting.text().count(limit) == 0
 
@@ -138,9 +144,8 @@ def test_a_plan_in_a_file_is_shown_as_what_the_file_says() -> None:
     sitting.desk.ask(gemini("exit_plan_mode", {"plan_filename": "plan.md"}), platform="gemini")
     assert 'the plan\'s file: "# The plan 1. Name the tests"' in sitting.text()
     sitting.press("i")
-    rows = sitting.rows_of_text()
-    place = rows.index(next(row for row in rows if row.strip() == "the plan's file"))
-    assert rows[place + 1].startswith(" │ # The plan")
+    rows = card_rows(sitting)
+    assert rows[rows.index("the plan's file") + 1].startswith("│ # The plan")
     assert not any("last words" in row or "PermissionRequest" in row for row in rows)
 
 
@@ -152,12 +157,13 @@ def test_a_card_says_why_it_is_here_and_whole_a_key_away(columns: int) -> None:
     sitting = Sitting(rows=40, columns=columns, desk=desk, take_back_ms=0)
     sitting.ask(tool_input={"command": "rm -rf build"})
     said = f"rules.toml, line 1: ask-operator Bash(rm *) ({note})"
-    (line,) = (row for row in sitting.rows_of_text() if row.startswith(" here because: "))
-    assert (said in line) is (columns == 120)
+    rows = card_rows(sitting)
+    line = next(row for row in rows if row.startswith("here because: "))
+    assert (said in f"{line} {rows[rows.index(line) + 1]}") is (columns == 120)
     sitting.press("i")
-    rows = [row.strip() for row in sitting.rows_of_text()]
+    rows = card_rows(sitting)
     start = rows.index("why it is here") + 1
     assert said in "".join(row.strip("│┆ ") + " " for row in rows[start:])
     sitting.press("i")
     sitting.desk.answer(1, Decision(Verdict.ALLOW))
-    assert line not in sitting.rows_of_text()
+    assert line not in card_rows(sitting)

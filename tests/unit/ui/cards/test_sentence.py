@@ -57,8 +57,8 @@ def call(tool: str, given: Any) -> Card:
         ),
         (
             call("mcp__github__create_issue", {"title": "t"}),
-            "wants to use mcp__github__create_issue",
-            "wants to use mcp__github__create_issue: title: t",
+            "wants to use the tool create_issue of github",
+            "wants to use the tool create_issue of github: title: t",
         ),
         (
             card("PreToolUse-AskUserQuestion"),

@@ -1,0 +1,208 @@
+"""A card of each kind on three screens, as the painter draws it; run as a module it draws them anew."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crabhook.model.decision import Decision, Verdict
+from crabhook.model.risk import Effect, Level, Risk
+from crabhook.ui.cards.context import risk_rows
+from crabhook.ui.text.clock import Clock
+from crabhook.ui.text.layout import Sheet, line_cells
+from crabhook.ui.text.safe import safe
+from tests.support.desk import PlayedDesk
+from tests.support.ruled import NO_RM, judge_by
+from tests.support.sitting import QUESTIONS, Sitting, call, happening
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+SAMPLES = Path(__file__).parents[4] / "samples" / "screens"
+SIZES = ((80, 24), (120, 40), (200, 60))
+PROMPT = "Please build it anew; the cache may be broken"
+WORDS = "The tests fail with the old cache, so I start clean."
+CLEAN = {
+    "command": "rm -rf ../cache && npm ci 2>&1 | tail -n 3",
+    "description": "Clean build and reinstall, the lockfile changed",
+}
+SOURCE = "/home/ann/api-server/src/auth.ts"
+OLD = "export function login(user) {\n  check(user);\n  return token(user, 60);\n}\n"
+NEW = (
+    "export function login(user) {\n  if (!user) return null;\n  check(user);\n"
+    "  return token(user, 3600);\n}\n"
+)
+PLAN = "# Rotate tokens\n\n1. Read `auth.ts`\n2. Make the lifetime a **setting**\n3. Test it\n"
+FORM = {
+    "mcp_server_name": "github",
+    "mode": "form",
+    "message": "Which repository?",
+    "requested_schema": {
+        "type": "object",
+        "properties": {
+            "name": {"type": "string", "title": "Repository"},
+            "private": {"type": "boolean", "title": "Private"},
+        },
+        "required": ["name"],
+    },
+}
+
+
+def asked(tool: str, tool_input: Any, **fields: Any) -> Callable[[Sitting], object]:
+    return lambda sitting: sitting.ask(tool, tool_input, **fields)
+
+
+BODIES: dict[str, Callable[[Sitting], object]] = {
+    "command": asked("Bash", CLEAN),
+    "harmless": asked("Bash", {"command": "ls -l"}),
+    "unknown": asked("Bash", {"command": "frobnicate --all"}),
+    "edit": asked("Edit", {"file_path": SOURCE, "old_string": OLD, "new_string": NEW}),
+    "write": asked("Write", {"file_path": "/home/ann/.bashrc", "content": "export A=1\n"}),
+    "fetch": asked("WebFetch", {"url": "https://example.com/x", "prompt": "Sum it up"}),
+    "mcp": asked("mcp__github__create_issue", {"title": "A bug", "body": "It breaks"}),
+    "questions": asked("AskUserQuestion", QUESTIONS),
+    "plan": asked("ExitPlanMode", {"plan": PLAN}, hook_event_name="PermissionRequest"),
+    "form": lambda sitting: sitting.desk.ask(happening("Elicitation", **FORM)),
+    "stop": lambda sitting: sitting.happen("Stop", last_assistant_message="All tests **pass**."),
+}
+
+
+def sitting_at(body: str, columns: int, rows: int, **options: Any) -> Sitting:
+    rules = NO_RM.replace("deny", "ask-operator").replace("use trash", "look at deletions")
+    desk = PlayedDesk(judge=judge_by(rules, "/home/ann/api-server"))
+    for command, verdict in (("rm -r build", Verdict.ALLOW), ("rm -rf /", Verdict.DENY)):
+        desk.ask(call(tool_input={"command": command}))
+        desk.answer(desk.waiting()[-1].number, Decision(verdict, reason="no" * (verdict == "deny")))
+    desk.ask(happening("UserPromptSubmit", prompt=PROMPT))
+    desk.words[3] = WORDS
+    sitting = Sitting(columns=columns, rows=rows, desk=desk, **options)
+    BODIES[body](sitting)
+    sitting.wait()
+    return sitting
+
+
+def drawn(sitting: Sitting) -> str:
+    """The screen down to the lower edge of the card."""
+    rows = [row.rstrip() for row in sitting.rows_of_text()]
+    end = next(at for at, row in enumerate(rows) if row.startswith("╰"))
+    return "".join(f"{row}\n" for row in rows[: end + 1])
+
+
+def file_of(body: str, columns: int, rows: int) -> Path:
+    return SAMPLES / f"{body}-{columns}x{rows}.txt"
+
+
+@pytest.mark.parametrize(("columns", "rows"), SIZES)
+@pytest.mark.parametrize("body", BODIES)
+def test_each_body_is_drawn_as_it_was_when_somebody_last_looked(
+    body: str, columns: int, rows: int
+) -> None:
+    expected = file_of(body, columns, rows).read_text(encoding="utf-8")
+    assert drawn(sitting_at(body, columns, rows)) == expected, (
+        "python -m tests.unit.ui.full.panes.test_bodies draws them anew: look at them"
+    )
+
+
+def test_an_ordinary_call_its_risk_and_its_keys_are_whole_on_the_smallest_screen() -> None:
+    sitting = sitting_at("command", 80, 24)
+    shown = sitting.text()
+    for one in (*CLEAN.values(), "▲▲ deletes ../cache (OUTSIDE the project)", "▲ network"):
+        assert one in shown
+    assert "more below" not in shown
+    keys = sitting.rows_of_text()[-1]
+    assert "a allow" in keys
+    assert "d deny" in keys
+
+
+@pytest.mark.parametrize("body", ["command", "harmless", "unknown", "edit", "write", "mcp"])
+def test_most_of_a_card_is_what_is_asked_and_its_risk(body: str) -> None:
+    rows = [row.strip("│ ") for row in sitting_at(body, 80, 24).rows_of_text()]
+    start = next(at for at, row in enumerate(rows) if row.startswith("wants to"))
+    end = next(at for at in range(start, len(rows)) if rows[at].startswith(("──", "╰", "├")))
+    card = rows[start:end]
+    while not card[-1]:
+        card.pop()
+    around = ("here because: ", "its user asked: ", "last words: ", "1 such", "2 such")
+    about = [row for row in card if not row.startswith(around)]
+    assert len(about) >= 0.6 * len(card), card
+
+
+@pytest.mark.parametrize("rows", [10, 24, 40])
+def test_the_risk_stays_in_view_however_long_the_call_is_and_wherever_it_is_scrolled(
+    rows: int,
+) -> None:
+    sitting = Sitting(columns=80, rows=rows)
+    sitting.ask(tool_input={"command": "rm -rf ../cache\n" + "ls\n" * 300})
+    sitting.wait()
+    for keys in ((), ("pagedown",), ("end",)):
+        sitting.press(*keys)
+        assert "▲▲ deletes ../cache" in sitting.text()
+
+
+def test_in_ascii_the_marks_are_exclamation_marks() -> None:
+    text = sitting_at("command", 80, 24, ascii=True).text()
+    assert text.isascii()
+    assert "!! deletes ../cache (OUTSIDE the project)" in text
+    assert "! network" in text
+
+
+@given(st.text(alphabet="ab 日\n\x1b\u202e\t", max_size=120), st.integers(12, 90))
+def test_no_word_of_a_risk_acts_or_is_too_wide(words: str, columns: int) -> None:
+    effects = (Effect("deletes", Level.DANGER, words), Effect("network", Level.CAUTION, words))
+    for line in risk_rows(Risk(Level.DANGER, effects, (words,)), Sheet(columns, safe)):
+        assert line_cells(line) <= columns
+        assert all(safe(text) == text for _, text in line)
+
+
+def test_what_nobody_knows_is_never_called_safe() -> None:
+    assert "nothing risky found · not known here: frobnicate" in drawn(
+        sitting_at("unknown", 120, 40)
+    )
+
+
+def test_a_call_that_was_allowed_changed_is_shown_as_it_was_changed_and_what_was_asked_a_key_away() -> (
+    None
+):
+    sitting = Sitting(take_back_ms=0, rows=40)
+    sitting.ask(tool_input={"command": "rm -rf /old"})
+    sitting.wait()
+    changed = Decision(Verdict.ALLOW, updated_input={"command": "ls /new"})
+    sitting.desk.seat.objections(1, changed)
+    sitting.desk.answer(1, changed)
+    shown = sitting.text()
+    assert "ALLOWED edited" in shown
+    assert "│ ls /new" in shown
+    assert "│ rm -rf /old" not in shown
+    assert "▲▲" not in shown  # the risk is that of the changed call
+    sitting.press("i")
+    assert "rm -rf /old" in sitting.text()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("body", BODIES)
+def test_a_card_is_drawn_within_ten_milliseconds_of_processor_time(body: str) -> None:
+    sitting = sitting_at(body, 200, 60)
+    clock, took = Clock(sitting.desk.now(), 0.0), []
+    for _ in range(5):
+        began = time.process_time()
+        sitting.painter.frame(200, 60, clock)
+        took.append(time.process_time() - began)
+    assert min(took) <= 0.010
+
+
+def write() -> None:
+    """Draw all screens anew."""
+    SAMPLES.mkdir(exist_ok=True)
+    for body in BODIES:
+        for columns, rows in SIZES:
+            text = drawn(sitting_at(body, columns, rows))
+            file_of(body, columns, rows).write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    write()
