@@ -5,12 +5,14 @@ It is told of every decision by the server, since what a rule decides never beco
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from textwrap import wrap
 
 from crabhook.model.actor import Actor, Operator, Rule, StandingOrder
 from crabhook.model.decision import Decided
 from crabhook.model.event import Event
 from crabhook.ui.cards.summary import said
 
+COLUMNS = 78  # of a line of the summary
 BY_RULES, BY_ORDERS = "by rules", "by standing orders"
 NO_OPINION = (
     "What waits gets no opinion: its agent goes by its own rules, or asks its own user; "
@@ -58,7 +60,7 @@ class Tally:
         yield f"crabhook: {_told(self._here) or 'nothing was decided'}."
         if waiting:
             requests = "1 request" if waiting == 1 else f"{waiting} requests"
-            yield f"{requests} still waited. {NO_OPINION}"
+            yield from wrap(f"{requests} still waited. {NO_OPINION}", COLUMNS)
 
 
 def _told(words: Mapping[str, int]) -> str:

@@ -156,12 +156,12 @@ def palette_lines(screen: Screen, height: int, columns: int) -> list[Line]:
 
 def _command_line(one: Command, *, here: bool) -> Line:
     style = "chosen" if here else "" if one.now else "dim"
-    does = f"  {one.key.does}" if one.key.name else ""
+    does = f"{'' if one.now else ' (not now)'}  {one.key.does}" if one.key.name else ""
     return [
         ("mark", " ▸ " if here else "   "),
         ("key" if one.now else "dim", f"{one.key.shown.split(' ')[0]:<9} "),
         (style, one.name),
-        ("dim", f"{does}{'' if one.now else '  (not now)'}"),
+        ("dim", does or ("" if one.now else " (not now)")),
     ]
 
 

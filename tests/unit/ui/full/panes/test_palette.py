@@ -63,6 +63,7 @@ def test_what_makes_no_sense_now_is_told_and_not_done() -> None:
     sitting = at_a_card()
     choose(sitting, "decline")
     assert "not now: decline" in sitting.text()
+    assert "decline (not now)" in sitting.text()  # not by its colour alone
     assert not sitting.decided()
 
 
