@@ -13,6 +13,7 @@ from crabhook.desk.commands import AllowWithRule, Decide, Outcome, Then
 from crabhook.desk.replica import Replica
 from crabhook.model.card import Card, State
 from crabhook.model.decision import Decision, Verdict
+from crabhook.model.risk import Level
 from crabhook.policy.propose import TakenOffer
 from crabhook.ui.cards.summary import brief
 
@@ -60,9 +61,16 @@ class HeldAnswer:
 class Answers:
     """Sends the operator's answers, each once; `say` is told what the desk refuses."""
 
-    def __init__(self, desk: Replica, take_back: float, say: Callable[[str], object]) -> None:
+    def __init__(
+        self,
+        desk: Replica,
+        take_back: float,
+        say: Callable[[str], object],
+        danger_times: float = 1.0,
+    ) -> None:
+        """Hold answers for `take_back` seconds, those to a danger so many times as long."""
         self._desk, self._say = desk, say
-        self._take_back = take_back
+        self._take_back, self._danger_times = take_back, danger_times
         self._held: dict[int, HeldAnswer] = {}
         self._turn = 0
 
@@ -93,11 +101,13 @@ class Answers:
         became of each answer that is sent.  An answer is sent while its card still waits for it.
         """
         self._turn += 1
-        now = self._desk.now()
-        for one in seen:
+        now, together = self._desk.now(), list(seen)
+        danger = any(one.card.risk.level is Level.DANGER for one in together)
+        moment = self._take_back * (self._danger_times if danger else 1)
+        for one in together:
             card = one.card
             self._held.pop(card.number, None)
-            due = min(now + self._take_back, card.wait_until - SPARE)
+            due = min(now + moment, card.wait_until - SPARE)
             held = HeldAnswer(card, one.revision, decision, now, due, self._turn, rule, then)
             if due > now:
                 self._held[card.number] = held

@@ -18,6 +18,7 @@ from crabhook.model.card import Card, State
 from crabhook.model.decision import Beside, Choices, Decision, Verdict
 from crabhook.model.errors import CrabhookError
 from crabhook.ui.full import effects as do
+from crabhook.ui.full.dialogs.decide import second_yes
 from crabhook.ui.full.dialogs.edit import Edit
 from crabhook.ui.full.dialogs.prompts import Arrived, AskLine, Menu, Proposal, statement
 from crabhook.ui.full.effects import EditOutside, Effect, Effects
@@ -297,6 +298,11 @@ class Controller:
         screen.focus.mode = Mode.QUEUE
         if (card := screen.card) is not None:
             decision = self._with_extras(card, effect.decision)
+            doubt = second_yes(card, decision, screen.desk)
+            if doubt and effect.sure != doubt:
+                screen.focus.doubt = replace(effect, sure=doubt)
+                screen.focus.mode = Mode.SURE
+                return
             screen.say(effect.said)
             screen.answers.give([screen.seen(card)], decision, effect.rule)
             self._advance()

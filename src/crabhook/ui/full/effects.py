@@ -117,12 +117,13 @@ class Give(Effect):
     """Decide the selected card.
 
     With an allow may go a `rule` for such calls from now on.  `said` is shown
-    unless something went wrong.
+    unless something went wrong.  `sure`: what the operator was asked about it, and said yes to.
     """
 
     decision: Decision
     rule: TakenOffer | None = None
     said: str = ""
+    sure: str = ""
 
 
 @dataclass(frozen=True, slots=True)

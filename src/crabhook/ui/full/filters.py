@@ -24,6 +24,7 @@ class Mode(StrEnum):
     SEARCH = auto()
     PALETTE = auto()
     ALL = auto()
+    SURE = auto()
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +108,7 @@ with_marks = _marked & at(Mode.QUEUE, Mode.TEXT)
 answering = _waits & ~without_form & at(Mode.QUEUE, Mode.FORM)
 """At a card whose questions wait, in the form or still in the queue."""
 in_the_form = _waits & at(Mode.FORM)
+doubting = _waits & at(Mode.SURE)
 reviewing = _waits & at(Mode.REVIEW)
 filling = _waits & Filter(lambda context: context.fields) & at(Mode.FILL)
 noting = _waits & _plan & at(Mode.NOTES)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from crabhook.model.card import Card, State
 from crabhook.ui.full.dialogs.edit import Edit
 from crabhook.ui.full.dialogs.prompts import AskLine, Menu, Proposal, Purpose, Typing
-from crabhook.ui.full.effects import EditOutside, Effects, Say
+from crabhook.ui.full.effects import EditOutside, Effects, Give, Say
 from crabhook.ui.full.filters import Mode
 from crabhook.ui.full.text_input import LineInput, TextInput
 
@@ -55,6 +55,7 @@ class Focus:
         self.edit: Edit | None = None
         self.menu: Menu | None = None
         self.proposal: Proposal | None = None
+        self.doubt: Give | None = None  # what wants a second yes
         self.finder: Finder | None = None
         self.all_keys = False  # whether the page of keys shows all of them
         self.came_from = Mode.QUEUE
@@ -168,6 +169,11 @@ class Focus:
         proposal, self.proposal = self.proposal, None
         self.mode = Mode.QUEUE
         return () if proposal is None else proposal.carry_out()
+
+    def be_sure(self) -> Effects:
+        """Say the second yes."""
+        doubt, self.doubt, self.mode = self.doubt, None, Mode.QUEUE
+        return () if doubt is None else (doubt,)
 
     def pick(self, place: int | None = None) -> Effects:
         """Choose a row of the list, the marked row by default; a missing row changes nothing."""

@@ -319,7 +319,7 @@ class Painter:
         """Draw what is typed or was just said, so many rows of what went by, and the keys for now.
 
         The first row is the panels' lower edge where nothing is to be said.  A notice that needs
-        more than its row covers what went by, then the keys.
+        more than its row covers what went by, and never the keys that decide.
         Return with the rows the column of the typing cursor, which stands in the first of them.
         """
         screen = self._screen
@@ -328,14 +328,30 @@ class Painter:
         if screen.focus.field is not None and screen.focus.mode is not Mode.EDIT:
             typed, cursor = self._typed(columns)
             top.append(typed)
-        if notice := screen.notice.text:
+        if screen.focus.mode is Mode.SURE and screen.focus.doubt is not None:
+            top = self._doubt(screen.focus.doubt.sure, columns, feed + 1)
+        elif notice := screen.notice.text:
             rows = wrapped(notice, columns - 2, self._spell, words=True)
             top += [[("notice", f" {row}")] for row in rows]
-        top = top[: feed + 2] or [edge]
+        # the keys that decide are never covered
+        top = top[: feed + (2 if cursor is not None else 1)] or [edge]
         room = max(feed + 1 - len(top), 0)
         news = feed_rows(self._feed(room), clock, columns, room, self._spell)
         keys = help_line(line_keys(screen.key_context()), columns)
         return [*top, *_filled(news, room), keys][: feed + 2], cursor
+
+    def _doubt(self, said: str, columns: int, most: int) -> list[Line]:
+        """Return what wants a second yes, in so many rows; where they are few the effect alone.
+
+        What enter and esc do is on the bar of keys as well.
+        """
+        room = columns - 2
+        effect, _, does = self._spell(said).rpartition(": ")
+        whole = f"{effect}: {does}"
+        rows = list(wrapped(whole, room, str, words=True))
+        if len(rows) > most:
+            rows = list(wrapped(clip(effect, room * most), room, str))
+        return [[("warning", f" {row}")] for row in rows]
 
     def _feed(self, count: int) -> list[FeedEntry]:
         """Return the last lines of what went by; what became of a card in words for people."""

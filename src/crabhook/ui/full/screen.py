@@ -31,6 +31,7 @@ from crabhook.ui.text.layout import Detail
 _FAR = 1 << 30
 SHOWN_KEPT = 20_000  # cards; more than can wait
 LONGEST_FILTER = 200  # letters
+DANGER_TIMES = 2.5  # times the take-back moment, for a card marked ▲▲
 NOTICE_KEPT = 1.0  # seconds a notice outlasts keys, so that it can be read
 
 
@@ -161,7 +162,7 @@ class Screen:
         self.options = options
         self.title = title
         self.selection = Selection(desk)
-        self.answers = Answers(desk, options.take_back, self.say)
+        self.answers = Answers(desk, options.take_back, self.say, DANGER_TIMES)
         self.marks = Marks()
         self.focus = Focus(options.reasons)
         self.work = Work(desk)
@@ -276,6 +277,8 @@ class Screen:
             return focus.menu.number is not None and card, focus.menu.key
         if focus.mode is Mode.EDIT:
             return "edit", card
+        if focus.mode is Mode.SURE and focus.doubt:
+            return card, focus.doubt.sure
         # which cards a key decides is part of what is seen
         return None if card is None else (card, bool(self.marks))
 

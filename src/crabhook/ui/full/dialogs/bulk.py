@@ -5,12 +5,14 @@ is asked about once more loses its mark, so that nothing is decided that has
 changed since.
 """
 
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Container, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
 from crabhook.model.card import Card, State
 from crabhook.model.decision import Decision, Verdict
+from crabhook.model.risk import Level
+from crabhook.ui.cards.sentence import dangers, risk_words
 from crabhook.ui.cards.summary import is_plan, is_question, project, session_label, tool_label
 from crabhook.ui.commands.parse import alike
 from crabhook.ui.full.dialogs.prompts import AskLine, Proposal, Purpose, sentence
@@ -56,6 +58,12 @@ class Marks(dict[int, Card]):
         return ""
 
 
+def _danger(card: Card, verdict: Verdict, by_hand: Container[int]) -> str:
+    """Return why a danger that was not marked by hand is left out of an allow."""
+    left = verdict is Verdict.ALLOW and card.number not in by_hand and dangers(card.risk)
+    return f"▲▲ {'; '.join(left)}: mark it by itself, with space" if left else ""
+
+
 def refusal(card: Card, verdict: Verdict) -> str:
     """Return why a card cannot be decided so together with others; empty if it can."""
     if verdict not in card.choices.verdicts:
@@ -95,12 +103,12 @@ def deny_marked(marks: Marks, mode: Mode) -> Effects:
 
 def decide_marked(marks: Marks, decision: Decision, mode: Mode) -> Effects:
     """Show what would be decided about all that are marked; a no leads back to `mode`."""
-    bundle = bundle_of(marks.cards(), decision)
+    bundle = bundle_of(marks.cards(), decision, marks.by_hand)
 
     def now() -> Bundle:
         nonlocal bundle
         if (cards := marks.cards()) != bundle.marked:
-            bundle = bundle_of(cards, decision)
+            bundle = bundle_of(cards, decision, marks.by_hand)
         return bundle
 
     def give_all() -> Effects:
@@ -133,12 +141,15 @@ class Bundle:
         return tuple(sorted(chain.from_iterable(self.groups), key=lambda card: card.number))
 
 
-def bundle_of(marked: Sequence[Card], decision: Decision) -> Bundle:
-    """Return which of the marked cards can be told the decision."""
+def bundle_of(
+    marked: Sequence[Card], decision: Decision, by_hand: Container[int] = frozenset()
+) -> Bundle:
+    """Return which of the marked cards can be told the decision; dangers only those `by_hand`."""
     groups: dict[Hashable, list[Card]] = {}
     left_out: list[tuple[Card, str]] = []
     for card in marked:
-        if why := refusal(card, decision.verdict):
+        verdict = decision.verdict
+        if why := refusal(card, verdict) or _danger(card, verdict, by_hand):
             left_out.append((card, why))
         else:
             groups.setdefault(_asked(card), []).append(card)
@@ -186,7 +197,8 @@ def _group_rows(group: Sequence[Card], sheet: Sheet) -> Iterator[Line]:
     spell, event = sheet.spell, group[0].event
     whose = (f"{project(one.event, spell)} {session_label(one.event, spell)}" for one in group)
     head = f"{_numbers(group)} · {_listed(list(dict.fromkeys(whose)))} · {tool_label(event, spell)}"
-    command = _command_alone(group[0])
+    mark = {Level.CAUTION: "▲ ", Level.DANGER: "▲▲ "}.get(group[0].risk.level, "")
+    head, command = mark + head, _command_alone(group[0])
     if command is None or cells(head) + cells(command) + 3 > sheet.columns:
         yield from sentence(head, "label", sheet)
         if command is None:
@@ -195,6 +207,8 @@ def _group_rows(group: Sequence[Card], sheet: Sheet) -> Iterator[Line]:
             yield from framed(plain_rows(command, sheet.inner, spell))
     else:
         yield [("label", head + "  "), ("", spell(command))]
+    if group[0].risk.level is Level.DANGER:
+        yield from sentence("    " + risk_words(group[0].risk, spell), "warning", sheet)
 
 
 def _command_alone(card: Card) -> str | None:

@@ -28,17 +28,32 @@ from crabhook.ui.text.layout import Content, Detail, Line, Sheet, ends, framed, 
 from crabhook.ui.text.safe import hidden
 from crabhook.ui.text.width import clip
 
+_NEEDED = frozenset({"a", "d"})  # what allows and denies is on every bar
+
 
 def help_line(keys: Sequence[Key], columns: int) -> Line:
-    """Return the keys that make sense now in one line; the last of them always has room."""
-    told = [[("key", key.shown.split(" ")[0]), ("", f" {key.name}")] for key in keys]
-    *others, last = told or [[]]
+    """Return the keys that make sense now in one line, as many as there is room for.
+
+    Those that allow and deny have room first, then the last of them, then each in its turn.
+    """
+    told: list[Line] = [[("key", key.shown.split(" ")[0]), ("", f" {key.name}")] for key in keys]
+    last = len(told) - 1
+    needed = [place for place, key in enumerate(keys) if _NEEDED & {*key.keys}]
+    others = [place for place in range(last) if place not in needed]
+    chosen: set[int] = set()
+    room = columns + 1
+    for place in (*needed, *([last] if told and last not in needed else ()), *others):
+        taken = line_cells(told[place]) + 2
+        if chosen and taken > room:
+            if place in others:
+                break
+            continue
+        chosen.add(place)
+        room -= taken
     line: Line = [("", " ")]
-    for one in others:
-        if line_cells([*line, *one, *last]) + 2 > columns:
-            break
-        line += [*one, ("", "  ")]
-    return [*line, *last]
+    for place in sorted(chosen):
+        line += [*told[place], *([("", "  ")] if place != max(chosen) else [])]
+    return line
 
 
 def head_lines(standing: CardRow, sheet: Sheet, clock: Clock) -> list[Line]:

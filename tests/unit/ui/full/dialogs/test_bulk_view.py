@@ -34,7 +34,7 @@ def test_what_is_the_same_is_shown_once_with_all_who_ask_it() -> None:
     rows = shown(sitting)
     assert rows[1:] == [
         "#1, #2, #3 · api-server a, api-server b, api-server c · Bash  make",
-        "#4 · api-server a · Bash  make clean",
+        "▲ #4 · api-server a · Bash  make clean",
     ]
 
 

@@ -55,7 +55,10 @@ def test_the_line_fits_and_always_ends_with_the_way_on(columns: int) -> None:
         line = help_line(keys, columns)
         assert line_cells(line) <= columns or len(keys) == 1
         if keys:
-            assert line[-1][1].strip() == keys[-1].name
+            told = [text.strip() for _, text in line]
+            decide = [key.name for key in keys if {"a", "d"} & {*key.keys}]
+            assert columns < 40 or set(decide) <= set(told)
+            assert keys[-1].name in told or (decide and columns <= 40)
 
 
 def test_the_page_opens_and_closes_and_leaves_all_as_it_was() -> None:
