@@ -127,7 +127,7 @@ async def test_its_question_and_the_fields_of_its_events_are_told_on_both_desks(
     assert toy.asks(question)
     pause = toy.read(said("ToyPause", mood="tired"))
     shown = {event.name: _card(event) for event in (question, pause)}
-    assert WordsOfCards(safe).of(shown["ToyCall"]).tool == "Question"
+    assert WordsOfCards(safe).of(shown["ToyCall"]).subject.startswith("? ")
     assert "Which colour?" in full_desk(shown["ToyCall"])
     assert any("Which colour?" in line for line in card_lines(shown["ToyCall"], 0.0))
     assert "the toy's mood" in full_desk(shown["ToyPause"])

@@ -5,6 +5,7 @@ whatever the agents sent.  `spell` makes it safe where a terminal needs more tha
 """
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from itertools import islice
 from json import JSONEncoder
 from typing import TypeAlias
@@ -100,6 +101,14 @@ def outcome(card: Card) -> str:
     if card.decision is None or card.state is not State.DECIDED:
         return card.outcome
     return said(card.event, card.decision)
+
+
+def as_allowed(card: Card) -> Event:
+    """Return a card's event; of a call that was allowed changed, with the input it has then."""
+    event, changed = card.event, card.decision.updated_input if card.decision else None
+    if changed is None or event.tool is None:
+        return event
+    return replace(event, tool=replace(event.tool, input=dict(changed)))
 
 
 def said(event: Event, decision: Decision) -> str:

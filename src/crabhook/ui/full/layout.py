@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from crabhook.model.card import Card, FeedEntry, State
 from crabhook.model.risk import Level
 from crabhook.ui.cards.context import alarm_lines, below_rows
-from crabhook.ui.cards.summary import outcome
+from crabhook.ui.cards.summary import as_allowed, is_question, outcome, summary
 from crabhook.ui.full.dialogs.edit import cursor_place
 from crabhook.ui.full.dialogs.orders import orders_line
 from crabhook.ui.full.dialogs.question import tab_line
@@ -359,7 +359,10 @@ class Painter:
         for entry in feed[max(len(feed) - count, 0) :]:
             card = None if entry.number is None else self._screen.desk.card(entry.number)
             if card is not None and card.outcome:
-                said = entry.text.replace(card.outcome, outcome(card), 1)
+                told, allowed = outcome(card), as_allowed(card)
+                if allowed is not card.event and not is_question(allowed):
+                    told = f"{told}: {summary(allowed)}"
+                said = entry.text.replace(card.outcome, told, 1)
                 lines.append(replace(entry, text=said))
             else:
                 lines.append(entry)

@@ -20,7 +20,7 @@ from crabhook.ui.cards.context import (
     around_rows,
     suggestion_rows,
 )
-from crabhook.ui.cards.summary import TELLING, brief, is_plan, names_plan
+from crabhook.ui.cards.summary import TELLING, as_allowed, brief, is_plan, is_question, names_plan
 from crabhook.ui.text.code import field_rows, plain_rows, shell_rows, value_rows
 from crabhook.ui.text.compare import counted, line_count
 from crabhook.ui.text.diff import added_rows, edit_rows, patch_rows
@@ -43,7 +43,7 @@ def request_page(card: Card) -> Content:
         yield from asked_rows(card, sheet)
         yield from suggestion_rows(card, sheet)
 
-    return page(key, rows, (card.kept_going, changed_input(card) is not None))
+    return page(key, rows, (card.kept_going, as_allowed(card) is card.event))
 
 
 def asked_rows(card: Card, sheet: Sheet, *, whole: bool = False) -> Iterator[Line]:
@@ -53,9 +53,10 @@ def asked_rows(card: Card, sheet: Sheet, *, whole: bool = False) -> Iterator[Lin
     """
     first, *others = [request.event for request in card.requests]
     cwd = "" if whole else first.cwd
-    if (changed := changed_input(card)) is not None and first.tool is not None:
-        yield [("heading", "edited"), ("dim", ": allowed as it is here · i what was asked")]
-        others, first = [], replace(first, tool=replace(first.tool, input=dict(changed)))
+    if (allowed := as_allowed(card)) is not first:
+        done = "answered" if is_question(first) else "edited"
+        yield [("heading", done), ("dim", ": allowed as it is here · i what was asked")]
+        others, first = [], allowed
     yield from _warning(first)
     yield from _going(card)
     if first.tool is not None:
@@ -65,11 +66,6 @@ def asked_rows(card: Card, sheet: Sheet, *, whole: bool = False) -> Iterator[Lin
             yield from _field(told, first.fields[key], sheet)
     for event in others:
         yield from _other_leg(first, event, sheet)
-
-
-def changed_input(card: Card) -> Mapping[str, Value] | None:
-    """Return the input of a call that was allowed changed, None for any other card's."""
-    return card.decision.updated_input if card.decision else None
 
 
 def everything_page(card: Card, around: CardContext = NOTHING_AROUND) -> Content:

@@ -11,6 +11,7 @@ from crabhook.ui.cards.summary import (
     MAIN_AGENT,
     agent_label,
     agent_name,
+    as_allowed,
     brief,
     is_command,
     is_plan,
@@ -113,17 +114,19 @@ class WordsOfCards:
 
     def __init__(self, spell: Speller) -> None:
         self._spell = spell
-        self._words: Bounded[int, Words] = Bounded(WORDS_KEPT)
+        self._words: Bounded[tuple[int, bool], Words] = Bounded(WORDS_KEPT)
 
     def of(self, card: Card) -> Words:
         """Return a card's words: its tool's name is told where the subject alone would not do."""
-        if (words := self._words.get(card.number)) is None:
-            event, spell = card.event, self._spell
+        event = as_allowed(card)
+        key = card.number, event is card.event
+        if (words := self._words.get(key)) is None:
+            spell = self._spell
             own = "?" if is_question(event) else "plan:" if is_plan(event) else ""
             tool = own or ("" if is_command(event) else tool_label(event, spell))
             subject = " ".join(filter(None, (tool, summary(event, spell))))
             words = Words(project(event, spell), agent_label(event, spell), subject)
-            self._words[card.number] = words
+            self._words[key] = words
         return words
 
 

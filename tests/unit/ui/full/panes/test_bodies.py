@@ -169,15 +169,17 @@ def test_a_call_that_was_allowed_changed_is_shown_as_it_was_changed_and_what_was
     None
 ):
     sitting = Sitting(take_back_ms=0, rows=40)
-    sitting.ask(tool_input={"command": "rm -rf /old"})
+    asked = sitting.desk.ask(call(tool_input={"command": "rm -rf /old"}))
     sitting.wait()
     changed = Decision(Verdict.ALLOW, updated_input={"command": "ls /new"})
     sitting.desk.seat.objections(1, changed)
     sitting.desk.answer(1, changed)
+    sitting.desk.deliver(asked)
     shown = sitting.text()
     assert "ALLOWED edited" in shown
     assert "│ ls /new" in shown
-    assert "│ rm -rf /old" not in shown
+    assert "ALLOWED edited: ls /new" in shown  # in the feed
+    assert "rm -rf /old" not in shown
     assert "▲▲" not in shown  # the risk is that of the changed call
     sitting.press("i")
     assert "rm -rf /old" in sitting.text()
