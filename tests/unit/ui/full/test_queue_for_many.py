@@ -190,7 +190,7 @@ def test_whatever_the_order_the_selected_card_is_in_view_and_none_is_lost(
         assert shown == Counter(card.number for card in sitting.desk.waiting())
 
 
-def test_ordinary_calls_are_decided_with_at_most_five_keys_for_four_of_them() -> None:
+def test_sixty_ordinary_calls_are_decided_by_two_keys_each_at_the_most() -> None:
     sitting = Sitting(columns=120, rows=40, take_back_ms=0)
     for number in range(60):
         sitting.ask(tool_input={"command": f"ls -l {number}"}, session_id=f"s{number % 5}")
