@@ -158,8 +158,8 @@ GOLDEN = """\
 > quit
 #4 WITHDRAWN the operator closed the desk
 crabhook: 1 allowed · 1 denied · 1 handed back.
-1 request still waited. What waits gets no opinion: its agent goes by its own rules, or asks its own
-    >  user; a hook that was installed to fail closed denies.
+1 request still waited. What waits gets no opinion: its agent goes by its own
+rules, or asks its own user; a hook that was installed to fail closed denies.
 """
 
 
@@ -189,3 +189,43 @@ def test_a_person_reads_sentences_and_is_asked_twice_before_a_danger(
     assert waiting.finish().silent
     printed = [line.replace(str(person.folder), "FOLDER") for line in person.transcript]
     assert [line.rstrip() for line in printed if line] == GOLDEN.splitlines()
+
+
+@pytest.mark.parametrize("piped", ["stdin", "stdout"])
+def test_one_end_that_is_no_terminal_keeps_the_format_that_programs_read(piped: str) -> None:
+    with tempfile.TemporaryDirectory(prefix="crabhook-person-", dir="/tmp") as folder:
+        address = f"unix:{folder}/s"
+        master, slave = pty.openpty()
+        ends: dict[str, int] = {"stdin": slave, "stdout": slave, piped: subprocess.PIPE}
+        server = subprocess.Popen(
+            [CRABHOOK, "serve", "--plain", "--listen", address],
+            stderr=subprocess.DEVNULL,
+            env={"PATH": os.environ["PATH"], "LANG": "C.UTF-8", "HOME": folder},
+            **ends,  # type: ignore[call-overload]
+        )
+        os.close(slave)
+        reads = server.stdout.fileno() if piped == "stdout" else master
+        types = server.stdin.fileno() if piped == "stdin" else master
+        try:
+            heard = _heard(reads, "lists the words")
+            command = {"command": "rm -rf /srv/cache"}
+            hook = Client(address, sample("PreToolUse-Bash", cwd="/p", tool_input=command))
+            heard += _heard(reads, "answer with: ")
+            os.write(types, b"allow\n")
+            heard += _heard(reads, "#1 ALLOWED")
+            assert hook.finish().output["hookSpecificOutput"]["permissionDecision"] == "allow"
+        finally:
+            server.kill()
+            server.communicate()
+            os.close(master)
+        assert "help lists the words" in heard
+        assert "#1 PreToolUse Bash session=" in heard
+        assert "second yes" not in heard
+
+
+def _heard(descriptor: int, last: str) -> str:
+    """Read until some words have come."""
+    told, end = b"", time.monotonic() + 30
+    while last not in told.decode(errors="replace") and time.monotonic() < end:
+        told += os.read(descriptor, 65_536)
+    return told.decode(errors="replace").replace("\r\n    > ", "")

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from crabhook.desk.replica import Replica
 from crabhook.model.card import Card, State
-from crabhook.model.decision import Decision, Verdict
+from crabhook.model.decision import Beside, Decision, Verdict
 from crabhook.model.risk import UNTOLD
 from crabhook.ui.cards.sentence import dangers
 from crabhook.ui.cards.summary import is_question
@@ -34,6 +34,8 @@ class _Asked(NamedTuple):
 
 def _lets(card: Card, decision: Decision) -> bool:
     """Whether a decision may let a call happen: no opinion does where the agent asks nobody."""
+    if Beside.OUTPUT in card.choices.beside:
+        return False  # it has happened
     passes = decision.verdict in (Verdict.PASS, Verdict.DEFER) and not decision.halt
     unasked = passes and card.event.permission_mode in _UNASKED
     return unasked or decision.verdict in _LETS

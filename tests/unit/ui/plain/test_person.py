@@ -9,7 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from crabhook.model.actor import OrderKind
 from crabhook.model.decision import Decision, Verdict
+from crabhook.model.order import Order
 from crabhook.ui.commands.words import PERSONS_WORDS, WORDS, for_a_person, help_lines
 from crabhook.ui.plain.person import Detail
 from crabhook.ui.plain.second_yes import asked_for, name_of
@@ -213,6 +215,14 @@ async def test_no_opinion_on_a_danger_wants_a_second_yes_where_the_agent_asks_no
         assert refused.endswith("nothing was decided. Write: 1 deletes")
         await sits.type("1 deletes")
         assert [one.verdict is not Verdict.ALLOW for one in decided(sits)] == [True]
+
+
+async def test_what_has_happened_wants_no_second_yes() -> None:
+    desk = PlayedDesk()
+    desk.order(Order(OrderKind.HOLD, name="PostToolUse"))
+    desk.ask(sample("PostToolUse-Bash", tool_input={"command": RISKY}))
+    async with sitting(desk, detail=Detail.FULL) as sits:
+        assert await sits.type("1 allow") == ["#1 ALLOWED"]
 
 
 async def test_a_secret_in_the_sentence_is_covered_until_it_is_asked_for() -> None:
