@@ -154,9 +154,11 @@ def second_yes(card: Card, decision: Decision, desk: Replica) -> str:
 
 
 def _lets_it_run(card: Card, decision: Decision) -> bool:
-    """Whether the agent's mode makes an allow of this."""
+    """Whether the agent's mode makes an allow of this; no mode answers a question by itself."""
     mode, tool = card.event.permission_mode, card.event.tool
-    if decision.halt or any(leg.event.name not in _BEFORE_A_CALL for leg in card.requests):
+    if decision.halt or is_question(card.event):
+        return False
+    if any(leg.event.name not in _BEFORE_A_CALL for leg in card.requests):
         return False
     if decision.verdict is Verdict.ASK:
         return mode in _NOBODY_ASKED
