@@ -9,7 +9,7 @@ from crabhook.model.actor import OrderKind
 from crabhook.model.event import Event
 from crabhook.model.order import Order
 from crabhook.ui.cards.summary import brief
-from crabhook.ui.commands.parse import find_session, known_session, shown_session
+from crabhook.ui.commands.parse import known_session, shown_session
 from crabhook.ui.commands.words import WORDS, LineError, Word, read_duration
 from crabhook.ui.secrets import covered
 from crabhook.ui.text.clock import countdown
@@ -48,7 +48,7 @@ def read_agent(rest: str, desk: Replica, word: Word) -> tuple[str, str, str]:
     if not text.strip():
         raise LineError("which session, and in which words?", usage)
     start, _, agent = named.removeprefix("session=").partition("/")
-    session = find_session(start, [view.session for view in desk.live()], usage)
+    session = known_session(start, desk, usage)
     if not agent:
         return session, "", text
     live = [one for view in desk.live() if view.session == session for one in view.agents]

@@ -42,6 +42,7 @@ def known_session(start: str, desk: Replica, usage: str) -> str:
     known = [card.event.session for card in desk.waiting()]
     known += [entry.event.session for entry in desk.feed()]
     known += [order.session for order in desk.orders()]
+    known += [view.session for view in desk.live()]
     if _WHOLE_ID.fullmatch(start) and start not in known:
         return start
     return find_session(start, known, usage)
