@@ -172,6 +172,7 @@ class PlayedDesk(LocalDesk):
         self.replica = replica = self.seat.replica
         self.waiting, self.card, self.ended = replica.waiting, replica.card, replica.ended
         self.feed, self.orders, self.holdable = replica.feed, replica.orders, replica.holdable
+        self.live = replica.live
 
     @property
     def watched(self) -> bool:
