@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import subprocess
+import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -163,6 +164,7 @@ class Morning:
     def _act(self, terminal: Terminal, acts: tuple[tuple[str, str], ...]) -> None:
         assert acts
         for what, text in acts:
+            time.sleep(0.6)  # as a person, who looks first: the desk passes over quicker keys
             if what == "type":
                 terminal.type(text)
                 terminal.wait_for(text[-20:].strip())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import tempfile
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -32,6 +33,7 @@ def test_the_agent_of_the_demo_does_as_it_is_told_and_the_end_tells_of_it(home: 
         terminal.wait_for("rm -rf build", 30)
         terminal.press("d", until="deny #1")
         terminal.type("keep build")
+        time.sleep(0.5)  # typed at once it counts as pasted, and so does a key right behind it
         terminal.key("Enter")
         terminal.wait_for("#2")  # what takes the place of the call that was denied
         terminal.press("Down", until="You denied my Bash: keep build")
