@@ -5,6 +5,10 @@ connection.  A JSON line or an HTTP request is its connection's alone, and bring
 one is made here, so that nobody can claim it.
 """
 
+import asyncio
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from os.path import normpath, realpath
 from secrets import token_hex
 from typing import NamedTuple
 
@@ -15,10 +19,11 @@ from crabhook.model.event import Event
 from crabhook.model.risk import UNTOLD
 from crabhook.platforms import PLATFORMS
 from crabhook.platforms.rows import Held
-from crabhook.policy.calls.read import may_go_deep
+from crabhook.policy.calls.read import changed_paths, may_go_deep
 from crabhook.policy.ruling import Ruling
+from crabhook.server.core.law import LOOK_WITHIN, MOST_HANGING
 from crabhook.server.core.pending_call import PendingCall, RefusedError
-from crabhook.server.core.runner import Runner
+from crabhook.server.core.runner import Runner, is_here
 
 
 class Deadlines(NamedTuple):
@@ -52,6 +57,7 @@ class Intake:
 
     def __init__(self, runner: Runner) -> None:
         self._runner = runner
+        self._finder = FileFinder()
 
     def __repr__(self) -> str:
         return f"<Intake to {self._runner!r}>"
@@ -65,8 +71,9 @@ class Intake:
             ruling = await self._runner.judge(asked.event, long=long)
         if self._may_wait(asked, held, ruling):
             risk = await self._runner.assess(asked.event, long=long)
+        files = await self._finder.found(changed_paths(asked.event), _machine(asked))
         try:
-            return self._runner.enter(asked, ruling, risk)
+            return self._runner.enter(asked, ruling, risk, files)
         except RefusedError as error:
             self._runner.witness.refused(error.refusal)
             raise
@@ -78,6 +85,47 @@ class Intake:
         if held in (Held.NEVER, Held.ALWAYS, Held.AT_THE_GATE):
             return held is not Held.NEVER and said.decided is None
         return said.decided is None and (said.asks or bool(self._runner.broker.orders()))
+
+
+def _machine(asked: Request) -> str:
+    return "" if is_here(asked) else asked.origin.host
+
+
+class FileFinder:
+    """Finds where files really are in threads: on a file system that hangs nobody else waits."""
+
+    def __init__(self) -> None:
+        self._threads = ThreadPoolExecutor(MOST_HANGING + 1, "crabhook-files")
+        self._hanging: set[asyncio.Future[tuple[str, ...]]] = set()
+
+    async def found(self, paths: Sequence[str], host: str) -> tuple[str, ...]:
+        """Return where files really are, or by their names where that cannot be told in time.
+
+        Those of another machine, `host`, are known by their names, and by its name.
+        """
+        named = _by_name(paths, host)
+        if host or not named or len(self._hanging) >= MOST_HANGING:
+            return named
+        looking = asyncio.get_running_loop().run_in_executor(self._threads, _really, paths)
+        try:
+            async with asyncio.timeout(LOOK_WITHIN):
+                return await asyncio.shield(looking)
+        except TimeoutError:
+            self._hanging.add(looking)
+            looking.add_done_callback(self._hanging.discard)
+            return named
+
+
+def _by_name(paths: Sequence[str], host: str) -> tuple[str, ...]:
+    machine = f"{host}:" if host else ""
+    return tuple(dict.fromkeys(machine + normpath(path) for path in paths))
+
+
+def _really(paths: Sequence[str]) -> tuple[str, ...]:
+    try:
+        return tuple(dict.fromkeys(map(realpath, paths)))
+    except (OSError, ValueError):  # what no file can be called
+        return ()
 
 
 PLATFORM = "claude"

@@ -9,7 +9,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
 from itertools import count
 from os import uname
-from os.path import normpath, realpath
 from time import time as wall
 
 from crabhook.broker.arriving import COME_BACK_WITHIN
@@ -34,7 +33,6 @@ from crabhook.model.card import Request
 from crabhook.model.event import Event
 from crabhook.model.risk import UNTOLD, Risk
 from crabhook.platforms.interface import Platform
-from crabhook.policy.calls.read import changed_paths
 from crabhook.policy.ruling import Ruling
 from crabhook.server.core.core import Core
 from crabhook.server.core.journal_mapper import JournalMapper
@@ -172,10 +170,17 @@ class Runner(Core):
 
     # For the port.
 
-    def enter(self, request: Request, ruling: Ruling | None, risk: Risk = UNTOLD) -> PendingCall:
+    def enter(
+        self,
+        request: Request,
+        ruling: Ruling | None,
+        risk: Risk = UNTOLD,
+        files: tuple[str, ...] = (),
+    ) -> PendingCall:
         """Take a request in, of which the rules say so much; its place may hold the reply already.
 
-        `risk`: what its call may do, where it may come to a card.  Raises RefusedError.
+        `risk`: what its call may do, where it may come to a card.  `files`: where those are that
+        it is about to change.  Raises RefusedError.
         """
         if self._refuses():
             raise RefusedError(Refusal.UNRECORDED)
@@ -185,9 +190,7 @@ class Runner(Core):
             raise RefusedError(Refusal.NOT_YOURS)  # the store remembers longer than the broker
         place = PendingCall(self.left, request, next(self._attempts))
         self._places[request.id, place.attempt] = place
-        here = request.origin.host == uname().nodename  # else its settings are elsewhere, too
-        warnings = self.warned(request.event) if here else ()
-        files = _really(changed_paths(request.event), "" if here else request.origin.host)
+        warnings = self.warned(request.event) if is_here(request) else ()
         fact = Arrived(
             *(request, ruling, place.attempt, self.now()),
             warnings=warnings,
@@ -318,10 +321,6 @@ class Runner(Core):
         self.handle(TimePassed(self.now()))
 
 
-def _really(paths: Sequence[str], host: str) -> tuple[str, ...]:
-    """Return where files really are; those of another machine as they are named, with its name."""
-    try:
-        found = [f"{host}:{normpath(one)}" if host else realpath(one) for one in paths]
-    except (OSError, ValueError):  # what no file can be called
-        return ()
-    return tuple(dict.fromkeys(found))
+def is_here(request: Request) -> bool:
+    """Whether a hook runs on this machine; else its settings and its files are elsewhere, too."""
+    return request.origin.host == uname().nodename

@@ -9,7 +9,7 @@ import pytest
 
 from crabhook.platforms import PLATFORMS
 from crabhook.policy.calls.read import MOST_CHANGED, changed_paths
-from crabhook.server.core.runner import _really
+from crabhook.server.core.intake import FileFinder
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -50,12 +50,13 @@ def test_of_a_patch_of_very_many_files_some_are_looked_at() -> None:
     assert len(changed("codex", "PreToolUse", "apply_patch", {"command": patch})) == MOST_CHANGED
 
 
-def test_files_are_known_by_where_they_really_are_and_those_elsewhere_by_their_machine(
+async def test_files_are_known_by_where_they_really_are_and_those_elsewhere_by_their_machine(
     tmp_path: Path,
 ) -> None:
     file, link = tmp_path / "a", tmp_path / "b"
     file.touch()
     link.symlink_to(file)
-    assert _really([str(link), str(file)], "") == (str(file.resolve()),)
-    assert _really(["/p/../q"], "laptop") == ("laptop:/q",)
-    assert _really(["/p/\0"], "") == ()
+    finder = FileFinder()
+    assert await finder.found([str(link), str(file)], "") == (str(file.resolve()),)
+    assert await finder.found(["/p/../q"], "laptop") == ("laptop:/q",)
+    assert await finder.found(["/p/\0"], "") == ()

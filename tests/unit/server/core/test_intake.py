@@ -1,5 +1,8 @@
 """The door that every hook's request goes in by: what is judged is studied first."""
 
+import asyncio
+import os.path
+import threading
 from dataclasses import replace
 
 import pytest
@@ -11,6 +14,7 @@ from crabhook.model.risk import Effect, Level, Risk
 from crabhook.platforms import PLATFORMS
 from crabhook.policy.rule import RuleVerdict
 from crabhook.policy.ruling import Ruling
+from crabhook.server.core import intake
 from crabhook.server.core.intake import LONG, Intake
 from crabhook.server.core.runner import Runner
 from tests.support.playbook import asking, bash
@@ -53,6 +57,30 @@ async def test_what_may_search_a_folder_is_judged_in_a_thread_however_short_it_i
         await Intake(runner).enter(asked)
     assert seen == [False, True]
     runner.close()
+
+
+async def test_no_other_agent_waits_for_a_folder_that_hangs(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A file system that hangs cannot be had here: what looks at it is held up instead."""
+    let_go = threading.Event()
+
+    def hangs(path: str) -> str:
+        if path.startswith("/hangs"):
+            let_go.wait(20)
+        return os.path.realpath(path)
+
+    monkeypatch.setattr(intake, "realpath", hangs)
+    monkeypatch.setattr(intake, "LOOK_WITHIN", 0.2)
+    finder = intake.FileFinder()
+    try:
+        many = [finder.found([f"/hangs/{n}/../a"], "") for n in range(intake.MOST_HANGING)]
+        held = asyncio.gather(*many)
+        assert await asyncio.wait_for(finder.found(["/b/../c"], ""), 5) == ("/c",)
+        assert await held == [("/hangs/a",)] * intake.MOST_HANGING
+        assert await finder.found(["/hangs/d"], "") == ("/hangs/d",)  # by its name, at once
+    finally:
+        let_go.set()
 
 
 @pytest.mark.parametrize(
