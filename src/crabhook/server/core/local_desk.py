@@ -111,6 +111,11 @@ class _Change:
     risk: Risk = NO_RISK
     asked_by: list[Callable[[Rulings, Risk], None]] = field(default_factory=list)
 
+    def is_of(self, decision: Decision, calls: Mapping[str, Event]) -> bool:
+        """Whether it is the change that a decision makes; to Python 1 and true are equal."""
+        same = self.updated_input == decision.updated_input
+        return same and _fingerprints(self.calls) == _fingerprints(calls)
+
 
 class LocalDesk:
     """A `desk.interface.Desk` on a core.  `by` is who sits at it."""
@@ -223,7 +228,9 @@ class LocalDesk:
         Raises DecisionError where they have changed since: what they say now was shown to nobody.
         """
         change = self._judged.get(number)
-        if change is None or change.updated_input != decision.updated_input or not change.rulings:
+        if change is None or not change.rulings:
+            return {}, None
+        if not change.is_of(decision, self._core.broker.changed(number, decision)):
             return {}, None
         if change.edition != self._readings.edition(change.calls):
             raise DecisionError(
@@ -325,10 +332,13 @@ class LocalDesk:
 
     def _is_of(self, change: _Change, decision: Decision, calls: Mapping[str, Event]) -> bool:
         """Whether it is this change, and was judged by the rules in force, or is being judged."""
-        same = change.updated_input == decision.updated_input
-        if not same or change.calls.keys() != calls.keys():
+        if not change.is_of(decision, calls):
             return False
         return change.rulings is None or change.edition == self._readings.edition(calls)
+
+
+def _fingerprints(calls: Mapping[str, Event]) -> dict[str, bytes]:
+    return {leg: one.tool.fingerprint for leg, one in calls.items() if one.tool is not None}
 
 
 def _judged(change: _Change, rulings: Rulings, edition: Hashable, risk: Risk) -> None:

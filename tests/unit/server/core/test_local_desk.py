@@ -97,6 +97,19 @@ async def test_what_was_judged_is_no_ruling_on_another_change() -> None:
     runner.close()
 
 
+async def test_what_was_judged_is_no_ruling_on_what_python_takes_for_equal() -> None:
+    rules = Slow()
+    rules.enough.set()
+    runner = Runner(PLATFORMS, judge=rules)
+    desk = seat(runner)
+    await Intake(runner).enter(bash("a", "ls", wait=runner.now() + 60))
+    first, second = ({"command": "rm -rf /", "timeout": one} for one in (1, True))
+    await objections(desk, Decision(Verdict.ALLOW, updated_input=first))
+    other = Decision(Verdict.ALLOW, updated_input=second, despite=("not that",))
+    assert refused(desk, other, "the rules were not asked")
+    runner.close()
+
+
 async def test_a_yes_to_what_an_older_edition_of_the_rules_said_is_judged_again(
     tmp_path: Path,
 ) -> None:
