@@ -20,10 +20,12 @@ from crabhook.broker.messages import (
     Resolve,
     TimePassed,
 )
+from crabhook.desk.commands import TakenOffer
+from crabhook.desk.updates import Offer, Offering
 from crabhook.model.actor import OWNER, Actor
 from crabhook.model.card import Card, FeedEntry, Origin, Request
+from crabhook.model.wording import until
 from crabhook.platforms import PLATFORMS
-from crabhook.policy.propose import Offering, TakenOffer
 from crabhook.server.core.core import Core
 from crabhook.server.core.local_desk import LocalDesk
 from tests.support.ruled import Judge, no_rules, risk_of
@@ -38,7 +40,6 @@ if TYPE_CHECKING:
     from crabhook.model.event import Event
     from crabhook.model.reply import Reply
     from crabhook.model.risk import Risk
-    from crabhook.policy.rule import Rule
     from crabhook.policy.ruling import Ruling
 
 NOBODY = Origin()
@@ -116,7 +117,7 @@ class PlayedReadings:
         self._core, self.judge = core, judge
         self.said: Later[str] = Later("")
         self.offered: Later[Offering] = Later(Offering(why="nothing is offered here"))
-        self.rules: list[tuple[int, Rule]] = []
+        self.rules: list[tuple[int, Offer]] = []
 
     def offers(self, card: Card, tell: Callable[[Offering], object]) -> None:
         self.offered.ask(card.number, tell)
@@ -135,11 +136,12 @@ class PlayedReadings:
     def edition(self, _calls: Mapping[str, Event]) -> Hashable:
         return self.judge
 
-    def keep_rule(self, taken: TakenOffer, number: int) -> Rule:
+    def keep_rule(self, taken: TakenOffer, number: int) -> str:
         offering = self.offered[number] or Offering()
-        offered = {offer.id: offer.proposal.rule for offer in offering.offers}
-        self.rules.append((number, replace(offered[taken.offer], expires=taken.expires)))
-        return self.rules[-1][1]
+        offered = {offer.id: offer for offer in offering.offers}
+        kept = replace(offered[taken.offer], expires=taken.expires)
+        self.rules.append((number, kept))
+        return f"{kept.rule} · {until(kept.expires)}"
 
     def judge_again(self, cards: Sequence[Card]) -> None:
         for card in cards:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from datetime import UTC, datetime
 
+from crabhook.desk.updates import Offer, Offering
 from crabhook.model.event import Event, ToolCall
-from crabhook.policy.matcher import parse_matcher
-from crabhook.policy.propose import Offer, Offering, Proposal, Trial
-from crabhook.policy.rule import Rule, RuleScope, RuleVerdict
 
 END = datetime(2026, 12, 22, 12, tzinfo=UTC)
 
@@ -21,14 +20,12 @@ def offer(
     gives_away: tuple[str, ...] = (),
 ) -> Offer:
     """Return one rule, what it would have covered, and the commands it would have let through."""
-    matchers = (parse_matcher(text, restricts=False),)
-    scope = RuleScope(project=("/work/app",))
-    rule = Rule(RuleVerdict.ALLOW, (text,), matchers, scope=scope, expires=END)
-    events = tuple(
-        Event("claude", "PreToolUse", tool=ToolCall("Bash", {"command": command}))
-        for command in denied
+    denials = tuple(
+        (Event("claude", "PreToolUse", tool=ToolCall("Bash", {"command": command})), times)
+        for command, times in Counter(denied).items()
     )
-    return Offer(Proposal(rule, covers, gives_away), Trial(covered, events))
+    said = f"allow {text} · in project /work/app"
+    return Offer(text, said, (text,), END, covers, gives_away, covered, len(denied), denials)
 
 
 def offering(*offers: Offer, tried_on: int | None = 412) -> Offering:

@@ -26,10 +26,11 @@ from crabhook.model.card import Card, FeedEntry
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from crabhook.desk.commands import TakenOffer
     from crabhook.desk.interface import Desk
+    from crabhook.desk.updates import Offering
     from crabhook.model.decision import Decision
     from crabhook.model.order import Order
-    from crabhook.policy.propose import Offering, TakenOffer
     from crabhook.server.core.core import Core
     from crabhook.server.core.runner import Runner
 

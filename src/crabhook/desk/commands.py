@@ -4,15 +4,14 @@ A command's id is made where the command is given.  A command that is submitted 
 lost connection, has the outcome that it had, and nothing is done twice.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
+from datetime import datetime
 from secrets import token_hex
 from typing import ClassVar, TypeAlias
 
 from crabhook.model.actor import Actor
 from crabhook.model.decision import Decision
 from crabhook.model.order import Order
-from crabhook.policy.propose import TakenOffer
 
 
 def _new_id() -> str:
@@ -36,6 +35,14 @@ class Decide(Command):
     card: int
     seen: int
     decision: Decision
+
+
+@dataclass(frozen=True, slots=True)
+class TakenOffer:
+    """An offer that the operator takes, by its id, and when the rule is to end; None for never."""
+
+    offer: str
+    expires: datetime | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,6 +176,3 @@ class Refused:
 
 Outcome: TypeAlias = Done | TooLate | Stale | Refused
 """What became of a command; `why` says why it was not done, and may quote an agent."""
-
-Then: TypeAlias = Callable[[Outcome], object]
-"""What a screen does once it hears of an outcome."""

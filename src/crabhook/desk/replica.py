@@ -2,13 +2,15 @@
 
 from collections import deque
 from collections.abc import Callable, Sequence
+from typing import TypeAlias
 
-from crabhook.desk.commands import Command, Then
+from crabhook.desk.commands import Command, Outcome
 from crabhook.desk.interface import Desk
 from crabhook.desk.updates import (
     ContextReady,
     News,
     ObjectionsReady,
+    Offering,
     OffersReady,
     OrdersChanged,
     SessionsChanged,
@@ -24,7 +26,9 @@ from crabhook.model.decision import Decision
 from crabhook.model.order import Standing
 from crabhook.model.risk import Risk
 from crabhook.model.session import SessionKey, SessionView
-from crabhook.policy.propose import Offering
+
+Then: TypeAlias = Callable[[Outcome], object]
+"""What a screen does once it hears of an outcome."""
 
 ENDED_KEPT = 200  # cards
 FEED_KEPT = 500  # lines

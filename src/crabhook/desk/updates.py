@@ -4,15 +4,16 @@ Each update has the number after the one before, so that a screen notices when o
 """
 
 from dataclasses import dataclass
+from datetime import datetime
 from typing import NamedTuple, TypeAlias
 
 from crabhook.desk.commands import Outcome
 from crabhook.model.card import Card, FeedEntry
 from crabhook.model.decision import Decision
+from crabhook.model.event import Event
 from crabhook.model.order import Standing
 from crabhook.model.risk import UNTOLD, Risk
 from crabhook.model.session import SessionKey, SessionView
-from crabhook.policy.propose import Offering
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +63,41 @@ class TroublesChanged:
     """What is wrong with the rules, the record or the socket, for as long as it is."""
 
     troubles: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """A rule that the operator may take by its `id`, in words, and how it did on past calls.
+
+    `rule` says it with where it holds, `texts` are its matchers as a rule file has them, `expires`
+    is when it ends unless it is taken with another end.  `covers` says what it allows, and
+    `gives_away`, a warning each, what beside that.  It would have allowed `covered` past calls,
+    among them `denied` that were denied: `denials` are the latest of these, each call once, with
+    the start of its input and how often it was denied.
+    """
+
+    id: str
+    rule: str
+    texts: tuple[str, ...]
+    expires: datetime | None
+    covers: str
+    gives_away: tuple[str, ...] = ()
+    covered: int = 0
+    denied: int = 0
+    denials: tuple[tuple[Event, int], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Offering:
+    """All that is offered for one call, the narrowest first.
+
+    `tried_on`: on how many past calls of its kind, the latest; None where there is no record of
+    any.  `why`: why nothing is offered, in words that may hold an agent's.
+    """
+
+    offers: tuple[Offer, ...] = ()
+    tried_on: int | None = None
+    why: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ nothing else (`crabhook.store.entries`).
 """
 
 from collections.abc import Mapping
+from datetime import datetime
 
 from crabhook.model import actor
 from crabhook.model.actor import Actor, Ended, EndReason, Follows, OrderKind
@@ -75,3 +76,8 @@ def why(end: EndReason) -> str:
             return f"{NOBODY_IN_TIME}: {FOLLOWS[follows]}"
         case _:
             return ENDS[end]
+
+
+def until(end: datetime | None) -> str:
+    """Return when a rule ends, as a day of the operator's own calendar."""
+    return f"until {end.astimezone():%Y-%m-%d}" if end else "for ever"

@@ -8,7 +8,6 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from hashlib import sha256
 from posixpath import dirname
 
 from crabhook.model.event import Event
@@ -214,56 +213,15 @@ def _tool_widths(part: ToolPart) -> list[tuple[str, str]]:
     return found
 
 
-@dataclass(frozen=True, slots=True)
-class Offer:
-    """A rule that the operator may take, and what it would have done to calls of the past."""
-
-    proposal: Proposal
-    trial: Trial
-
-    @property
-    def id(self) -> str:
-        """What it is taken by: the same for the same rule, whenever it is to end."""
-        rule = self.proposal.rule
-        return sha256(repr((rule.verdict.value, rule.texts, rule.scope)).encode()).hexdigest()[:32]
-
-
-@dataclass(frozen=True, slots=True)
-class TakenOffer:
-    """An offer that the operator takes, by its id, and when the rule is to end; None for never."""
-
-    offer: str
-    expires: datetime | None
-
-
-@dataclass(frozen=True, slots=True)
-class Offering:
-    """All that is offered for one call, the narrowest first.
-
-    `tried_on`: on how many past calls of its kind, the latest; None where
-    there is no record of any.  `why`: why nothing is offered, in words that
-    may hold an agent's.
-    """
-
-    offers: tuple[Offer, ...] = ()
-    tried_on: int | None = None
-    why: str = ""
-
-
 def in_words(rule: Rule) -> str:
-    """Return a rule with where it holds and until when; what an agent named may be in it."""
+    """Return a rule with where it holds; what an agent named may be in it."""
     scope = [
         f"{name} {', '.join(values)}"
         for name, values in (("session", rule.scope.session), ("project", rule.scope.project))
         if values
     ]
     where = f"in {' and '.join(scope)}" if scope else "everywhere"
-    return f"{rule} · {where} · {until(rule)}"
-
-
-def until(rule: Rule) -> str:
-    """Return when a rule ends, as a day of the operator's own calendar."""
-    return f"until {rule.expires.astimezone():%Y-%m-%d}" if rule.expires else "for ever"
+    return f"{rule} · {where}"
 
 
 def why_none(event: Event, context: Context) -> str:

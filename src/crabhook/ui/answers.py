@@ -9,12 +9,11 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from math import ceil
 
-from crabhook.desk.commands import AllowWithRule, Decide, Outcome, Then
-from crabhook.desk.replica import Replica
+from crabhook.desk.commands import AllowWithRule, Decide, Outcome, TakenOffer
+from crabhook.desk.replica import Replica, Then
 from crabhook.model.card import Card, State
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.risk import Level
-from crabhook.policy.propose import TakenOffer
 from crabhook.ui.cards.summary import brief
 
 # The verdicts with which a slip of a finger could do harm: the plain desk holds these alone.

@@ -6,7 +6,8 @@ from datetime import UTC, datetime
 import pytest
 
 from crabhook.model.event import Event
-from crabhook.policy.propose import in_words, until, why_none
+from crabhook.model.wording import until
+from crabhook.policy.propose import in_words, why_none
 from crabhook.policy.rule import RuleScope
 from tests.unit.policy.law import bash, call, context, rule
 
@@ -31,7 +32,8 @@ def test_where_nothing_is_offered_it_is_said_why(event: Event, why: str) -> None
 def test_a_rule_is_said_with_where_it_holds_and_until_when() -> None:
     end = datetime(2026, 12, 21, 12, tzinfo=UTC)
     one = rule("allow", "Bash(npm test)", expires=end, scope=RuleScope(project=("/work/app",)))
-    assert in_words(one) == "allow Bash(npm test) · in project /work/app · until 2026-12-21"
+    assert in_words(one) == "allow Bash(npm test) · in project /work/app"
+    assert until(one.expires) == "until 2026-12-21"
     anywhere = replace(one, scope=RuleScope(), expires=None)
-    assert in_words(anywhere) == "allow Bash(npm test) · everywhere · for ever"
-    assert until(anywhere) == "for ever"
+    assert in_words(anywhere) == "allow Bash(npm test) · everywhere"
+    assert until(anywhere.expires) == "for ever"

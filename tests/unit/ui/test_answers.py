@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from crabhook.desk.commands import TakenOffer
 from crabhook.model.decision import Decision, Verdict
-from crabhook.policy.propose import TakenOffer
 from crabhook.ui.answers import SPARE, Answers, Seen
 from tests.support.offering import BOTH, NARROW
 from tests.support.sitting import Sitting, call
@@ -384,15 +384,14 @@ def test_of_several_answers_each_fault_is_told_and_the_others_are_sent() -> None
 def test_a_rule_goes_with_its_allow_and_with_no_other() -> None:
     sitting, answers = desk_with(2)
     sitting.desk.offered[1] = sitting.desk.offered[2] = BOTH
-    rule = NARROW.proposal.rule
-    taken = TakenOffer(NARROW.id, rule.expires)
+    taken = TakenOffer(NARROW.id, NARROW.expires)
     first, second = sitting.desk.waiting()
     answers.to([first], ALLOW, taken)
     answers.to([second], ALLOW, taken)
     answers.to([second], ALLOW)
     sitting.desk.pass_time(9)
     answers.tick()
-    assert sitting.desk.rules == [(1, rule)]
+    assert sitting.desk.rules == [(1, NARROW)]
     assert sitting.decided() == [(1, ALLOW), (2, ALLOW)]
 
 

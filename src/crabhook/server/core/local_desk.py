@@ -40,12 +40,14 @@ from crabhook.desk.commands import (
     Steer,
     StopSession,
     TakeBackNote,
+    TakenOffer,
     TooLate,
 )
 from crabhook.desk.updates import (
     ContextReady,
     News,
     ObjectionsReady,
+    Offering,
     OffersReady,
     Settled,
     Update,
@@ -58,8 +60,6 @@ from crabhook.model.errors import CrabhookError, DecisionError
 from crabhook.model.event import Event
 from crabhook.model.jsontext import Value
 from crabhook.model.risk import NO_RISK, Risk
-from crabhook.policy.propose import Offering, TakenOffer, in_words
-from crabhook.policy.rule import Rule
 from crabhook.policy.ruling import Ruling
 from crabhook.server.core.core import Core, Settle, Submitted
 
@@ -89,8 +89,11 @@ class Readings(Protocol):
     def edition(self, calls: Mapping[str, Event]) -> Hashable:
         """Return which edition of the rules is in force for calls."""
 
-    def keep_rule(self, taken: TakenOffer, number: int) -> Rule:
-        """Write a rule that was offered for a card, or raise CrabhookError and write nothing."""
+    def keep_rule(self, taken: TakenOffer, number: int) -> str:
+        """Write a rule that was offered for a card, and return it in words.
+
+        Raises CrabhookError, and then nothing is written.
+        """
 
     def judge_again(self, cards: Sequence[Card]) -> None:
         """Have the rules judge what waits once more, since a rule was added."""
@@ -245,7 +248,7 @@ class LocalDesk:
         broker.check(number, decision, seen)  # so that nothing is written and then refused
         kept = self._readings.keep_rule(command.taken, number)
         self._core.take(Answered(number, decision, self._by, self._core.now(), seen=seen))
-        self._tell_broker(RuleAdded(number, in_words(kept), self._by, self._core.now()), settle)
+        self._tell_broker(RuleAdded(number, kept, self._by, self._core.now()), settle)
         self._readings.judge_again(broker.alike(number))
 
     def _give_order(self, command: GiveOrder, settle: Settle) -> None:

@@ -10,17 +10,21 @@ import logging
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
+from hashlib import sha256
 from math import inf
 from pathlib import Path
 from time import monotonic
+from typing import TypeAlias
 
+from crabhook.desk.commands import TakenOffer
+from crabhook.desk.updates import Offer, Offering
 from crabhook.model.bounded_dict import Bounded
 from crabhook.model.card import Card
 from crabhook.model.errors import CrabhookError
 from crabhook.model.event import Event
 from crabhook.policy.calls.parts import Kind, kind_of
 from crabhook.policy.context import Context
-from crabhook.policy.propose import Offer, Offering, TakenOffer, propose, tried_each, why_none
+from crabhook.policy.propose import Proposal, Trial, in_words, propose, tried_each, why_none
 from crabhook.policy.rule import Rule, RuleVerdict
 from crabhook.rulebook import edit
 from crabhook.rulebook.context import Today
@@ -37,6 +41,7 @@ LAST = 5_000  # decided calls that rules are tried on, and as many denials
 WITHIN = 2.0  # seconds
 FRESH = 60.0  # seconds for which an offering is not made again
 KEPT = 64  # cards whose offering is remembered
+DENIALS_TOLD = 100  # past calls that a rule would have let through, each once
 MADE_KEPT = 1024  # rules, each offered for a card; one that was not is never written
 _AGAINST = (RuleVerdict.DENY, RuleVerdict.ASK_OPERATOR, RuleVerdict.ASK_AGENTS_USER)
 
@@ -85,23 +90,27 @@ class Offers:
         self._known.clear()  # other cards may be allowed now, and are offered nothing more
         return kept
 
-    def _note(self, number: int, at: float, done: "asyncio.Future[Offering]") -> None:
+    def _note(self, number: int, at: float, done: "asyncio.Future[Offered]") -> None:
         asked = self._trying.pop(number)
         if done.cancelled():
             return
         if error := done.exception():
             _LOG.error("no rule could be offered for #%s", number, exc_info=error)
-            found = Offering(why="the rules could not be tried: a fault")
+            found, rules = Offering(why="the rules could not be tried: a fault"), list[Rule]()
         else:
-            found = done.result()
+            found, rules = done.result()
         self._known[number] = (at, found)
-        for offer in found.offers:
-            self._made[number, offer.id] = offer.proposal.rule
+        for offer, rule in zip(found.offers, rules, strict=True):
+            self._made[number, offer.id] = rule
         for tell in asked:
             tell(found)
 
 
-def offering(event: Event, files: RuleFiles, record: Path) -> Offering:
+Offered: TypeAlias = tuple[Offering, list[Rule]]
+"""What is offered, and the rule of each offer."""
+
+
+def offering(event: Event, files: RuleFiles, record: Path) -> Offered:
     """Return what is offered for a call, tried on the record; it takes its time."""
     today = Today(files)
     try:
@@ -111,10 +120,32 @@ def offering(event: Event, files: RuleFiles, record: Path) -> Offering:
         past = _Past(record, event, today)
         trials = tried_each(proposals, past, past.context_of, protected) if proposals else ()
     except CrabhookError as error:
-        return Offering(why=f"no rule can be added: {error}")
+        return Offering(why=f"no rule can be added: {error}"), []
     if not proposals:
-        return Offering(why=ruling.why if ruling else why_none(event, here.context))
-    return Offering(tuple(map(Offer, proposals, trials)), past.count)
+        return Offering(why=ruling.why if ruling else why_none(event, here.context)), []
+    offers = tuple(map(_offer, proposals, trials))
+    return Offering(offers, past.count), [one.rule for one in proposals]
+
+
+def _offer(proposal: Proposal, trial: Trial) -> Offer:
+    """Return an offer; its id is the same for the same rule, whenever that is to end."""
+    rule, denials = proposal.rule, dict[object, tuple[Event, int]]()
+    for event in trial.denials:
+        call = (event.tool and event.tool.name, event.tool and event.tool.fingerprint)
+        if call in denials or len(denials) < DENIALS_TOLD:
+            told, times = denials.get(call) or (event.brief(), 0)
+            denials[call] = (told, times + 1)
+    return Offer(
+        sha256(repr((rule.verdict.value, rule.texts, rule.scope)).encode()).hexdigest()[:32],
+        in_words(rule),
+        rule.texts,
+        rule.expires,
+        proposal.covers,
+        proposal.gives_away,
+        trial.covered,
+        len(trial.denials),
+        tuple(denials.values()),
+    )
 
 
 class _Past:

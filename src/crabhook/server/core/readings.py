@@ -7,12 +7,15 @@ import asyncio
 import logging
 from collections.abc import Callable, Coroutine, Hashable, Mapping, Sequence
 
+from crabhook.desk.commands import TakenOffer
+from crabhook.desk.updates import Offering
 from crabhook.model.card import Card
 from crabhook.model.errors import DecisionError
 from crabhook.model.event import Event
 from crabhook.model.risk import UNTOLD, Risk
-from crabhook.policy.propose import Offering, TakenOffer
-from crabhook.policy.rule import Rule, RuleVerdict
+from crabhook.model.wording import until
+from crabhook.policy.propose import in_words
+from crabhook.policy.rule import RuleVerdict
 from crabhook.policy.ruling import Ruling
 from crabhook.server.core.law import Assess, Judge, untold
 from crabhook.server.core.local_desk import Rulings
@@ -90,11 +93,15 @@ class LoopReadings:
         """Return which edition of the rules is in force for calls."""
         return tuple(map(self.edition_of, calls.values()))
 
-    def keep_rule(self, taken: TakenOffer, number: int) -> Rule:
-        """Write a rule that was offered for a card, or raise CrabhookError and write nothing."""
+    def keep_rule(self, taken: TakenOffer, number: int) -> str:
+        """Write a rule that was offered for a card, and return it in words.
+
+        Raises CrabhookError, and then nothing is written.
+        """
         if self._offers is None:
             raise DecisionError(_NO_RULES)
-        return self._offers.keep(taken, number)
+        kept = self._offers.keep(taken, number)
+        return f"{in_words(kept)} · {until(kept.expires)}"
 
     def judge_again(self, cards: Sequence[Card]) -> None:
         """Have the rules judge what waits once more, since a rule was added."""

@@ -2,11 +2,9 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
-from crabhook.policy.propose import Offer, Offering
-from crabhook.policy.rule import Rule
+from crabhook.desk.updates import Offer, Offering
 from crabhook.ui.cards.summary import summary
 
 
@@ -20,23 +18,29 @@ def tried(offering: Offering) -> str:
 
 def covered(offer: Offer) -> str:
     """Return how many past calls the rule would have covered."""
-    return f"covers {offer.trial.covered}"
+    return f"covers {offer.covered}"
 
 
 def let_through(offer: Offer) -> str:
     """Return how many past denials the rule would have let through; empty for none."""
-    count = len(offer.trial.denials)
-    were = "call that was" if count == 1 else "calls that were"
-    return f"would have let through {count} {were} DENIED" if count else ""
+    were = "call that was" if offer.denied == 1 else "calls that were"
+    return f"would have let through {offer.denied} {were} DENIED" if offer.denied else ""
 
 
-def denials(offer: Offer) -> Sequence[str]:
-    """Return what was denied and would have been let through, each once, the latest first."""
-    found = Counter(summary(event, str) for event in offer.trial.denials)
-    return [what if times == 1 else f"{what}  ({times} times)" for what, times in found.items()]
+def denials(offer: Offer, most: int) -> tuple[Sequence[str], str]:
+    """Return what was denied and would have been let through, each once, the latest first.
+
+    There are `most` of them at most; the text says how many more calls there are, if any.
+    """
+    found: Counter[str] = Counter()
+    for event, times in offer.denials:
+        found[summary(event, str)] += times
+    shown = list(found.items())[:most]
+    more = offer.denied - sum(times for _, times in shown)
+    said = [what if times == 1 else f"{what}  ({times} times)" for what, times in shown]
+    return said, f"… and {more} more" if more else ""
 
 
-def ending(rule: Rule, life: timedelta | None) -> Rule:
-    """Return the rule with another life, from now on; None for a rule that never ends."""
-    end = None if life is None else (datetime.now(UTC) + life).replace(microsecond=0)
-    return replace(rule, expires=end)
+def end_of(life: timedelta | None) -> datetime | None:
+    """Return when a rule ends that lives so long from now on; None for one that never does."""
+    return None if life is None else (datetime.now(UTC) + life).replace(microsecond=0)

@@ -9,10 +9,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from crabhook.desk.commands import Command, Done, Outcome
+from crabhook.desk.commands import Command, Done, Outcome, TakenOffer
 from crabhook.model.card import Card
 from crabhook.model.decision import Decision
-from crabhook.policy.propose import TakenOffer
 from crabhook.ui.full.filters import Mode
 
 

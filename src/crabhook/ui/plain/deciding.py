@@ -12,12 +12,11 @@ from dataclasses import replace
 from functools import partial
 
 from crabhook.desk import commands as do
-from crabhook.desk.commands import Outcome
+from crabhook.desk.commands import Outcome, TakenOffer
 from crabhook.desk.replica import Replica
 from crabhook.model.card import Card, State
 from crabhook.model.decision import Beside, Decision, Verdict
 from crabhook.model.errors import CrabhookError
-from crabhook.policy.propose import TakenOffer
 from crabhook.ui.answers import HELD_BACK, Answers, Seen
 from crabhook.ui.cards.summary import brief, outcome
 from crabhook.ui.commands.decide import DECIDING, LineDecision, other_words

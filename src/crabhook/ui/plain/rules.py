@@ -7,13 +7,14 @@ have let a denied call through is taken only by the line that says so.
 import re
 from collections.abc import Callable, Iterator
 
-from crabhook.desk.commands import AskOffers, Done, Outcome
+from crabhook.desk.commands import AskOffers, Done, Outcome, TakenOffer
 from crabhook.desk.replica import Replica
+from crabhook.desk.updates import Offer, Offering
 from crabhook.model.bounded_dict import Bounded
 from crabhook.model.card import Card, State
-from crabhook.policy.propose import Offer, Offering, TakenOffer, until
+from crabhook.model.wording import until
 from crabhook.ui.commands.decide import other_words
-from crabhook.ui.commands.rules import covered, denials, ending, let_through, tried
+from crabhook.ui.commands.rules import covered, denials, end_of, let_through, tried
 from crabhook.ui.commands.words import WORDS, LineError, read_life
 from crabhook.ui.text.rows import Row
 from crabhook.ui.text.safe import excerpt
@@ -61,13 +62,12 @@ class Remembering:
         lives = more[:-1] if anyway else more
         if len(lives) > 1:
             raise LineError(f'cannot read "{excerpt(" ".join(more))}"', usage)
-        rule = offer.proposal.rule
-        rule = ending(rule, read_life(lives[0], usage)) if lives else rule
-        if offer.trial.denials and not anyway:
+        expires = end_of(read_life(lives[0], usage)) if lives else offer.expires
+        if offer.denied and not anyway:
             self._say("\n".join(row.line for row in _denied_rows(offer)))
             wrong = f"rule {place} {let_through(offer)}"
             raise LineError(wrong, f"{card.number} remember {' '.join([place, *lives])} {ANYWAY}")
-        return TakenOffer(offer.id, rule.expires)
+        return TakenOffer(offer.id, expires)
 
     def _tell(self, card: Card, outcome: Outcome) -> None:
         """Print what is offered."""
@@ -88,11 +88,11 @@ def _rows(card: Card, offering: Offering) -> Iterator[Row]:
     yield Row(f"#{number}: rules that would allow it from now on, from narrow to wide")
     yield Row(f"  {tried(offering)}")
     for place, offer in enumerate(offering.offers, 1):
-        yield Row(f"  {place}  {covered(offer)}: ", offer.proposal.covers)
-        yield Row("       ", "  ".join(offer.proposal.rule.texts))
-        yield from (Row(f"     ! {said}") for said in offer.proposal.gives_away)
+        yield Row(f"  {place}  {covered(offer)}: ", offer.covers)
+        yield Row("       ", "  ".join(offer.texts))
+        yield from (Row(f"     ! {said}") for said in offer.gives_away)
         yield from _denied_rows(offer)
-    end = until(offering.offers[0].proposal.rule)
+    end = until(offering.offers[0].expires)
     yield Row(f"  allow it and write rule K, {end}: {number} remember K")
     yield Row(f"  for longer or shorter: {number} remember K 7d, or 12h, or forever")
 
@@ -101,8 +101,8 @@ def _denied_rows(offer: Offer) -> Iterator[Row]:
     """Yield the denied calls that a rule would have let through."""
     if said := let_through(offer):
         yield Row(f"     ! {said}:")
-    denied = denials(offer)
-    for what in denied[:_DENIALS_SHOWN]:
+    denied, more = denials(offer, _DENIALS_SHOWN)
+    for what in denied:
         yield Row("       - ", what)
-    if len(denied) > _DENIALS_SHOWN:
-        yield Row(f"       … and {len(denied) - _DENIALS_SHOWN} more")
+    if more:
+        yield Row(f"       {more}")

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from crabhook.desk.commands import TakenOffer
 from crabhook.model.actor import OWNER
 from crabhook.model.card import Card, Leg
 from crabhook.model.decision import Decided, Decision, Verdict
 from crabhook.model.event import Event, ToolCall
-from crabhook.policy.propose import DEFAULT_LIFE, TakenOffer
+from crabhook.policy.propose import DEFAULT_LIFE
 from crabhook.policy.rule import Trust
 from crabhook.rulebook import edit
 from crabhook.rulebook.files import RuleFiles, RulesError
@@ -28,7 +29,8 @@ from crabhook.store.opening import open_writer
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from crabhook.policy.propose import Offering
+    from crabhook.desk.updates import Offering
+    from crabhook.server.core.offers import Offered
 
 NOON = 1_767_960_000.0  # 2026-01-09T12:00:00Z
 ALLOW, DENY = Decision(Verdict.ALLOW), Decision(Verdict.DENY, reason="no")
@@ -62,7 +64,7 @@ class Office:
         store.close()
 
     def offered(self, event: Event) -> Offering:
-        return offering(event, self.files, self.record)
+        return offering(event, self.files, self.record)[0]
 
 
 @pytest.fixture
@@ -71,10 +73,7 @@ def office(tmp_path: Path) -> Office:
 
 
 def figures(found: Offering) -> list[tuple[str, int, int]]:
-    return [
-        (" ".join(one.proposal.rule.texts), one.trial.covered, len(one.trial.denials))
-        for one in found.offers
-    ]
+    return [(" ".join(one.texts), one.covered, one.denied) for one in found.offers]
 
 
 def test_each_rule_is_shown_with_what_it_would_have_done(office: Office) -> None:
@@ -90,7 +89,7 @@ def test_each_rule_is_shown_with_what_it_would_have_done(office: Office) -> None
         ("Bash(pytest *)", 3, 1),
         ("Bash(pytest *)", 3, 1),
     ]
-    assert [one.tool for one in found.offers[-1].trial.denials] == [denied.tool]
+    assert [one.tool for one, _ in found.offers[-1].denials] == [denied.tool]
 
 
 def test_without_a_record_rules_are_offered_and_said_to_be_untried(office: Office) -> None:
@@ -158,7 +157,7 @@ def test_denials_are_tried_first_and_the_rest_as_far_as_there_is_time(
     found = office.offered(bash("pytest -q"))
     assert found.tried_on is not None
     assert 1 < found.tried_on < 12
-    assert len(found.offers[-1].trial.denials) == 1
+    assert found.offers[-1].denied == 1
 
 
 def test_a_secret_in_the_record_is_one_word_again(office: Office) -> None:
@@ -198,7 +197,7 @@ async def test_trying_is_done_once_and_in_a_thread_of_its_own(
 ) -> None:
     threads: list[int] = []
 
-    def noticed(*arguments: object) -> Offering:
+    def noticed(*arguments: object) -> Offered:
         threads.append(threading.get_ident())
         return offering(*arguments)  # type: ignore[arg-type]
 
@@ -245,10 +244,10 @@ async def test_a_rule_that_is_kept_counts_at_once_and_ends(office: Office) -> No
     offers, law = asked(office)
     assert await law.judge(bash("pytest -q"), long=False) is None
     narrow = (await made(offers, card())).offers[1]
-    kept = offers.keep(TakenOffer(narrow.id, narrow.proposal.rule.expires), 3)
+    kept = offers.keep(TakenOffer(narrow.id, narrow.expires), 3)
     assert kept.line == 1
     assert kept.note.startswith("always allow, on card #3, 20")
-    assert kept.expires == narrow.proposal.rule.expires
+    assert kept.expires == narrow.expires
     ruling = await law.judge(bash("pytest -q"), long=False)
     assert ruling is not None
     assert ruling.verdict == "allow"
@@ -257,9 +256,9 @@ async def test_a_rule_that_is_kept_counts_at_once_and_ends(office: Office) -> No
 
 
 async def test_a_rule_ends_after_a_month_unless_told_otherwise(office: Office) -> None:
-    rule = (await made(asked(office)[0], card())).offers[0].proposal.rule
-    assert rule.expires is not None
-    left = rule.expires - datetime.now(UTC)
+    offer = (await made(asked(office)[0], card())).offers[0]
+    assert offer.expires is not None
+    left = offer.expires - datetime.now(UTC)
     assert DEFAULT_LIFE - timedelta(minutes=1) < left <= DEFAULT_LIFE
 
 

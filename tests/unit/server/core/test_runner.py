@@ -10,14 +10,21 @@ from pathlib import Path
 import pytest
 
 from crabhook.broker.messages import Answered, Fact, Refusal
-from crabhook.desk.commands import Decide, Done, EndOrders, Outcome, Refused, TooLate
-from crabhook.desk.updates import Update
+from crabhook.desk.commands import (
+    Decide,
+    Done,
+    EndOrders,
+    Outcome,
+    Refused,
+    TakenOffer,
+    TooLate,
+)
+from crabhook.desk.updates import Offer, Offering, Update
 from crabhook.model.actor import OWNER, Rule
 from crabhook.model.card import Origin, State
 from crabhook.model.event import Event
 from crabhook.model.order import Order, OrderKind
 from crabhook.platforms import PLATFORMS
-from crabhook.policy.propose import Offer, Offering, TakenOffer
 from crabhook.rulebook.files import RuleFiles
 from crabhook.server.core import runner as module
 from crabhook.server.core.intake import Intake
@@ -300,7 +307,7 @@ async def test_an_agents_last_words_are_read_from_its_transcript(tmp_path: Path)
 
 
 def taken(offer: Offer) -> TakenOffer:
-    return TakenOffer(offer.id, offer.proposal.rule.expires)
+    return TakenOffer(offer.id, offer.expires)
 
 
 async def test_only_a_rule_that_was_offered_for_that_card_is_written(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from crabhook.policy.propose import Offering
+from crabhook.desk.updates import Offering
 from tests.support.desk import PlayedDesk
 from tests.support.offering import BOTH, NARROW, WIDE, offer, offering
 from tests.support.plain_sitting import QUESTIONS, Sitting, bash, said, sample, sitting
@@ -50,7 +50,7 @@ async def test_a_rule_is_taken_by_its_number_and_the_call_is_allowed() -> None:
         await sits.type("1 remember")
         printed = await sits.type("1 remember 1")
         assert said(sits.desk, request)["permissionDecision"] == "allow"
-    assert sits.desk.rules == [(1, NARROW.proposal.rule)]
+    assert sits.desk.rules == [(1, NARROW)]
     assert "#1 ALLOWED" in printed
     assert (
         "· desk: from now on: allow Bash(make) · in project /work/app · until 2026-12-22" in printed
@@ -87,7 +87,7 @@ async def test_a_rule_that_undoes_denials_is_taken_only_by_the_line_that_says_so
         )
         await sits.type("1 remember 2 forever anyway")
     ((_, rule),) = sits.desk.rules
-    assert (rule.texts, rule.expires) == (WIDE.proposal.rule.texts, None)
+    assert (rule.texts, rule.expires) == (WIDE.texts, None)
     assert len(sits.desk.decided) == 1
 
 
@@ -112,7 +112,7 @@ async def test_a_number_means_what_was_printed_with_it() -> None:
         await sits.type("1 remember")
         sits.desk.offered[1] = offering(WIDE, NARROW)
         await sits.type("1 remember 1")
-    assert sits.desk.rules == [(1, NARROW.proposal.rule)]
+    assert sits.desk.rules == [(1, NARROW)]
 
 
 async def test_rules_are_listed_as_soon_as_they_were_tried() -> None:

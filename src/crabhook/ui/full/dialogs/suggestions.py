@@ -4,20 +4,20 @@ A rule that would have let a denied call through is taken only after a page that
 """
 
 from collections.abc import Callable, Mapping
-from datetime import timedelta
+from datetime import datetime, timedelta
 from functools import partial
 
-from crabhook.desk.commands import AskOffers, Done, Outcome
+from crabhook.desk.commands import AskOffers, Done, Outcome, TakenOffer
 from crabhook.desk.replica import Replica
+from crabhook.desk.updates import Offer, Offering
 from crabhook.model.card import Card
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.jsontext import Value, pretty
 from crabhook.model.suggestion import MODES, PLACES, set_mode
-from crabhook.policy.propose import Offer, Offering, TakenOffer, in_words, until
-from crabhook.policy.rule import Rule
+from crabhook.model.wording import until
 from crabhook.ui.cards.summary import brief
 from crabhook.ui.commands.decide import suggestions
-from crabhook.ui.commands.rules import covered, denials, ending, let_through, tried
+from crabhook.ui.commands.rules import covered, denials, end_of, let_through, tried
 from crabhook.ui.full.dialogs.prompts import Arrived, Beneath, Choice, Menu, Proposal, statement
 from crabhook.ui.full.effects import Effects, Give, Say, Submit
 
@@ -61,10 +61,10 @@ def _allowing(update: Mapping[str, Value]) -> Callable[[], Effects]:
 
 
 # When a rule may end, one after the other with each press of the key: as it was offered first.
-_LIVES: tuple[Callable[[Rule], Rule], ...] = (
-    lambda rule: rule,
-    lambda rule: ending(rule, timedelta(days=1)),
-    lambda rule: ending(rule, None),
+_LIVES: tuple[Callable[[Offer], datetime | None], ...] = (
+    lambda offer: offer.expires,
+    lambda _: end_of(timedelta(days=1)),
+    lambda _: None,
 )
 _DENIALS_SHOWN = 20
 
@@ -87,36 +87,34 @@ def offer_rules(card: Card, desk: Replica) -> Effects:
 def _menu(number: int, offering: Offering, *, turns: int, cursor: int) -> Menu:
     """Return the list, its rules ending after one of the lives."""
     ended = _LIVES[turns % len(_LIVES)]
-    rules = [ended(offer.proposal.rule) for offer in offering.offers]
+    ends = [ended(offer) for offer in offering.offers]
     order = f"rules from narrow to wide, {tried(offering)}"
 
     def turn(here: int) -> Menu:
         return _menu(number, offering, turns=turns + 1, cursor=here)
 
     return Menu(
-        f"always allow what #{number} asks, {until(rules[0])}: {order}",
-        tuple(map(partial(_choice, number), offering.offers, rules)),
+        f"always allow what #{number} asks, {until(ends[0])}: {order}",
+        tuple(map(partial(_choice, number), offering.offers, ends)),
         number,
         cursor=cursor,
         turn=turn,
     )
 
 
-def _choice(number: int, offer: Offer, rule: Rule) -> Choice:
+def _choice(number: int, offer: Offer, expires: datetime | None) -> Choice:
     """Return the row of a rule; below it the denials it undoes, else what it gives away beside."""
-    every = denials(offer)
-    more = [f"… and {len(every) - _DENIALS_SHOWN} more"] if len(every) > _DENIALS_SHOWN else []
-    denied = "\n".join([*every[:_DENIALS_SHOWN], *more])
-    away = offer.proposal.gives_away
-    undone = let_through(offer)
-    warning = (undone, f": {every[0]}") if every else (next(iter(away), ""), "")
+    shown, more = denials(offer, _DENIALS_SHOWN)
+    denied = "\n".join(filter(None, (*shown, more)))
+    undone, rule = let_through(offer), f"{offer.rule} · {until(expires)}"
+    warning = (undone, f": {shown[0]}") if shown else (next(iter(offer.gives_away), ""), "")
     beneath = (
-        Beneath("the rule", in_words(rule)),
-        Beneath("beside that", "\n".join(away), "warning"),
+        Beneath("the rule", rule),
+        Beneath("beside that", "\n".join(offer.gives_away), "warning"),
         Beneath(undone, denied, "warning"),
     )
-    give = Give(Decision(Verdict.ALLOW), TakenOffer(offer.id, rule.expires))
-    said = statement(("ALWAYS ALLOW by this rule", in_words(rule)), (f"! It {undone}:", denied))
+    give = Give(Decision(Verdict.ALLOW), TakenOffer(offer.id, expires))
+    said = statement(("ALWAYS ALLOW by this rule", rule), (f"! It {undone}:", denied))
     asked = Proposal(lambda: said, lambda: (give,), number)
-    words = f": {offer.proposal.covers}"
-    return Choice(covered(offer), lambda: (asked if every else give,), words, warning, beneath)
+    words = f": {offer.covers}"
+    return Choice(covered(offer), lambda: (asked if shown else give,), words, warning, beneath)

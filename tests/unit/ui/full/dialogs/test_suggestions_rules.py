@@ -7,9 +7,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from crabhook.desk.updates import Offering
 from crabhook.model.decision import Verdict
 from crabhook.model.event import Event, ToolCall
-from crabhook.policy.propose import Offering, Trial
 from crabhook.ui.full.panes.card import view_of
 from tests.support.offering import BOTH, NARROW, WIDE, offer, offering
 from tests.support.sitting import QUESTIONS, Sitting
@@ -69,7 +69,7 @@ def test_a_rule_is_written_when_its_allow_is_sent(key: str) -> None:
     sitting.press(key)
     assert not sitting.desk.rules
     sitting.wait(SENT)
-    assert sitting.desk.rules == [(1, NARROW.proposal.rule)]
+    assert sitting.desk.rules == [(1, NARROW)]
     assert sitting.verdicts() == [(1, Verdict.ALLOW)]
     assert "from now on: allow Bash(make)" in sitting.text()
 
@@ -98,12 +98,12 @@ def test_a_rule_that_undoes_denials_is_taken_after_a_page_that_says_so() -> None
     sitting.wait()
     sitting.press("y")
     sitting.wait(SENT)
-    assert sitting.desk.rules == [(1, WIDE.proposal.rule)]
+    assert sitting.desk.rules == [(1, WIDE)]
 
 
 def test_a_rule_that_undoes_a_denial_without_words_is_taken_after_a_page_all_the_same() -> None:
     denied = Event("claude", "PreToolUse", tool=ToolCall("Bash", {}))
-    sitting = at_the_list(offering(replace(NARROW, trial=Trial(3, (denied,)))))
+    sitting = at_the_list(offering(replace(NARROW, denied=1, denials=((denied, 1),))))
     sitting.press("1")
     sitting.wait(SENT)
     assert "It would have let through 1 call that was DENIED" in sitting.text()
