@@ -1,0 +1,278 @@
+"""Who is in the team and what each may do: values, with no file, no clock and no cryptography.
+
+TLS shows which certificate the other end holds.  What it may do is said here and looked up
+at every call, since a connection that is open goes on after its certificate was revoked.
+"""
+
+import binascii
+import hashlib
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from enum import StrEnum
+from fnmatch import fnmatchcase
+from hmac import compare_digest
+from posixpath import normpath
+from typing import TypeAlias
+
+
+class Role(StrEnum):
+    """What a person may do; each role may do all that those before it may."""
+
+    VIEWER = "viewer"
+    DECIDER = "decider"
+    ADMIN = "admin"
+
+    def includes(self, other: "Role") -> bool:
+        """Whether this role may do all that the other may."""
+        order = list(Role)
+        return order.index(self) >= order.index(other)
+
+
+class Verb(StrEnum):
+    """What a desk asks the server to do."""
+
+    WATCH = "watch"  # see cards, their ends, orders, who looks at what
+    READ = "read"  # a whole card, sessions, what was decided
+    CLAIM = "claim"
+    ADJUST = "adjust"  # extend, snooze
+    NOTE = "note"  # tell a session's model something
+    OFFERS = "offers"
+    ALLOW = "allow"  # every decision but a denial: allow, answer, ask, pass
+    DENY = "deny"
+    HOLD = "hold"
+    STOP = "stop"
+    HERE = "here"  # end orders that let calls pass
+    ORDER = "order"  # give or end any other standing order
+    REMEMBER = "remember"
+    TEAM = "team"  # see and change who is in it
+
+
+_VIEWS = (Verb.WATCH, Verb.READ)
+_ORDERS = (Verb.ORDER, Verb.REMEMBER, Verb.TEAM)
+
+NEEDS: Mapping[Verb, Role] = {
+    verb: Role.VIEWER if verb in _VIEWS else Role.ADMIN if verb in _ORDERS else Role.DECIDER
+    for verb in Verb
+}
+"""The least role for each verb."""
+
+CLOSING = frozenset({*_VIEWS, Verb.CLAIM, Verb.DENY, Verb.HOLD, Verb.STOP, Verb.HERE})
+"""What a key may do that lies unencrypted: look, and close gates."""
+
+KINDS = ("call", "question", "plan", "form", "stop")
+"""The kinds of card, as the settings name them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What a card is about, as far as a scope asks; empty where it is not known.
+
+    `machine` is the one whose own token was shown, and `project` what the agent's folder
+    was found to be in, which the agent itself says.
+    """
+
+    project: str = ""
+    machine: str = ""
+    kind: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """What a person is limited to; an empty list limits nothing.
+
+    `projects` are folders, with all that is in them; `machines` and `projects` may be
+    patterns, as in `build*`.
+    """
+
+    projects: tuple[str, ...] = ()
+    machines: tuple[str, ...] = ()
+    kinds: tuple[str, ...] = ()
+
+    @property
+    def everything(self) -> bool:
+        """Whether it limits nothing."""
+        return not (self.projects or self.machines or self.kinds)
+
+    def takes_in(self, facts: Facts) -> bool:
+        """Whether all that it limits is known of the card, and within the limits."""
+        project = normpath(facts.project) if facts.project else ""
+        return (
+            (not self.projects or any(_is_in(project, one) for one in self.projects))
+            and (not self.machines or any(fnmatchcase(facts.machine, one) for one in self.machines))
+            and (not self.kinds or facts.kind in self.kinds)
+        )
+
+    def __str__(self) -> str:
+        told = {"projects": self.projects, "machines": self.machines, "kinds": self.kinds}
+        return "; ".join(f"{what} {', '.join(which)}" for what, which in told.items() if which)
+
+
+def _is_in(project: str, folder: str) -> bool:
+    return bool(project) and (
+        fnmatchcase(project, folder) or f"{project}/".startswith(f"{folder.rstrip('/')}/")
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Device:
+    """A device of a person's, known by its certificates' SHA-256 in hexadecimal.
+
+    Its key lies encrypted; `closing`, where it has one, is the certificate of a key that
+    does not.  Times are seconds since 1970; `revoked` is 0 while it is not.
+    """
+
+    id: str
+    name: str
+    fingerprint: str
+    since: int
+    until: int
+    closing: str = ""
+    revoked: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A person in the team."""
+
+    id: str
+    name: str
+    role: Role
+    scope: Scope = Scope()
+    devices: tuple[Device, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """A machine where agents run, known by the SHA-256 of the token that its hooks show."""
+
+    name: str
+    token_sha256: str = field(repr=False)
+    since: int = 0
+    revoked: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Seat:
+    """Who sits at a desk: a person, by which device, and whether by its closing key."""
+
+    operator: str
+    name: str
+    role: Role
+    device: str
+    device_name: str
+    scope: Scope = Scope()
+    closing: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """Why something may not be done, in words for whoever asked."""
+
+    why: str
+
+
+Identified: TypeAlias = Seat | Refused
+
+NOT_IN_TEAM = Refused("this certificate is of no device in the team")
+
+
+@dataclass(frozen=True)
+class Team:
+    """The whole team at one version of its file.
+
+    `id` is the fingerprint of its certificate authority.  `names` are the names and addresses
+    that the server's certificate has; the first is what invitations lead to.
+    """
+
+    id: str
+    name: str
+    version: int
+    members: tuple[Member, ...] = ()
+    machines: tuple[Machine, ...] = ()
+    names: tuple[str, ...] = ()
+
+    def identify(self, certificate: bytes | str, now: float) -> Identified:
+        """Return who holds the key of a certificate in PEM, `now` in seconds since 1970."""
+        known = fingerprint_of(certificate)
+        for member in self.members:
+            for device in member.devices:
+                if known and known in (device.fingerprint, device.closing):
+                    return _seat(member, device, now, closing=known != device.fingerprint)
+        return NOT_IN_TEAM
+
+    def may(self, seat: Seat, verb: Verb, facts: Facts | None = None) -> Refused | None:
+        """Return why the seat may not do this, or None; `facts` are of the card it is about.
+
+        Without `facts` it is about no card: then who is limited may look (each card is
+        asked about again), and do nothing that reaches beyond the limits.
+        """
+        if not seat.role.includes(NEEDS[verb]):
+            return Refused(f"{seat.name} is a {seat.role}, and to {verb} takes a {NEEDS[verb]}")
+        if seat.closing and verb not in CLOSING:
+            return Refused(
+                f"this key of {seat.name}'s may look and close, as by deny, hold and stop: "
+                f"to {verb}, open the desk with its passphrase"
+            )
+        if seat.scope.everything or (facts is None and verb in _VIEWS):
+            return None
+        if facts is not None and seat.scope.takes_in(facts):
+            return None
+        return Refused(f"{seat.name} is limited to {seat.scope}, and this is beyond it")
+
+    def allows(
+        self, certificate: bytes | str, now: float, verb: Verb, facts: Facts | None = None
+    ) -> Identified:
+        """Return who may do this by that certificate, or why they may not."""
+        seat = self.identify(certificate, now)
+        return seat if isinstance(seat, Refused) else self.may(seat, verb, facts) or seat
+
+    def machine_of(self, token: str) -> str | None:
+        """Return the name of the machine whose token this is; looks at each, whichever it is."""
+        shown = digest_of(token)
+        found = [
+            one.name
+            for one in self.machines
+            if compare_digest(shown, one.token_sha256) and not one.revoked
+        ]
+        return found[0] if found else None
+
+
+def _seat(member: Member, device: Device, now: float, *, closing: bool) -> Identified:
+    if device.revoked:
+        return Refused(f"{device.name} of {member.name} was revoked on {_day(device.revoked)}")
+    if now >= device.until:
+        return Refused(
+            f"the certificate of {device.name} ended on {_day(device.until)}: ask for an invitation"
+        )
+    if now < device.since:
+        return Refused(
+            f"the certificate of {device.name} begins on {_day(device.since)}: is a clock wrong?"
+        )
+    return Seat(member.id, member.name, member.role, device.id, device.name, member.scope, closing)
+
+
+def _day(seconds: int) -> str:
+    return datetime.fromtimestamp(seconds, UTC).date().isoformat()
+
+
+_PEM = re.compile(
+    rb"-----BEGIN CERTIFICATE-----([A-Za-z0-9+/=\s]+)-----END CERTIFICATE-----", re.ASCII
+)
+_LARGEST_PEM = 64 << 10  # characters
+
+
+def fingerprint_of(certificate: bytes | str) -> str:
+    """Return the SHA-256 of the first certificate in a PEM text; empty where there is none."""
+    text = certificate.encode("ascii", "replace") if isinstance(certificate, str) else certificate
+    found = _PEM.search(text[:_LARGEST_PEM])
+    try:
+        return hashlib.sha256(binascii.a2b_base64(found[1])).hexdigest() if found else ""
+    except binascii.Error:
+        return ""
+
+
+def digest_of(token: str) -> str:
+    """Return what a machine's token is known by."""
+    return hashlib.sha256(token.encode("utf-8", "replace")).hexdigest()
