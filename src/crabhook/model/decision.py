@@ -117,14 +117,21 @@ class Beside(Flag):
 
 @dataclass(frozen=True, slots=True)
 class Choices:
-    """The verdicts an event can be answered with, and what may go with them."""
+    """The verdicts an event can be answered with, and what may go with them.
+
+    `runs`: the verdicts beside an allow after which the agent may let the call happen without
+    asking any person, as the event's mode has it; they may have more members than `verdicts`.
+    """
 
     verdicts: frozenset[Verdict] = frozenset({Verdict.PASS})
     beside: Beside = Beside.NOTHING
+    runs: frozenset[Verdict] = frozenset()
 
     def __and__(self, other: "Choices") -> "Choices":
         """Return what both can be told: a call's two legs get one decision."""
-        return Choices(self.verdicts & other.verdicts, self.beside & other.beside)
+        return Choices(
+            self.verdicts & other.verdicts, self.beside & other.beside, self.runs | other.runs
+        )
 
 
 PASS_ALONE = Choices()

@@ -9,7 +9,7 @@ from crabhook.model.errors import DecisionError, PayloadError
 from crabhook.model.event import Event, How, Told, ToolCall
 from crabhook.model.jsontext import Value, compact, parse_object, text_at
 from crabhook.model.reply import Reply
-from crabhook.platforms.rows import Also, EventRow, Rows
+from crabhook.platforms.rows import Also, EventRow, Phase, Rows
 
 EVENT = "hook_event_name"
 
@@ -107,7 +107,43 @@ class Words:
         return Reply(output or None, self.stderr, self.exit_code)
 
 
-def offering(row: EventRow[Any], *parts: tuple[Beside, bool]) -> Choices:
+_NO_OPINION = frozenset({Verdict.PASS, Verdict.DEFER})
+UNASKED: Mapping[str, frozenset[Verdict]] = {
+    "auto": _NO_OPINION,
+    "dontAsk": _NO_OPINION,
+    "bypassPermissions": _NO_OPINION | {Verdict.ASK},
+    "yolo": _NO_OPINION | {Verdict.ASK},
+}
+"""The modes in which an agent asks its user seldom or never, and what then may let a call happen.
+
+Agents take over each other's names for modes.
+"""
+_EDITS_MODE = "acceptEdits"
+
+
+def runs(
+    event: Event, row: EventRow[Any], edits: Collection[str], question: str
+) -> frozenset[Verdict]:
+    """Return what lets the call of an event happen without a person, by its mode (`Choices.runs`).
+
+    `edits`: the tools that the agent does not ask about in the mode for edits.  `question`: its
+    tool that asks a person, which no mode answers.  Where an agent asks although its mode asks
+    nobody, nobody may sit there: no opinion may let that call happen as well.
+    """
+    mode, none = event.permission_mode, frozenset[Verdict]()
+    if event.tool is None or event.calls(question):
+        return none
+    if row.phase is Phase.BEFORE:
+        edits_unasked = mode == _EDITS_MODE and event.tool.name in edits
+        return UNASKED.get(mode, _NO_OPINION if edits_unasked else none)
+    return _NO_OPINION if row.phase is Phase.ASKING and mode in UNASKED else none
+
+
+def offering(
+    row: EventRow[Any],
+    *parts: tuple[Beside, bool],
+    runs: frozenset[Verdict] = frozenset(),
+) -> Choices:
     """Return the verdicts of a row, and what may go with them: the parts that are true.
 
     What goes with a verdict that the event does not take is in vain, whatever is said here.
@@ -116,7 +152,7 @@ def offering(row: EventRow[Any], *parts: tuple[Beside, bool]) -> Choices:
     common = ((Beside.HALT, Also.HALT in row.also), (Beside.MESSAGE, Also.USER in row.also))
     for part, can_be in (*common, *parts):
         beside |= part if can_be else Beside.NOTHING
-    return Choices(frozenset({*row.verdicts, Verdict.PASS}), beside)
+    return Choices(frozenset({*row.verdicts, Verdict.PASS}), beside, runs)
 
 
 Limits: TypeAlias = dict[str, tuple[Collection[Verdict], str]]

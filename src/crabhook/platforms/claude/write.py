@@ -34,10 +34,12 @@ from crabhook.platforms.dialect import (
     check_reason,
     check_verdict,
     offering,
+    runs,
 )
 from crabhook.platforms.rows import Also
 
 _BEFORE_A_CALL = frozenset({"PreToolUse", "PermissionRequest"})
+_EDITS = frozenset({"Edit", "MultiEdit", "NotebookEdit", "Write"})
 LONGEST = 200  # characters of the agent's own words
 _DETAIL: Mapping[str, str] = {"PostToolUseFailure": "error", "PermissionDenied": "reason"}
 _NO_REASON_SHOWN = frozenset({"ConfigChange"})
@@ -53,11 +55,18 @@ _LIMITS_OF_A_REQUEST: Limits = _LIMITS | {"halt": (DENIES, "stops no session")}
 def choices(event: Event) -> Choices:
     """Return the verdicts the event takes, and what may go with them."""
     name = event.name if event.name in EVENTS else ""
-    return _choices(name, event.tool is not None, asks(event), reaches_request(event))
+    may_run = runs(event, EVENTS[name], _EDITS, QUESTION_TOOL)
+    return _choices(name, event.tool is not None, asks(event), reaches_request(event), may_run)
 
 
-@lru_cache  # an arrival asks two or three times, and there are not sixty answers
-def _choices(name: str, calls: bool, asking: bool, reaches: bool) -> Choices:  # noqa: FBT001 - a key
+@lru_cache  # an arrival asks two or three times, and there are not a hundred answers
+def _choices(
+    name: str,
+    calls: bool,  # noqa: FBT001 - as above
+    asking: bool,  # noqa: FBT001 - as above
+    reaches: bool,  # noqa: FBT001 - as above
+    may_run: frozenset[Verdict],
+) -> Choices:
     row = EVENTS[name]
     before = name in _BEFORE_A_CALL and calls
     return offering(
@@ -70,6 +79,7 @@ def _choices(name: str, calls: bool, asking: bool, reaches: bool) -> Choices:  #
         (Beside.OUTPUT, name == "PostToolUse"),
         (Beside.INTERRUPT, name == "PermissionRequest"),
         (Beside.SUPPRESS, Also.USER in row.also),
+        runs=may_run,
     )
 
 

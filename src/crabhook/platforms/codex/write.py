@@ -13,7 +13,14 @@ from crabhook.model.event import Event
 from crabhook.model.jsontext import Value, canonical, literal, object_at, text_at
 from crabhook.model.question import read_questions
 from crabhook.model.reply import Reply
-from crabhook.platforms.codex.events import COMMANDS, EVENTS, UNASKED_MODES, Way, asks
+from crabhook.platforms.codex.events import (
+    COMMANDS,
+    EVENTS,
+    QUESTION_TOOL,
+    UNASKED_MODES,
+    Way,
+    asks,
+)
 from crabhook.platforms.dialect import (
     ALLOWS,
     ANY,
@@ -25,6 +32,7 @@ from crabhook.platforms.dialect import (
     check_reason,
     check_verdict,
     offering,
+    runs,
 )
 from crabhook.platforms.rows import Also
 
@@ -82,6 +90,7 @@ def why_unreadable(value: Value, depth: int = 0) -> str:
 
 
 _BEFORE_A_CALL = frozenset({"PreToolUse", "PermissionRequest"})
+_EDITS = frozenset({"apply_patch"})
 
 
 def choices(event: Event) -> Choices:
@@ -93,6 +102,7 @@ def choices(event: Event) -> Choices:
         (Beside.NOTE, Also.CONTEXT in row.also or event.name == "PermissionRequest"),
         (Beside.INPUT, event.name == "PreToolUse" and has_tool),
         (Beside.RULE, event.name in _BEFORE_A_CALL and has_tool and not asks(event)),
+        runs=runs(event, row, _EDITS, QUESTION_TOOL),
     )
 
 

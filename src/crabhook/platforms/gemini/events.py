@@ -26,6 +26,7 @@ from crabhook.platforms.dialect import (
     check_verdict,
     offering,
     reader,
+    runs,
 )
 from crabhook.platforms.rows import (
     ALL,
@@ -130,6 +131,9 @@ def held(event: Event, _: Stance) -> Held:
     return EVENTS[event.name].held
 
 
+_EDITS = frozenset({"replace", "write_file"})
+
+
 def choices(event: Event) -> Choices:
     """Return the verdicts the event takes, and what may go with them."""
     row = EVENTS[event.name]
@@ -142,6 +146,7 @@ def choices(event: Event) -> Choices:
         (Beside.OUTPUT, event.name == "AfterTool"),
         (Beside.INTERRUPT, Also.HALT in row.also and Verdict.DENY in row.verdicts),
         (Beside.SUPPRESS, Also.USER in row.also),
+        runs=runs(event, row, _EDITS, QUESTION_TOOL),
     )
 
 

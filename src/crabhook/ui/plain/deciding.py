@@ -183,7 +183,8 @@ class Deciding:
         self._objected.pop(card.number, None)
         if said:
             self._objected[card.number] = card, replace(given.decision, despite=said)
-            for one in (*said, *self._second_yes.dangers(card, given.decision)):
+            doubt = self._second_yes.doubts(card, given.decision)
+            for one in (*said, *(doubt.dangers if doubt else ())):
                 self._say(f"  ! {brief(one, covered)}")
             wrong = f"the rules are against #{card.number} as you changed it"
             raise LineError(wrong, WORDS["anyway"].usage(card.number))

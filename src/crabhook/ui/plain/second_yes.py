@@ -1,6 +1,6 @@
-"""What a person at the plain desk has to say a second yes to, and how a line says it.
+"""How a line of the plain desk says the second yes (`commands.second_yes`).
 
-The law of this file: a person lets a danger (▲▲) happen, or what was not printed, only by a line
+The law of this file: a person lets what is doubtful happen, or what was not printed, only by a line
 that says so.  Programs, which cannot read a question, are not asked.
 """
 
@@ -10,17 +10,13 @@ from typing import NamedTuple
 
 from crabhook.desk.replica import Replica
 from crabhook.model.card import Card, State
-from crabhook.model.decision import Beside, Decision, Verdict
-from crabhook.model.risk import UNTOLD
-from crabhook.ui.cards.sentence import dangers
-from crabhook.ui.cards.summary import is_question
+from crabhook.model.decision import Decision, Verdict
 from crabhook.ui.commands.parse import OLDEST, read_target
+from crabhook.ui.commands.second_yes import LETS, Doubts, doubts
 from crabhook.ui.commands.words import WORDS, LineError
 from crabhook.ui.plain.person import ForAPerson
 from crabhook.ui.text.safe import safe
 
-_LETS = frozenset({Verdict.ALLOW, Verdict.RETRY})  # what lets a call happen
-_UNASKED = frozenset({"auto", "bypassPermissions", "dontAsk", "yolo"})  # modes that ask no user
 _NAMED_BY = 6  # letters of an effect that name it, and more up to the end of a word
 
 
@@ -30,15 +26,6 @@ class _Asked(NamedTuple):
     effects: tuple[str, ...]
     changed: bool
     give: Callable[[], None]
-
-
-def _lets(card: Card, decision: Decision) -> bool:
-    """Whether a decision may let a call happen: no opinion does where the agent asks nobody."""
-    if Beside.OUTPUT in card.choices.beside:
-        return False  # it has happened
-    passes = decision.verdict in (Verdict.PASS, Verdict.DEFER) and not decision.halt
-    unasked = passes and card.event.permission_mode in _UNASKED
-    return unasked or decision.verdict in _LETS
 
 
 def name_of(effect: str) -> str:
@@ -87,20 +74,19 @@ class SecondYes:
             return
         plain = plain and not changed and decision == Decision(decision.verdict, note=decision.note)
         surely = f"{number} allow!" if plain and decision.verdict is Verdict.ALLOW else ""
-        if effects := self.dangers(card, decision):
+        if doubt := self.doubts(card, decision):
+            effects = (*doubt.dangers, *doubt.unasked)
             self._asked[number] = _Asked(effects, changed, give)
-            ways = " or ".join(filter(None, (surely, f"{number} {name_of(effects[0])}")))
+            name = name_of(effects[0]) if doubt.dangers else doubt.mode
+            ways = " or ".join(filter(None, (surely, f"{number} {safe(name)}")))
             what = f"#{number}{' as you changed it' if changed else ''}"
             raise LineError(f"{what} wants a second yes, to this: {'; '.join(effects)}", ways)
         unprinted = self._person is not None and self._person.unprinted(card)
-        if unprinted and decision.verdict in _LETS and not changed:
+        if unprinted and decision.verdict in LETS and not changed:
             ways = " or ".join(filter(None, (WORDS["show"].usage(number), surely)))
             raise LineError(f"#{number} was not printed whole", ways)
 
-    def dangers(self, card: Card, decision: Decision) -> tuple[str, ...]:
-        """Return what a person has to say yes to a second time."""
-        if self._person is None or not _lets(card, decision):
-            return ()
-        if decision.updated_input is None or is_question(card.event):
-            return dangers(card.risk)
-        return dangers(self._desk.changed_risk(card.number, decision) or UNTOLD)
+    def doubts(self, card: Card, decision: Decision) -> Doubts | None:
+        """Return what a person has to say yes to a second time; None for nothing."""
+        found = Doubts() if self._person is None else doubts(card, decision, self._desk)
+        return found if found != Doubts() else None

@@ -217,6 +217,21 @@ async def test_no_opinion_on_a_danger_wants_a_second_yes_where_the_agent_asks_no
         assert [one.verdict is not Verdict.ALLOW for one in decided(sits)] == [True]
 
 
+@pytest.mark.parametrize("line", ["1 pass", "1 defer", "1 hand back"])
+async def test_no_opinion_wants_a_second_yes_that_names_the_mode_that_asks_nobody(
+    line: str,
+) -> None:
+    payload = {**bash("ls"), "permission_mode": "bypassPermissions"}
+    async with sitting(asking(payload), detail=Detail.FULL) as sits:
+        (refused,) = await sits.type(line)
+        assert refused == (
+            "! #1 wants a second yes, to this: in mode bypassPermissions nobody is asked, it may "
+            "run; nothing was decided. Write: 1 in mode bypassPermissions"
+        )
+        await sits.type("1 in mode")
+        assert len(decided(sits)) == 1
+
+
 async def test_what_has_happened_wants_no_second_yes() -> None:
     desk = PlayedDesk()
     desk.order(Order(OrderKind.HOLD, name="PostToolUse"))

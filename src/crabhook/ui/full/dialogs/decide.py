@@ -4,13 +4,11 @@ from collections.abc import Callable, MutableMapping, MutableSet
 
 from crabhook.desk.commands import Done, Extend, Outcome, Snooze
 from crabhook.desk.replica import Replica
-from crabhook.model.card import Card, State
-from crabhook.model.decision import Beside, Decision, Verdict
+from crabhook.model.card import Card
+from crabhook.model.decision import Decision, Verdict
 from crabhook.model.order import CAP
-from crabhook.model.risk import UNTOLD
-from crabhook.ui.cards.sentence import dangers
-from crabhook.ui.cards.summary import is_question
 from crabhook.ui.commands.decide import DECIDING
+from crabhook.ui.commands.second_yes import doubts
 from crabhook.ui.full.dialogs.prompts import AskLine, Purpose
 from crabhook.ui.full.dialogs.question import Form
 from crabhook.ui.full.effects import Effects, Give, Go, PassOver, Say, Submit, submit
@@ -118,7 +116,6 @@ def extend(card: Card, desk: Replica) -> Effects:
     return (Submit(Extend(card.number, LONGER), then),)
 
 
-_LETS = frozenset({Verdict.ALLOW, Verdict.RETRY})
 _DOES = {
     Verdict.ALLOW: "allows it",
     Verdict.RETRY: "lets it try again",
@@ -126,43 +123,12 @@ _DOES = {
     Verdict.DEFER: "defers it",
     Verdict.ASK: "hands it back",
 }
-_BEFORE_A_CALL = frozenset({"PreToolUse", "BeforeTool"})
-_NOBODY_ASKED = frozenset({"bypassPermissions", "yolo"})
-_SELDOM_ASKED = frozenset({"auto", "dontAsk"})
-_EDITS = frozenset({"Edit", "MultiEdit", "NotebookEdit", "Write", "apply_patch"})
 
 
 def second_yes(card: Card, decision: Decision, desk: Replica) -> str:
-    """Return what the operator is asked before the decision is given; empty for nothing.
-
-    A danger is named before it is allowed, and so is a mode of the agent in which no opinion
-    lets the call happen.
-    """
-    if card.state is not State.WAITING or card.event.tool is None:
-        return ""
-    told: tuple[str, ...] = ()
-    if decision.verdict in _LETS and Beside.OUTPUT not in card.choices.beside:
-        changed = decision.updated_input is not None and not is_question(card.event)
-        risk = desk.changed_risk(card.number, decision) if changed else card.risk
-        told = dangers(risk or UNTOLD)
-    elif _lets_it_run(card, decision):
-        mode = card.event.permission_mode
-        told = (f"in mode {mode} nobody is asked, it may run", *dangers(card.risk))
+    """Return what the operator is asked before the decision is given; empty for nothing."""
+    doubt = doubts(card, decision, desk)
+    told = (*doubt.unasked, *doubt.dangers)
     if not told:
         return ""
     return f"▲▲ {' · '.join(told)}: enter {_DOES[decision.verdict]}, esc goes back"
-
-
-def _lets_it_run(card: Card, decision: Decision) -> bool:
-    """Whether the agent's mode makes an allow of this; no mode answers a question by itself."""
-    mode, tool = card.event.permission_mode, card.event.tool
-    if decision.halt or is_question(card.event):
-        return False
-    if any(leg.event.name not in _BEFORE_A_CALL for leg in card.requests):
-        return False
-    if decision.verdict is Verdict.ASK:
-        return mode in _NOBODY_ASKED
-    if decision.verdict not in (Verdict.PASS, Verdict.DEFER):
-        return False
-    edits = mode == "acceptEdits" and tool is not None and tool.name in _EDITS
-    return edits or mode in _NOBODY_ASKED or mode in _SELDOM_ASKED
