@@ -1,0 +1,275 @@
+"""The team's own small certificate authority: keys, certificates, and seals under a passphrase.
+
+All keys are ECDSA P-256, since gRPC's TLS takes no Ed25519.  This module and those that
+import it need the package `cryptography`, which no hook ever reads.
+"""
+
+import hashlib
+import re
+import secrets
+import unicodedata
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TypeAlias
+
+from cryptography import x509
+from cryptography.exceptions import InvalidSignature
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.serialization import (
+    BestAvailableEncryption,
+    Encoding,
+    NoEncryption,
+    PrivateFormat,
+    load_pem_private_key,
+)
+from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
+
+from crabhook.model.card import number_of
+from crabhook.model.errors import CrabhookError
+
+Key: TypeAlias = ec.EllipticCurvePrivateKey
+
+DAY = 86_400
+SKEW = 300  # seconds by which a new certificate is dated back: clocks differ
+AUTHORITY_DAYS, SERVER_DAYS, DEVICE_DAYS = 7300, 825, 365
+SHORTEST, LONGEST = 8, 1024  # characters of a passphrase
+COST = 1 << 15  # scrypt's N: 32 MiB and about a tenth of a second a guess
+_DEAREST = 1 << 17  # so that no file can make us work for an hour
+_LARGEST_REQUEST = 8 << 10
+
+
+class CertificateError(CrabhookError):
+    """A key, a certificate or a request for one that cannot be used."""
+
+
+class WrongPassphraseError(CertificateError):
+    """The passphrase opens no such key."""
+
+
+def new_key() -> Key:
+    """Return a new key."""
+    return ec.generate_private_key(ec.SECP256R1())
+
+
+def plain(key: Key) -> bytes:
+    """Return a key as it may lie unencrypted: the server's, and one that only closes gates."""
+    return key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+
+
+def fair(passphrase: str) -> str:
+    """Return a passphrase as any keyboard would send it; raises CertificateError for a poor one."""
+    normal = unicodedata.normalize("NFC", passphrase)
+    if not SHORTEST <= len(normal) <= LONGEST:
+        raise CertificateError(f"a passphrase has {SHORTEST} to {LONGEST} characters")
+    return normal
+
+
+def sealed(key: Key, passphrase: str, *, cost: int = COST) -> bytes:
+    """Return a key encrypted under a passphrase: PKCS #8, whose password scrypt makes of it.
+
+    What PKCS #8 alone would do, 2048 rounds of PBKDF2, costs who guesses half a millisecond.
+    """
+    salt = secrets.token_bytes(16)
+    password = _stretched(fair(passphrase), salt, cost)
+    text = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, BestAvailableEncryption(password))
+    return f"crabhook-key-v1 scrypt-{cost}-8-1 {salt.hex()}\n".encode() + text
+
+
+_SEAL = re.compile(rb"crabhook-key-v1 scrypt-([0-9]{1,9})-8-1 ([0-9a-f]{32})\n(?s:(.+))")
+
+
+def unsealed(text: bytes, passphrase: str) -> Key:
+    """Return the key in what `sealed` wrote; raises WrongPassphraseError, CertificateError."""
+    found = _SEAL.fullmatch(text)
+    cost = int(found[1]) if found else 0
+    if not found or cost < 2 or cost & (cost - 1) or cost > _DEAREST:
+        raise CertificateError("it is no key that this version of crabhook has written")
+    normal = unicodedata.normalize("NFC", passphrase)[: LONGEST + 1]
+    password = _stretched(normal, bytes.fromhex(found[2].decode()), cost)
+    try:
+        return _p256(load_pem_private_key(found[3], password))
+    except ValueError:
+        raise WrongPassphraseError("that is not the passphrase") from None
+
+
+def opened(text: bytes) -> Key:
+    """Return a key that lies unencrypted; raises CertificateError."""
+    try:
+        return _p256(load_pem_private_key(text, None))
+    except (ValueError, TypeError) as error:
+        raise CertificateError(f"it is no key: {error}") from None
+
+
+def _stretched(passphrase: str, salt: bytes, cost: int) -> bytes:
+    data = passphrase.encode("utf-8", "surrogatepass")
+    room = (
+        256 * cost + 4096
+    ) * 8  # bytes, twice what scrypt takes; OpenSSL allows less unless told
+    return hashlib.scrypt(data, salt=salt, n=cost, r=8, p=1, maxmem=room, dklen=32).hex().encode()
+
+
+def _p256(key: object) -> Key:
+    if not isinstance(key, ec.EllipticCurvePrivateKey) or not isinstance(key.curve, ec.SECP256R1):
+        raise CertificateError("it is no key on the curve P-256")
+    return key
+
+
+def request_of(key: Key) -> bytes:
+    """Return a request for a certificate, in DER, which names nobody: the team gives the names."""
+    builder = x509.CertificateSigningRequestBuilder().subject_name(x509.Name([]))
+    return builder.sign(key, SHA256()).public_bytes(Encoding.DER)
+
+
+@dataclass(frozen=True)
+class Authority:
+    """The team's certificate authority with its key; `certificate` is PEM, `name` the team's."""
+
+    certificate: bytes
+    key: Key
+
+    @classmethod
+    def new(cls, name: str, now: float) -> "Authority":
+        """Return a new authority."""
+        key = new_key()
+        subject = _name(f"crabhook team {name}")
+        builder = _dated(subject, subject, key.public_key(), now, AUTHORITY_DAYS)
+        builder = builder.add_extension(
+            x509.BasicConstraints(ca=True, path_length=0), critical=True
+        )
+        builder = builder.add_extension(_usage(signs_certificates=True), critical=True)
+        return cls(_pem(builder.sign(key, SHA256())), key)
+
+    def for_device(
+        self, request: bytes, operator: str, device: str, now: float, *, closing: bool = False
+    ) -> bytes:
+        """Return the certificate of a device whose key made the request, in PEM.
+
+        Nothing but the key is taken from the request.  Raises CertificateError where that is
+        no key of ours, or the request was not made by it.
+        """
+        uris = [f"crabhook:operator:{operator}", f"crabhook:device:{device}"]
+        uris += ["crabhook:closing"] if closing else []
+        names = map(x509.UniformResourceIdentifier, uris)
+        name, purpose = _name(device), ExtendedKeyUsageOID.CLIENT_AUTH
+        builder = self._dated(name, _asked(request), now, DEVICE_DAYS)
+        return self._end_entity(builder, names, purpose)
+
+    def for_server(self, key: Key, names: Sequence[str], now: float) -> bytes:
+        """Return the certificate of a server that is reached by these names and addresses."""
+        name, purpose = _name(names[0]), ExtendedKeyUsageOID.SERVER_AUTH
+        builder = self._dated(name, key.public_key(), now, SERVER_DAYS)
+        return self._end_entity(builder, map(_host, names), purpose)
+
+    def sign(self, data: bytes) -> bytes:
+        """Return the authority's signature of some bytes."""
+        return self.key.sign(data, ec.ECDSA(SHA256()))
+
+    def _dated(
+        self, name: x509.Name, key: ec.EllipticCurvePublicKey, now: float, days: int
+    ) -> x509.CertificateBuilder:
+        return _dated(
+            name, x509.load_pem_x509_certificate(self.certificate).subject, key, now, days
+        )
+
+    def _end_entity(
+        self,
+        builder: x509.CertificateBuilder,
+        names: Iterable[x509.GeneralName],
+        purpose: x509.ObjectIdentifier,
+    ) -> bytes:
+        nobodys = x509.BasicConstraints(ca=False, path_length=None)
+        builder = builder.add_extension(nobodys, critical=True)
+        builder = builder.add_extension(_usage(signs_certificates=False), critical=True)
+        builder = builder.add_extension(x509.ExtendedKeyUsage([purpose]), critical=False)
+        builder = builder.add_extension(x509.SubjectAlternativeName(names), critical=False)
+        return _pem(builder.sign(self.key, SHA256()))
+
+
+def passing(key: Key, now: float) -> bytes:
+    """Return a certificate, in PEM, for a listener that lasts minutes: known by its pin alone."""
+    builder = _dated(_name("crabhook join"), _name("crabhook join"), key.public_key(), now, 1)
+    return _pem(builder.sign(key, SHA256()))
+
+
+def signed_by(certificate: bytes, signature: bytes, data: bytes) -> bool:
+    """Whether the authority of that certificate, in PEM, has signed the bytes."""
+    try:
+        key = x509.load_pem_x509_certificate(certificate).public_key()
+    except ValueError as error:
+        raise CertificateError(f"it is no certificate: {error}") from None
+    if not isinstance(key, ec.EllipticCurvePublicKey):
+        raise CertificateError("it is no certificate on the curve P-256")
+    try:
+        key.verify(signature, data, ec.ECDSA(SHA256()))
+    except InvalidSignature:
+        return False
+    return True
+
+
+def until(certificate: bytes) -> int:
+    """Return when a certificate in PEM ends, in seconds since 1970."""
+    return int(x509.load_pem_x509_certificate(certificate).not_valid_after_utc.timestamp())
+
+
+def _asked(request: bytes) -> ec.EllipticCurvePublicKey:
+    try:
+        if len(request) > _LARGEST_REQUEST:
+            raise ValueError("it is too large")  # noqa: TRY301 - as every other wrong one
+        found = x509.load_der_x509_csr(request)
+        key = found.public_key()
+        valid = found.is_signature_valid
+    except Exception as error:  # noqa: BLE001 - whatever a stranger's bytes bring about
+        raise CertificateError(f"the request for a certificate cannot be read: {error}") from None
+    if not isinstance(key, ec.EllipticCurvePublicKey) or not isinstance(key.curve, ec.SECP256R1):
+        raise CertificateError("the request is not for a key on the curve P-256")
+    if not valid:
+        raise CertificateError("the request was not made by the key that it names")
+    return key
+
+
+def _dated(
+    subject: x509.Name, issuer: x509.Name, key: ec.EllipticCurvePublicKey, now: float, days: int
+) -> x509.CertificateBuilder:
+    begins = datetime.fromtimestamp(int(now) - SKEW, UTC)
+    ends = datetime.fromtimestamp(int(now) + days * DAY, UTC)
+    return (
+        x509.CertificateBuilder(issuer, subject, key, x509.random_serial_number())
+        .not_valid_before(begins)
+        .not_valid_after(ends)
+    )
+
+
+def _usage(*, signs_certificates: bool) -> x509.KeyUsage:
+    return x509.KeyUsage(
+        digital_signature=True,
+        key_cert_sign=signs_certificates,
+        crl_sign=False,
+        content_commitment=False,
+        key_encipherment=False,
+        data_encipherment=False,
+        key_agreement=False,
+        encipher_only=False,
+        decipher_only=False,
+    )
+
+
+def _name(text: str) -> x509.Name:
+    return x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, text[:64])])
+
+
+def _host(name: str) -> x509.GeneralName:
+    number = number_of(name)
+    if number is not None:
+        return x509.IPAddress(number)
+    try:
+        return x509.DNSName(name)
+    except ValueError:
+        raise CertificateError(
+            f"{name!r} is no name for a certificate: write it in ASCII"
+        ) from None
+
+
+def _pem(certificate: x509.Certificate) -> bytes:
+    return certificate.public_bytes(Encoding.PEM)

@@ -1,0 +1,63 @@
+"""A team for tests, founded in a moment: its passphrase costs nothing to guess."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+from crabhook.team.certificates import Authority, Key, new_key, plain, request_of, sealed, until
+from crabhook.team.membership import Device, Member, Role, Scope, Team, fingerprint_of
+from crabhook.team.team_file import Folder, TeamReader, change, found
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+PASSPHRASE = "correct horse"
+CHEAP = 2
+"""What a guess costs here."""
+
+seal = partial(sealed, passphrase=PASSPHRASE, cost=CHEAP)
+
+
+@dataclass
+class Founded:
+    """A team's folder, opened."""
+
+    folder: Folder
+    authority: Authority
+    now: float
+
+    def let_in(
+        self, name: str, role: Role = Role.DECIDER, scope: Scope | None = None
+    ) -> tuple[bytes, bytes]:
+        """Let a person in with one device; return its certificate and key, PEM."""
+        key: Key = new_key()
+        made = self.authority.for_device(request_of(key), f"o-{name}", f"d-{name}", self.now)
+        since = int(self.now) - 300
+        device = Device(f"d-{name}", f"{name}'s", fingerprint_of(made), since, until(made))
+        member = Member(f"o-{name}", name, role, scope or Scope(), (device,))
+        self.change(lambda team: replace(team, members=(*team.members, member)))
+        return made, plain(key)
+
+    def revoke(self, name: str) -> None:
+        """Revoke all of a person's devices."""
+
+        def revoked(one: Member) -> Member:
+            devices = tuple(replace(device, revoked=int(self.now)) for device in one.devices)
+            return replace(one, devices=devices) if one.name == name else one
+
+        self.change(lambda team: replace(team, members=tuple(map(revoked, team.members))))
+
+    def change(self, with_change: object) -> Team:
+        return change(self.folder, self.authority, with_change)  # type: ignore[arg-type]
+
+    def reader(self) -> TeamReader:
+        return TeamReader(self.folder)
+
+
+def founded(folder: Path, now: float, name: str = "ours") -> Founded:
+    """Found a team whose server is on the loopback."""
+    where = Folder(folder)
+    authority = found(where, name, ("localhost", "127.0.0.1"), seal, now)
+    return Founded(where, authority, now)

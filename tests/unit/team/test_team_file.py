@@ -1,0 +1,251 @@
+"""The team's file: signed, never older than it was, and its owner's alone."""
+
+import base64
+import json
+import os
+import time
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from threading import Thread
+
+import grpc
+import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives.asymmetric import ed25519
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+
+from crabhook.team.certificates import Authority, WrongPassphraseError, new_key, plain, request_of
+from crabhook.team.membership import Machine, Refused, Role, Scope, Seat, Team, Verb, digest_of
+from crabhook.team.team_file import TeamError, TeamReader, authority_of, private, read_team, written
+from tests.support.team import PASSPHRASE, Founded, founded
+
+NOW = time.time()
+
+
+@pytest.fixture
+def ours(tmp_path: Path) -> Founded:
+    return founded(tmp_path / "team", NOW)
+
+
+def in_force(reader: TeamReader) -> Team:
+    team = reader.current()
+    assert isinstance(team, Team), team
+    return team
+
+
+def refusal(reader: TeamReader) -> str:
+    refused = reader.current()
+    assert isinstance(refused, Refused), refused
+    return refused.why
+
+
+def test_what_is_written_is_read_again_whole(ours: Founded) -> None:
+    ours.let_in("ann", Role.ADMIN, Scope(("/shop",), ("build*",), ("call",)))
+    machine = Machine("build1", digest_of("t"), 5)
+    team = ours.change(lambda before: replace(before, machines=(machine,)))
+    assert team.version == 3
+    assert in_force(ours.reader()) == team
+    assert ours.reader().machine_of("t") == "build1"
+    assert {path.stat().st_mode & 0o777 for path in ours.folder.path.iterdir()} == {0o600}
+    assert b"PRIVATE" not in ours.folder.authority_key.read_bytes().replace(
+        b"ENCRYPTED PRIVATE", b""
+    )
+
+
+def test_a_reader_sees_a_revocation_at_the_next_call(ours: Founded) -> None:
+    certificate, _ = ours.let_in("ann")
+    reader = ours.reader()
+    assert isinstance(in_force(reader).allows(certificate, NOW, Verb.ALLOW), Seat)
+    ours.revoke("ann")
+    refused = in_force(reader).allows(certificate, NOW, Verb.ALLOW)
+    assert isinstance(refused, Refused)
+    assert "was revoked" in refused.why
+
+
+def test_a_file_put_back_to_an_older_one_lets_nobody_do_anything(ours: Founded) -> None:
+    ours.let_in("ann")
+    older = ours.folder.team.read_bytes()
+    reader = ours.reader()
+    ours.revoke("ann")
+    in_force(reader)
+    ours.folder.team.write_bytes(older)
+    assert "somebody put an older one in its place" in refusal(reader)
+    with pytest.raises(TeamError, match="version 2, and version 3 was here before"):
+        ours.reader()  # a server that begins anew knows it too
+
+
+def test_another_file_of_the_same_version_is_no_newer_one(ours: Founded) -> None:
+    reader = ours.reader()
+    other = replace(in_force(reader), name="other")
+    ours.folder.team.write_bytes(written(other, ours.authority))
+    assert "older one" in refusal(reader)
+
+
+@pytest.mark.parametrize(
+    ("spoil", "words"),
+    [
+        (lambda text: text.replace(b'"role": "viewer"', b'"role": "admin"'), "without the team's passphrase"),
+        (lambda text: b"crabhook-team-v1 AAAA\n" + text.partition(b"\n")[2], "without the team's passphrase"),
+        (lambda text: b"crabhook-team-v1 A\n" + text.partition(b"\n")[2], "without the team's passphrase"),
+        (lambda text: text.replace(b"team-v1", b"team-v2", 1), "newer crabhook"),
+        (lambda _: b"", "not what crabhook writes"),
+        (lambda _: b"\xff" * 99, "not what crabhook writes"),
+    ],
+    ids=["changed", "short", "no signature", "newer", "empty", "noise"],
+)  # fmt: skip
+def test_a_file_that_the_authority_did_not_sign_lets_nobody_do_anything(
+    spoil: object, words: str, ours: Founded
+) -> None:
+    ours.let_in("vic", Role.VIEWER)
+    reader = ours.reader()
+    ours.folder.team.write_bytes(spoil(ours.folder.team.read_bytes()))  # type: ignore[operator]
+    assert words in refusal(reader)
+
+
+@pytest.mark.parametrize("change", [{"members": 5}, {"members": [{}]}, {"version": "x"}, {"machines": [{"a": 1}]}, {"id": "else"}])  # fmt: skip
+def test_a_signed_file_of_another_shape_is_an_error_in_words(
+    change: dict[str, object], ours: Founded
+) -> None:
+    told = json.loads(ours.folder.team.read_bytes().partition(b"\n")[2]) | change
+    body = json.dumps(told).encode()
+    signature = base64.b64encode(ours.authority.sign(b"crabhook-team-v1\0" + body))
+    with pytest.raises(TeamError, match="the team file"):
+        read_team(b"crabhook-team-v1 " + signature + b"\n" + body, ours.authority.certificate)
+
+
+def test_a_file_that_others_can_reach_or_that_is_a_link_is_refused(
+    ours: Founded, tmp_path: Path
+) -> None:
+    reader = ours.reader()
+    ours.folder.team.chmod(0o620)
+    assert "others can reach it: chmod 600" in refusal(reader)
+    ours.folder.team.chmod(0o600)
+    in_force(reader)
+    ours.folder.team.rename(tmp_path / "elsewhere")
+    assert "cannot be read" in refusal(reader)
+    ours.folder.team.symlink_to(tmp_path / "elsewhere")
+    assert "it is a link" in refusal(reader)
+    with pytest.raises(TeamError, match="cannot be read: it is a link"):
+        private(ours.folder.team)
+
+
+def test_a_team_put_in_the_place_of_ours_counts_for_no_server_that_runs(
+    ours: Founded, tmp_path: Path
+) -> None:
+    reader = ours.reader()
+    theirs = founded(tmp_path / "theirs", NOW)
+    theirs.let_in("mallory", Role.ADMIN)
+    for file in theirs.folder.path.iterdir():
+        (ours.folder.path / file.name).write_bytes(file.read_bytes())
+    assert "without the team's passphrase" in refusal(reader)
+
+
+def test_the_authority_opens_by_its_passphrase_alone_and_a_team_is_founded_once(
+    ours: Founded,
+) -> None:
+    assert plain(authority_of(ours.folder, PASSPHRASE).key) == plain(ours.authority.key)
+    with pytest.raises(WrongPassphraseError):
+        authority_of(ours.folder, "wrong horse")
+    with pytest.raises(TeamError, match="there is a team already"):
+        founded(ours.folder.path, NOW)
+    with pytest.raises(TeamError, match="crabhook team init"):
+        private(ours.folder.path / "missing")
+
+
+def test_two_changes_at_once_are_both_made(ours: Founded) -> None:
+    names = [f"m{n}" for n in range(8)]
+
+    def add(name: str) -> None:
+        machine = Machine(name, digest_of(name))
+        ours.change(lambda team: replace(team, machines=(*team.machines, machine)))
+
+    threads = [Thread(target=add, args=(name,)) for name in names]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    team = in_force(ours.reader())
+    assert team.version == 9
+    assert sorted(one.name for one in team.machines) == names
+
+
+class Door(grpc.GenericRpcHandler):  # type: ignore[misc]
+    """Says who called, as a service that asks the team at each call."""
+
+    def __init__(self, reader: TeamReader) -> None:
+        self.reader = reader
+
+    def service(self, _: object) -> object:
+        return grpc.unary_unary_rpc_method_handler(self.who)
+
+    async def who(self, _: bytes, context: object) -> bytes:
+        (shown,) = context.auth_context()["x509_pem_cert"]  # type: ignore[attr-defined]
+        team = self.reader.current()
+        assert isinstance(team, Team)
+        found = team.allows(shown, NOW, Verb.ALLOW)
+        return (found.why if isinstance(found, Refused) else found.operator).encode()
+
+
+async def called(ours: Founded, certificate: bytes, key: bytes, root: bytes) -> str:
+    """Call a server of ours over real TLS; return who it says we are, or "no TLS"."""
+    server = grpc.aio.server()
+    reader = ours.reader()
+    server.add_generic_rpc_handlers((Door(reader),))
+    pair = reader.server_pair()
+    demand = grpc.ssl_server_credentials([pair], reader.authority, require_client_auth=True)
+    port = server.add_secure_port("127.0.0.1:0", demand)
+    await server.start()
+    try:
+        shown = grpc.ssl_channel_credentials(root, key, certificate)
+        async with grpc.aio.secure_channel(f"127.0.0.1:{port}", shown) as channel:
+            answer: bytes = await channel.unary_unary("/x/Who")(b"", timeout=5)
+            return answer.decode()
+    except grpc.aio.AioRpcError:
+        return "no TLS"
+    finally:
+        await server.stop(0)
+
+
+async def test_over_real_tls_a_device_of_the_team_is_known_and_another_is_not(
+    ours: Founded, tmp_path: Path
+) -> None:
+    root = ours.authority.certificate
+    ann, bob = ours.let_in("ann"), ours.let_in("bob")
+    assert await called(ours, *ann, root) == "o-ann"
+    ours.revoke("bob")
+    assert "revoked" in await called(ours, *bob, root)
+    key = new_key()  # signed by our authority, but in no team file: as after a restored backup
+    unlisted = ours.authority.for_device(request_of(key), "o-ann", "d-ann", NOW)
+    assert "no device in the team" in await called(ours, unlisted, plain(key), root)
+    old = ours.authority.for_device(request_of(key), "o-ann", "d-ann", NOW - 400 * 86_400)
+    assert await called(ours, old, plain(key), root) == "no TLS"
+    theirs = founded(tmp_path / "theirs", NOW)
+    assert await called(ours, *theirs.let_in("ann"), root) == "no TLS"
+    assert await called(ours, *ann, theirs.authority.certificate) == "no TLS"
+    alone = Authority.new("ann", NOW)
+    assert await called(ours, alone.certificate, plain(alone.key), root) == "no TLS"
+
+
+async def test_over_real_tls_an_ed25519_certificate_of_our_own_authority_is_refused(
+    ours: Founded,
+) -> None:
+    key = ed25519.Ed25519PrivateKey.generate()
+    name = x509.Name([])
+    issuer = x509.load_pem_x509_certificate(ours.authority.certificate).subject
+    begins = datetime.now(UTC) - timedelta(hours=1)
+    builder = x509.CertificateBuilder(issuer, name, key.public_key(), 7)
+    builder = builder.not_valid_before(begins).not_valid_after(begins + timedelta(days=9))
+    made = builder.sign(ours.authority.key, SHA256()).public_bytes(Encoding.PEM)
+    text = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+    assert await called(ours, made, text, ours.authority.certificate) == "no TLS"
+
+
+def test_the_reader_looks_again_only_when_the_file_is_another(ours: Founded) -> None:
+    reader = ours.reader()
+    team = in_force(reader)
+    assert in_force(reader) is team
+    os.utime(ours.folder.team)
+    assert in_force(reader) == team
+    assert in_force(reader) is not team
