@@ -5,6 +5,7 @@ import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import islice
 from pathlib import Path
 
 from crabhook import config
@@ -14,8 +15,10 @@ from crabhook.install import program, settings_file
 from crabhook.install.entries import hooks_of, is_ours
 from crabhook.model.document import parse
 from crabhook.model.errors import InstallError
-from crabhook.platforms.installation import START, Scope
+from crabhook.platforms.installation import START, Around, Brought, Scope
 from crabhook.platforms.interface import Platform
+
+MOST_PLUGINS = 500  # that are looked at
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +58,8 @@ class Case:
     """One agent as it stands on this machine.
 
     `program` is where its program was found, if it was.  `wanted`: it was
-    asked about, or no agent is hooked and this agent could be.
+    asked about, or no agent is hooked and this agent could be.  `brought` are
+    the hooks of its plugins: of those files nothing but the hooks counts.
     """
 
     agent: Platform
@@ -63,6 +67,7 @@ class Case:
     settings: tuple[Settings, ...]
     program: Path | None
     wanted: bool = False
+    brought: tuple[tuple[Brought, Settings], ...] = ()
 
     @property
     def title(self) -> str:
@@ -154,7 +159,23 @@ def case(agent: Platform, wish: Wish, environment: Mapping[str, str]) -> Case:
     found = shutil.which(agent.program, path=environment.get("PATH"))
     path = wish.program or (Path(found) if found else None)
     settings = (read(*place) for place in places(agent, wish.project, environment))
-    return Case(agent, wish, tuple(settings), path)
+    plugins = ((one, read(one.path, None)) for one in brought(agent, wish.project, environment))
+    return Case(agent, wish, tuple(settings), path, brought=tuple(plugins))
+
+
+def brought(agent: Platform, project: Path, environment: Mapping[str, str]) -> Iterator[Brought]:
+    """Yield the files of hooks that an agent's plugins bring, which need not be there."""
+    around = Around(project.absolute(), environment, settings_file.read_settings, _names)
+    found = dict.fromkeys(islice(agent.settings.brought(around), MOST_PLUGINS))
+    yield from (one for one in found if "\0" not in str(one.path))
+
+
+def _names(folder: Path) -> Sequence[str]:
+    try:
+        with os.scandir(folder) as there:
+            return sorted(one.name for one in islice(there, MOST_PLUGINS))
+    except (OSError, ValueError):
+        return ()
 
 
 def places(

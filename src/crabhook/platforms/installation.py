@@ -9,7 +9,8 @@ from typing import Any
 
 from crabhook.model.card import Stance
 from crabhook.model.document import Json
-from crabhook.model.errors import InstallError
+from crabhook.model.errors import InstallError, PayloadError
+from crabhook.model.jsontext import Value, parse_object
 from crabhook.platforms.rows import Held, Patience, Rows, decided
 
 # Agents' timers end here: 2**31 milliseconds, near 24.8 days.
@@ -223,6 +224,35 @@ class Look:
 
 
 @dataclass(frozen=True, slots=True)
+class Brought:
+    """A file of hooks that a plugin brings, and the command that switches the plugin off."""
+
+    path: Path
+    without: str
+
+
+@dataclass(frozen=True, slots=True)
+class Around:
+    """What an agent's `brought` may look at: a project, and what its user's environment names.
+
+    `read` reads a file and raises OSError or InstallError; `names` lists a folder, and nothing
+    where there is none.
+    """
+
+    project: Path
+    environment: Mapping[str, str]
+    read: Callable[[Path], bytes]
+    names: Callable[[Path], Sequence[str]]
+
+    def object_in(self, path: Path) -> dict[str, Value]:
+        """Return the object in a file, an empty one where nobody can read one there."""
+        try:
+            return parse_object(self.read(path))
+        except (OSError, ValueError, InstallError, PayloadError):
+            return {}
+
+
+@dataclass(frozen=True, slots=True)
 class Settings:
     """How crabhook is installed into one agent, and what the doctor has to know of it.
 
@@ -235,6 +265,7 @@ class Settings:
     `above`: the machine's settings, which count first.  `beside`: a file that has a say, too,
     and `switch`: how a trouble there begins that switches every hook off.  `once`: hooks that
     are the same in two files run once.  `permitted` says whether its user has let our hooks run.
+    `brought` yields the hooks that plugins bring, which the agent runs beside its settings' own.
     """
 
     stances: Mapping[Stance, str]
@@ -254,6 +285,7 @@ class Settings:
     switch: str = "\0"
     once: bool = False
     permitted: Callable[[Look], Iterator[Permission]] | None = None
+    brought: Callable[[Around], Iterator[Brought]] = lambda _: iter(())
 
     @property
     def stance(self) -> Stance:

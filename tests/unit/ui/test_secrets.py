@@ -17,6 +17,10 @@ from tests.unit.secrets import corpus
         ("git clone https://abcd1234efgh@host.example/a", "abcd1234efgh"),
         ("https://sk12345678:@api.example.com", "sk12345678"),
         ("export DB_PASSWORD=hunter2hunter2", "hunter2hunter2"),
+        ("docker login -u me -p=hunter2 reg.example", "hunter2"),
+        ("docker login -passin hunter2", "hunter2"),
+        ("npx --token hunter2 tool", "hunter2"),
+        ("npm_config_token=1 npx tool --token=q7", "q7"),
     ],
 )
 def test_a_secret_is_covered_letter_by_letter(text: str, secret: str) -> None:

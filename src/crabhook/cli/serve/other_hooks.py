@@ -1,10 +1,11 @@
 """Other programs' hooks that may change a call after the operator has decided on it.
 
 A card says so in red, since of two hooks that rewrite a call the one that ends later
-counts.  The agents' settings are read as `crabhook doctor` reads them (its check
-`hook.alone`), in the thread in which the rules of a project are looked at, and again
-when a file has changed.  Nothing is known before `begin`: what reads settings takes a
-moment to import, and no server begins to listen later for it.
+counts.  The agents' settings, and the hooks that their plugins bring, are read as
+`crabhook doctor` reads them (its check `hook.alone`), in the thread in which the rules of
+a project are looked at, and again when a file has changed.  Nothing is known before
+`begin`: what reads settings takes a moment to import, and no server begins to listen
+later for it.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -72,14 +73,16 @@ class OtherHooks:
         return lambda event: _warnings(found, event)
 
     def _found(self, project: Path) -> Iterator[OtherHook]:
-        from crabhook.doctor.facts import places, read  # noqa: PLC0415 - see above
+        from crabhook.doctor.facts import brought, places, read  # noqa: PLC0415 - see above
 
         for agent in PLATFORMS.values():
-            for path, scope in places(agent, project, self._environment):
+            settings = [path for path, _ in places(agent, project, self._environment)]
+            plugins = (one.path for one in brought(agent, project, self._environment))
+            for path in (*settings, *plugins):
                 stamp = stamp_of(path)
                 known = self._read.get(path)
                 if known is None or known[0] != stamp:
-                    there = read(path, scope).others if stamp else ()
+                    there = read(path, None).others if stamp else ()
                     known = stamp, tuple(_deciding(agent, path, there))
                     self._read[path] = known
                 yield from known[1]

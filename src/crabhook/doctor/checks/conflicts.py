@@ -71,15 +71,16 @@ def _twice(case: Case) -> Iterator[Finding]:
 
 
 def _foreign(case: Case) -> Iterator[Finding]:
-    for settings in case.settings:
+    places = [(commands.edit(settings.path), settings) for settings in case.settings]
+    places += [(plugin.without, settings) for plugin, settings in case.brought]
+    for mend, settings in places:
         there = [
             f"{one.event}: {one.told}"
             for one in settings.others
             if one.event in case.agent.decided and "supervisor-hook" not in one.told
         ]
         if there:
-            path, hooks = settings.path, several(there)
-            yield told("hook.alone", "others", commands.edit(path), path=path, hooks=hooks)
+            yield told("hook.alone", "others", mend, path=settings.path, hooks=several(there))
 
 
 def _real(path: Path) -> Path:

@@ -14,9 +14,12 @@ from urllib.parse import urlsplit
 from crabhook.model.card import Stance, number_of
 from crabhook.model.document import Json, Node, parse
 from crabhook.model.errors import InstallError
+from crabhook.model.jsontext import Value, object_at, text_at
 from crabhook.platforms.claude.events import EVENTS
 from crabhook.platforms.claude.write import PATH, STANCE, WAIT
 from crabhook.platforms.installation import (
+    Around,
+    Brought,
     Group,
     Installation,
     Scope,
@@ -184,6 +187,68 @@ def _matches(pattern: str, url: str) -> bool:
     return re.fullmatch(f"{written}(?:/.*)?", url) is not None
 
 
+_MANIFEST = Path(".claude-plugin", "plugin.json")
+_USUAL = Path("hooks", "hooks.json")
+
+
+def brought(around: Around) -> Iterator[Brought]:
+    """Yield the hooks of the plugins that are switched on in a project (Claude Code 2.1.330).
+
+    A plugin that is installed runs where `enabledPlugins` says true; of the settings that name
+    it the last in the order of `Scope` counts.  One that lies below `skills` of the user's or the
+    project's own folder runs unless it says false.  What `--plugin-dir` names stands in no file.
+    """
+    try:
+        own = settings_path(Scope.USER, around.project, around.environment).parent
+    except InstallError:  # no home: then no plugins of the user's either
+        return
+    enabled: dict[str, Value] = {}
+    for scope in Scope:
+        path = settings_path(scope, around.project, around.environment)
+        enabled |= object_at(around.object_in(path), "enabledPlugins")
+    named = around.environment.get("CLAUDE_CODE_PLUGIN_CACHE_DIR")
+    plugins = Path(named) if named else own / "plugins"
+    for name in (name for name, value in enabled.items() if value is True):
+        for root in dict.fromkeys(_installed(around, plugins, name)):
+            yield from _hooks_of(around, root, name)
+    for skills in dict.fromkeys((own / "skills", around.project / ".claude" / "skills")):
+        for folder in around.names(skills):
+            root = skills / folder
+            if manifest := around.object_in(root / _MANIFEST):
+                name = f"{text_at(manifest, 'name') or folder}@skills-dir"
+                if enabled.get(name) is not False:
+                    yield from _hooks_of(around, root, name)
+
+
+def _installed(around: Around, plugins: Path, name: str) -> Iterator[Path]:
+    """Yield the folders that a plugin is read from: its marketplace's, where that is a folder."""
+    bare, _, marketplace = name.rpartition("@")
+    known = object_at(around.object_in(plugins / "known_marketplaces.json"), marketplace)
+    if text_at(object_at(known, "source"), "source") == "directory":
+        shop = Path(text_at(known, "installLocation"))
+        offered = around.object_in(shop / ".claude-plugin" / "marketplace.json").get("plugins")
+        for one in offered if isinstance(offered, list) else ():
+            if isinstance(one, dict) and one.get("name") == bare and text_at(one, "source"):
+                yield shop / text_at(one, "source")
+                return
+    there = object_at(around.object_in(plugins / "installed_plugins.json"), "plugins").get(name)
+    for one in there if isinstance(there, list) else ():
+        if isinstance(one, dict) and (path := text_at(one, "installPath")):
+            yield Path(path)
+
+
+def _hooks_of(around: Around, root: Path, name: str) -> Iterator[Brought]:
+    """Yield a plugin's files of hooks: the usual one, and what its manifest names or holds."""
+    without = shlex.join(["claude", "plugin", "disable", name])
+    yield Brought(root / _USUAL, without)
+    more = around.object_in(root / _MANIFEST).get("hooks")
+    if isinstance(more, dict):
+        yield Brought(root / _MANIFEST, without)
+    for path in more if isinstance(more, list) else [more]:
+        if isinstance(path, str):
+            yield Brought(root / path, without)
+
+
 def _loopback(host: str) -> bool:
     number = number_of(host)
     return host == "localhost" or (number is not None and number.is_loopback)
@@ -207,4 +272,5 @@ SETTINGS = Settings(
     overridden=overridden,
     owns=is_ours,
     once=True,
+    brought=brought,
 )

@@ -1,6 +1,8 @@
 """Our entries in Gemini CLI's settings: each a line for bash, its timeout in milliseconds."""
 
 import json
+import re
+import shlex
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -10,9 +12,11 @@ from pathlib import Path
 from crabhook.model.card import Stance
 from crabhook.model.document import parse
 from crabhook.model.errors import InstallError
-from crabhook.model.jsontext import Value, object_at
+from crabhook.model.jsontext import Value, object_at, text_at
 from crabhook.platforms.gemini.events import EVENTS
 from crabhook.platforms.installation import (
+    Around,
+    Brought,
     Group,
     Installation,
     Look,
@@ -126,6 +130,43 @@ def _object(look: Look, path: Path) -> Mapping[str, Value]:
     return document if isinstance(document, dict) else {}
 
 
+def brought(around: Around) -> Iterator[Brought]:
+    """Yield the hooks of the extensions that are switched on in a project (Gemini CLI 0.61.0).
+
+    Of an extension's rules in extension-enablement.json the last that fits the project counts.
+    One that is linked lies elsewhere.
+    """
+    try:
+        user = settings_path(Scope.USER, around.project, around.environment)
+    except InstallError:  # no home: then no extensions either
+        return
+    extensions = user.with_name("extensions")
+    enablement = around.object_in(extensions / "extension-enablement.json")
+    for folder in around.names(extensions):
+        root = extensions / folder
+        metadata = around.object_in(root / ".gemini-extension-install.json")
+        if metadata.get("type") == "link" and text_at(metadata, "source"):
+            root = Path(text_at(metadata, "source"))
+        name = text_at(around.object_in(root / "gemini-extension.json"), "name")
+        rules = object_at(enablement, name).get("overrides")
+        if name and _is_on(rules if isinstance(rules, list) else [], around.project):
+            without = shlex.join(["gemini", "extensions", "disable", name])
+            yield Brought(root / "hooks" / "hooks.json", without)
+
+
+def _is_on(rules: list[Value], project: Path) -> bool:
+    """Whether the last rule that fits the project is none that begins with `!`."""
+    fitting = [
+        rule
+        for rule in rules
+        if isinstance(rule, str)
+        and re.fullmatch(
+            re.sub(r"(/?)\\\*", r"(?:\1.*)?", re.escape(rule.removeprefix("!"))), f"{project}/"
+        )
+    ]
+    return not (fitting and fitting[-1].startswith("!"))
+
+
 SETTINGS = Settings(
     stances={
         Stance.GATE: "Gate: every tool call is held for the operator before Gemini CLI's own "
@@ -141,4 +182,5 @@ SETTINGS = Settings(
     versions=("0.61.0",),
     above=(_SHARED / "settings.json",),
     permitted=permitted,
+    brought=brought,
 )

@@ -1,6 +1,7 @@
 """Of the hooks that may change a call after the operator, those that run for it are named."""
 
 import json
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
@@ -87,6 +88,92 @@ def test_a_change_of_the_settings_counts_from_the_next_look_on(home: Path, tmp_p
     assert others.at(tmp_path)(calling()) == ()
     path.unlink()
     assert others.at(tmp_path)(calling()) == ()
+
+
+HOOKS = {"PreToolUse": [{"matcher": "Bash", "hooks": [{"type": "command", "command": "/opt/p"}]}]}
+HERE, ELSEWHERE = "app", "other"
+
+
+def lay(folder: Path, files: Mapping[str, object]) -> None:
+    """Write JSON files; `@` in a text is the folder."""
+    for name, content in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps(content).replace("@", str(folder)).replace("#", "@"))
+
+
+_ON = {"enabledPlugins": {"tidy#shop": True}}
+_OFF = {"enabledPlugins": {"tidy#shop": False}}
+_LIST = "home/.claude/plugins/installed_plugins.json"
+_INSTALLED = {_LIST: {"plugins": {"tidy#shop": [{"installPath": "@/cache/tidy"}]}}}
+_SHOPS = "home/.claude/plugins/known_marketplaces.json"
+_SHOP = {
+    _SHOPS: {"shop": {"source": {"source": "directory"}, "installLocation": "@/shop"}},
+    "shop/.claude-plugin/marketplace.json": {"plugins": [{"name": "tidy", "source": "./tidy"}]},
+}
+_USUAL = {"cache/tidy/hooks/hooks.json": {"hooks": HOOKS}}
+_MANIFEST = "cache/tidy/.claude-plugin/plugin.json"
+_USER, _PROJECT = "home/.claude/settings.json", "app/.claude/settings.json"
+_LOCAL = "app/.claude/settings.local.json"
+_SKILL = {"x/.claude-plugin/plugin.json": {"name": "us"}, "x/hooks/hooks.json": {"hooks": HOOKS}}
+_GEMINI = {"BeforeTool": [{"matcher": "", "hooks": [{"type": "command", "command": "/opt/g"}]}]}
+_X = "home/.gemini/extensions/x/"
+_EXTENSION = {f"{_X}gemini-extension.json": {"name": "ext"}, f"{_X}hooks/hooks.json": {}}
+_EXTENSION[f"{_X}hooks/hooks.json"] = {"hooks": _GEMINI}
+_ENABLED = "home/.gemini/extensions/extension-enablement.json"
+
+
+def _below(folder: str, files: Mapping[str, object]) -> dict[str, object]:
+    return {f"{folder}/{name}": content for name, content in files.items()}
+
+
+@pytest.mark.parametrize(
+    ("files", "projects"),
+    [
+        (_INSTALLED | _USUAL | {_USER: _ON}, (HERE, ELSEWHERE)),
+        (_INSTALLED | _USUAL | {_PROJECT: _ON}, (HERE,)),
+        (_INSTALLED | _USUAL | {_USER: _ON, _LOCAL: _OFF}, (ELSEWHERE,)),
+        (_INSTALLED | _USUAL | {_USER: {"enabledPlugins": {"tidy#shop": ["1"]}}}, ()),
+        (_INSTALLED | _USUAL, ()),
+        (_USUAL | {_USER: _ON}, ()),
+        (_SHOP | {"shop/tidy/hooks/hooks.json": {"hooks": HOOKS}, _USER: _ON}, (HERE, ELSEWHERE)),
+        (_SHOP | _INSTALLED | _USUAL | {_USER: _ON}, ()),  # the folder is what runs
+        (_INSTALLED | {_MANIFEST: {"hooks": HOOKS}, _USER: _ON}, (HERE, ELSEWHERE)),
+        (
+            _INSTALLED
+            | {_MANIFEST: {"hooks": ["./m.json"]}, "cache/tidy/m.json": {"hooks": HOOKS}}
+            | {_USER: _ON},
+            (HERE, ELSEWHERE),
+        ),
+        (_below("home/.claude/skills", _SKILL), (HERE, ELSEWHERE)),
+        (_below("app/.claude/skills", _SKILL), (HERE,)),
+        (
+            _below("app/.claude/skills", _SKILL)
+            | {_LOCAL: {"enabledPlugins": {"us#skills-dir": False}}},
+            (),
+        ),
+        ({_LIST: {"plugins": {"tidy#shop": [{"installPath": "a\0"}, 3]}}, _USER: _ON}, ()),
+        (_EXTENSION, (HERE, ELSEWHERE)),
+        (_EXTENSION | {_ENABLED: {"ext": {"overrides": ["!@/app/*"]}}}, (ELSEWHERE,)),
+        (_EXTENSION | {_ENABLED: {"ext": {"overrides": ["!@/*", "@/app/"]}}}, (HERE,)),
+        (
+            {
+                f"{_X}.gemini-extension-install.json": {"type": "link", "source": "@/mine"},
+                "mine/gemini-extension.json": {"name": "ext"},
+                "mine/hooks/hooks.json": {"hooks": _GEMINI},
+            },
+            (HERE, ELSEWHERE),
+        ),
+    ],
+    ids=lambda value: "-".join(value)[:200].replace("/", ".") if value else "none",
+)
+def test_a_card_is_warned_of_the_hooks_that_plugins_and_extensions_bring(
+    home: Path, tmp_path: Path, files: Mapping[str, object], projects: Sequence[str]
+) -> None:
+    lay(tmp_path, files)
+    others, asked = known(home), [calling(), calling("run_shell_command", "gemini")]
+    found = [one for one in (HERE, ELSEWHERE) if any(map(others.at(tmp_path / one), asked))]
+    assert found == list(projects)
 
 
 @pytest.mark.parametrize("content", ["nonsense", "[]", '{"hooks": 3}'])

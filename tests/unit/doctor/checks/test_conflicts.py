@@ -141,6 +141,47 @@ def test_a_hook_that_could_change_the_same_input_is_warned_of(home: Home) -> Non
     assert is_well(home.look(alone))
 
 
+@pytest.mark.parametrize(
+    ("agent", "folder", "manifest", "mend"),
+    [
+        (
+            "claude",
+            "project/.claude/skills/x",
+            ".claude-plugin/plugin.json",
+            "claude plugin disable us@skills-dir",
+        ),
+        (
+            "gemini",
+            ".gemini/extensions/x",
+            "gemini-extension.json",
+            "gemini extensions disable us",
+        ),
+    ],
+)
+def test_a_plugins_hook_that_could_change_the_same_input_is_warned_of(
+    home: Home, agent: str, folder: str, manifest: str, mend: str
+) -> None:
+    event = {"claude": "PreToolUse", "gemini": "BeforeTool"}[agent]
+    home.install("--gate", agent=agent)
+    root = home.folder / folder
+    home.write(root / manifest, {"name": "us"})
+    path = home.write(root / "hooks" / "hooks.json", {"hooks": {event: [GROUP]}})
+    (finding,) = alone(home.case(agent))
+    assert finding.status is Status.WARNING
+    assert (str(path) in finding.what, "rewriter" in finding.what) == (True, True)
+    assert finding.mend == mend
+
+
+def test_what_a_plugins_files_say_beside_hooks_is_no_setting(home: Home) -> None:
+    home.install("--gate")
+    root = home.project / ".claude" / "skills" / "x"
+    home.write(root / ".claude-plugin" / "plugin.json", {"name": "us"})
+    others = {"disableAllHooks": True, "env": {"CRABHOOK_SERVER": "unix:/x"}}
+    home.write(root / "hooks" / "hooks.json", {"hooks": {}} | others)
+    home.write(root / "settings.json", others)
+    assert [is_well(home.look(look)) for look in (switched_on, environment, alone)] == [True] * 3
+
+
 @pytest.mark.parametrize("event", ["Stop", "PostToolUse"])
 def test_a_hook_where_nothing_is_decided_is_no_matter(home: Home, event: str) -> None:
     home.install("--gate")
