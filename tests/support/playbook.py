@@ -21,6 +21,7 @@ from crabhook.broker.messages import (
     Answered,
     Arrived,
     Closing,
+    Commanded,
     Conflict,
     Delivered,
     Effect,
@@ -28,7 +29,6 @@ from crabhook.broker.messages import (
     Left,
     Note,
     NoteToldOf,
-    Ordered,
     Outcome,
     Refuse,
     Resolve,
@@ -37,6 +37,7 @@ from crabhook.broker.messages import (
     WakeAt,
 )
 from crabhook.broker.pending import LIMITS, Limits
+from crabhook.desk.commands import GiveOrder
 from crabhook.model.actor import OWNER, Actor
 from crabhook.model.card import Card, Request, Stance
 from crabhook.model.decision import Decision, Verdict
@@ -149,7 +150,7 @@ class Playbook:
 
     def orders(self, order: Order) -> Self:
         """The operator gives a standing order."""
-        return self._told(f"operator: {order}", Ordered(order, OWNER, self.now))
+        return self._told(f"operator: {order}", Commanded(GiveOrder(order), OWNER, self.now))
 
     def leaves(self, ticket: str, attempt: int = 0) -> Self:
         """A hook's connection, the newest unless told otherwise, is lost."""

@@ -32,16 +32,10 @@ _HANDLERS: Mapping[type, Callable[[BrokerState, Any], list[Effect]]] = {
     messages.TimePassed: ending.time_passed,
     messages.Closing: ending.closing,
     messages.Delivered: ending.delivered,
-    messages.Ordered: commands.ordered,
-    messages.Revoked: commands.revoked,
-    messages.Steered: commands.steered,
-    messages.NoteTakenBack: commands.note_taken_back,
-    messages.Stopped: commands.stopped,
+    messages.Commanded: commands.commanded,
     messages.RuleAdded: commands.rule_added,
     messages.Reconsidered: commands.reconsidered,
     messages.Noted: _noted,
-    messages.Extended: commands.extended,
-    messages.Snoozed: commands.snoozed,
     messages.Restored: arriving.restored,
 }
 

@@ -5,30 +5,36 @@ way, too, as if they had only now arrived; whoever wants everything of a session
 to wait is asked on.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
+from typing import Any
 
 from crabhook.broker.cards import TooLateError
-from crabhook.broker.ending import Rulings, answered, halt, known_card
+from crabhook.broker.ending import answered, halt, known_card
 from crabhook.broker.messages import (
     Answered,
+    Commanded,
     Effect,
-    Extended,
-    NoteTakenBack,
-    Ordered,
     OrdersEnded,
     Reconsidered,
-    Revoked,
     RuleAdded,
-    Snoozed,
-    Steered,
-    Stopped,
+    Rulings,
 )
 from crabhook.broker.orders import said_by
 from crabhook.broker.state import BrokerState
+from crabhook.desk.commands import (
+    Command,
+    EndOrders,
+    Extend,
+    GiveOrder,
+    Snooze,
+    Steer,
+    StopSession,
+    TakeBackNote,
+)
 from crabhook.model import wording
-from crabhook.model.actor import Ended, OrderKind
+from crabhook.model.actor import Actor, Ended, OrderKind
 from crabhook.model.card import Card, State
 from crabhook.model.decision import Beside, Decided, Verdict
 from crabhook.model.errors import DecisionError
@@ -38,56 +44,55 @@ from crabhook.model.session import SessionKey
 _ABOUT_AN_EVENT = frozenset({OrderKind.HOLD, OrderKind.KEEP_GOING})
 
 
-def ordered(state: BrokerState, fact: Ordered) -> list[Effect]:
-    """Take a standing order; raise DecisionError for one that makes no sense.
+def commanded(state: BrokerState, fact: Commanded) -> list[Effect]:
+    """Carry a command out; raise DecisionError or TooLateError where it cannot be."""
+    return _HOW[type(fact.command)](state, fact.command, fact.by, fact.now)
 
-    Whoever is away decides nothing, so what waits already is let go as well.
-    """
-    if fact.order.kind in _ABOUT_AN_EVENT and fact.order.name not in state.holdable():
-        raise DecisionError(f"no event called {fact.order.name!r:.60} can be held")
-    given = state.orders.give(fact.order, fact.by)
-    effects: list[Effect] = [state.note(fact.now, given.event, str(given))]
-    if fact.order.until is not None:
-        effects.append(state.wake(fact.order.until))
-    if fact.order.kind is OrderKind.AWAY:
-        effects += state.let_go(Ended.AWAY, fact.now)
+
+def _give_order(state: BrokerState, command: GiveOrder, by: Actor, now: float) -> list[Effect]:
+    """Take a standing order; one of being away lets all go that waits, since nobody decides it."""
+    order = command.order
+    if order.kind in _ABOUT_AN_EVENT and order.name not in state.holdable():
+        raise DecisionError(f"no event called {order.name!r:.60} can be held")
+    given = state.orders.give(order, by)
+    effects: list[Effect] = [state.note(now, given.event, str(given))]
+    if order.until is not None:
+        effects.append(state.wake(order.until))
+    if order.kind is OrderKind.AWAY:
+        effects += state.let_go(Ended.AWAY, now)
     return effects
 
 
-def revoked(state: BrokerState, fact: Revoked) -> list[Effect]:
-    """End standing orders; raise DecisionError where there is none to end."""
-    ended = state.orders.revoke(lambda order: order.id in fact.ids)
+def _end_orders(state: BrokerState, command: EndOrders, _by: Actor, now: float) -> list[Effect]:
+    ended = state.orders.revoke(lambda order: order.id in command.ids)
     if not ended:
         raise DecisionError("there is no such order to end")
-    told = [state.note(fact.now, order.event, f"ended: {order}") for order in ended]
+    told = [state.note(now, order.event, f"ended: {order}") for order in ended]
     return [OrdersEnded(tuple(ended)), *told]
 
 
-def steered(state: BrokerState, fact: Steered) -> list[Effect]:
-    """Take a note for an agent's next call; raise DecisionError where none can be given."""
-    key = _known_agent(state, fact.session, fact.agent)
+def _steer(state: BrokerState, command: Steer, by: Actor, now: float) -> list[Effect]:
+    key = _known_agent(state, command.session, command.agent)
     platform = state.platforms[key[0]]
     if not platform.takes_notes:
         raise DecisionError(f"{platform.title} takes no note with its calls")
-    note = state.notes.add(key, fact.agent, fact.text, fact.by, fact.now)
-    what = f"waits for its next call: {note.text}"
-    return state.note_told(note, what, fact.now, by=fact.by)
+    note = state.notes.add(key, command.agent, command.text, by, now)
+    return state.note_told(note, f"waits for its next call: {note.text}", now, by=by)
 
 
-def note_taken_back(state: BrokerState, fact: NoteTakenBack) -> list[Effect]:
-    """Take back a note that waits; raise DecisionError where it does not."""
-    note = state.notes.take_back(fact.note)
-    return state.note_told(note, "was taken back", fact.now, by=fact.by)
+def _take_back_note(
+    state: BrokerState, command: TakeBackNote, by: Actor, now: float
+) -> list[Effect]:
+    return state.note_told(state.notes.take_back(command.note), "was taken back", now, by=by)
 
 
-def stopped(state: BrokerState, fact: Stopped) -> list[Effect]:
-    """Stop a session, or one subagent, at its next call; raise DecisionError where none is."""
-    platform, session = _known_agent(state, fact.session, fact.agent)
+def _stop_session(state: BrokerState, command: StopSession, by: Actor, now: float) -> list[Effect]:
+    platform, session = _known_agent(state, command.session, command.agent)
     if not state.platforms[platform].stops:
         raise DecisionError(f"{state.platforms[platform].title} cannot be told to stop")
-    why = fact.why.strip() or "stopped from the desk"
-    order = Order(OrderKind.HALT, session=session, agent=fact.agent, words=why)
-    return halt(state, platform, order, fact.by, fact.now)
+    why = command.why.strip() or "stopped from the desk"
+    order = Order(OrderKind.HALT, session=session, agent=command.agent, words=why)
+    return halt(state, platform, order, by, now)
 
 
 def _known_agent(state: BrokerState, session: str, agent: str) -> SessionKey:
@@ -102,20 +107,13 @@ def _known_agent(state: BrokerState, session: str, agent: str) -> SessionKey:
     return key
 
 
-def extended(state: BrokerState, fact: Extended) -> list[Effect]:
-    """Let a card wait longer, as long as its hooks can.
-
-    Raises TooLateError for a card that has ended, DecisionError where the
-    card waits as long as its hook does already: the agent is there, but has a limit.
-    """
-    card = known_card(state, fact.number)
-    if card.state is not State.WAITING:
-        raise TooLateError(f"#{card.number} is already {card.state}; its time cannot be extended")
+def _extend(state: BrokerState, command: Extend, _by: Actor, _now: float) -> list[Effect]:
+    """Let a card wait longer, as long as its hooks can: the agent is there, but has a limit."""
+    card = _waiting_card(state, command.card, "its time cannot be extended")
+    until = [min(leg.wait_until + command.seconds, leg.gives_up_at) for leg in card.requests]
     legs = tuple(
-        replace(
-            leg, wait_until=max(leg.wait_until, min(leg.wait_until + fact.seconds, leg.gives_up_at))
-        )
-        for leg in card.requests
+        replace(leg, wait_until=max(leg.wait_until, end))
+        for leg, end in zip(card.requests, until, strict=True)
     )
     longer = replace(card, requests=legs)
     if longer.wait_until - card.wait_until < 1:
@@ -127,12 +125,31 @@ def extended(state: BrokerState, fact: Extended) -> list[Effect]:
     return [state.put(longer), *wakes]
 
 
-def snoozed(state: BrokerState, fact: Snoozed) -> list[Effect]:
-    """Put a card aside until a time; it goes on waiting meanwhile."""
-    card = known_card(state, fact.number)
+def _snooze(state: BrokerState, command: Snooze, _by: Actor, now: float) -> list[Effect]:
+    card, until = (
+        _waiting_card(state, command.card, "it cannot be put aside"),
+        now + command.seconds,
+    )
+    return [state.put(replace(card, snoozed_until=until)), state.wake(until)]
+
+
+def _waiting_card(state: BrokerState, number: int, otherwise: str) -> Card:
+    """Return a card that waits; where it has ended, raise TooLateError with what cannot be."""
+    card = known_card(state, number)
     if card.state is not State.WAITING:
-        raise TooLateError(f"#{card.number} is already {card.state}; it cannot be put aside")
-    return [state.put(replace(card, snoozed_until=fact.until)), state.wake(fact.until)]
+        raise TooLateError(f"#{card.number} is already {card.state}; {otherwise}")
+    return card
+
+
+_HOW: Mapping[type[Command], Callable[[BrokerState, Any, Actor, float], list[Effect]]] = {
+    GiveOrder: _give_order,
+    EndOrders: _end_orders,
+    Steer: _steer,
+    TakeBackNote: _take_back_note,
+    StopSession: _stop_session,
+    Extend: _extend,
+    Snooze: _snooze,
+}
 
 
 LOOKED_AT = 100  # cards; each is judged anew

@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from dataclasses import replace
 from heapq import heappop
-from typing import TypeAlias
 
 from crabhook.broker.cards import Happening, StaleError, TooLateError, after
 from crabhook.broker.messages import (
@@ -13,6 +12,7 @@ from crabhook.broker.messages import (
     Effect,
     Left,
     Refusal,
+    Rulings,
     TimePassed,
     WakeAt,
 )
@@ -27,9 +27,6 @@ from crabhook.model.event import Event
 from crabhook.model.jsontext import Value
 from crabhook.model.order import Order
 from crabhook.model.reply import Reply
-from crabhook.policy.ruling import Ruling
-
-Rulings: TypeAlias = Mapping[str, Ruling | None]
 
 _FOLLOWS: Mapping[str, Follows] = {
     "PreToolUse": Follows.OWN_RULES,

@@ -10,15 +10,19 @@ from enum import StrEnum
 from typing import TypeAlias
 
 from crabhook.broker.followed import Fate, Followed
+from crabhook.desk.commands import Command
 from crabhook.model.actor import Actor
 from crabhook.model.card import Card, FeedEntry, Request
 from crabhook.model.decision import Decided, Decision
 from crabhook.model.event import Event
-from crabhook.model.order import Order, Standing
+from crabhook.model.order import Standing
 from crabhook.model.reply import Reply
 from crabhook.model.risk import UNTOLD, Risk
 from crabhook.model.session import Note as AgentNote
 from crabhook.policy.ruling import Ruling
+
+Rulings: TypeAlias = Mapping[str, Ruling | None]
+"""What the rules say of calls, by request id; None: they leave one open."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +56,7 @@ class Answered:
     number: int
     decision: Decision
     by: Actor
-    rulings: Mapping[str, Ruling | None] = field(default_factory=dict, kw_only=True)
+    rulings: Rulings = field(default_factory=dict, kw_only=True)
     seen: int | None = field(default=None, kw_only=True)
     risk: Risk | None = field(default=None, kw_only=True)
     now: float
@@ -91,50 +95,10 @@ class Closing:
 
 
 @dataclass(frozen=True, slots=True)
-class Ordered:
-    """An operator gave a standing order."""
+class Commanded:
+    """An operator did something at a desk that is no decision."""
 
-    order: Order
-    by: Actor
-    now: float
-
-
-@dataclass(frozen=True, slots=True)
-class Revoked:
-    """An operator ends the standing orders with these ids."""
-
-    ids: frozenset[int]
-    by: Actor
-    now: float
-
-
-@dataclass(frozen=True, slots=True)
-class Steered:
-    """An operator gives a note to a session's main agent, or to one subagent."""
-
-    session: str
-    agent: str
-    text: str
-    by: Actor
-    now: float
-
-
-@dataclass(frozen=True, slots=True)
-class NoteTakenBack:
-    """An operator takes back a note that waits."""
-
-    note: int
-    by: Actor
-    now: float
-
-
-@dataclass(frozen=True, slots=True)
-class Stopped:
-    """An operator stops a session, or one of its subagents, at its next call."""
-
-    session: str
-    agent: str
-    why: str
+    command: Command
     by: Actor
     now: float
 
@@ -158,7 +122,7 @@ class RuleAdded:
 class Reconsidered:
     """The rules have changed, and say so much of requests that wait, by their ids."""
 
-    rulings: Mapping[str, Ruling | None]
+    rulings: Rulings
     now: float
 
 
@@ -169,26 +133,6 @@ class Noted:
     event: Event
     text: str
     alarm: bool = field(default=False, kw_only=True)
-    now: float
-
-
-@dataclass(frozen=True, slots=True)
-class Extended:
-    """An operator wants more time for a card, this many seconds."""
-
-    number: int
-    seconds: float
-    by: Actor
-    now: float
-
-
-@dataclass(frozen=True, slots=True)
-class Snoozed:
-    """An operator puts a card aside until a time on the broker's clock."""
-
-    number: int
-    until: float
-    by: Actor
     now: float
 
 
@@ -251,16 +195,10 @@ Fact: TypeAlias = (
     | Delivered
     | TimePassed
     | Closing
-    | Ordered
-    | Revoked
-    | Steered
-    | NoteTakenBack
-    | Stopped
+    | Commanded
     | RuleAdded
     | Reconsidered
     | Noted
-    | Extended
-    | Snoozed
     | Restored
 )
 

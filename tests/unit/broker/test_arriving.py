@@ -3,7 +3,8 @@
 import pytest
 
 from crabhook.broker.broker import Broker
-from crabhook.broker.messages import Arrived, Ordered, Restored, RestoredRequest
+from crabhook.broker.messages import Arrived, Commanded, Restored, RestoredRequest
+from crabhook.desk.commands import GiveOrder
 from crabhook.model.actor import OWNER
 from crabhook.model.card import Request, Stance
 from crabhook.model.decision import Decision
@@ -121,8 +122,10 @@ def test_a_card_says_why_it_is_here_and_says_it_again_after_a_restart(
     asked: Request, because: str
 ) -> None:
     broker, ruling = Broker(PLATFORMS), judge_by(ASKED)(asked.event)
-    broker.handle(Ordered(Order(OrderKind.HOLD, name="SubagentStart"), OWNER, 0.0))
-    broker.handle(Ordered(Order(OrderKind.HOLD_ALL, session="held", until=60.0), OWNER, 0.0))
+    broker.handle(Commanded(GiveOrder(Order(OrderKind.HOLD, name="SubagentStart")), OWNER, 0.0))
+    broker.handle(
+        Commanded(GiveOrder(Order(OrderKind.HOLD_ALL, session="held", until=60.0)), OWNER, 0.0)
+    )
     broker.handle(Arrived(asked, ruling, 1, 0.0))
     (card,) = broker.waiting()
     assert card.because.startswith(because)

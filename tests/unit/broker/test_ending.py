@@ -6,8 +6,9 @@ import pytest
 
 from crabhook.broker.broker import Broker
 from crabhook.broker.cards import StaleError
-from crabhook.broker.messages import Answered, Arrived, Snoozed
+from crabhook.broker.messages import Answered, Arrived, Commanded
 from crabhook.broker.orders import against
+from crabhook.desk.commands import Snooze
 from crabhook.model.actor import OWNER
 from crabhook.model.card import Request, State
 from crabhook.model.decision import Decision, Verdict
@@ -183,7 +184,7 @@ def test_a_decision_on_a_leg_that_was_never_shown_is_stale_and_changes_nothing(
 def test_a_card_that_was_only_given_more_time_is_decided_as_it_was_seen(book: Playbook) -> None:
     book.asks(bash("a", "ls", "t1"))
     (seen,) = book.broker.waiting()
-    book.broker.handle(Snoozed(1, book.now + 9, OWNER, book.now))
+    book.broker.handle(Commanded(Snooze(1, 9), OWNER, book.now))
     (now,) = book.broker.waiting()
     assert (now.revision, now.grown) == (seen.revision + 1, seen.grown)
     book.broker.handle(Answered(1, ALLOW, OWNER, book.now, seen=seen.revision))

@@ -17,27 +17,25 @@ from crabhook.broker.messages import (
     Answered,
     Arrived,
     Closing,
+    Commanded,
     Delivered,
     Effect,
-    Extended,
     Fact,
     Left,
     Note,
-    Ordered,
     Refuse,
     Resolve,
     Restored,
     RestoredAnswer,
     RestoredDecision,
     RestoredRequest,
-    Revoked,
     Show,
-    Snoozed,
     TimePassed,
     WakeAt,
 )
 from crabhook.broker.pending import ANSWER_KEPT_FOR
 from crabhook.broker.recent import ASKED_AGAIN_WITHIN
+from crabhook.desk.commands import EndOrders, Extend, GiveOrder, Snooze
 from crabhook.model.actor import OWNER
 from crabhook.model.card import Card, Leg, Request, State
 from crabhook.model.decision import Decision, Verdict
@@ -216,13 +214,17 @@ class Histories(RuleBasedStateMachine):
     ) -> None:
         named = HELD if kind in (OrderKind.HOLD, OrderKind.KEEP_GOING) else ""
         whose = "" if kind is OrderKind.AWAY else session
-        self._tell(Ordered(Order(kind, named, whose, "", self.now + lasts, times), OWNER, self.now))
+        self._tell(
+            Commanded(
+                GiveOrder(Order(kind, named, whose, "", self.now + lasts, times)), OWNER, self.now
+            )
+        )
 
     @rule(kind=KINDS)
     def the_operator_revokes(self, kind: OrderKind) -> None:
         stood = frozenset(order.id for order in self.broker.orders() if order.kind is kind)
         try:
-            self._tell(Revoked(stood, OWNER, self.now))
+            self._tell(Commanded(EndOrders(stood), OWNER, self.now))
         except DecisionError:
             assert not stood
         assert all(order.kind is not kind for order in self.broker.orders())
@@ -231,7 +233,7 @@ class Histories(RuleBasedStateMachine):
     def a_card_gets_more_time(self, number: int, by: float) -> None:
         before = self.broker.card(number)
         try:
-            self._tell(Extended(number, by, OWNER, self.now))
+            self._tell(Commanded(Extend(number, by), OWNER, self.now))
         except (TooLateError, DecisionError):
             assert self.broker.card(number) is before
 
@@ -239,7 +241,7 @@ class Histories(RuleBasedStateMachine):
     def a_card_is_put_aside(self, number: int, by: float) -> None:
         before = self.broker.card(number)
         try:
-            self._tell(Snoozed(number, self.now + by, OWNER, self.now))
+            self._tell(Commanded(Snooze(number, by), OWNER, self.now))
         except TooLateError:
             assert before is None or before.state is not State.WAITING
 

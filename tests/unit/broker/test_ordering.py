@@ -5,7 +5,8 @@ from dataclasses import replace
 import pytest
 
 from crabhook.broker.cards import TooLateError
-from crabhook.broker.messages import Extended, Revoked, Snoozed
+from crabhook.broker.messages import Commanded
+from crabhook.desk.commands import EndOrders, Extend, Snooze
 from crabhook.model.actor import OWNER
 from crabhook.model.errors import DecisionError
 from crabhook.model.order import Order, OrderKind
@@ -20,13 +21,13 @@ def waiting(book: Playbook, ours: float, theirs: float) -> None:
 
 def test_a_card_waits_longer_as_long_as_its_hook_does(book: Playbook) -> None:
     waiting(book, 10, 100)
-    book.broker.handle(Extended(1, 30, OWNER, book.now))
+    book.broker.handle(Commanded(Extend(1, 30), OWNER, book.now))
     book.waits(39.9)
     assert book.broker.waiting()
-    book.broker.handle(Extended(1, 1000, OWNER, book.now))
+    book.broker.handle(Commanded(Extend(1, 1000), OWNER, book.now))
     assert book.broker.waiting()[0].wait_until == book.now - 39.9 + 100
     with pytest.raises(DecisionError, match="as long as its hook does already"):
-        book.broker.handle(Extended(1, 5, OWNER, book.now))
+        book.broker.handle(Commanded(Extend(1, 5), OWNER, book.now))
     book.waits(61)
     assert not book.broker.waiting()
 
@@ -34,14 +35,17 @@ def test_a_card_waits_longer_as_long_as_its_hook_does(book: Playbook) -> None:
 def test_an_ended_card_gets_no_more_time(book: Playbook) -> None:
     waiting(book, 10, 100)
     book.answers(1, ALLOW)
-    for fact in (Extended(1, 5, OWNER, book.now), Snoozed(1, book.now + 5, OWNER, book.now)):
+    for fact in (
+        Commanded(Extend(1, 5), OWNER, book.now),
+        Commanded(Snooze(1, 5), OWNER, book.now),
+    ):
         with pytest.raises(TooLateError, match="already decided"):
             book.broker.handle(fact)
 
 
 def test_a_card_that_was_put_aside_waits_on_and_still_ends_in_its_time(book: Playbook) -> None:
     waiting(book, 10, 10)
-    book.broker.handle(Snoozed(1, book.now + 60, OWNER, book.now))
+    book.broker.handle(Commanded(Snooze(1, 60), OWNER, book.now))
     assert book.broker.waiting()[0].snoozed_until == book.now + 60
     book.waits(10)
     assert not book.broker.waiting()
@@ -49,7 +53,7 @@ def test_a_card_that_was_put_aside_waits_on_and_still_ends_in_its_time(book: Pla
 
 def test_what_was_put_aside_comes_back_once(book: Playbook) -> None:
     waiting(book, 100, 100)
-    book.broker.handle(Snoozed(1, book.now + 60, OWNER, book.now))
+    book.broker.handle(Commanded(Snooze(1, 60), OWNER, book.now))
     book.waits(60).sees("#1 waiting: a")
     assert book.broker.waiting()[0].snoozed_until == 0
     book.waits(1).sees()
@@ -78,8 +82,8 @@ def test_only_what_can_be_held_on_request_is_ordered_to_be(
 
 def test_an_order_that_does_not_stand_cannot_be_ended(book: Playbook) -> None:
     with pytest.raises(DecisionError, match="no such order"):
-        book.broker.handle(Revoked(frozenset(range(100)), OWNER, book.now))
+        book.broker.handle(Commanded(EndOrders(frozenset(range(100))), OWNER, book.now))
     book.orders(Order(OrderKind.AWAY))
     away = frozenset(order.id for order in book.broker.orders())
-    book.broker.handle(Revoked(away, OWNER, book.now))
+    book.broker.handle(Commanded(EndOrders(away), OWNER, book.now))
     assert not book.broker.orders()

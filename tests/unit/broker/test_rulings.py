@@ -3,8 +3,9 @@
 import pytest
 
 from crabhook.broker.broker import Broker
-from crabhook.broker.messages import Answered, Arrived, Ordered, Resolve
+from crabhook.broker.messages import Answered, Arrived, Commanded, Resolve
 from crabhook.broker.orders import Said, said_by
+from crabhook.desk.commands import GiveOrder
 from crabhook.model import actor
 from crabhook.model.actor import OWNER
 from crabhook.model.card import Stance
@@ -31,7 +32,7 @@ def told(
     """What a Bash call gets under this rule and these orders: a verdict, silence, or a card."""
     broker = Broker(PLATFORMS)
     for order in orders:
-        broker.handle(Ordered(order, OWNER, 0.0))
+        broker.handle(Commanded(GiveOrder(order), OWNER, 0.0))
     how = {"stance": stance, "platform": platform}
     asked = bash("a", "ls", **how) if event == "PreToolUse" else asking("a", event, **how)
     broker.handle(Arrived(asked, ruling(verdict), 1, 0.0))
@@ -158,7 +159,7 @@ def test_who_cannot_be_told_to_ask_its_own_user_has_the_operator_asked(
     """No opinion would let the call run where the agent asks nobody."""
     broker, asks = Broker(PLATFORMS), ruling(RuleVerdict.ASK_AGENTS_USER)
     for one in order:
-        broker.handle(Ordered(one, OWNER, 0.0))
+        broker.handle(Commanded(GiveOrder(one), OWNER, 0.0))
     call = asking("a", "BeforeTool", tool_name="glob", tool_input={}, platform="gemini")
     broker.handle(Arrived(call, asks, 1, 0.0))
     (card,) = broker.waiting()

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from crabhook.broker.messages import NoteTakenBack, NoteToldOf, Steered, Stopped
+from crabhook.broker.messages import Commanded, NoteToldOf
 from crabhook.broker.notes import LONGEST, MOST_OF_AN_AGENT
+from crabhook.desk.commands import Steer, StopSession, TakeBackNote
 from crabhook.model.actor import OWNER
 from crabhook.model.card import Stance
 from crabhook.model.errors import DecisionError
@@ -20,11 +21,13 @@ SAID = "Note from the operator: use the blue one"
 def steer(
     book: Playbook, text: str = "use the blue one", agent: str = "", session: str = "s"
 ) -> None:
-    book._told("steered", Steered(session, agent, text, OWNER, book.now))
+    book._told("steered", Commanded(Steer(session, text, agent), OWNER, book.now))
 
 
 def stop(book: Playbook, agent: str = "", session: str = "s") -> None:
-    book._told("stopped", Stopped(session, agent, "the wrong branch", OWNER, book.now))
+    book._told(
+        "stopped", Commanded(StopSession(session, "the wrong branch", agent), OWNER, book.now)
+    )
 
 
 def heard(book: Playbook) -> Playbook:
@@ -102,12 +105,12 @@ def test_a_note_that_did_not_arrive_waits_once_more_and_is_then_given_up(book: P
 
 def test_a_note_can_be_taken_back_while_it_waits_and_no_later(book: Playbook) -> None:
     steer(heard(book))
-    book._told("back", NoteTakenBack(1, OWNER, book.now))
+    book._told("back", Commanded(TakeBackNote(1), OWNER, book.now))
     book.asks(done("a", "ls")).sees("a hears nothing", "feed: PostToolUse")
     steer(book)
     book.asks(done("b", "ls", "t2"))
     with pytest.raises(DecisionError, match="no note 2 waits"):
-        book._told("back", NoteTakenBack(2, OWNER, book.now))
+        book._told("back", Commanded(TakeBackNote(2), OWNER, book.now))
 
 
 def test_notes_are_bounded_and_go_to_known_agents_alone(book: Playbook) -> None:

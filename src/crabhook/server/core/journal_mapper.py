@@ -23,6 +23,7 @@ from crabhook.broker.messages import (
     Show,
 )
 from crabhook.broker.pending import NO_CONNECTION
+from crabhook.desk.commands import EndOrders, Extend, GiveOrder, StopSession
 from crabhook.model import wording
 from crabhook.model.actor import Operator, OrderKind
 from crabhook.model.bounded_dict import Bounded
@@ -130,13 +131,13 @@ class JournalMapper:
         """Record what the operator did that was no decision."""
         wall = self._wall()
         match fact:
-            case messages.Ordered(order, by):
+            case messages.Commanded(GiveOrder(order), by):
                 what = f"ordered: {Standing.of(order, 0, by)}"
                 yield happened(entries.operator(what, wall, by))
-            case messages.Stopped(session, agent, why, by):
+            case messages.Commanded(StopSession(session, why, agent), by):
                 order = Order(OrderKind.HALT, session=session, agent=agent, words=why)
                 yield happened(entries.operator(f"ordered: {order}", wall, by))
-            case messages.Revoked(_, by):
+            case messages.Commanded(EndOrders(), by):
                 for order in (each for one in effects for each in _ended(one)):
                     told = f"ended: {order}"
                     entry = entries.operator(
@@ -145,7 +146,7 @@ class JournalMapper:
                     yield happened(entry)
             case messages.RuleAdded(number, rule, by):
                 yield happened(entries.operator(f"added a rule on #{number}: {rule}", wall, by))
-            case messages.Extended(number, _, by):
+            case messages.Commanded(Extend(number), by):
                 for effect in effects:
                     if isinstance(effect, Show):
                         expires = iso(wall + effect.card.wait_until - fact.now)

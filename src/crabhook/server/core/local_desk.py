@@ -1,25 +1,14 @@
 """The desk of one operator on a core in this process."""
 
 import logging
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from hashlib import blake2b
-from typing import Any, Protocol, TypeAlias
+from typing import Any
 
 from crabhook.broker.cards import StaleError, TooLateError
-from crabhook.broker.messages import (
-    Answered,
-    Extended,
-    Fact,
-    NoteTakenBack,
-    Ordered,
-    Revoked,
-    RuleAdded,
-    Snoozed,
-    Steered,
-    Stopped,
-)
+from crabhook.broker.messages import Answered, Commanded, Fact, RuleAdded, Rulings
 from crabhook.broker.orders import against
 from crabhook.desk.commands import (
     AllowWithRule,
@@ -30,17 +19,9 @@ from crabhook.desk.commands import (
     Command,
     Decide,
     Done,
-    EndOrders,
-    Extend,
-    GiveOrder,
     Outcome,
     Refused,
-    Snooze,
     Stale,
-    Steer,
-    StopSession,
-    TakeBackNote,
-    TakenOffer,
     TooLate,
 )
 from crabhook.desk.updates import (
@@ -60,43 +41,14 @@ from crabhook.model.errors import CrabhookError, DecisionError
 from crabhook.model.event import Event
 from crabhook.model.jsontext import Value
 from crabhook.model.risk import NO_RISK, Risk
-from crabhook.policy.ruling import Ruling
 from crabhook.server.core.core import Core, Settle, Submitted
+from crabhook.server.core.readings import Readings
 
 _LOG = logging.getLogger(__name__)
 
 _SMALL = (None, None, None)
 
 CHANGES_KEPT = 64  # of cards, each as it was last to be changed
-
-Rulings: TypeAlias = Mapping[str, Ruling | None]
-
-
-class Readings(Protocol):
-    """What takes a while to be read; each tells what it found, at once or later."""
-
-    def offers(self, card: Card, tell: Callable[[Offering], object]) -> None:
-        """Try the rules that could allow a card's call from now on."""
-
-    def words(self, card: Card, tell: Callable[[str], object]) -> None:
-        """Read what a card's agent last said."""
-
-    def rulings(
-        self, calls: Mapping[str, Event], tell: Callable[[Rulings, Hashable, Risk], object]
-    ) -> None:
-        """Ask the rules about calls; tell their edition as well, and the worst risk."""
-
-    def edition(self, calls: Mapping[str, Event]) -> Hashable:
-        """Return which edition of the rules is in force for calls."""
-
-    def keep_rule(self, taken: TakenOffer, number: int) -> str:
-        """Write a rule that was offered for a card, and return it in words.
-
-        Raises CrabhookError, and then nothing is written.
-        """
-
-    def judge_again(self, cards: Sequence[Card]) -> None:
-        """Have the rules judge what waits once more, since a rule was added."""
 
 
 @dataclass(slots=True)
@@ -183,7 +135,7 @@ class LocalDesk:
 
     def _carry_out(self, command: Command, settle: Settle) -> None:
         try:
-            _HOW[type(command)](self, command, settle)
+            _HOW.get(type(command), LocalDesk._pass_on)(self, command, settle)
         except CrabhookError as error:
             outcome = self._outcome(error, command)
         except Exception:  # noqa: BLE001 - no exception crosses the desk's door
@@ -251,39 +203,14 @@ class LocalDesk:
         self._tell_broker(RuleAdded(number, kept, self._by, self._core.now()), settle)
         self._readings.judge_again(broker.alike(number))
 
-    def _give_order(self, command: GiveOrder, settle: Settle) -> None:
-        self._tell_broker(Ordered(command.order, self._by, self._core.now()), settle)
-
-    def _end_orders(self, command: EndOrders, settle: Settle) -> None:
-        self._tell_broker(Revoked(command.ids, self._by, self._core.now()), settle)
-
-    def _steer(self, command: Steer, settle: Settle) -> None:
-        session, agent, now = command.session, command.agent, self._core.now()
-        self._tell_of_session(Steered(session, agent, command.text, self._by, now), settle)
-
-    def _take_back_note(self, command: TakeBackNote, settle: Settle) -> None:
-        self._tell_of_session(NoteTakenBack(command.note, self._by, self._core.now()), settle)
-
-    def _stop_session(self, command: StopSession, settle: Settle) -> None:
-        session, agent, now = command.session, command.agent, self._core.now()
-        self._tell_of_session(Stopped(session, agent, command.why, self._by, now), settle)
-
-    def _tell_of_session(self, fact: Fact, settle: Settle) -> None:
-        """Take a fact that changes what is seen of a session; that is told before it is done."""
+    def _pass_on(self, command: Command, settle: Settle) -> None:
+        """Let the broker carry it out; what changed of a session is told before it is done."""
 
         def told(outcome: Outcome) -> None:
             self._core.tell_sessions()
             settle(outcome)
 
-        self._tell_broker(fact, told)
-
-    def _extend(self, command: Extend, settle: Settle) -> None:
-        fact = Extended(command.card, command.seconds, self._by, self._core.now())
-        self._tell_broker(fact, settle)
-
-    def _snooze(self, command: Snooze, settle: Settle) -> None:
-        now = self._core.now()
-        self._tell_broker(Snoozed(command.card, now + command.seconds, self._by, now), settle)
+        self._tell_broker(Commanded(command, self._by, self._core.now()), told)
 
     # What each asks to be read.
 
@@ -367,15 +294,8 @@ def _settled(submitted: Submitted, outcome: Outcome) -> None:
 
 
 _HOW: Mapping[type[Command], Callable[[LocalDesk, Any, Settle], None]] = {
-    Decide: LocalDesk._decide,  # noqa: SLF001 - the class's own table
+    Decide: LocalDesk._decide,  # noqa: SLF001 - the class's own table; else `_pass_on`
     AllowWithRule: LocalDesk._allow_with_rule,  # noqa: SLF001
-    GiveOrder: LocalDesk._give_order,  # noqa: SLF001
-    EndOrders: LocalDesk._end_orders,  # noqa: SLF001
-    Steer: LocalDesk._steer,  # noqa: SLF001
-    TakeBackNote: LocalDesk._take_back_note,  # noqa: SLF001
-    StopSession: LocalDesk._stop_session,  # noqa: SLF001
-    Extend: LocalDesk._extend,  # noqa: SLF001
-    Snooze: LocalDesk._snooze,  # noqa: SLF001
     AskOffers: LocalDesk._ask_offers,  # noqa: SLF001
     AskContext: LocalDesk._ask_context,  # noqa: SLF001
     AskObjections: LocalDesk._ask_objections,  # noqa: SLF001

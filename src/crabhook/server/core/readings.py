@@ -7,6 +7,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Coroutine, Hashable, Mapping, Sequence
 
+from crabhook.broker.messages import Rulings
 from crabhook.desk.commands import TakenOffer
 from crabhook.desk.updates import Offering
 from crabhook.model.card import Card
@@ -18,7 +19,6 @@ from crabhook.policy.propose import in_words
 from crabhook.policy.rule import RuleVerdict
 from crabhook.policy.ruling import Ruling
 from crabhook.server.core.law import Assess, Judge, untold
-from crabhook.server.core.local_desk import Rulings
 from crabhook.server.core.offers import Offers
 from crabhook.server.transcripts import LastWords
 
@@ -29,9 +29,10 @@ _NOT_ASKED = Ruling(RuleVerdict.ASK_OPERATOR, None, "the rules could not be aske
 ASKED_AGAIN = 3  # times at most, where the rules change while they are asked
 
 
-class LoopReadings:
-    """`local_desk.Readings` in an asyncio loop.  `tell` is told what became of cards judged anew.
+class Readings:
+    """Reads in an asyncio loop; each method tells what it found, at once or later.
 
+    `tell`, given here, is told what the rules say of cards that are judged anew.
     `edition_of` returns which edition of the rules an event is judged by, `assess` what its call
     may do.
     """

@@ -40,7 +40,7 @@ from crabhook.server.core.law import Assess, Judge, no_rules, untold
 from crabhook.server.core.local_desk import LocalDesk
 from crabhook.server.core.offers import Offers
 from crabhook.server.core.pending_call import PendingCall, RefusedError
-from crabhook.server.core.readings import LoopReadings
+from crabhook.server.core.readings import Readings
 from crabhook.server.core.snapshot import restored
 from crabhook.server.transcripts import Summaries
 from crabhook.store import entries
@@ -74,7 +74,7 @@ class Runner(Core):
         super().__init__(platforms, bounds)
         self._platforms = platforms
         self.judge = judge
-        self.readings = LoopReadings(judge, offers, self._reconsidered)
+        self.readings = Readings(judge, offers, self._reconsidered)
         self.recorder = recorder
         self._bookkeeper = JournalMapper(wall)
         self._summaries = Summaries(platforms, self._record_summary)

@@ -18,7 +18,8 @@ from typing import Self, TypeAlias
 
 import grpc
 
-from crabhook.broker.messages import Ordered, Revoked
+from crabhook.broker.messages import Commanded
+from crabhook.desk.commands import EndOrders, GiveOrder
 from crabhook.model.actor import ELSEWHERE, OWNER, OrderKind
 from crabhook.model.errors import CrabhookError, DecisionError
 from crabhook.model.order import Order
@@ -222,7 +223,7 @@ class PresencePort(DeskServiceServicer):
     def _here(self) -> pb.SetPresenceResponse:
         if away := self._orders():
             self._runner.tell("crabhook here (said in another terminal)")
-            self._runner.handle(Revoked(away, OWNER_ELSEWHERE, self._runner.now()))
+            self._runner.handle(Commanded(EndOrders(away), OWNER_ELSEWHERE, self._runner.now()))
         return pb.SetPresenceResponse(presence=pb.PRESENCE_HERE, changed=bool(away))
 
     def _away(self, request: pb.SetPresenceRequest) -> pb.SetPresenceResponse:
@@ -230,7 +231,7 @@ class PresencePort(DeskServiceServicer):
         seconds = request.seconds if request.HasField("seconds") else None
         now = self._runner.now()
         order = Order(OrderKind.AWAY, until=None if seconds is None else now + seconds)
-        self._runner.handle(Ordered(order, OWNER_ELSEWHERE, now))
+        self._runner.handle(Commanded(GiveOrder(order), OWNER_ELSEWHERE, now))
         return pb.SetPresenceResponse(
             presence=pb.PRESENCE_AWAY,
             changed=changed,

@@ -14,11 +14,10 @@ from crabhook.broker.messages import (
     Answered,
     Arrived,
     Closing,
+    Commanded,
     Delivered,
-    Extended,
     Fact,
     Left,
-    Ordered,
     Restored,
     RestoredAnswer,
     RestoredDecision,
@@ -26,6 +25,7 @@ from crabhook.broker.messages import (
     TimePassed,
 )
 from crabhook.broker.pending import Limits
+from crabhook.desk.commands import Extend, GiveOrder
 from crabhook.model.actor import OWNER
 from crabhook.model.card import Request
 from crabhook.model.decision import Decided, Decision, Verdict
@@ -129,7 +129,7 @@ def test_what_is_only_watched_is_an_event_and_what_an_order_decides_a_decision()
     kept = Kept()
     assert kinds(kept.tell(Arrived(asking("a", "Notification"), None, 1, 0.0))) == ["event"]
     order = Order(OrderKind.ALLOW_ALL, session="s", until=60.0)
-    assert kinds(kept.tell(Ordered(order, OWNER, 0.0))) == ["operator"]
+    assert kinds(kept.tell(Commanded(GiveOrder(order), OWNER, 0.0))) == ["operator"]
     (change,) = kept.tell(Arrived(bash("b", "ls"), None, 2, 0.0))
     assert (kinds([change]), change.entries[0].verdict) == (["decided"], "allow")
     assert change.answers[0].request_id == "b"
@@ -139,7 +139,7 @@ def test_what_is_only_watched_is_an_event_and_what_an_order_decides_a_decision()
 def test_a_longer_wait_is_kept_and_is_no_new_request() -> None:
     kept = Kept()
     kept.tell(Arrived(replace(bash("a", "ls", wait=10), gives_up_at=100.0), None, 1, 0.0))
-    change, told_of = kept.tell(Extended(1, 50, OWNER, 0.0))
+    change, told_of = kept.tell(Commanded(Extend(1, 50), OWNER, 0.0))
     assert change.entries == ()
     assert told_of.entries[0].body == {
         "what": "gave #1 more time",
