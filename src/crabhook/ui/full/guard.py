@@ -5,73 +5,15 @@ and the rest of an escape sequence are no presses.  What was never on the screen
 is not allowed: a key that would allow it goes on to it.
 """
 
-from enum import Enum, auto
-
 from crabhook.model.card import Card
 from crabhook.model.decision import Verdict
+from crabhook.ui.full.arming import Rhythm, Stroke
 from crabhook.ui.full.filters import Mode
 from crabhook.ui.full.keyrow import Guard
 from crabhook.ui.full.panes.card import view_of
 from crabhook.ui.full.screen import Screen
 
-DEAF_AFTER_ESCAPE = 0.1  # seconds in which letters belong to the escape before them
-BURST = 0.02  # seconds between two keys that no hand pressed one after the other
-QUIET_AFTER_BURST = 0.25  # seconds without a key after which a burst is over
-REPEATS_WITHIN = 0.1  # seconds between two letters of a key that is held
 AGAIN = 1.75  # times the arming delay before the same key acts again: a held key repeats after it
-
-
-_IN_TEXTS = frozenset({"space", "enter", "tab"})  # beside letters
-
-
-class Stroke(Enum):
-    """What a key is: pressed, repeated while it is held, of a pasted text, or of a sequence."""
-
-    PRESSED = auto()
-    REPEATED = auto()
-    PASTED = auto()
-    SEQUENCE = auto()
-
-
-class Rhythm:
-    """Tells keys that a hand presses from those that come by themselves; times are in seconds.
-
-    A terminal sends what we do not know (Alt with a letter, a report nobody
-    asked for) as an escape and letters at once; and pasted text, where it does
-    not mark it as such, as letters at once.
-    """
-
-    def __init__(self) -> None:
-        self._escaped: float | None = None
-        self._last = ("", 0.0)
-        self._text_at: float | None = None
-        self._of_texts = Stroke.PRESSED
-
-    @property
-    def last(self) -> str:
-        """The key that came last."""
-        return self._last[0]
-
-    def stroke(self, key: str, now: float) -> Stroke:
-        """Return what the key is that comes at `now`."""
-        (last, at), self._last = self._last, (key, now)
-        repeated = key == last and now - at < REPEATS_WITHIN
-        if key == "escape":
-            self._escaped = now
-        elif (
-            len(key) == 1 and self._escaped is not None and now - self._escaped < DEAF_AFTER_ESCAPE
-        ):
-            return Stroke.SEQUENCE
-        if len(key) > 1 and key not in _IN_TEXTS:
-            return Stroke.REPEATED if repeated else Stroke.PRESSED
-        gap = QUIET_AFTER_BURST if self._text_at is None else now - self._text_at
-        before, self._text_at = self._of_texts, now
-        goes_on = before is Stroke.PASTED and gap < QUIET_AFTER_BURST
-        if goes_on or (gap < BURST and before is not Stroke.REPEATED):
-            self._of_texts = Stroke.PASTED
-        else:
-            self._of_texts = Stroke.REPEATED if repeated else Stroke.PRESSED
-        return self._of_texts
 
 
 class Before:

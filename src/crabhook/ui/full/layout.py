@@ -1,33 +1,31 @@
 """One picture of the screen: status, queue, what is looked at, and the foot."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
-from crabhook.model.card import Card, FeedEntry, State
+from crabhook.model.card import Card, State
 from crabhook.model.risk import Level
 from crabhook.ui.cards.context import alarm_lines, below_rows
-from crabhook.ui.cards.summary import as_allowed, is_question, outcome, summary
 from crabhook.ui.full.dialogs.edit import cursor_place
 from crabhook.ui.full.dialogs.orders import orders_line
 from crabhook.ui.full.dialogs.question import tab_line
 from crabhook.ui.full.filters import Mode
-from crabhook.ui.full.keys import line_keys
-from crabhook.ui.full.panes.card import OVER_THE_CARD, head_lines, help_line, view_of
+from crabhook.ui.full.panes.card import OVER_THE_CARD, head_lines, view_of
+from crabhook.ui.full.panes.foot import Foot
 from crabhook.ui.full.panes.help import empty_lines, offer_lines, palette_lines
 from crabhook.ui.full.panes.rows import (
     CardRow,
     QueueRow,
     WordsOfCards,
-    feed_rows,
     queue_rows,
     title_of,
 )
 from crabhook.ui.full.screen import Screen
 from crabhook.ui.secrets import ASCII_COVER, COVER
 from crabhook.ui.text.clock import Clock, ago
-from crabhook.ui.text.layout import Line, Sheet, clip_line, ends, line_cells
+from crabhook.ui.text.layout import Line, Panel, Sheet, clip_line, ends, line_cells
 from crabhook.ui.text.safe import safe
-from crabhook.ui.text.width import Mask, cells, clip, own_ascii, safe_ascii, wrapped
+from crabhook.ui.text.width import Mask, clip, own_ascii, safe_ascii
 
 LEAST_COLUMNS, LEAST_ROWS = 24, 7
 BESIDE = 140  # columns from which the queue stands beside the card
@@ -80,44 +78,6 @@ class Frame:
     queue_columns: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Panel:
-    """The edges around a part of the screen; those of the part that keys go to are bright."""
-
-    columns: int
-    active: bool
-    sides: bool = True
-
-    @property
-    def inner(self) -> int:
-        """The columns between its sides."""
-        return self.columns - 2 * self.sides
-
-    def title(self, said: Line, right: Line, corners: str = "╭╮") -> Line:
-        """Return the upper edge; the title of an active panel is in reverse."""
-        look = "front" if self.active else "dim"
-        words = "".join(text for _, text in said)
-        return self.edge([(look, f" {words} ")] if words else [], right, corners)
-
-    def edge(self, said: Line, right: Line, corners: str = "╰╯") -> Line:
-        """Return an edge with words at its two ends; the left ones give way."""
-        look = "border" if self.active else "rule"
-        corners = corners if self.sides else "──"
-        end: Line = [("", " "), *right, ("", " ")] if right else []
-        end += [(look, f"─{corners[1]}")]
-        start: Line = [(look, corners[0]), *said]
-        start = clip_line(start, self.columns - line_cells(end))
-        between = self.columns - line_cells(start) - line_cells(end)
-        return [*start, (look, "─" * between), *end]
-
-    def row(self, line: Line) -> Line:
-        """Return a row between the sides."""
-        if not self.sides:
-            return line
-        side = ("border" if self.active else "rule", "│")
-        return [side, *ends(line, [], self.inner), side]
-
-
 class Painter:
     """Draws a screen, each time as it is then; only rows in view cost anything."""
 
@@ -127,6 +87,7 @@ class Painter:
         self._bare = safe_ascii if screen.options.ascii else safe
         self._spell = Mask(self._bare, ASCII_COVER if screen.options.ascii else COVER)
         self._words = WordsOfCards(self._spell)
+        self._foot = Foot(screen, self._spell)
 
     def frame(self, columns: int, rows: int, clock: Clock) -> Frame:
         """Draw the screen at this size."""
@@ -157,14 +118,14 @@ class Painter:
             lower = [*queue.edge([], []), *lower]
         else:
             lines += [*above, *looked_at]
-        foot, column = self._foot(columns, parts.feed, clock, lower)
+        foot, column = self._foot.lines(columns, parts.feed, clock, lower)
         cursor = None if column is None else (column, len(lines))
         at = {first + place: row.number for place, row in enumerate(listed) if row.number}
         return Frame(self._finish([*lines, *foot], columns, rows), cursor, shows_card, at, left)
 
     def _page(self, columns: int, rows: int, clock: Clock) -> Frame:
         """Draw a page that fills the screen."""
-        foot, column = self._foot(columns, 0, clock, [])
+        foot, column = self._foot.lines(columns, 0, clock, [])
         detail, _ = self._detail(rows - len(foot) - 1, columns, clock)
         lines = [self._status(columns, clock), *detail]
         cursor = None if column is None else (column, len(lines))
@@ -312,76 +273,6 @@ class Painter:
         paging = ["PgUp PgDn"] * (view.above or view.below)
         said = " · ".join([*secret, *above, *below, *paging])
         return [("dim", said)] if said else []
-
-    def _foot(
-        self, columns: int, feed: int, clock: Clock, edge: Line
-    ) -> tuple[list[Line], int | None]:
-        """Draw what is typed or was just said, so many rows of what went by, and the keys for now.
-
-        The first row is the panels' lower edge where nothing is to be said.  A notice that needs
-        more than its row covers what went by, and never the keys that decide.
-        Return with the rows the column of the typing cursor, which stands in the first of them.
-        """
-        screen = self._screen
-        top: list[Line] = []
-        cursor = None
-        if screen.focus.field is not None and screen.focus.mode is not Mode.EDIT:
-            typed, cursor = self._typed(columns)
-            top.append(typed)
-        if screen.focus.mode is Mode.SURE and screen.focus.doubt is not None:
-            top = self._doubt(screen.focus.doubt.sure, columns, feed + 1)
-        elif notice := screen.notice.text:
-            rows = wrapped(notice, columns - 2, self._spell, words=True)
-            top += [[("notice", f" {row}")] for row in rows]
-        # the keys that decide are never covered
-        top = top[: feed + (2 if cursor is not None else 1)] or [edge]
-        room = max(feed + 1 - len(top), 0)
-        news = feed_rows(self._feed(room), clock, columns, room, self._spell)
-        keys = help_line(line_keys(screen.key_context()), columns)
-        return [*top, *_filled(news, room), keys][: feed + 2], cursor
-
-    def _doubt(self, said: str, columns: int, most: int) -> list[Line]:
-        """Return what wants a second yes, in so many rows; where they are few the effect alone.
-
-        What enter and esc do is on the bar of keys as well.
-        """
-        room = columns - 2
-        effect, _, does = self._spell(said).rpartition(": ")
-        whole = f"{effect}: {does}"
-        rows = list(wrapped(whole, room, str, words=True))
-        if len(rows) > most:
-            rows = list(wrapped(clip(effect, room * most), room, str))
-        return [[("warning", f" {row}")] for row in rows]
-
-    def _feed(self, count: int) -> list[FeedEntry]:
-        """Return the last lines of what went by; what became of a card in words for people."""
-        feed, lines = self._screen.desk.feed(), list[FeedEntry]()
-        for entry in feed[max(len(feed) - count, 0) :]:
-            card = None if entry.number is None else self._screen.desk.card(entry.number)
-            if card is not None and card.outcome:
-                told, allowed = outcome(card), as_allowed(card)
-                if allowed is not card.event and not is_question(allowed):
-                    told = f"{told}: {summary(allowed)}"
-                said = entry.text.replace(card.outcome, told, 1)
-                lines.append(replace(entry, text=said))
-            else:
-                lines.append(entry)
-        return lines
-
-    def _typed(self, columns: int) -> tuple[Line, int]:
-        """Return the line being typed, as much of it as fits around its cursor."""
-        typing, box = self._screen.focus.typing, self._screen.focus.field
-        said, text, at = " :" if self._screen.focus.mode is Mode.PALETTE else " /", "", 0
-        if box is not None:
-            text, at = box.text, box.cursor_position
-        if typing is not None:
-            ended = typing.number is not None and self._screen.selection.ended
-            said = f" {typing.ended_prompt if ended else typing.prompt}"
-        prompt, before, after = self._spell(said), self._spell(text[:at]), self._spell(text[at:])
-        room = columns - cells(prompt) - 2
-        while cells(before) > max(room, 0):
-            before = before[max((len(before) - room) // 2, 1) :]
-        return [("prompt", prompt), ("typed", before + after)], cells(prompt) + cells(before)
 
 
 def _filled(lines: list[Line], rows: int) -> list[Line]:

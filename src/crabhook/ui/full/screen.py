@@ -15,6 +15,7 @@ from crabhook.model.decision import PASS_ALONE, Beside
 from crabhook.ui.answers import Answers, Seen
 from crabhook.ui.cards.context import CardContexts
 from crabhook.ui.commands.decide import suggestions
+from crabhook.ui.full.arming import Arming
 from crabhook.ui.full.dialogs import mcp_form, plan, question
 from crabhook.ui.full.dialogs.bulk import Marks
 from crabhook.ui.full.dialogs.edit import Edits
@@ -24,7 +25,8 @@ from crabhook.ui.full.dialogs.question import Form, Forms
 from crabhook.ui.full.effects import Effects, Reveal, Scroll, ScrollFar
 from crabhook.ui.full.filters import KeyContext, Mode
 from crabhook.ui.full.focus import Focus
-from crabhook.ui.full.panes.queue import Arrangement, Selection, Sort
+from crabhook.ui.full.panes.queue import Arrangement, Sort
+from crabhook.ui.full.panes.selection import Selection
 from crabhook.ui.options import DeskOptions, Watch
 from crabhook.ui.text.layout import Detail
 
@@ -89,48 +91,6 @@ class Notice:
         """Take in that a key was pressed."""
         if now - self._since >= NOTICE_KEPT:
             self.text = ""
-
-
-class Arming:
-    """Watches for how long the same thing has been in view.  Times are on the desk's clock.
-
-    A key may decide a card once that has been in view for a while, as it is:
-    what was typed for one card must never reach another, and nobody can have
-    read what came into view a moment ago.  With a delay of 0 nothing is waited for,
-    and how keys come does not matter.
-    """
-
-    def __init__(self, delay: float) -> None:
-        self.delay = delay
-        self._sight: Hashable = None
-        self._since: float | None = None
-
-    def __repr__(self) -> str:
-        return f"<Arming {self._sight!r} since {self._since}>"
-
-    def seen(self, sight: Hashable, now: float) -> None:
-        """Take in what was just drawn; None for a view without a card."""
-        if sight is None:
-            self._since = None
-        elif self._since is None or sight != self._sight:
-            self._since = now
-        self._sight = sight
-
-    def restart(self, now: float) -> None:
-        """Count what is in view as having come into view only now."""
-        if self._since is not None:
-            self._since = now
-
-    def armed(self, sight: Hashable, now: float, times: float = 1.0) -> bool:
-        """Whether that has been in view long enough to be decided; `times` the delay."""
-        since = self._since
-        in_view = sight is not None and sight == self._sight and since is not None
-        return in_view and since is not None and now >= since + self.delay * times
-
-    @property
-    def due(self) -> float | None:
-        """When what is in view is armed; None while no card is in view."""
-        return None if self._since is None else self._since + self.delay
 
 
 @dataclass(frozen=True, slots=True)

@@ -109,6 +109,44 @@ def hung(
         yield [under if place else (style, head), *row]
 
 
+@dataclass(frozen=True, slots=True)
+class Panel:
+    """The edges around a part of the screen; those of the part that keys go to are bright."""
+
+    columns: int
+    active: bool
+    sides: bool = True
+
+    @property
+    def inner(self) -> int:
+        """The columns between its sides."""
+        return self.columns - 2 * self.sides
+
+    def title(self, said: Line, right: Line, corners: str = "╭╮") -> Line:
+        """Return the upper edge; the title of an active panel is in reverse."""
+        look = "front" if self.active else "dim"
+        words = "".join(text for _, text in said)
+        return self.edge([(look, f" {words} ")] if words else [], right, corners)
+
+    def edge(self, said: Line, right: Line, corners: str = "╰╯") -> Line:
+        """Return an edge with words at its two ends; the left ones give way."""
+        look = "border" if self.active else "rule"
+        corners = corners if self.sides else "──"
+        end: Line = [("", " "), *right, ("", " ")] if right else []
+        end += [(look, f"─{corners[1]}")]
+        start: Line = [(look, corners[0]), *said]
+        start = clip_line(start, self.columns - line_cells(end))
+        between = self.columns - line_cells(start) - line_cells(end)
+        return [*start, (look, "─" * between), *end]
+
+    def row(self, line: Line) -> Line:
+        """Return a row between the sides."""
+        if not self.sides:
+            return line
+        side = ("border" if self.active else "rule", "│")
+        return [side, *ends(line, [], self.inner), side]
+
+
 PAPERS_KEPT = 128
 _SEEN_KEPT = 4096  # items seen to their ends that are remembered
 

@@ -4,7 +4,7 @@ A card has a head (who asks, what it wants, and how it stands), a content that f
 and below that its risk and what is known around it.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from urllib.parse import urlsplit
 
 from crabhook.model.card import Card
@@ -17,43 +17,15 @@ from crabhook.ui.full.dialogs.plan import changes_page, notes_content
 from crabhook.ui.full.dialogs.prompts import menu_content
 from crabhook.ui.full.dialogs.question import form_content, review_page
 from crabhook.ui.full.filters import Mode
-from crabhook.ui.full.keyrow import Key
 from crabhook.ui.full.panes.help import help_content
 from crabhook.ui.full.panes.request import everything_page, request_page
 from crabhook.ui.full.panes.rows import CardRow
 from crabhook.ui.full.screen import Screen
 from crabhook.ui.text.clock import Clock
 from crabhook.ui.text.code import plain_rows
-from crabhook.ui.text.layout import Content, Detail, Line, Sheet, ends, framed, line_cells, page
+from crabhook.ui.text.layout import Content, Detail, Line, Sheet, ends, framed, page
 from crabhook.ui.text.safe import hidden
 from crabhook.ui.text.width import clip
-
-_NEEDED = frozenset({"a", "d"})  # what allows and denies is on every bar
-
-
-def help_line(keys: Sequence[Key], columns: int) -> Line:
-    """Return the keys that make sense now in one line, as many as there is room for.
-
-    Those that allow and deny have room first, then the last of them, then each in its turn.
-    """
-    told: list[Line] = [[("key", key.shown.split(" ")[0]), ("", f" {key.name}")] for key in keys]
-    last = len(told) - 1
-    needed = [place for place, key in enumerate(keys) if _NEEDED & {*key.keys}]
-    others = [place for place in range(last) if place not in needed]
-    chosen: set[int] = set()
-    room = columns + 1
-    for place in (*needed, *([last] if told and last not in needed else ()), *others):
-        taken = line_cells(told[place]) + 2
-        if chosen and taken > room:
-            if place in others:
-                break
-            continue
-        chosen.add(place)
-        room -= taken
-    line: Line = [("", " ")]
-    for place in sorted(chosen):
-        line += [*told[place], *([("", "  ")] if place != max(chosen) else [])]
-    return line
 
 
 def head_lines(standing: CardRow, sheet: Sheet, clock: Clock) -> list[Line]:

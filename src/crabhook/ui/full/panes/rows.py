@@ -5,14 +5,13 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from crabhook.model.bounded_dict import Bounded
-from crabhook.model.card import Card, FeedEntry, State
+from crabhook.model.card import Card, State
 from crabhook.ui.answers import HeldAnswer
 from crabhook.ui.cards.summary import (
     MAIN_AGENT,
     agent_label,
     agent_name,
     as_allowed,
-    brief,
     is_command,
     is_plan,
     is_question,
@@ -22,7 +21,7 @@ from crabhook.ui.cards.summary import (
     tool_label,
 )
 from crabhook.ui.text.clock import Clock, ago, bar, lasting
-from crabhook.ui.text.layout import Line, clip_line, ends
+from crabhook.ui.text.layout import Line, ends
 from crabhook.ui.text.width import Speller, cells, clip, fit
 
 HELD_BAR = 6  # cells
@@ -85,7 +84,6 @@ class CardRow:
 
 
 WORDS_KEPT = 512  # cards whose words are remembered; more than any screen has rows
-_SUBJECT = 16  # cells at least of what an event is about, where what became of it follows
 _ROOMY = 60  # columns of a panel from which its title tells how long its card has waited
 SOON, URGENT = 120.0, 30.0  # seconds left from which a clock is yellow, and red
 _RISKS = (("", ""), ("caution", "▲"), ("danger", "▲▲"))  # of each level of risk: its look and mark
@@ -220,27 +218,3 @@ def title_of(standing: CardRow, clock: Clock, spell: Speller, columns: int) -> t
     end = "!" if left < URGENT else ""
     time: Line = [("dim", age), (time_look(left), f"{lasting(left)} left{end}")]
     return [("", " · ".join(filter(None, who)))], time
-
-
-def feed_rows(
-    entries: Sequence[FeedEntry], clock: Clock, columns: int, count: int, spell: Speller
-) -> list[Line]:
-    """Return the last `count` lines of what went by, the newest last."""
-    some = [entries[-place] for place in range(min(count, len(entries)), 0, -1)]
-    return [clip_line(_feed_row(entry, clock, columns, spell), columns) for entry in some]
-
-
-def _feed_row(entry: FeedEntry, clock: Clock, columns: int, spell: Speller) -> Line:
-    event, text, about_card = entry.event, entry.text or entry.outcome, entry.number is not None
-    row: Line = [("dim", f" {clock.of_day(entry.at)} "), ("", fit(project(event, spell), 14) + " ")]
-    name = f"#{entry.number}" if about_card else brief(event.name, spell)
-    row.append(("heading" if about_card else "dim", f"{name} "))
-    if event.tool is not None:
-        row.append(("", tool_label(event, spell) + " "))
-    if not about_card and (subject := summary(event, spell)):
-        room = columns // 3 if text else columns
-        row.append(("", clip(subject, max(room, _SUBJECT)) + (" · " if text else "")))
-    if text:
-        look = "warning" if entry.alarm else "outcome" if about_card else "dim"
-        row.append((look, spell(text)))
-    return row

@@ -9,7 +9,7 @@ import pytest
 
 from crabhook.ui.full.filters import Mode
 from crabhook.ui.full.keys import KEYS, TABLE, line_keys
-from crabhook.ui.full.panes.card import help_line
+from crabhook.ui.full.panes.foot import help_line
 from crabhook.ui.full.panes.help import key_rows
 from crabhook.ui.text.layout import Sheet, line_cells
 from crabhook.ui.text.safe import safe

@@ -9,11 +9,11 @@ import pytest
 
 from crabhook.model.card import FeedEntry
 from crabhook.model.event import Event
+from crabhook.ui.full.panes.foot import feed_rows
 from crabhook.ui.full.panes.rows import (
     WORDS_KEPT,
     CardRow,
     WordsOfCards,
-    feed_rows,
     queue_rows,
     time_look,
 )

@@ -1,0 +1,104 @@
+"""Since when something is in view, and which keys a hand presses.  All times are in seconds."""
+
+from collections.abc import Hashable
+from enum import Enum, auto
+
+DEAF_AFTER_ESCAPE = 0.1  # seconds in which letters belong to the escape before them
+BURST = 0.02  # seconds between two keys that no hand pressed one after the other
+QUIET_AFTER_BURST = 0.25  # seconds without a key after which a burst is over
+REPEATS_WITHIN = 0.1  # seconds between two letters of a key that is held
+
+
+_IN_TEXTS = frozenset({"space", "enter", "tab"})  # beside letters
+
+
+class Stroke(Enum):
+    """What a key is: pressed, repeated while it is held, of a pasted text, or of a sequence."""
+
+    PRESSED = auto()
+    REPEATED = auto()
+    PASTED = auto()
+    SEQUENCE = auto()
+
+
+class Rhythm:
+    """Tells keys that a hand presses from those that come by themselves; times are in seconds.
+
+    A terminal sends what we do not know (Alt with a letter, a report nobody
+    asked for) as an escape and letters at once; and pasted text, where it does
+    not mark it as such, as letters at once.
+    """
+
+    def __init__(self) -> None:
+        self._escaped: float | None = None
+        self._last = ("", 0.0)
+        self._text_at: float | None = None
+        self._of_texts = Stroke.PRESSED
+
+    @property
+    def last(self) -> str:
+        """The key that came last."""
+        return self._last[0]
+
+    def stroke(self, key: str, now: float) -> Stroke:
+        """Return what the key is that comes at `now`."""
+        (last, at), self._last = self._last, (key, now)
+        repeated = key == last and now - at < REPEATS_WITHIN
+        if key == "escape":
+            self._escaped = now
+        elif (
+            len(key) == 1 and self._escaped is not None and now - self._escaped < DEAF_AFTER_ESCAPE
+        ):
+            return Stroke.SEQUENCE
+        if len(key) > 1 and key not in _IN_TEXTS:
+            return Stroke.REPEATED if repeated else Stroke.PRESSED
+        gap = QUIET_AFTER_BURST if self._text_at is None else now - self._text_at
+        before, self._text_at = self._of_texts, now
+        goes_on = before is Stroke.PASTED and gap < QUIET_AFTER_BURST
+        if goes_on or (gap < BURST and before is not Stroke.REPEATED):
+            self._of_texts = Stroke.PASTED
+        else:
+            self._of_texts = Stroke.REPEATED if repeated else Stroke.PRESSED
+        return self._of_texts
+
+
+class Arming:
+    """Watches for how long the same thing has been in view.  Times are on the desk's clock.
+
+    A key may decide a card once that has been in view for a while, as it is:
+    what was typed for one card must never reach another, and nobody can have
+    read what came into view a moment ago.  With a delay of 0 nothing is waited for,
+    and how keys come does not matter.
+    """
+
+    def __init__(self, delay: float) -> None:
+        self.delay = delay
+        self._sight: Hashable = None
+        self._since: float | None = None
+
+    def __repr__(self) -> str:
+        return f"<Arming {self._sight!r} since {self._since}>"
+
+    def seen(self, sight: Hashable, now: float) -> None:
+        """Take in what was just drawn; None for a view without a card."""
+        if sight is None:
+            self._since = None
+        elif self._since is None or sight != self._sight:
+            self._since = now
+        self._sight = sight
+
+    def restart(self, now: float) -> None:
+        """Count what is in view as having come into view only now."""
+        if self._since is not None:
+            self._since = now
+
+    def armed(self, sight: Hashable, now: float, times: float = 1.0) -> bool:
+        """Whether that has been in view long enough to be decided; `times` the delay."""
+        since = self._since
+        in_view = sight is not None and sight == self._sight and since is not None
+        return in_view and since is not None and now >= since + self.delay * times
+
+    @property
+    def due(self) -> float | None:
+        """When what is in view is armed; None while no card is in view."""
+        return None if self._since is None else self._since + self.delay

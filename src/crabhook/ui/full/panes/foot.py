@@ -1,0 +1,150 @@
+"""The foot of the screen: what is typed or was just said, what went by, and the keys for now."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from crabhook.model.card import FeedEntry
+from crabhook.ui.cards.summary import (
+    as_allowed,
+    brief,
+    is_question,
+    outcome,
+    project,
+    summary,
+    tool_label,
+)
+from crabhook.ui.full.filters import Mode
+from crabhook.ui.full.keyrow import Key
+from crabhook.ui.full.keys import line_keys
+from crabhook.ui.full.screen import Screen
+from crabhook.ui.text.clock import Clock
+from crabhook.ui.text.layout import Line, clip_line, line_cells
+from crabhook.ui.text.width import Speller, cells, clip, fit, wrapped
+
+_NEEDED = frozenset({"a", "d"})  # what allows and denies is on every bar
+_SUBJECT = 16  # cells at least of what an event is about, where what became of it follows
+
+
+class Foot:
+    """Draws the foot of a screen."""
+
+    def __init__(self, screen: Screen, spell: Speller) -> None:
+        self._screen, self._spell = screen, spell
+
+    def lines(
+        self, columns: int, feed: int, clock: Clock, edge: Line
+    ) -> tuple[list[Line], int | None]:
+        """Return what is typed or was said, so many rows of what went by, and the keys for now.
+
+        The first row is `edge`, the panels' lower one, where nothing is to be said.  A notice that
+        needs more than its row covers what went by, and never the keys that decide.
+        Return with the rows the column of the typing cursor, which stands in the first of them.
+        """
+        screen, spell = self._screen, self._spell
+        top: list[Line] = []
+        cursor = None
+        if screen.focus.field is not None and screen.focus.mode is not Mode.EDIT:
+            typed, cursor = self._typed(columns)
+            top.append(typed)
+        if screen.focus.mode is Mode.SURE and screen.focus.doubt is not None:
+            top = _doubt(spell(screen.focus.doubt.sure), columns - 2, feed + 1)
+        elif notice := screen.notice.text:
+            rows = wrapped(notice, columns - 2, spell, words=True)
+            top += [[("notice", f" {row}")] for row in rows]
+        top = top[: feed + (2 if cursor is not None else 1)] or [edge]
+        room = max(feed + 1 - len(top), 0)
+        news = feed_rows(self._feed(room), clock, columns, room, spell)
+        news += [[] for _ in range(room - len(news))]
+        keys = help_line(line_keys(screen.key_context()), columns)
+        return [*top, *news, keys][: feed + 2], cursor
+
+    def _typed(self, columns: int) -> tuple[Line, int]:
+        """Return the line being typed, as much of it as fits around its cursor."""
+        screen, spell = self._screen, self._spell
+        typing, box = screen.focus.typing, screen.focus.field
+        said, text, at = " :" if screen.focus.mode is Mode.PALETTE else " /", "", 0
+        if box is not None:
+            text, at = box.text, box.cursor_position
+        if typing is not None:
+            ended = typing.number is not None and screen.selection.ended
+            said = f" {typing.ended_prompt if ended else typing.prompt}"
+        prompt, before, after = spell(said), spell(text[:at]), spell(text[at:])
+        room = columns - cells(prompt) - 2
+        while cells(before) > max(room, 0):
+            before = before[max((len(before) - room) // 2, 1) :]
+        return [("prompt", prompt), ("typed", before + after)], cells(prompt) + cells(before)
+
+    def _feed(self, count: int) -> list[FeedEntry]:
+        """Return the last lines of what went by; what became of a card in words for people."""
+        screen, lines = self._screen, list[FeedEntry]()
+        feed = screen.desk.feed()
+        for entry in feed[max(len(feed) - count, 0) :]:
+            card = None if entry.number is None else screen.desk.card(entry.number)
+            if card is not None and card.outcome:
+                told, allowed = outcome(card), as_allowed(card)
+                if allowed is not card.event and not is_question(allowed):
+                    told = f"{told}: {summary(allowed)}"
+                lines.append(replace(entry, text=entry.text.replace(card.outcome, told, 1)))
+            else:
+                lines.append(entry)
+        return lines
+
+
+def _doubt(said: str, room: int, most: int) -> list[Line]:
+    """Return what wants a second yes, in so many rows; where they are few the effect alone.
+
+    What enter and esc do is on the bar of keys as well.
+    """
+    rows = list(wrapped(said, room, str, words=True))
+    if len(rows) > most:
+        rows = list(wrapped(clip(said.rpartition(": ")[0], room * most), room, str))
+    return [[("warning", f" {row}")] for row in rows]
+
+
+def feed_rows(
+    entries: Sequence[FeedEntry], clock: Clock, columns: int, count: int, spell: Speller
+) -> list[Line]:
+    """Return the last `count` lines of what went by, the newest last."""
+    some = [entries[-place] for place in range(min(count, len(entries)), 0, -1)]
+    return [clip_line(_feed_row(entry, clock, columns, spell), columns) for entry in some]
+
+
+def _feed_row(entry: FeedEntry, clock: Clock, columns: int, spell: Speller) -> Line:
+    event, text, about_card = entry.event, entry.text or entry.outcome, entry.number is not None
+    row: Line = [("dim", f" {clock.of_day(entry.at)} "), ("", fit(project(event, spell), 14) + " ")]
+    name = f"#{entry.number}" if about_card else brief(event.name, spell)
+    row.append(("heading" if about_card else "dim", f"{name} "))
+    if event.tool is not None:
+        row.append(("", tool_label(event, spell) + " "))
+    if not about_card and (subject := summary(event, spell)):
+        room = columns // 3 if text else columns
+        row.append(("", clip(subject, max(room, _SUBJECT)) + (" · " if text else "")))
+    if text:
+        look = "warning" if entry.alarm else "outcome" if about_card else "dim"
+        row.append((look, spell(text)))
+    return row
+
+
+def help_line(keys: Sequence[Key], columns: int) -> Line:
+    """Return the keys that make sense now in one line, as many as there is room for.
+
+    Those that allow and deny have room first, then the last of them, then each in its turn.
+    """
+    told: list[Line] = [[("key", key.shown.split(" ")[0]), ("", f" {key.name}")] for key in keys]
+    last = len(told) - 1
+    needed = [place for place, key in enumerate(keys) if _NEEDED & {*key.keys}]
+    others = [place for place in range(last) if place not in needed]
+    chosen: set[int] = set()
+    room = columns + 1
+    for place in (*needed, *([last] if told and last not in needed else ()), *others):
+        taken = line_cells(told[place]) + 2
+        if chosen and taken > room:
+            if place in others:
+                break
+            continue
+        chosen.add(place)
+        room -= taken
+    line: Line = [("", " ")]
+    for place in sorted(chosen):
+        line += [*told[place], *([("", "  ")] if place != max(chosen) else [])]
+    return line
