@@ -51,7 +51,7 @@ class Reply:
 
 def client_facts(*, host: str, pid: int, user: str, version: str) -> bytes:
     """Write a ClientFacts."""
-    return b"".join((_text(1, host), _number(2, pid), _text(3, user), _text(4, version)))
+    return b"".join((_text(1, host), number_field(2, pid), _text(3, user), _text(4, version)))
 
 
 def permission_request(  # noqa: PLR0913 - the message has eight fields
@@ -71,10 +71,10 @@ def permission_request(  # noqa: PLR0913 - the message has eight fields
             _text(1, request_id),
             _text(2, secret),
             _text(3, platform),
-            _bytes(4, payload),
-            _number(5, wait_ms),
-            _number(6, stance),
-            _bytes(7, facts),
+            bytes_field(4, payload),
+            number_field(5, wait_ms),
+            number_field(6, stance),
+            bytes_field(7, facts),
             _text(8, when_lost),
         )
     )
@@ -87,7 +87,7 @@ def confirm_reply_request(*, request_id: str, secret: str) -> bytes:
 
 def read_reply(response: bytes) -> Reply:
     """Take the reply out of a PermissionResponse; raise Malformed if it has none."""
-    fields = _fields(response)
+    fields = fields_of(response)
     parts = [value for key, _, value in fields if key == _RESPONSE_REPLY]
     confirm = [number for key, number, _ in fields if key == _RESPONSE_CONFIRM]
     if not parts:
@@ -95,7 +95,7 @@ def read_reply(response: bytes) -> Reply:
     stdout = stderr = b""
     exit_code = 0
     # A message sent in parts is the parts one after the other, by protobuf's law.
-    for key, number, value in _fields(b"".join(parts)):
+    for key, number, value in fields_of(b"".join(parts)):
         if key == _REPLY_STDOUT:
             stdout = value
         elif key == _REPLY_STDERR:
@@ -116,20 +116,22 @@ def _varint(number: int) -> bytes:
     return bytes(out)
 
 
-def _number(field: int, value: int) -> bytes:
+def number_field(field: int, value: int) -> bytes:
+    """Write a field with a number, nothing for 0."""
     return bytes((field << 3 | _VARINT,)) + _varint(value) if value else b""
 
 
-def _bytes(field: int, value: bytes) -> bytes:
+def bytes_field(field: int, value: bytes) -> bytes:
+    """Write a field with bytes, nothing for none."""
     return bytes((field << 3 | _BYTES,)) + _varint(len(value)) + value if value else b""
 
 
 def _text(field: int, value: str) -> bytes:
     # A name from the environment need not be UTF-8, and a string field must be.
-    return _bytes(field, value.encode("utf-8", "replace"))
+    return bytes_field(field, value.encode("utf-8", "replace"))
 
 
-def _fields(message: bytes) -> list[tuple[int, int, bytes]]:
+def fields_of(message: bytes) -> list[tuple[int, int, bytes]]:
     """Split a message into keys and their numbers or bytes, those unknown to us among them."""
     found = []
     at = 0

@@ -1,0 +1,242 @@
+"""The end that invites: a listener of its own, open while one invitation is, which lets one in.
+
+What is sent to it comes from anybody who reaches the port.  Only who proves the secret is
+heard, and is let in when a person has compared the words.
+"""
+
+import asyncio
+import secrets
+import ssl
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from hmac import compare_digest
+from typing import Any, TypeAlias
+
+import grpc
+
+from crabhook.model.errors import CrabhookError
+from crabhook.team.certificates import new_key, passing, plain
+from crabhook.team.invitation import (
+    TRIES,
+    VALID,
+    Invitation,
+    Joins,
+    kept,
+    pin_of,
+    proof,
+    proves,
+    six_words,
+    team_of,
+)
+from crabhook.team.joining import Joined, Joining
+from crabhook.v1 import enrol_pb2 as pb
+from crabhook.v1.enrol_pb2_grpc import EnrolServiceServicer, add_EnrolServiceServicer_to_server
+
+LONGEST_NAME = 64  # characters of a device's
+_OPTIONS = (
+    ("grpc.max_receive_message_length", 64 << 10),
+    ("grpc.max_concurrent_streams", 4),
+    ("grpc.so_reuseport", 0),
+)
+_AT_ONCE = 16  # calls
+_GRACE = 2.0  # seconds for the last answer to be read
+
+Context: TypeAlias = "grpc.aio.ServicerContext[Any, Any]"
+_Code = grpc.StatusCode
+
+
+@dataclass(frozen=True, slots=True)
+class Inviting:
+    """What an invitation is for, and what happens upon it.
+
+    `check` raises CrabhookError for a key that nothing can be made for; `compare` asks a
+    person whether these words, of that device, are on the other end too; `grant` changes
+    the team, once, and returns what the other end is given.
+    """
+
+    joins: Joins
+    check: Callable[[Joining], object]
+    compare: Callable[[str, Joining], Awaitable[bool]]
+    grant: Callable[[Joining], Joined]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where an invitation leads to, and where to listen for it: the same port, 0 for any."""
+
+    host: str
+    port: int
+    listen: str = "[::]"
+
+
+class InvitingError(CrabhookError):
+    """Nobody was let in; says why, to who invited."""
+
+
+class JoinPort(EnrolServiceServicer):
+    """Lets one in by one secret, of which it keeps what `kept` returns.
+
+    `over` has the outcome: what was granted, or InvitingError.
+    """
+
+    def __init__(self, inviting: Inviting, known: bytes, pin: bytes) -> None:
+        self._inviting, self._known, self._pin = inviting, known, pin
+        self._wrong = 0
+        self._joining: Joining | None = None
+        self._nonce = b""
+        self._compared: asyncio.Task[bool] | None = None
+        self._finishing = False
+        self.over: asyncio.Future[Joined] = asyncio.get_running_loop().create_future()
+        self.told = ""
+        """The last that happened and changed nothing, in words for who invited."""
+
+    def __repr__(self) -> str:
+        return f"<JoinPort wrong={self._wrong} taken={self._joining is not None}>"
+
+    async def BeginJoin(  # noqa: N802 - the wire's name
+        self, request: pb.BeginJoinRequest, context: Context
+    ) -> pb.BeginJoinResponse:
+        """Take the invitation, if the secret is proven and nobody has it."""
+        if refusal := self._taken(request):
+            await context.abort(*refusal)
+        assert self._joining is not None  # noqa: S101 - it was taken a line ago
+        fields = self._joining.fields
+        compare = self._inviting.compare(six_words(self._pin, self._nonce, *fields), self._joining)
+        self._compared = asyncio.ensure_future(compare)
+        self._compared.add_done_callback(self._not_the_same)
+        return pb.BeginJoinResponse(nonce=self._nonce)
+
+    def _taken(self, request: pb.BeginJoinRequest) -> tuple[grpc.StatusCode, str] | None:
+        """Return why the invitation is not this one's; else note that it is, with no pause between.
+
+        A wrong secret tells nobody whether the invitation was used.
+        """
+        fields = (bytes((request.joins & 0xFF,)), request.key, request.closing_key)
+        if not proves(self._known, request.proof, *fields, request.name.encode()):
+            return self._guessed()
+        if self._joining is not None or self.over.done():
+            self.told = "somebody came with the invitation a second time, and was refused"
+            return (
+                _Code.FAILED_PRECONDITION,
+                "this invitation was used, or is over: ask for another",
+            )
+        if int(request.joins) != self._inviting.joins:
+            return _Code.INVALID_ARGUMENT, _FOR[self._inviting.joins]
+        if not 0 < len(request.name) <= LONGEST_NAME or not request.name.isprintable():
+            return _Code.INVALID_ARGUMENT, f"a name has 1 to {LONGEST_NAME} letters"
+        who = Joining(self._inviting.joins, request.key, request.closing_key, request.name)
+        try:
+            self._inviting.check(who)
+        except CrabhookError as error:
+            return _Code.INVALID_ARGUMENT, str(error)
+        self._joining, self._nonce = who, secrets.token_bytes(16)
+        return None
+
+    def _guessed(self) -> tuple[grpc.StatusCode, str]:
+        self._wrong += 1
+        self.told = f"a wrong secret was shown ({self._wrong} of {TRIES})"
+        if self._wrong >= TRIES and self._joining is None:
+            self._end(f"{TRIES} wrong secrets were shown: the invitation is over, nobody joined")
+        return _Code.PERMISSION_DENIED, "that is not the invitation's secret"
+
+    async def FinishJoin(  # noqa: N802 - the wire's name
+        self, request: pb.FinishJoinRequest, context: Context
+    ) -> pb.FinishJoinResponse:
+        """Wait for the words to be compared; then let them in, once."""
+        began = proof(self._known, self._nonce)
+        if self._compared is None or not compare_digest(began, request.proof) or self._finishing:
+            await context.abort(_Code.PERMISSION_DENIED, "no such attempt waits to be finished")
+        self._finishing = True
+        try:
+            joined = await self._let_in()
+        except CrabhookError as error:
+            self._end(f"{error}; nobody joined")
+            await context.abort(_Code.FAILED_PRECONDITION, f"the other end said: {error}")
+        except asyncio.CancelledError:
+            self._end("the other end hung up before the words were compared; nobody joined")
+            raise
+        if not self.over.done():
+            self.over.set_result(joined)
+        return pb.FinishJoinResponse(
+            authority=joined.authority,
+            certificate=joined.certificate,
+            closing_certificate=joined.closing_certificate,
+            server=joined.server,
+            team=joined.team,
+            name=joined.name,
+            role=joined.role,
+        )
+
+    async def _let_in(self) -> Joined:
+        assert self._compared is not None  # noqa: S101 - looked at by who calls
+        assert self._joining is not None  # noqa: S101 - likewise
+        if not await asyncio.shield(self._compared):
+            raise InvitingError("the words were not said to be the same")
+        if self.over.done():
+            raise InvitingError("the invitation is over")
+        return self._inviting.grant(self._joining)
+
+    def _not_the_same(self, compared: "asyncio.Task[bool]") -> None:
+        """End the invitation also where nobody waits for the words any more."""
+        if compared.cancelled() or (compared.exception() is None and compared.result()):
+            return
+        self._end("the words were not said to be the same: nobody joined")
+
+    def _end(self, why: str) -> None:
+        if not self.over.done():
+            self.over.set_exception(InvitingError(why))
+
+    def stop(self) -> None:
+        """Ask nobody any more."""
+        if self._compared is not None:
+            self._compared.cancel()
+        if self.over.done():
+            self.over.exception()  # it was told, or nobody wants it
+        self.over.cancel()
+
+
+_FOR = {
+    Joins.DESK: "this invitation is for a person: crabhook desk join crab1…",
+    Joins.MACHINE: "this invitation is for a machine: crabhook install AGENT --join crab1…",
+}
+
+
+@asynccontextmanager
+async def open_invitation(
+    inviting: Inviting, authority: bytes, place: Place, now: float
+) -> AsyncIterator[tuple[Invitation, JoinPort]]:
+    """Listen for whoever is invited while the context lasts; `authority` is the team's, PEM.
+
+    The listener's key lasts as long, and lies nowhere.  Raises InvitingError.
+    """
+    key, secret = new_key(), secrets.token_bytes(16)
+    certificate = passing(key, now)
+    pin = pin_of(ssl.PEM_cert_to_DER_cert(certificate.decode()))
+    service = JoinPort(inviting, kept(secret), pin)
+    server = grpc.aio.server(options=_OPTIONS, maximum_concurrent_rpcs=_AT_ONCE)
+    add_EnrolServiceServicer_to_server(service, server)
+    try:
+        demand = grpc.ssl_server_credentials([(plain(key), certificate)])
+        bound = server.add_secure_port(f"{place.listen}:{place.port}", demand)
+        await server.start()
+    except RuntimeError as error:
+        service.stop()
+        raise InvitingError(
+            f"nobody can listen on {place.listen}:{place.port}: end what listens there, or give "
+            "another with --port"
+        ) from error
+    team = team_of(ssl.PEM_cert_to_DER_cert(authority.decode()))
+    try:
+        yield Invitation(place.host, bound, pin, team, secret), service
+    finally:
+        await server.stop(_GRACE)
+        service.stop()
+
+
+async def outcome(port: JoinPort, within: float = VALID) -> Joined:
+    """Return what was granted; raises InvitingError when the invitation ended otherwise."""
+    try:
+        return await asyncio.wait_for(asyncio.shield(port.over), within)
+    except TimeoutError:
+        raise InvitingError("nobody came in time: the invitation is over") from None
