@@ -27,6 +27,7 @@ from crabhook.model.card import Card, FeedEntry, Origin, Request
 from crabhook.model.wording import until
 from crabhook.platforms import PLATFORMS
 from crabhook.server.core.core import Core
+from crabhook.server.core.history import Remembered
 from crabhook.server.core.local_desk import LocalDesk
 from tests.support.ruled import Judge, no_rules, risk_of
 from tests.support.seat import Seat
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from asyncio import Future
     from collections.abc import Callable, Hashable, Mapping, Sequence
 
+    from crabhook.desk.history import HistoryRead, Past
     from crabhook.desk.updates import Update
     from crabhook.model.decision import Decision
     from crabhook.model.event import Event
@@ -60,11 +62,13 @@ class PlayedCore(Core):
         self.refused: dict[str, str] = {}
         self.wrong: list[str] = []
         self.answers: list[tuple[int, Decision]] = []
+        self.past = Remembered()
 
     def now(self) -> float:
         return self.clock() if self.clock else self.passed
 
-    def write(self, fact: Fact, _effects: Sequence[Effect]) -> bool | Future[bool]:
+    def write(self, fact: Fact, effects: Sequence[Effect]) -> bool | Future[bool]:
+        self.past.hear(fact, effects)
         if isinstance(fact, Answered):
             self.answers.append((fact.number, fact.decision))
         return True
@@ -110,17 +114,30 @@ class Later(dict[int, V | None]):
                 tell(value)
 
 
+def _number(about: str) -> int:
+    return int("".join(letter for letter in about if letter.isdecimal()))
+
+
 class PlayedReadings:
     """Rules are asked at once; what agents said and what is offered is as the test says."""
 
     def __init__(self, core: Core, judge: Judge) -> None:
         self._core, self.judge = core, judge
+        self.past = core.past
+        self.offered_for: dict[str, Event] = {}
         self.said: Later[str] = Later("")
         self.offered: Later[Offering] = Later(Offering(why="nothing is offered here"))
         self.rules: list[tuple[int, Offer]] = []
 
-    def offers(self, card: Card, tell: Callable[[Offering], object]) -> None:
-        self.offered.ask(card.number, tell)
+    def offers(self, about: str, event: Event, tell: Callable[[Offering], object]) -> None:
+        self.offered_for[about] = event
+        self.offered.ask(_number(about), tell)
+
+    def history(self, before: int, tell: Callable[[HistoryRead], object]) -> None:
+        self.past.ask(before, tell)
+
+    def entry(self, number: int, tell: Callable[[Past | None], object]) -> None:
+        self.past.entry(number, tell)
 
     def words(self, card: Card, tell: Callable[[str], object]) -> None:
         self.said.ask(card.number, tell)
@@ -136,7 +153,8 @@ class PlayedReadings:
     def edition(self, _calls: Mapping[str, Event]) -> Hashable:
         return self.judge
 
-    def keep_rule(self, taken: TakenOffer, number: int) -> str:
+    def keep_rule(self, taken: TakenOffer, about: str) -> str:
+        number = _number(about)
         offering = self.offered[number] or Offering()
         offered = {offer.id: offer for offer in offering.offers}
         kept = replace(offered[taken.offer], expires=taken.expires)

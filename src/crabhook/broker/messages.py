@@ -105,9 +105,9 @@ class Commanded:
 
 @dataclass(frozen=True, slots=True)
 class RuleAdded:
-    """A rule was written from the card with this number, and is in force; `rule` says it."""
+    """A rule was made of a card or of an entry of the history, and is in force; `rule` says it."""
 
-    number: int
+    about: str
     rule: str
     by: Actor
     now: float

@@ -115,27 +115,56 @@ class Snooze(Command):
 
 
 @dataclass(frozen=True, slots=True)
-class Ask(Command):
-    """Have something about a card read; it comes as an update, before the outcome."""
+class KeepRule(Command):
+    """Write a rule that was offered for an entry of the history into the operator's own file."""
 
-    card: int
+    entry: int
+    taken: TakenOffer
+
+
+@dataclass(frozen=True, slots=True)
+class Ask(Command):
+    """Have something read; it comes as an update, before the outcome."""
 
 
 @dataclass(frozen=True, slots=True)
 class AskOffers(Ask):
-    """Ask which rules could allow such calls from now on: `OffersReady`."""
+    """Ask which rules could allow such calls from now on: `OffersReady`.
+
+    Such as a card's call, or where there is an `entry`, as that of the history's.
+    """
+
+    card: int = 0
+    entry: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class AskContext(Ask):
     """Ask what the card's agent last said: `ContextReady`."""
 
+    card: int
+
 
 @dataclass(frozen=True, slots=True)
 class AskObjections(Ask):
     """Ask what the rules say against a call as a decision changes it: `ObjectionsReady`."""
 
+    card: int
     decision: Decision
+
+
+@dataclass(frozen=True, slots=True)
+class AskHistory(Ask):
+    """Ask for a page of what ended before the entry `before`, or the newest: `HistoryRead`."""
+
+    before: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class AskEntry(Ask):
+    """Ask for all of one entry of the history: `EntryRead`."""
+
+    entry: int
 
 
 # What becomes of it.

@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
 from crabhook.desk.commands import Command, Outcome
+from crabhook.desk.history import EntryRead, HistoryRead, Past
 from crabhook.desk.interface import Desk
 from crabhook.desk.updates import (
     ContextReady,
@@ -34,6 +35,7 @@ ENDED_KEPT = 200  # cards
 FEED_KEPT = 500  # lines
 LIVE_KEPT = 200  # sessions
 READ_KEPT = 256  # cards of which offers, last words and objections are kept
+PAGES_KEPT = 4  # pages, and whole entries, of the history that were read last
 AWAITED = 1024  # commands whose outcome is awaited
 
 
@@ -56,9 +58,11 @@ class Replica:
         self._live: Bounded[SessionKey, SessionView] = Bounded(LIVE_KEPT)
         self._troubles: tuple[str, ...] = ()
         self._holdable: tuple[str, ...] = ()
-        self._offers: Bounded[int, Offering] = Bounded(READ_KEPT)
+        self._offers: Bounded[tuple[int, int], Offering] = Bounded(READ_KEPT)
         self._words: Bounded[int, str] = Bounded(READ_KEPT)
         self._objections: Bounded[int, ObjectionsReady] = Bounded(READ_KEPT)
+        self._pages: Bounded[int, HistoryRead] = Bounded(PAGES_KEPT)
+        self._entries: Bounded[int, Past | None] = Bounded(PAGES_KEPT)
         self._awaited: Bounded[str, Then] = Bounded(AWAITED)
         self._listener: Callable[[News], None] = lambda _: None
         self._stop: Callable[[], None] = lambda: None
@@ -114,14 +118,18 @@ class Replica:
                 self._keep(news)
 
     def _keep(self, news: News) -> None:
-        """Keep what was read of a card."""
+        """Keep what was read."""
         match news:
-            case OffersReady(card, offering):
-                self._offers[card] = offering
+            case OffersReady(card, offering, entry):
+                self._offers[card, entry] = offering
             case ContextReady(card, words):
                 self._words[card] = words
             case ObjectionsReady(card):
                 self._objections[card] = news
+            case HistoryRead(before):
+                self._pages[before] = news
+            case EntryRead(number, entry):
+                self._entries[number] = entry
 
     def _begin(self, all_of_it: Snapshot) -> None:
         self._ahead = all_of_it.now - self._clock()
@@ -210,9 +218,17 @@ class Replica:
         """Return the names of the events that can be held on request."""
         return self._holdable
 
-    def offers(self, number: int) -> Offering:
-        """Return the rules that were offered for a card, after `AskOffers`."""
-        return self._offers.get(number, Offering(why="nothing was asked"))
+    def offers(self, number: int, entry: int = 0) -> Offering:
+        """Return the rules that were offered for a card, or an entry, after `AskOffers`."""
+        return self._offers.get((number, entry), Offering(why="nothing was asked"))
+
+    def page(self, before: int) -> HistoryRead:
+        """Return the page of what ended before an entry, after `AskHistory`."""
+        return self._pages.get(before, HistoryRead(before, why="nothing was asked"))
+
+    def entry(self, number: int) -> Past | None:
+        """Return an entry of the history, after `AskEntry`; None where it is no longer kept."""
+        return self._entries.get(number)
 
     def words(self, number: int) -> str | None:
         """Return what a card's agent last said; None while that was not read: `AskContext`."""

@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import NamedTuple, TypeAlias
 
 from crabhook.desk.commands import Outcome
+from crabhook.desk.history import EntryRead, HistoryRead
 from crabhook.model.card import Card, FeedEntry
 from crabhook.model.decision import Decision
 from crabhook.model.event import Event
@@ -102,10 +103,11 @@ class Offering:
 
 @dataclass(frozen=True, slots=True)
 class OffersReady:
-    """Which rules could allow a card's call from now on, or why there is none."""
+    """Which rules could allow a card's call, or an entry's, from now on, or why there is none."""
 
     card: int
     offering: Offering
+    entry: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +150,8 @@ News: TypeAlias = (
     | OffersReady
     | ContextReady
     | ObjectionsReady
+    | HistoryRead
+    | EntryRead
     | Settled
 )
 """A card tells that it is new or has changed, a feed entry that it has come."""

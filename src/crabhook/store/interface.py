@@ -125,7 +125,8 @@ class Query:
     """What a reader wants of the record: all of these hold; what is empty does not count.
 
     `since` and `until`, past the last, are times as the record writes them; `tool` may have `*`
-    in it; `session` may be a session's beginning; `last` is how many at most, the latest ones.
+    in it; `session` may be a session's beginning; `last` is how many at most, the latest ones;
+    `after` and `before` are numbers of records, which are left out.
     """
 
     since: str = ""
@@ -137,6 +138,8 @@ class Query:
     card: int | None = None
     last: int = 0
     backwards: bool = False
+    after: int = 0
+    before: int = 0
 
 
 ALL = Query()

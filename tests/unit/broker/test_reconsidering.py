@@ -40,7 +40,7 @@ def book(law: Law) -> Playbook:
 
 
 def added(book: Playbook, number: int = 1) -> Playbook:
-    book._told("a rule is added", RuleAdded(number, "allow Bash(ls)", OWNER, book.now))
+    book._told("a rule is added", RuleAdded(f"#{number}", "allow Bash(ls)", OWNER, book.now))
     told = list(book.effects)
     for card in book.broker.alike(number):
         rulings = {leg.id: book.judge(leg.event) for leg in card.requests}

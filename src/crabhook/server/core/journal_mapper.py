@@ -144,8 +144,8 @@ class JournalMapper:
                         told, wall, by, order={"id": order.id, "kind": order.kind.value}
                     )
                     yield happened(entry)
-            case messages.RuleAdded(number, rule, by):
-                yield happened(entries.operator(f"added a rule on #{number}: {rule}", wall, by))
+            case messages.RuleAdded(about, rule, by):
+                yield happened(entries.operator(f"added a rule on {about}: {rule}", wall, by))
             case messages.Commanded(Extend(number), by):
                 for effect in effects:
                     if isinstance(effect, Show):

@@ -14,16 +14,20 @@ from crabhook.desk.commands import (
     AllowWithRule,
     Ask,
     AskContext,
+    AskEntry,
+    AskHistory,
     AskObjections,
     AskOffers,
     Command,
     Decide,
     Done,
+    KeepRule,
     Outcome,
     Refused,
     Stale,
     TooLate,
 )
+from crabhook.desk.history import EntryRead, Past
 from crabhook.desk.updates import (
     ContextReady,
     News,
@@ -48,6 +52,7 @@ _LOG = logging.getLogger(__name__)
 
 _SMALL = (None, None, None)
 
+JUDGED_AGAIN = 100  # cards, after a rule was made of the history
 CHANGES_KEPT = 64  # of cards, each as it was last to be changed
 
 
@@ -198,10 +203,16 @@ class LocalDesk:
         number, decision, seen = command.card, command.decision, command.seen
         broker = self._core.broker
         broker.check(number, decision, seen)  # so that nothing is written and then refused
-        kept = self._readings.keep_rule(command.taken, number)
-        self._core.take(Answered(number, decision, self._by, self._core.now(), seen=seen))
-        self._tell_broker(RuleAdded(number, kept, self._by, self._core.now()), settle)
+        kept, now = self._readings.keep_rule(command.taken, f"card #{number}"), self._core.now()
+        self._core.take(Answered(number, decision, self._by, now, seen=seen))
+        self._tell_broker(RuleAdded(f"#{number}", kept, self._by, now), settle)
         self._readings.judge_again(broker.alike(number))
+
+    def _keep_rule(self, command: KeepRule, settle: Settle) -> None:
+        about = _entry(command.entry)
+        kept = self._readings.keep_rule(command.taken, about)
+        self._tell_broker(RuleAdded(about, kept, self._by, self._core.now()), settle)
+        self._readings.judge_again(self._core.broker.waiting()[:JUDGED_AGAIN])
 
     def _pass_on(self, command: Command, settle: Settle) -> None:
         """Let the broker carry it out; what changed of a session is told before it is done."""
@@ -224,21 +235,41 @@ class LocalDesk:
         self._core.do(tell)
 
     def _ask_offers(self, command: AskOffers, settle: Settle) -> None:
-        def tell(offering: Offering) -> None:
-            self._ready(settle, OffersReady(command.card, offering))
+        number = command.entry
 
-        self._readings.offers(self._known(command), tell)
+        def tell(offering: Offering) -> None:
+            self._ready(settle, OffersReady(command.card, offering, number))
+
+        def found(past: Past | None) -> None:
+            if past is None:
+                tell(Offering(why=f"{_entry(number)} is no longer kept"))
+            else:
+                self._readings.offers(_entry(number), past.card.event, tell)
+
+        if number:
+            self._readings.entry(number, found)
+        else:
+            self._readings.offers(f"card #{command.card}", self._known(command.card).event, tell)
+
+    def _ask_history(self, command: AskHistory, settle: Settle) -> None:
+        self._readings.history(command.before, partial(self._ready, settle))
+
+    def _ask_entry(self, command: AskEntry, settle: Settle) -> None:
+        def tell(past: Past | None) -> None:
+            self._ready(settle, EntryRead(command.entry, past))
+
+        self._readings.entry(command.entry, tell)
 
     def _ask_context(self, command: AskContext, settle: Settle) -> None:
         def tell(words: str) -> None:
             self._ready(settle, ContextReady(command.card, words))
 
-        self._readings.words(self._known(command), tell)
+        self._readings.words(self._known(command.card), tell)
 
-    def _known(self, command: Ask) -> Card:
-        card = self._core.broker.card(command.card)
+    def _known(self, number: int) -> Card:
+        card = self._core.broker.card(number)
         if card is None:
-            raise TooLateError(f"there is no #{command.card}")
+            raise TooLateError(f"there is no #{number}")
         return card
 
     def _ask_objections(self, command: AskObjections, settle: Settle) -> None:
@@ -265,6 +296,10 @@ class LocalDesk:
         if not change.is_of(decision, calls):
             return False
         return change.rulings is None or change.edition == self._readings.edition(calls)
+
+
+def _entry(number: int) -> str:
+    return f"entry {number} of the history"
 
 
 def _fingerprints(calls: Mapping[str, Event]) -> dict[str, bytes]:
@@ -296,7 +331,10 @@ def _settled(submitted: Submitted, outcome: Outcome) -> None:
 _HOW: Mapping[type[Command], Callable[[LocalDesk, Any, Settle], None]] = {
     Decide: LocalDesk._decide,  # noqa: SLF001 - the class's own table; else `_pass_on`
     AllowWithRule: LocalDesk._allow_with_rule,  # noqa: SLF001
+    KeepRule: LocalDesk._keep_rule,  # noqa: SLF001
     AskOffers: LocalDesk._ask_offers,  # noqa: SLF001
+    AskHistory: LocalDesk._ask_history,  # noqa: SLF001
+    AskEntry: LocalDesk._ask_entry,  # noqa: SLF001
     AskContext: LocalDesk._ask_context,  # noqa: SLF001
     AskObjections: LocalDesk._ask_objections,  # noqa: SLF001
 }

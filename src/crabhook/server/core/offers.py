@@ -19,7 +19,6 @@ from typing import TypeAlias
 from crabhook.desk.commands import TakenOffer
 from crabhook.desk.updates import Offer, Offering
 from crabhook.model.bounded_dict import Bounded
-from crabhook.model.card import Card
 from crabhook.model.errors import CrabhookError
 from crabhook.model.event import Event
 from crabhook.policy.calls.parts import Kind, kind_of
@@ -40,68 +39,71 @@ _LOG = logging.getLogger(__name__)
 LAST = 5_000  # decided calls that rules are tried on, and as many denials
 WITHIN = 2.0  # seconds
 FRESH = 60.0  # seconds for which an offering is not made again
-KEPT = 64  # cards whose offering is remembered
+KEPT = 64  # calls whose offering is remembered
 DENIALS_TOLD = 100  # past calls that a rule would have let through, each once
-MADE_KEPT = 1024  # rules, each offered for a card; one that was not is never written
+MADE_KEPT = 1024  # rules, each offered for a call; one that was not is never written
 _AGAINST = (RuleVerdict.DENY, RuleVerdict.ASK_OPERATOR, RuleVerdict.ASK_AGENTS_USER)
 
 
 class Offers:
-    """What is offered for the cards asked about lately.  `record` is the record's file."""
+    """What is offered for the calls asked about lately, by their names.
+
+    `record` is the folder of the record.
+    """
 
     def __init__(self, files: RuleFiles, law: Law, record: Path) -> None:
-        self._files, self._law, self._record = files, law, record
-        self._known: Bounded[int, tuple[float, Offering]] = Bounded(KEPT)
-        self._trying: dict[int, list[Callable[[Offering], object]]] = {}
-        self._made: Bounded[tuple[int, str], Rule] = Bounded(MADE_KEPT)
+        self.files, self.record, self._law = files, record, law
+        self._known: Bounded[str, tuple[float, Offering]] = Bounded(KEPT)
+        self._trying: dict[str, list[Callable[[Offering], object]]] = {}
+        self._made: Bounded[tuple[str, str], Rule] = Bounded(MADE_KEPT)
 
     def __repr__(self) -> str:
         return f"<Offers {len(self._known)}>"
 
-    def ask(self, card: Card, tell: Callable[[Offering], object]) -> None:
-        """Tell what is offered for a card, at once or when it has been tried."""
-        loop, number = asyncio.get_running_loop(), card.number
-        at, known = self._known.get(number, (-inf, Offering()))
+    def ask(self, about: str, event: Event, tell: Callable[[Offering], object]) -> None:
+        """Tell what is offered for a call, at once or when it has been tried."""
+        loop = asyncio.get_running_loop()
+        at, known = self._known.get(about, (-inf, Offering()))
         if loop.time() - at <= FRESH:
             tell(known)
             return
-        if asked := self._trying.get(number):
+        if asked := self._trying.get(about):
             asked.append(tell)
             return
-        self._trying[number] = [tell]
-        trying = loop.run_in_executor(None, offering, card.event, self._files, self._record)
-        trying.add_done_callback(lambda done: self._note(number, loop.time(), done))
+        self._trying[about] = [tell]
+        trying = loop.run_in_executor(None, offering, event, self.files, self.record)
+        trying.add_done_callback(lambda done: self._note(about, loop.time(), done))
 
-    def keep(self, taken: TakenOffer, number: int) -> Rule:
-        """Write a rule that was offered for the card into the operator's file, and let it count.
+    def keep(self, taken: TakenOffer, about: str) -> Rule:
+        """Write a rule that was offered for the call into the operator's file, and let it count.
 
         Raises RulesError, for a rule that was not offered as well; then the file is as it was.
         """
-        rule = self._made.get((number, taken.offer))
+        rule = self._made.get((about, taken.offer))
         if rule is None:
-            wrong = f"no such rule was offered for #{number}"
+            wrong = f"no such rule was offered for {about}"
             raise RulesError(f"no rule was written, and nothing decided: {wrong}")
-        note = f"always allow, on card #{number}, {datetime.now(UTC).astimezone():%Y-%m-%d}"
+        note = f"always allow, on {about}, {datetime.now(UTC).astimezone():%Y-%m-%d}"
         try:
-            kept = edit.add(self._files, replace(rule, expires=taken.expires, note=note))
+            kept = edit.add(self.files, replace(rule, expires=taken.expires, note=note))
         except CrabhookError as error:
             raise RulesError(f"no rule was written, and nothing decided: {error}") from error
         self._law.look_again()
         self._known.clear()  # other cards may be allowed now, and are offered nothing more
         return kept
 
-    def _note(self, number: int, at: float, done: "asyncio.Future[Offered]") -> None:
-        asked = self._trying.pop(number)
+    def _note(self, about: str, at: float, done: "asyncio.Future[Offered]") -> None:
+        asked = self._trying.pop(about)
         if done.cancelled():
             return
         if error := done.exception():
-            _LOG.error("no rule could be offered for #%s", number, exc_info=error)
+            _LOG.error("no rule could be offered for %s", about, exc_info=error)
             found, rules = Offering(why="the rules could not be tried: a fault"), list[Rule]()
         else:
             found, rules = done.result()
-        self._known[number] = (at, found)
+        self._known[about] = (at, found)
         for offer, rule in zip(found.offers, rules, strict=True):
-            self._made[number, offer.id] = rule
+            self._made[about, offer.id] = rule
         for tell in asked:
             tell(found)
 

@@ -18,6 +18,7 @@ from crabhook.model.wording import until
 from crabhook.policy.propose import in_words
 from crabhook.policy.rule import RuleVerdict
 from crabhook.policy.ruling import Ruling
+from crabhook.server.core.history import PastReader, Remembered, TellEntry, TellPage
 from crabhook.server.core.law import Assess, Judge, untold
 from crabhook.server.core.offers import Offers
 from crabhook.server.transcripts import LastWords
@@ -38,9 +39,14 @@ class Readings:
     """
 
     def __init__(
-        self, judge: Judge, offers: Offers | None, tell: Callable[[Rulings], object]
+        self,
+        judge: Judge,
+        offers: Offers | None,
+        past: PastReader | Remembered,
+        tell: Callable[[Rulings], object],
     ) -> None:
         self._judge, self._offers, self._reconsidered = judge, offers, tell
+        self._past = past
         self._words = LastWords()
         self._tasks: set[asyncio.Task[None]] = set()
         self.edition_of: Callable[[Event], Hashable] = lambda _event: None
@@ -51,12 +57,20 @@ class Readings:
         for task in self._tasks:
             task.cancel()
 
-    def offers(self, card: Card, tell: Callable[[Offering], object]) -> None:
-        """Try the rules that could allow a card's call from now on."""
+    def offers(self, about: str, event: Event, tell: Callable[[Offering], object]) -> None:
+        """Try the rules that could allow a call from now on."""
         if self._offers is None:
             tell(Offering(why=_NO_RULES))
         else:
-            self._offers.ask(card, tell)
+            self._offers.ask(about, event, tell)
+
+    def history(self, before: int, tell: TellPage) -> None:
+        """Read a page of what ended before an entry, or the newest."""
+        self._past.ask(before, tell)
+
+    def entry(self, number: int, tell: TellEntry) -> None:
+        """Read one entry of the history whole; None where it is no longer kept."""
+        self._past.entry(number, tell)
 
     def words(self, card: Card, tell: Callable[[str], object]) -> None:
         """Read what a card's agent last said."""
@@ -94,14 +108,14 @@ class Readings:
         """Return which edition of the rules is in force for calls."""
         return tuple(map(self.edition_of, calls.values()))
 
-    def keep_rule(self, taken: TakenOffer, number: int) -> str:
-        """Write a rule that was offered for a card, and return it in words.
+    def keep_rule(self, taken: TakenOffer, about: str) -> str:
+        """Write a rule that was offered for a call, and return it in words.
 
         Raises CrabhookError, and then nothing is written.
         """
         if self._offers is None:
             raise DecisionError(_NO_RULES)
-        kept = self._offers.keep(taken, number)
+        kept = self._offers.keep(taken, about)
         return f"{in_words(kept)} · {until(kept.expires)}"
 
     def judge_again(self, cards: Sequence[Card]) -> None:

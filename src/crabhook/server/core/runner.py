@@ -35,6 +35,7 @@ from crabhook.model.risk import UNTOLD, Risk
 from crabhook.platforms.interface import Platform
 from crabhook.policy.ruling import Ruling
 from crabhook.server.core.core import Core
+from crabhook.server.core.history import PastReader, Remembered
 from crabhook.server.core.journal_mapper import JournalMapper
 from crabhook.server.core.law import Assess, Judge, no_rules, untold
 from crabhook.server.core.local_desk import LocalDesk
@@ -74,7 +75,9 @@ class Runner(Core):
         super().__init__(platforms, bounds)
         self._platforms = platforms
         self.judge = judge
-        self.readings = Readings(judge, offers, self._reconsidered)
+        self._remembered = Remembered()  # what a record would tell, where none is kept
+        past = PastReader(offers.record, offers.files) if recorder and offers else self._remembered
+        self.readings = Readings(judge, offers, past, self._reconsidered)
         self.recorder = recorder
         self._bookkeeper = JournalMapper(wall)
         self._summaries = Summaries(platforms, self._record_summary)
@@ -138,6 +141,7 @@ class Runner(Core):
         """Record a fact with its effects; see `Core.write`."""
         recorder = self.recorder
         if recorder is None:
+            self._remembered.hear(fact, effects)
             return True
         changes = self._bookkeeper.changes(fact, effects, self.broker.halts())
         if not changes:

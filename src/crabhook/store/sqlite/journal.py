@@ -271,4 +271,6 @@ def _conditions(query: Query) -> list[tuple[str, bool, list[object]]]:
         ("verdict <> '' AND verdict = ?", bool(query.verdict), [query.verdict]),
         (f"kind IN ({marks})", bool(query.kinds), list(query.kinds)),
         ("card = ?", query.card is not None, [query.card]),
+        ("seq > ?", bool(query.after), [query.after]),
+        ("seq < ?", bool(query.before), [query.before]),
     ]

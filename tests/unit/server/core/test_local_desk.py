@@ -11,6 +11,8 @@ import pytest
 
 from crabhook.desk.commands import (
     AskContext,
+    AskEntry,
+    AskHistory,
     AskObjections,
     AskOffers,
     Decide,
@@ -256,7 +258,8 @@ def test_no_update_holds_a_tickets_secret_nor_a_function() -> None:
     desk.offered[1] = BOTH
     first = desk.ask(call(tool_use_id="t1"))
     desk.ask(call(hook_event_name="PermissionRequest", tool_use_id="t1"))
-    for command in (AskOffers(1), AskContext(1), AskObjections(1, CHANGED), Decide(1, 2, ALLOW)):
+    asked = (AskOffers(1), AskContext(1), AskObjections(1, CHANGED), AskHistory(), AskEntry(1))
+    for command in (*asked, Decide(1, 2, ALLOW)):
         desk.submit(command)
     desk.deliver(first)
     desk.order(Order(OrderKind.HOLD, "Stop"))

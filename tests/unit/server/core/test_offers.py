@@ -180,7 +180,7 @@ def asked(office: Office) -> tuple[Offers, Law]:
 
 async def made(offers: Offers, card: Card) -> Offering:
     found: asyncio.Future[Offering] = asyncio.get_running_loop().create_future()
-    offers.ask(card, found.set_result)
+    offers.ask(f"card #{card.number}", card.event, found.set_result)
     async with asyncio.timeout(20):
         return await found
 
@@ -188,7 +188,7 @@ async def made(offers: Offers, card: Card) -> Offering:
 def asked_for(offers: Offers, card: Card) -> list[Offering]:
     """Ask for offers; return them in a list that is empty until they are there."""
     found: list[Offering] = []
-    offers.ask(card, found.append)
+    offers.ask(f"card #{card.number}", card.event, found.append)
     return found
 
 
@@ -244,7 +244,7 @@ async def test_a_rule_that_is_kept_counts_at_once_and_ends(office: Office) -> No
     offers, law = asked(office)
     assert await law.judge(bash("pytest -q"), long=False) is None
     narrow = (await made(offers, card())).offers[1]
-    kept = offers.keep(TakenOffer(narrow.id, narrow.expires), 3)
+    kept = offers.keep(TakenOffer(narrow.id, narrow.expires), "card #3")
     assert kept.line == 1
     assert kept.note.startswith("always allow, on card #3, 20")
     assert kept.expires == narrow.expires
@@ -267,5 +267,5 @@ async def test_a_rule_that_cannot_be_written_is_said_to_be_none(office: Office) 
     offer = (await made(offers, card())).offers[0]
     office.rules("nonsense")
     with pytest.raises(RulesError, match=r"no rule was written, and nothing decided.*line 1"):
-        offers.keep(TakenOffer(offer.id, None), 3)
+        offers.keep(TakenOffer(offer.id, None), "card #3")
     assert office.files.user.read_text(encoding="utf-8") == "nonsense"

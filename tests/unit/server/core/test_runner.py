@@ -317,7 +317,9 @@ async def test_only_a_rule_that_was_offered_for_that_card_is_written(tmp_path: P
     enter(runner, "b")
     offered = taken((await rules.offered(1)).offers[0])
     for number, wrong in ((2, offered), (1, taken(NARROW))):
-        why = f"no rule was written, and nothing decided: no such rule was offered for #{number}"
+        why = (
+            f"no rule was written, and nothing decided: no such rule was offered for card #{number}"
+        )
         assert seat(runner).remember(number, wrong, ALLOW) == Refused(why)
     assert not rules.files.user.exists()
     assert len(runner.broker.waiting()) == 2

@@ -256,7 +256,7 @@ async def test_what_a_new_rule_lets_go_is_the_rules_decision(tmp_path: Path) -> 
     (tmp_path / "rules.toml").write_text(RULES)
     law.look_again()
     seat(runner).answer(1, ALLOW)
-    runner.handle(RuleAdded(1, "allow Bash(ls)", OWNER, runner.now()))
+    runner.handle(RuleAdded("#1", "allow Bash(ls)", OWNER, runner.now()))
     runner.readings.judge_again(runner.broker.alike(1))
     async with asyncio.timeout(10):
         while runner.broker.waiting():  # noqa: ASYNC110 - as a person looks

@@ -34,6 +34,7 @@ def filled(folder: Path, store: Writer) -> Path:
     [
         ({}, [1, 2, 3, 4, 5]),
         ({"last": 2}, [4, 5]),
+        ({"after": 1, "before": 4, "backwards": True}, [3, 2]),
         ({"since": iso(NOON + 10), "until": iso(NOON + 30)}, [2, 3]),
         ({"tool": "Bash"}, [1, 2]),
         ({"tool": "mcp__*"}, [3, 4]),

@@ -1,0 +1,317 @@
+"""What ended, read page by page from the record, or from memory where no record is kept.
+
+A page is read in a thread, the newest records first, so that no hook waits for it.  What the
+record tells of one call lies in several records, which stand near each other: a page reads a
+little beyond its two ends to find them.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+from time import time as wall
+from typing import Any
+
+from crabhook.broker.messages import Arrived, Effect, Fact, Resolve, Show
+from crabhook.desk.history import HistoryRead, Past
+from crabhook.model.bounded_dict import Bounded
+from crabhook.model.card import Card, Leg, State
+from crabhook.model.decision import Decided, Decision, Verdict
+from crabhook.model.errors import CrabhookError
+from crabhook.model.event import Event, ToolCall
+from crabhook.model.risk import NO_RISK, UNTOLD, Risk
+from crabhook.policy.context import not_looked
+from crabhook.rulebook.context import Today
+from crabhook.rulebook.files import RuleFiles
+from crabhook.rulebook.history import recalled
+from crabhook.store.entries import actor_in, end_in
+from crabhook.store.interface import Query
+from crabhook.store.opening import open_history
+from crabhook.store.record import Kind, Record
+
+_LOG = logging.getLogger(__name__)
+
+PAGE = 100  # entries
+NEAR = 5_000  # records around an end in which the rest of what is told of it is looked for
+LOOKED_AT = 20_000  # records that one page reads at most
+KEPT = 1_000  # ends, where no record is kept
+
+_STATES = {Kind.WITHDRAWN: State.WITHDRAWN, Kind.EXPIRED: State.EXPIRED}
+_ENDS = (Kind.DECIDED.value, *(kind.value for kind in _STATES))
+_BESIDE = (Kind.ASKED.value, Kind.DELIVERED.value, Kind.RAN_OTHER.value)
+
+TellPage = Callable[[HistoryRead], object]
+TellEntry = Callable[[Past | None], object]
+
+
+class PastReader:
+    """Reads the record in `folder`; `files` are the rules by which risk is told."""
+
+    def __init__(self, folder: Path, files: RuleFiles) -> None:
+        self._folder, self._files = folder, files
+
+    def ask(self, before: int, tell: TellPage) -> None:
+        """Tell the page of what ended before an entry; 0 is for the newest."""
+        loop = asyncio.get_running_loop()
+        reading = loop.run_in_executor(None, read_page, self._folder, self._files, before)
+        reading.add_done_callback(lambda done: tell(_page_of(done, before)))
+
+    def entry(self, number: int, tell: TellEntry) -> None:
+        """Tell one entry whole, None where it is no longer on record."""
+        loop = asyncio.get_running_loop()
+        reading = loop.run_in_executor(None, read_entry, self._folder, self._files, number)
+        reading.add_done_callback(lambda done: tell(_entry_of(done)))
+
+
+def _page_of(done: "asyncio.Future[HistoryRead]", before: int) -> HistoryRead:
+    return HistoryRead(before, why=_wrong(done)) if _wrong(done) else done.result()
+
+
+def _entry_of(done: "asyncio.Future[Past | None]") -> Past | None:
+    return None if _wrong(done) else done.result()
+
+
+def _wrong(done: "asyncio.Future[Any]") -> str:
+    if done.cancelled():
+        return "the server ends"
+    if (error := done.exception()) is not None and not isinstance(error, CrabhookError):
+        _LOG.error("the history could not be read", exc_info=error)
+        return "the history could not be read: a fault, which the log tells of"
+    return "" if error is None else f"the record cannot be read: {error}"
+
+
+def read_page(folder: Path, files: RuleFiles, before: int) -> HistoryRead:
+    """Return the page of what ended before an entry.  Raises StoreError."""
+    found, kinds = _Found(), (*_ENDS, *_BESIDE)
+    with open_history(folder) as history:
+        first = next(history.find(), None)
+        last = next(history.find(Query(last=1)), None)
+        if first is None or last is None:
+            return HistoryRead(before)
+        above = before or last.seq + 1
+        below = max(above - LOOKED_AT, 0)
+        goes_on = below + 1 if below >= first.seq else 0
+        for record in history.find(
+            Query(kinds=kinds, after=below, before=above + NEAR, backwards=True)
+        ):
+            if record.kind not in _ENDS:
+                found.beside(record)
+            elif record.seq < above:
+                if len(found.ends) == PAGE:
+                    goes_on = found.ends[-1].seq
+                    break
+                found.ends.append(record)
+        if found.untold and found.ends:
+            for record in history.find(_around(found.ends[-1].seq, found.untold)):
+                found.beside(record)
+    return HistoryRead(before, found.entries(files), goes_on)
+
+
+def read_entry(folder: Path, files: RuleFiles, number: int) -> Past | None:
+    """Return one entry, whole.  Raises StoreError."""
+    found = _Found(whole=True)
+    with open_history(folder) as history:
+        found.ends += history.find(Query(kinds=_ENDS, after=number - 1, before=number + 1))
+        for record in history.find(_around(number, found.cards)):
+            found.beside(record)
+    return next(iter(found.entries(files)), None)
+
+
+def _around(number: int, cards: set[int]) -> Query:
+    """Return the query for what is told of cards beside their ends, near one of them."""
+    only = min(cards) if len(cards) == 1 else None
+    return Query(kinds=_BESIDE, card=only, after=max(number - NEAR, 0), before=number + NEAR)
+
+
+class _Found:
+    """Records of ends, and what other records tell of the same cards.
+
+    `whole`: all of what was asked is kept, and not the start of it alone.
+    """
+
+    def __init__(self, *, whole: bool = False) -> None:
+        self.ends: list[Record] = []
+        self._whole = whole
+        self._asked: dict[int, Record] = {}
+        self._delivered: dict[int, Mapping[str, Any]] = {}
+        self._ran: dict[int, str] = {}
+
+    @property
+    def cards(self) -> set[int]:
+        """The cards of which an end was found."""
+        return {one.card for one in self.ends if one.card}
+
+    @property
+    def untold(self) -> set[int]:
+        """Those whose end does not tell what was asked, and of which that is not known yet."""
+        ends = (
+            one for one in self.ends if one.card and not (one.tool and one.kind == Kind.DECIDED)
+        )
+        return {one.card for one in ends if one.card} - self._asked.keys()
+
+    def beside(self, record: Record) -> None:
+        """Take in what a record tells of a card beside its end."""
+        if (number := record.card) is None:
+            return
+        if record.kind == Kind.ASKED:
+            self._asked[number] = record
+        elif record.kind == Kind.DELIVERED:
+            told = record.told()
+            if number not in self._delivered or told.get("whole"):
+                self._delivered[number] = told
+        else:
+            self._ran[number] = str(record.told().get("why", ""))
+
+    def entries(self, files: RuleFiles) -> tuple[Past, ...]:
+        """Return what was found; what cannot be read as an end is left out."""
+        risks, read = _Risks(files), list[Past]()
+        for record in self.ends:
+            with suppress(ValueError, TypeError, KeyError, AttributeError, OverflowError):
+                read.append(self._entry(record, risks))
+        return tuple(read)
+
+    def _entry(self, record: Record, risks: "_Risks") -> Past:
+        told, number = record.told(), record.card or 0
+        asked = self._asked.get(number)
+        event = _event(record, told, asked)
+        state = _STATES.get(Kind(record.kind), State.DECIDED)
+        decided, end = None, end_in(told) if state is not State.DECIDED else None
+        if state is State.DECIDED:
+            decided = Decided(_decision(record.verdict, told), actor_in(told))
+        fate, ran = self._delivered.get(number, {}), self._ran.get(number, "")
+        at = _wall(record)
+        waited = told.get("waited", at - _wall(asked) if asked else 0.0)
+        card = Card(
+            number,
+            (Leg(record.request_id, event if self._whole else event.brief(), 0.0),),
+            at - float(waited),
+            state,
+            decided if self._whole else _brief(decided),
+            end,
+            at,
+            bool(fate["whole"]) if "whole" in fate else None,
+            alarms=(ran,) if ran else (),
+            risk=risks.of(event),
+        )
+        why = "" if decided or end else str(told.get("why", ""))
+        return Past(record.seq, at, card, float(waited), str(fate.get("why", "")), why)
+
+
+def _wall(record: Record) -> float:
+    return datetime.fromisoformat(record.at).timestamp()
+
+
+def _event(record: Record, told: Mapping[str, Any], asked: Record | None) -> Event:
+    first = asked.told() if asked else {}
+    fields = first.get("fields")
+    given = told.get("input", fields.get("tool_input") if isinstance(fields, dict) else None)
+    tool = ToolCall(record.tool, given, record.tool_use_id) if record.tool else None
+    return Event(
+        record.platform,
+        str(first.get("event") or ("PreToolUse" if tool else "")),
+        session=record.session,
+        cwd=record.cwd,
+        agent_id=record.agent_id,
+        agent_type=record.agent_type,
+        tool=tool,
+        fields=fields if isinstance(fields, dict) else {},
+    )
+
+
+_TEXTS = ("reason", "note", "halt", "user_message")
+_OTHERS = ("output", "content")
+_FLAGS = ("interrupt", "suppress_output")
+
+
+def _decision(verdict: str, told: Mapping[str, Any]) -> Decision:
+    """Return the decision that a record tells of; raises ValueError for none that is known."""
+    edited = told.get("edited")
+    said: dict[str, Any] = {name: str(told.get(name, "")) for name in _TEXTS}
+    said |= {name: told.get(name) for name in _OTHERS}
+    said |= {name: told.get(name) is True for name in _FLAGS}
+    return Decision(
+        Verdict(verdict),
+        updated_input=edited if isinstance(edited, dict) else None,
+        permissions=tuple(one for one in told.get("permissions", ()) if isinstance(one, dict)),
+        despite=tuple(map(str, told.get("despite", ()))),
+        **said,
+    )
+
+
+def _brief(decided: Decided | None) -> Decided | None:
+    """Return a decision with the start of what it changed."""
+    if decided is None or decided.decision.updated_input is None:
+        return decided
+    call = Event("", "", tool=ToolCall("", dict(decided.decision.updated_input))).brief().tool
+    edited = call.input if call and isinstance(call.input, dict) else {}
+    return replace(decided, decision=replace(decided.decision, updated_input=edited))
+
+
+class _Risks:
+    """What calls may do, by the rules of today; no folder is looked into for that."""
+
+    def __init__(self, files: RuleFiles) -> None:
+        self._today = Today(files)
+
+    def of(self, event: Event) -> Risk:
+        """Return the risk of a call."""
+        if event.tool is None:
+            return NO_RISK
+        try:
+            there = self._today(event)
+            return there.policy.risk(recalled(event), replace(there.context, below=not_looked))
+        except CrabhookError:
+            return UNTOLD
+
+
+class Remembered:
+    """What ended since the server began, where no record is kept."""
+
+    def __init__(self) -> None:
+        self._ends: Bounded[int, Past] = Bounded(KEPT)
+        self._of_card: Bounded[int, int] = Bounded(KEPT)
+        self._last = 0
+
+    def hear(self, fact: Fact, effects: Sequence[Effect]) -> None:
+        """Take in what a fact ended."""
+        for effect in effects:
+            match fact, effect:
+                case _, Show(card) if card.state is not State.WAITING:
+                    self._add(card, card.ended_at - card.asked_at)
+                case Arrived(request), Resolve(request_id, decided=Decided() as made, again=False):
+                    if request_id == request.id and not _on_card(effects, request_id):
+                        legs = (Leg(request.id, request.event, 0.0),)
+                        self._add(Card(0, legs, 0.0, State.DECIDED, made), 0.0)
+
+    def _add(self, card: Card, waited: float) -> None:
+        number = self._of_card.get(card.number, 0) if card.number else 0
+        before = self._ends.get(number)
+        if before is None:
+            number = self._last = self._last + 1
+        if card.number:
+            self._of_card[card.number] = number
+        legs = tuple(replace(leg, event=leg.event.brief()) for leg in card.requests)
+        card = replace(card, requests=legs, decided=_brief(card.decided))
+        at = before.at if before else wall()
+        self._ends[number] = Past(number, at, card, waited, recorded=False)
+
+    def ask(self, before: int, tell: TellPage) -> None:
+        """Tell the page of what ended before an entry; 0 is for the newest."""
+        found = [one for one in self._newest() if not before or one.id < before]
+        goes_on = found[PAGE - 1].id if len(found) > PAGE else 0
+        tell(HistoryRead(before, tuple(found[:PAGE]), goes_on))
+
+    def entry(self, number: int, tell: TellEntry) -> None:
+        """Tell one entry; None where it is no longer kept."""
+        tell(self._ends.get(number))
+
+    def _newest(self) -> Iterator[Past]:
+        return iter(sorted(self._ends.values(), key=lambda one: -one.id))
+
+
+def _on_card(effects: Sequence[Effect], request_id: str) -> bool:
+    shown = (effect.card for effect in effects if isinstance(effect, Show))
+    return any(leg.id == request_id for card in shown for leg in card.requests)
