@@ -29,7 +29,7 @@ SMALL_ONE, WHOLE = "small", "whole"
 SMALL = 64
 MEMORIES = (
     "crabhook.broker.state.FEED_KEPT",
-    "crabhook.broker.sessions.SESSIONS_KEPT",
+    "crabhook.broker.sessions.live.SESSIONS_KEPT",
     "crabhook.broker.recent.KEPT",
     "crabhook.broker.cards.ENDED_KEPT",
     "crabhook.broker.orders._AGENTS_KEPT",

@@ -8,7 +8,7 @@ with its ticket; one that never does is withdrawn when no hook would still try.
 from collections.abc import Sequence
 from dataclasses import replace
 
-from crabhook.broker import doubts, guard
+from crabhook.broker import doubts
 from crabhook.broker.correlation import joins, named, over
 from crabhook.broker.ending import remember_again
 from crabhook.broker.messages import (
@@ -24,6 +24,7 @@ from crabhook.broker.messages import (
 from crabhook.broker.orders import Ruling, came_by, halted, said_by
 from crabhook.broker.pending import NO_CONNECTION, same_secret
 from crabhook.broker.recent import DuplicateEvent
+from crabhook.broker.sessions import same_file
 from crabhook.broker.state import BrokerState
 from crabhook.model import wording
 from crabhook.model.actor import AnsweredAtAgent
@@ -49,9 +50,9 @@ def arrived(state: BrokerState, fact: Arrived) -> list[Effect]:
         state.orders.forget_agent(event)
         effects += state.notes_end(event, fact.now, session=False)
     rivals = doubts.rivals(state, event)
-    shared = guard.look(state, fact)
-    ruling = guard.rule(state, _rule(state, fact, twins), shared)
-    told = guard.told(state, event, shared) if shared else ""
+    shared = same_file.look(state, fact)
+    ruling = same_file.rule(state, _rule(state, fact, twins), shared)
+    told = same_file.told(state, event, shared) if shared else ""
     if not ruling.waits and ruling.decided is None:
         went_by = state.note(fact.now, event, "", outcome=platform.outcome(event))
         effects = [*_observe(state, fact, told), *effects, went_by]
@@ -60,9 +61,9 @@ def arrived(state: BrokerState, fact: Arrived) -> list[Effect]:
         if not decided and ruling.decided is not None:
             decided = _answer_at_once(state, fact, ruling.decided, told=told)
         alarms = (*doubts.alarms_of(rivals), *doubts.forewarned(state, event), *fact.warnings)
-        alarms += guard.alarms(state, shared)
+        alarms += same_file.alarms(state, shared)
         effects += decided or _take_in(state, fact, ruling, alarms, told)
-    effects += guard.tell_others(state, event, shared)
+    effects += same_file.tell_others(state, event, shared)
     return [*effects, *doubts.tell_rivals(state, fact.request, rivals, fact.now)]
 
 

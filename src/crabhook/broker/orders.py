@@ -14,9 +14,9 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, replace
 from itertools import count
 
+from crabhook.bounded import Bounded
 from crabhook.model import actor
 from crabhook.model.actor import Actor, Ended, Nobody, OrderKind, StandingOrder
-from crabhook.model.bounded_dict import Bounded
 from crabhook.model.card import Stance
 from crabhook.model.decision import Beside, Choices, Decided, Decision, Verdict, no_opinion
 from crabhook.model.errors import DecisionError

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from hmac import compare_digest
 
+from crabhook.bounded import Bounded
 from crabhook.broker.messages import Refusal
-from crabhook.model.bounded_dict import Bounded
 from crabhook.model.card import Request
 from crabhook.model.event import Event
 from crabhook.model.reply import Reply

@@ -17,9 +17,9 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Generic, Protocol, TypeVar
 
+from crabhook.bounded import Bounded
 from crabhook.broker.correlation import named, over, result_of, same_call
 from crabhook.model.actor import Ended
-from crabhook.model.bounded_dict import Bounded
 from crabhook.model.card import Request, Stance
 from crabhook.model.decision import Decided, Verdict, no_opinion
 from crabhook.model.event import Event, Scope

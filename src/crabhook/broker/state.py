@@ -8,6 +8,7 @@ from heapq import heappush
 from itertools import count
 from operator import and_
 
+from crabhook.bounded import Bounded
 from crabhook.broker.cards import CardIndex, Happening, after
 from crabhook.broker.correlation import named
 from crabhook.broker.followed import FollowedCalls
@@ -22,13 +23,12 @@ from crabhook.broker.messages import (
     Show,
     WakeAt,
 )
-from crabhook.broker.notes import Notes
 from crabhook.broker.orders import KeepGoingCounter, Orders
 from crabhook.broker.pending import LIMITS, Limits, PendingRequests, Tickets
 from crabhook.broker.recent import Deduplicator, RecentDecisions
-from crabhook.broker.sessions import LiveSessions
+from crabhook.broker.sessions.live import LiveSessions
+from crabhook.broker.sessions.notes import Notes
 from crabhook.model.actor import Actor, EndReason, Nobody, Operator
-from crabhook.model.bounded_dict import Bounded
 from crabhook.model.card import Card, FeedEntry, Leg
 from crabhook.model.decision import Decided, Decision, Verdict, no_opinion
 from crabhook.model.event import Event

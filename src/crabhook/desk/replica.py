@@ -4,6 +4,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
+from crabhook.bounded import Bounded
 from crabhook.desk.commands import Command, Outcome
 from crabhook.desk.history import EntryRead, HistoryRead, Past
 from crabhook.desk.interface import Desk
@@ -21,7 +22,6 @@ from crabhook.desk.updates import (
     TroublesChanged,
     Update,
 )
-from crabhook.model.bounded_dict import Bounded
 from crabhook.model.card import Card, FeedEntry, State
 from crabhook.model.decision import Decision
 from crabhook.model.order import Standing

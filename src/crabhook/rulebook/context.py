@@ -19,7 +19,7 @@ from threading import Lock
 from time import monotonic
 from typing import TypeAlias
 
-from crabhook.model.bounded_dict import Bounded
+from crabhook.bounded import Bounded
 from crabhook.model.event import Event
 from crabhook.policy.context import NOT_LOOKED, ODD_NAME, Below, Context, Wanted
 from crabhook.policy.evaluate import Policy

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from time import monotonic
 
-from crabhook.model.bounded_dict import Bounded
+from crabhook.bounded import Bounded
 from crabhook.model.card import Card, Request
 from crabhook.model.event import Scope
 from crabhook.platforms.interface import Platform

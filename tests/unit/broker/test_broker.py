@@ -10,7 +10,7 @@ from crabhook.broker.cards import TooLateError
 from crabhook.broker.ending import undecided
 from crabhook.broker.messages import Note, Refusal
 from crabhook.broker.pending import Limits
-from crabhook.broker.sessions import SESSIONS_KEPT
+from crabhook.broker.sessions.live import SESSIONS_KEPT
 from crabhook.model.actor import OWNER, AnsweredAtAgent, Ended, Operator, TimeUp
 from crabhook.model.card import Request, Stance, State
 from crabhook.model.decision import Decision, Verdict

@@ -1,6 +1,6 @@
 """The books are what the broker's hands share; they are bounded, and say in short what they hold."""
 
-from crabhook.broker.sessions import SESSIONS_KEPT
+from crabhook.broker.sessions.live import SESSIONS_KEPT
 from crabhook.broker.state import FEED_KEPT, BrokerState
 from crabhook.model.event import Event
 from crabhook.platforms import PLATFORMS

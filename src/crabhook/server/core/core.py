@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
+from crabhook.bounded import Bounded
 from crabhook.broker.broker import Broker
 from crabhook.broker.messages import (
     Answered,
@@ -36,7 +37,6 @@ from crabhook.desk.updates import (
     TroublesChanged,
 )
 from crabhook.model.actor import Actor
-from crabhook.model.bounded_dict import Bounded
 from crabhook.model.decision import Decided
 from crabhook.model.errors import CrabhookError
 from crabhook.model.event import Event

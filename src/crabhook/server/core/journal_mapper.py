@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from crabhook.bounded import Bounded
 from crabhook.broker import messages
 from crabhook.broker.correlation import named
 from crabhook.broker.followed import Fate, Followed
@@ -26,7 +27,6 @@ from crabhook.broker.pending import NO_CONNECTION
 from crabhook.desk.commands import EndOrders, Extend, GiveOrder, StopSession
 from crabhook.model import wording
 from crabhook.model.actor import Operator, OrderKind
-from crabhook.model.bounded_dict import Bounded
 from crabhook.model.card import Card, Leg, Request, State
 from crabhook.model.decision import Decided
 from crabhook.model.event import Event

@@ -20,7 +20,7 @@ from pathlib import Path
 from time import monotonic
 from typing import Protocol, TypeAlias
 
-from crabhook.model.bounded_dict import Bounded
+from crabhook.bounded import Bounded
 from crabhook.model.errors import CrabhookError
 from crabhook.model.event import Event
 from crabhook.model.risk import NO_RISK, UNTOLD, Risk

@@ -7,6 +7,7 @@ from functools import partial
 from hashlib import blake2b
 from typing import Any
 
+from crabhook.bounded import Bounded
 from crabhook.broker.cards import StaleError, TooLateError
 from crabhook.broker.messages import Answered, Commanded, Fact, RuleAdded, Rulings
 from crabhook.broker.orders import against
@@ -38,7 +39,6 @@ from crabhook.desk.updates import (
     Update,
 )
 from crabhook.model.actor import Actor
-from crabhook.model.bounded_dict import Bounded
 from crabhook.model.card import Card
 from crabhook.model.decision import Decision
 from crabhook.model.errors import CrabhookError, DecisionError

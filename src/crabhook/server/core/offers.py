@@ -16,9 +16,9 @@ from pathlib import Path
 from time import monotonic
 from typing import TypeAlias
 
+from crabhook.bounded import Bounded
 from crabhook.desk.commands import TakenOffer
 from crabhook.desk.updates import Offer, Offering
-from crabhook.model.bounded_dict import Bounded
 from crabhook.model.errors import CrabhookError
 from crabhook.model.event import Event
 from crabhook.policy.calls.parts import Kind, kind_of

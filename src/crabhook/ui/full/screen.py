@@ -7,9 +7,9 @@ change what they own of it, and the controller does the rest.
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field, replace
 
+from crabhook.bounded import Bounded
 from crabhook.desk.replica import Replica
 from crabhook.model.actor import OrderKind
-from crabhook.model.bounded_dict import Bounded
 from crabhook.model.card import Card
 from crabhook.model.decision import PASS_ALONE, Beside
 from crabhook.ui.answers import Answers, Seen

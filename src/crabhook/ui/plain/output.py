@@ -6,9 +6,9 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import TypeAlias
 
+from crabhook.bounded import Bounded
 from crabhook.desk.replica import Replica
 from crabhook.model.actor import Operator
-from crabhook.model.bounded_dict import Bounded
 from crabhook.model.card import Card, FeedEntry, State
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.jsontext import pretty

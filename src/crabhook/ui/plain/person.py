@@ -12,8 +12,8 @@ from dataclasses import replace
 from enum import StrEnum
 from typing import TypeAlias
 
+from crabhook.bounded import Bounded
 from crabhook.desk.replica import Replica
-from crabhook.model.bounded_dict import Bounded
 from crabhook.model.card import Card, FeedEntry, State
 from crabhook.model.decision import Verdict
 from crabhook.model.event import Event

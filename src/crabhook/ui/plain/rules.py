@@ -7,10 +7,10 @@ have let a denied call through is taken only by the line that says so.
 import re
 from collections.abc import Callable, Iterator
 
+from crabhook.bounded import Bounded
 from crabhook.desk.commands import AskOffers, Done, Outcome, TakenOffer
 from crabhook.desk.replica import Replica
 from crabhook.desk.updates import Offer, Offering
-from crabhook.model.bounded_dict import Bounded
 from crabhook.model.card import Card, State
 from crabhook.model.wording import until
 from crabhook.ui.commands.decide import other_words

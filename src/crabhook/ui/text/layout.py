@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import count, islice
 from typing import TypeAlias
 
-from crabhook.model.bounded_dict import Bounded
+from crabhook.bounded import Bounded
 from crabhook.ui.text.safe import safe
 from crabhook.ui.text.width import Speller, cells, clip
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from crabhook.model.bounded_dict import Bounded
+from crabhook.bounded import Bounded
 from crabhook.model.card import Card, State
 from crabhook.ui.answers import HeldAnswer
 from crabhook.ui.cards.summary import (

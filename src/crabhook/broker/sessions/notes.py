@@ -9,8 +9,8 @@ from collections import deque
 from dataclasses import dataclass, replace
 from itertools import count
 
+from crabhook.bounded import Bounded
 from crabhook.model.actor import Actor
-from crabhook.model.bounded_dict import Bounded
 from crabhook.model.errors import DecisionError
 from crabhook.model.event import Event
 from crabhook.model.session import Note, SessionKey

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from crabhook.broker.sessions import AGENTS_KEPT, CALLS_COMPARED, SHOWN
+from crabhook.broker.sessions.live import AGENTS_KEPT, CALLS_COMPARED, SHOWN
 from crabhook.model.card import Stance
 from tests.support.playbook import DENY, Playbook, asking, bash, calling, done, prompt
 

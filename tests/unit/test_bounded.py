@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crabhook.model.bounded_dict import Bounded
+from crabhook.bounded import Bounded
 from tests.support.examples import examples
 
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
-from crabhook.model.bounded_dict import Bounded
+from crabhook.bounded import Bounded
 from crabhook.model.event import Event
 from crabhook.model.session import (
     Activity,

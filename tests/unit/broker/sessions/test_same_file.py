@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from crabhook.broker.pending import Limits, SameFile
-from crabhook.broker.sessions import CHANGING, FILES_KEPT
+from crabhook.broker.sessions.live import CHANGING, FILES_KEPT
 from crabhook.model.actor import OrderKind
 from crabhook.model.card import Request, Stance
 from crabhook.model.order import Order
