@@ -12,12 +12,11 @@ from typing import Any
 from crabhook.hook.wire import read_reply
 from crabhook.model.actor import AnsweredAtAgent
 from crabhook.model.card import Card, FeedEntry, Leg, Origin, Stance, State
-from crabhook.model.decision import Decision, Verdict
+from crabhook.model.decision import Decision, Reply, Verdict
 from crabhook.model.elicitation import read_fields
 from crabhook.model.errors import DecisionError, PayloadError, QuestionError
 from crabhook.model.event import Event
 from crabhook.model.question import Answer, merge_answers, read_questions
-from crabhook.model.reply import Reply
 from crabhook.platforms import PLATFORMS
 from crabhook.platforms.interface import Platform
 from crabhook.server.grpc import permission

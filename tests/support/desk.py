@@ -38,9 +38,8 @@ if TYPE_CHECKING:
 
     from crabhook.desk.history import HistoryRead, Past
     from crabhook.desk.updates import Update
-    from crabhook.model.decision import Decision
+    from crabhook.model.decision import Decision, Reply
     from crabhook.model.event import Event
-    from crabhook.model.reply import Reply
     from crabhook.model.risk import Risk
     from crabhook.policy.ruling import Ruling
 

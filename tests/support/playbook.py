@@ -40,9 +40,8 @@ from crabhook.broker.pending import LIMITS, Limits
 from crabhook.desk.commands import GiveOrder
 from crabhook.model.actor import OWNER, Actor
 from crabhook.model.card import Card, Request, Stance
-from crabhook.model.decision import Decision, Verdict
+from crabhook.model.decision import Decision, Reply, Verdict
 from crabhook.model.order import Order
-from crabhook.model.reply import Reply
 from crabhook.platforms import PLATFORMS
 from crabhook.policy.ruling import Ruling
 from tests.support.ruled import Judge, no_rules

@@ -21,12 +21,11 @@ from crabhook.broker.pending import NO_CONNECTION
 from crabhook.broker.state import BrokerState
 from crabhook.model.actor import Actor, Ended, Follows, OrderKind, StandingOrder, TimeUp
 from crabhook.model.card import Card, Leg, State
-from crabhook.model.decision import Decided, Decision, Verdict
+from crabhook.model.decision import Decided, Decision, Reply, Verdict
 from crabhook.model.errors import DecisionError
 from crabhook.model.event import Event
 from crabhook.model.jsontext import Value
 from crabhook.model.order import Order
-from crabhook.model.reply import Reply
 
 _FOLLOWS: Mapping[str, Follows] = {
     "PreToolUse": Follows.OWN_RULES,

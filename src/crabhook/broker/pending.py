@@ -14,8 +14,8 @@ from hmac import compare_digest
 from crabhook.bounded import Bounded
 from crabhook.broker.messages import Refusal
 from crabhook.model.card import Request
+from crabhook.model.decision import Reply
 from crabhook.model.event import Event
-from crabhook.model.reply import Reply
 
 
 class SameFile(StrEnum):

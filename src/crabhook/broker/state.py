@@ -30,9 +30,8 @@ from crabhook.broker.sessions.live import LiveSessions
 from crabhook.broker.sessions.notes import Notes
 from crabhook.model.actor import Actor, EndReason, Nobody, Operator
 from crabhook.model.card import Card, FeedEntry, Leg
-from crabhook.model.decision import Decided, Decision, Verdict, no_opinion
+from crabhook.model.decision import Decided, Decision, Reply, Verdict, no_opinion
 from crabhook.model.event import Event
-from crabhook.model.reply import Reply
 from crabhook.model.session import Note as AgentNote
 from crabhook.model.session import SessionKey, SessionView
 from crabhook.platforms.interface import Platform

@@ -1,12 +1,13 @@
-"""What an event can be told, what was decided, and by whom; not yet in any agent's words."""
+"""What an event can be told, what was decided and by whom, and the reply in an agent's words."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Flag, StrEnum, auto
+from functools import cached_property
 
 from crabhook.model import wording
 from crabhook.model.actor import Actor, EndReason, Nobody
-from crabhook.model.jsontext import Value
+from crabhook.model.jsontext import WRITTEN_DEPTH, Value, compact, parse_object
 
 
 class Verdict(StrEnum):
@@ -135,3 +136,33 @@ class Choices:
 
 
 PASS_ALONE = Choices()
+
+
+@dataclass(frozen=True)
+class Reply:
+    """A hook's whole output.
+
+    `output` is the JSON object for standard output; None prints nothing,
+    which is how a hook says that it has no opinion.
+    """
+
+    output: Mapping[str, Value] | None = None
+    stderr: str = ""
+    exit_code: int = 0
+
+    @classmethod
+    def verbatim(cls, stdout: bytes, stderr: str, exit_code: int) -> "Reply":
+        """Return a reply as it was once printed."""
+        output = parse_object(stdout, WRITTEN_DEPTH) if stdout else None
+        return cls(output, stderr, exit_code)
+
+    @cached_property
+    def stdout(self) -> bytes:
+        """The bytes for standard output, one line, or none at all.
+
+        Made once, for the record and for the wire: a reply may hold megabytes.
+        """
+        return b"" if self.output is None else compact(self.output).encode("ascii") + b"\n"
+
+
+SILENCE = Reply()

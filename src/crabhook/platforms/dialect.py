@@ -4,11 +4,10 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from crabhook.model.decision import Beside, Choices, Decision, Verdict
+from crabhook.model.decision import Beside, Choices, Decision, Reply, Verdict
 from crabhook.model.errors import DecisionError, PayloadError
 from crabhook.model.event import Event, How, Told, ToolCall
 from crabhook.model.jsontext import Value, compact, parse_object, text_at
-from crabhook.model.reply import Reply
 from crabhook.platforms.rows import Also, EventRow, Phase, Rows
 
 EVENT = "hook_event_name"

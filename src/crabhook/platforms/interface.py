@@ -9,10 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from crabhook.model.card import Stance
-from crabhook.model.decision import Choices, Decision, Verdict
+from crabhook.model.decision import Choices, Decision, Reply, Verdict
 from crabhook.model.event import Event, Scope, ToolCall
 from crabhook.model.jsontext import Value
-from crabhook.model.reply import Reply
 from crabhook.platforms.rows import Also, Held, Phase, Protocol, Rows, decided, read_protocol
 from crabhook.tables import tables
 

@@ -8,9 +8,8 @@ from collections.abc import Mapping
 from enum import Enum
 
 from crabhook.model.card import Stance
-from crabhook.model.decision import Beside, Choices, Decision, Verdict
+from crabhook.model.decision import Beside, Choices, Decision, Reply, Verdict
 from crabhook.model.event import Event, How, Scope, Told
-from crabhook.model.reply import Reply
 from crabhook.platforms.dialect import Limits, check_parts, check_reason, check_verdict, reader
 from crabhook.platforms.interface import Platform, Tools
 from crabhook.platforms.rows import EventRow, Held, Patience, Phase, Rows

@@ -38,10 +38,9 @@ from crabhook.broker.recent import ASKED_AGAIN_WITHIN
 from crabhook.desk.commands import EndOrders, Extend, GiveOrder, Snooze
 from crabhook.model.actor import OWNER
 from crabhook.model.card import Card, Leg, Request, State
-from crabhook.model.decision import Decision, Verdict
+from crabhook.model.decision import Decision, Reply, Verdict
 from crabhook.model.errors import DecisionError
 from crabhook.model.order import Order, OrderKind
-from crabhook.model.reply import Reply
 from crabhook.platforms import PLATFORMS
 from tests.support.examples import examples
 from tests.support.playbook import ALLOW, ASK, DENY, PASS, asking, bash, done, is_allow, prompt

@@ -6,8 +6,7 @@ from crabhook.broker.arriving import COME_BACK_WITHIN
 from crabhook.broker.messages import Restored, RestoredAnswer, RestoredDecision, RestoredRequest
 from crabhook.model.actor import OWNER, Ended
 from crabhook.model.card import Request
-from crabhook.model.decision import Decided, Decision, Verdict
-from crabhook.model.reply import Reply
+from crabhook.model.decision import Decided, Decision, Reply, Verdict
 from crabhook.platforms import PLATFORMS
 from tests.support.playbook import ALLOW, ASK, Playbook, bash, calling, done, prompt
 

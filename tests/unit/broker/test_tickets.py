@@ -4,7 +4,7 @@ import pytest
 
 from crabhook.broker.pending import ANSWER_KEPT_FOR, ANSWERS_KEPT, Tickets, same_secret
 from crabhook.model.card import Request
-from crabhook.model.reply import SILENCE, Reply
+from crabhook.model.decision import SILENCE, Reply
 from tests.support.playbook import bash
 
 SAID = Reply({"said": True})

@@ -3,9 +3,8 @@
 import json
 from typing import Any
 
-from crabhook.model.decision import Decision, Verdict
+from crabhook.model.decision import SILENCE, Decision, Reply, Verdict
 from crabhook.model.jsontext import MAX_DEPTH
-from crabhook.model.reply import SILENCE, Reply
 from crabhook.platforms import PLATFORMS
 
 

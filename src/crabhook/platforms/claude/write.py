@@ -7,12 +7,11 @@ code (`Way.EXIT`) blocks there by a top-level decision, which 2.1.330 takes on e
 from collections.abc import Mapping
 from functools import lru_cache
 
-from crabhook.model.decision import Beside, Choices, Decision, Verdict
+from crabhook.model.decision import Beside, Choices, Decision, Reply, Verdict
 from crabhook.model.elicitation import check_content
 from crabhook.model.errors import DecisionError
 from crabhook.model.event import Event, ToolCall
 from crabhook.model.jsontext import Value, canonical, compact, object_at
-from crabhook.model.reply import Reply
 from crabhook.platforms.claude.events import (
     ASKING_TOOLS,
     EVENTS,

@@ -7,12 +7,11 @@ the tool for is handed to the model, so answers go there.
 
 from collections.abc import Mapping
 
-from crabhook.model.decision import Beside, Choices, Decision, Verdict
+from crabhook.model.decision import Beside, Choices, Decision, Reply, Verdict
 from crabhook.model.errors import DecisionError, QuestionError
 from crabhook.model.event import Event
 from crabhook.model.jsontext import Value, canonical, literal, object_at, text_at
 from crabhook.model.question import read_questions
-from crabhook.model.reply import Reply
 from crabhook.platforms.codex.events import (
     COMMANDS,
     EVENTS,

@@ -7,10 +7,9 @@ reason, and begin with words that nothing failed, since Gemini's own say that a 
 
 from collections.abc import Iterator, Mapping
 
-from crabhook.model.decision import Decision, Verdict
+from crabhook.model.decision import Decision, Reply, Verdict
 from crabhook.model.event import Event
 from crabhook.model.jsontext import Value, compact, object_at
-from crabhook.model.reply import Reply
 from crabhook.platforms.dialect import Body, Words
 from crabhook.platforms.gemini.events import EVENTS, QUESTION_TOOL, Way, is_call_of
 from crabhook.platforms.rows import Also

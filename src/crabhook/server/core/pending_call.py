@@ -5,8 +5,8 @@ from collections.abc import Callable
 
 from crabhook.broker.messages import Refusal
 from crabhook.model.card import Request
+from crabhook.model.decision import Reply
 from crabhook.model.errors import CrabhookError
-from crabhook.model.reply import Reply
 
 
 class RefusedError(CrabhookError):

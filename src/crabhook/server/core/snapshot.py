@@ -17,10 +17,9 @@ from crabhook.broker.messages import (
 from crabhook.model import wording
 from crabhook.model.actor import UNKNOWN, OrderKind
 from crabhook.model.card import Card, Leg, Origin, Request, Stance
-from crabhook.model.decision import Decided, Decision, Verdict
+from crabhook.model.decision import Decided, Decision, Reply, Verdict
 from crabhook.model.jsontext import WRITTEN_DEPTH, compact, parse_object
 from crabhook.model.order import Standing
-from crabhook.model.reply import Reply
 from crabhook.platforms.interface import Platform
 from crabhook.store.change import Answer, DecidedCall, Recovered, Waiting
 from crabhook.store.entries import actor_in, actor_told

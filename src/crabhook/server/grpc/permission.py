@@ -7,10 +7,10 @@ import grpc
 
 from crabhook.broker.messages import Refusal
 from crabhook.model.card import Origin, Request, Stance
+from crabhook.model.decision import Reply
 from crabhook.model.errors import PayloadError
 from crabhook.model.event import Event
 from crabhook.model.jsontext import Value, compact, compact_with
-from crabhook.model.reply import Reply
 from crabhook.platforms import PLATFORMS
 from crabhook.server.core.intake import Intake, deadlines
 from crabhook.server.core.pending_call import PendingCall, RefusedError

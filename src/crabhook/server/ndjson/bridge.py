@@ -14,10 +14,10 @@ from functools import partial
 from time import time
 
 from crabhook.model.card import Origin
+from crabhook.model.decision import Reply
 from crabhook.model.errors import CrabhookError, PayloadError
 from crabhook.model.event import Event
 from crabhook.model.jsontext import Value, compact, parse_object
-from crabhook.model.reply import Reply
 from crabhook.server.address import (
     BACKLOG,
     GRACE,

@@ -5,9 +5,8 @@ from typing import Any
 
 import pytest
 
-from crabhook.model.decision import Decision, Verdict
+from crabhook.model.decision import SILENCE, Decision, Reply, Verdict
 from crabhook.model.event import Event
-from crabhook.model.reply import SILENCE, Reply
 from crabhook.platforms.claude.events import EVENTS, Way
 from crabhook.platforms.claude.write import body, write
 

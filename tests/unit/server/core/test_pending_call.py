@@ -7,7 +7,7 @@ import pytest
 
 from crabhook.broker.messages import Refusal
 from crabhook.model.card import Request, State
-from crabhook.model.reply import SILENCE
+from crabhook.model.decision import SILENCE
 from crabhook.platforms import PLATFORMS
 from crabhook.server.core.pending_call import PendingCall, RefusedError
 from crabhook.server.core.runner import Runner

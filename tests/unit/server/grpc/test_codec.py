@@ -5,8 +5,8 @@ import json
 import pytest
 
 from crabhook.model.card import Origin, Stance
+from crabhook.model.decision import SILENCE, Reply
 from crabhook.model.event import Event
-from crabhook.model.reply import SILENCE, Reply
 from crabhook.server.grpc import permission
 from crabhook.v1 import permission_pb2 as pb
 

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from crabhook.model.decision import SILENCE, Reply
 from crabhook.model.event import Event
 from crabhook.model.jsontext import MAX_DEPTH
-from crabhook.model.reply import SILENCE, Reply
 from crabhook.server.ndjson.bridge import (
     LONGEST_ID,
     EnvelopeError,
