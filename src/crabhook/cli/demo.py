@@ -88,11 +88,11 @@ async def _demo(tally: Tally, told: list["Read"], *, full_screen: bool) -> int:
 
             async def tell(read: Read) -> None:
                 told.append(read)
-                line = f"agent reads for {read.tool}: {read.answer or _NOTHING}"
                 if full_screen:
-                    runner.observe(Event("claude", "Demo", session="demo"), line)
+                    runner.observe(Event("claude", "Agent", cwd=read.cwd), read.in_words())
                 else:
-                    await standard_writer()(f"{line}\n")
+                    line = f"agent reads for {read.tool}: {read.answer or _NOTHING}\n"
+                    await standard_writer()(line)
 
             address = UnixAddress(folder / "crabhook.sock")
             async with open_port(PermissionPort(runner, wait=WAIT, token=None), [address]):
@@ -189,6 +189,17 @@ class Read:
 
     tool: str
     answer: str
+    cwd: str = ""
+
+    def in_words(self) -> str:
+        """Return it in a few words: the whole is shown at the end, to who asks for it."""
+        told = json.loads(self.answer).get("hookSpecificOutput", {}) if self.answer else {}
+        if not told:
+            return f"reads {_NOTHING}"
+        reason = told.get("permissionDecisionReason")
+        words = [f'reads "{told.get("permissionDecision")}" for its {self.tool}']
+        words += ["and what was changed or answered"] * ("updatedInput" in told)
+        return f"{' '.join(words)}: {reason}" if reason else " ".join(words)
 
     def pretty(self) -> str:
         """Return it to be read by people."""
@@ -269,7 +280,7 @@ class Agent:
             client.kill()
             await client.wait()
             raise
-        read = Read(call["tool_name"], stdout.decode().strip())
+        read = Read(call["tool_name"], stdout.decode().strip(), call["cwd"])
         await self._tell(read)
         return read
 

@@ -195,14 +195,21 @@ def test_without_a_take_back_moment_an_allow_is_sent_at_once() -> None:
 
 
 @pytest.mark.parametrize(
-    ("key", "verdict"), [("h", Verdict.ASK), ("p", Verdict.PASS), ("f", Verdict.DEFER)]
+    ("key", "verdict", "said"),
+    [
+        ("h", Verdict.ASK, "HAND BACK"),
+        ("p", Verdict.PASS, "PASS"),
+        ("f", Verdict.DEFER, "DEFER"),
+    ],
 )
-def test_what_seems_to_do_no_harm_is_held_too_and_taken_back(key: str, verdict: Verdict) -> None:
+def test_what_seems_to_do_no_harm_is_held_too_and_taken_back(
+    key: str, verdict: Verdict, said: str
+) -> None:
     sitting = Sitting()
     number = sitting.ask()
     sitting.wait()
     sitting.press(key)
-    assert f"{verdict.upper()} 1 s" in sitting.text()
+    assert f"{said} 1 s" in sitting.text()
     sitting.press("u")
     sitting.wait(SENT)
     assert not sitting.decided()

@@ -124,6 +124,21 @@ def said(event: Event, decision: Decision) -> str:
 _OF_A_PLAN = {Verdict.ALLOW: "APPROVED", Verdict.DENY: "SENT BACK"}
 
 
+def to_be_said(event: Event, decision: Decision) -> str:
+    """Return what is about to be decided about an event, in words for people."""
+    done = said(event, decision)
+    return _BEFORE.get(done, decision.verdict.replace("-", " ").upper())
+
+
+_BEFORE = {
+    "APPROVED": "APPROVE",
+    "SENT BACK": "SEND BACK",
+    "ANSWERED": "ANSWER",
+    "ALLOWED edited": "ALLOW edited",
+    "HANDED BACK": "HAND BACK",
+}
+
+
 def names_plan(event: Event) -> bool:
     """Whether the event only names the file in which its plan lies."""
     given = event.tool.input if event.tool else None

@@ -12,6 +12,7 @@ from crabhook.ui.text.layout import Content, Item, Line, Sheet, framed, page
 from crabhook.ui.text.width import clip, wrapped
 
 _DIGITS = 9  # rows that a digit chooses
+_WARNED = 3  # rows of a warning beneath a row
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,8 +102,9 @@ def _row(choice: Choice, place: int, sheet: Sheet, *, here: bool) -> Iterator[Li
         yield [("mark" if here else "key", mark), (style, row)]
     warning, whereof = choice.warning
     if warning:
-        said = clip(f"! {warning}{sheet.spell(whereof)}", sheet.columns - 4)
-        yield [("", "    "), ("warning", said)]
+        said = clip(f"! {warning}{sheet.spell(whereof)}", _WARNED * (sheet.columns - 6))
+        for turn, row in enumerate(wrapped(said, sheet.columns - 6, str, words=True)):
+            yield [("", "      " if turn else "    "), ("warning", row)]
 
 
 def _beneath(menu: Menu, sheet: Sheet) -> Iterator[Line]:

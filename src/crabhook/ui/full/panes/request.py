@@ -9,7 +9,7 @@ What else an agent sent, as ids and its folders, is on a page of its own.
 from collections.abc import Generator, Iterator, Mapping
 from dataclasses import asdict, replace
 
-from crabhook.model.card import Card
+from crabhook.model.card import Card, State
 from crabhook.model.decision import Verdict
 from crabhook.model.event import Event, How, Told
 from crabhook.model.jsontext import Value, text_at
@@ -41,7 +41,8 @@ def request_page(card: Card) -> Content:
 
     def rows(sheet: Sheet) -> Iterator[Line]:
         yield from asked_rows(card, sheet)
-        yield from suggestion_rows(card, sheet)
+        if card.state is State.WAITING:
+            yield from suggestion_rows(card, sheet)
 
     return page(key, rows, (card.kept_going, as_allowed(card) is card.event))
 
@@ -198,9 +199,19 @@ def _tool_input(event: Event, value: Value, sheet: Sheet, cwd: str) -> Iterator[
         yield [("dim", "this event carries no plan; the PermissionRequest of the same call does")]
     shown = yield from _shaped(value, sheet, cwd)
     rest = {key: item for key, item in value.items() if key not in shown}
+    if cwd and shown:  # all of it is behind a key
+        rest = {key: item for key, item in rest.items() if not _says_nothing(event, key, item)}
     if rest:
         yield from _title("with" if shown else "input")
         yield from _value(rest, sheet)
+
+
+def _says_nothing(event: Event, key: str, value: Value) -> bool:
+    """Whether a field is as it always is, or only names the file that a shown plan lies in."""
+    return (value is False and key in _FALSE_AS_EVER) or (key == "planFilePath" and is_plan(event))
+
+
+_FALSE_AS_EVER = {"replace_all", "run_in_background"}
 
 
 def _shaped(value: dict[str, Value], sheet: Sheet, cwd: str) -> Generator[Line, None, set[str]]:

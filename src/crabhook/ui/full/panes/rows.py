@@ -18,6 +18,7 @@ from crabhook.ui.cards.summary import (
     outcome,
     project,
     summary,
+    to_be_said,
     tool_label,
 )
 from crabhook.ui.text.clock import Clock, ago, bar, lasting
@@ -80,7 +81,7 @@ class CardRow:
             return []
         held = self.held
         left = f"{held.seconds(clock.now)} s {bar(held.left(clock.now), HELD_BAR)}"
-        return [("held", f"{held.decision.verdict.upper()} {left} u takes it back")]
+        return [("held", f"{to_be_said(held.card.event, held.decision)} {left} u takes it back")]
 
 
 WORDS_KEPT = 512  # cards whose words are remembered; more than any screen has rows

@@ -7,9 +7,10 @@ from dataclasses import replace
 from crabhook.model.card import State
 from crabhook.model.decision import Decision, Verdict
 from crabhook.ui.answers import HeldAnswer
+from crabhook.ui.cards.summary import said, to_be_said
 from crabhook.ui.full.panes.rows import CardRow
 from crabhook.ui.text.clock import Clock
-from tests.support.sitting import Sitting
+from tests.support.sitting import QUESTIONS, Sitting
 
 
 def test_the_mark_is_hollow_until_the_card_is_armed() -> None:
@@ -36,6 +37,32 @@ def test_a_held_answer_says_what_is_sent_and_how_to_stop_it() -> None:
     (span,) = standing.sending(Clock(10.5, 0))
     assert span == ("held", "ALLOW 1 s ▓▓▓░░░ u takes it back")
     assert CardRow(sitting.card).sending(Clock(10.5, 0)) == []
+
+
+def test_what_is_about_to_be_said_is_what_will_have_been_said() -> None:
+    sitting, allow = Sitting(), Decision(Verdict.ALLOW)
+    changed = replace(allow, updated_input={"command": "ls"})
+    deny = Decision(Verdict.DENY, reason="no")
+    asked = {
+        "Bash": ({"command": "id"}, [allow, changed, deny, Decision(Verdict.ASK)]),
+        "ExitPlanMode": ({"plan": "# A"}, [allow, deny]),
+        "AskUserQuestion": (QUESTIONS, [changed, deny]),
+    }
+    words = []
+    for tool, (tool_input, decisions) in asked.items():
+        sitting.ask(tool, tool_input)
+        event = sitting.desk.waiting()[-1].event
+        words += [(to_be_said(event, one), said(event, one)) for one in decisions]
+    assert words == [
+        ("ALLOW", "ALLOWED"),
+        ("ALLOW edited", "ALLOWED edited"),
+        ("DENY", "DENIED"),
+        ("HAND BACK", "HANDED BACK"),
+        ("APPROVE", "APPROVED"),
+        ("SEND BACK", "SENT BACK"),
+        ("ANSWER", "ANSWERED"),
+        ("DENY", "DENIED"),
+    ]
 
 
 def test_a_marked_card_wears_a_tick_and_one_put_aside_is_dim() -> None:
