@@ -8,9 +8,8 @@ A held key decides once, and keys that come as pasted text does decide nothing.
 What arrives never moves the selection, the box, the editor or the form.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import singledispatchmethod
 
 from crabhook.desk.commands import Outcome
 from crabhook.desk.updates import News, Snapshot
@@ -125,7 +124,7 @@ class Controller:
         screen.watch.key(screen.desk.now())
         if screen.focus.mode in _CHOOSING:
             screen.focus.mode = Mode.QUEUE
-            screen.select(lambda: screen.selection.go_to(number))
+            screen.select(lambda: screen.selection.choose(number))
             screen.open_form()
 
     def wheel(self, step: int, *, over_queue: bool) -> None:
@@ -171,78 +170,84 @@ class Controller:
         except CrabhookError as error:
             self._screen.say(str(error))
 
-    @singledispatchmethod
     def _perform(self, effect: Effect) -> None:
-        raise NotImplementedError(f"nothing performs {effect!r}")
+        if not (self._shows(effect) or self._opens(effect) or self._does(effect)):
+            raise NotImplementedError(f"nothing performs {effect!r}")
 
-    @_perform.register
-    def _say(self, effect: do.Say) -> None:
-        self._screen.say(effect.text)
+    def _shows(self, effect: Effect) -> bool:
+        """Perform what changes only what is in view; return whether the effect is such a one."""
+        screen, focus = self._screen, self._screen.focus
+        match effect:
+            case do.Say(text):
+                screen.say(text)
+            case do.Go(mode):
+                focus.mode = mode
+            case do.Visit(mode):
+                focus.visit(mode)
+            case do.Reveal(item, mode):
+                if mode in (None, focus.mode):
+                    view_of(screen).reveal(item)
+            case do.Scroll(rows, pages):
+                view = view_of(screen)
+                view.scroll(rows + pages * view.page)
+            case do.ScrollFar(step):
+                view = view_of(screen)
+                view.to_start() if step < 0 else view.to_end()
+            case do.PassOver():
+                screen.selection.pass_over()
+            case _:
+                return False
+        return True
 
-    @_perform.register
-    def _go(self, effect: do.Go) -> None:
-        self._screen.focus.mode = effect.mode
+    def _opens(self, effect: Effect) -> bool:
+        """Perform what opens a dialog; return whether the effect is such a one."""
+        screen, focus = self._screen, self._screen.focus
+        match effect:
+            case AskLine():
+                focus.open_line(effect, screen.card)
+            case Edit():
+                focus.open_edit(effect)
+            case EditOutside():
+                self._errand = effect
+            case Proposal():
+                focus.proposal, focus.mode = effect, Mode.CONFIRM
+            case Menu():
+                focus.open_menu(effect)
+            case Arrived(waiting, menu, then):
+                if focus.mode is Mode.MENU and focus.menu is waiting:
+                    focus.fill_menu(menu)
+                    self.perform(then)
+            case do.Copy(text):
+                self._copied = clipboard(text)
+                unseen = hidden(text)
+                more = f", {unseen} of which cannot be seen" if unseen else ""
+                screen.say(f"copied as it was sent: {len(text)} letters{more}")
+            case _:
+                return False
+        return True
 
-    @_perform.register
-    def _visit(self, effect: do.Visit) -> None:
-        self._screen.focus.visit(effect.mode)
+    def _does(self, effect: Effect) -> bool:
+        """Perform what reaches the desk, or leaves it; return whether the effect is such a one."""
+        match effect:
+            case do.Quit():
+                self._quit()
+            case do.Leave(sure):
+                self._leave(sure=sure)
+            case do.RunFound():
+                self._run_found()
+            case do.Give():
+                self._give(effect)
+            case do.GiveAll(cards, decision):
+                self._give_all(cards, decision)
+            case do.TakeBack(number):
+                self._take_back(number)
+            case do.Submit(command, then):
+                self._screen.desk.submit(command, lambda outcome: self._obey(lambda: then(outcome)))
+            case _:
+                return False
+        return True
 
-    @_perform.register
-    def _reveal(self, effect: do.Reveal) -> None:
-        if effect.mode in (None, self._screen.focus.mode):
-            view_of(self._screen).reveal(effect.item)
-
-    @_perform.register
-    def _scroll(self, effect: do.Scroll) -> None:
-        view = view_of(self._screen)
-        view.scroll(effect.rows + effect.pages * view.page)
-
-    @_perform.register
-    def _scroll_far(self, effect: do.ScrollFar) -> None:
-        view = view_of(self._screen)
-        view.to_start() if effect.step < 0 else view.to_end()
-
-    @_perform.register
-    def _pass_over(self, _: do.PassOver) -> None:
-        self._screen.selection.pass_over()
-
-    @_perform.register
-    def _copy(self, effect: do.Copy) -> None:
-        self._copied = clipboard(effect.text)
-        unseen = hidden(effect.text)
-        more = f", {unseen} of which cannot be seen" if unseen else ""
-        self._screen.say(f"copied as it was sent: {len(effect.text)} letters{more}")
-
-    @_perform.register
-    def _ask_line(self, effect: AskLine) -> None:
-        self._screen.focus.open_line(effect, self._screen.card)
-
-    @_perform.register
-    def _open_edit(self, effect: Edit) -> None:
-        self._screen.focus.open_edit(effect)
-
-    @_perform.register
-    def _edit_outside(self, effect: EditOutside) -> None:
-        self._errand = effect
-
-    @_perform.register
-    def _propose(self, effect: Proposal) -> None:
-        focus = self._screen.focus
-        focus.proposal, focus.mode = effect, Mode.CONFIRM
-
-    @_perform.register
-    def _show_menu(self, effect: Menu) -> None:
-        self._screen.focus.open_menu(effect)
-
-    @_perform.register
-    def _arrived(self, effect: Arrived) -> None:
-        focus = self._screen.focus
-        if focus.mode is Mode.MENU and focus.menu is effect.waiting:
-            focus.fill_menu(effect.menu)
-            self.perform(effect.then)
-
-    @_perform.register
-    def _quit(self, _: do.Quit) -> None:
+    def _quit(self) -> None:
         """Quit at the second press; at the first say what that would do."""
         screen, now = self._screen, self._screen.desk.now()
         asked, self._quit_asked_at = self._quit_asked_at, now
@@ -257,17 +262,15 @@ class Controller:
             + held
         )
 
-    @_perform.register
-    def _leave(self, effect: do.Leave) -> None:
-        screen, mode = self._screen, self._screen.focus.mode
-        if effect.sure or not (screen.selection.waiting() or screen.answers.waiting):
+    def _leave(self, *, sure: bool) -> None:
+        screen = self._screen
+        if sure or not (screen.selection.waiting() or screen.answers.waiting):
             screen.done = True
         else:
             yes = do.Leave(sure=True)
-            self._propose(Proposal(self._leaving, lambda: (yes,), back=mode))
+            self._perform(Proposal(self._leaving, lambda: (yes,), back=screen.focus.mode))
 
     def _leaving(self) -> Content:
-        """Return the page that asks whether to leave while somebody waits."""
         screen = self._screen
         waiting, held = len(screen.selection.waiting()), screen.answers.waiting
         requests = "1 request waits" if waiting == 1 else f"{waiting} requests wait"
@@ -277,8 +280,7 @@ class Controller:
             said.append(f"{answers} not sent yet, and will not be.")
         return statement(*((one, "") for one in said))
 
-    @_perform.register
-    def _run_found(self, _: do.RunFound) -> None:
+    def _run_found(self) -> None:
         """Press the key of the marked command where it was pressed from, with its own guards."""
         screen, found = self._screen, marked(self._screen)
         finder = screen.focus.finder
@@ -292,12 +294,11 @@ class Controller:
             screen.focus.back()
             self._act(found.key.keys[0])
 
-    @_perform.register
     def _give(self, effect: do.Give) -> None:
         screen = self._screen
         screen.focus.mode = Mode.QUEUE
         if (card := screen.card) is not None:
-            decision = self._with_extras(card, effect.decision)
+            decision = screen.work.with_extras(card, effect.decision)
             doubt = second_yes(card, decision, screen.desk)
             if doubt and effect.sure != doubt:
                 screen.focus.doubt = replace(effect, sure=doubt)
@@ -311,19 +312,11 @@ class Controller:
         """Select the next card that no answer is on its way to, where the operator wants that."""
         screen = self._screen
         if screen.options.advance:
-            screen.select(lambda: screen.selection.pass_over(_answered(screen)))
+            held = screen.answers.held
+            screen.select(lambda: screen.selection.pass_over(lambda card: held(card.number)))
 
-    def _with_extras(self, card: Card, decision: Decision) -> Decision:
-        """Return a decision with what was kept to go with it."""
-        work = self._screen.work
-        if Beside.MESSAGE in card.choices.beside:
-            decision = replace(decision, user_message=work.messages.get(card.number, ""))
-        return replace(decision, suppress_output=True) if card.number in work.quiet else decision
-
-    @_perform.register
-    def _give_all(self, effect: do.GiveAll) -> None:
-        screen, decision, outcomes = self._screen, effect.decision, list[Outcome]()
-        cards = [screen.seen(card) for card in effect.cards]
+    def _give_all(self, cards: Sequence[Card], decision: Decision) -> None:
+        screen, outcomes = self._screen, list[Outcome]()
 
         def settled(outcome: Outcome) -> None:
             outcomes.append(outcome)
@@ -332,25 +325,13 @@ class Controller:
                 done = f"{len(outcomes) - len(faults)} of {len(cards)} {decision.verdict.done}"
                 screen.say("; ".join([done, *faults[:3]]))
 
-        screen.answers.give(cards, decision, then=settled)
-        if screen.card in effect.cards:
+        screen.answers.give([screen.seen(card) for card in cards], decision, then=settled)
+        if screen.card in cards:
             self._advance()
 
-    @_perform.register
-    def _take_back(self, effect: do.TakeBack) -> None:
+    def _take_back(self, number: int | None) -> None:
         screen = self._screen
-        number = screen.answers.last(effect.number)
+        number = screen.answers.last(number)
         screen.say(screen.answers.take_back(number))
         if number is not None and screen.options.advance and screen.focus.mode is Mode.QUEUE:
             screen.select(lambda: screen.selection.choose(number))
-
-    @_perform.register
-    def _submit(self, effect: do.Submit) -> None:
-        def settled(outcome: Outcome) -> None:
-            self._obey(lambda: effect.then(outcome))
-
-        self._screen.desk.submit(effect.command, settled)
-
-
-def _answered(screen: Screen) -> Callable[[Card], object]:
-    return lambda card: screen.answers.held(card.number)

@@ -11,7 +11,7 @@ from crabhook.bounded import Bounded
 from crabhook.desk.replica import Replica
 from crabhook.model.actor import OrderKind
 from crabhook.model.card import Card
-from crabhook.model.decision import PASS_ALONE, Beside
+from crabhook.model.decision import PASS_ALONE, Beside, Decision
 from crabhook.ui.answers import Answers, Seen
 from crabhook.ui.cards.context import CardContexts
 from crabhook.ui.commands.decide import suggestions
@@ -65,6 +65,12 @@ class Work:
         for part in (self.plans, self.surroundings):
             part.forget(number)
         self.quiet.discard(number)
+
+    def with_extras(self, card: Card, decision: Decision) -> Decision:
+        """Return a decision with what was kept to go with it."""
+        if Beside.MESSAGE in card.choices.beside:
+            decision = replace(decision, user_message=self.messages.get(card.number, ""))
+        return replace(decision, suppress_output=True) if card.number in self.quiet else decision
 
     def bare_or_cover(self, card: Card | None) -> None:
         """Show the secrets of a card, or cover them again."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 from dataclasses import is_dataclass
+from inspect import getsource
 from typing import TYPE_CHECKING
 
 import pytest
@@ -11,7 +13,7 @@ from crabhook.desk.commands import Ask, EndOrders, Extend, Snooze
 from crabhook.model.actor import OrderKind
 from crabhook.model.decision import Verdict
 from crabhook.model.order import Order
-from crabhook.ui.full.controller import Controller
+from crabhook.ui.full import controller
 from crabhook.ui.full.effects import Effect, Give, GiveAll, Go, Say, Submit, submit
 from crabhook.ui.full.filters import Mode
 from crabhook.ui.full.keyrow import Guard
@@ -120,12 +122,17 @@ def test_a_key_that_waits_for_arming_does_nothing_to_a_card_that_has_just_come_i
 
 
 def test_every_effect_is_performed() -> None:
-    performed = vars(Controller)["_perform"].dispatcher.registry
+    cases = (node for node in ast.walk(ast.parse(getsource(controller))))
+    named = [ast.unparse(node.cls) for node in cases if isinstance(node, ast.MatchClass)]
+    performed = [name.removeprefix("do.") for name in named]
     every = [effect for effect in Effect.__subclasses__() if is_dataclass(effect)]
     assert every
-    assert {effect.__qualname__ for effect in every} == {
-        effect.__qualname__ for effect in performed
-    } - {"Effect", "object"}
+    assert {effect.__qualname__ for effect in every} == set(performed)
+
+
+def test_an_effect_that_nothing_performs_is_a_fault() -> None:
+    with pytest.raises(NotImplementedError, match="nothing performs"):
+        Sitting().controller.perform((Effect(),))
 
 
 def test_what_follows_a_command_that_the_desk_refuses_is_not_done() -> None:

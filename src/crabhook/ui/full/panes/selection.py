@@ -109,12 +109,6 @@ class Selection:
         """Select the first card (-1), or the last (+1)."""
         self._select(0 if step < 0 else len(self.waiting()))
 
-    def go_to(self, number: int) -> None:
-        """Select a card that waits; one that does not changes nothing."""
-        card = self._desk.card(number)
-        if card is not None and card.state is State.WAITING:
-            self.card = card
-
     def _select(self, place: int) -> None:
         if queue := self.waiting():
             self.card = queue[min(max(place, 0), len(queue) - 1)]
@@ -122,7 +116,7 @@ class Selection:
             self.card = None
 
     def choose(self, number: int) -> None:
-        """Select the card with that number, if it waits."""
+        """Select a card that waits; one that does not changes nothing."""
         card = self._desk.card(number)
         if card is not None and card.state is State.WAITING:
             self.card = card
