@@ -25,10 +25,6 @@ class Finder:
         """The words that what is found has to have."""
         return tuple(self.box.text.lower().split())
 
-    def move(self, step: int) -> None:
-        """Stand on another row; `row` keeps to those that there are."""
-        self.cursor += step
-
     def row(self, count: int) -> int:
         """Return the row stood on among so many; another text begins at the first."""
         if self.box.text != self._sought:
@@ -127,6 +123,15 @@ class Focus:
         if mode is Mode.PALETTE:
             self.visit(mode)
         self.mode = mode
+
+    def move_found(self, step: int) -> None:
+        """Stand on another of the commands that were found."""
+        if self.finder is not None:
+            self.finder.cursor += step  # `row` keeps to those that there are
+
+    def turn_all_keys(self) -> None:
+        """Show all keys, or again those of what is selected."""
+        self.all_keys, self.finder = not self.all_keys, None
 
     def open_edit(self, edit: Edit) -> None:
         """Open a text to be edited."""

@@ -145,7 +145,9 @@ def _on(
     return handler
 
 
-on_card = _on(lambda screen: screen.card)
-on_form = _on(lambda screen: screen.form)
-on_filling = _on(lambda screen: screen.filling)
-on_plan = _on(lambda screen: screen.plan)
+screen = _on(lambda screen: screen)
+focus = _on(lambda screen: screen.focus)
+card = _on(lambda screen: screen.card)
+form = _on(lambda screen: screen.form)
+filling = _on(lambda screen: screen.filling)
+plan = _on(lambda screen: screen.plan)
