@@ -154,6 +154,8 @@ class Settings:
     tls_cert: Path | None = _in("server", _path, None)  # noqa: RUF009 - a field
     tls_key: Path | None = _in("server", _path, None)  # noqa: RUF009 - a field
     headless: bool = _in("server", _flag, default=False)
+    no_desk: bool = _in("server", _flag, default=False)
+    alone: float = _in("server", _seconds, 60.0)
     otherwise: str = _in("server", _one_of("pass", "ask", "deny"), "pass")
     log_format: str = _in("server", _one_of("text", "json"), "text")
     log_level: str | None = _in("server", _one_of("debug", "info", "warning", "error"), None)

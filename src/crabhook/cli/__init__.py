@@ -35,7 +35,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _no_command(name)
     try:
         parser, command = parser_of(name)
-        code = command.run(parser.parse_args(arguments[1:]))
+        given = argparse.Namespace(argv=arguments[1:])
+        code = command.run(parser.parse_args(arguments[1:], given))
         if sys.stdout:
             sys.stdout.flush()  # here, where it can still be told that nobody reads
     except BrokenPipeError:  # whoever read us has read enough; the end of the process is quiet, too

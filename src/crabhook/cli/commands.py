@@ -56,6 +56,14 @@ def options_of(command: str) -> Mapping[str, Any]:
     return tables(str(Path(__file__).with_name("options") / command), command)
 
 
+def _wait(text: str) -> float | str:
+    return text if text == "never" else float(text)
+
+
+SERVE_VALUES: Mapping[str, Any] = {"wait": _wait, "seconds": float, "unsaid": None}
+"""What the options of `serve` name, and those of `up`, which are the same."""
+
+
 def declare(
     options: Mapping[str, Mapping[str, Any]],
     values: Mapping[str, Any],

@@ -5,6 +5,7 @@ Beside the addresses stands what all ports of a server have in common: their bou
 
 import os
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
@@ -101,6 +102,13 @@ def parse_address(text: str) -> Address:
     if not colon or not host or not re.fullmatch("[0-9]{1,5}", port) or int(port) > 65535:
         raise AddressError(f"{text!r} is no address: write unix:PATH or HOST:PORT")
     return TcpAddress(host, int(port))
+
+
+def own_addresses(listen: Sequence[str]) -> list[Address]:
+    """Return where a server listens: on a Unix socket always, where hooks look without --server."""
+    wanted = [parse_address(text) for text in listen]
+    local = any(isinstance(one, UnixAddress) for one in wanted)
+    return wanted if local else [default_address(), *wanted]
 
 
 def _unix(text: str) -> UnixAddress:

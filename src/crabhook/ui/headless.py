@@ -1,12 +1,14 @@
-"""The desk where nobody sits: what the rules leave open gets one answer, at once.
+"""The desk where nobody sits: what the rules leave open gets one answer, at once or after a while.
 
 The answer was chosen when the server began.  It is never an allow: only a rule
 allows here.
 """
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from time import monotonic
+from typing import Protocol
 
 from crabhook.desk.commands import Decide, Outcome, Refused
 from crabhook.desk.interface import Desk
@@ -15,7 +17,7 @@ from crabhook.desk.updates import News, Snapshot
 from crabhook.model.card import Card, State
 from crabhook.model.decision import Decision, Verdict
 
-_NOBODY = "no person is at the desk; crabhook serve --headless"
+HEADLESS = "no person is at the desk; crabhook serve --headless"
 
 # What an event is told for each choice: the first of them that it can be told.
 _TOLD: Mapping[Verdict, Mapping[Verdict, str]] = {
@@ -29,38 +31,84 @@ _TOLD: Mapping[Verdict, Mapping[Verdict, str]] = {
 _NO_OPINION = "has no opinion on what no rule decides"
 
 
-def answer_to(card: Card, otherwise: Verdict) -> Decision:
+def answer_to(card: Card, otherwise: Verdict, nobody: str = HEADLESS) -> Decision:
     """Return the answer to a card that nobody will look at: `otherwise`, or no opinion.
 
-    The reason says that nobody was there and, where a rule wants a person to
-    decide, which.
+    The reason says that nobody was there, in the words `nobody`, and, where a rule wants a
+    person to decide, which.
     """
     told = {**_TOLD[otherwise], Verdict.PASS: _NO_OPINION}
     verdict = next(verdict for verdict in told if verdict in card.choices.verdicts)
     wish = f" (a person was to decide: {card.law})" if card.law else ""
-    return Decision(verdict, reason=f"{_NOBODY} {told[verdict]}{wish}")
+    return Decision(verdict, reason=f"{nobody} {told[verdict]}{wish}")
+
+
+class Presence(Protocol):
+    """Tells since when nobody is at a desk; calls `changed` when that is not so any more."""
+
+    changed: Callable[[], object]
+
+    @property
+    def alone_since(self) -> float | None:
+        """Return it in monotonic seconds; None while somebody is at a desk."""
 
 
 async def run(desk: Desk, otherwise: Verdict) -> None:
     """Answer every card as it comes, and those that are there already, until cancelled."""
-    replica = Replica(desk, monotonic)
+    answering = _Answering(desk, otherwise, HEADLESS)
 
     def hear(news: News) -> None:
-        cards = news.waiting if isinstance(news, Snapshot) else (news,)
-        for card in cards:
+        for card in news.waiting if isinstance(news, Snapshot) else (news,):
             if isinstance(card, Card) and card.state is State.WAITING:
-                answer(card, answer_to(card, otherwise))
+                answering.answer(card)
 
-    def answer(card: Card, decision: Decision) -> None:
-        def settled(outcome: Outcome) -> None:
-            passed = Decision(Verdict.PASS, reason=f"{_NOBODY} {_NO_OPINION}")
-            if isinstance(outcome, Refused) and decision != passed:
-                answer(card, passed)  # whatever it is that cannot be told, nothing may wait
-
-        replica.submit(Decide(card.number, card.revision, decision), settled)
-
-    leave = replica.follow(hear)
+    leave = answering.replica.follow(hear)
     try:
         await asyncio.Event().wait()
     finally:
         leave()
+
+
+async def stand_in(desk: Desk, otherwise: Verdict, after: float, presence: Presence) -> None:
+    """Answer what has waited for `after` seconds with nobody at any desk, until cancelled."""
+    nobody = f"nobody has been at a desk for {after:g} s; crabhook serve --no-desk"
+    answering, look = _Answering(desk, otherwise, nobody), asyncio.Event()
+    replica, presence.changed = answering.replica, look.set
+    leave = replica.follow(lambda _: look.set())
+    try:
+        while True:
+            look.clear()
+            within = None  # nothing is due before something changes
+            if (since := presence.alone_since) is not None:
+                now = monotonic()
+                ahead = replica.now() - now
+                for card in replica.waiting():
+                    due = max(since, card.asked_at - ahead) + after - now
+                    if due <= 0:
+                        answering.answer(card)
+                    else:
+                        within = min(due, within or due)
+            with suppress(TimeoutError):
+                async with asyncio.timeout(within):
+                    await look.wait()
+    finally:
+        leave()
+
+
+class _Answering:
+    def __init__(self, desk: Desk, otherwise: Verdict, nobody: str) -> None:
+        self.replica = Replica(desk, monotonic)
+        self._otherwise, self._nobody = otherwise, nobody
+
+    def answer(self, card: Card) -> None:
+        """Give a card its answer; where its event cannot be told that, no opinion."""
+        self._decide(card, answer_to(card, self._otherwise, self._nobody))
+
+    def _decide(self, card: Card, decision: Decision) -> None:
+        passed = Decision(Verdict.PASS, reason=f"{self._nobody} {_NO_OPINION}")
+
+        def settled(outcome: Outcome) -> None:
+            if isinstance(outcome, Refused) and decision != passed:
+                self._decide(card, passed)  # whatever it is that cannot be told, nothing may wait
+
+        self.replica.submit(Decide(card.number, card.revision, decision), settled)

@@ -12,7 +12,8 @@ from crabhook.model.card import Card
 from crabhook.model.decision import Choices, Verdict
 from crabhook.platforms import PLATFORMS
 from crabhook.platforms.claude.events import EVENTS
-from crabhook.ui.headless import answer_to, run
+from crabhook.server.core.attendance import Attendance
+from crabhook.ui.headless import answer_to, run, stand_in
 from tests.support.desk import PlayedDesk
 
 OTHERWISE = (Verdict.PASS, Verdict.ASK, Verdict.DENY)
@@ -116,3 +117,42 @@ async def test_whatever_is_refused_nothing_waits() -> None:
     assert desk.replies[asked].stdout == b""
     assert not serving.done()
     serving.cancel()
+
+
+async def stood_in(desk: PlayedDesk, after: float) -> tuple[Attendance, "asyncio.Task[None]"]:
+    attendance = Attendance()
+    return attendance, asyncio.ensure_future(stand_in(desk, Verdict.DENY, after, attendance))
+
+
+async def until_answered(desk: PlayedDesk, asked: str) -> None:
+    async with asyncio.timeout(10):
+        while asked not in desk.replies:  # noqa: ASYNC110 - the played desk has no event for it
+            await asyncio.sleep(0.01)
+
+
+async def test_with_nobody_at_any_desk_what_waits_is_answered_after_the_time_set() -> None:
+    desk = PlayedDesk()
+    before = desk.ask(call(1))
+    attendance, standing = await stood_in(desk, 0.05)
+    await until_answered(desk, before)
+    with attendance.attending(), attendance.attending():
+        waiting = desk.ask(call(2))
+        await asyncio.sleep(0.2)
+        assert waiting not in desk.replies
+    assert attendance.alone_since is not None
+    await asyncio.sleep(0)
+    assert waiting not in desk.replies  # the time begins when the last one has left
+    await until_answered(desk, waiting)
+    assert "nobody has been at a desk for 0.05 s" in str(desk.replies[waiting].stdout)
+    standing.cancel()
+    await asyncio.gather(standing, return_exceptions=True)
+    assert not desk.watched
+
+
+async def test_a_stand_in_that_is_refused_has_no_opinion() -> None:
+    desk = Picky()
+    asked = desk.ask(call())
+    _, standing = await stood_in(desk, 0.01)
+    await until_answered(desk, asked)
+    assert desk.replies[asked].stdout == b""
+    standing.cancel()

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from crabhook import config
 from crabhook.broker.pending import Limits, SameFile
 from crabhook.cli.arguments import rule_files
-from crabhook.cli.commands import declare, options_of
+from crabhook.cli.commands import SERVE_VALUES, declare, options_of
 from crabhook.cli.serve.desks import open_desk
 from crabhook.cli.serve.logs import CANNOT_BEGIN, logging_to, told
 from crabhook.cli.serve.other_hooks import OtherHooks
@@ -31,8 +31,7 @@ from crabhook.server.address import (
     TcpAddress,
     Tls,
     UnixAddress,
-    default_address,
-    parse_address,
+    own_addresses,
 )
 from crabhook.server.core.intake import AnonymousIntake
 from crabhook.server.core.law import Law
@@ -44,6 +43,7 @@ from crabhook.server.grpc.presence import NAME as PASSPHRASE
 from crabhook.server.grpc.presence import PresencePort
 from crabhook.server.health import Health, HealthPort
 from crabhook.server.service.activation import ServiceManager, address_of, inherited, open_behind
+from crabhook.server.status import keep_status
 from crabhook.server.token import load_or_make
 from crabhook.server.unix_socket import SocketWatch
 from crabhook.store.head import Courier, through
@@ -96,7 +96,7 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         settings = _settings(arguments)
         form, level = settings.log_format, settings.log_level
-        level = level or ("info" if settings.headless else "warning")
+        level = level or ("info" if _has_no_desk(settings) else "warning")
         with logging_to(_log_file(settings), form=form, level=level):
             asyncio.run(_serve(settings))
     except CrabhookError as error:
@@ -105,17 +105,18 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _wait(text: str) -> float | str:
-    return text if text == "never" else float(text)
-
-
-add_arguments = partial(declare, options_of("serve"), {"wait": _wait, "unsaid": None})
+add_arguments = partial(declare, options_of("serve"), SERVE_VALUES)
 
 
 def _settings(arguments: argparse.Namespace) -> Settings:
     settings = config.override(config.load(arguments.settings), vars(arguments))
-    if arguments.otherwise is not None and not settings.headless:
-        raise SettingsError("--otherwise says what --headless does with what the rules leave open")
+    if settings.headless and settings.no_desk:
+        raise SettingsError(
+            "--headless lets rules alone decide; --no-desk waits for desks: not both"
+        )
+    if arguments.otherwise is not None and not (settings.headless or settings.no_desk):
+        told = "what the rules leave open where nobody is at a desk"
+        raise SettingsError(f"--otherwise says what --headless and --no-desk do with {told}")
     if arguments.http_name and settings.http is None:
         raise SettingsError("--http-name is a name of the HTTP door, which --http opens")
     if not takes_a_screen():
@@ -125,7 +126,7 @@ def _settings(arguments: argparse.Namespace) -> Settings:
 
 async def _serve(settings: Settings) -> None:
     manager, sockets = ServiceManager.named_in(os.environ), inherited(os.environ)
-    addresses = [address_of(one) for one in sockets] or _own_addresses(settings)
+    addresses = [address_of(one) for one in sockets] or own_addresses(settings.listen)
     if sockets and settings.listen:
         _LOG.warning("the service manager's sockets are used, not the addresses to listen on")
     shown = settings.http is not None or any(isinstance(one, TcpAddress) for one in addresses)
@@ -160,13 +161,6 @@ async def _serve(settings: Settings) -> None:
         await _work(runner, law, doors, manager, settings)
     finally:
         recorder.close()
-
-
-def _own_addresses(settings: Settings) -> list[Address]:
-    """Return where to listen: on a Unix socket always, since hooks without --server look there."""
-    wanted = [parse_address(text) for text in settings.listen]
-    local = any(isinstance(one, UnixAddress) for one in wanted)
-    return wanted if local else [default_address(), *wanted]
 
 
 def _port(
@@ -232,7 +226,8 @@ async def _work(
         runner.hand_over() if leaving.hands_over else runner.close()
 
     async with port as bound:
-        watch = SocketWatch(one.path for one in bound if isinstance(one, UnixAddress))
+        paths = [one.path for one in bound if isinstance(one, UnixAddress)]
+        watch = SocketWatch(paths)
         runner.faults.append(lambda: watch.trouble)
         where = ", ".join(map(str, bound))
         desk = asyncio.ensure_future(open_desk(runner, settings, where, release))
@@ -244,6 +239,7 @@ async def _work(
             asyncio.ensure_future(watch.keep(runner.warn)),
             asyncio.ensure_future(law.watch()),
             asyncio.ensure_future(manager.keep_told(lambda: _status(runner, where))),
+            *(asyncio.ensure_future(keep_status(path, bound, runner.counts)) for path in paths),
         ]
         try:
             await asyncio.wait([desk])
@@ -260,7 +256,9 @@ async def _work(
 
 
 def _status(runner: Runner, where: str) -> str:
-    return f"listening on {where}; {len(runner.broker.waiting())} waiting"
+    waiting, desks = runner.counts()
+    nobody = "" if desks else "; nobody is at a desk"
+    return f"listening on {where}; {waiting} waiting{nobody}"
 
 
 def _bounds(settings: Settings) -> Limits:
@@ -292,9 +290,13 @@ def _tls(settings: Settings) -> Tls | None:
     return Tls(settings.tls_cert, settings.tls_key)
 
 
+def _has_no_desk(settings: Settings) -> bool:
+    return settings.headless or settings.no_desk
+
+
 def _log_file(settings: Settings) -> Path | None:
     """Return where the log goes beside the full screen, which its lines would tear."""
-    if settings.plain or settings.headless:
+    if settings.plain or _has_no_desk(settings):
         return None
     folder = config.state_folder()
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -89,10 +89,16 @@ async def open_desk(
     if settings.headless:
         keep_log(runner)
         await headless.run(runner.desk(Headless()), Verdict(settings.otherwise))
-    elif settings.plain:
-        await _plain(runner, settings, where, release)
+    elif settings.no_desk:
+        keep_log(runner)
+        desk, otherwise = runner.desk(Headless()), Verdict(settings.otherwise)
+        await headless.stand_in(desk, otherwise, settings.alone, runner.attendance)
     else:
-        await _full(runner, settings, where)
+        with runner.attendance.attending():
+            if settings.plain:
+                await _plain(runner, settings, where, release)
+            else:
+                await _full(runner, settings, where)
 
 
 async def _plain(

@@ -34,6 +34,7 @@ from crabhook.model.event import Event
 from crabhook.model.risk import UNTOLD, Risk
 from crabhook.platforms.interface import Platform
 from crabhook.policy.ruling import Ruling
+from crabhook.server.core.attendance import Attendance
 from crabhook.server.core.core import Core
 from crabhook.server.core.history import PastReader, Remembered
 from crabhook.server.core.journal_mapper import JournalMapper
@@ -90,6 +91,7 @@ class Runner(Core):
         self.faults: list[Callable[[], str]] = []
         if recorder is not None:
             self.faults.append(lambda: recorder.trouble)
+        self.attendance = Attendance()
         self.closed = self.handed_over = False
         self.warned: Callable[[Event], tuple[str, ...]] = lambda _event: ()
         self.assess: Assess = untold
@@ -100,6 +102,10 @@ class Runner(Core):
     def desk(self, by: Actor) -> LocalDesk:
         """Return a desk, at which `by` sits."""
         return LocalDesk(self, self.readings, by)
+
+    def counts(self) -> tuple[int, int]:
+        """Return how many cards wait, and how many desks are attached."""
+        return len(self.broker.waiting()), self.attendance.desks
 
     # For the record.
 

@@ -1,0 +1,181 @@
+"""`crabhook up`, `down` and `status`: a server in the background of this machine.
+
+`up` is the server's service manager for as long as it starts: it waits until the server says, by
+sd_notify(3), that requests are taken.  The server then lives on by itself, and ends with `down`.
+"""
+
+import argparse
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from crabhook import config
+from crabhook.cli.commands import SERVE_VALUES, Command, declare, options_of
+from crabhook.cli.presence import reporting, socket_of
+from crabhook.cli.terminal import say, say_json
+from crabhook.model.errors import CrabhookError
+from crabhook.server.address import UnixAddress, own_addresses
+from crabhook.server.status import read_status
+from crabhook.server.unix_socket import peer_of
+from crabhook.tables import names
+
+STARTS_WITHIN, ENDS_WITHIN = 20.0, 20.0  # seconds
+LOOK_EVERY = 0.05  # seconds
+NO_SERVER = 7
+"""The exit code where no server runs: docs/reference/exit-codes.md."""
+
+_LAST_LINES = 4000  # bytes of the log that are shown where a server could not start
+
+
+class BackgroundError(CrabhookError):
+    """The server could not be started, or not be ended."""
+
+
+def running_at(path: Path) -> int | None:
+    """Return the process that listens on a socket; None where none does."""
+    with socket.socket(socket.AF_UNIX) as line:
+        try:
+            line.connect(str(path))
+        except OSError:
+            return None
+        return peer_of(line).pid
+
+
+def _told(path: Path) -> Mapping[str, object]:
+    """Return what `crabhook status --json` prints: the pid is who listens, whatever a file says."""
+    pid = running_at(path)
+    known = {"waiting": 0, "desks": 0, "listening": [], "role": "alone"}
+    told = read_status(path) if pid is not None else {}
+    return {"running": pid is not None, "pid": pid, **{k: told.get(k, v) for k, v in known.items()}}
+
+
+def _log() -> Path:
+    folder = config.state_folder()
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return folder / "serve.log"
+
+
+# What a server with no desk of its own has no use for.
+_OF_A_DESK = names(
+    "--plain --ascii --theme --headless --no-desk --arming-ms --take-back-ms --log-format"
+)
+
+
+def _declare_up(parser: argparse.ArgumentParser) -> None:
+    options = {name: told for name, told in options_of("serve").items() if name not in _OF_A_DESK}
+    declare(options, SERVE_VALUES, parser)
+
+
+def _up(arguments: argparse.Namespace) -> str:
+    settings = config.override(config.load(arguments.settings), vars(arguments))
+    places = own_addresses(settings.listen)
+    address = next(one for one in places if isinstance(one, UnixAddress))
+    if (pid := running_at(address.path)) is not None:
+        return f"crabhook runs already (process {pid}); attach with: crabhook desk"
+    log = _log()
+    with TemporaryDirectory(prefix="crabhook-up-") as folder, _line(Path(folder)) as line:
+        command = [sys.executable, "-P", "-m", "crabhook", "serve", "--no-desk", *arguments.argv]
+        environment = {**os.environ, "NOTIFY_SOCKET": line.getsockname()}
+        handle = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW, 0o600)
+        begins = os.fstat(handle).st_size
+        try:
+            server = subprocess.Popen(  # noqa: S603 - ourselves
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=handle,
+                stderr=handle,
+                env=environment,
+                cwd="/",
+                start_new_session=True,
+            )
+        finally:
+            os.close(handle)
+        status = _wait_until_ready(server, line)
+    if status is None:
+        server.kill()
+        server.wait()
+        raise BackgroundError(f"the server did not start: {_since(log, begins)}")
+    return f"crabhook runs (process {server.pid}): {status}\nlog: {log}\nattach with: crabhook desk"
+
+
+def _line(folder: Path) -> socket.socket:
+    line = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+    line.bind(str(folder / "notify"))
+    line.settimeout(LOOK_EVERY)
+    return line
+
+
+def _wait_until_ready(server: subprocess.Popen[bytes], line: socket.socket) -> str | None:
+    """Return what the server says of itself once it serves; None where it ended, or took long."""
+    until = time.monotonic() + STARTS_WITHIN
+    while time.monotonic() < until and server.poll() is None:
+        with suppress(TimeoutError):
+            said = dict(pair.partition("=")[::2] for pair in line.recv(4096).decode().splitlines())
+            if said.get("READY") == "1":
+                return said.get("STATUS", "")
+    return None
+
+
+def _since(log: Path, begins: int) -> str:
+    """Return the last line that was logged after a place in the log, and where the log is."""
+    with log.open("rb") as written:
+        written.seek(max(begins, written.seek(0, os.SEEK_END) - _LAST_LINES))
+        said = written.read().decode("utf-8", "replace").strip()
+    why = said.rpartition("\n")[2].removeprefix("crabhook: ")
+    return f"{why or f'it was not ready within {STARTS_WITHIN:g} s'}; its log: {log}"
+
+
+def _down(arguments: argparse.Namespace) -> str:
+    path = socket_of(arguments.server).path
+    pid = running_at(path)
+    if pid is None:
+        return "No server runs: nothing was done."
+    if read_status(path).get("pid") != pid:
+        holder = f"process {pid} holds the socket for the server, as a service manager does"
+        raise BackgroundError(f"{holder}: end the server there")
+    waiting = _told(path)["waiting"]
+    os.kill(pid, signal.SIGTERM)
+    until = time.monotonic() + ENDS_WITHIN
+    while running_at(path) is not None:
+        if time.monotonic() > until:
+            raise BackgroundError(f"process {pid} does not end; its log tells more: {_log()}")
+        time.sleep(LOOK_EVERY)
+    left = f"; {waiting} waiting went back to their agents, with no opinion" if waiting else ""
+    return f"crabhook has ended (process {pid}){left}."
+
+
+def _status(arguments: argparse.Namespace) -> int:
+    path = socket_of(arguments.server).path
+    told = _told(path)
+    if arguments.json:
+        say_json(told)
+    elif not told["running"]:
+        say("No server runs.  Start one with: crabhook up")
+    else:
+        desks, waiting, listening = told["desks"], told["waiting"], told["listening"]
+        say(f"crabhook runs (process {told['pid']}), {waiting} waiting")
+        say(f"desks: {desks}" if desks else "desks: none; nobody is at a desk")
+        for one in listening if isinstance(listening, list) else ():
+            say(f"listening on {one}")
+    return 0 if told["running"] else NO_SERVER
+
+
+def _run_status(arguments: argparse.Namespace) -> int:
+    try:
+        return _status(arguments)
+    except CrabhookError as error:
+        sys.stderr.write(f"crabhook status: {error}\n")
+        return 1
+
+
+up = Command(_declare_up, partial(reporting, "up", _up))
+down = Command(partial(declare, options_of("down"), {}), partial(reporting, "down", _down))
+status = Command(partial(declare, options_of("status"), {}), _run_status)
