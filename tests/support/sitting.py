@@ -57,8 +57,8 @@ QUESTIONS: dict[str, Any] = {
 class Sitting:
     """A screen before a real broker; the clock stands still unless told.
 
-    It is drawn after every key, as a terminal would, with `columns` and `rows`.  Unless
-    a test says otherwise an answer is held for a short moment, and the selection stays.
+    It is drawn after every key, as a terminal would, with `columns` and `rows`; `seen` is what was
+    drawn last.  Unless a test says otherwise an answer is held for a short moment, and the selection stays.
     """
 
     def __init__(
@@ -115,7 +115,7 @@ class Sitting:
         """Draw the screen and tell it so."""
         self.desk.core.look_at_troubles()
         clock = Clock(self.desk.now(), 1_700_000_000.0)
-        frame = self.painter.frame(self.columns, self.rows, clock)
+        self.seen = frame = self.painter.frame(self.columns, self.rows, clock)
         self.controller.drawn(self.screen.sight() if frame.shows_card else Sight())
         return frame
 

@@ -75,11 +75,13 @@ class Filter:
 
     def __and__(self, other: "Filter") -> "Filter":
         """Return the condition that both are met."""
-        return Filter(lambda context: self(context) and other(context))
+        this, that = self.met, other.met
+        return Filter(lambda context: this(context) and that(context))
 
     def __invert__(self) -> "Filter":
         """Return the condition that this one is not met."""
-        return Filter(lambda context: not self(context))
+        met = self.met
+        return Filter(lambda context: not met(context))
 
 
 def at(*modes: Mode) -> Filter:

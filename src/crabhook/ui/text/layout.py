@@ -76,8 +76,9 @@ def clip_line(line: Line, columns: int) -> Line:
     for style, text in line:
         if room <= 0:
             break
-        clipped.append((style, clip(text, room)))
-        room -= cells(text)
+        taken = cells(text)
+        clipped.append((style, text if taken <= room else clip(text, room)))
+        room -= taken
     return clipped
 
 

@@ -40,7 +40,7 @@ def test_no_key_decides_a_card_that_does_not_wait() -> None:
 def test_letters_only_type_while_typing() -> None:
     modes = (Mode.BOX, Mode.EDIT, Mode.SEARCH, Mode.PALETTE)
     typing = [context for context in CONTEXTS if context.mode in modes and not context.offers]
-    letters = [name for key in KEYS for name in key.keys if len(name) == 1]
+    letters = {name for key in KEYS for name in key.keys if len(name) == 1}
     assert not [name for name in letters for context in typing if key_for(name, context)]
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from functools import cache
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -15,6 +17,9 @@ from crabhook.ui.text.layout import Sheet, line_cells
 from crabhook.ui.text.safe import safe
 from tests.support.key_contexts import CONTEXTS
 from tests.support.sitting import QUESTIONS, Sitting
+
+if TYPE_CHECKING:
+    from crabhook.ui.full.keyrow import Key
 
 
 def page(columns: int) -> str:
@@ -48,10 +53,15 @@ def test_a_narrow_page_wraps_and_loses_no_word(columns: int) -> None:
     assert all(set(key.does.split()) <= words or columns < 60 for key in KEYS)
 
 
+@cache
+def lines() -> set[tuple[Key, ...]]:
+    """Return the keys of every help line there can be."""
+    return {tuple(line_keys(moment)) for moment in CONTEXTS}
+
+
 @pytest.mark.parametrize("columns", [24, 40, 80, 200])
 def test_the_line_fits_and_always_ends_with_the_way_on(columns: int) -> None:
-    for moment in CONTEXTS:
-        keys = line_keys(moment)
+    for keys in lines():
         line = help_line(keys, columns)
         assert line_cells(line) <= columns or len(keys) == 1
         if keys:
