@@ -4,6 +4,8 @@ PYTHON ?= python3
 VENV := .venv
 export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
+# Where it is set, each of the workers compiles every module anew.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: help run demo test test-fast test-rest slowest check proto baseline e2e conformance agreement bench fuzz running packages soak agents clean
 .DEFAULT_GOAL := help
@@ -21,7 +23,7 @@ demo: $(VENV)/installed ## see the main job: a scripted agent asks, you decide
 CORES := $(shell $(PYTHON) -c 'import os; print(os.cpu_count() or 1)')
 SIDE_BY_SIDE := --numprocesses $(shell expr 2 \* $(CORES)) --dist worksteal
 
-test: $(VENV)/developed agents ## prove the program: all but long tests, some sessions of each real agent
+test: $(VENV)/developed agents ## prove the program: all but long tests, a session or two of each real agent
 	@pytest $(SIDE_BY_SIDE) -m "not thorough"
 
 FLOORS := model platforms policy broker rulebook store server ui

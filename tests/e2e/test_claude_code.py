@@ -22,6 +22,10 @@ pytestmark = [pytest.mark.e2e, pytest.mark.timeout(90)]
 OWN_PROMPT = "Do you want to proceed?"
 """The question of Claude Code's own permission prompt for a Bash call."""
 
+EVERYDAY_AT_A_GATE = [
+    pytest.param(True, id="gate", marks=pytest.mark.everyday),
+    pytest.param(False, id="companion"),
+]
 QUESTIONS = {
     "questions": [
         {
@@ -64,8 +68,7 @@ def install(agent: Claude, address: str, *, gate: bool, options: tuple[str, ...]
     )
 
 
-@pytest.mark.everyday
-@pytest.mark.parametrize("gate", [True, False], ids=["gate", "companion"])
+@pytest.mark.parametrize("gate", EVERYDAY_AT_A_GATE)
 def test_an_allowed_command_runs(claude: MakeClaude, desk: PlainDesk, gate: bool) -> None:
     agent = claude((bash("touch made"),), (Text("It is made."),))
     install(agent, desk.address, gate=gate)
@@ -79,8 +82,7 @@ def test_an_allowed_command_runs(claude: MakeClaude, desk: PlainDesk, gate: bool
     assert (agent.project / "made").exists()
 
 
-@pytest.mark.everyday
-@pytest.mark.parametrize("gate", [True, False], ids=["gate", "companion"])
+@pytest.mark.parametrize("gate", EVERYDAY_AT_A_GATE)
 def test_a_denied_command_does_not_run_and_the_model_reads_why(
     claude: MakeClaude, desk: PlainDesk, gate: bool
 ) -> None:
@@ -94,7 +96,6 @@ def test_a_denied_command_does_not_run_and_the_model_reads_why(
     assert any("use the Write tool, please" in result for result in told)
 
 
-@pytest.mark.everyday
 @pytest.mark.parametrize("gate", [True, False], ids=["gate", "companion"])
 def test_questions_are_answered_and_the_model_reads_the_answers_word_for_word(
     claude: MakeClaude, desk: PlainDesk, gate: bool

@@ -126,7 +126,6 @@ def test_a_note_beside_an_allow_reaches_the_model(codex: MakeCodex, desk: PlainD
     assert "this once, and never again" in run.requests[-1].texts("developer")
 
 
-@pytest.mark.everyday
 @pytest.mark.parametrize("stance", ["--companion", "--gate"])
 def test_an_allow_on_the_permission_request_runs_the_call_with_no_dialog(
     codex: MakeCodex, desk: PlainDesk, stance: str

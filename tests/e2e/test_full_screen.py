@@ -52,7 +52,6 @@ def screen(request: pytest.FixtureRequest) -> Iterator[Screen]:
         screen.close()
 
 
-@pytest.mark.everyday
 def test_a_command_is_allowed_with_one_key(claude: MakeClaude, screen: Screen) -> None:
     agent = claude((bash("touch made"),), (Text("It is made."),))
     install(agent, screen.address, gate=True)

@@ -40,7 +40,7 @@ MODES = [
     "default",
     "auto",
     "acceptEdits",
-    pytest.param("bypassPermissions", marks=pytest.mark.everyday),
+    "bypassPermissions",
     "dontAsk",
 ]
 OWN_RULE = {"permissions": {"ask": ["Bash(touch *)"]}}
@@ -97,9 +97,7 @@ def test_what_no_rule_speaks_of_is_a_card_only_where_the_agent_asks_about_it(
     assert [line.split()[1:3] for line in asked_of(desk)] == [["PermissionRequest", "Bash"]] * cards
 
 
-@pytest.mark.parametrize(
-    "where", ["terminal", pytest.param("headless", marks=pytest.mark.everyday)]
-)
+@pytest.mark.parametrize("where", ["terminal", "headless"])
 def test_a_gates_allow_is_what_happens_under_a_rule_of_the_agents_own_that_asks(
     claude: MakeClaude, desk: PlainDesk, where: str
 ) -> None:

@@ -52,7 +52,6 @@ def told(agent: Claude) -> str:
     return "\n".join(everything(main[-1]))
 
 
-@pytest.mark.everyday
 def test_a_note_to_a_running_session_reaches_the_model_with_its_next_call(
     claude: MakeClaude, desk: PlainDesk
 ) -> None:
@@ -91,7 +90,6 @@ def test_a_note_goes_with_the_answer_to_a_call_that_waits_at_a_gate(
     assert "Note from the operator: use the blue one, please" in told(agent)
 
 
-@pytest.mark.everyday
 def test_a_stopped_session_ends_its_turn_at_its_next_call_and_no_card_waits(
     claude: MakeClaude, desk: PlainDesk
 ) -> None:

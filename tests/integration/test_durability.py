@@ -17,19 +17,21 @@ from tests.support.lives import Trial
 HOOKS = 200
 DEATHS = 10
 WAVE = 40  # hooks that a life begins with, until there are enough: most wait through several
+SIZES = [(50, 2), pytest.param(HOOKS, DEATHS, marks=pytest.mark.thorough)]
 
 pytestmark = pytest.mark.timeout(120)
 
 
-def test_a_server_killed_at_any_moment_loses_nothing() -> None:
-    with Trial(hooks=HOOKS) as trial:
-        for _ in range(DEATHS):
+@pytest.mark.parametrize(("hooks", "deaths"), SIZES)
+def test_a_server_killed_at_any_moment_loses_nothing(hooks: int, deaths: int) -> None:
+    with Trial(hooks=hooks) as trial:
+        for _ in range(deaths):
             trial.one_life(WAVE)
         trial.server.start()
         trial.last_life()
         ledger = trial.aftermath()
-        assert len(trial.fleet.ends.answered) == HOOKS
-        assert len(ledger.of(Kind.TAKEN_UP)) >= DEATHS  # the kills did find some that waited
+        assert len(trial.fleet.ends.answered) == hooks
+        assert len(ledger.of(Kind.TAKEN_UP)) >= deaths  # the kills did find some that waited
         assert ledger.broken_laws(trial.fleet.ends) == []
 
 
@@ -75,9 +77,10 @@ def test_a_decision_whose_hook_was_killed_before_it_came_is_not_called_delivered
         assert ledger.broken_laws(trial.fleet.ends) == []
 
 
-def test_server_and_hooks_killed_at_any_moment_leave_nothing_open() -> None:
-    with Trial(hooks=HOOKS) as trial:
-        for _ in range(DEATHS):
+@pytest.mark.parametrize(("hooks", "deaths"), SIZES)
+def test_server_and_hooks_killed_at_any_moment_leave_nothing_open(hooks: int, deaths: int) -> None:
+    with Trial(hooks=hooks) as trial:
+        for _ in range(deaths):
             trial.one_life(WAVE, wounded=6)
         trial.server.start()
         trial.last_life()

@@ -82,6 +82,7 @@ def test_what_is_decided_while_the_record_is_locked_is_written_afterwards() -> N
         assert ledger.broken_laws(trial.fleet.ends) == []
 
 
+@pytest.mark.thorough
 def test_a_clock_that_is_set_back_and_put_right_changes_nothing() -> None:
     with Trial(hooks=HOOKS) as trial:
         for ahead in (0, -1800, -1800, 0, -1e8, 0):
