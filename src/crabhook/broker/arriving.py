@@ -21,7 +21,7 @@ from crabhook.broker.messages import (
     RestoredDecision,
     RestoredRequest,
 )
-from crabhook.broker.orders import Ruling, came_by, halted, said_by
+from crabhook.broker.orders import Course, came_by, halted, said_by
 from crabhook.broker.pending import NO_CONNECTION, same_secret
 from crabhook.broker.recent import DuplicateEvent
 from crabhook.broker.sessions import same_file
@@ -45,16 +45,16 @@ def arrived(state: BrokerState, fact: Arrived) -> list[Effect]:
     ends_turn = Verdict.KEEP_GOING in platform.choices(event).verdicts
     state.sessions.hear(event, fact.now, ends_turn=ends_turn)
     twins = state.duplicates.hear(fact.request, fact.now) if ends_turn else DuplicateEvent()
-    effects = [] if twins.told_before else _conclude(state, fact.request, fact.now)
+    effects = [] if twins.told_before else _conclude(state, fact.request)
     if ends_turn and event.agent_id:
         state.orders.forget_agent(event)
-        effects += state.notes_end(event, fact.now, session=False)
+        effects += state.notes_end(event, session=False)
     rivals = doubts.rivals(state, event)
     shared = same_file.look(state, fact)
     ruling = same_file.rule(state, _rule(state, fact, twins), shared)
     told = same_file.told(state, event, shared) if shared else ""
     if not ruling.waits and ruling.decided is None:
-        went_by = state.note(fact.now, event, "", outcome=platform.outcome(event))
+        went_by = state.note(event, "", outcome=platform.outcome(event))
         effects = [*_observe(state, fact, told), *effects, went_by]
     else:
         decided = [] if ruling.denies else _decided_before(state, fact)
@@ -64,29 +64,29 @@ def arrived(state: BrokerState, fact: Arrived) -> list[Effect]:
         alarms += same_file.alarms(state, shared)
         effects += decided or _take_in(state, fact, ruling, alarms, told)
     effects += same_file.tell_others(state, event, shared)
-    return [*effects, *doubts.tell_rivals(state, fact.request, rivals, fact.now)]
+    return [*effects, *doubts.tell_rivals(state, fact.request, rivals)]
 
 
-def _rule(state: BrokerState, fact: Arrived, twins: DuplicateEvent) -> Ruling:
+def _rule(state: BrokerState, fact: Arrived, twins: DuplicateEvent) -> Course:
     """Return what rules and orders say; to both hooks of one event, what they said to the first."""
     request = fact.request
     if twins.ordered is not None:
-        return Ruling(decided=twins.ordered)
+        return Course(decided=twins.ordered)
     platform = state.platforms[request.event.platform]
     halt = state.orders.halt_of(request.event) if state.asks_about_a_call(request.event) else None
     if halt is not None:  # whatever the stance, and whatever the rules say
-        return Ruling(decided=halted(halt, platform.choices(request.event)))
+        return Course(decided=halted(halt, platform.choices(request.event)))
     ruling = state.orders.rule(request.event, platform, request.stance, fact.now, fact.ruling)
     if ruling.decided is None:
         return ruling
     if not state.keep_going.counts(request.event, ruling.decided.decision):
-        return Ruling()  # the agent would no longer follow it
+        return Course()  # the agent would no longer follow it
     if ruling.decided.decision.verdict is Verdict.KEEP_GOING:
         twins.ordered = ruling.decided
     return ruling
 
 
-def _conclude(state: BrokerState, request: Request, now: float) -> list[Effect]:
+def _conclude(state: BrokerState, request: Request) -> list[Effect]:
     """End the cards whose call, turn or session the event tells to be over, if that can be."""
     event = request.event
     closes = state.platforms[event.platform].closes(event)
@@ -94,20 +94,20 @@ def _conclude(state: BrokerState, request: Request, now: float) -> list[Effect]:
         return []
     ended = _ended_elsewhere(state, event, closes)
     if waited_for := [card for card in ended if doubts.stands_still(state, card)]:
-        return doubts.disbelieve(state, event, waited_for, now)
-    effects = _end_elsewhere(state, event, ended, now)
-    effects += doubts.hear_outcomes(state, request, now)
-    effects += doubts.hear_end(state, request, closes, now)
+        return doubts.disbelieve(state, event, waited_for)
+    effects = _end_elsewhere(state, event, ended)
+    effects += doubts.hear_outcomes(state, request)
+    effects += doubts.hear_end(state, request, closes)
     platform = state.platforms[event.platform]
     prompted = platform.phase(event) is Phase.PROMPT and platform.by_person(event)
     if prompted and not event.agent_id:
         for order in state.orders.resume(event):
-            effects.append(state.note(now, event, f"ended by its user's prompt: {order}"))
+            effects.append(state.note(event, f"ended by its user's prompt: {order}"))
     state.recent.forget(event, closes)
     if closes is Scope.SESSION:
         state.sessions.end(event)
         state.orders.forget(event)
-        effects += state.notes_end(event, now, session=True)
+        effects += state.notes_end(event, session=True)
     return effects
 
 
@@ -122,13 +122,11 @@ def _ended_elsewhere(state: BrokerState, news: Event, closes: Scope) -> list[Car
     return (by_id or [card for card in ended if not doubts.stands_still(state, card)])[:1]
 
 
-def _end_elsewhere(
-    state: BrokerState, news: Event, ended: Sequence[Card], now: float
-) -> list[Effect]:
+def _end_elsewhere(state: BrokerState, news: Event, ended: Sequence[Card]) -> list[Effect]:
     why = AnsweredAtAgent(state.platforms[news.platform].outcome(news))
     effects: list[Effect] = []
     for card in ended:
-        effects += state.release(card, why, now, Refusal.OVER)
+        effects += state.release(card, why, Refusal.OVER)
     return effects
 
 
@@ -139,16 +137,16 @@ def _observe(state: BrokerState, fact: Arrived, told: str) -> list[Effect]:
     if platform.phase(event) is Phase.BEFORE:
         state.followed.see(event, fact.now)
     carried = state.carry(event, fact.request.id, Verdict.PASS)
-    note = "\n".join(filter(None, (_kept_note(state, event, fact.now), carried, told)))
+    note = "\n".join(filter(None, (_kept_note(state, event), carried, told)))
     said = platform.remark(event, note) if note else None
     reply = said or platform.write(event, _SILENCE)
     confirm = bool(carried)
     return [Resolve(fact.request.id, fact.attempt, fact.request.secret, reply, confirm)]
 
 
-def _kept_note(state: BrokerState, event: Event, now: float) -> str:
+def _kept_note(state: BrokerState, event: Event) -> str:
     is_result = state.platforms[event.platform].closes(event) in (Scope.CALL, Scope.RESULT)
-    return state.recent.take_note(event, now) if is_result else ""
+    return state.recent.take_note(event, state.now) if is_result else ""
 
 
 def _same_ticket(state: BrokerState, fact: Arrived) -> list[Effect]:
@@ -163,7 +161,7 @@ def _same_ticket(state: BrokerState, fact: Arrived) -> list[Effect]:
         return [Refuse(request.id, fact.attempt, answer)]
     if answer is None:
         return []
-    remember_again(state, request.id, fact.now)
+    remember_again(state, request.id)
     return [Resolve(request.id, fact.attempt, request.secret, answer, confirm=True, again=True)]
 
 
@@ -186,7 +184,10 @@ def _come_back(state: BrokerState, fact: Arrived) -> list[Effect]:
     if not same_secret(state.pending.secret(ticket.id), ticket.secret):
         return [Refuse(ticket.id, fact.attempt, Refusal.NOT_YOURS)]
     old = state.pending.move(ticket.id, fact.attempt)
-    return [Refuse(ticket.id, old, Refusal.SUPERSEDED), *is_back(state, known, ticket)]
+    return [
+        Refuse(ticket.id, old, Refusal.SUPERSEDED),
+        *is_back(state, known, ticket),
+    ]
 
 
 def _answer_at_once(
@@ -196,7 +197,7 @@ def _answer_at_once(
     request, decision = fact.request, decided.decision
     carried = state.carry(request.event, request.id, decision.verdict)
     told = told if decision.verdict is not Verdict.DENY else ""
-    kept = _kept_note(state, request.event, fact.now)
+    kept = _kept_note(state, request.event)
     if note := "\n".join(filter(None, (kept, carried, told))):
         decision = replace(decision, note=note)
     if decision.verdict is Verdict.DENY:
@@ -215,25 +216,25 @@ def _answer_at_once(
             confirm=bool(carried),
             decided=Decided(decision, decided.by),
         ),
-        state.note(fact.now, request.event, line),
+        state.note(request.event, line),
     ]
 
 
 def _take_in(
-    state: BrokerState, fact: Arrived, ruling: Ruling, alarms: tuple[str, ...], told: str
+    state: BrokerState, fact: Arrived, ruling: Course, alarms: tuple[str, ...], told: str
 ) -> list[Effect]:
     """Put a new request on a card, its call's or one of its own, if there is still room."""
     if refusal := state.pending.refusal(fact.request):
         return [
             Refuse(fact.request.id, fact.attempt, refusal),
-            *state.turned_away(fact.now, fact.request.event, refusal),
+            *state.turned_away(fact.request.event, refusal),
         ]
-    kept = _kept_note(state, fact.request.event, fact.now)
+    kept = _kept_note(state, fact.request.event)
     leg = fact.request.leg("\n".join(filter(None, (kept, told))))
     if fact.files:
         state.files[leg.id] = fact.files
     state.pending.enter(fact.request, fact.attempt)
-    if card := _same_call(state, leg.event, fact.now):
+    if card := _same_call(state, leg.event):
         risk = max(card.risk, fact.risk, key=lambda one: one.level)
         card = replace(card, requests=(*card.requests, leg), risk=risk)
     else:
@@ -263,10 +264,10 @@ def _alike(state: BrokerState, event: Event) -> list[Card]:
     ]
 
 
-def _same_call(state: BrokerState, event: Event, now: float) -> Card | None:
+def _same_call(state: BrokerState, event: Event) -> Card | None:
     """Return the card whose call `event` asks about, if there can be no other it means."""
     alike = _alike(state, event)
-    if not alike or (not named(event) and state.recent.speaks_of(event, now)):
+    if not alike or (not named(event) and state.recent.speaks_of(event, state.now)):
         return None
     return alike[0] if len(alike) == 1 else None
 
@@ -282,7 +283,7 @@ def restored(state: BrokerState, fact: Restored) -> list[Effect]:
         state.orders.give(order, order.by)
     state.cards.begin_after(fact.last_number)
     for decided in fact.decided:
-        _put_back_decided(state, decided, fact.now)
+        _put_back_decided(state, decided)
     effects: list[Effect] = []
     due = fact.now + COME_BACK_WITHIN
     for one in fact.waiting:
@@ -292,7 +293,7 @@ def restored(state: BrokerState, fact: Restored) -> list[Effect]:
         state.pending.enter(request, NO_CONNECTION)
         card, leg = state.cards.card(one.number), request.leg("")
         legs = (*card.requests, leg) if card else (leg,)
-        fresh = card or _fresh(state, one, leg, fact.now)
+        fresh = card or _fresh(state, one, leg)
         effects.append(state.put(replace(fresh, requests=legs)))
         effects.append(state.wake(request.wait_until, request.id))
     if fact.waiting:
@@ -301,37 +302,37 @@ def restored(state: BrokerState, fact: Restored) -> list[Effect]:
     return effects
 
 
-def _fresh(state: BrokerState, one: RestoredRequest, leg: Leg, now: float) -> Card:
+def _fresh(state: BrokerState, one: RestoredRequest, leg: Leg) -> Card:
     """Return the card of what waited, with why it is here."""
     event = leg.event
     told = said_by(one.ruling)
     return Card(
         one.number,
         (leg,),
-        asked_at=now - one.waited,
+        asked_at=state.now - one.waited,
         restored=True,
-        law=told.why if told.asks else "",
+        law=told.why if told.waits else "",
         came=came_by(event, state.platforms[event.platform], leg.stance),
         risk=one.risk,
     )
 
 
-def _put_back_decided(state: BrokerState, one: RestoredDecision, now: float) -> None:
+def _put_back_decided(state: BrokerState, one: RestoredDecision) -> None:
     """Put a decided card where it stood: it is no news, but its receipt may yet come."""
     card, leg = state.cards.card(one.number), one.request.leg("")
     legs = (*card.requests, leg) if card else (leg,)
     fresh = card or Card(
         one.number,
         legs,
-        asked_at=now,
+        asked_at=state.now,
         state=State.DECIDED,
         decided=one.decided,
-        ended_at=now,
+        ended_at=state.now,
         delivered=one.delivered,
         restored=True,
     )
     state.put(replace(fresh, requests=legs))
-    state.follow(replace(fresh, requests=legs), one.decided.decision, now)
+    state.follow(replace(fresh, requests=legs), one.decided.decision)
     if one.delivered is None:
         state.decided_before.add(one.request.id)
 

@@ -22,7 +22,7 @@ from crabhook.platforms.interface import Platform
 
 
 def _noted(state: BrokerState, fact: messages.Noted) -> list[Effect]:
-    return [state.note(fact.now, fact.event, fact.text, alarm=fact.alarm)]
+    return [state.note(fact.event, fact.text, alarm=fact.alarm)]
 
 
 _HANDLERS: Mapping[type, Callable[[BrokerState, Any], list[Effect]]] = {
@@ -55,6 +55,7 @@ class Broker:
         Raises TooLateError, StaleError or DecisionError for what cannot be done; then
         nothing has changed.
         """
+        self._state.now = fact.now
         return _HANDLERS[type(fact)](self._state, fact)
 
     def check(self, number: int, decision: Decision, seen: int | None = None) -> None:

@@ -46,53 +46,51 @@ _ABOUT_AN_EVENT = frozenset({OrderKind.HOLD, OrderKind.KEEP_GOING})
 
 def commanded(state: BrokerState, fact: Commanded) -> list[Effect]:
     """Carry a command out; raise DecisionError or TooLateError where it cannot be."""
-    return _HOW[type(fact.command)](state, fact.command, fact.by, fact.now)
+    return _HOW[type(fact.command)](state, fact.command, fact.by)
 
 
-def _give_order(state: BrokerState, command: GiveOrder, by: Actor, now: float) -> list[Effect]:
+def _give_order(state: BrokerState, command: GiveOrder, by: Actor) -> list[Effect]:
     """Take a standing order; one of being away lets all go that waits, since nobody decides it."""
     order = command.order
     if order.kind in _ABOUT_AN_EVENT and order.name not in state.holdable():
         raise DecisionError(f"no event called {order.name!r:.60} can be held")
     given = state.orders.give(order, by)
-    effects: list[Effect] = [state.note(now, given.event, str(given))]
+    effects: list[Effect] = [state.note(given.event, str(given))]
     if order.until is not None:
         effects.append(state.wake(order.until))
     if order.kind is OrderKind.AWAY:
-        effects += state.let_go(Ended.AWAY, now)
+        effects += state.let_go(Ended.AWAY)
     return effects
 
 
-def _end_orders(state: BrokerState, command: EndOrders, _by: Actor, now: float) -> list[Effect]:
+def _end_orders(state: BrokerState, command: EndOrders, _by: Actor) -> list[Effect]:
     ended = state.orders.revoke(lambda order: order.id in command.ids)
     if not ended:
         raise DecisionError("there is no such order to end")
-    told = [state.note(now, order.event, f"ended: {order}") for order in ended]
+    told = [state.note(order.event, f"ended: {order}") for order in ended]
     return [OrdersEnded(tuple(ended)), *told]
 
 
-def _steer(state: BrokerState, command: Steer, by: Actor, now: float) -> list[Effect]:
+def _steer(state: BrokerState, command: Steer, by: Actor) -> list[Effect]:
     key = _known_agent(state, command.session, command.agent)
     platform = state.platforms[key[0]]
     if not platform.takes_notes:
         raise DecisionError(f"{platform.title} takes no note with its calls")
-    note = state.notes.add(key, command.agent, command.text, by, now)
-    return state.note_told(note, f"waits for its next call: {note.text}", now, by=by)
+    note = state.notes.add(key, command.agent, command.text, by, state.now)
+    return state.note_told(note, f"waits for its next call: {note.text}", by=by)
 
 
-def _take_back_note(
-    state: BrokerState, command: TakeBackNote, by: Actor, now: float
-) -> list[Effect]:
-    return state.note_told(state.notes.take_back(command.note), "was taken back", now, by=by)
+def _take_back_note(state: BrokerState, command: TakeBackNote, by: Actor) -> list[Effect]:
+    return state.note_told(state.notes.take_back(command.note), "was taken back", by=by)
 
 
-def _stop_session(state: BrokerState, command: StopSession, by: Actor, now: float) -> list[Effect]:
+def _stop_session(state: BrokerState, command: StopSession, by: Actor) -> list[Effect]:
     platform, session = _known_agent(state, command.session, command.agent)
     if not state.platforms[platform].stops:
         raise DecisionError(f"{state.platforms[platform].title} cannot be told to stop")
     why = command.why.strip() or "stopped from the desk"
     order = Order(OrderKind.HALT, session=session, agent=command.agent, words=why)
-    return halt(state, platform, order, by, now)
+    return halt(state, platform, order, by)
 
 
 def _known_agent(state: BrokerState, session: str, agent: str) -> SessionKey:
@@ -107,7 +105,7 @@ def _known_agent(state: BrokerState, session: str, agent: str) -> SessionKey:
     return key
 
 
-def _extend(state: BrokerState, command: Extend, _by: Actor, _now: float) -> list[Effect]:
+def _extend(state: BrokerState, command: Extend, _by: Actor) -> list[Effect]:
     """Let a card wait longer, as long as its hooks can: the agent is there, but has a limit."""
     card = _waiting_card(state, command.card, "its time cannot be extended")
     until = [min(leg.wait_until + command.seconds, leg.gives_up_at) for leg in card.requests]
@@ -125,11 +123,9 @@ def _extend(state: BrokerState, command: Extend, _by: Actor, _now: float) -> lis
     return [state.put(longer), *wakes]
 
 
-def _snooze(state: BrokerState, command: Snooze, _by: Actor, now: float) -> list[Effect]:
-    card, until = (
-        _waiting_card(state, command.card, "it cannot be put aside"),
-        now + command.seconds,
-    )
+def _snooze(state: BrokerState, command: Snooze, _by: Actor) -> list[Effect]:
+    card = _waiting_card(state, command.card, "it cannot be put aside")
+    until = state.now + command.seconds
     return [state.put(replace(card, snoozed_until=until)), state.wake(until)]
 
 
@@ -141,7 +137,7 @@ def _waiting_card(state: BrokerState, number: int, otherwise: str) -> Card:
     return card
 
 
-_HOW: Mapping[type[Command], Callable[[BrokerState, Any, Actor, float], list[Effect]]] = {
+_HOW: Mapping[type[Command], Callable[[BrokerState, Any, Actor], list[Effect]]] = {
     GiveOrder: _give_order,
     EndOrders: _end_orders,
     Steer: _steer,
@@ -157,7 +153,7 @@ LOOKED_AT = 100  # cards; each is judged anew
 
 def rule_added(state: BrokerState, fact: RuleAdded) -> list[Effect]:
     """Tell of the rule; what else waits is judged anew by it, and told of then."""
-    return [state.note(fact.now, fact.event, f"from now on: {fact.rule}")]
+    return [state.note(fact.event, f"from now on: {fact.rule}")]
 
 
 def reconsidered(state: BrokerState, fact: Reconsidered) -> list[Effect]:
@@ -168,7 +164,7 @@ def reconsidered(state: BrokerState, fact: Reconsidered) -> list[Effect]:
             allow, by = decided.decision, decided.by
             effects += answered(state, Answered(card.number, allow, by, fact.now))
             line = f"{allow.verdict.done}: {wording.who(by)}"
-            effects.append(state.note(fact.now, card.event, line, card.number))
+            effects.append(state.note(card.event, line, card.number))
     return effects
 
 

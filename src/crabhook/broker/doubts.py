@@ -30,7 +30,7 @@ def stands_still(state: BrokerState, card: Card) -> bool:
     )
 
 
-def disbelieve(state: BrokerState, news: Event, cards: Sequence[Card], now: float) -> list[Effect]:
+def disbelieve(state: BrokerState, news: Event, cards: Sequence[Card]) -> list[Effect]:
     """Say that an event tells of an end that cannot be: the agent still waits for these cards."""
     numbers = tuple(card.number for card in cards)
     called = ", ".join(f"#{number}" for number in numbers[:5])
@@ -41,7 +41,7 @@ def disbelieve(state: BrokerState, news: Event, cards: Sequence[Card], now: floa
     return [
         Conflict(news, f"{_word(news.name)} {why}", numbers),
         *shown,
-        state.note(now, news, why, alarm=True),
+        state.note(news, why, alarm=True),
     ]
 
 
@@ -72,7 +72,7 @@ def forewarned(state: BrokerState, event: Event) -> tuple[str, ...]:
 
 
 def tell_rivals(
-    state: BrokerState, request: Request, others: Sequence[Card | Followed], now: float
+    state: BrokerState, request: Request, others: Sequence[Card | Followed]
 ) -> list[Effect]:
     """Say that two hooks ask for different things under one id, on the cards that were first."""
     if not others:
@@ -91,11 +91,11 @@ def tell_rivals(
     told = "; ".join(alarms_of(others[:3]))
     conflict_told = Conflict(request.event, told, tuple(numbers), request.id)
     number = own.number if own else None
-    return [conflict_told, *effects, state.note(now, request.event, told, number, alarm=True)]
+    return [conflict_told, *effects, state.note(request.event, told, number, alarm=True)]
 
 
 def tell_outcome(
-    state: BrokerState, request: Request, found: tuple[Followed, Fate] | None, now: float
+    state: BrokerState, request: Request, found: tuple[Followed, Fate] | None
 ) -> list[Effect]:
     """Say what an event tells of a decided call; in red, where that is not what was decided."""
     if found is None:
@@ -106,27 +106,27 @@ def tell_outcome(
         card = state.cards.card(call.card) if call.card is not None else None
         if card is not None and _is_news(card, fate.value):
             effects.append(put_alarm(state, card, fate.value))
-        effects.append(state.note(now, request.event, fate.value, call.card, alarm=True))
+        effects.append(state.note(request.event, fate.value, call.card, alarm=True))
     return effects
 
 
-def hear_outcomes(state: BrokerState, request: Request, now: float) -> list[Effect]:
+def hear_outcomes(state: BrokerState, request: Request) -> list[Effect]:
     """Draw from a call's result what became of the call."""
     event = request.event
     match state.platforms[event.platform].phase(event):
         case Phase.RAN:
-            return tell_outcome(state, request, state.followed.ran(event), now)
+            return tell_outcome(state, request, state.followed.ran(event))
         case Phase.REFUSED:
-            return tell_outcome(state, request, state.followed.refused(event), now)
+            return tell_outcome(state, request, state.followed.refused(event))
         case _:
             return []
 
 
-def hear_end(state: BrokerState, request: Request, closes: Scope, now: float) -> list[Effect]:
+def hear_end(state: BrokerState, request: Request, closes: Scope) -> list[Effect]:
     """Draw from the end of a turn that what was left to the agent did not run."""
     effects: list[Effect] = []
     for found in state.followed.conclude(request.event, closes):
-        effects += tell_outcome(state, request, found, now)
+        effects += tell_outcome(state, request, found)
     return effects
 
 

@@ -54,15 +54,15 @@ def answered(state: BrokerState, fact: Answered) -> list[Effect]:
         state.sessions.refused(card.event)
     effects: list[Effect] = []
     for leg in card.requests:
-        effects += state.resolve(leg, decided, fact.now)
-    _remember(state, card, decided, fact.now)
-    state.follow(card, decision, fact.now)
+        effects += state.resolve(leg, decided)
+    _remember(state, card, decided)
+    state.follow(card, decision)
     risk = fact.risk or card.risk
     ended = state.put(replace(card, state=ended_as, decided=decided, ended_at=fact.now, risk=risk))
-    return [*effects, ended, *_halt(state, card, decided, fact.now)]
+    return [*effects, ended, *_halt(state, card, decided)]
 
 
-def _halt(state: BrokerState, card: Card, decided: Decided, now: float) -> list[Effect]:
+def _halt(state: BrokerState, card: Card, decided: Decided) -> list[Effect]:
     """Stop the rest of a halted session, its subagents too, until its user's next prompt.
 
     An agent ends its turn only when the calls of the same message are done, and
@@ -72,22 +72,22 @@ def _halt(state: BrokerState, card: Card, decided: Decided, now: float) -> list[
     if not why or not card.event.session or isinstance(decided.by, StandingOrder):
         return []  # an order that halts stands already, and may be about one subagent
     order = Order(OrderKind.HALT, session=card.event.session, words=why)
-    return halt(state, card.event.platform, order, decided.by, now)
+    return halt(state, card.event.platform, order, decided.by)
 
 
-def halt(state: BrokerState, platform: str, order: Order, by: Actor, now: float) -> list[Effect]:
+def halt(state: BrokerState, platform: str, order: Order, by: Actor) -> list[Effect]:
     """Stop a session, or one subagent of it: what it waits for is denied, and all its next calls.
 
     Raises DecisionError.
     """
     standing = state.orders.give(order, by)
     until = _UNTIL_IT_ENDS if order.agent else _UNTIL
-    effects: list[Effect] = [state.note(now, order.event, f"{order}; {until}")]
+    effects: list[Effect] = [state.note(order.event, f"{order}; {until}")]
     for card in state.cards.of_session(Event(platform, "", session=order.session)):
         calls = all(state.asks_about_a_call(leg.event) for leg in card.requests)
         if calls and order.halts(card.event):
             denied = halted(standing, card.choices)
-            effects += answered(state, Answered(card.number, denied.decision, denied.by, now))
+            effects += answered(state, Answered(card.number, denied.decision, denied.by, state.now))
     return effects
 
 
@@ -148,13 +148,13 @@ def known_card(state: BrokerState, number: int) -> Card:
     return card
 
 
-def _remember(state: BrokerState, card: Card, decided: Decided, now: float) -> None:
+def _remember(state: BrokerState, card: Card, decided: Decided) -> None:
     """Keep what the later events of the call have to hear."""
-    state.remember_answer(card, decided, now)
-    _remember_note(state, card, decided, now)
+    state.remember_answer(card, decided)
+    _remember_note(state, card, decided)
 
 
-def remember_again(state: BrokerState, request_id: str, now: float) -> None:
+def remember_again(state: BrokerState, request_id: str) -> None:
     """Keep it once more when a hook takes an answer that was decided before the server's restart.
 
     Not sooner: the hook that waited until now shows that the call has not gone on meanwhile.
@@ -163,17 +163,17 @@ def remember_again(state: BrokerState, request_id: str, now: float) -> None:
     card = state.cards.of_request(request_id)
     if request_id in state.decided_before and card and card.decided is not None:
         state.decided_before.remove(request_id)
-        _remember(state, card, card.decided, now)
+        _remember(state, card, card.decided)
 
 
-def _remember_note(state: BrokerState, card: Card, decided: Decided, now: float) -> None:
+def _remember_note(state: BrokerState, card: Card, decided: Decided) -> None:
     """Keep a note that no leg could carry to the model, for the call's result."""
     decision = decided.decision
     if decision.verdict is not Verdict.ALLOW or not decision.note:
         return
     replies = (state.write(leg.event, decision) for leg in card.requests)
     if not any("additionalContext" in _specific(reply) for reply in replies):
-        state.recent.remember_note(card.event, decided, now)
+        state.recent.remember_note(card.event, decided, state.now)
 
 
 def _specific(reply: Reply) -> Mapping[str, Value]:
@@ -187,13 +187,13 @@ def left(state: BrokerState, fact: Left) -> list[Effect]:
         return []  # an old connection of a ticket that has come back, or one already answered
     leg = state.leg(fact.request_id)
     state.pending.leave(fact.request_id)
-    return state.leave(state.cards.of_leg(leg), [leg], Ended.HOOK_LEFT, fact.now)
+    return state.leave(state.cards.of_leg(leg), [leg], Ended.HOOK_LEFT)
 
 
 def time_passed(state: BrokerState, fact: TimePassed) -> list[Effect]:
     """End whatever has waited long enough, orders given for a while, and what was put aside."""
     effects: list[Effect] = [
-        state.note(fact.now, event, text) for event, text in state.orders.expire(fact.now)
+        state.note(event, text) for event, text in state.orders.expire(fact.now)
     ]
     while state.deadlines and state.deadlines[0][0] <= fact.now:
         _, request_id = heappop(state.deadlines)
@@ -203,10 +203,10 @@ def time_passed(state: BrokerState, fact: TimePassed) -> list[Effect]:
         if leg.wait_until > fact.now:
             continue  # its time was extended
         why = TimeUp(undecided(leg))
-        effects += state.refuse(leg, Refusal.UNDECIDED, fact.now)
-        effects += state.leave(state.cards.of_leg(leg), [leg], why, fact.now, Happening.TIMED_OUT)
-    effects += _never_came_back(state, fact.now)
-    effects += _bring_back(state, fact.now)
+        effects += state.refuse(leg, Refusal.UNDECIDED)
+        effects += state.leave(state.cards.of_leg(leg), [leg], why, Happening.TIMED_OUT)
+    effects += _never_came_back(state)
+    effects += _bring_back(state)
     if state.deadlines:
         effects.append(WakeAt(state.deadlines[0][0]))
     return effects
@@ -231,15 +231,15 @@ def undecided(leg: Leg) -> Follows:
             return _UNLESS_DENIED[follows]
 
 
-def _bring_back(state: BrokerState, now: float) -> list[Effect]:
+def _bring_back(state: BrokerState) -> list[Effect]:
     """Put before the operator again what was put aside until now."""
-    aside = [card for card in state.cards.waiting() if 0 < card.snoozed_until <= now]
+    aside = [card for card in state.cards.waiting() if 0 < card.snoozed_until <= state.now]
     return [state.put(replace(card, snoozed_until=0.0)) for card in aside]
 
 
-def closing(state: BrokerState, fact: Closing) -> list[Effect]:
+def closing(state: BrokerState, _fact: Closing) -> list[Effect]:
     """Release whatever waits; hooks that were to fail closed deny."""
-    return state.let_go(Ended.DESK_CLOSED, fact.now, Refusal.CLOSED)
+    return state.let_go(Ended.DESK_CLOSED, Refusal.CLOSED)
 
 
 def delivered(state: BrokerState, fact: Delivered) -> list[Effect]:
@@ -252,15 +252,15 @@ def delivered(state: BrokerState, fact: Delivered) -> list[Effect]:
     text = f"{card.outcome} · {fate} {(fact.now - card.ended_at) * 1000:.0f} ms"
     return [
         state.put(replace(card, delivered=fact.whole)),
-        state.note(fact.now, card.event, text, card.number),
+        state.note(card.event, text, card.number),
         *told,
     ]
 
 
-def _never_came_back(state: BrokerState, now: float) -> list[Effect]:
+def _never_came_back(state: BrokerState) -> list[Effect]:
     """Withdraw what was restored and not taken up again in time."""
     due, ids = state.expected_back
-    if not ids or now < due:
+    if not ids or state.now < due:
         return []
     state.expected_back = (0.0, [])
     effects: list[Effect] = []
@@ -268,5 +268,5 @@ def _never_came_back(state: BrokerState, now: float) -> list[Effect]:
         if state.pending.attempt(request_id) == NO_CONNECTION:
             leg = state.leg(request_id)
             state.pending.leave(request_id)
-            effects += state.leave(state.cards.of_leg(leg), [leg], Ended.NEVER_CAME_BACK, now)
+            effects += state.leave(state.cards.of_leg(leg), [leg], Ended.NEVER_CAME_BACK)
     return effects

@@ -26,7 +26,7 @@ from crabhook.model.wording import AWAY, HALTED, HALTED_AGENT
 from crabhook.platforms.interface import Platform
 from crabhook.platforms.rows import Held
 from crabhook.policy.rule import Rule, RuleVerdict
-from crabhook.policy.ruling import Ruling as RuleRuling
+from crabhook.policy.ruling import Ruling
 
 _VERDICTS: Mapping[RuleVerdict, Verdict] = {
     RuleVerdict.ALLOW: Verdict.ALLOW,
@@ -39,23 +39,24 @@ _TOLD, _TEXT = 20, 400  # parts of a call, and letters of each, that are told of
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
-    """What the rules say: a decision, or that the operator must be asked, and why.
+class Course:
+    """What becomes of an event by rules and orders: it waits, is decided, or is observed.
 
-    Nothing at all leaves the event to the standing orders.
+    `why` is what the rules say of it; `came` what else makes it wait.
     """
 
+    waits: bool = False
     decided: Decided | None = None
-    asks: bool = False
     why: str = ""
+    came: str = ""
 
     @property
     def denies(self) -> bool:
-        """Whether the event is refused whatever else was ordered."""
+        """Whether the event is refused, whatever else was ordered or decided before."""
         return self.decided is not None and self.decided.decision.verdict is Verdict.DENY
 
-    def where(self, verdicts: Collection[Verdict]) -> "Said":
-        """Return what they come to for an event that can be told these verdicts.
+    def where(self, verdicts: Collection[Verdict]) -> "Course":
+        """Return what it comes to for an event that can be told these verdicts.
 
         A person was to be asked: where the agent's own user cannot be, it is
         the operator, since an agent that is told nothing may just go on.
@@ -63,15 +64,16 @@ class Said:
         asked = self.decided is not None and self.decided.decision.verdict is Verdict.ASK
         if not asked or Verdict.ASK in verdicts:
             return self
-        return Said(asks=True, why=f"{self.why}; this agent cannot be told to ask its own user")
+        why = f"{self.why}; this agent cannot be told to ask its own user"
+        return Course(waits=True, why=why)
 
 
-def against(rulings: Iterable[RuleRuling | None]) -> tuple[str, ...]:
+def against(rulings: Iterable[Ruling | None]) -> tuple[str, ...]:
     """Return what denials and protected places say against calls, a sentence each, once."""
     return tuple(dict.fromkeys(said for ruling in rulings for said in _objections(ruling)))
 
 
-def _objections(ruling: RuleRuling | None) -> Iterator[str]:
+def _objections(ruling: Ruling | None) -> Iterator[str]:
     if ruling is None or not _objects(ruling.verdict, ruling.rule):
         return
     against = [one for one in ruling.parts if _objects(one.verdict, one.rule)][:_TOLD]
@@ -83,19 +85,19 @@ def _objects(verdict: RuleVerdict | None, rule: Rule | None) -> bool:
     return verdict is RuleVerdict.DENY or (verdict is RuleVerdict.ASK_OPERATOR and rule is None)
 
 
-def said_by(ruling: RuleRuling | None) -> Said:
+def said_by(ruling: Ruling | None) -> Course:
     """Return what a ruling means for the event it is about."""
     if ruling is None or ruling.verdict is None:
-        return Said()
+        return Course()
     verdict = _VERDICTS.get(ruling.verdict)
     if verdict is None:
-        return Said(asks=True, why=ruling.why)
+        return Course(waits=True, why=ruling.why)
     by = actor.Rule(f"{ruling.rule} ({ruling.rule.where})" if ruling.rule else "")
     reason = ""
     if verdict is Verdict.DENY:
         note = ruling.rule.note if ruling.rule else ""
         reason = note or f"the operator's rules deny this: {ruling.why}"
-    return Said(Decided(Decision(verdict, reason=reason), by), why=ruling.why)
+    return Course(decided=Decided(Decision(verdict, reason=reason), by), why=ruling.why)
 
 
 _AGENTS_KEPT = 4096
@@ -141,33 +143,15 @@ MAX_ORDERS = 200
 _OF_A_SESSION = (OrderKind.ALLOW_ALL, OrderKind.HOLD_ALL, OrderKind.HALT)
 
 
-@dataclass(frozen=True, slots=True)
-class Ruling:
-    """What becomes of an event by rules and orders: it waits, is decided, or is observed.
-
-    `why` is what the rules say of it; `came` what else makes it wait.
-    """
-
-    waits: bool = False
-    decided: Decided | None = None
-    why: str = ""
-    came: str = ""
-
-    @property
-    def denies(self) -> bool:
-        """Whether the event is refused, even if the same call was allowed a moment ago."""
-        return self.decided is not None and self.decided.decision.verdict is Verdict.DENY
-
-
-def _left_alone(said: Said, verdicts: Collection[Verdict]) -> Ruling:
+def _left_alone(said: Course, verdicts: Collection[Verdict]) -> Course:
     """Leave an event to the agent's own user, since the operator is away.
 
     Where a rule wants a person asked, that is said: with silence a mode might let the call run.
     """
-    if not (said.asks and Verdict.ASK in verdicts):
-        return Ruling(decided=no_opinion(Ended.AWAY))
+    if not (said.waits and Verdict.ASK in verdicts):
+        return Course(decided=no_opinion(Ended.AWAY))
     reason = f"{AWAY}, and a person is to be asked: {said.why}"
-    return Ruling(decided=Decided(Decision(Verdict.ASK, reason=reason), Nobody(Ended.AWAY)))
+    return Course(decided=Decided(Decision(Verdict.ASK, reason=reason), Nobody(Ended.AWAY)))
 
 
 def halted(order: Standing, choices: Choices) -> Decided:
@@ -181,29 +165,28 @@ def halted(order: Standing, choices: Choices) -> Decided:
     return Decided(decision, StandingOrder(order.id, order.kind))
 
 
-def _held_by(order: Standing) -> Ruling:
-    return Ruling(waits=True, came=f"your standing order: {order}")
+def _held_by(order: Standing) -> Course:
+    return Course(waits=True, came=f"your standing order: {order}")
 
 
-def _held_with_all(orders: Sequence[Standing]) -> Ruling | None:
+def _held_with_all(orders: Sequence[Standing]) -> Course | None:
     """Return that everything of the session waits, if that is ordered."""
     return next((_held_by(one) for one in orders if one.kind is OrderKind.HOLD_ALL), None)
 
 
 def _rule_of_a_question(
-    said: Said, orders: Sequence[Standing], otherwise: Ruling, *, asks: bool
-) -> Ruling:
+    said: Course, orders: Sequence[Standing], otherwise: Course, *, asks: bool
+) -> Course:
     """Rule on what somebody is asked about; `asks`: the agent asks a person, not for a call."""
-    told = Ruling(waits=said.asks, decided=said.decided, why=said.why if said.asks else "")
-    if said.denies or said.asks:
-        return told
+    if said.denies or said.waits:
+        return said
     if held := _held_with_all(orders):
         return held
     for order in orders:
         if order.kind is OrderKind.ALLOW_ALL and not asks:
             by = StandingOrder(order.id, order.kind)
-            return Ruling(decided=Decided(Decision(Verdict.ALLOW), by))
-    return otherwise if said.decided is None else told
+            return Course(decided=Decided(Decision(Verdict.ALLOW), by))
+    return otherwise if said.decided is None else said
 
 
 def came_by(event: Event, platform: Platform, stance: Stance) -> str:
@@ -299,8 +282,8 @@ class Orders:
         platform: Platform,
         stance: Stance,
         now: float,
-        law: RuleRuling | None = None,
-    ) -> Ruling:
+        law: Ruling | None = None,
+    ) -> Course:
         """Return what becomes of an event that has just arrived; `law`: what the rules say of it.
 
         A rule's denial comes before everything, its question before what the
@@ -310,22 +293,22 @@ class Orders:
         """
         held = platform.held(event, stance)
         if held is Held.NEVER:
-            return Ruling()
+            return Course()
         orders = [one for one in self._orders if one.speaks_of(event) and not one.over(now)]
         away = any(order.kind is OrderKind.AWAY for order in orders)
         if held is Held.ON_REQUEST:
-            return Ruling() if away else self._rule_on_request(event, orders)
+            return Course() if away else self._rule_on_request(event, orders)
         if not away and (kept_going := self._keep_going(event, orders)):
             return kept_going
         said = said_by(law).where(platform.choices(event).verdicts)
-        if held is Held.BY_RULE and said == Said():
-            return Ruling() if away else _held_with_all(orders) or Ruling()
+        if held is Held.BY_RULE and said == Course():
+            return Course() if away else _held_with_all(orders) or Course()
         if away and not said.denies:
             return _left_alone(said, platform.choices(event).verdicts)
-        here = Ruling(waits=True, came=came_by(event, platform, stance))
+        here = Course(waits=True, came=came_by(event, platform, stance))
         return _rule_of_a_question(said, orders, here, asks=platform.asks(event))
 
-    def _rule_on_request(self, event: Event, orders: Sequence[Standing]) -> Ruling:
+    def _rule_on_request(self, event: Event, orders: Sequence[Standing]) -> Course:
         """Rule on an event that waits only when it was asked for.
 
         An agent that is to keep going is not held for the same event meanwhile.
@@ -336,14 +319,14 @@ class Orders:
             if order.name == event.name and order.kind is OrderKind.HOLD:
                 self._use(order)
                 return _held_by(order)
-        return Ruling()
+        return Course()
 
-    def _keep_going(self, event: Event, orders: Sequence[Standing]) -> Ruling | None:
+    def _keep_going(self, event: Event, orders: Sequence[Standing]) -> Course | None:
         for order in orders:
             if order.name == event.name and order.kind is OrderKind.KEEP_GOING:
                 self._use(order)
                 by = StandingOrder(order.id, order.kind, order.times)
-                return Ruling(decided=Decided(Decision(Verdict.KEEP_GOING, reason=order.words), by))
+                return Course(decided=Decided(Decision(Verdict.KEEP_GOING, reason=order.words), by))
         return None
 
     def _use(self, order: Standing) -> None:

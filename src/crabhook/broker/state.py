@@ -49,6 +49,7 @@ class BrokerState:
 
     def __init__(self, platforms: Mapping[str, Platform], bounds: Limits = LIMITS) -> None:
         self.platforms = platforms
+        self.now = 0.0  # of the fact that is handled
         self.cards = CardIndex()
         self.pending = PendingRequests(bounds)
         self.deadlines: list[tuple[float, str]] = []
@@ -97,11 +98,10 @@ class BrokerState:
             self.sessions.touch(event.platform, event.session)
         return "\n".join(f"{FROM_OPERATOR}: {one.text}" for one in given)
 
-    def note_told(  # noqa: PLR0913 - what the record and the feed tell of it
+    def note_told(
         self,
         one: AgentNote,
         what: str,
-        now: float,
         event: Event | None = None,
         *,
         by: Actor | None = None,
@@ -114,7 +114,7 @@ class BrokerState:
             NoteToldOf(
                 one, what, event or Event(one.platform, "", session=one.session), by, request_id
             ),
-            self.note(now, about, f"{one.label} {what}"),
+            self.note(about, f"{one.label} {what}"),
         ]
 
     def notes_received(self, fact: Delivered) -> list[Effect]:
@@ -132,16 +132,14 @@ class BrokerState:
             effect
             for notes, what in said
             for one in notes
-            for effect in self.note_told(
-                one, what, fact.now, found.event, request_id=fact.request_id
-            )
+            for effect in self.note_told(one, what, found.event, request_id=fact.request_id)
         ]
 
-    def notes_end(self, event: Event, now: float, *, session: bool) -> list[Effect]:
+    def notes_end(self, event: Event, *, session: bool) -> list[Effect]:
         """Tell which notes were never given, since the event's session or subagent has ended."""
         gone = self.notes.end(event, session=session) if self.notes else ()
         why = f"was never given: the {'session' if session else 'subagent'} has ended"
-        return [effect for one in gone for effect in self.note_told(one, why, now)]
+        return [effect for one in gone for effect in self.note_told(one, why)]
 
     def leg(self, request_id: str) -> Leg:
         """Return a request that waits."""
@@ -163,7 +161,7 @@ class BrokerState:
         """Return the decision in the words of the event's platform."""
         return self.platforms[event.platform].write(event, decision)
 
-    def resolve(self, leg: Leg, decided: Decided, now: float) -> list[Effect]:
+    def resolve(self, leg: Leg, decided: Decided) -> list[Effect]:
         """Give a leg its reply, if its hook still waits for one.
 
         Where a person decided, it is of interest whether the reply arrives.
@@ -178,28 +176,28 @@ class BrokerState:
             note = "\n".join(filter(None, (leg.note, decision.note, carried)))
             decision = replace(decision, note=note)
         reply = self.write(leg.event, decision)
-        self.tickets.give(leg.id, secret, reply, now)
+        self.tickets.give(leg.id, secret, reply, self.now)
         said = Decided(decision, decided.by)
         confirm = isinstance(decided.by, Operator) or bool(carried)
         return [Resolve(leg.id, attempt, secret, reply, confirm, said)]
 
-    def turn_away(self, leg: Leg, refusal: Refusal, why: EndReason, now: float) -> list[Effect]:
+    def turn_away(self, leg: Leg, refusal: Refusal, why: EndReason) -> list[Effect]:
         """Let a leg go undecided.
 
         A hook that asks about a call is refused, so that one that was installed
         to fail closed denies it, and never just says nothing.
         """
         if not self.asks_about_a_call(leg.event):
-            return self.resolve(leg, no_opinion(why), now)
-        return self.refuse(leg, refusal, now)
+            return self.resolve(leg, no_opinion(why))
+        return self.refuse(leg, refusal)
 
-    def refuse(self, leg: Leg, refusal: Refusal, now: float) -> list[Effect]:
+    def refuse(self, leg: Leg, refusal: Refusal) -> list[Effect]:
         """Give a leg no reply, if its hook still waits for one."""
         left = self.pending.leave(leg.id)
         if left is None:
             return []
         attempt, secret = left
-        self.tickets.give(leg.id, secret, refusal, now)
+        self.tickets.give(leg.id, secret, refusal, self.now)
         return [Refuse(leg.id, attempt, refusal)]
 
     def put(self, card: Card) -> Show:
@@ -224,16 +222,14 @@ class BrokerState:
         """Return the names of the events an operator may ask to hold."""
         return tuple(name for one in self.platforms.values() for name in one.holdable())
 
-    def let_go(self, why: EndReason, now: float, refusal: Refusal | None = None) -> list[Effect]:
+    def let_go(self, why: EndReason, refusal: Refusal | None = None) -> list[Effect]:
         """Release whatever waits; see `release`."""
         effects: list[Effect] = []
         for card in self.cards.waiting():
-            effects += self.release(card, why, now, refusal)
+            effects += self.release(card, why, refusal)
         return effects
 
-    def release(
-        self, card: Card, why: EndReason, now: float, refusal: Refusal | None = None
-    ) -> list[Effect]:
+    def release(self, card: Card, why: EndReason, refusal: Refusal | None = None) -> list[Effect]:
         """End a card that nobody decides.
 
         Its hooks hear no opinion, or, where a `refusal` is given, what they were installed to say.
@@ -241,39 +237,38 @@ class BrokerState:
         effects: list[Effect] = []
         for leg in card.requests:
             if refusal is None:
-                effects += self.resolve(leg, no_opinion(why), now)
+                effects += self.resolve(leg, no_opinion(why))
             else:
-                effects += self.turn_away(leg, refusal, why, now)
-        return [*effects, *self.leave(card, card.requests, why, now)]
+                effects += self.turn_away(leg, refusal, why)
+        return [*effects, *self.leave(card, card.requests, why)]
 
     def leave(
         self,
         card: Card,
         legs: Sequence[Leg],
         why: EndReason,
-        now: float,
         happening: Happening = Happening.LEFT,
     ) -> list[Effect]:
         """Take legs off a card; a card that loses its last one ends."""
         remaining = tuple(leg for leg in card.requests if leg not in legs)
         if remaining:
             return [self.put(replace(card, requests=remaining))]
-        ended = replace(card, state=after(card.state, happening), end=why, ended_at=now)
+        ended = replace(card, state=after(card.state, happening), end=why, ended_at=self.now)
         undecided = no_opinion(why) if happening is Happening.TIMED_OUT else None
-        self.remember_answer(card, undecided, now)
+        self.remember_answer(card, undecided)
         if undecided is not None:
-            self.follow(card, undecided.decision, now)
+            self.follow(card, undecided.decision)
         return [
             self.put(ended),
-            self.note(now, card.event, f"{ended.outcome} {ended.why}", card.number),
+            self.note(card.event, f"{ended.outcome} {ended.why}", card.number),
         ]
 
-    def remember_answer(self, card: Card, decided: Decided | None, now: float) -> None:
+    def remember_answer(self, card: Card, decided: Decided | None) -> None:
         """Keep what the PermissionRequest of the same call, if one follows, has to hear."""
         if card.event.tool and all(leg.event.name != "PermissionRequest" for leg in card.requests):
-            self.recent.remember_answer(card.event, decided, now)
+            self.recent.remember_answer(card.event, decided, self.now)
 
-    def turned_away(self, now: float, event: Event, refusal: Refusal) -> list[Effect]:
+    def turned_away(self, event: Event, refusal: Refusal) -> list[Effect]:
         """Put a refusal into the feed: those of one session are one line, with their count.
 
         It is told anew at the first and each time that their number has doubled, so that
@@ -282,27 +277,26 @@ class BrokerState:
         """
         key = (event.platform, event.session, refusal)
         times, before = self._turned_away.pop(key, (0, None))
-        if before is None or now - before.at > REFUSED_TOGETHER or before not in self.feed:
+        if before is None or self.now - before.at > REFUSED_TOGETHER or before not in self.feed:
             times = 0
         else:
             self.feed.remove(before)
         times += 1
         so_far = f" {times} times so far" if times > 1 else ""
         about = before.about if before and times > 1 else f"refusal {next(self._refusals)}"
-        note = self.note(now, event, f"turned away{so_far}: {refusal}", about=about)
+        note = self.note(event, f"turned away{so_far}: {refusal}", about=about)
         self._turned_away[key] = (times, note.entry)
         return [note] if times.bit_count() == 1 else []
 
-    def follow(self, card: Card, decision: Decision, now: float) -> None:
+    def follow(self, card: Card, decision: Decision) -> None:
         """Keep what was decided about a card's call, until its agent tells what became of it."""
         legs = tuple(leg.id for leg in card.requests)
         event = next((leg.event for leg in card.requests if named(leg.event)), card.event)
         if self.asks_about_a_call(event):
-            self.followed.follow(event, decision, now, card=card.number, requests=legs)
+            self.followed.follow(event, decision, self.now, card=card.number, requests=legs)
 
     def note(  # noqa: PLR0913 - a feed entry's fields
         self,
-        now: float,
         event: Event,
         text: str,
         number: int | None = None,
@@ -313,7 +307,7 @@ class BrokerState:
     ) -> Note:
         """Put a line into the feed."""
         told = event.brief() if number is None else event.slim()  # a card tells of itself
-        entry = FeedEntry(now, told, text, number, outcome, alarm, about)
+        entry = FeedEntry(self.now, told, text, number, outcome, alarm, about)
         self.feed.append(entry)
         return Note(entry)
 

@@ -4,7 +4,7 @@ import pytest
 
 from crabhook.broker.broker import Broker
 from crabhook.broker.messages import Answered, Arrived, Commanded, Resolve
-from crabhook.broker.orders import Said, said_by
+from crabhook.broker.orders import Course, said_by
 from crabhook.desk.commands import GiveOrder
 from crabhook.model import actor
 from crabhook.model.actor import OWNER
@@ -139,7 +139,7 @@ def test_a_denial_tells_the_model_the_rules_note_or_its_reason() -> None:
 
 
 def test_no_ruling_says_nothing() -> None:
-    assert said_by(None) == said_by(ruling(None)) == Said()
+    assert said_by(None) == said_by(ruling(None)) == Course()
 
 
 def test_a_rule_written_meanwhile_denies_what_was_allowed_a_moment_ago() -> None:

@@ -11,7 +11,7 @@ def test_feed_and_sessions_are_bounded_and_keep_the_newest() -> None:
     for number in range(max(FEED_KEPT, SESSIONS_KEPT) + 3):
         event = Event("claude", "Stop", session=str(number))
         books.sessions.hear(event, float(number))
-        books.note(float(number), event, "")
+        books.note(event, "")
     assert (len(books.feed), len(books.sessions)) == (FEED_KEPT, SESSIONS_KEPT)
     assert books.feed[-1].event.session == str(number)
     assert books.live(0.0)[-1].key == ("claude", str(number))

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from crabhook.broker.doubts import put_alarm
 from crabhook.broker.messages import Arrived, Effect
-from crabhook.broker.orders import Ruling
+from crabhook.broker.orders import Course
 from crabhook.broker.pending import SameFile
 from crabhook.broker.state import BrokerState
 from crabhook.model.actor import OrderKind
@@ -40,21 +40,19 @@ def look(state: BrokerState, fact: Arrived) -> tuple[Shared, ...]:
     event, now = fact.request.event, fact.now
     if not fact.files or state.platforms[event.platform].phase(event) is not Phase.BEFORE:
         return ()
-    found = tuple(_shared(state, event, fact.files, now))
+    found = tuple(_shared(state, event, fact.files))
     state.sessions.changes(event, fact.files, now)
     return found
 
 
-def _shared(
-    state: BrokerState, event: Event, files: tuple[str, ...], now: float
-) -> Iterator[Shared]:
+def _shared(state: BrokerState, event: Event, files: tuple[str, ...]) -> Iterator[Shared]:
     key, sessions = (event.platform, event.session), state.sessions
     for path in files:
         mine = sessions.changed_at(key, path)
-        others = ((sessions.changed_at(o, path), o) for o in sessions.sharers(key, path, now))
+        others = ((sessions.changed_at(o, path), o) for o in sessions.sharers(key, path, state.now))
         at, last = max(others, default=(mine, key))
         if last != key and at > mine:
-            yield Shared(path, last, now - at)
+            yield Shared(path, last, state.now - at)
 
 
 def alarms(state: BrokerState, shared: tuple[Shared, ...]) -> tuple[str, ...]:
@@ -77,13 +75,13 @@ def told(state: BrokerState, event: Event, shared: tuple[Shared, ...]) -> str:
     )
 
 
-def rule(state: BrokerState, ruling: Ruling, shared: tuple[Shared, ...]) -> Ruling:
+def rule(state: BrokerState, ruling: Course, shared: tuple[Shared, ...]) -> Course:
     """Return what becomes of the call: where the owner wants that, it waits for an operator."""
     if state.same_file is not SameFile.ASK or not shared or ruling.waits or ruling.denies:
         return ruling
     if any(order.kind is OrderKind.AWAY for order in state.orders.standing()):
         return ruling
-    return Ruling(waits=True, came=f"your guard of files: {alarms(state, shared)[0]}")
+    return Course(waits=True, came=f"your guard of files: {alarms(state, shared)[0]}")
 
 
 def tell_others(state: BrokerState, event: Event, shared: tuple[Shared, ...]) -> list[Effect]:

@@ -84,7 +84,7 @@ class Intake:
         said = said_by(ruling).where(choices)
         if held in (Held.NEVER, Held.ALWAYS, Held.AT_THE_GATE):
             return held is not Held.NEVER and said.decided is None
-        return said.decided is None and (said.asks or bool(self._runner.broker.orders()))
+        return said.decided is None and (said.waits or bool(self._runner.broker.orders()))
 
 
 def _machine(asked: Request) -> str:
