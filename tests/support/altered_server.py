@@ -17,7 +17,7 @@ import time
 from pathlib import Path
 from typing import NoReturn
 
-from crabhook.broker import arriving
+from crabhook.broker import restoring
 
 
 def alter(clock: Path, patience: str) -> None:
@@ -25,7 +25,7 @@ def alter(clock: Path, patience: str) -> None:
     true = time.time
     time.time = lambda: true() + float(clock.read_text("ascii"))
     if patience:
-        arriving.COME_BACK_WITHIN = float(patience)
+        restoring.COME_BACK_WITHIN = float(patience)
 
 
 def main() -> NoReturn:

@@ -1,9 +1,4 @@
-"""A hook asks: a card, a known ticket, a call decided a moment ago, or silence at once.
-
-And a server that was killed begins again: what waited is put back on its cards,
-answers are kept.  A restored request has no connection until its hook comes back
-with its ticket; one that never does is withdrawn when no hook would still try.
-"""
+"""A hook asks: a card, a known ticket, a call decided a moment ago, or silence at once."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -17,18 +12,16 @@ from crabhook.broker.messages import (
     Refusal,
     Refuse,
     Resolve,
-    Restored,
-    RestoredDecision,
-    RestoredRequest,
 )
-from crabhook.broker.orders import Course, came_by, halted, said_by
-from crabhook.broker.pending import NO_CONNECTION, same_secret
+from crabhook.broker.orders import Course, halted
+from crabhook.broker.pending import same_secret
 from crabhook.broker.recent import DuplicateEvent
+from crabhook.broker.restoring import is_back
 from crabhook.broker.sessions import same_file
 from crabhook.broker.state import BrokerState
 from crabhook.model import wording
 from crabhook.model.actor import AnsweredAtAgent
-from crabhook.model.card import Card, Leg, Request, State
+from crabhook.model.card import Card, Request
 from crabhook.model.decision import Decided, Decision, Verdict
 from crabhook.model.event import Event, Scope
 from crabhook.platforms.rows import Phase
@@ -270,87 +263,3 @@ def _same_call(state: BrokerState, event: Event) -> Card | None:
     if not alike or (not named(event) and state.recent.speaks_of(event, state.now)):
         return None
     return alike[0] if len(alike) == 1 else None
-
-
-COME_BACK_WITHIN = 150.0  # seconds; hooks try for two minutes
-
-
-def restored(state: BrokerState, fact: Restored) -> list[Effect]:
-    """Put back what waited, by card, and the answers that may not have been received."""
-    for given in fact.answers:
-        state.tickets.give(given.request_id, given.secret, given.reply, fact.now)
-    for order in fact.halts:
-        state.orders.give(order, order.by)
-    state.cards.begin_after(fact.last_number)
-    for decided in fact.decided:
-        _put_back_decided(state, decided)
-    effects: list[Effect] = []
-    due = fact.now + COME_BACK_WITHIN
-    for one in fact.waiting:
-        # The wall clock may have been set meanwhile: no wait is over before its hook could say so.
-        request = replace(one.request, wait_until=max(one.request.wait_until, due))
-        state.sessions.hear(request.event, fact.now)
-        state.pending.enter(request, NO_CONNECTION)
-        card, leg = state.cards.card(one.number), request.leg("")
-        legs = (*card.requests, leg) if card else (leg,)
-        fresh = card or _fresh(state, one, leg)
-        effects.append(state.put(replace(fresh, requests=legs)))
-        effects.append(state.wake(request.wait_until, request.id))
-    if fact.waiting:
-        effects.append(state.wake(due))
-        state.expected_back = (due, [one.request.id for one in fact.waiting])
-    return effects
-
-
-def _fresh(state: BrokerState, one: RestoredRequest, leg: Leg) -> Card:
-    """Return the card of what waited, with why it is here."""
-    event = leg.event
-    told = said_by(one.ruling)
-    return Card(
-        one.number,
-        (leg,),
-        asked_at=state.now - one.waited,
-        restored=True,
-        law=told.why if told.waits else "",
-        came=came_by(event, state.platforms[event.platform], leg.stance),
-        risk=one.risk,
-    )
-
-
-def _put_back_decided(state: BrokerState, one: RestoredDecision) -> None:
-    """Put a decided card where it stood: it is no news, but its receipt may yet come."""
-    card, leg = state.cards.card(one.number), one.request.leg("")
-    legs = (*card.requests, leg) if card else (leg,)
-    fresh = card or Card(
-        one.number,
-        legs,
-        asked_at=state.now,
-        state=State.DECIDED,
-        decided=one.decided,
-        ended_at=state.now,
-        delivered=one.delivered,
-        restored=True,
-    )
-    state.put(replace(fresh, requests=legs))
-    state.follow(replace(fresh, requests=legs), one.decided.decision)
-    if one.delivered is None:
-        state.decided_before.add(one.request.id)
-
-
-def is_back(state: BrokerState, known: Leg, back: Request) -> list[Effect]:
-    """Let a restored request whose time seemed over wait as long as its hook, which is back, says.
-
-    The hook's own clock is one that nobody sets.
-    """
-    due, _ = state.expected_back
-    if known.wait_until != due:
-        return []
-    card = state.cards.of_leg(known)
-    leg = replace(
-        known,
-        wait_until=back.wait_until,
-        gives_up_at=back.gives_up_at,
-        when_lost=back.when_lost,
-    )
-    legs = tuple(leg if one.id == leg.id else one for one in card.requests)
-    return [state.put(replace(card, requests=legs)), state.wake(leg.wait_until, leg.id)]

@@ -9,7 +9,7 @@ or judged comes with the fact.
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from crabhook.broker import arriving, commands, ending, messages
+from crabhook.broker import arriving, commands, ending, messages, restoring
 from crabhook.broker.messages import Effect
 from crabhook.broker.pending import LIMITS, Limits
 from crabhook.broker.state import BrokerState
@@ -36,7 +36,7 @@ _HANDLERS: Mapping[type, Callable[[BrokerState, Any], list[Effect]]] = {
     messages.RuleAdded: commands.rule_added,
     messages.Reconsidered: commands.reconsidered,
     messages.Noted: _noted,
-    messages.Restored: arriving.restored,
+    messages.Restored: restoring.restored,
 }
 
 

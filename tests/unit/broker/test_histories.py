@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, fields, replace
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, invariant, precondition, rule
 
-from crabhook.broker.arriving import COME_BACK_WITHIN
+from crabhook.broker.restoring import COME_BACK_WITHIN
 from crabhook.broker.broker import Broker
 from crabhook.broker.cards import TooLateError
 from crabhook.broker.messages import (

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from crabhook.broker.arriving import COME_BACK_WITHIN
+from crabhook.broker.restoring import COME_BACK_WITHIN
 from crabhook.broker.messages import Restored, RestoredAnswer, RestoredDecision, RestoredRequest
 from crabhook.model.actor import OWNER, Ended
 from crabhook.model.card import Request

@@ -11,7 +11,6 @@ from itertools import count
 from os import uname
 from time import time as wall
 
-from crabhook.broker.arriving import COME_BACK_WITHIN
 from crabhook.broker.messages import (
     Arrived,
     Closing,
@@ -28,6 +27,7 @@ from crabhook.broker.messages import (
     TimePassed,
 )
 from crabhook.broker.pending import LIMITS, NO_CONNECTION, Limits, same_secret
+from crabhook.broker.restoring import COME_BACK_WITHIN
 from crabhook.model.actor import Actor
 from crabhook.model.card import Request
 from crabhook.model.event import Event
