@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from crabhook.broker.messages import Refusal
 from crabhook.model.actor import AnsweredAtAgent
-from crabhook.store.entries import end_in
+from crabhook.store.actors import end_in
 from crabhook.store.record import Kind, Record
 from tests.soak.ends import final_states, requests_end
 from tests.soak.jobs import SERVER_WAIT, Job, number_of

@@ -4,7 +4,7 @@ Every fact carries `now`, seconds on the broker's clock.  What somebody did
 carries who it was, `by`.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TypeAlias
@@ -312,3 +312,19 @@ class WakeAt:
 Effect: TypeAlias = (
     Resolve | Refuse | Show | Note | Conflict | Outcome | OrdersEnded | NoteToldOf | WakeAt
 )
+
+
+def decisions_in(fact: Fact, effects: Sequence[Effect]) -> Iterator[tuple[Event, Decided]]:
+    """Yield each call that a fact decided, with all its agent sent, once: at once or on its card.
+
+    A reply given again to a client that had lost it is no decision.
+    """
+    for effect in effects:
+        match fact, effect:
+            case Arrived(request), Resolve(request_id, decided=Decided() as made):
+                if request_id == request.id:
+                    yield request.event, made
+            case Answered(number, made, by), Show(card) if card.number == number:
+                yield card.event, Decided(made, by)
+            case _:
+                pass

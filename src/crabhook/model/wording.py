@@ -1,7 +1,7 @@
 """The words for who decided and how a wait ended: on screens, in the feed, the log and the record.
 
 Nothing reads these words to learn anything from them, but for the records of servers that kept
-nothing else (`crabhook.store.entries`).
+nothing else (`crabhook.store.actors`).
 """
 
 from collections.abc import Mapping

@@ -17,7 +17,7 @@ from crabhook.model.jsontext import Value
 from crabhook.policy.rule import Rule, RuleVerdict
 from crabhook.policy.ruling import Ruling
 from crabhook.rulebook.context import LawOf
-from crabhook.store.entries import actor_in
+from crabhook.store.actors import actor_in
 from crabhook.store.record import Kind as Recorded
 from crabhook.store.record import Record
 

@@ -1,144 +1,21 @@
-"""Entries made of what the broker knows; `at` is always wall time, seconds since 1970.
+"""Entries made of what the broker knows; `at` is always wall time, seconds since 1970."""
 
-Who decided and how a wait ended stand in them as JSON, and are read back, from records
-before 73c5562 too, which had sentences alone (`by`, `rule`, `why`).
-"""
-
-import re
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from operator import attrgetter
 
 from crabhook.model import wording
 from crabhook.model.actor import (
-    UNKNOWN,
     Actor,
-    AnsweredAtAgent,
-    Ended,
     EndReason,
-    Follows,
-    Headless,
-    Nobody,
-    Operator,
-    OrderKind,
-    Rule,
-    StandingOrder,
-    TimeUp,
 )
 from crabhook.model.card import Leg
 from crabhook.model.decision import Decided
 from crabhook.model.event import Event
 from crabhook.model.jsontext import Value
 from crabhook.model.session import Note
+from crabhook.store.actors import actor_told, end_told
 from crabhook.store.record import Entry, Kind, iso
-
-_ANSWERED, _TIME_UP = "answered-at-agent", "time-up"
-_ENDS = {said: end for end, said in wording.ENDS.items()}
-_FOLLOWS = {said: follows for follows, said in wording.FOLLOWS.items()}
-_ORDERS = {said: kind for kind, said in wording.ORDERS.items()}
-_TIMES = re.compile(", ([0-9]{1,3}) times")
-
-
-def actor_told(actor: Actor) -> dict[str, Value]:
-    """Return who decided, as the record has it beside the words."""
-    match actor:
-        case Operator(name, own, desk):
-            return {"kind": "operator", "id": name, "name": own, "desk": desk}
-        case Rule(ref):
-            return {"kind": "rule", "ref": ref}
-        case StandingOrder(number, kind, times):
-            told: dict[str, Value] = {"kind": "order", "id": number, "order": kind.name.lower()}
-            return told if times is None else told | {"times": times}
-        case Headless():
-            return {"kind": "headless"}
-        case Nobody(why):
-            return {"kind": "nobody", "end": end_told(why)}
-
-
-def end_told(end: EndReason) -> dict[str, Value]:
-    """Return how a wait ended, as the record has it beside the words."""
-    match end:
-        case AnsweredAtAgent(outcome):
-            return {"kind": _ANSWERED, "outcome": outcome}
-        case TimeUp(follows):
-            return {"kind": _TIME_UP, "follows": follows.value}
-        case _:
-            return {"kind": end.value}
-
-
-def actor_in(body: Mapping[str, object]) -> Actor:
-    """Return who made the decision that a record's body tells of."""
-    told = body.get("actor")
-    if isinstance(told, Mapping):
-        with suppress(KeyError, TypeError, ValueError):
-            return _actor(told)
-    said, reason = str(body.get("rule") or body.get("by") or ""), str(body.get("reason", ""))
-    return _older_actor(said, reason)
-
-
-def end_in(body: Mapping[str, object]) -> EndReason | None:
-    """Return how the wait ended that a record's body tells of; None where it cannot be known."""
-    told = body.get("end")
-    if isinstance(told, Mapping):
-        with suppress(KeyError, ValueError):
-            return _end(told)
-    return _older_end(str(body.get("why", "")))
-
-
-def _actor(told: Mapping[str, object]) -> Actor:
-    match told["kind"]:
-        case "operator":
-            return Operator(str(told["id"]), str(told["name"]), str(told["desk"]))
-        case "rule":
-            return Rule(str(told["ref"]))
-        case "order":
-            kind, times = OrderKind[str(told["order"]).upper()], told.get("times")
-            often = None if times is None else int(str(times))
-            return StandingOrder(int(str(told["id"])), kind, often)
-        case "headless":
-            return Headless()
-        case "nobody":
-            end = told["end"]
-            if isinstance(end, Mapping):
-                return Nobody(_end(end))
-    raise ValueError(told)
-
-
-def _end(told: Mapping[str, object]) -> EndReason:
-    match told["kind"]:
-        case "answered-at-agent":
-            return AnsweredAtAgent(str(told["outcome"]))
-        case "time-up":
-            return TimeUp(Follows(str(told["follows"])))
-        case kind:
-            return Ended(str(kind))
-
-
-def _older_actor(said: str, reason: str) -> Actor:
-    if said == wording.OPERATOR:
-        return UNKNOWN
-    if said == wording.HEADLESS:
-        return Headless()
-    if said in ("", wording.CRABHOOK):
-        away = reason.startswith(wording.AWAY)
-        return Nobody(Ended.AWAY if away else _older_end(reason) or Ended.LEFT_BEFORE)
-    if said in _ORDERS:
-        return StandingOrder(0, _ORDERS[said])
-    if said.startswith(wording.KEEP_GOING) and (often := _TIMES.search(said)):
-        return StandingOrder(0, OrderKind.KEEP_GOING, int(often[1]))
-    return Rule("" if said == wording.ANY_RULE else said.removeprefix(wording.RULE))
-
-
-def _older_end(why: str) -> EndReason | None:
-    if why in _ENDS:
-        return _ENDS[why]
-    head, _, rest = why.partition(": ")
-    if head == wording.ANSWERED_AT_AGENT:
-        return AnsweredAtAgent(rest)
-    if head == wording.NOBODY_IN_TIME and rest in _FOLLOWS:
-        return TimeUp(_FOLLOWS[rest])
-    return None
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from math import ceil
 
 from crabhook.model.actor import Nobody, Operator
-from crabhook.store.entries import actor_in
+from crabhook.store.actors import actor_in
 from crabhook.store.record import Kind, Record
 
 BY_RULE, BY_OPERATOR, BY_NOBODY = "rules", "operator", "nobody"

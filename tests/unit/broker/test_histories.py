@@ -10,7 +10,6 @@ from dataclasses import dataclass, field, fields, replace
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, invariant, precondition, rule
 
-from crabhook.broker.restoring import COME_BACK_WITHIN
 from crabhook.broker.broker import Broker
 from crabhook.broker.cards import TooLateError
 from crabhook.broker.messages import (
@@ -35,6 +34,7 @@ from crabhook.broker.messages import (
 )
 from crabhook.broker.pending import ANSWER_KEPT_FOR
 from crabhook.broker.recent import ASKED_AGAIN_WITHIN
+from crabhook.broker.restoring import COME_BACK_WITHIN
 from crabhook.desk.commands import EndOrders, Extend, GiveOrder, Snooze
 from crabhook.model.actor import OWNER
 from crabhook.model.card import Card, Leg, Request, State

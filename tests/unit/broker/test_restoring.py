@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
-from crabhook.broker.restoring import COME_BACK_WITHIN
 from crabhook.broker.messages import Restored, RestoredAnswer, RestoredDecision, RestoredRequest
+from crabhook.broker.restoring import COME_BACK_WITHIN
 from crabhook.model.actor import OWNER, Ended
 from crabhook.model.card import Request
 from crabhook.model.decision import Decided, Decision, Reply, Verdict

@@ -7,7 +7,7 @@ from crabhook.policy.protected import Protected
 from crabhook.policy.rule import Rule, RuleSet, RuleVerdict
 from crabhook.rulebook.context import InForce, LawOf
 from crabhook.rulebook.history import PastCall
-from crabhook.store.entries import actor_in
+from crabhook.store.actors import actor_in
 from tests.unit.policy.law import HOME, NOW, PROJECT
 
 PROTECTED = Protected()

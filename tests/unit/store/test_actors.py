@@ -22,7 +22,7 @@ from crabhook.model.actor import (
 from crabhook.model.decision import Decided, Decision, Verdict
 from crabhook.model.jsontext import compact, parse_object
 from crabhook.model.wording import who, why
-from crabhook.store.entries import actor_in, actor_told, end_in, end_told
+from crabhook.store.actors import actor_in, actor_told, end_in, end_told
 from tests.support.actors import ACTORS, ENDS
 
 

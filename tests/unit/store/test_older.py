@@ -11,8 +11,9 @@ import pytest
 
 from crabhook.model.actor import Ended, Headless, Nobody, Operator, Rule, StandingOrder
 from crabhook.model.wording import who
+from crabhook.store.actors import actor_in, end_in
 from crabhook.store.change import happened
-from crabhook.store.entries import actor_in, end_in, operator
+from crabhook.store.entries import operator
 from crabhook.store.interface import Query
 from crabhook.store.opening import open_history, open_writer
 from crabhook.store.stats import stats

@@ -26,7 +26,7 @@ from crabhook.model.errors import CrabhookError
 from crabhook.model.event import Event, ToolCall
 from crabhook.model.wording import who
 from crabhook.server.core.runner import Runner
-from crabhook.store.entries import actor_in
+from crabhook.store.actors import actor_in
 from crabhook.store.interface import Query
 from crabhook.store.opening import open_history
 from crabhook.store.record import Kind, iso

@@ -9,15 +9,13 @@ import logging
 from abc import ABC, abstractmethod
 from asyncio import Future
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from crabhook.bounded import Bounded
 from crabhook.broker.broker import Broker
 from crabhook.broker.messages import (
-    Answered,
-    Arrived,
     Effect,
     Fact,
     Note,
@@ -25,6 +23,7 @@ from crabhook.broker.messages import (
     Resolve,
     Show,
     WakeAt,
+    decisions_in,
 )
 from crabhook.broker.pending import LIMITS, Limits
 from crabhook.desk.commands import Outcome
@@ -260,7 +259,7 @@ class Core(ABC):
     def _tell_decisions(
         decided: Callable[[Event, Decided], object], fact: Fact, effects: Sequence[Effect]
     ) -> None:
-        for event, made in _decided(fact, effects):
+        for event, made in decisions_in(fact, effects):
             try:
                 decided(event, made)
             except Exception:  # noqa: BLE001 - a fault of a log must not become one of the agents
@@ -339,19 +338,3 @@ class Core(ABC):
         if (troubles := self.troubles()) != self._troubles:
             self._troubles = troubles
             self.publish(self._listeners, TroublesChanged(troubles))
-
-
-def _decided(fact: Fact, effects: Sequence[Effect]) -> Iterator[tuple[Event, Decided]]:
-    """Yield each call that a fact decided, with all its agent sent, once: at once or on its card.
-
-    A reply given again to a client that had lost it is no decision.
-    """
-    for effect in effects:
-        match fact, effect:
-            case Arrived(request), Resolve(request_id, decided=Decided() as made):
-                if request_id == request.id:
-                    yield request.event, made
-            case Answered(number, made, by), Show(card) if card.number == number:
-                yield card.event, Decided(made, by)
-            case _:
-                pass

@@ -27,7 +27,7 @@ from crabhook.policy.context import not_looked
 from crabhook.rulebook.context import Today
 from crabhook.rulebook.files import RuleFiles
 from crabhook.rulebook.history import recalled
-from crabhook.store.entries import actor_in, end_in
+from crabhook.store.actors import actor_in, end_in
 from crabhook.store.interface import Query
 from crabhook.store.opening import open_history
 from crabhook.store.record import Kind, Record

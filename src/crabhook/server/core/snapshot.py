@@ -21,8 +21,8 @@ from crabhook.model.decision import Decided, Decision, Reply, Verdict
 from crabhook.model.jsontext import WRITTEN_DEPTH, compact, parse_object
 from crabhook.model.order import Standing
 from crabhook.platforms.interface import Platform
+from crabhook.store.actors import actor_in, actor_told
 from crabhook.store.change import Answer, DecidedCall, Recovered, Waiting
-from crabhook.store.entries import actor_in, actor_told
 
 
 def waiting_kept(card: Card, leg: Leg, secret: str, now: float, wall: float) -> Waiting:

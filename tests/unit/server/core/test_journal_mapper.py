@@ -33,8 +33,8 @@ from crabhook.model.order import Order, OrderKind
 from crabhook.platforms import PLATFORMS
 from crabhook.server.core.journal_mapper import JournalMapper
 from crabhook.server.core.snapshot import read_back
+from crabhook.store.actors import actor_told
 from crabhook.store.change import Change
-from crabhook.store.entries import actor_told
 from crabhook.store.record import iso
 from tests.support.playbook import ALLOW, DENY, asking, bash, prompt
 
