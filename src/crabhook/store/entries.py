@@ -1,13 +1,14 @@
 """Entries made of what the broker knows; `at` is always wall time, seconds since 1970."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from operator import attrgetter
 
+from crabhook.broker.followed import Followed
 from crabhook.model import wording
 from crabhook.model.actor import (
     Actor,
     EndReason,
+    Operator,
 )
 from crabhook.model.card import Leg
 from crabhook.model.decision import Decided
@@ -18,37 +19,15 @@ from crabhook.store.actors import actor_told, end_told
 from crabhook.store.record import Entry, Kind, iso
 
 
-@dataclass(frozen=True, slots=True)
-class Circumstances:
-    """How a decision came about.
-
-    `where` it was made: the desk, the rules, nowhere; `rule` is the rule's own text, empty for a
-    person; `waited` is how many seconds the request had waited.
-    """
-
-    decided: Decided
-    waited: float
-    where: str = ""
-    rule: str = ""
+def _call(followed: Followed) -> dict[str, Value]:
+    """Return how a record refers to a decided call: by its card, its legs and the verdict."""
+    legs: list[Value] = list(followed.requests)
+    return {"card": followed.card, "requests": legs, "verdict": followed.verdict.value}
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
-    """A decided call that a record refers to: its card, if it had one, its legs, the verdict."""
-
-    card: int | None
-    requests: Sequence[str]
-    verdict: str
-
-    @property
-    def told(self) -> dict[str, Value]:
-        """The reference as it stands in a record's body."""
-        return {"card": self.card, "requests": list(self.requests), "verdict": self.verdict}
-
-
-def observed(request: Leg, at: float, *, call: Call | None = None) -> Entry:
+def observed(request: Leg, at: float, *, call: Followed | None = None) -> Entry:
     """An event that nobody had to answer; `call` is the decided one that it tells the result of."""
-    body = _told(request.event) | ({"call": call.told} if call else {})
+    body = _told(request.event) | ({"call": _call(call)} if call else {})
     card = call.card if call else None
     return _about(Kind.EVENT, request.event, at, request.id, card, body=body)
 
@@ -61,16 +40,16 @@ def conflict(
     return _about(Kind.CONFLICT, event, at, request_id, cards[0] if cards else None, body=body)
 
 
-def ran_other(event: Event, at: float, *, request_id: str, why: str, call: Call) -> Entry:
+def ran_other(event: Event, at: float, *, request_id: str, why: str, call: Followed) -> Entry:
     """A result that shows that what ran is not what was decided."""
-    body: dict[str, Value] = {"why": why, "ran": _input(event), "call": call.told}
+    body: dict[str, Value] = {"why": why, "ran": _input(event), "call": _call(call)}
     return _about(Kind.RAN_OTHER, event, at, request_id, call.card, body=body)
 
 
-def outcome(event: Event, at: float, *, told_by: str, what: str, call: Call) -> Entry:
+def outcome(event: Event, at: float, *, told_by: str, what: str, call: Followed) -> Entry:
     """What became of a call that was left to its agent; `event` asked about it, `told_by` told."""
     first = call.requests[0] if call.requests else ""
-    body: dict[str, Value] = {"what": what, "told_by": told_by, "call": call.told}
+    body: dict[str, Value] = {"what": what, "told_by": told_by, "call": _call(call)}
     return _about(Kind.OUTCOME, event, at, first, call.card, body=body)
 
 
@@ -106,18 +85,28 @@ _PARTS = (
 _parts = attrgetter(*_PARTS)
 
 
-def decided(
-    event: Event, how: Circumstances, at: float, *, legs: Sequence[str], card: int | None = None
+def decided(  # noqa: PLR0913 - one verdict, and the requests it answers
+    event: Event,
+    made: Decided,
+    at: float,
+    *,
+    legs: Sequence[str],
+    waited: float = 0.0,
+    card: int | None = None,
 ) -> Entry:
-    """A verdict on a call, whoever gave it; `legs` are the ids of the requests it answers."""
-    decision, by = how.decided.decision, how.decided.by
-    said: dict[str, Value] = {"where": how.where, "rule": how.rule}
+    """A verdict on a call, whoever gave it; `legs` are the ids of the requests it answers.
+
+    `waited` is how many seconds the first of these had waited.
+    """
+    decision, by = made.decision, made.by
+    at_desk, who = isinstance(by, Operator), wording.who(by)
+    said: dict[str, Value] = {"where": "the desk"} if at_desk else {"where": "at once", "rule": who}
     said.update(zip(_PARTS, _parts(decision), strict=True))
     said |= {"despite": list(decision.despite), "legs": list(legs)}
     body: dict[str, Value] = {
-        "by": wording.who(by),
+        "by": who,
         "actor": actor_told(by),
-        "waited": round(how.waited, 3),
+        "waited": round(waited, 3),
         "input": _input(event),
     }
     body |= {key: value for key, value in said.items() if value}

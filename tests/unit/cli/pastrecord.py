@@ -5,10 +5,8 @@ from pathlib import Path
 from crabhook.model.actor import OWNER, Actor, Operator
 from crabhook.model.decision import Decided, Decision, Verdict
 from crabhook.model.event import Event, ToolCall
-from crabhook.model.wording import who
 from crabhook.store import entries
 from crabhook.store.change import happened
-from crabhook.store.entries import Circumstances
 from crabhook.store.opening import open_writer
 from crabhook.store.record import Entry
 
@@ -29,12 +27,9 @@ def decided(
     """The record of what became of a shell command."""
     event = Event("claude", "PreToolUse", session, cwd, tool=ToolCall(tool, {"command": command}))
     updated = {"command": edited} if edited else None
-    how = Circumstances(
-        Decided(Decision(Verdict(verdict), updated_input=updated), by),
-        2.0,
-        rule="" if isinstance(by, Operator) else who(by),
-    )
-    return entries.decided(event, how, at, legs=["r1"], card=None if how.rule else 7)
+    decided = Decided(Decision(Verdict(verdict), updated_input=updated), by)
+    card = 7 if isinstance(by, Operator) else None
+    return entries.decided(event, decided, at, legs=["r1"], waited=2.0, card=card)
 
 
 def write(folder: Path, *kept: Entry) -> None:

@@ -12,7 +12,6 @@ from crabhook.policy.rule import RuleVerdict
 from crabhook.rulebook.history import PastCall, calls_in
 from crabhook.store import entries
 from crabhook.store.change import happened
-from crabhook.store.entries import Circumstances
 from crabhook.store.interface import Query, StoreError
 from crabhook.store.opening import open_history, open_writer
 from crabhook.store.record import Entry, Kind
@@ -28,8 +27,7 @@ def past_calls(folder: Path, *, last: int = 0) -> Iterator[PastCall]:
 def decided(verdict: Verdict, command: str, *, rule: str = "", card: int | None = 1) -> Entry:
     event = Event("claude", "PreToolUse", "s1", "/app", tool=ToolCall("Bash", {"command": command}))
     decided = Decided(Decision(verdict), Rule(rule) if rule else OWNER)
-    how = Circumstances(decided, 2.0, where="the desk", rule=rule)
-    return entries.decided(event, how, NOON, legs=["r1"], card=card)
+    return entries.decided(event, decided, NOON, legs=["r1"], waited=2.0, card=card)
 
 
 def record(folder: Path, *kept: Entry) -> None:
@@ -67,8 +65,7 @@ def test_only_the_latest_are_read_where_that_is_asked(tmp_path: Path) -> None:
 def test_what_was_edited_says_so(tmp_path: Path) -> None:
     event = Event("claude", "PreToolUse", tool=ToolCall("Bash", {"command": "rm x"}))
     made = Decision(Verdict.ALLOW, updated_input={"command": "ls"})
-    how = Circumstances(Decided(made, OWNER), 1.0)
-    record(tmp_path, entries.decided(event, how, NOON, legs=["r1"]))
+    record(tmp_path, entries.decided(event, Decided(made, OWNER), NOON, legs=["r1"]))
     (found,) = past_calls(tmp_path)
     assert found.edited
     assert found.event.tool == ToolCall("Bash", {"command": "rm x"})

@@ -21,7 +21,6 @@ from crabhook.model.jsontext import compact
 from crabhook.platforms import PLATFORMS
 from crabhook.store import entries
 from crabhook.store.change import Answer, Change, Waiting, delivered, happened, left, settled, waits
-from crabhook.store.entries import Circumstances
 from crabhook.store.opening import open_writer
 from crabhook.store.record import Kind, Retention
 from tests.soak.jobs import Job, Source
@@ -99,8 +98,8 @@ class Past:
     ) -> None:
         """The operator, or whoever the decision says, decides a job's card."""
         reply = PLATFORMS[one.agent].write(event(one), decision)
-        how = Circumstances(Decided(decision, by), 0.1)
-        entry = entries.decided(event(one), how, 2.0, legs=[f"r{one.number}"], card=one.number)
+        made, legs = Decided(decision, by), [f"r{one.number}"]
+        entry = entries.decided(event(one), made, 2.0, legs=legs, waited=0.1, card=one.number)
         answer = Answer(f"r{one.number}", "secret", reply.stdout, "", reply.exit_code, 2.0, None)
         self.changes.append(settled([answer], entry))
         if typed:

@@ -7,7 +7,6 @@ from crabhook.model.card import Leg, Origin, Stance
 from crabhook.model.decision import Decided, Decision, Verdict
 from crabhook.model.event import Event, ToolCall
 from crabhook.store import entries
-from crabhook.store.entries import Circumstances
 from crabhook.store.record import Kind, iso
 from tests.unit.store.making import NOON
 
@@ -64,13 +63,13 @@ def test_a_decision_is_kept_with_all_that_was_decided_and_what_was_asked() -> No
     edited: Any = {"command": "ls -l"}
     against = ("rules.toml, line 3: deny Bash(ls -l)",)
     made = Decision(Verdict.ALLOW, "", "fine", edited, interrupt=True, despite=against)
-    how = Circumstances(Decided(made, OWNER), waited=1.23456, where="screen")
-    kept = entries.decided(EVENT, how, NOON, legs=["r0", "r1"], card=4)
+    decided = Decided(made, OWNER)
+    kept = entries.decided(EVENT, decided, NOON, legs=["r0", "r1"], waited=1.23456, card=4)
     assert (kept.kind, kept.verdict, kept.card, kept.request_id) == (Kind.DECIDED, "allow", 4, "r0")
     assert kept.body == {
         "by": "operator",
         "actor": {"kind": "operator", "id": "owner", "name": "operator", "desk": "this terminal"},
-        "where": "screen",
+        "where": "the desk",
         "waited": 1.235,
         "note": "fine",
         "interrupt": True,
@@ -83,9 +82,8 @@ def test_a_decision_is_kept_with_all_that_was_decided_and_what_was_asked() -> No
 
 def test_a_rules_decision_names_the_rule_and_an_empty_edit_is_an_edit() -> None:
     made = Decision(Verdict.DENY, reason="no", updated_input={})
-    how = Circumstances(Decided(made, Rule("Bash(rm *)")), 0.0, "rules", "Bash(rm *)")
-    kept = entries.decided(EVENT, how, NOON, legs=[])
-    assert kept.body["rule"] == "Bash(rm *)"
+    kept = entries.decided(EVENT, Decided(made, Rule("Bash(rm *)")), NOON, legs=[])
+    assert (kept.body["where"], kept.body["rule"]) == ("at once", "rule Bash(rm *)")
     assert kept.body["waited"] == 0.0
     assert kept.body["edited"] == {}
     assert kept.request_id == ""

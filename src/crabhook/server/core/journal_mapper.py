@@ -12,7 +12,7 @@ from typing import NamedTuple
 from crabhook.bounded import Bounded
 from crabhook.broker import messages
 from crabhook.broker.correlation import named
-from crabhook.broker.followed import Fate, Followed
+from crabhook.broker.followed import Fate
 from crabhook.broker.messages import (
     Conflict,
     Effect,
@@ -25,16 +25,13 @@ from crabhook.broker.messages import (
 )
 from crabhook.broker.pending import NO_CONNECTION
 from crabhook.desk.commands import EndOrders, Extend, GiveOrder, StopSession
-from crabhook.model import wording
-from crabhook.model.actor import Operator, OrderKind
+from crabhook.model.actor import OrderKind
 from crabhook.model.card import Card, Leg, Request, State
-from crabhook.model.decision import Decided
 from crabhook.model.event import Event
 from crabhook.model.order import Order, Standing
 from crabhook.server.core.snapshot import answer_kept, waiting_kept
 from crabhook.store import entries
 from crabhook.store.change import Change, Halt, delivered, halted, happened, left, settled, waits
-from crabhook.store.entries import Circumstances
 from crabhook.store.record import Kind, iso
 
 _ENDS = {State.WITHDRAWN: Kind.WITHDRAWN, State.EXPIRED: Kind.EXPIRED}
@@ -118,12 +115,12 @@ class JournalMapper:
                     yield happened(entries.note(event, wall, note, what, by, request_id))
                 case Outcome(event, request_id, call, fate) if fate.alarming:
                     entry = entries.ran_other(
-                        event, wall, request_id=request_id, why=fate.value, call=_call(call)
+                        event, wall, request_id=request_id, why=fate.value, call=call
                     )
                     yield happened(entry)
                 case Outcome(event, _, call, fate) if fate is not Fate.AS_ALLOWED:
                     entry = entries.outcome(
-                        call.named, wall, told_by=event.name, what=fate.value, call=_call(call)
+                        call.named, wall, told_by=event.name, what=fate.value, call=call
                     )
                     yield happened(entry)
 
@@ -210,8 +207,10 @@ class JournalMapper:
             kind = _ENDS[card.state]
             return left(legs, entries.ended(kind, first, wall, card=card.number, end=card.end))
         assert card.decided is not None  # noqa: S101 - what ended otherwise says why
-        how = _circumstances(card.decided, card.ended_at - card.asked_at)
-        entry = entries.decided(first.event, how, wall, legs=legs, card=card.number)
+        waited = card.ended_at - card.asked_at
+        entry = entries.decided(
+            first.event, card.decided, wall, legs=legs, waited=waited, card=card.number
+        )
         given = [leg for leg in card.requests if leg.id in replies]
         for leg in given:
             if replies[leg.id].confirm:
@@ -250,11 +249,9 @@ class JournalMapper:
         if resolve.decided is None:
             told = [effect for effect in effects if isinstance(effect, Outcome)]
             result = next((one.call for one in told if one.event.tool is not None), None)
-            call = _call(result) if result else None
-            yield happened(entries.observed(request, wall, call=call))
+            yield happened(entries.observed(request, wall, call=result))
             return
-        how = _circumstances(resolve.decided, 0.0)
-        entry = entries.decided(request.event, how, wall, legs=[request.id])
+        entry = entries.decided(request.event, resolve.decided, wall, legs=[request.id])
         yield settled([answer_kept(request, resolve, wall)], entry)
 
 
@@ -267,13 +264,3 @@ def _secret_in(fact: messages.Fact, request_id: str) -> str:
 
 def _ended(effect: Effect) -> tuple[Standing, ...]:
     return effect.orders if isinstance(effect, messages.OrdersEnded) else ()
-
-
-def _call(followed: Followed) -> entries.Call:
-    return entries.Call(followed.card, followed.requests, followed.verdict.value)
-
-
-def _circumstances(decided: Decided, waited: float) -> Circumstances:
-    if isinstance(decided.by, Operator):
-        return Circumstances(decided, waited, where="the desk")
-    return Circumstances(decided, waited, where="at once", rule=wording.who(decided.by))

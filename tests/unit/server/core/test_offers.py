@@ -23,7 +23,6 @@ from crabhook.server.core.law import Law
 from crabhook.server.core.offers import Offers, offering
 from crabhook.store import entries
 from crabhook.store.change import happened
-from crabhook.store.entries import Circumstances
 from crabhook.store.opening import open_writer
 
 if TYPE_CHECKING:
@@ -41,9 +40,7 @@ def bash(command: str, cwd: str = "/nowhere/app", tool: str = "Bash") -> Event:
 
 
 def decided(event: Event, decision: Decision) -> entries.Entry:
-    return entries.decided(
-        event, Circumstances(Decided(decision, OWNER), 1.0, "the desk"), NOON, legs=["r"]
-    )
+    return entries.decided(event, Decided(decision, OWNER), NOON, legs=["r"], waited=1.0)
 
 
 class Office:
