@@ -1,0 +1,312 @@
+"""The desk's values as the messages of operator.proto, and back.
+
+A dataclass is the message whose fields have the names of its own; RENAMED lists the others.  How a
+field is carried follows from its type and from the message, so that nothing is written twice: a
+text is `bytes`, a member of an enumeration is found by its name, a union is a `oneof` whose parts
+are found by the names of their classes, and what ends in `_json` is JSON.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import fields, is_dataclass
+from datetime import datetime
+from enum import Enum, Flag
+from functools import cache, partial, reduce
+from operator import or_
+from typing import Any, NamedTuple, TypeVar, cast, get_args, get_origin, get_type_hints
+
+from google.protobuf.descriptor import Descriptor, EnumDescriptor, FieldDescriptor
+from google.protobuf.message import Message
+from google.protobuf.message_factory import GetMessageClass
+
+from crabhook.model.errors import CrabhookError
+from crabhook.model.event import Event, ToolCall
+from crabhook.model.jsontext import WRITTEN_DEPTH, Value, compact, parse_value
+from crabhook.platforms import PLATFORMS
+from crabhook.v1 import operator_pb2 as pb
+
+T = TypeVar("T")
+M = TypeVar("M", bound=Message)
+
+_DECIDES = {"card": "number", "seen": "version", "id": "decision_id"}
+RENAMED: Mapping[str, Mapping[str, str]] = {
+    "Card": {"revision": "version"},
+    "DecideRequest": _DECIDES,
+    "RememberRequest": _DECIDES,
+}
+"""The fields of a message that have other names than those of the value, by the value's names."""
+COMMAND_ID = "command_id"
+"""The id of any other command; what only asks has none on the wire."""
+
+
+class WireError(CrabhookError):
+    """A message that is no value of the desk, or a value that no message can carry."""
+
+
+def to_message(value: object, message: type[M], kind: Any = None) -> M:  # noqa: ANN401 - a type
+    """Return a value, of a union where its `kind` is given, as this message; raises WireError."""
+    try:
+        way = _message(cast("Any", type(value)) if kind is None else kind, message.DESCRIPTOR)
+        made: M = way.put(value)
+    except (ValueError, TypeError, KeyError) as error:
+        raise WireError(f"{type(value).__name__} cannot be sent: {error}") from error
+    return made
+
+
+def to_value(message: Message, kind: Any) -> Any:  # noqa: ANN401 - a type or a union, and its value
+    """Return the value that a message carries, of this type or of this union; raises WireError."""
+    try:
+        value = _message(kind, message.DESCRIPTOR).take(message)
+    except WireError:
+        raise
+    except (CrabhookError, ValueError, TypeError, KeyError, RecursionError) as error:
+        raise WireError(f"{message.DESCRIPTOR.name} cannot be read: {error}") from error
+    return value
+
+
+class _Way(NamedTuple):
+    """How one kind of value goes onto the wire, and comes back."""
+
+    put: Callable[[Any], Any]
+    take: Callable[[Any], Any]
+
+
+class _Row(NamedTuple):
+    """One field of a dataclass in its message.  `holds` makes what a repeated field is kept in."""
+
+    attribute: str
+    field: str
+    way: _Way
+    optional: bool
+    holds: Callable[[Any], Any] | None
+
+
+def _as_is(value: T) -> T:
+    return value
+
+
+def text_sent(text: str) -> bytes:
+    """Return a text as it is sent."""
+    return text.encode("utf-8", "surrogatepass")
+
+
+def text_read(text: bytes) -> str:
+    """Return a text that was sent; raises UnicodeDecodeError."""
+    return text.decode("utf-8", "surrogatepass")
+
+
+_TEXT = _Way(text_sent, text_read)
+_PLAIN = _Way(_as_is, _as_is)
+_DATE = _Way(datetime.isoformat, datetime.fromisoformat)
+
+
+@cache
+def _message(hint: Any, descriptor: Descriptor) -> _Way:  # noqa: ANN401 - any type's hint
+    """Return how values of a type are carried by a message."""
+    if hint is Event:
+        return _Way(_event_message, _event)
+    if is_dataclass(hint) and isinstance(hint, type):
+        return _struct(hint, descriptor)
+    if get_origin(hint) is tuple:
+        return _pair(get_args(hint), descriptor)
+    if len(descriptor.oneofs) != 1:
+        raise WireError(f"{hint} is not what {descriptor.name} carries")
+    return _union(hint, descriptor)
+
+
+def _struct(kind: type, descriptor: Descriptor) -> _Way:
+    hints, rows = get_type_hints(kind), list[_Row]()
+    for one in fields(kind):
+        field = _field_of(one.name, descriptor)
+        if field is not None:
+            rows.append(_row(one.name, hints[one.name], field))
+    made = GetMessageClass(descriptor)
+
+    def put(value: object) -> Message:
+        given = {}
+        for attribute, name, way, _, holds in rows:
+            inner = getattr(value, attribute)
+            if inner is not None:
+                given[name] = way.put(inner) if holds is None else list(map(way.put, inner))
+        return made(**given)
+
+    def take(message: Message) -> object:
+        found = {}
+        for attribute, name, way, optional, holds in rows:
+            if holds is not None:
+                found[attribute] = holds(map(way.take, getattr(message, name)))
+            elif optional and not message.HasField(name):
+                found[attribute] = None
+            else:
+                found[attribute] = way.take(getattr(message, name))
+        return kind(**found)
+
+    return _Way(put, take)
+
+
+def _field_of(attribute: str, descriptor: Descriptor) -> FieldDescriptor | None:
+    """Return the field of a message that carries an attribute; None for the id of what asks."""
+    named = RENAMED.get(descriptor.name, {}).get(attribute, attribute)
+    known = descriptor.fields_by_name
+    for name in (named, f"{named}_json"):
+        if name in known:
+            return known[name]
+    if attribute == "id":
+        return known.get(COMMAND_ID)
+    raise WireError(f"{descriptor.name} has no field for {attribute}")
+
+
+def _row(attribute: str, hint: Any, field: FieldDescriptor) -> _Row:  # noqa: ANN401 - any type's hint
+    optional, holds, inner = type(None) in get_args(hint), None, hint
+    if field.is_repeated and isinstance(hint, type) and issubclass(hint, Flag):
+        nothing = hint(0)
+        holds = partial(_all_of, nothing)
+    elif field.is_repeated:
+        holds, inner = get_origin(hint), get_args(hint)[0]
+    way = _single(inner, field)
+    if optional and field.type == FieldDescriptor.TYPE_ENUM:
+        way, optional = _Way(way.put, partial(_unless_unsaid, way.take)), False
+    return _Row(attribute, field.name, way, optional, holds)
+
+
+def _all_of(nothing: Flag, flags: Iterable[Flag]) -> Flag:
+    return reduce(or_, flags, nothing)
+
+
+def _unless_unsaid(take: Callable[[int], T], number: int) -> T | None:
+    return take(number) if number else None
+
+
+def _single(hint: Any, field: FieldDescriptor) -> _Way:  # noqa: ANN401 - any type's hint
+    """Return how one value is carried by a field."""
+    if field.name.endswith("_json"):
+        return _json(anything=bool in get_args(hint))
+    if type(None) in get_args(hint):
+        left = [one for one in get_args(hint) if one is not type(None)]
+        hint = left[0] if len(left) == 1 else reduce(or_, left)
+    match field.type:
+        case FieldDescriptor.TYPE_MESSAGE:
+            return _message(hint, field.message_type)
+        case FieldDescriptor.TYPE_ENUM:
+            return _enum(hint, field.enum_type)
+        case FieldDescriptor.TYPE_BYTES:
+            return _TEXT
+        case FieldDescriptor.TYPE_STRING if hint is datetime:
+            return _DATE
+        case _:
+            return _PLAIN
+
+
+def _pair(hints: tuple[Any, ...], descriptor: Descriptor) -> _Way:
+    """Return how a tuple is carried: its items are the message's fields, in order."""
+    made = GetMessageClass(descriptor)
+    names = [field.name for field in descriptor.fields]
+    ways = [_single(hint, field) for hint, field in zip(hints, descriptor.fields, strict=True)]
+
+    def put(value: tuple[object, ...]) -> Message:
+        items = zip(names, ways, value, strict=True)
+        return made(**{name: way.put(item) for name, way, item in items})
+
+    def take(message: Message) -> tuple[object, ...]:
+        return tuple(
+            way.take(getattr(message, name)) for name, way in zip(names, ways, strict=True)
+        )
+
+    return _Way(put, take)
+
+
+def _union(hint: Any, descriptor: Descriptor) -> _Way:  # noqa: ANN401 - any type's hint
+    """Return how a union is carried: each of its types by the part that is named after it."""
+    made, (oneof,) = GetMessageClass(descriptor), descriptor.oneofs
+    kinds = {kind.__name__: kind for kind in get_args(hint)}
+    parts: dict[type, tuple[str, _Way]] = {}
+    by_name: dict[str, _Way] = {}
+    for field in oneof.fields:
+        part = field.message_type or field.enum_type
+        kind = kinds[part.name if part else field.name]
+        by_name[field.name] = way = _single(kind, field)
+        parts[kind] = field.name, way
+
+    def put(value: object) -> Message:
+        name, way = parts[type(value)]
+        return made(**{name: way.put(value)})
+
+    def take(message: Message) -> object:
+        name = message.WhichOneof(oneof.name)
+        if name is None:
+            raise WireError(f"{descriptor.name} says nothing that this version knows")
+        return by_name[name].take(getattr(message, name))
+
+    return _Way(put, take)
+
+
+@cache
+def _enum(kind: type[Enum], descriptor: EnumDescriptor) -> _Way:
+    prefix = re.sub("(?<=[a-z])(?=[A-Z])", "_", descriptor.name).upper()
+    known = {one.name: one.number for one in descriptor.values}
+    numbers = {member: known[f"{prefix}_{member.name}"] for member in kind}
+    members = {number: member for member, number in numbers.items()}
+
+    def take(number: int) -> Enum:
+        if number not in members:
+            raise WireError(f"{descriptor.name} {number} is not known here")
+        return members[number]
+
+    return _Way(numbers.__getitem__, take)
+
+
+def _json(*, anything: bool) -> _Way:
+    def take(text: bytes) -> Value:
+        value = parse_value(text, WRITTEN_DEPTH)
+        if not anything and not isinstance(value, dict):
+            raise WireError("it is JSON, and not an object")
+        return value
+
+    return _Way(json_of, take)
+
+
+def json_of(value: Value | Mapping[str, Value]) -> bytes:
+    """Return a value as JSON on the wire."""
+    return compact(value).encode("ascii")
+
+
+# An event has its input once, and how it is told comes from the agent's own table.
+
+_TEXTS = ("platform", "name", "session", "cwd", "permission_mode", "agent_id", "agent_type")
+_INPUT = "tool_input"
+
+
+def _event_message(event: Event) -> Any:  # noqa: ANN401 - the message
+    message = pb.Event(fields_json=json_of(event.fields))
+    for name in _TEXTS:
+        setattr(message, name, text_sent(getattr(event, name)))
+    tool = event.tool
+    if tool is not None:
+        comments = sorted(map(text_sent, tool.comments))
+        message.tool.MergeFrom(
+            pb.ToolCall(name=text_sent(tool.name), use_id=text_sent(tool.use_id), comments=comments)
+        )
+        if _INPUT not in event.fields or event.fields[_INPUT] is not tool.input:
+            message.tool.input_json = json_of(tool.input)
+    return message
+
+
+def _event(message: pb.Event) -> Event:
+    told = (
+        _json(anything=False).take(message.fields_json) if message.HasField("fields_json") else {}
+    )
+    texts = {name: text_read(getattr(message, name)) for name in _TEXTS}
+    platform = PLATFORMS.get(texts["platform"])
+    return Event(
+        **texts,
+        tool=_tool(message.tool, told) if message.HasField("tool") else None,
+        fields=told,
+        told=platform.events[texts["name"]].told if platform else {},
+    )
+
+
+def _tool(message: pb.ToolCall, told: Mapping[str, Value]) -> ToolCall:
+    own = message.HasField("input_json")
+    tool_input = parse_value(message.input_json, WRITTEN_DEPTH) if own else told.get(_INPUT)
+    comments = frozenset(map(text_read, message.comments))
+    return ToolCall(text_read(message.name), tool_input, text_read(message.use_id), comments)

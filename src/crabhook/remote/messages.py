@@ -1,0 +1,223 @@
+"""Which call carries a command, and which part of a Watch a piece of news."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, fields
+from hashlib import sha256
+from typing import Any
+
+from google.protobuf.message import Message
+from google.protobuf.message_factory import GetMessageClass
+
+from crabhook.desk.commands import (
+    AllowWithRule,
+    Ask,
+    AskContext,
+    AskEntry,
+    AskHistory,
+    AskObjections,
+    AskOffers,
+    Command,
+    Decide,
+    EndOrders,
+    Extend,
+    GiveOrder,
+    KeepRule,
+    Outcome,
+    Snooze,
+    Steer,
+    StopSession,
+    TakeBackNote,
+)
+from crabhook.desk.history import EntryRead, HistoryRead
+from crabhook.desk.updates import (
+    ContextReady,
+    News,
+    ObjectionsReady,
+    OffersReady,
+    OrdersChanged,
+    SessionsChanged,
+    SessionsSeen,
+    Snapshot,
+    TroublesChanged,
+)
+from crabhook.model.card import Card, FeedEntry
+from crabhook.model.card import State as Waits
+from crabhook.model.order import Standing
+from crabhook.model.session import SessionView
+from crabhook.remote.codec import WireError, to_message, to_value
+from crabhook.v1 import operator_pb2 as pb
+
+CALLS: Mapping[str, Any] = {
+    "Decide": Decide,
+    "Remember": AllowWithRule,
+    "Adjust": Extend | Snooze,
+    "GiveOrder": GiveOrder,
+    "EndOrders": EndOrders,
+    "Steer": Steer,
+    "TakeBackNote": TakeBackNote,
+    "StopSession": StopSession,
+    "KeepRule": KeepRule,
+    "Offers": AskOffers,
+    "Context": AskContext,
+    "Objections": AskObjections,
+    "History": AskHistory,
+    "Entry": AskEntry,
+}
+"""The calls of the service that carry a command, each with the command, or a union of them."""
+READ: Mapping[type[Ask], type[News]] = {
+    AskOffers: OffersReady,
+    AskContext: ContextReady,
+    AskObjections: ObjectionsReady,
+    AskHistory: HistoryRead,
+    AskEntry: EntryRead,
+}
+"""What is read for each command that asks."""
+_CALL_OF = {kind: rpc for rpc, told in CALLS.items() for kind in getattr(told, "__args__", (told,))}
+
+NEWS: Mapping[type, str] = {
+    Card: "card",
+    FeedEntry: "feed",
+    OrdersChanged: "orders",
+    SessionsChanged: "sessions",
+    SessionsSeen: "sessions_seen",
+    TroublesChanged: "troubles",
+}
+"""The news that are told to every desk, each with its part of a WatchEvent."""
+_NEWS = {part: kind for kind, part in NEWS.items()}
+_MESSAGES = {
+    field.name: GetMessageClass(field.message_type)
+    for field in pb.WatchEvent.DESCRIPTOR.oneofs_by_name["news"].fields
+    if field.message_type
+}
+
+PAYLOAD_LIMIT = 64 << 10  # bytes of an input that is sent with its card
+
+
+# Commands, and what became of them.
+
+
+def request_of(command: Command) -> tuple[str, Any]:
+    """Return the name of the call that carries a command, and its request; raises WireError."""
+    rpc = _CALL_OF.get(type(command))
+    if rpc is None:
+        raise WireError(f"no call carries {type(command).__name__}")
+    return rpc, to_message(command, getattr(pb, f"{rpc}Request"), CALLS[rpc])
+
+
+def command_in(rpc: str, request: Message) -> Command:
+    """Return the command that a call carries; raises WireError."""
+    command: Command = to_value(request, CALLS[rpc])
+    return command
+
+
+def response_of(rpc: str, outcome: Outcome, seq: int, read: News | None = None) -> Any:  # noqa: ANN401 - a response
+    """Return what a call is answered: the outcome, the last news before it, and what was read."""
+    message = getattr(pb, f"{rpc}Response")(
+        outcome=to_message(outcome, pb.Outcome, Outcome), seq=seq
+    )
+    if read is not None:
+        message.read.CopyFrom(to_message(read, getattr(pb, type(read).__name__)))
+    return message
+
+
+def outcome_in(response: Any) -> Outcome:  # noqa: ANN401 - a response
+    """Return what became of a command; raises WireError."""
+    outcome: Outcome = to_value(response.outcome, Outcome)
+    return outcome
+
+
+def read_in(response: Any, asked: Ask) -> News | None:  # noqa: ANN401 - a response
+    """Return what was read for a command that asked, if anything was; raises WireError."""
+    news: News | None = None
+    if response.HasField("read"):
+        news = to_value(response.read, READ[type(asked)])
+    return news
+
+
+# News.
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """What a snapshot has beside cards, lines and sessions."""
+
+    now: float
+    orders: tuple[Standing, ...]
+    sessions: int
+    troubles: tuple[str, ...]
+    holdable: tuple[str, ...]
+
+
+def card_message(card: Card) -> pb.Card:
+    """Return a card whole; raises WireError."""
+    message = to_message(card, pb.Card)
+    for leg in message.requests:
+        leg.payload_sha256 = sha256(leg.event.fields_json).digest()
+    return message
+
+
+def leave_out(card: pb.Card, limit: int) -> None:
+    """Leave inputs of more than `limit` bytes out of a card."""
+    for leg in card.requests:
+        if len(leg.event.fields_json) > limit:
+            leg.event.ClearField("fields_json")
+            leg.event.tool.ClearField("input_json")
+
+
+def seen_sha256(card: pb.Card) -> bytes:
+    """Return what names the inputs of all legs that are seen on a card."""
+    return sha256(b"".join(leg.payload_sha256 for leg in card.requests)).digest()
+
+
+def event_of(news: News, seq: int = 0, limit: int = PAYLOAD_LIMIT) -> pb.WatchEvent:
+    """Return the event that tells a piece of news, long inputs left out; raises WireError."""
+    event, part = pb.WatchEvent(seq=seq), NEWS.get(type(news))
+    if part is None:
+        raise WireError(f"no event tells {type(news).__name__}")
+    if isinstance(news, Card):
+        event.card.MergeFrom(card_message(news))
+        leave_out(event.card, limit)
+    else:
+        getattr(event, part).MergeFrom(to_message(news, _MESSAGES[part]))
+    return event
+
+
+def news_in(event: pb.WatchEvent) -> News | None:
+    """Return what an event tells; None for what no screen is told.  Raises WireError."""
+    part = event.WhichOneof("news") or ""
+    kind = _NEWS.get(part)
+    news: News | None = None if kind is None else to_value(getattr(event, part), kind)
+    return news
+
+
+def events_of(snapshot: Snapshot, limit: int = PAYLOAD_LIMIT) -> Iterator[pb.WatchEvent]:
+    """Yield the events that tell all there is, each made when it is wanted, but for the last."""
+    state = State(*(getattr(snapshot, one.name) for one in fields(State)))
+    yield pb.WatchEvent(state=to_message(state, pb.State))
+    for card in (*snapshot.waiting, *snapshot.ended):
+        yield event_of(card, limit=limit)
+    for entry in snapshot.feed:
+        yield event_of(entry)
+    for one in snapshot.live:
+        yield event_of(SessionsSeen((one,)))
+
+
+def snapshot_of(state: pb.State, told: Iterable[News]) -> Snapshot:
+    """Return all there is, of the news that `events_of` made; raises WireError."""
+    cards, feed, live = list[Card](), list[FeedEntry](), list[SessionView]()
+    for news in told:
+        match news:
+            case Card():
+                cards.append(news)
+            case FeedEntry():
+                feed.append(news)
+            case SessionsSeen(changed):
+                live += changed
+    beside: State = to_value(state, State)
+    return Snapshot(
+        waiting=tuple(card for card in cards if card.state is Waits.WAITING),
+        ended=tuple(card for card in cards if card.state is not Waits.WAITING),
+        feed=tuple(feed),
+        live=tuple(live),
+        **{one.name: getattr(beside, one.name) for one in fields(State)},
+    )

@@ -1,0 +1,175 @@
+"""What is told of a desk is told to the letter, wherever the desk is; what is no value is refused."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from random import Random
+from typing import Any, get_args
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crabhook.desk import commands, updates
+from crabhook.desk.commands import Ask, Command, Decide, Outcome, TooLate
+from crabhook.desk.updates import News, Snapshot
+from crabhook.model.card import Card, Leg
+from crabhook.model.decision import Decision, Verdict
+from crabhook.model.event import Event, ToolCall
+from crabhook.remote.codec import WireError, to_value
+from crabhook.remote.messages import (
+    CALLS,
+    READ,
+    card_message,
+    command_in,
+    event_of,
+    events_of,
+    news_in,
+    outcome_in,
+    read_in,
+    request_of,
+    response_of,
+    snapshot_of,
+)
+from crabhook.v1 import operator_pb2 as pb
+from tests.support.examples import examples
+from tests.support.values import exact, maker
+
+ALONE = {updates.Snapshot, updates.Settled, *READ.values()}
+TOLD = [one for one in get_args(News) if one not in ALONE]
+EVERY = [
+    kind
+    for kind in vars(commands).values()
+    if isinstance(kind, type) and issubclass(kind, Command) and kind not in (Command, Ask)
+]
+
+SEEDS = st.integers(0, 2**32)
+
+
+def sent(message: Any) -> Any:
+    """A message as the other side has it."""
+    return type(message).FromString(message.SerializeToString())
+
+
+@pytest.mark.parametrize("kind", EVERY)
+@examples(80)
+@given(seed=SEEDS)
+def test_a_command_arrives_to_the_letter(kind: type[Command], seed: int) -> None:
+    command = maker(kind)(Random(seed))
+    rpc, request = request_of(command)
+    there = command_in(rpc, sent(request))
+    if issubclass(kind, Ask):  # it changes nothing, so that its id stays with the desk
+        there = replace(there, id=command.id)
+    assert exact(there) == exact(command)
+
+
+@pytest.mark.parametrize("kind", TOLD)
+@examples(120)
+@given(seed=SEEDS)
+def test_news_arrive_to_the_letter(kind: type, seed: int) -> None:
+    news = maker(kind)(Random(seed))
+    assert exact(news_in(sent(event_of(news)))) == exact(news)
+
+
+@pytest.mark.parametrize("kind", READ)
+@examples(60)
+@given(seed=SEEDS)
+def test_an_outcome_and_what_was_read_arrive_to_the_letter(kind: type[Ask], seed: int) -> None:
+    draw = Random(seed)
+    asked, outcome, read = maker(kind)(draw), maker(Outcome)(draw), maker(READ[kind])(draw)
+    rpc, _ = request_of(asked)
+    response = sent(response_of(rpc, outcome, 7, read))
+    assert exact(outcome_in(response)) == exact(outcome)
+    assert exact(read_in(response, asked)) == exact(read)
+    assert response.seq == 7
+
+
+@examples(60)
+@given(SEEDS)
+def test_all_there_is_arrives_to_the_letter(seed: int) -> None:
+    snapshot = maker(Snapshot)(Random(seed))
+    waits = [one for one in (*snapshot.waiting, *snapshot.ended) if one.state == "waiting"]
+    over = [one for one in (*snapshot.waiting, *snapshot.ended) if one.state != "waiting"]
+    snapshot = replace(snapshot, waiting=tuple(waits), ended=tuple(over))
+    first, *rest = map(sent, events_of(snapshot))
+    there = snapshot_of(first.state, [news for one in rest if (news := news_in(one))])
+    assert exact(there) == exact(snapshot)
+
+
+def test_every_kind_of_command_and_of_news_has_its_place() -> None:
+    carried = {kind for one in CALLS.values() for kind in (get_args(one) or (one,))}
+    assert carried == set(EVERY)
+    assert set(TOLD) | ALONE == set(get_args(News))
+    assert set(READ) == {kind for kind in EVERY if issubclass(kind, Ask)}
+
+
+def test_a_long_input_is_left_out_and_is_the_same_when_it_is_asked_for() -> None:
+    told = {"tool_input": {"command": "x" * 100_000}}
+    event = Event("claude", "PreToolUse", tool=ToolCall("Bash", told["tool_input"]), fields=told)
+    card = Card(1, (Leg("a", event, 5.0),), 1.0)
+    brief = event_of(card).card
+    assert brief.ByteSize() < 1_000
+    assert brief.requests[0].payload_sha256 == card_message(card).requests[0].payload_sha256
+    whole = to_value(sent(card_message(card)), Card)
+    assert exact(whole) == exact(replace(card, requests=whole.requests))
+    assert exact(whole.event.fields) == exact(told)
+    assert whole.event.tool is not None
+    assert whole.event.tool.input is whole.event.fields["tool_input"]  # and has it once
+
+
+ALLOW = Decision(Verdict.ALLOW)
+SPOILT = [
+    pytest.param(pb.DecideRequest(number=1), "Decide", id="no verdict"),
+    pytest.param(
+        pb.DecideRequest(decision=pb.Decision(verdict=99)),  # type: ignore[arg-type]
+        "Decide",
+        id="a verdict of a later version",
+    ),
+    pytest.param(
+        pb.DecideRequest(decision=pb.Decision(verdict=pb.VERDICT_DENY, reason=b"\xff")),
+        "Decide",
+        id="text that is no text",
+    ),
+    pytest.param(
+        pb.DecideRequest(decision=pb.Decision(verdict=pb.VERDICT_ALLOW, updated_input_json=b"[1]")),
+        "Decide",
+        id="an input that is no object",
+    ),
+    pytest.param(
+        pb.DecideRequest(decision=pb.Decision(verdict=pb.VERDICT_ALLOW, output_json=b"[" * 5_000)),
+        "Decide",
+        id="JSON without end",
+    ),
+    pytest.param(
+        pb.RememberRequest(
+            decision=pb.Decision(verdict=pb.VERDICT_ALLOW),
+            taken=pb.TakenOffer(expires="tomorrow"),
+        ),
+        "Remember",
+        id="no date",
+    ),
+    pytest.param(pb.AdjustRequest(), "Adjust", id="nothing to adjust"),
+    pytest.param(pb.GiveOrderRequest(), "GiveOrder", id="no kind of order"),
+]
+
+
+@pytest.mark.parametrize(("request_", "rpc"), SPOILT)
+def test_what_is_no_command_is_refused_in_words(request_: Any, rpc: str) -> None:
+    with pytest.raises(WireError, match=r"cannot be read|not known|nothing that|not an object"):
+        command_in(rpc, sent(request_))
+
+
+def test_what_a_later_version_adds_is_ignored_where_nothing_depends_on_it() -> None:
+    _, request = request_of(Decide(1, 2, ALLOW, id="x"))
+    with_more = type(request).FromString(request.SerializeToString() + b"\xfa\x7f\x01x")
+    assert command_in("Decide", with_more) == Decide(1, 2, ALLOW, id="x")
+    assert news_in(pb.WatchEvent()) is None
+
+
+def test_what_no_message_can_carry_is_refused_in_words() -> None:
+    with pytest.raises(WireError, match="Decide cannot be sent"):
+        request_of(Decide(-1, 0, ALLOW))
+    with pytest.raises(WireError, match="no call carries Command"):
+        request_of(Command())
+    with pytest.raises(WireError, match="no event tells Settled"):
+        event_of(updates.Settled("x", TooLate("")))
