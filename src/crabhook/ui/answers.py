@@ -14,7 +14,7 @@ from crabhook.desk.replica import Replica, Then
 from crabhook.model.card import Card, State
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.risk import Level
-from crabhook.ui.cards.summary import brief
+from crabhook.ui.cards.summary import asked_again, brief
 
 # The verdicts with which a slip of a finger could do harm: the plain desk holds these alone.
 HELD_BACK = frozenset({Verdict.ALLOW, Verdict.ACCEPT, Verdict.RETRY})
@@ -154,8 +154,7 @@ class Answers:
             del self._held[card.number]
             why = f" ({brief(card.why)})" if card.why else ""
             return f"#{card.number} {card.outcome}{why}: your answer changed nothing"
-        seen = {leg.id for leg in held.card.requests}
-        if any(leg.id not in seen for leg in card.requests):
+        if asked_again(held.card, card):
             del self._held[card.number]
             return f"your answer was not sent: #{card.number} was asked again, there is more to see"
         return ""

@@ -93,6 +93,12 @@ def is_plan(event: Event) -> bool:
     return event.calls(*vocabulary().plans)
 
 
+def asked_again(before: Card, card: Card) -> bool:
+    """Whether a hook asks about the card that did not ask before: there is more to see."""
+    known = {leg.id for leg in before.requests}
+    return any(leg.id not in known for leg in card.requests)
+
+
 def outcome(card: Card) -> str:
     """Return how a card ended, in words for people; empty while it waits.
 

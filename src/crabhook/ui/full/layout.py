@@ -8,9 +8,8 @@ from crabhook.model.risk import Level
 from crabhook.ui.cards.context import alarm_lines, below_rows
 from crabhook.ui.full.dialogs.edit import cursor_place
 from crabhook.ui.full.dialogs.orders import orders_line
-from crabhook.ui.full.dialogs.question import tab_line
 from crabhook.ui.full.filters import Mode
-from crabhook.ui.full.panes.card import OVER_THE_CARD, head_lines, view_of
+from crabhook.ui.full.panes.card import OVER_THE_CARD, head_lines, tab_line, view_of
 from crabhook.ui.full.panes.foot import Foot
 from crabhook.ui.full.panes.help import empty_lines, offer_lines, palette_lines
 from crabhook.ui.full.panes.rows import (

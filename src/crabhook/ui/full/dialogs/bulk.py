@@ -13,7 +13,14 @@ from crabhook.model.card import Card, State
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.risk import Level
 from crabhook.ui.cards.sentence import dangers, risk_words
-from crabhook.ui.cards.summary import is_plan, is_question, project, session_label, tool_label
+from crabhook.ui.cards.summary import (
+    asked_again,
+    is_plan,
+    is_question,
+    project,
+    session_label,
+    tool_label,
+)
 from crabhook.ui.commands.parse import alike
 from crabhook.ui.full.dialogs.prompts import AskLine, Proposal, Purpose, sentence
 from crabhook.ui.full.effects import Effects, GiveAll, Say
@@ -51,8 +58,7 @@ class Marks(dict[int, Card]):
         seen = self.pop(card.number, None)
         if seen is None or card.state is not State.WAITING:
             return ""
-        known = {leg.id for leg in seen.requests}
-        if any(leg.id not in known for leg in card.requests):
+        if asked_again(seen, card):
             return f"#{card.number} was asked again and is no longer marked: there is more to see"
         self[card.number] = card
         return ""

@@ -14,6 +14,7 @@ from crabhook.model.decision import Beside, Decision, Verdict
 from crabhook.model.errors import PayloadError
 from crabhook.model.event import ToolCall
 from crabhook.model.jsontext import Value, parse_value, pretty
+from crabhook.ui.cards.summary import asked_again
 from crabhook.ui.commands.decide import RewriteError, edited_field, rewritten
 from crabhook.ui.full.dialogs.prompts import Arrived, Menu, Proposal
 from crabhook.ui.full.effects import Effect, Effects, Give, Go, Say, Submit
@@ -48,11 +49,6 @@ class Edit(Effect):
     def number(self) -> int:
         """The card's number."""
         return self.card.number
-
-    def stale(self, card: Card) -> bool:
-        """Whether the card was asked about again since: what was edited is not all there is."""
-        known = {leg.id for leg in self.card.requests}
-        return any(leg.id not in known for leg in card.requests)
 
     @property
     def file_name(self) -> str:
@@ -125,7 +121,7 @@ class Edits(dict[int, Edit]):
         the input is kept; JSON that may lack what has come is begun anew.
         """
         kept = self.get(card.number)
-        if kept is None or kept.stale(card):
+        if kept is None or asked_again(kept.card, card):
             made = self[card.number] = edit_of(card)
             if kept is not None and kept.subject == made.subject in _FILES:
                 made.editor.replace(kept.editor.text)
@@ -133,11 +129,6 @@ class Edits(dict[int, Edit]):
 
 
 _CHANGED = "the rules have changed since: look again at what they say"
-
-
-def open_editor(card: Card, edits: Edits) -> Effects:
-    """Open the card's input, or its tool's output, as text; raises RewriteError."""
-    return (edits.of(card),)
 
 
 def compare(edit: Edit | None, edits: Edits, desk: Replica) -> Effects:
@@ -197,10 +188,10 @@ def _proposal(
 def _begun_anew(edit: Edit, edits: Edits, desk: Replica) -> Effects:
     """Return how the edit begins anew with what it has, if its call was asked about again."""
     card = desk.card(edit.number)
-    if card is None or not edit.stale(card):
+    if card is None or not asked_again(edit.card, card):
         return ()
     said = f"#{card.number} was asked again, there is more to see: look at the text anew"
-    return Go(Mode.QUEUE), *open_editor(card, edits), Say(said)
+    return Go(Mode.QUEUE), edits.of(card), Say(said)
 
 
 _CURSOR = "cursor"

@@ -6,7 +6,14 @@ from crabhook.model.card import Card
 from crabhook.model.decision import Decision, Verdict
 from crabhook.ui.cards.summary import brief
 from crabhook.ui.full.dialogs.mcp_form_state import ANSWERED, Entry, FillIn
-from crabhook.ui.full.dialogs.prompts import AskLine, Proposal, Purpose, ask_and_keep, option_head
+from crabhook.ui.full.dialogs.prompts import (
+    AskLine,
+    Proposal,
+    Purpose,
+    ask_and_keep,
+    chooses,
+    option_head,
+)
 from crabhook.ui.full.effects import Effect, Effects, Give, Go, Reveal, Say
 from crabhook.ui.full.filters import Mode
 from crabhook.ui.text.code import field_rows, plain_rows, value_rows
@@ -53,7 +60,7 @@ def enter(card: Card, form: FillIn) -> Effects:
 
     if not entry.choices:
         return (AskLine(Purpose.FIELD, then, entry.text, kept=True),)
-    if not entry.chosen(form.at(form.stop)[1]):
+    if not entry.chosen(form.choice):
         form.choose()
         if entry.several:
             return (_shown(form),)
@@ -68,9 +75,7 @@ def enters(form: FillIn) -> str:
     entry = form.entry
     if not entry.choices:
         return "type…"
-    if entry.chosen(form.at(form.stop)[1]):
-        return on
-    return "choose" if entry.several else f"choose, {on}"
+    return chooses(on, chosen=entry.chosen(form.choice), several=entry.several)
 
 
 def _go_on(card: Card, form: FillIn) -> Effects:

@@ -128,6 +128,11 @@ class FillIn:
         return self._stops[stop]
 
     @property
+    def choice(self) -> int:
+        """Which of the field's choices the operator stands on."""
+        return self.at(self.stop)[1]
+
+    @property
     def entry(self) -> Entry:
         """The field the operator stands at."""
         return self.entries[self.at(self.stop)[0]]
@@ -155,7 +160,7 @@ class FillIn:
 
         Return whether there was such a choice.
         """
-        entry, here = self.entry, self.at(self.stop)[1]
+        entry, here = self.entry, self.choice
         choice = here if choice is None else choice
         if not 0 <= choice < len(entry.choices):
             return False

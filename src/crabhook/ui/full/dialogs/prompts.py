@@ -157,6 +157,13 @@ def option_head(number: int, *, here: bool, chosen: bool, several: bool) -> str:
     return f"{'▸' if here else ' '}{opens}{'x' if chosen else ' '}{closes} {number} "
 
 
+def chooses(on: str, *, chosen: bool, several: bool) -> str:
+    """Return what enter does on an option in words; `on`: where it goes from a chosen one."""
+    if chosen:
+        return on
+    return "choose" if several else f"choose, {on}"
+
+
 class Purpose(StrEnum):
     """What a line is typed for; its value is what the box says before it, `{}` whom it is about."""
 

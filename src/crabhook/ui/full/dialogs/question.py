@@ -16,13 +16,19 @@ from crabhook.model.question import (
     read_questions,
 )
 from crabhook.ui.cards.summary import brief, is_question
-from crabhook.ui.full.dialogs.prompts import AskLine, Purpose, ask_and_keep, option_head
+from crabhook.ui.full.dialogs.prompts import (
+    AskLine,
+    Purpose,
+    ask_and_keep,
+    chooses,
+    option_head,
+)
 from crabhook.ui.full.effects import Effects, Give, Go, Reveal, Say
 from crabhook.ui.full.filters import Mode
 from crabhook.ui.text.code import plain_rows
-from crabhook.ui.text.layout import Content, Item, Line, Sheet, framed, hung, line_cells, page
+from crabhook.ui.text.layout import Content, Item, Line, Sheet, framed, hung, page
 from crabhook.ui.text.safe import TAB
-from crabhook.ui.text.width import Speller, cells, clip
+from crabhook.ui.text.width import Speller, cells
 
 
 @dataclass(slots=True)
@@ -61,6 +67,11 @@ class Form:
     def draft(self) -> Draft:
         """The answer in the making to that question."""
         return self._drafts[self.current]
+
+    @property
+    def beyond(self) -> int:
+        """Which row below the options is stood on: 0 own words, 1 the note; negative for none."""
+        return self.draft.cursor - len(self.question.options)
 
     @property
     def rows(self) -> int:
@@ -124,25 +135,25 @@ def tell(question: Question, answer: Answer) -> str:
     return said or ("(a note, no answer)" if answer.note else "")
 
 
-class Forms(dict[int, tuple[Form | None, str]]):
+class Forms(dict[int, "Form | QuestionError | None"]):
     """The forms of the cards that were looked at, by number, each kept while its card lives."""
 
     def of(self, card: Card | None) -> Form | None:
         """Return a card's form, if it asks questions that can be read."""
-        return self._read(card)[0]
+        return form if isinstance(form := self._read(card), Form) else None
 
     def error(self, card: Card | None) -> str:
         """Return why a card's questions cannot be read; empty where they can, or there are none."""
-        return self._read(card)[1]
+        return str(error) if isinstance(error := self._read(card), QuestionError) else ""
 
-    def _read(self, card: Card | None) -> tuple[Form | None, str]:
+    def _read(self, card: Card | None) -> Form | QuestionError | None:
         if card is None or card.event.tool is None or not is_question(card.event):
-            return None, ""
+            return None
         if card.number not in self:
             try:
-                self[card.number] = Form(card.event.tool.input), ""
+                self[card.number] = Form(card.event.tool.input)
             except QuestionError as error:
-                self[card.number] = None, str(error)
+                self[card.number] = error
         return self[card.number]
 
 
@@ -154,11 +165,10 @@ def choose_number(form: Form, key: str) -> Effects:
 
 def choose(form: Form) -> Effects:
     """Choose the row the operator stands on; below the options, type."""
-    beyond = form.draft.cursor - len(form.question.options)
-    if beyond < 0:
-        form.choose(form.draft.cursor)
-        return ()
-    return remark(form) if beyond else own_words(form)
+    if form.beyond >= 0:
+        return _BELOW_OPTIONS[form.beyond](form)
+    form.choose(form.draft.cursor)
+    return ()
 
 
 def own_words(form: Form) -> Effects:
@@ -176,32 +186,29 @@ def remark(form: Form) -> Effects:
     return Go(Mode.FORM), ask_and_keep(Purpose.REMARK, form.note, form.draft.note)
 
 
+_BELOW_OPTIONS = (own_words, remark)
+
+
 def enter(form: Form) -> Effects:
     """Choose the row stood on and go on; where several may be chosen, only a chosen one goes on.
 
     Nothing is ever taken back by it.
     """
     draft = form.draft
-    beyond = draft.cursor - len(form.question.options)
-    if beyond >= 0:
-        return remark(form) if beyond else own_words(form)
-    if draft.cursor not in draft.chosen:
-        form.choose(draft.cursor)
-        if form.question.several:
-            return ()
+    if form.beyond >= 0 or draft.cursor not in draft.chosen:
+        typing = choose(form)
+        if typing or form.question.several:
+            return typing
     return next_question(form)
 
 
 def enters(form: Form) -> str:
     """Return what `enter` does where the operator stands, in words."""
-    draft = form.draft
-    beyond = draft.cursor - len(form.question.options)
-    if beyond >= 0:
-        return "note…" if beyond else "own words…"
+    if form.beyond >= 0:
+        return ("own words…", "note…")[form.beyond]
     on = "review" if form.current + 1 == len(form.questions) else "next question"
-    if draft.cursor in draft.chosen:
-        return on
-    return "choose" if form.question.several else f"choose, {on}"
+    chosen = form.draft.cursor in form.draft.chosen
+    return chooses(on, chosen=chosen, several=form.question.several)
 
 
 def next_question(form: Form) -> Effects:
@@ -220,30 +227,8 @@ def send(form: Form) -> Effects:
 
 
 _INDENT = "      "
-_TAB_CELLS = 24
 _ALIGNED = 20  # options whose labels are measured to put the descriptions in a column
 _LABEL = 24  # cells a label may push that column to
-
-
-def tab_line(form: Form, columns: int, spell: Speller) -> Line:
-    """Return one line that lists the questions and how each stands, the current one in view."""
-    before = [_tab(form, place, spell) for place in range(max(form.current - 3, 0), form.current)]
-    while before and sum(map(line_cells, before)) > columns // 2:
-        del before[0]
-    line = [span for tab in before for span in tab]
-    for place in range(form.current, min(form.current + 8, len(form.questions))):
-        line += _tab(form, place, spell)
-    hidden = form.current - len(before)
-    return [("dim", f" {hidden} before "), *line] if hidden else line
-
-
-def _tab(form: Form, place: int, spell: Speller) -> Line:
-    question = form.questions[place]
-    name = clip(brief(question.header or question.text, spell), _TAB_CELLS)
-    style, mark = ("current", "▸") if place == form.current else ("dim", " ")
-    state = clip(brief(form.state(place), spell), _TAB_CELLS)
-    answered = [("answered", f" ✓ {state}")] if state else []
-    return [(style, f"{mark}({place + 1}) {name}"), *answered, ("", "  ")]
 
 
 def form_content(card: Card, form: Form, *, focused: bool) -> Content:

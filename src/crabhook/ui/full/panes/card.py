@@ -15,7 +15,7 @@ from crabhook.ui.full.dialogs.mcp_form import fill_content
 from crabhook.ui.full.dialogs.mcp_form_state import is_link
 from crabhook.ui.full.dialogs.plan import changes_page, notes_content
 from crabhook.ui.full.dialogs.prompts import menu_content
-from crabhook.ui.full.dialogs.question import form_content, review_page
+from crabhook.ui.full.dialogs.question import Form, form_content, review_page
 from crabhook.ui.full.filters import Mode
 from crabhook.ui.full.panes.help import help_content
 from crabhook.ui.full.panes.request import everything_page, request_page
@@ -23,9 +23,18 @@ from crabhook.ui.full.panes.rows import CardRow
 from crabhook.ui.full.screen import Screen
 from crabhook.ui.text.clock import Clock
 from crabhook.ui.text.code import plain_rows
-from crabhook.ui.text.layout import Content, Detail, Line, Sheet, ends, framed, page
+from crabhook.ui.text.layout import (
+    Content,
+    Detail,
+    Line,
+    Sheet,
+    ends,
+    framed,
+    line_cells,
+    page,
+)
 from crabhook.ui.text.safe import hidden
-from crabhook.ui.text.width import clip
+from crabhook.ui.text.width import Speller, clip
 
 
 def head_lines(standing: CardRow, sheet: Sheet, clock: Clock) -> list[Line]:
@@ -56,6 +65,30 @@ def _standing(standing: CardRow, sheet: Sheet, clock: Clock) -> Line:
     fate = {True: "delivered", False: "NOT DELIVERED, the hook had gone", None: ""}
     told = _joined(outcome(card), brief(said, spell), fate[card.delivered])
     return [("outcome", clip(told, sheet.columns))]
+
+
+_TAB_CELLS = 24
+
+
+def tab_line(form: Form, columns: int, spell: Speller) -> Line:
+    """Return one line that lists the questions and how each stands, the current one in view."""
+    before = [_tab(form, place, spell) for place in range(max(form.current - 3, 0), form.current)]
+    while before and sum(map(line_cells, before)) > columns // 2:
+        del before[0]
+    line = [span for tab in before for span in tab]
+    for place in range(form.current, min(form.current + 8, len(form.questions))):
+        line += _tab(form, place, spell)
+    hidden = form.current - len(before)
+    return [("dim", f" {hidden} before "), *line] if hidden else line
+
+
+def _tab(form: Form, place: int, spell: Speller) -> Line:
+    question = form.questions[place]
+    name = clip(brief(question.header or question.text, spell), _TAB_CELLS)
+    style, mark = ("current", "▸") if place == form.current else ("dim", " ")
+    state = clip(brief(form.state(place), spell), _TAB_CELLS)
+    answered = [("answered", f" ✓ {state}")] if state else []
+    return [(style, f"{mark}({place + 1}) {name}"), *answered, ("", "  ")]
 
 
 LONGEST = 4096  # letters of an address that is taken apart; a longer one is only shown

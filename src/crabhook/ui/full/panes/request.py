@@ -21,7 +21,7 @@ from crabhook.ui.cards.context import (
     suggestion_rows,
 )
 from crabhook.ui.cards.summary import TELLING, as_allowed, brief, is_plan, is_question, names_plan
-from crabhook.ui.text.code import field_rows, plain_rows, shell_rows, value_rows
+from crabhook.ui.text.code import field_rows, plain_rows, shell_rows, titled, value_rows
 from crabhook.ui.text.compare import counted, line_count
 from crabhook.ui.text.diff import added_rows, edit_rows, patch_rows
 from crabhook.ui.text.layout import Content, Line, Sheet, framed, line_cells, page
@@ -103,10 +103,6 @@ def _value(value: Value, sheet: Sheet) -> Iterator[Line]:
         yield from framed(value_rows(value, sheet.inner, sheet.spell))
 
 
-def _prose(text: str, sheet: Sheet) -> Iterator[Line]:
-    yield from framed(plain_rows(text, sheet.inner, sheet.spell, words=True))
-
-
 def _markdown(text: str, sheet: Sheet) -> Iterator[Line]:
     for mark in marks_of(text):
         yield from framed(mark_rows(mark, sheet.inner, sheet.spell))
@@ -138,8 +134,7 @@ def _field(told: Told, value: Value, sheet: Sheet) -> Iterator[Line]:
     """Show a field of the event in its own way; a value of another type as any field."""
     match told.how, value:
         case How.PROSE | How.RESULT, str(text):
-            yield from _title(told.label)
-            yield from _prose(text, sheet)
+            yield from titled(told.label, text, sheet)
         case How.MARKDOWN, str(text):
             yield from _title(told.label)
             yield from _markdown(text, sheet)

@@ -7,7 +7,8 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crabhook.ui.full.dialogs.question import Form, form_content, review_page, tab_line
+from crabhook.ui.full.dialogs.question import Form, form_content, review_page
+from crabhook.ui.full.panes.card import tab_line
 from crabhook.ui.text.layout import Content, Sheet
 from crabhook.ui.text.safe import safe
 from tests.support.sitting import QUESTIONS, Sitting
