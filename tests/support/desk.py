@@ -44,6 +44,8 @@ if TYPE_CHECKING:
     from crabhook.policy.ruling import Ruling
 
 NOBODY = Origin()
+WALL = 1_700_000_000.0
+"""The wall clock when a played desk begins."""
 PLAYED_SECRET = "the secret of a played ticket"
 V = TypeVar("V")
 
@@ -61,7 +63,7 @@ class PlayedCore(Core):
         self.refused: dict[str, str] = {}
         self.wrong: list[str] = []
         self.answers: list[tuple[int, Decision]] = []
-        self.past = Remembered()
+        self.past = Remembered(lambda: WALL + self.now() - 1000.0)
 
     def now(self) -> float:
         return self.clock() if self.clock else self.passed

@@ -55,6 +55,8 @@ _DESKS: tuple[dict[str, bool], ...] = (
     {"filters": True},
     {"filtered": True},
     {"marked": True, "filtered": True},
+    {"entry": True},
+    {"entry": True, "filtered": True},
     {"held": True, "marked": True, "away": True},
 )
 

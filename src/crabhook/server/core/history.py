@@ -268,9 +268,10 @@ class _Risks:
 
 
 class Remembered:
-    """What ended since the server began, where no record is kept."""
+    """What ended since the server began, where no record is kept; `now` is the wall clock."""
 
-    def __init__(self) -> None:
+    def __init__(self, now: Callable[[], float] = wall) -> None:
+        self._now = now
         self._ends: Bounded[int, Past] = Bounded(KEPT)
         self._of_card: Bounded[int, int] = Bounded(KEPT)
         self._last = 0
@@ -295,7 +296,7 @@ class Remembered:
             self._of_card[card.number] = number
         legs = tuple(replace(leg, event=leg.event.brief()) for leg in card.requests)
         card = replace(card, requests=legs, decided=_brief(card.decided))
-        at = before.at if before else wall()
+        at = before.at if before else self._now()
         self._ends[number] = Past(number, at, card, waited, recorded=False)
 
     def ask(self, before: int, tell: TellPage) -> None:

@@ -1,6 +1,6 @@
 """A live session in words: what its agents do now, what waits, what it shares, what it was told."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from crabhook.model.event import Event
 from crabhook.model.session import Activity, AgentView, Note, SessionView
@@ -16,7 +16,7 @@ TIMES = "\N{MULTIPLICATION SIGN}"
 
 def head(view: SessionView, now: float) -> str:
     """Return which session it is: its id's start, agent, project, mode, and since when."""
-    place = project(Event(view.platform, "", cwd=view.cwd), covered)
+    place = place_of(view, covered)
     parts = (
         brief(view.session[:ID_SHOWN], covered) or "(no id)",
         view.title,
@@ -27,6 +27,11 @@ def head(view: SessionView, now: float) -> str:
         waiting(view),
     )
     return " · ".join(part for part in parts if part)
+
+
+def place_of(view: SessionView, spell: Callable[[str], str]) -> str:
+    """Return the last part of the folder a session works in."""
+    return project(Event(view.platform, "", cwd=view.cwd), spell)
 
 
 def waiting(view: SessionView) -> str:

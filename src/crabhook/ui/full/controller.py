@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from crabhook.desk.commands import Outcome
 from crabhook.desk.updates import News, Snapshot
-from crabhook.model.card import Card, State
+from crabhook.model.card import Card, FeedEntry, State
 from crabhook.model.decision import Beside, Choices, Decision, Verdict
 from crabhook.model.errors import CrabhookError
 from crabhook.ui.full import effects as do
@@ -59,6 +59,9 @@ class Controller:
         elif isinstance(news, Card):
             screen.selection.news(news)
             self._hear(news)
+        if isinstance(news, Card | FeedEntry):
+            screen.history.hear()
+            self._look_again()
         screen.open_form()
 
     def _hear(self, card: Card) -> None:
@@ -81,6 +84,11 @@ class Controller:
     def tick(self) -> None:
         """Take in that time has passed: send the answers that are due."""
         self._screen.answers.tick()
+        self._look_again()
+
+    def _look_again(self) -> None:
+        if self._screen.focus.view is Mode.HISTORY:
+            self._screen.history.look_again()
 
     def wake_at(self) -> float | None:
         """Return when the next thing happens by itself, or None."""

@@ -25,6 +25,13 @@ class Mode(StrEnum):
     PALETTE = auto()
     ALL = auto()
     SURE = auto()
+    SESSIONS = auto()
+    HISTORY = auto()
+    ENTRY = auto()
+
+
+VIEWS = (Mode.QUEUE, Mode.SESSIONS, Mode.HISTORY)
+"""The three views; all other modes stand over one of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +46,8 @@ class KeyContext:
     it asks about a plan; `revised`: about one that followed a denied one.
     `turns`: the list has something to change about all its rows.  `keeps`: the line being typed
     is only kept, to go with something that is sent later.  `enters`: what enter does now, in words.
-    `offers`: a digit gives a line that is offered.  `filters`: it filters the queue;
-    `filtered`: the queue is filtered.
+    `offers`: a digit gives a line that is offered.  `filters`: it filters the view;
+    `filtered`: the view is filtered.  `entry`: a row of the view is stood on.
     """
 
     mode: Mode = Mode.QUEUE
@@ -61,6 +68,7 @@ class KeyContext:
     offers: bool = False
     filters: bool = False
     filtered: bool = False
+    entry: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +125,10 @@ noting = _waits & _plan & at(Mode.NOTES)
 with_plan = _plan & without_form & deciding
 with_changes = _plan & Filter(lambda context: context.revised) & at(Mode.QUEUE, Mode.TEXT)
 filtering = Filter(lambda context: context.filters) & at(Mode.BOX)
-with_filter = Filter(lambda context: context.filtered) & ~_marked & at(Mode.QUEUE)
+_filtered = Filter(lambda context: context.filtered)
+with_filter = _filtered & ~_marked & at(Mode.QUEUE)
+with_past_filter = _filtered & at(Mode.HISTORY)
+on_a_row = Filter(lambda context: context.entry)
 keeping = Filter(lambda context: context.keeps) & at(Mode.BOX)
 offering = Filter(lambda context: context.offers) & at(Mode.BOX)
 turning = Filter(lambda context: context.turns) & at(Mode.MENU)

@@ -7,7 +7,7 @@ from crabhook.model.card import Card, State
 from crabhook.ui.full.dialogs.edit import Edit
 from crabhook.ui.full.dialogs.prompts import AskLine, Menu, Proposal, Purpose, Typing
 from crabhook.ui.full.effects import EditOutside, Effects, Give, Say
-from crabhook.ui.full.filters import Mode
+from crabhook.ui.full.filters import VIEWS, Mode
 from crabhook.ui.full.text_input import LineInput, TextInput
 
 
@@ -33,6 +33,7 @@ class Finder:
         return self.cursor
 
 
+_ABOVE = {Mode.REVIEW: Mode.FORM, Mode.ENTRY: Mode.HISTORY}  # where one goes back to
 LAST_REASONS = 5
 OFFERED = 9  # reasons, as many as there are digits
 
@@ -46,7 +47,7 @@ class Focus:
     def __init__(self, reasons: Sequence[str] = ()) -> None:
         self._reasons = reasons
         self.offers_seen = OFFERED  # of those that are offered, as many as the screen has room for
-        self.mode = Mode.QUEUE
+        self.view = self._mode = Mode.QUEUE
         self.typing: Typing | None = None
         self.edit: Edit | None = None
         self.menu: Menu | None = None
@@ -57,6 +58,17 @@ class Focus:
         self.came_from = Mode.QUEUE
         self._under_menu = (Mode.QUEUE, Mode.QUEUE)  # where keys went, and came from before that
         self._histories: dict[Purpose, list[str]] = {purpose: [] for purpose in Purpose}
+
+    @property
+    def mode(self) -> Mode:
+        """Where keys go; `view` is which of the three views that is, or stands over."""
+        return self._mode
+
+    @mode.setter
+    def mode(self, mode: Mode) -> None:
+        self._mode = mode
+        if mode in VIEWS:
+            self.view = mode
 
     @property
     def editing(self) -> bool:
@@ -167,7 +179,7 @@ class Focus:
         elif self.mode is Mode.CONFIRM and self.proposal is not None:
             self.mode = self.proposal.back
         else:
-            self.mode = Mode.FORM if self.mode is Mode.REVIEW else Mode.QUEUE
+            self.mode = _ABOVE.get(self.mode, Mode.QUEUE)
 
     def confirm(self) -> Effects:
         """Do what was proposed."""

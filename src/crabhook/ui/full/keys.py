@@ -15,6 +15,7 @@ from crabhook.ui.cards.summary import copied
 from crabhook.ui.full import effects as do
 from crabhook.ui.full import filters as when
 from crabhook.ui.full import keyrow as on
+from crabhook.ui.full import view_keys
 from crabhook.ui.full.dialogs import (
     bulk,
     decide,
@@ -23,21 +24,23 @@ from crabhook.ui.full.dialogs import (
     orders,
     plan,
     question,
-    sessions,
     suggestions,
 )
-from crabhook.ui.full.dialogs.prompts import AskLine, Purpose
-from crabhook.ui.full.effects import Effects, Go, Scroll
+from crabhook.ui.full.effects import Go, Scroll
 from crabhook.ui.full.filters import KeyContext, Mode
 from crabhook.ui.full.focus import Focus
 from crabhook.ui.full.keyrow import Group, Guard, Handler, Key, first_group, group
 from crabhook.ui.full.screen import Screen
 
 _LOOKING = when.at(
-    Mode.TEXT, Mode.FORM, Mode.REVIEW, Mode.CONFIRM, Mode.HELP, Mode.ALL, Mode.FILL, Mode.NOTES
+    *(Mode.TEXT, Mode.FORM, Mode.REVIEW, Mode.CONFIRM, Mode.HELP, Mode.ALL),
+    *(Mode.FILL, Mode.NOTES, Mode.ENTRY),
 )
-_NOT_IN_HELP = when.at(Mode.QUEUE, Mode.TEXT, Mode.FORM, Mode.REVIEW, Mode.FILL, Mode.NOTES)
-_WITH_PALETTE = when.at(Mode.QUEUE, Mode.TEXT, Mode.FORM, Mode.FILL)
+_NOT_IN_HELP = when.at(
+    *(Mode.TEXT, Mode.FORM, Mode.REVIEW, Mode.FILL, Mode.NOTES), *when.VIEWS, Mode.ENTRY
+)
+_WITH_PALETTE = when.at(Mode.TEXT, Mode.FORM, Mode.FILL, *when.VIEWS, Mode.ENTRY)
+_TYPED = (Mode.BOX, Mode.EDIT, Mode.SEARCH, Mode.PALETTE)
 _SEEN = when.at(Mode.QUEUE, Mode.TEXT, Mode.FORM, Mode.REVIEW, Mode.CONFIRM, Mode.FILL)
 _DIGITS = "1 2 3 4 5 6 7 8 9"
 
@@ -51,11 +54,6 @@ _RULED = when.can(Verdict.ALLOW, Beside.RULE)
 _ALLOWS_MODE = when.can(Verdict.ALLOW, Beside.PERMISSIONS) & when.without_form
 
 FREE, ARMED, READ, ALLOW, LINE = Guard
-
-
-def _filter(screen: Screen, _: str) -> Effects:
-    wanted = screen.arranged.wanted
-    return (AskLine(Purpose.FILTER, lambda _: (), wanted, subject="the queue", typed=screen.want),)
 
 
 def _find(mode: Mode) -> Handler:
@@ -192,7 +190,7 @@ TABLE: tuple[Group, ...] = (
         (when.can_carry(Beside.MESSAGE), "m", "message…",
          "a word to the agent's user, sent with whatever you decide",
          ARMED, on.at_card(lambda s, card: decide.tell_user(card, s.work.messages))),
-        (when.can_carry(Beside.SUPPRESS), "Q", "",
+        (when.can_carry(Beside.SUPPRESS), "L", "",
          "ask its agent not to show the hook's output, whatever you decide, or take that back",
          ARMED, on.at_card(lambda s, card: decide.hush(card, s.work.quiet))),
         (when.can(Verdict.DEFER), "f", "",
@@ -291,26 +289,17 @@ TABLE: tuple[Group, ...] = (
         ("down", "next", "the command below", FREE, on.focus(lambda focus: focus.move_found(+1))),
         ("escape", "leave", "choose none", FREE, _BACK),
     ),
-    group("arranging the queue", when.at(Mode.QUEUE),
-        ("/", "filter…", "show what tells the words you type: also risk: agent: tool: project:",
-         FREE, _filter),
-        ("s", "sort", "by arrival, by risk, or by session", FREE, on.screen(Screen.sort)),
-        ("g", "group", "put the cards of a session together, or no longer",
-         FREE, on.screen(Screen.group)),
-    ),
-    group("", when.with_filter, ("escape", "show all", "show all that waits again",
-         FREE, lambda s, _: s.want(""))),
-    group("far", ~when.at(Mode.BOX, Mode.EDIT, Mode.SEARCH, Mode.PALETTE),
+    group("far", ~when.at(*_TYPED),
         ("home", "", "the first card, or the first row", FREE, on.by(Screen.go_far, -1)),
         ("G end", "", "the last card, or the last row", FREE, on.by(Screen.go_far, +1)),
+    ),
+    group("", ~when.at(*_TYPED, Mode.SESSIONS, Mode.HISTORY),
         ("pageup", "", "a page of the request up", FREE, on.does(Scroll(pages=-1))),
         ("pagedown", "", "a page of the request down", FREE, on.does(Scroll(pages=+1))),
     ),
-    group("", ~when.at(Mode.BOX, Mode.EDIT, Mode.SEARCH, Mode.PALETTE, Mode.QUEUE),
+    group("", ~when.at(*_TYPED, Mode.QUEUE),
         ("g", "", "the first row", FREE, on.by(Screen.go_far, -1))),
-    group("sessions", when.at(Mode.QUEUE, Mode.TEXT),
-        ("S", "sessions", "what each session does now; a note to one, or its stop at its next call",
-         FREE, lambda s, _: sessions.offer_sessions(s.desk))),
+    *view_keys.GROUPS,
     group("standing orders", when.at(Mode.QUEUE, Mode.TEXT),
         ("O", "orders", "give a standing order, see those that stand, end one",
          FREE, lambda s, _: orders.offer_orders(s.card, s.desk))),

@@ -8,7 +8,7 @@ from crabhook.model.risk import Level
 from crabhook.ui.cards.context import alarm_lines, below_rows
 from crabhook.ui.full.dialogs.edit import cursor_place
 from crabhook.ui.full.dialogs.orders import orders_line
-from crabhook.ui.full.filters import Mode
+from crabhook.ui.full.filters import VIEWS, Mode
 from crabhook.ui.full.panes.card import OVER_THE_CARD, head_lines, tab_line, view_of
 from crabhook.ui.full.panes.foot import Foot
 from crabhook.ui.full.panes.help import empty_lines, offer_lines, palette_lines
@@ -19,6 +19,7 @@ from crabhook.ui.full.panes.rows import (
     queue_rows,
     title_of,
 )
+from crabhook.ui.full.panes.viewed import view_lines, view_title
 from crabhook.ui.full.screen import Screen
 from crabhook.ui.secrets import ASCII_COVER, COVER
 from crabhook.ui.text.clock import Clock, ago
@@ -30,7 +31,13 @@ LEAST_COLUMNS, LEAST_ROWS = 24, 7
 BESIDE = 140  # columns from which the queue stands beside the card
 _CARD_ROWS = 12  # rows that a card keeps, with the two edges of its panel, however many wait
 _SIDES = 60  # columns from which a panel has sides
-_PAGES = {Mode.MENU: "Choose", Mode.CONFIRM: "Confirm"}
+_PAGES = {
+    Mode.MENU: "Choose",
+    Mode.CONFIRM: "Confirm",
+    Mode.SESSIONS: "The session",
+    Mode.HISTORY: "The entry",
+    Mode.ENTRY: "The entry, whole",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,9 +103,9 @@ class Painter:
             return self._page(columns, rows, clock)
         focus = self._screen.focus
         palette = focus.mode is Mode.PALETTE
-        needed = rows if palette else len(focus.offers) or self._screen.selection.needed
+        needed = rows if palette else len(focus.offers) or self._screen.needed
         parts = divide(columns, rows, needed)
-        queueing = palette or bool(focus.offers) or focus.mode is Mode.QUEUE
+        queueing = palette or bool(focus.offers) or focus.mode in VIEWS
         sides = parts.ruled and columns >= _SIDES
         left = columns * 2 // 5 if parts.beside else columns
         queue = Panel(left, queueing, sides)
@@ -167,6 +174,8 @@ class Painter:
             return [("", "Commands")]
         if self._screen.focus.offers:
             return [("", "The reasons you gave last, and your own")]
+        if self._screen.listing is not None:
+            return [("", view_title(self._screen, self._bare))]
         queue = self._screen.selection.queue
         wanted = queue.arranged.wanted
         found = f" · /{self._bare(wanted)} {len(queue.cards())} of {queue.count}" if wanted else ""
@@ -180,14 +189,22 @@ class Painter:
         if self._screen.focus.offers:
             lines = _filled(offer_lines(self._screen, height, columns, self._spell), height)
             return [QueueRow(line) for line in lines], []
-        armed = self._screen.armed()
-        window = self._screen.selection.window(height)
-        standings = [self._standing(card, armed=armed) for card in window.cards]
-        rows = queue_rows(standings, self._words, window.heads, clock, columns)[:height]
+        rows, above, below = self._rows(height, columns, clock)
         rows += [QueueRow([]) for _ in range(height - len(rows))]
-        counts = ((window.above, "above"), (window.below, "below"))
+        counts = ((above, "above"), (below, "below"))
         more = " · ".join(f"{count} more {where}" for count, where in counts if count)
         return rows, [("dim", more)] if more else []
+
+    def _rows(self, height: int, columns: int, clock: Clock) -> tuple[list[QueueRow], int, int]:
+        """Return the rows of the view that are seen, and how many are above and below them."""
+        screen = self._screen
+        if screen.listing is not None:
+            lines, above, below = view_lines(screen, height, columns, clock, self._spell)
+            return [QueueRow(line) for line in lines], above, below
+        window = screen.selection.window(height)
+        standings = [self._standing(card, armed=screen.armed()) for card in window.cards]
+        rows = queue_rows(standings, self._words, window.heads, clock, columns)[:height]
+        return rows, window.above, window.below
 
     def _standing(self, card: Card, *, armed: bool) -> CardRow:
         screen, number = self._screen, card.number

@@ -6,6 +6,7 @@ change what they own of it, and the controller does the rest.
 
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from crabhook.bounded import Bounded
 from crabhook.desk.replica import Replica
@@ -23,14 +24,16 @@ from crabhook.ui.full.dialogs.mcp_form_state import FillIn, Fillings
 from crabhook.ui.full.dialogs.plan import PlanNotes, Plans
 from crabhook.ui.full.dialogs.question import Form, Forms
 from crabhook.ui.full.effects import Effects, Reveal, Scroll, ScrollFar
-from crabhook.ui.full.filters import KeyContext, Mode
+from crabhook.ui.full.filters import VIEWS, KeyContext, Mode
 from crabhook.ui.full.focus import Focus
 from crabhook.ui.full.panes.queue import Arrangement, Sort
 from crabhook.ui.full.panes.selection import Selection
+from crabhook.ui.full.panes.views import History, Listing, Sessions
 from crabhook.ui.options import DeskOptions, Watch
 from crabhook.ui.text.layout import Detail
 
 _FAR = 1 << 30
+_WITH_ROWS = (Mode.FORM, Mode.MENU, Mode.FILL, Mode.NOTES, Mode.SESSIONS, Mode.HISTORY)
 SHOWN_KEPT = 20_000  # cards; more than can wait
 LONGEST_FILTER = 200  # letters
 DANGER_TIMES = 2.5  # times the take-back moment, for a card marked ▲▲
@@ -131,6 +134,7 @@ class Screen:
         self.answers = Answers(desk, options.take_back, self.say, DANGER_TIMES)
         self.marks = Marks()
         self.focus = Focus(options.reasons)
+        self.sessions, self.history = Sessions(desk), History(desk)
         self.work = Work(desk)
         self.notice = Notice()
         self.arming = Arming(options.arming)
@@ -173,14 +177,29 @@ class Screen:
 
     @property
     def alone(self) -> bool:
-        """Whether the large part of the screen shows a page that is about no single card."""
+        """Whether the large part of the screen shows what is about no single card."""
         focus = self.focus
-        return self.fills or (focus.on_page and focus.number is None)
+        elsewhere = focus.view is not Mode.QUEUE
+        return self.fills or elsewhere or (focus.on_page and focus.number is None)
+
+    @property
+    def listing(self) -> Listing[Any] | None:
+        """The rows of the view, where that is not the queue."""
+        if self.focus.view is Mode.SESSIONS:
+            return self.sessions
+        return self.history if self.focus.view is Mode.HISTORY else None
 
     @property
     def fills(self) -> bool:
         """Whether the page of keys fills the screen."""
         return self.focus.mode in (Mode.HELP, Mode.SEARCH)
+
+    @property
+    def needed(self) -> int:
+        """How many rows show all of the view; an entry that is opened whole takes their room."""
+        if self.listing is None:
+            return self.selection.needed
+        return 1 if self.focus.mode is Mode.ENTRY else max(len(self.listing.rows()), 1)
 
     def key_context(self) -> KeyContext:
         """Return what decides which keys make sense now."""
@@ -204,7 +223,8 @@ class Screen:
             enters=self._enters(),
             offers=bool(focus.offers),
             filters=focus.typing is not None and focus.typing.ask.typed is not None,
-            filtered=bool(self.arranged.wanted),
+            filtered=bool(self.history.wanted if self.listing else self.arranged.wanted),
+            entry=self.listing is not None and self.listing.chosen is not None,
         )
 
     def _enters(self) -> str:
@@ -222,7 +242,8 @@ class Screen:
         On a page that stands over the card, the card itself is not seen.
         """
         marked = self.marks.cards() if self.focus.mode is Mode.CONFIRM else ()
-        covered = self.focus.on_page or self.focus.mode is Mode.EDIT
+        elsewhere = self.focus.view is not Mode.QUEUE
+        covered = self.focus.on_page or self.focus.mode is Mode.EDIT or elsewhere
         cards = marked if covered or self.card is None else (self.card,)
         return Sight(self._view(), {card.number: card.revision for card in cards})
 
@@ -233,7 +254,8 @@ class Screen:
     def _view(self) -> Hashable:
         """Return what tells the view from any other, as far as it may be decided on."""
         focus = self.focus
-        if self.fills or focus.mode is Mode.ALL:
+        elsewhere = focus.view is not Mode.QUEUE and not focus.on_page
+        if self.fills or focus.mode is Mode.ALL or elsewhere:
             return None
         card = self.card and sight_of(self.card, reviewing=focus.mode is Mode.REVIEW)
         if focus.mode is Mode.CONFIRM and focus.proposal:
@@ -298,8 +320,11 @@ class Screen:
     def move(self, step: int) -> Effects:
         """Go down a card, a row of a form or a list, or a row of text; up with a negative step."""
         mode, menu = self.focus.mode, self.focus.menu
-        if mode is Mode.QUEUE:
-            self.select(lambda: self.selection.step(step))
+        if mode in VIEWS:
+            if self.listing is not None:
+                self.listing.move(step)
+            else:
+                self.select(lambda: self.selection.step(step))
             return ()
         if mode is Mode.FORM and (form := self.form) is not None:
             form.move(step)
@@ -318,9 +343,19 @@ class Screen:
         if self.focus.mode is Mode.QUEUE:
             self.select(lambda: self.selection.far(step))
             return ()
-        if self.focus.mode in (Mode.FORM, Mode.MENU, Mode.FILL, Mode.NOTES):
+        if self.focus.mode in _WITH_ROWS:
             return self.move(step * _FAR)
         return (ScrollFar(step),)
+
+    def move_page(self, step: int) -> Effects:
+        """Go a page of a view's rows down, or up."""
+        return self.move(step * self.listing.page) if self.listing is not None else ()
+
+    def look_into(self, view: Mode) -> None:
+        """Show one of the views."""
+        if view is Mode.HISTORY and self.focus.view is not view:
+            self.history.begin()
+        self.focus.mode = view
 
     def open_form(self) -> None:
         """Go into the form of a card that was just selected: once, so that a way out stays."""

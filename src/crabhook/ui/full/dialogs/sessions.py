@@ -1,4 +1,4 @@
-"""The live sessions, a row each: what each does now; and what can be said to the one chosen."""
+"""What can be said to a live session, and done about it."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -6,47 +6,17 @@ from functools import partial
 from crabhook.desk.commands import Steer, StopSession, TakeBackNote
 from crabhook.desk.replica import Replica
 from crabhook.model.actor import OrderKind
-from crabhook.model.event import Event
 from crabhook.model.order import Order
 from crabhook.model.session import AgentView, SessionView
-from crabhook.ui.cards.session import ID_SHOWN, agent_name, details, doing, waiting
-from crabhook.ui.cards.summary import brief, project
+from crabhook.ui.cards.session import ID_SHOWN, agent_name
+from crabhook.ui.cards.summary import brief
 from crabhook.ui.full.dialogs.orders import ask_how_long, give
-from crabhook.ui.full.dialogs.prompts import AskLine, Beneath, Choice, Menu, Purpose
+from crabhook.ui.full.dialogs.prompts import AskLine, Choice, Menu, Purpose
 from crabhook.ui.full.effects import Effects, Say, submit
-from crabhook.ui.text.clock import countdown
 
 
-def offer_sessions(desk: Replica) -> Effects:
-    """Show every live session, the one that was heard of last first; each can be chosen."""
-    now = desk.now()
-    live = sorted(desk.live(), key=lambda view: -view.heard)
-    if not live:
-        return (Say("no session was heard of yet: agents are heard of by their hooks"),)
-    title = f"sessions: {len(live)} live; choose one to tell it something, or to stop it"
-    return (Menu(title, tuple(_row(view, desk, now) for view in live)),)
-
-
-def _row(view: SessionView, desk: Replica, now: float) -> Choice:
-    """Return a session's row: our words, behind them its project and what its main agent does."""
-    subagents = len(view.agents) - 1
-    ours = (
-        view.title,
-        f"{countdown(now - view.heard)} ago",
-        waiting(view),
-        f"{subagents} subagent{'' if subagents == 1 else 's'}" if subagents > 0 else "",
-        "SAME FILE as another session" if view.shared else "",
-    )
-    place = project(Event(view.platform, "", cwd=view.cwd), str)
-    main = next((one.doing for one in view.agents if not one.id), None)
-    theirs = f" · {brief(place, str)} {view.session[:ID_SHOWN]} · {doing(main, now)}"
-    beneath = Beneath("what it does, and was told", "\n".join(details(view, now)))
-    does = partial(_offer, view, desk)
-    return Choice(" · ".join(filter(None, ours)), does, theirs, beneath=(beneath,))
-
-
-def _offer(view: SessionView, desk: Replica) -> Effects:
-    """Show what can be done about one session."""
+def offer(view: SessionView, desk: Replica) -> Effects:
+    """Show what can be done about a session, its subagents and its notes."""
     title = f"a session of {view.title}: nothing here allows a call but the row that says so"
     behind = f" · {view.session[:ID_SHOWN]}"
     hold = Order(OrderKind.HOLD_ALL, session=view.session)
@@ -69,6 +39,17 @@ def _offer(view: SessionView, desk: Replica) -> Effects:
         ),
     )
     return (Menu(title, rows),)
+
+
+def note_to(view: SessionView) -> Effects:
+    """Ask for a note to the session's main agent."""
+    return next(_about(view, AgentView("", "", view.since))).does()
+
+
+def stop(view: SessionView) -> Effects:
+    """Ask why the session is to stop at its next call."""
+    _, stopping = _about(view, AgentView("", "", view.since))
+    return stopping.does()
 
 
 def _about(view: SessionView, agent: AgentView) -> Iterator[Choice]:

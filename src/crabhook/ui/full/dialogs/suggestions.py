@@ -4,10 +4,12 @@ A rule that would have let a denied call through is taken only after a page that
 """
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
 
-from crabhook.desk.commands import AskOffers, Done, Outcome, TakenOffer
+from crabhook.desk.commands import AskOffers, Done, KeepRule, Outcome, TakenOffer
+from crabhook.desk.history import Past
 from crabhook.desk.replica import Replica
 from crabhook.desk.updates import Offer, Offering
 from crabhook.model.card import Card
@@ -19,7 +21,8 @@ from crabhook.ui.cards.summary import brief
 from crabhook.ui.commands.decide import suggestions
 from crabhook.ui.commands.rules import covered, denials, end_of, let_through, tried
 from crabhook.ui.full.dialogs.prompts import Arrived, Beneath, Choice, Menu, Proposal, statement
-from crabhook.ui.full.effects import Effects, Give, Say, Submit
+from crabhook.ui.full.effects import Effect, Effects, Give, Go, Say, Submit, submit
+from crabhook.ui.full.filters import Mode
 
 # Where a suggestion can be kept, in the words of the list.
 _KEPT = {
@@ -72,37 +75,64 @@ _DENIALS_SHOWN = 20
 def offer_rules(card: Card, desk: Replica) -> Effects:
     """Show the rules offered for the card, now or as soon as they have been tried."""
     number = card.number
-    waiting = Menu(f"#{number}: trying rules on what was decided before…", (), number)
+    about = _About(f"#{number}", number, lambda taken: Give(Decision(Verdict.ALLOW), taken))
+    return _offer(about, AskOffers(number), lambda: desk.offers(number))
+
+
+def offer_rules_of(entry: Past, desk: Replica) -> Effects:
+    """Show the rules offered for such calls as that of an entry of the history."""
+
+    def keep(taken: TakenOffer) -> Effect:
+        said = Say("the rule is in your own file, and counts from now on")
+        return submit(KeepRule(entry.id, taken), said)
+
+    about = _About(f"entry {entry.id}", None, keep, Mode.HISTORY)
+    return _offer(about, AskOffers(entry=entry.id), lambda: desk.offers(0, entry.id))
+
+
+@dataclass(frozen=True, slots=True)
+class _About:
+    """What rules are offered for: its name, its card if it has one, and what takes a rule."""
+
+    name: str
+    number: int | None
+    take: Callable[[TakenOffer], Effect]
+    back: Mode = Mode.QUEUE
+
+
+def _offer(about: _About, ask: AskOffers, offered: Callable[[], Offering]) -> Effects:
+    name, waits = about.name, "trying rules on what was decided before…"
+    waiting = Menu(f"{name}: {waits}", (), about.number)
 
     def then(outcome: Outcome) -> Effects:
-        offering = desk.offers(number)
+        offering = offered()
         if outcome == Done() and offering.offers:
-            return (Arrived(waiting, _menu(number, offering, turns=0, cursor=0)),)
-        said = outcome.why or f"#{number}: no rule is offered: {offering.why}"
+            return (Arrived(waiting, _menu(about, offering, turns=0, cursor=0)),)
+        said = outcome.why or f"{name}: no rule is offered: {offering.why}"
         return (Arrived(waiting, then=(Say(said),)),)
 
-    return waiting, Submit(AskOffers(number), then)
+    return waiting, Submit(ask, then)
 
 
-def _menu(number: int, offering: Offering, *, turns: int, cursor: int) -> Menu:
+def _menu(about: _About, offering: Offering, *, turns: int, cursor: int) -> Menu:
     """Return the list, its rules ending after one of the lives."""
     ended = _LIVES[turns % len(_LIVES)]
     ends = [ended(offer) for offer in offering.offers]
     order = f"rules from narrow to wide, {tried(offering)}"
 
     def turn(here: int) -> Menu:
-        return _menu(number, offering, turns=turns + 1, cursor=here)
+        return _menu(about, offering, turns=turns + 1, cursor=here)
 
     return Menu(
-        f"always allow what #{number} asks, {until(ends[0])}: {order}",
-        tuple(map(partial(_choice, number), offering.offers, ends)),
-        number,
+        f"always allow what {about.name} asks, {until(ends[0])}: {order}",
+        tuple(map(partial(_choice, about), offering.offers, ends)),
+        about.number,
         cursor=cursor,
         turn=turn,
     )
 
 
-def _choice(number: int, offer: Offer, expires: datetime | None) -> Choice:
+def _choice(about: _About, offer: Offer, expires: datetime | None) -> Choice:
     """Return the row of a rule; below it the denials it undoes, else what it gives away beside."""
     shown, more = denials(offer, _DENIALS_SHOWN)
     denied = "\n".join(filter(None, (*shown, more)))
@@ -113,8 +143,8 @@ def _choice(number: int, offer: Offer, expires: datetime | None) -> Choice:
         Beneath("beside that", "\n".join(offer.gives_away), "warning"),
         Beneath(undone, denied, "warning"),
     )
-    give = Give(Decision(Verdict.ALLOW), TakenOffer(offer.id, expires))
+    give = about.take(TakenOffer(offer.id, expires))
     said = statement(("ALWAYS ALLOW by this rule", rule), (f"! It {undone}:", denied))
-    asked = Proposal(lambda: said, lambda: (give,), number)
+    asked = Proposal(lambda: said, lambda: (Go(about.back), give), about.number, about.back)
     words = f": {offer.covers}"
     return Choice(covered(offer), lambda: (asked if shown else give,), words, warning, beneath)

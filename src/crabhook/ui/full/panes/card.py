@@ -20,6 +20,7 @@ from crabhook.ui.full.filters import Mode
 from crabhook.ui.full.panes.help import help_content
 from crabhook.ui.full.panes.request import everything_page, request_page
 from crabhook.ui.full.panes.rows import CardRow
+from crabhook.ui.full.panes.viewed import view_content
 from crabhook.ui.full.screen import Screen
 from crabhook.ui.text.clock import Clock
 from crabhook.ui.text.code import plain_rows
@@ -178,12 +179,14 @@ def content_of(screen: Screen) -> Content | None:
     """Return what is to be shown now; nothing where there is no card and no page."""
     if (over := OVER_THE_CARD.get(screen.focus.mode)) is not None:
         return over(screen)
+    if screen.listing is not None:
+        return view_content(screen)
     return None if screen.card is None else card_content(screen, screen.card)
 
 
 def view_of(screen: Screen) -> Detail:
     """Return the window on what is to be shown now."""
-    over = screen.focus.mode in OVER_THE_CARD
+    over = screen.focus.mode in OVER_THE_CARD or screen.listing is not None
     view = screen.page_window if over else screen.card_window
     if (content := content_of(screen)) is not None:
         view.show(content)

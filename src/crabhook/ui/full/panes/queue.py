@@ -13,13 +13,7 @@ from enum import StrEnum
 
 from crabhook.desk.replica import Replica
 from crabhook.model.card import Card, State
-from crabhook.ui.cards.summary import (
-    agent_label,
-    agent_name,
-    project,
-    summary,
-    tool_label,
-)
+from crabhook.ui.cards.wanted import told_of, wants
 from crabhook.ui.options import kind_of
 
 
@@ -29,11 +23,6 @@ class Sort(StrEnum):
     ARRIVAL = "arrival"
     RISK = "risk"
     SESSION = "session"
-
-
-# The words by which a filter knows a level of risk: the start of one is enough.
-_LEVELS = ("none 0", "caution ▲ ! 1", "danger ▲▲ !! 2")
-_FIELDS = ("tool", "project", "agent", "risk")
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,31 +41,6 @@ class Arrangement:
         """Say it in the words of the queue's title."""
         parts = (f"by {self.sort}", "grouped" if self.grouped else "")
         return " · ".join(filter(None, parts))
-
-    def wants(self, told: Mapping[str, str]) -> bool:
-        """Whether a card that tells this is wanted."""
-        for word in self.wanted.casefold().split():
-            name, _, value = word.partition(":")
-            if name == "risk" and value:
-                found = any(level.startswith(value) for level in told["risk"].split())
-            else:
-                found = value in told[name] if name in _FIELDS else word in told[""]
-            if not found:
-                return False
-        return True
-
-
-def _told(card: Card) -> Mapping[str, str]:
-    """Return the parts of a card that a filter looks at; the whole under the empty name."""
-    event = card.event
-    agent = f"{event.platform} {agent_name(event)} {agent_label(event)}"
-    parts = (tool_label(event), project(event), agent)
-    told = [part.casefold() for part in (*parts, summary(event))]
-    return {
-        **dict(zip(_FIELDS, told[:3], strict=False)),
-        "risk": _LEVELS[card.risk.level],
-        "": " ".join(told),
-    }
 
 
 def session_of(card: Card) -> tuple[str, bool]:
@@ -164,8 +128,8 @@ class Queue:
         if not self.arranged.wanted:
             return True
         if (told := self._told.get(card.number)) is None:
-            told = self._told[card.number] = _told(card)
-        return self.arranged.wants(told)
+            told = self._told[card.number] = told_of(card)
+        return wants(self.arranged.wanted, told)
 
     def _enter(self, card: Card) -> None:
         session = card.event.session

@@ -87,7 +87,7 @@ class CardRow:
 WORDS_KEPT = 512  # cards whose words are remembered; more than any screen has rows
 _ROOMY = 60  # columns of a panel from which its title tells how long its card has waited
 SOON, URGENT = 120.0, 30.0  # seconds left from which a clock is yellow, and red
-_RISKS = (("", ""), ("caution", "▲"), ("danger", "▲▲"))  # of each level of risk: its look and mark
+RISKS = (("", ""), ("caution", "▲"), ("danger", "▲▲"))  # of each level of risk: its look and mark
 
 # From the widest list down: at least so many columns, the most cells of a project and of an agent
 # (0 leaves it out), and whether the time that went by is told, and the time left.
@@ -173,7 +173,7 @@ def _card_row(
     standing: CardRow, words: Words, widths: tuple[int, int, int], clock: Clock, columns: int
 ) -> Line:
     style, (number_cells, *others) = standing.style, widths
-    look, risk = _RISKS[standing.card.risk.level]
+    look, risk = RISKS[standing.card.risk.level]
     number = f"#{standing.card.number}"
     told = zip((words.project, words.agent), others, strict=True)
     left: Line = [

@@ -274,7 +274,7 @@ def test_the_help_line_says_keep_of_all_that_enter_does_not_send(
 def test_suppress_output_goes_with_the_next_decision_about_the_card_alone() -> None:
     sitting = asked()
     sitting.ask(session_id="b")
-    sitting.press("Q")
+    sitting.press("L")
     assert not sitting.decided()
     assert "goes with it: suppressOutput" in sitting.text()
     sitting.press("down")
@@ -291,5 +291,5 @@ def test_suppress_output_goes_with_the_next_decision_about_the_card_alone() -> N
 
 def test_suppress_output_can_be_taken_back() -> None:
     sitting = asked()
-    sitting.press("Q", "Q", "p")
+    sitting.press("L", "L", "p")
     assert only(sitting) == Decision(Verdict.PASS)

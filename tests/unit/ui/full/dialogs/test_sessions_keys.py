@@ -1,4 +1,4 @@
-"""The sessions, from a list: what each does, a note to one or to its subagent, a stop, an order."""
+"""The sessions, in a view of their own: what each does, a note to one or to its subagent, a stop, an order."""
 
 from __future__ import annotations
 
@@ -54,16 +54,43 @@ def notes(sitting: Sitting) -> list[tuple[str, str, bool]]:
     return [(n.agent, n.text, n.waits) for view in sitting.desk.replica.live() for n in view.notes]
 
 
-def test_the_list_shows_a_session_with_what_it_does_and_what_waits() -> None:
+def test_the_view_shows_each_session_with_what_it_does_and_what_waits_and_as_it_changes() -> None:
     sitting = at_the_list()
-    (row,) = menu_of(sitting).choices
-    assert "Claude Code" in row.ours
-    assert "waits for you: #1" in row.ours
-    assert "1 subagent" in row.ours
-    shown = "\n".join(sitting.rows_of_text())
-    assert "api-server" in shown
+    shown = sitting.text()
+    for told in ("Sessions · 1 live", "Claude Code", "api-server", "1 waiting", "main agent"):
+        assert told in shown
     assert "\x1b[31m" not in shown.replace("\x1b", "")
-    assert "main agent" in shown
+    sitting.ask(tool_input={"command": "make it so"}, session_id="4a000000")
+    sitting.wait()
+    assert "Sessions · 2 live" in sitting.text()
+    assert sitting.screen.sessions.chosen == sitting.desk.live()[0]  # news moves nothing
+    sitting.press("down")
+    assert "make it so" in sitting.text()
+    sitting.press("c")
+    assert [card.event.session for card in sitting.screen.selection.waiting()] == ["4a000000"]
+
+
+@pytest.mark.parametrize("back", ["Q", "escape"])
+def test_views_lead_to_each_other_and_none_decides(back: str) -> None:
+    sitting = at_the_list()
+    for key in ("a", "d", "h", "p", "f", "1", "M"):
+        sitting.press(key)
+    sitting.press("H", "a", "d", "p", "S", back)
+    sitting.wait(10)
+    assert not sitting.decided()
+    assert "Queue · " in sitting.text()
+
+
+def test_a_note_and_a_stop_are_a_key_each() -> None:
+    sitting = at_the_list()
+    sitting.press("n")
+    sitting.type("use the blue one")
+    sitting.press("enter")
+    assert notes(sitting) == [("", "use the blue one", True)]
+    sitting.press("x")
+    sitting.type("enough")
+    sitting.press("enter")
+    assert [one.words for one in sitting.desk.orders()] == ["enough"]
 
 
 @pytest.mark.parametrize(
@@ -73,7 +100,8 @@ def test_a_note_is_typed_and_waits_for_the_call_of_the_agent_it_is_for(
     row: str, agent: str
 ) -> None:
     sitting = at_the_list()
-    choose(sitting, "Claude Code")
+    sitting.press("enter")
+    sitting.wait()
     choose(sitting, row)
     sitting.type("use the blue one")
     sitting.press("enter")
@@ -83,13 +111,13 @@ def test_a_note_is_typed_and_waits_for_the_call_of_the_agent_it_is_for(
 
 def test_a_note_that_waits_can_be_taken_back_from_the_list() -> None:
     sitting = at_the_list()
-    choose(sitting, "Claude Code")
+    sitting.press("enter")
+    sitting.wait()
     choose(sitting, "note to its main agent")
     sitting.type("use the blue one")
     sitting.press("enter")
-    sitting.press("S")
+    sitting.press("enter")
     sitting.wait()
-    choose(sitting, "Claude Code")
     choose(sitting, "take back note 1")
     assert notes(sitting) == []
 
@@ -97,7 +125,8 @@ def test_a_note_that_waits_can_be_taken_back_from_the_list() -> None:
 @pytest.mark.parametrize("row", ["note to its main agent", "stop the session"])
 def test_an_empty_note_and_an_empty_reason_are_nothing(row: str) -> None:
     sitting = at_the_list()
-    choose(sitting, "Claude Code")
+    sitting.press("enter")
+    sitting.wait()
     choose(sitting, row)
     sitting.press("enter")
     assert notes(sitting) == []
@@ -107,7 +136,8 @@ def test_an_empty_note_and_an_empty_reason_are_nothing(row: str) -> None:
 
 def test_a_stop_is_a_halt_and_denies_what_waits() -> None:
     sitting = at_the_list()
-    choose(sitting, "Claude Code")
+    sitting.press("enter")
+    sitting.wait()
     choose(sitting, "stop the session")
     sitting.type("the wrong branch")
     sitting.press("enter")
@@ -120,7 +150,8 @@ def test_a_stop_is_a_halt_and_denies_what_waits() -> None:
 
 def test_a_session_is_held_whole_from_the_list() -> None:
     sitting = at_the_list()
-    choose(sitting, "Claude Code")
+    sitting.press("enter")
+    sitting.wait()
     choose(sitting, "hold everything")
     assert [one.kind for one in sitting.desk.orders()] == [OrderKind.HOLD_ALL]
 

@@ -1,0 +1,210 @@
+"""How the sessions and the history are drawn: a row each, and all of the one that is stood on."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from crabhook.desk.history import Past
+from crabhook.model.errors import QuestionError
+from crabhook.model.event import Event
+from crabhook.model.question import read_questions
+from crabhook.model.session import SessionView
+from crabhook.ui.cards.past import by_whom, facts, fate, look, moment
+from crabhook.ui.cards.session import ID_SHOWN, details, doing, head, place_of, waiting
+from crabhook.ui.cards.summary import (
+    as_allowed,
+    brief,
+    is_command,
+    is_question,
+    project,
+    summary,
+    tool_label,
+)
+from crabhook.ui.full.filters import Mode
+from crabhook.ui.full.panes.request import asked_rows
+from crabhook.ui.full.panes.rows import RISKS
+from crabhook.ui.full.panes.views import History
+from crabhook.ui.full.screen import Screen
+from crabhook.ui.text.clock import Clock, ago
+from crabhook.ui.text.code import field_rows, plain_rows, value_rows
+from crabhook.ui.text.layout import Content, Line, Sheet, ends, framed, page
+from crabhook.ui.text.width import Speller, cells, clip, fit
+
+_WIDE, _NARROW = 100, 60  # columns from which more is told
+_FATE, _WHOM = 15, 28  # cells at most
+
+
+def session_lines(
+    shown: Sequence[tuple[SessionView, bool]], now: float, columns: int, spell: Speller
+) -> list[Line]:
+    """Return a row for each session: whose it is, and what its main agent does."""
+    places = [place_of(view, spell) for view, _ in shown]
+    titles = [brief(view.title, spell) for view, _ in shown]
+    widths = [min(max(map(cells, told), default=0), 16) for told in (titles, places)]
+    rows: list[Line] = []
+    for (view, here), *told in zip(shown, titles, places, strict=True):
+        main = next((one.doing for one in view.agents if not one.id), None)
+        style = "selected" if here else ""
+        names = " ".join(fit(text, width) for text, width in zip(told, widths, strict=True))
+        behind = (
+            ("warning", "SAME FILE" if view.shared else ""),
+            ("count", waiting(view) if columns >= _WIDE else _cards(view)),
+            ("dim", f"{ago(now - view.heard)} ago" if columns >= _NARROW else ""),
+        )
+        right: Line = [one for look, text in behind if text for one in (("", " "), (look, text))]
+        left: Line = [
+            ("mark", "▸" if here else " "),
+            (style, names),
+            ("dim", f" {spell(view.session[:ID_SHOWN])} " if columns >= _NARROW else " "),
+            (style, spell(doing(main, now))),
+        ]
+        rows.append(ends(left, right, columns))
+    return rows
+
+
+def _cards(view: SessionView) -> str:
+    return f"{len(view.waiting)} waiting" if view.waiting else ""
+
+
+def past_lines(
+    shown: Sequence[tuple[Past, bool]], clock: Clock, columns: int, spell: Speller
+) -> list[Line]:
+    """Return a row for each entry: when and how it ended, what it was, and by whom."""
+    times = [moment(one.at, clock.wall) for one, _ in shown]
+    fates = [fate(one.card) for one, _ in shown]
+    places = [project(one.card.event, spell) for one, _ in shown]
+    told = (times, fates, places)
+    most = (17, _FATE, 16 if columns >= _WIDE else 12 if columns >= _NARROW else 0)
+    needed = (max(map(cells, each), default=0) for each in told)
+    widths = list(map(min, needed, most))
+    rows: list[Line] = []
+    for (one, here), at, ended, place in zip(shown, *told, strict=True):
+        card, style = one.card, "selected" if here else ""
+        risk_look, risk = RISKS[card.risk.level]
+        event = as_allowed(card)
+        tool = "" if is_command(event) else tool_label(event, spell)
+        left: Line = [
+            ("mark", "▸" if here else " "),
+            ("dim", fit(at, widths[0]) + " "),
+            (look(card), fit(ended, widths[1])),
+            (risk_look, f" {risk:>2} "),
+            (style, fit(place, widths[2]) + " " if widths[2] else ""),
+            (style, " ".join(filter(None, (tool, summary(event, spell))))),
+        ]
+        right: Line = [("warning", " NOT DELIVERED")] if card.delivered is False else []
+        if columns >= _NARROW:
+            whom = brief(by_whom(one), spell)
+            right.append(("dim", f" {clip(whom, min(_WHOM, columns // 5))}" if whom else ""))
+        rows.append(ends(left, right, columns))
+    return rows
+
+
+def view_lines(
+    screen: Screen, height: int, columns: int, clock: Clock, spell: Speller
+) -> tuple[list[Line], int, int]:
+    """Return the rows of a view that are seen, and how many are above and below them."""
+    history, sessions = screen.history, screen.sessions
+    if screen.focus.view is Mode.HISTORY:
+        entries, above, below = history.window(height)
+        lines = past_lines(entries, clock, columns, spell)
+        if not entries:
+            lines = [[("dim", f"   {_nothing(history, spell)}")]]
+        return lines, above, below
+    live, above, below = sessions.window(height)
+    lines = session_lines(live, clock.now, columns, spell)
+    if not live:
+        lines = [[("dim", "   no session was heard of yet: agents are heard of by their hooks")]]
+    return lines, above, below
+
+
+def _nothing(history: History, spell: Speller) -> str:
+    if history.reading:
+        return "reading…"
+    if history.why:
+        return brief(history.why, spell)
+    if not history.wanted:
+        return "nothing has ended yet"
+    so_far = "" if not history.goes_on else " so far; ↓ looks further"
+    return f"none of {history.looked_at} that ended tells that{so_far}"
+
+
+def view_title(screen: Screen, spell: Speller) -> str:
+    """Return the title of a view: what it shows, and how much of it there is."""
+    history = screen.history
+    if screen.focus.view is not Mode.HISTORY:
+        return f"Sessions · {len(screen.sessions.rows())} live"
+    found = f"{len(history.rows())}{'+' if history.goes_on else ''}"
+    wanted = f" · /{spell(history.wanted)} {found} of {history.looked_at}" if history.wanted else ""
+    wrong = f" · ! {brief(history.why, spell)}" if history.why else ""
+    return f"History · newest first{wanted}{wrong}"
+
+
+def view_content(screen: Screen) -> Content | None:
+    """Return all of the row that is stood on."""
+    if screen.focus.view is Mode.SESSIONS:
+        view = screen.sessions.chosen
+        return None if view is None else _session(view, screen.desk.now())
+    history, whole = screen.history, screen.history.whole
+    if screen.focus.mode is Mode.ENTRY and whole is not None:
+        return _entry(whole, whole=True)
+    return None if history.chosen is None else _entry(history.chosen, whole=False)
+
+
+def _session(view: SessionView, now: float) -> Content:
+    told = (head(view, now), *details(view, now))
+
+    def rows(sheet: Sheet) -> Iterator[Line]:
+        for place, text in enumerate(told):
+            style = "" if place else "heading"
+            for _, row in plain_rows(text, sheet.columns, sheet.spell, style=style, words=True):
+                yield row
+
+    return page(("session", view.key), rows, told)
+
+
+def _answers(event: Event, sheet: Sheet) -> Iterator[Line]:
+    """Return what was asked question by question, and what was answered."""
+    given = event.tool.input if event.tool else None
+    answered = given.get("answers") if isinstance(given, dict) else None
+    try:
+        questions = read_questions(given)
+    except QuestionError:
+        questions = ()
+        yield from framed(value_rows(given, sheet.inner, sheet.spell))
+    for one in questions:
+        yield from (row for _, row in plain_rows(one.text, sheet.columns, sheet.spell, words=True))
+        options = " · ".join(option.label for option in one.options)
+        said = answered.get(one.text) if isinstance(answered, dict) else None
+        told = options if said is None else f"answered: {said}"
+        style = "dim" if said is None else "answered"
+        rows = plain_rows(told, sheet.inner, sheet.spell, style=style, words=True)
+        yield from framed(rows) if told else ()
+
+
+def _entry(entry: Past, *, whole: bool) -> Content:
+    """Return how an entry ended, and what was asked: all of it, or the start."""
+
+    def rows(sheet: Sheet) -> Iterator[Line]:
+        card, style = entry.card, "heading"
+        for label, text in facts(entry):
+            if text:
+                said = f"{label}: {text}" if label else text
+                told = plain_rows(said, sheet.columns, sheet.spell, style=style, words=True)
+                yield from (row for _, row in told)
+            style = ""
+        asked, allowed = replace(card, decided=None), as_allowed(card)
+        if is_question(allowed):
+            yield from _answers(allowed, sheet)
+            return
+        if allowed is not card.event:
+            yield [("label", "as it was allowed")]
+            leg = replace(card.requests[0], event=allowed)
+            yield from asked_rows(replace(asked, requests=(leg,)), sheet, whole=True)
+            yield [("label", "as it was asked")]
+        yield from asked_rows(asked, sheet, whole=True)
+        if card.event.tool is None and not card.event.told:
+            yield [("label", brief(card.event.name, sheet.spell) or "an event")]
+            yield from framed(field_rows(card.event.fields, sheet.inner, sheet.spell))
+        if not whole:
+            yield [("dim", "enter: all of it")]
+
+    return page(("entry", entry.id, whole), rows, entry.card.delivered)

@@ -1,0 +1,204 @@
+"""The two views beside the queue: the live sessions, and the history of what ended.
+
+The law of this file: what is stood on is known by its own name, never by its place, so that what
+arrives moves nothing.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Hashable, Sequence
+from typing import Generic, TypeVar
+
+from crabhook.desk.commands import AskEntry, AskHistory, Outcome
+from crabhook.desk.history import Past
+from crabhook.desk.replica import Replica
+from crabhook.model.session import SessionView
+from crabhook.ui.cards.past import is_wanted
+
+Row = TypeVar("Row")
+
+
+class Listing(ABC, Generic[Row]):
+    """Rows to choose from, and the one that is stood on."""
+
+    def __init__(self) -> None:
+        self._key: Hashable = None
+        self._place = self._top = 0
+        self.page = 10  # rows that were in view last
+
+    @abstractmethod
+    def rows(self) -> Sequence[Row]:
+        """Return all rows, in their order."""
+
+    @abstractmethod
+    def key(self, row: Row) -> Hashable:
+        """Return what names a row."""
+
+    def place(self) -> int:
+        """Return where the row stood on is now; where it has gone, the one in its place."""
+        rows = self.rows()
+        here = (at for at, row in enumerate(rows) if self.key(row) == self._key)
+        self._place = next(here, max(min(self._place, len(rows) - 1), 0))
+        return self._place
+
+    @property
+    def chosen(self) -> Row | None:
+        """The row stood on; None where there is none."""
+        rows = self.rows()
+        return rows[self.place()] if rows else None
+
+    def move(self, step: int) -> None:
+        """Stand on another row; the first and the last are ends."""
+        if rows := self.rows():
+            self._place = max(min(self.place() + step, len(rows) - 1), 0)
+            self._key = self.key(rows[self._place])
+
+    def window(self, height: int) -> tuple[Sequence[tuple[Row, bool]], int, int]:
+        """Return the rows in view, whether each is stood on, and how many are above and below."""
+        rows, place = self.rows(), self.place()
+        self.page = max(height - 1, 1)
+        top = max(min(self._top, place, len(rows) - height), place - height + 1, 0)
+        self._top = top
+        shown = [(row, at == place) for at, row in enumerate(rows[top : top + height], top)]
+        return shown, top, max(len(rows) - top - height, 0)
+
+
+class Sessions(Listing[SessionView]):
+    """The live sessions, the one that was heard of first at the beginning."""
+
+    def __init__(self, desk: Replica) -> None:
+        super().__init__()
+        self._desk = desk
+
+    def rows(self) -> Sequence[SessionView]:
+        """Return the sessions as they are now."""
+        return self._desk.live()
+
+    def key(self, row: SessionView) -> Hashable:
+        """Return a session's name."""
+        return row.key
+
+
+AT_ONCE = 5_000  # entries that are looked at before the operator goes on
+AGAIN_AFTER = 1.0  # seconds between two looks at what is new
+
+
+class History(Listing[Past]):
+    """What ended, the newest first, as far as it was read; `wanted` is as of the queue.
+
+    More is read as the operator comes near its end.  `whole` is the entry that was opened.
+    """
+
+    def __init__(self, desk: Replica) -> None:
+        super().__init__()
+        self._desk = desk
+        self._found: list[Past] = []
+        self._turn = self._most = self.looked_at = 0
+        self._newest: int | None = None
+        self._stale, self._looked = False, 0.0
+        self._ahead = 10
+        self.reading = False
+        self.goes_on = 0
+        self.wanted = self.why = ""
+        self.whole: Past | None = None
+
+    def rows(self) -> Sequence[Past]:
+        """Return what was found so far."""
+        return self._found
+
+    def key(self, row: Past) -> Hashable:
+        """Return an entry's name."""
+        return row.id
+
+    # Reading it.
+
+    def begin(self) -> None:
+        """Read it anew, from the newest."""
+        self._turn, self._found, self.looked_at = self._turn + 1, [], 0
+        self._key, self._place, self._top = None, 0, 0
+        self._newest, self._stale, self.why = None, False, ""
+        self._most, self._looked = AT_ONCE, self._desk.now()
+        self._ask(0, self._take)
+
+    def want(self, text: str) -> None:
+        """Keep to those entries that tell what is typed."""
+        if (wanted := text.strip()) != self.wanted:
+            self.wanted = wanted
+            self.begin()
+
+    def move(self, step: int) -> None:
+        """Stand on another row, and read on where that comes near the end."""
+        super().move(step)
+        self._most = self.looked_at + AT_ONCE
+        self._read_on()
+
+    def window(self, height: int) -> tuple[Sequence[tuple[Past, bool]], int, int]:
+        """Return the rows in view; more is read where there is room for more."""
+        if height > self._ahead:
+            self._ahead = height
+            self._read_on()
+        return super().window(height)
+
+    def hear(self) -> None:
+        """Take in that something ended."""
+        self._stale = True
+
+    def look_again(self) -> None:
+        """Read what is new, once in a moment."""
+        now = self._desk.now()
+        if self._stale and not self.reading and now - self._looked >= AGAIN_AFTER:
+            self._stale, self._looked = False, now
+            self._ask(0, self._take_new)
+
+    def open(self) -> None:
+        """Have the entry stood on read whole."""
+        self.whole = None
+        if (entry := self.chosen) is None:
+            return
+
+        def then(_: Outcome) -> None:
+            if (read := self._desk.entry(entry.id)) is not None:
+                self.whole = read
+
+        self._desk.submit(AskEntry(entry.id), then)
+
+    def _ask(self, before: int, take: Callable[[int, str], None]) -> None:
+        turn, self.reading = self._turn, True
+
+        def then(outcome: Outcome) -> None:
+            if turn == self._turn:
+                self.reading = False
+                take(before, outcome.why)
+
+        self._desk.submit(AskHistory(before), then)
+
+    def _take(self, before: int, wrong: str) -> None:
+        page = self._desk.page(before)
+        self.why, self.goes_on = wrong or page.why, page.goes_on
+        self.looked_at += len(page.entries)
+        if self._newest is None:
+            self._newest = max((one.id for one in page.entries), default=0)
+        self._found += self._wanted(page.entries)
+        if self._key is None:
+            self.move(0)
+        self._read_on()
+
+    def _take_new(self, before: int, wrong: str) -> None:
+        """Put what is new above the others, and what has changed in its place."""
+        page, newest = self._desk.page(before), self._newest or 0
+        if wrong or page.why:
+            return
+        if page.goes_on and all(one.id > newest for one in page.entries):
+            self.begin()  # more is new than fits on a page
+            return
+        changed = {one.id: one for one in page.entries}
+        new = self._wanted([one for one in page.entries if one.id > newest])
+        self._found = [*new, *(changed.get(one.id, one) for one in self._found)]
+        self._newest = max((one.id for one in page.entries), default=newest)
+
+    def _wanted(self, entries: Sequence[Past]) -> list[Past]:
+        return [one for one in entries if is_wanted(one, self.wanted)]
+
+    def _read_on(self) -> None:
+        near = len(self._found) - self._place < 2 * self._ahead
+        if near and self.goes_on and not self.reading and self.looked_at < self._most:
+            self._ask(self.goes_on, self._take)

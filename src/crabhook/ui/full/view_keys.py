@@ -1,0 +1,101 @@
+"""The keys of the three views: the queue, the live sessions, the history; part of `keys.TABLE`."""
+
+from crabhook.ui.cards.summary import copied
+from crabhook.ui.full import effects as do
+from crabhook.ui.full import filters as when
+from crabhook.ui.full import keyrow as on
+from crabhook.ui.full.dialogs import sessions, suggestions
+from crabhook.ui.full.dialogs.prompts import AskLine, Purpose
+from crabhook.ui.full.effects import Effects, Go
+from crabhook.ui.full.filters import Mode
+from crabhook.ui.full.focus import Focus
+from crabhook.ui.full.keyrow import Group, Guard, Handler, group
+from crabhook.ui.full.screen import Screen
+
+_FREE = Guard.FREE
+_BACK = on.focus(Focus.back)
+_SESSION = when.on_a_row & when.at(Mode.SESSIONS)
+_ENTRY = when.on_a_row & when.at(Mode.HISTORY, Mode.ENTRY)
+
+
+def _its_cards(screen: Screen, _: str) -> None:
+    if (view := screen.sessions.chosen) is not None:
+        screen.want(f"session:{view.session}")
+        screen.look_into(Mode.QUEUE)
+
+
+def _filter_queue(screen: Screen, _: str) -> Effects:
+    want, wanted = screen.want, screen.arranged.wanted
+    return (AskLine(Purpose.FILTER, lambda _: (), wanted, subject="the queue", typed=want),)
+
+
+def _filter(screen: Screen, _: str) -> Effects:
+    want, wanted = screen.history.want, screen.history.wanted
+    return (AskLine(Purpose.FILTER, lambda _: (), wanted, subject="the history", typed=want),)
+
+
+def _open(screen: Screen, _: str) -> Effects:
+    screen.history.open()
+    return (Go(Mode.ENTRY),)
+
+
+def _copy(screen: Screen, _: str) -> Effects:
+    whole = screen.history.whole
+    return () if whole is None else (do.Copy(copied(whole.card.event)),)
+
+
+def _view(view: Mode) -> Handler:
+    return on.screen(lambda screen: screen.look_into(view))
+
+
+# fmt: off
+GROUPS: tuple[Group, ...] = (
+    group("arranging the queue", when.at(Mode.QUEUE),
+        ("/", "filter…", "show what tells the words you type: also risk: agent: session: tool:",
+         _FREE, _filter_queue),
+        ("s", "sort", "by arrival, by risk, or by session", _FREE, on.screen(Screen.sort)),
+        ("g", "group", "put the cards of a session together, or no longer",
+         _FREE, on.screen(Screen.group)),
+    ),
+    group("", when.with_filter, ("escape", "show all", "show all that waits again",
+         _FREE, lambda s, _: s.want(""))),
+    group("on a live session", _SESSION,
+        ("n", "note…", "tell its main agent something with its next call; it allows nothing",
+         _FREE, on.session(sessions.note_to)),
+        ("x", "stop…", "stop it at its next call; its agent reads why",
+         _FREE, on.session(sessions.stop)),
+        ("c", "its cards", "the queue, with what it asks alone", _FREE, _its_cards),
+        ("enter", "more…", "its subagents and notes; hold or allow all of it for a while",
+         _FREE, lambda s, _: on.session(lambda one: sessions.offer(one, s.desk))(s, _)),
+    ),
+    group("in the history", when.on_a_row & when.at(Mode.HISTORY),
+        ("enter tab right", "open", "all of the entry", _FREE, _open)),
+    group("", _ENTRY,
+        ("A", "make a rule…", "allow such calls by a rule of your own from now on: choose which",
+         _FREE, lambda s, _: on.entry(lambda one: suggestions.offer_rules_of(one, s.desk))(s, _))),
+    group("", when.on_a_row & when.at(Mode.ENTRY),
+        ("y", "", "copy the command, as it is on record", _FREE, _copy)),
+    group("", when.at(Mode.HISTORY),
+        ("/", "filter…", "show what tells the words you type, as in the queue; also who decided",
+         _FREE, _filter)),
+    group("", when.with_past_filter, ("escape", "show all", "show all that ended again",
+         _FREE, lambda s, _: s.history.want(""))),
+    group("", when.at(Mode.SESSIONS, Mode.HISTORY) & ~when.with_past_filter,
+        ("escape", "queue", "back to the queue", _FREE, _BACK)),
+    group("", when.at(Mode.ENTRY),
+        ("escape tab left", "history", "back to the history", _FREE, _BACK)),
+    group("", when.at(Mode.SESSIONS, Mode.HISTORY),
+        ("up k", "", "the row above", _FREE, on.by(Screen.move, -1)),
+        ("down j", "next", "the row below", _FREE, on.by(Screen.move, +1)),
+        ("pageup", "", "a page of rows up", _FREE, on.by(Screen.move_page, -1)),
+        ("pagedown", "", "a page of rows down", _FREE, on.by(Screen.move_page, +1)),
+    ),
+    group("the three views", when.at(*when.VIEWS, Mode.TEXT, Mode.ENTRY),
+        ("Q", "", "the queue: what waits for you", _FREE, on.does(Go(Mode.QUEUE))),
+        ("S", "sessions", "what each session does now; a note to one, or its stop at its next call",
+         _FREE, _view(Mode.SESSIONS)),
+        ("H", "history", "what ended: when, how, by whom or by which rule, delivered or not",
+         _FREE, _view(Mode.HISTORY)),
+    ),
+)
+# fmt: on
