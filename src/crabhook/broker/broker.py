@@ -77,6 +77,10 @@ class Broker:
         """Return the cards that wait, the oldest first."""
         return self._state.cards.waiting()
 
+    def secret_of(self, request_id: str) -> str:
+        """Return the secret of a request that waits: no card tells it."""
+        return self._state.pending.secret(request_id)
+
     def card(self, number: int) -> Card | None:
         """Return a card that waits or ended not long ago."""
         return self._state.cards.card(number)

@@ -245,9 +245,10 @@ class Refuse:
 
 @dataclass(frozen=True, slots=True)
 class Show:
-    """A card is new or has changed."""
+    """A card is new or has changed; `before` is how it was until now, None where it is new."""
 
     card: Card
+    before: Card | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -216,7 +216,7 @@ class BrokerState:
         )
         self.cards.put(card)
         self.sessions.touch(card.event.platform, card.event.session)
-        return Show(card)
+        return Show(card, before)
 
     def holdable(self) -> tuple[str, ...]:
         """Return the names of the events an operator may ask to hold."""

@@ -7,7 +7,6 @@ answer are one change (store.change).
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 from crabhook.bounded import Bounded
 from crabhook.broker import messages
@@ -36,7 +35,7 @@ from crabhook.store.record import Kind, iso
 
 _ENDS = {State.WITHDRAWN: Kind.WITHDRAWN, State.EXPIRED: Kind.EXPIRED}
 _NO_ROOM = (Refusal.FULL, Refusal.SESSION_FULL)
-_TOLD_KEPT = 4096  # ended cards, and answers; longer than any receipt takes
+_TOLD_KEPT = 4096  # answers; longer than any receipt takes
 _GONE, _TIME_UP = "the hook had gone", "its time was up"
 _NOT_BACK = "no receipt came before the server was started again, and the hook did not come back"
 
@@ -56,21 +55,15 @@ class _Fate:
     told: bool | None = None
 
 
-class _Kept(NamedTuple):
-    """Until when the store has a request wait, and its ticket's secret, which no card tells."""
-
-    until: float
-    secret: str
-
-
 class JournalMapper:
-    """Makes the changes for one broker.  `wall` is the wall clock, which the record is in."""
+    """Makes the changes for one broker.
 
-    def __init__(self, wall: Callable[[], float]) -> None:
-        self._wall = wall
-        self._kept: dict[str, _Kept] = {}  # requests that wait
-        self._legs: dict[int, tuple[Leg, ...]] = {}  # who is on a card that waits
-        self._ended: Bounded[int, None] = Bounded(_TOLD_KEPT)  # cards whose end is on record
+    `wall` is the wall clock, which the record is in; `secret_of` tells the secret of a request
+    that waits.
+    """
+
+    def __init__(self, wall: Callable[[], float], secret_of: Callable[[str], str]) -> None:
+        self._wall, self._secret_of = wall, secret_of
         self._fates: Bounded[str, _Fate] = Bounded(_TOLD_KEPT)
         self._halts: tuple[Order, ...] = ()
 
@@ -85,7 +78,7 @@ class JournalMapper:
         made: list[Change] = []
         for effect in effects:
             if isinstance(effect, Show):
-                made += self._card(effect.card, replies, fact)
+                made += self._card(effect, replies, fact.now)
         if isinstance(fact, messages.Arrived) and fact.request.id in replies:
             made += self._at_once(fact.request, replies[fact.request.id], effects)
         made += self._said_of_calls(effects)
@@ -157,33 +150,30 @@ class JournalMapper:
                 entry = entries.ended(Kind.WITHDRAWN, request, self._wall(), card=None, why=why)
                 yield happened(entry)
 
-    def _card(self, card: Card, replies: _Replies, fact: messages.Fact) -> Iterator[Change]:
+    def _card(self, shown: Show, replies: _Replies, now: float) -> Iterator[Change]:
+        card, before = shown.card, shown.before
         if card.state is State.WAITING:
-            yield from self._waiting(card, fact)
-        elif card.number not in self._ended:
+            yield from self._waiting(card, before.requests if before else (), now)
+        elif before is None or before.state is State.WAITING:
             yield self._end(card, replies)
 
-    def _waiting(self, card: Card, fact: messages.Fact) -> Iterator[Change]:
+    def _waiting(self, card: Card, before: Sequence[Leg], now: float) -> Iterator[Change]:
         """Keep each leg that is new, or waits until another time; not one that left the others.
 
         A restart would put it back on its card, and open one again that may be decided by then.
         """
-        wall, now, legs = self._wall(), fact.now, [leg.id for leg in card.requests]
-        for gone in self._legs.get(card.number, ()):
+        wall, legs = self._wall(), [leg.id for leg in card.requests]
+        kept_until = {leg.id: leg.wait_until for leg in before}
+        for gone in before:
             if gone.id not in legs:
-                self._kept.pop(gone.id, None)
                 why = _TIME_UP if gone.wait_until <= now else _GONE
                 entry = entries.ended(Kind.LEFT, gone, wall, card=card.number, why=why)
                 yield left([gone.id], entry)
-        self._legs[card.number] = card.requests
         for leg in card.requests:
-            known = self._kept.get(leg.id)
-            if known and known.until == leg.wait_until:
+            if kept_until.get(leg.id) == leg.wait_until:
                 continue
-            secret = known.secret if known else _secret_in(fact, leg.id)
-            self._kept[leg.id] = _Kept(leg.wait_until, secret)
-            kept = waiting_kept(card, leg, secret, now, wall)
-            if known is not None:
+            kept = waiting_kept(card, leg, self._secret_of(leg.id), now, wall)
+            if leg.id in kept_until:
                 yield waits(kept)
             elif card.restored:
                 why = "the server was started again"
@@ -197,11 +187,7 @@ class JournalMapper:
                 yield waits(kept, entry)
 
     def _end(self, card: Card, replies: _Replies) -> Change:
-        self._ended[card.number] = None
-        self._legs.pop(card.number, None)
         wall, legs = self._wall(), [leg.id for leg in card.requests]
-        for request_id in legs:
-            self._kept.pop(request_id, None)
         first = next((leg for leg in card.requests if named(leg.event)), card.requests[0])
         if card.end is not None:
             kind = _ENDS[card.state]
@@ -221,7 +207,6 @@ class JournalMapper:
     def _take_up(self, decided: Sequence[messages.RestoredDecision]) -> None:
         """Know of what was decided, and recorded, before this server began."""
         for one in decided:
-            self._ended[one.number] = None
             event = one.request.event.slim()
             fate = _Fate(event, one.number, absent=True, told=one.delivered)
             self._fates[one.request.id] = fate
@@ -253,13 +238,6 @@ class JournalMapper:
             return
         entry = entries.decided(request.event, resolve.decided, wall, legs=[request.id])
         yield settled([answer_kept(request, resolve, wall)], entry)
-
-
-def _secret_in(fact: messages.Fact, request_id: str) -> str:
-    """Return the secret of a request that begins to wait, with the fact that told of it."""
-    told = [one.request for one in fact.waiting] if isinstance(fact, messages.Restored) else []
-    told += [fact.request] if isinstance(fact, messages.Arrived) else []
-    return next(one.secret for one in told if one.id == request_id)
 
 
 def _ended(effect: Effect) -> tuple[Standing, ...]:

@@ -80,7 +80,7 @@ class Runner(Core):
         past = PastReader(offers.record, offers.files) if recorder and offers else self._remembered
         self.readings = Readings(judge, offers, past, self._reconsidered)
         self.recorder = recorder
-        self._bookkeeper = JournalMapper(wall)
+        self._bookkeeper = JournalMapper(wall, self.broker.secret_of)
         self._summaries = Summaries(platforms, self._record_summary)
         self._places: dict[tuple[str, int], PendingCall] = {}
         self._attempts = count(1)

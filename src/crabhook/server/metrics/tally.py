@@ -136,8 +136,7 @@ class Tally(Witness):
         self.receipts: Counter[bool] = Counter()
         self.unreadable: Counter[str] = Counter()
         self.strangers = self.returns = self.restored = 0
-        self._waiting: dict[str, tuple[float, int]] = {}  # since when, and on which card
-        self._legs: dict[int, set[str]] = {}
+        self._waiting: dict[str, float] = {}  # since when
 
     def __repr__(self) -> str:
         return f"<Tally in={self.taken_in.total()} waiting={self.waiting} {dict(self.ended)}>"
@@ -174,7 +173,7 @@ class Tally(Witness):
         if isinstance(fact, Restored):  # which ends nothing, though cards are shown half-made
             for one in fact.waiting:
                 self.restored += 1
-                self._take_in(one.request, one.number, fact.now - one.waited)
+                self._take_in(one.request, fact.now - one.waited)
             return
         if isinstance(fact, Arrived):
             self._arrived(fact, effects)
@@ -186,8 +185,8 @@ class Tally(Witness):
                     self._answered(request_id, made, fact.now)
                 case Refuse(request_id, _, Refusal.UNDECIDED):
                     self._end(request_id, End.EXPIRED)
-                case Show(card):
-                    self._seen(card, End.HOOK_LEFT if isinstance(fact, Left) else None)
+                case Show(card, before) if before is not None:
+                    self._seen(card, before, End.HOOK_LEFT if isinstance(fact, Left) else None)
 
     def _arrived(self, fact: Arrived, effects: Sequence[Effect]) -> None:
         """Take a request in, unless its ticket is known or it is turned away."""
@@ -202,22 +201,20 @@ class Tally(Witness):
                 case Resolve(request.id, decided=Decided() as made):
                     self.taken_in[labels_of(request.event)] += 1
                     self._decide(made)
-                case Show(Card(number, requests, state=State.WAITING)):
+                case Show(Card(requests=requests, state=State.WAITING)):
                     if request.id not in self._waiting and request.id in (r.id for r in requests):
-                        self._take_in(request, number, fact.now)
+                        self._take_in(request, fact.now)
 
-    def _take_in(self, request: Request, card: int, now: float) -> None:
+    def _take_in(self, request: Request, now: float) -> None:
         self.taken_in[labels_of(request.event)] += 1
-        self._waiting[request.id] = now, card
-        self._legs.setdefault(card, set()).add(request.id)
+        self._waiting[request.id] = now
 
     def _answered(self, request_id: str, made: Decided, now: float) -> None:
         """Count the end of a request that waited; one answered as it came is counted already."""
-        if (waited := self._waiting.get(request_id)) is None:
+        if (since := self._waiting.pop(request_id, None)) is None:
             return
         if _BY[type(made.by)] is By.OPERATOR:
-            self._waited(now - waited[0])
-        self._forget(request_id)
+            self._waited(now - since)
         self._decide(made)
 
     def _decide(self, made: Decided) -> None:
@@ -227,20 +224,14 @@ class Tally(Witness):
         self.ended[End.DECIDED] += 1
         self.decisions[_BY[type(made.by)], made.decision.verdict.value] += 1
 
-    def _seen(self, card: Card, end: End | None) -> None:
+    def _seen(self, card: Card, before: Card, end: End | None) -> None:
         """Count the end of whatever was on a card and is not any more, without an answer."""
         waits = card.state is State.WAITING
         there = {leg.id for leg in card.requests} if waits else set()
-        for gone in self._legs.get(card.number, set()) - there:
-            self._end(gone, end or _end_of(card.end))
+        for leg in before.requests:
+            if leg.id not in there:
+                self._end(leg.id, end or _end_of(card.end))
 
     def _end(self, request_id: str, end: End) -> None:
-        if request_id in self._waiting:
-            self._forget(request_id)
+        if self._waiting.pop(request_id, None) is not None:
             self.ended[end] += 1
-
-    def _forget(self, request_id: str) -> None:
-        _, card = self._waiting.pop(request_id)
-        self._legs[card].discard(request_id)
-        if not self._legs[card]:
-            del self._legs[card]

@@ -24,7 +24,7 @@ from crabhook.broker.messages import (
     RestoredRequest,
     TimePassed,
 )
-from crabhook.broker.pending import Limits
+from crabhook.broker.pending import LIMITS, Limits
 from crabhook.desk.commands import Extend, GiveOrder
 from crabhook.model.actor import OWNER
 from crabhook.model.card import Request
@@ -45,9 +45,9 @@ WALL = 1_700_000_000.0
 class Kept:
     """A broker and its bookkeeper, without a store."""
 
-    def __init__(self) -> None:
-        self.broker = Broker(PLATFORMS)
-        self.bookkeeper = JournalMapper(lambda: WALL)
+    def __init__(self, bounds: Limits = LIMITS) -> None:
+        self.broker = Broker(PLATFORMS, bounds)
+        self.bookkeeper = JournalMapper(lambda: WALL, self.broker.secret_of)
 
     def tell(self, fact: Fact) -> list[Change]:
         return self.bookkeeper.changes(fact, self.broker.handle(fact))
@@ -245,8 +245,7 @@ def test_an_answer_is_kept_with_what_it_says_until_it_is_received() -> None:
 
 
 def test_a_request_that_found_no_room_is_on_record_as_turned_away() -> None:
-    kept = Kept()
-    kept.broker = Broker(PLATFORMS, bounds=Limits(session_requests=1))
+    kept = Kept(Limits(session_requests=1))
     kept.tell(Arrived(bash("a", "ls"), None, 1, 0.0))
     (change,) = kept.tell(Arrived(bash("b", "rm", "t2"), None, 2, 0.0))
     assert kinds([change]) == ["withdrawn"]
