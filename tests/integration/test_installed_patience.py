@@ -47,6 +47,9 @@ def test_a_question_is_extended_beyond_the_servers_own_time_as_installed(tmp_pat
     with PlainDesk("--wait", "2") as desk, asking(installed(desk.address, tmp_path)) as hook:
         number, began = desk.card("Bash"), time.monotonic()
         desk.say(f"{number} extend 10h")
+        desk.say(f"{number} show")
+        left = desk.wait_for(r"time left: (\d+):\d\d:\d\d")
+        assert int(left[1]) in (9, 10)
         time.sleep(max(0.0, began + 2.5 - time.monotonic()))
         desk.say(f"{number} allow")
         told = finished(hook).output

@@ -89,10 +89,11 @@ def test_everybodys_settings_name_a_server_for_all_of_them_or_are_not_written(
 
 @pytest.mark.process
 def test_an_environment_neither_moves_nor_silences_an_installed_hook(
-    path: Path, tmp_path: Path
+    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Such as a project's settings can set for every hook."""
-    main(["install", "claude", "--gate", "--fail-closed", "--server", f"unix:{tmp_path}/nobody"])
+    """Such as a project's settings can set for every hook; here of one that names no server."""
+    monkeypatch.setenv("CRABHOOK_SERVER", f"unix:{tmp_path}/nobody")
+    main(["install", "claude", "--gate", "--fail-closed"])
     found = entry(path, "PreToolUse")
     payload = {"session_id": "s", "hook_event_name": "PreToolUse", "cwd": "/", "tool_name": "Bash"}
     environment = {

@@ -35,8 +35,8 @@ from crabhook.server.core.journal_mapper import JournalMapper
 from crabhook.server.core.snapshot import read_back
 from crabhook.store.actors import actor_told
 from crabhook.store.change import Change
-from crabhook.store.record import iso
-from tests.support.playbook import ALLOW, DENY, asking, bash, prompt
+from crabhook.store.record import Entry, iso
+from tests.support.playbook import ALLOW, DENY, asking, bash, done, prompt
 
 DENIED = Decided(DENY, OWNER)
 WALL = 1_700_000_000.0
@@ -55,6 +55,68 @@ class Kept:
 
 def kinds(changes: list[Change]) -> list[str]:
     return [entry.kind.value for change in changes for entry in change.entries]
+
+
+def recorded(kept: Kept, kind: str, *facts: Fact) -> list[Entry]:
+    """The records of one kind that these facts bring, in their order."""
+    changes = [change for fact in facts for change in kept.tell(fact)]
+    return [entry for change in changes for entry in change.entries if entry.kind.value == kind]
+
+
+def test_what_cannot_be_true_of_a_call_is_on_record() -> None:
+    kept = Kept()
+    kept.tell(Arrived(bash("a", "rm -rf build"), None, 1, 0.0))
+    (forged,) = recorded(kept, "conflict", Arrived(bash("b", "ls -la"), None, 2, 1.0))
+    assert (forged.request_id, forged.tool_use_id, forged.card) == ("b", "t1", 2)
+    assert (forged.body["cards"], forged.body["input"]) == ([2, 1], {"command": "ls -la"})
+    (news,) = recorded(kept, "conflict", Arrived(asking("z", "Stop"), None, 3, 2.0))
+    assert (news.card, "not believed" in str(news.body["why"])) == (1, True)
+
+
+@pytest.mark.parametrize("edited", [None, "ls -l"])
+def test_what_ran_and_was_not_allowed_is_on_record(edited: str | None) -> None:
+    kept = Kept()
+    kept.tell(Arrived(bash("a", "ls"), None, 1, 0.0))
+    decision = Decision(Verdict.ALLOW, updated_input=edited and {"command": edited})
+    kept.tell(Answered(1, decision, OWNER, 1.0, rulings={"a": None}))
+    ran = "rm x" if edited is None else "ls"
+    (entry,) = recorded(kept, "ran-other", Arrived(done("z", ran), None, 2, 2.0))
+    assert (entry.request_id, entry.tool_use_id, entry.card) == ("z", "t1", 1)
+    assert entry.body["ran"] == {"command": ran}
+    assert entry.body["call"] == {"card": 1, "requests": ["a"], "verdict": "allow"}
+
+
+@pytest.mark.parametrize(
+    ("news", "fate"),
+    [
+        (done("z", "ls"), "it ran"),
+        (done("z", "ls", event="PermissionDenied"), "the agent's own classifier denied it"),
+        (asking("z", "Stop"), "it did not run"),
+    ],
+)
+def test_who_answered_what_was_handed_back_is_on_record_as_far_as_events_tell(
+    news: Request, fate: str
+) -> None:
+    kept = Kept()
+    kept.tell(Arrived(bash("a", "ls"), None, 1, 0.0))
+    kept.tell(Answered(1, Decision(Verdict.ASK), OWNER, 1.0))
+    (entry,) = recorded(kept, "outcome", Arrived(news, None, 2, 2.0))
+    assert (entry.request_id, entry.tool_use_id, entry.card) == ("a", "t1", 1)
+    assert str(entry.body["what"]).startswith(fate)
+    assert entry.body["told_by"] == news.event.name
+
+
+def test_a_record_names_the_call_by_its_id_and_a_result_names_the_call_that_was_decided() -> None:
+    kept = Kept()
+    (asked,) = recorded(kept, "asked", Arrived(bash("a", "ls", wait=600), None, 1, 0.0))
+    (joined,) = recorded(kept, "asked", Arrived(prompt("b", "ls", wait=30), None, 2, 1.0))
+    assert (asked.tool_use_id, joined.tool_use_id) == ("t1", "")  # which Claude Code gives to one
+    assert asked.body["expires"] == iso(WALL + 600)
+    (decided,) = recorded(kept, "decided", Answered(1, ALLOW, OWNER, 2.0))
+    assert decided.tool_use_id == "t1"
+    (result,) = recorded(kept, "event", Arrived(done("z", "ls"), None, 3, 3.0))
+    assert (result.request_id, result.tool_use_id) == ("z", "t1")
+    assert result.body["call"] == {"card": 1, "requests": ["a", "b"], "verdict": "allow"}
 
 
 def test_a_request_is_kept_whole_with_its_record() -> None:
@@ -169,6 +231,12 @@ def begun_again(*waiting: Request, decided: tuple[RestoredDecision, ...] = ()) -
     legs = tuple(RestoredRequest(7, replace(one, wait_until=600.0)) for one in waiting)
     kept.tell(Restored(legs, (), decided, 9, 0.0))
     return kept
+
+
+def test_a_decision_names_the_call_by_its_id_whichever_leg_has_it() -> None:
+    kept = begun_again(prompt("b", "ls"), bash("a", "ls"))
+    (decided,) = recorded(kept, "decided", Answered(7, ALLOW, OWNER, 2.0))
+    assert (decided.tool_use_id, decided.request_id) == ("t1", "b")
 
 
 def test_each_leg_has_its_own_delivery() -> None:
