@@ -10,9 +10,11 @@ import importlib
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from pathlib import Path, PurePath
 from typing import Any, NamedTuple, NoReturn
 
+from crabhook.model.errors import CrabhookError
 from crabhook.tables import tables
 
 
@@ -85,6 +87,38 @@ def declare(
         if group not in groups:
             groups[group] = parser.add_mutually_exclusive_group()
         groups[group].add_argument(*names.split(), **told)
+
+
+def actions(
+    command: str,
+    acts: Mapping[str, Callable[[argparse.Namespace], object]],
+    values: Mapping[str, Any],
+) -> Command:
+    """Return a command of several actions, each of which options/COMMAND.toml declares."""
+
+    def add_arguments(parser: argparse.ArgumentParser) -> None:
+        below = parser.add_subparsers(required=True, metavar="ACTION")
+        for name, about in options_of(command).items():
+            child = below.add_parser(name, help=about["help"], description=about["help"])
+            declare(about.get("options", {}), values, child)
+            child.set_defaults(act=acts[name])
+
+    return Command(add_arguments, partial(_acting, command))
+
+
+def _acting(command: str, arguments: argparse.Namespace) -> int:
+    """Do what the arguments say; return 0, or 1 with the reason on standard error."""
+    from crabhook.ui.text.safe import safe  # noqa: PLC0415 - the hook's side has no use for it
+
+    try:
+        arguments.act(arguments)
+    except CrabhookError as error:
+        sys.stderr.write(f"crabhook {command}: {safe(str(error))}\n")
+        return 1
+    except KeyboardInterrupt:
+        sys.stderr.write("\nended; nothing more was changed\n")
+        return 130
+    return 0
 
 
 def _absolute(text: str) -> Path:

@@ -14,7 +14,7 @@ from crabhook.install import program
 from crabhook.install.entries import count, known, with_hooks, without_hooks
 from crabhook.install.settings_file import Change, plan, read, read_settings
 from crabhook.model.card import Stance
-from crabhook.model.errors import InstallError
+from crabhook.model.errors import CrabhookError, InstallError
 from crabhook.platforms import PLATFORMS
 from crabhook.platforms.claude.settings import USUAL_URL, endpoint, export, served
 from crabhook.platforms.installation import MAX_WAIT, USUAL_WAIT, Installation, Scope, Transport
@@ -84,6 +84,7 @@ def refusing(
 
 def _install(arguments: argparse.Namespace) -> None:
     agent = known(arguments.agent)
+    _join(arguments)
     installation = _installation(arguments, agent)
     entries = agent.settings.groups(installation)
     change = plan(chosen_path(arguments), lambda text: with_hooks(text, entries))
@@ -102,6 +103,26 @@ def _install(arguments: argparse.Namespace) -> None:
             warn("the hook could not be byte-compiled here, so each call starts a little slower")
     for trouble in _troubles(arguments, agent, installation, change):
         warn(trouble)
+
+
+def _join(arguments: argparse.Namespace) -> None:
+    """Join a team with this machine where that is wanted; it says where hooks go, and with what."""
+    if arguments.join is None:
+        return
+    if arguments.dry_run or arguments.server or arguments.token_file or arguments.tls_ca:
+        raise InstallError(
+            "--join says which server is asked and with what, and is used up by that: "
+            "leave out --server, --token-file, --tls-ca and --dry-run"
+        )
+    from crabhook.cli.team.joining import join_machine  # noqa: PLC0415 - few machines join
+
+    try:
+        keys = join_machine(arguments.join)
+    except CrabhookError as error:
+        raise InstallError(str(error)) from error
+    say(f"This machine is {keys.name} in the team.  Its token is in {keys.token_file}.")
+    arguments.server, arguments.tls_ca = keys.server, str(keys.authority)
+    arguments.token_file = str(keys.token_file)
 
 
 def report(change: Change, what: str, *, shared: bool = False) -> None:

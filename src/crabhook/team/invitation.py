@@ -16,7 +16,8 @@ from crabhook.tables import tables
 
 VALID = 15 * 60  # seconds
 TRIES = 5  # wrong secrets, after which nobody is listened to any more
-PORT = 7445
+PORT, DESK_PORT, HOOK_PORT = 7445, 7444, 7443
+"""Where one joins, where desks go then, and where hooks do, unless somebody says otherwise."""
 SERVICE = "/crabhook.v1.EnrolService"
 
 _PIN, _TEAM, _SECRET, _CHECK = 20, 16, 16, 2  # bytes

@@ -136,7 +136,7 @@ def private(path: Path, at_most: int = 64 << 10) -> bytes:
             mode = stat.S_IMODE(found.st_mode)
         content = read_own(path, at_most)
     except FileNotFoundError:
-        raise TeamError(f"there is no {path}: `crabhook team init` founds a team") from None
+        raise TeamError(f"there is no {path}") from None
     except OSError as error:
         raise TeamError(f"{path} cannot be read: {error.strerror}") from error
     if mode & 0o077:
@@ -228,6 +228,13 @@ class _Read:
 
     stamp: tuple[int, int, int]
     outcome: Team | Refused
+
+
+def team_in(folder: Folder) -> Team:
+    """Return the team as its file has it now; raises TeamError."""
+    if not folder.exists:
+        raise TeamError("there is no team here: `crabhook team init` founds one")
+    return read_team(private(folder.team, _LARGEST), private(folder.authority))
 
 
 class TeamReader:

@@ -120,6 +120,30 @@ def test_what_lets_the_operator_be_away_reaches_a_person(line: str) -> None:
     assert verdict(policy(EVERYTHING, off=["own-files"]), bash(line)) == "allow"
 
 
+WORDS = (
+    "team init", "operators invite mallory --role admin", "operators revoke ann", "machines invite m",
+    "desk join crab1abc@h:1", "desk", "up", "approve 1", "answer 1 1=2", "pass 1", "ask 1", "edit 1",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        *(f"crabhook {words}" for words in WORDS),
+        *(f"python3 -m crabhook {words}" for words in WORDS),
+        "script -qc 'crabhook operators invite mallory' /dev/null",
+        "cat ~/.local/state/crabhook/team/authority.key",
+        "cp mine ~/.local/state/crabhook/team/team",
+        "cat ~/.config/crabhook/desks/ab12/device.key",
+        "cat ~/.config/crabhook/servers/ab12/token",
+    ],
+)
+def test_what_lets_others_decide_reaches_a_person_whatever_is_allowed(line: str) -> None:
+    exactly = rule("allow", f"Bash({line})", "Bash(crabhook *)")
+    for allowing in (EVERYTHING, exactly):
+        assert verdict(policy(allowing), bash(line)) == "ask-operator"
+
+
 def test_the_passphrase_is_protected_wherever_the_state_folder_is() -> None:
     law = Policy([RuleSet((EVERYTHING,))], Protected(own=("/var/mine/crabhook",)))
     for tool in ("Write", "Read"):

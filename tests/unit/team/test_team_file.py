@@ -18,7 +18,16 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 
 from crabhook.team.certificates import Authority, WrongPassphraseError, new_key, plain, request_of
 from crabhook.team.membership import Machine, Refused, Role, Scope, Seat, Team, Verb, digest_of
-from crabhook.team.team_file import TeamError, TeamReader, authority_of, private, read_team, written
+from crabhook.team.team_file import (
+    Folder,
+    TeamError,
+    TeamReader,
+    authority_of,
+    private,
+    read_team,
+    team_in,
+    written,
+)
 from tests.support.team import PASSPHRASE, Founded, founded
 
 NOW = time.time()
@@ -150,8 +159,10 @@ def test_the_authority_opens_by_its_passphrase_alone_and_a_team_is_founded_once(
         authority_of(ours.folder, "wrong horse")
     with pytest.raises(TeamError, match="there is a team already"):
         founded(ours.folder.path, NOW)
-    with pytest.raises(TeamError, match="crabhook team init"):
+    with pytest.raises(TeamError, match=r"there is no .*missing"):
         private(ours.folder.path / "missing")
+    with pytest.raises(TeamError, match="crabhook team init"):
+        team_in(Folder(ours.folder.path / "nowhere"))
 
 
 def test_two_changes_at_once_are_both_made(ours: Founded) -> None:

@@ -1,0 +1,1 @@
+"""`crabhook team`, `operators`, `machines` and `desk`: who may decide from elsewhere."""

@@ -1,0 +1,73 @@
+"""`crabhook desk join`, and what `crabhook install --join` does: the end that was invited.
+
+What a machine needs to join is the standard library alone.
+"""
+
+import argparse
+import socket
+import sys
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple
+
+from crabhook import config
+from crabhook.cli.commands import actions
+from crabhook.cli.terminal import say
+from crabhook.ownfile import write_own
+from crabhook.team.invitation import Invitation, Joins
+from crabhook.team.joining import JoinError, Joining, join, new_token
+
+_WAITING = "Waiting for the person there to say so ..."
+
+
+def shown(words: str) -> None:
+    """Tell the person here what the one on the other end is asked."""
+    for line in ("Does the other end show the same six words?", "", f"  {words}", "", _WAITING):
+        say(line)
+    sys.stdout.flush()
+
+
+class MachineKeys(NamedTuple):
+    """What hooks on a machine go to their server with; files alone of their owner."""
+
+    server: str
+    token_file: Path
+    authority: Path
+    name: str
+
+
+def join_machine(line: str) -> MachineKeys:
+    """Join with this machine; raises CrabhookError, and then nothing was changed."""
+    invitation = Invitation.parse(line)
+    token, digest = new_token()
+    who = Joining(Joins.MACHINE, digest, b"", socket.gethostname()[:64])
+    joined = join(invitation, who, shown)
+    folder = config.config_folder() / "servers" / invitation.team.hex()
+    kept = MachineKeys(joined.server, folder / "token", folder / "authority.pem", joined.name)
+    try:
+        write_own(kept.token_file, f"{token}\n".encode())
+        write_own(kept.authority, joined.authority)
+    except OSError as error:
+        raise JoinError(f"{folder} cannot be written: {error.strerror}") from error
+    return kept
+
+
+def _join_desk(arguments: argparse.Namespace) -> None:
+    """Join with this device, as the person who was invited."""
+    from crabhook.cli.team.asking import new_passphrase  # noqa: PLC0415 - not for machines
+    from crabhook.team.certificates import sealed  # noqa: PLC0415 - likewise
+    from crabhook.team.desk_keys import DeskKeys, keep  # noqa: PLC0415 - likewise
+
+    invitation = Invitation.parse(arguments.invitation)
+    name = (arguments.name or socket.gethostname())[:64]
+    say("The passphrase is asked for whenever this device opens a desk: choose a long one.")
+    seal = partial(sealed, passphrase=new_passphrase("New passphrase of this device: "))
+    keys = DeskKeys.new(closing=not arguments.no_closing_key)
+    joined = join(invitation, Joining(Joins.DESK, *keys.requests(), name), shown)
+    kept = keep(config.config_folder(), keys, joined, name, seal)
+    say(f"You are {joined.name}, {joined.role} in the team {joined.team}.")
+    say(f"Its server is {joined.server}.")
+    say(f"This device's keys are in {kept.path}.")
+
+
+desk = actions("desk", {"join": _join_desk}, {})

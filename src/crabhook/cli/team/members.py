@@ -1,0 +1,234 @@
+"""`crabhook team init`, `operators` and `machines`: a team founded, invited into, revoked.
+
+What changes a team takes its passphrase, typed on the terminal itself: see `asking`.
+"""
+
+import argparse
+import asyncio
+import socket
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import asdict
+from functools import partial
+from getpass import getuser
+from pathlib import Path
+from threading import Thread
+
+from crabhook import config
+from crabhook.cli.commands import actions
+from crabhook.cli.team.asking import new_passphrase, with_passphrase
+from crabhook.cli.terminal import UnseenError, ask, say, say_json
+from crabhook.model.card import number_of
+from crabhook.team import changes
+from crabhook.team.certificates import SKEW, Authority, sealed, until
+from crabhook.team.desk_keys import DeskKeys, keep
+from crabhook.team.enrolling import Inviting, InvitingError, Place, open_invitation, outcome
+from crabhook.team.invitation import DESK_PORT, HOOK_PORT, PORT, VALID, Joins
+from crabhook.team.joining import Joined, Joining
+from crabhook.team.membership import Device, Machine, Member, Role, Scope, Team, fingerprint_of
+from crabhook.team.team_file import Folder, authority_of, change, found, team_in
+from crabhook.ui.text.safe import safe
+
+
+def team_folder() -> Folder:
+    """Return where the team lies, on the server's machine."""
+    return Folder(config.state_folder() / "team")
+
+
+def _init(arguments: argparse.Namespace) -> None:
+    folder, now = team_folder(), time.time()
+    if folder.exists:
+        raise changes.ChangeError(f"there is a team already in {folder.path}; nothing was changed")
+    names = tuple(dict.fromkeys((*arguments.host, socket.gethostname(), *_LOOPBACK)))
+    admin = changes.invitable(Team("", "", 0), arguments.operator or getuser(), Role.ADMIN, Scope())
+    say("The passphrase opens all that lets people and machines in: choose a long one.")
+    seal = partial(sealed, passphrase=new_passphrase("Passphrase of the team: "))
+    team = arguments.team or socket.gethostname()
+    authority = found(folder, team, names, seal, now)
+    keys = DeskKeys.new(closing=True)
+    who = Joining(Joins.DESK, *keys.requests(), socket.gethostname()[:64])
+    where = f"{_LOOPBACK[0]}:{DESK_PORT}"
+    joined = _let_in(folder, authority, admin, where, who)
+    kept = keep(config.config_folder(), keys, joined, who.name, seal)
+    say(f"The team {team} is founded in {folder.path}; you are {admin.name}, its first admin.")
+    say(f"This device's keys are in {kept.path}.  The server is known as {', '.join(names)}.")
+    say("It counts from the server's next start.")
+    say("Next: crabhook operators invite NAME --role decider")
+
+
+_LOOPBACK = ("localhost", "127.0.0.1", "::1")
+
+
+def _let_in(
+    folder: Folder, authority: Authority, member: Member, server: str, who: Joining
+) -> Joined:
+    """Make a device's certificates, and write it into the team."""
+    device, now = changes.new_id("d"), time.time()
+    made = authority.for_device(who.key, member.id, device, now)
+    closing = b""
+    if who.closing_key:
+        closing = authority.for_device(who.closing_key, member.id, device, now, closing=True)
+    known = Device(
+        device,
+        who.name,
+        fingerprint_of(made),
+        int(now) - SKEW,
+        until(made),
+        fingerprint_of(closing),
+    )
+    team = change(folder, authority, lambda team: changes.with_device(team, member, known))
+    return Joined(authority.certificate, made, closing, server, team.name, member.name, member.role)
+
+
+def _invite_operator(arguments: argparse.Namespace) -> None:
+    folder = team_folder()
+    scope = Scope(
+        tuple(map(str, arguments.project)), tuple(arguments.machine), tuple(arguments.kind)
+    )
+    team, role = team_in(folder), Role(arguments.role) if arguments.role else None
+    member = changes.invitable(team, arguments.name, role, scope)
+    authority = with_passphrase("Passphrase of the team: ", partial(authority_of, folder))
+    place = _place(arguments, team)
+    server = arguments.server or _at(place.host, DESK_PORT)
+
+    def grant(who: Joining) -> Joined:
+        return _let_in(folder, authority, member, server, who)
+
+    def check(who: Joining) -> None:
+        for key in (who.key, who.closing_key):
+            if key or key is who.key:
+                authority.for_device(key, member.id, "device", time.time())
+
+    inviting = Inviting(Joins.DESK, check, _compare, grant)
+    joined = asyncio.run(_invited(inviting, authority, place, "crabhook desk join"))
+    limits = f", limited to {member.scope}" if not member.scope.everything else ""
+    say(f"{joined.name} has joined as {joined.role}{limits}.")
+
+
+def _invite_machine(arguments: argparse.Namespace) -> None:
+    folder = team_folder()
+    team = team_in(folder)
+    changes.with_machine(team, Machine(arguments.name, ""))
+    authority = with_passphrase("Passphrase of the team: ", partial(authority_of, folder))
+    place = _place(arguments, team)
+    server = arguments.server or _at(place.host, HOOK_PORT)
+
+    def grant(who: Joining) -> Joined:
+        machine = Machine(arguments.name, who.key.hex(), int(time.time()))
+        after = change(folder, authority, lambda team: changes.with_machine(team, machine))
+        return Joined(authority.certificate, b"", b"", server, after.name, machine.name, "")
+
+    def check(who: Joining) -> None:
+        if len(who.key) != 32 or who.closing_key:
+            raise InvitingError("a machine joins with the SHA-256 of its token")
+
+    inviting = Inviting(Joins.MACHINE, check, _compare, grant)
+    joined = asyncio.run(_invited(inviting, authority, place, "crabhook install claude --join"))
+    say(f"The machine {joined.name} has joined: its hooks go to {joined.server}.")
+
+
+def _place(arguments: argparse.Namespace, team: Team) -> Place:
+    host = arguments.host or team.names[0]
+    if host not in team.names:
+        raise changes.ChangeError(
+            f"the server's certificate is not for {host}: it is for {', '.join(team.names)}"
+        )
+    number = number_of(host)
+    here = host == "localhost" or (number is not None and number.is_loopback)
+    return Place(host, arguments.port, "127.0.0.1" if here else "[::]")
+
+
+def _at(host: str, port: int) -> str:
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
+async def _invited(inviting: Inviting, authority: Authority, place: Place, there: str) -> Joined:
+    """Print the invitation, and wait until somebody has joined by it."""
+    certificate = authority.certificate
+    async with open_invitation(inviting, certificate, place, time.time()) as (invitation, port):
+        there = f"  {there} {invitation}"
+        for line in (f"On the other end, within {VALID // 60} minutes, once:", "", there, ""):
+            say(line)
+        sys.stdout.flush()
+        return await outcome(port)
+
+
+async def _compare(words: str, who: Joining) -> bool:
+    """Ask the person here for the words; in a thread that the end of the command does not await."""
+    loop = asyncio.get_running_loop()
+    answered: asyncio.Future[bool] = loop.create_future()
+
+    def tell(same: bool) -> None:  # noqa: FBT001 - the one thing it tells
+        if not answered.done():
+            answered.set_result(same)
+
+    def asked() -> None:
+        prompt = f"{safe(who.name)} is there.  Does it show: {words} ? [y/N] "
+        try:
+            same = ask(prompt, shown=True).strip().lower() in ("y", "yes")
+        except UnseenError:
+            same = False
+        loop.call_soon_threadsafe(tell, same)
+
+    Thread(target=asked, daemon=True).start()
+    return await answered
+
+
+def _list_operators(arguments: argparse.Namespace) -> None:
+    team, now = team_in(team_folder()), time.time()
+    if arguments.json:
+        say_json([asdict(one) for one in team.members])
+        return
+    for member in team.members:
+        limits = "" if member.scope.everything else f"  only {member.scope}"
+        say(f"{member.name}  {member.role}{limits}")
+        for device in member.devices:
+            state = "revoked" if device.revoked else "ended" if now >= device.until else "until"
+            day = time.strftime("%Y-%m-%d", time.gmtime(device.revoked or device.until))
+            say(f"    {device.name} ({device.id}), {state} {day}")
+
+
+def _list_machines(arguments: argparse.Namespace) -> None:
+    team = team_in(team_folder())
+    if arguments.json:
+        shown = [asdict(one) for one in team.machines]
+        say_json([{key: one[key] for key in ("name", "since", "revoked")} for one in shown])
+        return
+    for one in team.machines:
+        day = time.strftime("%Y-%m-%d", time.gmtime(one.revoked or one.since))
+        say(f"{one.name}  {'revoked' if one.revoked else 'since'} {day}")
+
+
+def _revoke(with_change: Callable[[Team], Team], what: str) -> None:
+    folder = team_folder()
+    with_change(team_in(folder))  # what cannot be done needs no passphrase to be told
+    authority = with_passphrase("Passphrase of the team: ", partial(authority_of, folder))
+    change(folder, authority, with_change)
+    say(f"{what} is revoked: a server that runs refuses it from its next call on.")
+
+
+def _revoke_operator(arguments: argparse.Namespace) -> None:
+    name, device = arguments.name, arguments.device
+    gone = partial(changes.without_operator, name=name, device=device, at=int(time.time()))
+    _revoke(gone, f"{device} of {name}" if device else name)
+
+
+def _revoke_machine(arguments: argparse.Namespace) -> None:
+    gone = partial(changes.without_machine, name=arguments.name, at=int(time.time()))
+    _revoke(gone, f"The machine {arguments.name}")
+
+
+_VALUES = {"roles": [role.value for role in Role], "PORT": PORT, "folder": Path}
+
+team = actions("team", {"init": _init}, _VALUES)
+operators = actions(
+    "operators",
+    {"list": _list_operators, "invite": _invite_operator, "revoke": _revoke_operator},
+    _VALUES,
+)
+machines = actions(
+    "machines",
+    {"list": _list_machines, "invite": _invite_machine, "revoke": _revoke_machine},
+    _VALUES,
+)

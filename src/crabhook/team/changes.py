@@ -1,0 +1,108 @@
+"""What is changed in a team: each takes the team as it is and returns it changed."""
+
+import re
+from collections.abc import Iterable
+from dataclasses import replace
+from secrets import token_hex
+
+from crabhook.model.errors import CrabhookError
+from crabhook.team.membership import KINDS, Device, Machine, Member, Role, Scope, Team
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,31}")
+
+
+class ChangeError(CrabhookError):
+    """A change that this team does not allow; nothing was changed."""
+
+
+def new_id(kind: str) -> str:
+    """Return a new id that says what kind of thing it is of: o for a person, d for a device."""
+    return f"{kind}-{token_hex(4)}"
+
+
+def invitable(team: Team, name: str, role: Role | None, scope: Scope) -> Member:
+    """Return the person an invitation is for, who may be in the team already.
+
+    Raises ChangeError for a name that is none, and for somebody with another role or scope.
+    """
+    _check(name)
+    if unknown := set(scope.kinds) - set(KINDS):
+        raise ChangeError(
+            f"there is no kind {', '.join(sorted(unknown))}; known are: {', '.join(KINDS)}"
+        )
+    for one in team.members:
+        if one.name.casefold() == name.casefold():
+            if role not in (None, one.role) or scope not in (Scope(), one.scope):
+                raise ChangeError(
+                    f"{one.name} is in the team already, as {one.role}; an invitation adds a "
+                    "device and changes no role: revoke the person first"
+                )
+            return one
+    if role is None:
+        raise ChangeError(f"say with --role what {name} may do: {', '.join(Role)}")
+    return Member(new_id("o"), name, role, scope)
+
+
+def with_device(team: Team, member: Member, device: Device) -> Team:
+    """Add a device to a person, who comes into the team with the first one."""
+    there = next((one for one in team.members if one.id == member.id), None)
+    if there is None and any(one.name.casefold() == member.name.casefold() for one in team.members):
+        raise ChangeError(f"{member.name} has come into the team meanwhile")
+    member = there or member
+    names = {one.name for one in member.devices if not one.revoked}
+    name, number = device.name, 2
+    while name in names:
+        name, number = f"{device.name}-{number}", number + 1
+    added = replace(member, devices=(*member.devices, replace(device, name=name)))
+    others = (one for one in team.members if one.id != member.id)
+    return replace(team, members=(*others, added))
+
+
+def without_operator(team: Team, name: str, device: str | None, at: int) -> Team:
+    """Revoke a person, or one device of theirs, by name or id; raises ChangeError for nobody."""
+    hit = 0
+
+    def revoked(one: Device) -> Device:
+        nonlocal hit
+        if one.revoked or device not in (None, one.name, one.id):
+            return one
+        hit += 1
+        return replace(one, revoked=at)
+
+    members: list[Member] = []
+    for member in team.members:
+        if member.name.casefold() != name.casefold():
+            members.append(member)
+            continue
+        changed = replace(member, devices=tuple(map(revoked, member.devices)))
+        if device is not None:  # without one, the person goes, and the name may come anew
+            members.append(changed)
+    if not hit:
+        what = f"no device {device} of {name}" if device else f"nobody called {name}"
+        raise ChangeError(f"there is {what} that could be revoked")
+    return replace(team, members=tuple(members))
+
+
+def with_machine(team: Team, machine: Machine) -> Team:
+    """Add a machine; one of the same name has a new token from now on."""
+    _check(machine.name)
+    return replace(team, machines=(*_but(team.machines, machine.name), machine))
+
+
+def without_machine(team: Team, name: str, at: int) -> Team:
+    """Revoke a machine's token; raises ChangeError where there is none."""
+    found = next((one for one in team.machines if one.name == name and not one.revoked), None)
+    if found is None:
+        raise ChangeError(f"there is no machine {name} that could be revoked")
+    return replace(team, machines=(*_but(team.machines, name), replace(found, revoked=at)))
+
+
+def _but(machines: Iterable[Machine], name: str) -> tuple[Machine, ...]:
+    return tuple(one for one in machines if one.name != name)
+
+
+def _check(name: str) -> None:
+    if not _NAME.fullmatch(name):
+        raise ChangeError(
+            f"{name!r} is no name: it has 1 to 32 letters, digits, dots, hyphens and underlines"
+        )

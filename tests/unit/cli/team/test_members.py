@@ -1,0 +1,233 @@
+"""A team founded, invited into and revoked from terminals, by who knows its passphrase alone."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import socket
+import subprocess
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+
+from crabhook.cli.team.asking import with_passphrase
+from crabhook.team.certificates import WrongPassphraseError, opened
+from crabhook.team.desk_keys import desk_folders
+from crabhook.team.membership import Role, Seat, Team
+from crabhook.team.team_file import Folder, TeamReader, team_in
+from tests.support.plain_desk import CRABHOOK
+from tests.support.presence import RIGHT, WRONG
+from tests.support.team import founded
+from tests.support.typist import Typist
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+pytestmark = pytest.mark.process
+
+OURS, THEIRS = "Passphrase of the team: ", "New passphrase of this device: "
+AGAIN = "The same again: "
+OTHER = "another long one"
+
+
+def environment(home: Path) -> dict[str, str]:
+    """A person's own folders."""
+    folders = {"XDG_STATE_HOME": str(home / "state"), "XDG_CONFIG_HOME": str(home / "config")}
+    return {"PATH": os.environ["PATH"], "HOME": str(home), "USER": "ann", **folders}
+
+
+def folder(home: Path) -> Folder:
+    return Folder(home / "state" / "crabhook" / "team")
+
+
+def free_port() -> str:
+    with socket.create_server(("127.0.0.1", 0)) as line:
+        return str(line.getsockname()[1])
+
+
+def invited(host: Typist) -> str:
+    """Wait for the line on standard output; type the passphrase first."""
+    host.answer(OURS, f"{RIGHT}\n")
+    assert host.process.stdout is not None
+    for line in host.process.stdout:
+        if found := re.search(rb"crab1\S+", line):
+            return found[0].decode()
+    raise AssertionError(host.finish())
+
+
+@pytest.fixture
+def here(tmp_path: Path) -> Path:
+    """The home of who has founded a team."""
+    home = tmp_path / "here"
+    with Typist([CRABHOOK, "team", "init", "--operator", "ann"], environment(home)) as ann:
+        ann.answer(OURS, f"{RIGHT}\n")
+        ann.answer(AGAIN, f"{RIGHT}\n")
+        code, said, complained = ann.finish()
+        assert (code, complained) == (0, ""), complained
+        assert "you are ann, its first admin" in said
+        assert RIGHT not in f"{said}{ann.shown}"
+    return home
+
+
+def ways() -> list[str]:
+    return ["--host", "127.0.0.1", "--port", free_port()]
+
+
+def revoke(home: Path, *words: str) -> None:
+    with Typist([CRABHOOK, *words], environment(home)) as ann:
+        ann.answer(OURS, f"{RIGHT}\n")
+        assert ann.finish()[0] == 0
+
+
+@pytest.mark.slow
+def test_a_person_joins_by_one_line_and_is_revoked_by_another(here: Path, tmp_path: Path) -> None:
+    there = tmp_path / "there"
+    invite = [CRABHOOK, "operators", "invite", "bob", "--role", "decider", "--kind", "call"]
+    with Typist([*invite, *ways()], environment(here)) as ann:
+        join = [CRABHOOK, "desk", "join", invited(ann), "--name", "laptop"]
+        with Typist(join, environment(there)) as bob:
+            bob.answer(THEIRS, f"{OTHER}\n")
+            bob.answer(AGAIN, f"{OTHER}\n")
+            ann.answer("[y/N] ", "y\n")
+            code, said, complained = bob.finish()
+        assert (code, complained) == (0, ""), complained
+        (words,) = re.findall(r"\n  ((?:[a-z]+ ){5}[a-z]+)\n", said)
+        assert words in ann.shown
+        assert "You are bob, decider" in said
+        assert "127.0.0.1:7444" in said
+        assert "bob has joined as decider, limited to kinds call" in ann.finish()[1]
+    team = team_in(folder(here))
+    roles = [(one.name, one.role) for one in team.members]
+    assert roles == [("ann", Role.ADMIN), ("bob", Role.DECIDER)]
+    (kept,) = desk_folders(there / "config" / "crabhook")
+    opening, closing = kept.opened(OTHER), kept.closing()
+    assert closing
+    with pytest.raises(WrongPassphraseError):
+        kept.opened(RIGHT)
+    for credentials, only_closing in ((opening, False), (closing, True)):
+        opened(credentials.key)
+        seat = team.identify(credentials.certificate, time.time())
+        assert isinstance(seat, Seat)
+        assert (seat.name, seat.device_name, seat.closing) == ("bob", "laptop", only_closing)
+    assert b"BEGIN PRIVATE" not in (kept.path / "device.key").read_bytes()
+    assert {file.stat().st_mode & 0o777 for file in kept.path.iterdir()} == {0o600}
+    reader = TeamReader(folder(here))
+    revoke(here, "operators", "revoke", "bob", "--device", "laptop")
+    after = reader.current()
+    assert isinstance(after, Team)
+    assert "was revoked" in str(after.identify(opening.certificate, time.time()))
+    assert "was revoked" in str(after.identify(closing.certificate, time.time()))
+    command = [CRABHOOK, "operators", "list", "--json"]
+    listed = subprocess.run(command, env=environment(here), capture_output=True, check=True)
+    assert [one["name"] for one in json.loads(listed.stdout)] == ["ann", "bob"]
+
+
+@pytest.mark.slow
+def test_a_machines_hooks_are_installed_by_one_line_with_a_token_of_their_own(
+    here: Path, tmp_path: Path
+) -> None:
+    there = tmp_path / "there"
+    with Typist([CRABHOOK, "machines", "invite", "build1", *ways()], environment(here)) as ann:
+        install = [CRABHOOK, "install", "claude", "--join", invited(ann)]
+        with Typist(install, environment(there)) as agent:
+            ann.answer("[y/N] ", "y\n")
+            code, said, _ = agent.finish()
+        assert code == 0
+        assert "They ask the server at 127.0.0.1:7443" in said
+        assert ann.finish()[0] == 0
+    (token,) = (there / "config" / "crabhook" / "servers").glob("*/token")
+    assert token.stat().st_mode & 0o777 == 0o600
+    settings = (there / ".claude" / "settings.json").read_text()
+    assert str(token) in settings
+    assert str(token.with_name("authority.pem")) in settings
+    reader = TeamReader(folder(here))
+    assert reader.machine_of(token.read_text().strip()) == "build1"
+    revoke(here, "machines", "revoke", "build1")
+    assert reader.machine_of(token.read_text().strip()) is None
+
+
+OPENING = {
+    "init": ("team", "init"),
+    "invite": ("operators", "invite", "mallory", "--role", "admin"),
+}
+
+
+@pytest.mark.parametrize("verb", ["init", "invite"])
+def test_no_process_without_a_terminal_founds_or_changes_a_team(verb: str, tmp_path: Path) -> None:
+    if verb != "init":
+        founded(folder(tmp_path).path, 1_800_000_000.0)
+    before = snapshot(tmp_path)
+    ended = subprocess.run(
+        [CRABHOOK, *OPENING[verb]],
+        input=f"{RIGHT}\n" * 5,
+        env=environment(tmp_path) | {"CRABHOOK_PASSPHRASE": RIGHT, "PASSPHRASE": RIGHT},
+        capture_output=True,
+        text=True,
+        check=False,
+        start_new_session=True,
+        timeout=30,
+    )
+    assert ended.returncode == 1
+    assert "there is no terminal to ask on" in ended.stderr
+    assert snapshot(tmp_path) == before
+
+
+def snapshot(home: Path) -> dict[str, bytes]:
+    return {str(one): one.read_bytes() for one in home.rglob("*") if one.is_file()}
+
+
+@pytest.mark.skipif(shutil.which("script") is None, reason="there is no `script` here")
+def test_a_terminal_of_ones_own_opens_nothing_without_the_passphrase(tmp_path: Path) -> None:
+    founded(folder(tmp_path).path, 1_800_000_000.0)
+    before = snapshot(tmp_path)
+    command = f"{CRABHOOK} {' '.join(OPENING['invite'])}"
+    with subprocess.Popen(
+        ["script", "-qec", command, "/dev/null"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        env=environment(tmp_path) | {"SHELL": "/bin/sh"},
+        start_new_session=True,
+    ) as agent:
+        assert agent.stdin is not None
+        assert agent.stdout is not None
+        shown = b""
+        for times in range(1, 4):
+            while shown.count(b"Passphrase of the team: ") < times:
+                piece = os.read(agent.stdout.fileno(), 4096)
+                assert piece, shown
+                shown += piece
+            agent.stdin.write(f"{WRONG}\n".encode())
+            agent.stdin.flush()
+        shown += agent.stdout.read()
+        agent.stdin.close()
+    assert agent.returncode == 1
+    assert b"3 wrong passphrases; nothing was changed" in shown
+    assert b"crab1" not in shown
+    assert snapshot(tmp_path) == before
+
+
+def test_a_passphrase_is_asked_for_three_times(monkeypatch: pytest.MonkeyPatch) -> None:
+    import crabhook.cli.team.asking as module  # noqa: PLC0415
+
+    typed, prompts = iter([WRONG, WRONG, RIGHT, WRONG]), list[str]()
+
+    def ask(prompt: str) -> str:
+        prompts.append(prompt)
+        return next(typed)
+
+    def opens(one: str) -> str:
+        if one != RIGHT:
+            raise WrongPassphraseError
+        return one
+
+    monkeypatch.setattr(module, "ask", ask)
+    assert with_passphrase(OURS, opens) == RIGHT
+    assert prompts == [
+        OURS,
+        f"That is not it (2 more).  {OURS}",
+        f"That is not it (1 more).  {OURS}",
+    ]
