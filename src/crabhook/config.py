@@ -205,6 +205,11 @@ def state_folder() -> Path:
     return _base("XDG_STATE_HOME", ".local/state") / "crabhook"
 
 
+def team_folder() -> Path:
+    """Return where a team lies, on its server's machine."""
+    return state_folder() / "team"
+
+
 def token_file() -> Path:
     """Return where the server keeps the token that clients show, unless it is told of another."""
     return state_folder() / "token"

@@ -24,6 +24,7 @@ from crabhook.server.core.runner import Runner
 from crabhook.server.grpc.listener import open_port
 from crabhook.server.grpc.permission import PermissionPort
 from crabhook.server.metrics.tally import labels_of
+from crabhook.server.token import Tokens
 from crabhook.store.opening import open_writer
 from crabhook.store.record import Kind as RecordKind
 from crabhook.store.recorder import Recorder
@@ -103,7 +104,7 @@ async def test_a_call_of_its_is_a_card_on_both_desks_and_is_decided_and_recorded
     address = UnixAddress(home / "s")
     port = Opened(runner, ())
     stop = hears(runner, port.hears)
-    async with open_port(PermissionPort(runner, wait=60.0, token=None), (address,)):
+    async with open_port(PermissionPort(runner, wait=60.0, tokens=Tokens()), (address,)):
         payload = said("ToyCall", "toy_shell", {"command": "spin"})
         hook = Client(str(address), payload, "--platform", "toy")
         (card,) = await port.waiting()

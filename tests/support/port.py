@@ -23,6 +23,7 @@ from crabhook.server.core.runner import Runner
 from crabhook.server.grpc.listener import open_port
 from crabhook.server.grpc.permission import PermissionPort
 from crabhook.server.health import Health, HealthPort
+from crabhook.server.token import Tokens
 from crabhook.v1 import permission_pb2 as pb
 from crabhook.v1.permission_pb2_grpc import PermissionServiceStub
 from tests.support.seat import hears
@@ -80,9 +81,9 @@ async def opened(
     """Open a port on the addresses, or on a socket of its own; nothing waits any more at the end."""
     with ExitStack() as own:
         runner = Runner(PLATFORMS, judge=judge)
-        service = PermissionPort(runner, wait=wait, token=token)
+        service = PermissionPort(runner, wait=wait, tokens=Tokens(token))
         places = addresses or (UnixAddress(own.enter_context(short_folder()) / "s"),)
-        health = HealthPort(Health(runner), token=token)
+        health = HealthPort(Health(runner), tokens=Tokens(token))
         async with open_port(service, places, tls, health=health) as bound:
             port = Opened(runner, bound)
             stop = hears(runner, port.hears)

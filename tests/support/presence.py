@@ -12,6 +12,7 @@ from crabhook.server.core.runner import Runner
 from crabhook.server.grpc.listener import open_port
 from crabhook.server.grpc.permission import PermissionPort
 from crabhook.server.grpc.presence import Passphrase, PresencePort, keep
+from crabhook.server.token import Tokens
 from crabhook.v1 import desk_pb2 as pb
 from crabhook.v1.desk_pb2_grpc import DeskServiceStub
 from tests.support.port import SOON, Opened, short_folder
@@ -51,7 +52,7 @@ async def door(
         if passphrase is not None:
             keep(kept, Passphrase.of(passphrase))
         runner = Runner(PLATFORMS)
-        service = PermissionPort(runner, wait=60.0, token=token)
+        service = PermissionPort(runner, wait=60.0, tokens=Tokens(token))
         presence = PresencePort(runner, kept)
         places = addresses or (UnixAddress(folder / "s"),)
         async with open_port(service, places, presence=presence) as bound:

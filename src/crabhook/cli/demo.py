@@ -32,6 +32,7 @@ from crabhook.server.core.offers import Offers
 from crabhook.server.core.runner import Runner
 from crabhook.server.grpc.listener import open_port
 from crabhook.server.grpc.permission import PermissionPort
+from crabhook.server.token import Tokens
 from crabhook.store.opening import open_writer
 from crabhook.store.recorder import Recorder
 from crabhook.ui.options import DeskOptions
@@ -95,7 +96,7 @@ async def _demo(tally: Tally, told: list["Read"], *, full_screen: bool) -> int:
                     await standard_writer()(line)
 
             address = UnixAddress(folder / "crabhook.sock")
-            async with open_port(PermissionPort(runner, wait=WAIT, token=None), [address]):
+            async with open_port(PermissionPort(runner, wait=WAIT, tokens=Tokens()), [address]):
                 agent = Agent(str(address), folder / "transcript.jsonl", tell)
                 return await _played(runner, agent, tally, full_screen=full_screen)
 

@@ -38,11 +38,15 @@ class Stance(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Who asks, as the client says it: shown to the operator, trusted for nothing."""
+    """Who asks, as the client says it: shown to the operator, trusted for nothing.
+
+    But `machine` is the one whose own token was shown; empty where none told.
+    """
 
     host: str = ""
     pid: int = 0
     user: str = ""
+    machine: str = ""
 
 
 @dataclass(frozen=True, slots=True)

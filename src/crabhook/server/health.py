@@ -13,7 +13,7 @@ from grpc_health.v1 import health_pb2 as pb
 from grpc_health.v1.health_pb2_grpc import HealthServicer
 
 from crabhook.server.core.runner import Runner
-from crabhook.server.token import NO_TOKEN, Context, admitted
+from crabhook.server.token import NO_TOKEN, Context, Tokens, admitted
 from crabhook.v1 import permission_pb2
 
 
@@ -59,10 +59,10 @@ LOOK_EVERY = 1.0  # seconds, as often as the record is seen to
 
 
 class HealthPort(HealthServicer):  # type: ignore[misc]  # the stubs leave it out
-    """Tells one server's health; `token` is what those beyond the Unix socket show to watch it."""
+    """Tells one server's health; who watches from beyond the Unix socket shows one of `tokens`."""
 
-    def __init__(self, health: Health, *, token: str | None) -> None:
-        self._health, self._token = health, token
+    def __init__(self, health: Health, *, tokens: Tokens) -> None:
+        self._health, self._tokens = health, tokens
         self._watches = 0
         self._ending = asyncio.Event()
 
@@ -89,7 +89,7 @@ class HealthPort(HealthServicer):  # type: ignore[misc]  # the stubs leave it ou
         self, request: pb.HealthCheckRequest, context: Context
     ) -> None:
         """Tell how a service is, and again whenever that has changed."""
-        if not admitted(context, self._token):
+        if admitted(context, self._tokens) is None:
             await context.abort(grpc.StatusCode.UNAUTHENTICATED, NO_TOKEN)
         if self._watches >= WATCHES:
             words = f"{WATCHES} watch already: use Check"

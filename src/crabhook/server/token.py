@@ -6,6 +6,8 @@ A client that reaches the Unix socket may ask; over TCP it must show the token.
 import os
 import secrets
 import stat
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from hmac import compare_digest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -56,9 +58,35 @@ def _load(path: Path) -> str:
     return token
 
 
-def shows(token: str, authorization: str) -> bool:
-    """Whether an `authorization` header shows the token, in a time that tells nothing about it."""
-    return compare_digest(authorization.encode("utf-8"), f"Bearer {token}".encode())
+_BEARER = "Bearer "
+
+
+def _no_machine(_: str) -> str | None:
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class Tokens:
+    """What those beyond the Unix socket may show: the server's own token, or a machine's own.
+
+    `machine_of` names the machine whose token it is, at this moment: it may be revoked.
+    """
+
+    own: str | None = field(default=None, repr=False)
+    machine_of: Callable[[str], str | None] = _no_machine
+
+    def whose(self, authorization: str) -> str | None:
+        """Return the machine whose token a header shows; "" for the server's own, None for neither.
+
+        The own one is compared in a time that tells nothing about it, machines' by their digests.
+        """
+        if self.own is not None and compare_digest(
+            authorization.encode("utf-8"), f"{_BEARER}{self.own}".encode()
+        ):
+            return ""
+        if not authorization.startswith(_BEARER):
+            return None
+        return self.machine_of(authorization.removeprefix(_BEARER))
 
 
 Context: TypeAlias = "grpc.aio.ServicerContext[Any, Any]"
@@ -66,10 +94,13 @@ Context: TypeAlias = "grpc.aio.ServicerContext[Any, Any]"
 NO_TOKEN = "no token, or a wrong one: give the server's token with --token-file"  # noqa: S105 - none
 
 
-def admitted(context: Context, token: str | None) -> bool:
-    """Whether the peer may ask."""
+def admitted(context: Context, tokens: Tokens) -> str | None:
+    """Return the machine that the peer is, as its token tells; "" for another who may ask.
+
+    None is for who may not.
+    """
     if context.peer().startswith("unix:"):
-        return True  # the socket's folder let nobody else in
+        return ""  # the socket's folder let nobody else in
     headers = dict(context.invocation_metadata() or ())
     shown = headers.get("authorization", "")
-    return token is not None and isinstance(shown, str) and shows(token, shown)
+    return tokens.whose(shown) if isinstance(shown, str) else None

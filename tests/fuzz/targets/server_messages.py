@@ -19,6 +19,7 @@ from crabhook.model.order import Order, OrderKind
 from crabhook.platforms import PLATFORMS
 from crabhook.server.core.runner import Runner
 from crabhook.server.grpc.permission import _STATUS, PermissionPort
+from crabhook.server.token import Tokens
 from crabhook.v1 import permission_pb2 as pb
 from tests.fuzz.mutation import messages
 from tests.fuzz.payloads import MUTATION, samples, says_allow
@@ -69,7 +70,7 @@ async def _law(data: bytes) -> None:
     runner = Runner(PLATFORMS)
     for name in runner.broker.holdable():
         seat(runner).order(Order(OrderKind.HOLD, name))
-    port: Any = PermissionPort(runner, wait=60.0, token=None)
+    port: Any = PermissionPort(runner, wait=60.0, tokens=Tokens())
     asked: list[tuple[str, asyncio.Task[Any]]] = []
     for which, message in messages.split(data):
         try:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from crabhook.server.token import TokenError, load_or_make, shows
+from crabhook.server.token import TokenError, Tokens, load_or_make
 
 
 def test_a_token_is_made_once_for_its_owner_alone(tmp_path: Path) -> None:
@@ -57,5 +57,18 @@ def test_a_place_where_no_token_can_be_is_refused_in_words(tmp_path: Path) -> No
 
 @pytest.mark.parametrize("header", ["", "t0ken", "Bearer ", "bearer t0ken", "Bearer t0ken ", "Bearer é", "Basic t0ken"])  # fmt: skip
 def test_only_the_very_token_is_shown(header: str) -> None:
-    assert shows("t0ken", "Bearer t0ken")
-    assert not shows("t0ken", header)
+    assert Tokens("t0ken").whose("Bearer t0ken") == ""
+    assert Tokens("t0ken").whose(header) is None
+    assert Tokens().whose(header) is None
+
+
+def test_a_machines_own_token_tells_which_machine_asks_until_it_is_revoked() -> None:
+    there = {"m1": "build1"}
+    tokens = Tokens("t0ken", there.get)
+    assert tokens.whose("Bearer m1") == "build1"
+    assert tokens.whose("Bearer t0ken") == ""
+    assert tokens.whose("bearer m1") is None
+    assert tokens.whose("m1") is None
+    del there["m1"]
+    assert tokens.whose("Bearer m1") is None
+    assert "t0ken" not in repr(tokens)

@@ -32,6 +32,7 @@ from crabhook.server.address import (
     Tls,
     UnixAddress,
     own_addresses,
+    parse_address,
 )
 from crabhook.server.core.intake import AnonymousIntake
 from crabhook.server.core.law import Law
@@ -44,7 +45,7 @@ from crabhook.server.grpc.presence import PresencePort
 from crabhook.server.health import Health, HealthPort
 from crabhook.server.service.activation import ServiceManager, address_of, inherited, open_behind
 from crabhook.server.status import keep_status
-from crabhook.server.token import load_or_make
+from crabhook.server.token import Tokens, load_or_make
 from crabhook.server.unix_socket import SocketWatch
 from crabhook.store.head import Courier, through
 from crabhook.store.opening import open_writer
@@ -53,6 +54,7 @@ from crabhook.store.recorder import OnTrouble, Recorder
 
 if TYPE_CHECKING:
     from crabhook.server.metrics.collector import Metrics
+    from crabhook.team.team_file import TeamReader
 
 _LOG = logging.getLogger(__name__)
 
@@ -130,7 +132,9 @@ async def _serve(settings: Settings) -> None:
     if sockets and settings.listen:
         _LOG.warning("the service manager's sockets are used, not the addresses to listen on")
     shown = settings.http is not None or any(isinstance(one, TcpAddress) for one in addresses)
+    team = _team() if shown else None
     token = load_or_make(settings.token_file or config.token_file()) if shown else None
+    tokens = Tokens(token, team.machine_of) if team else Tokens(token)
     recorder = _recorder(settings)
     files = rule_files()
     others = OtherHooks(os.environ)
@@ -155,9 +159,9 @@ async def _serve(settings: Settings) -> None:
             raise RulesError(f"--headless decides by the rules alone, and {law.trouble}")
         others.begin()
         await runner.restore()  # before any hook can come back
-        service = PermissionPort(runner, wait=settings.wait, token=token)
-        port = _port(runner, service, sockets or addresses, token, settings)
-        doors = _doors(port, runner, metrics, token or "", settings)
+        service = PermissionPort(runner, wait=settings.wait, tokens=tokens)
+        port = _port(runner, service, sockets or addresses, tokens, settings)
+        doors = _doors(port, runner, metrics, tokens, settings)
         await _work(runner, law, doors, manager, settings)
     finally:
         recorder.close()
@@ -167,14 +171,14 @@ def _port(
     runner: Runner,
     service: PermissionPort,
     places: Sequence[socket.socket] | Sequence[Address],
-    token: str | None,
+    tokens: Tokens,
     settings: Settings,
 ) -> AbstractAsyncContextManager[Sequence[Address]]:
     """Return the port on our own addresses, or behind the sockets we were given."""
     tls, presence = _tls(settings), None
     if not settings.headless:  # where nobody sits, nobody is away
         presence = PresencePort(runner, config.state_folder() / PASSPHRASE)
-    health = HealthPort(Health(runner), token=token)
+    health = HealthPort(Health(runner), tokens=tokens)
     open_own = partial(open_port, service, tls=tls, presence=presence, health=health)
     sockets = [one for one in places if isinstance(one, socket.socket)]
     addresses = [one for one in places if not isinstance(one, socket.socket)]
@@ -186,7 +190,7 @@ async def _doors(
     port: AbstractAsyncContextManager[Sequence[Address]],
     runner: Runner,
     metrics: "Metrics | None",
-    token: str,
+    tokens: Tokens,
     settings: Settings,
 ) -> AsyncIterator[Sequence[object]]:
     """Open the port, and the harness bridge and the HTTP door beside it, where they are wanted."""
@@ -204,7 +208,7 @@ async def _doors(
             way = AnonymousIntake(runner, wait=settings.wait, named=listener.NAMED)
             page = listener.Page(metrics.exposition, metrics.CONTENT_TYPE)
             opening = listener.Opening(
-                settings.http, token, settings.http_name, _tls(settings), page
+                settings.http, tokens, settings.http_name, _tls(settings), page
             )
             http = listener.open_http(opening, runner, way)
             bound.append(await opened.enter_async_context(http))
@@ -282,9 +286,22 @@ def _recorder(settings: Settings) -> Recorder:
     )
 
 
-def _tls(settings: Settings) -> Tls | None:
-    if settings.tls_cert is None and settings.tls_key is None:
+def _team() -> "TeamReader | None":
+    """Return the team, if there is one; raises TeamError for one that cannot be used."""
+    if not config.team_folder().is_dir():
         return None
+    from crabhook.team.team_file import Folder, TeamReader  # noqa: PLC0415 - most have no team
+
+    return TeamReader(Folder(config.team_folder()))
+
+
+def _tls(settings: Settings) -> Tls | None:
+    """Return what TLS is to show; where it is needed and not said, the team's own certificate."""
+    if settings.tls_cert is None and settings.tls_key is None:
+        here = [*settings.listen, *([settings.http] if settings.http else [])]
+        beyond = [one for one in map(parse_address, here) if isinstance(one, TcpAddress)]
+        own = Tls(config.team_folder() / "server.pem", config.team_folder() / "server.key")
+        return own if own.key.exists() and not all(one.loopback for one in beyond) else None
     if settings.tls_cert is None or settings.tls_key is None:
         raise PortError("TLS needs both --tls-cert and --tls-key")
     return Tls(settings.tls_cert, settings.tls_key)

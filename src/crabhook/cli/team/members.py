@@ -33,7 +33,7 @@ from crabhook.ui.text.safe import safe
 
 def team_folder() -> Folder:
     """Return where the team lies, on the server's machine."""
-    return Folder(config.state_folder() / "team")
+    return Folder(config.team_folder())
 
 
 def _init(arguments: argparse.Namespace) -> None:

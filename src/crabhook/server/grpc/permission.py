@@ -15,7 +15,7 @@ from crabhook.platforms import PLATFORMS
 from crabhook.server.core.intake import Intake, deadlines
 from crabhook.server.core.pending_call import PendingCall, RefusedError
 from crabhook.server.core.runner import Runner
-from crabhook.server.token import NO_TOKEN, Context, admitted
+from crabhook.server.token import NO_TOKEN, Context, Tokens, admitted
 from crabhook.v1 import permission_pb2 as pb
 from crabhook.v1.permission_pb2_grpc import PermissionServiceServicer
 
@@ -41,10 +41,13 @@ def fault_of(message: pb.PermissionRequest, platforms: Mapping[str, object]) -> 
     return ""
 
 
-def request_of(message: pb.PermissionRequest, event: Event, now: float, wait: float) -> Request:
+def request_of(
+    message: pb.PermissionRequest, event: Event, now: float, wait: float, machine: str = ""
+) -> Request:
     """Return the request in `message`, whose payload was read into `event`.
 
-    It waits `wait` seconds from `now`, or as long as its hook does.
+    It waits `wait` seconds from `now`, or as long as its hook does.  `machine` is the one whose
+    token was shown.
     """
     until = deadlines(now, wait, message.wait_ms / 1000)
     return Request(
@@ -53,7 +56,7 @@ def request_of(message: pb.PermissionRequest, event: Event, now: float, wait: fl
         event=event,
         wait_until=until.wait_until,
         stance=_STANCES.get(message.stance, Stance.GATE),
-        origin=Origin(message.client.host, message.client.pid, message.client.user),
+        origin=Origin(message.client.host, message.client.pid, message.client.user, machine),
         gives_up_at=until.gives_up_at,
         size=len(message.payload),
         when_lost=message.when_lost,
@@ -132,15 +135,15 @@ _STATUS = {
 class PermissionPort(PermissionServiceServicer):
     """Answers hooks from one runner.
 
-    `wait` is how long a request may wait for the operator, seconds; `token`
-    is what clients beyond the Unix socket must show.
+    `wait` is how long a request may wait for the operator, seconds; `tokens`
+    are what clients beyond the Unix socket must show one of.
     """
 
-    def __init__(self, runner: Runner, *, wait: float, token: str | None) -> None:
+    def __init__(self, runner: Runner, *, wait: float, tokens: Tokens) -> None:
         self._runner = runner
         self._intake = Intake(runner)
         self._wait = wait
-        self._token = token
+        self._tokens = tokens
 
     async def RequestPermission(  # noqa: N802 - the wire's name
         self,
@@ -148,7 +151,7 @@ class PermissionPort(PermissionServiceServicer):
         context: Context,
     ) -> pb.PermissionResponse:
         """Take a hook's input to the operator; return what the hook is to print."""
-        await self._admit(context)
+        machine = await self._admit(context)
         if fault := fault_of(request, PLATFORMS):
             await context.abort(grpc.StatusCode.INVALID_ARGUMENT, fault)
         try:
@@ -156,7 +159,7 @@ class PermissionPort(PermissionServiceServicer):
         except PayloadError as error:
             return self._unreadable(request, error)
         try:
-            asked = request_of(request, event, self._runner.now(), self._wait)
+            asked = request_of(request, event, self._runner.now(), self._wait, machine)
             place = await self._intake.enter(asked)
             reply = await self._wait_in(place, context)
         except RefusedError as error:
@@ -183,11 +186,13 @@ class PermissionPort(PermissionServiceServicer):
                 raise
         return await place.wait()
 
-    async def _admit(self, context: Context) -> None:
-        """Turn away whoever comes over TCP without the token."""
-        if not admitted(context, self._token):
+    async def _admit(self, context: Context) -> str:
+        """Return the machine that asks, empty where no token tells; turn away who may not ask."""
+        machine = admitted(context, self._tokens)
+        if machine is None:
             self._runner.witness.stranger()
             await context.abort(grpc.StatusCode.UNAUTHENTICATED, NO_TOKEN)
+        return machine
 
     def _unreadable(
         self, request: pb.PermissionRequest, error: PayloadError

@@ -44,6 +44,7 @@ from crabhook.server.http.middleware import (
     TurnedAwayError,
     turned_away,
 )
+from crabhook.server.token import Tokens
 
 LONGEST = MAX_REQUEST  # bytes: what comes over gRPC may be as long
 READ_WITHIN = 30.0  # seconds; an agent sends all at once
@@ -247,7 +248,7 @@ class Opening:
     """
 
     address: str
-    token: str
+    tokens: Tokens
     names: Sequence[str] = ()
     tls: Tls | None = None
     metrics: Page | None = None
@@ -265,7 +266,7 @@ async def open_http(
     try:
         context = _context(opening.tls)
         middleware = Middleware(
-            Guard(opening.token, opening.names), way.complain, runner.witness.stranger
+            Guard(opening.tokens, opening.names), way.complain, runner.witness.stranger
         )
         middleware.routes = {
             PATH: Route("POST", HookRoute(way, middleware.connections).answer),

@@ -21,7 +21,7 @@ from crabhook.model.card import number_of
 from crabhook.model.errors import CrabhookError
 from crabhook.server.address import TcpAddress
 from crabhook.server.http.connections import SERVER, Connections, transport_of
-from crabhook.server.token import shows
+from crabhook.server.token import Tokens
 
 STATUS: Mapping[Refusal, HTTPStatus] = {
     Refusal.NOT_YOURS: HTTPStatus.CONFLICT,
@@ -73,8 +73,8 @@ class Guard:
     `names` are those that the door goes by beside its address.
     """
 
-    def __init__(self, token: str, names: Collection[str] = ()) -> None:
-        self._token = token
+    def __init__(self, tokens: Tokens, names: Collection[str] = ()) -> None:
+        self._tokens = tokens
         self._names = frozenset(name.lower().rstrip(".") for name in names)
 
     def no_browser(self, headers: MultiMapping[str]) -> None:
@@ -105,7 +105,7 @@ class Guard:
     def shows_token(self, headers: MultiMapping[str]) -> None:
         """Turn away whoever does not show the token."""
         shown = headers.getall("Authorization", [])
-        if len(shown) != 1 or not shown[0].isascii() or not shows(self._token, shown[0]):
+        if len(shown) != 1 or not shown[0].isascii() or self._tokens.whose(shown[0]) is None:
             raise TurnedAwayError(
                 HTTPStatus.UNAUTHORIZED,
                 "no token, or a wrong one: the agent needs the server's token in CRABHOOK_TOKEN",

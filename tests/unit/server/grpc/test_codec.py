@@ -54,9 +54,10 @@ def test_a_stance_that_is_not_said_or_not_known_is_the_gate(stance: int, meant: 
 
 def test_a_request_is_read_whole() -> None:
     client = pb.ClientFacts(host="h", pid=7, user="u", version="1")
-    read = permission.request_of(envelope(client=client, when_lost="deny"), EVENT, 100.0, 60.0)
+    asked = envelope(client=client, when_lost="deny")
+    read = permission.request_of(asked, EVENT, 100.0, 60.0, "build1")
     assert (read.id, read.secret, read.event) == ("r-1_A", "hush", EVENT)
-    assert read.origin == Origin("h", 7, "u")
+    assert read.origin == Origin("h", 7, "u", "build1")
     assert read.when_lost == "deny"
 
 

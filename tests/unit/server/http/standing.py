@@ -14,6 +14,7 @@ from crabhook.server.address import HttpAddress
 from crabhook.server.core.intake import AnonymousIntake
 from crabhook.server.core.runner import Runner
 from crabhook.server.http.listener import NAMED, Opening, Page, open_http
+from crabhook.server.token import Tokens
 
 TOKEN = "the-token"
 CALL = {"hook_event_name": "PreToolUse", "session_id": "s", "tool_name": "Bash"}
@@ -78,7 +79,9 @@ async def standing(metrics: Page | None = None, wait: float = 60.0) -> AsyncIter
     way = AnonymousIntake(runner, wait=wait, named=NAMED)
     clients: list[Client] = []
     try:
-        async with open_http(Opening("127.0.0.1:0", TOKEN, metrics=metrics), runner, way) as where:
+        async with open_http(
+            Opening("127.0.0.1:0", Tokens(TOKEN), metrics=metrics), runner, way
+        ) as where:
             try:
                 yield Standing(runner, where, clients)
             finally:

@@ -5,10 +5,11 @@ from multidict import CIMultiDict
 
 from crabhook.server.address import TcpAddress
 from crabhook.server.http.middleware import Guard, TurnedAwayError
+from crabhook.server.token import Tokens
 
 HERE = TcpAddress("127.0.0.1", 7780)
 LAN = TcpAddress("192.0.2.7", 443)
-GUARD = Guard("secret", ("desk.example", "Desk.Local."))
+GUARD = Guard(Tokens("secret"), ("desk.example", "Desk.Local."))
 
 
 def admits(host: str | None, here: TcpAddress = HERE, *, tls: bool = False) -> bool:

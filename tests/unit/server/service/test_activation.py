@@ -18,6 +18,7 @@ from crabhook.server.core.runner import Runner
 from crabhook.server.grpc.listener import open_port
 from crabhook.server.grpc.permission import PermissionPort
 from crabhook.server.service.activation import InheritedError, open_behind
+from crabhook.server.token import Tokens
 from tests.support.port import Opened, ask, asking, confirm, connected, request, short_folder
 from tests.support.seat import hears, seat
 from tests.support.service import listening
@@ -40,7 +41,7 @@ def found(folder: Path, pattern: str = "*") -> list[Path]:
 async def behind(*sockets: socket.socket) -> AsyncIterator[Opened]:
     """A port behind these sockets."""
     runner = Runner(PLATFORMS)
-    service = PermissionPort(runner, wait=60.0, token="t0ken")
+    service = PermissionPort(runner, wait=60.0, tokens=Tokens("t0ken"))
 
     def own(places: Sequence[Address]) -> AbstractAsyncContextManager[Sequence[Address]]:
         return open_port(service, places)
