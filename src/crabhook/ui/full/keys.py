@@ -5,11 +5,6 @@ it is obeyed (`Guard`), and what it does.  At most one row of the table applies
 to a key at any moment; a test tries them all.
 """
 
-from collections.abc import Sequence
-from dataclasses import replace
-from itertools import groupby
-from operator import attrgetter
-
 from crabhook.model.decision import Beside, Decision, Verdict
 from crabhook.ui.cards.summary import copied
 from crabhook.ui.full import effects as do
@@ -328,19 +323,8 @@ TABLE: tuple[Group, ...] = (
 
 KEYS: tuple[Key, ...] = tuple(key for group in TABLE for key in group.keys)
 _ROWS = {name: [key for key in KEYS if name in key.keys] for row in KEYS for name in row.keys}
-_NAMED = [
-    (applies, [*keys])
-    for applies, keys in groupby((key for key in KEYS if key.name), attrgetter("when"))
-]
 
 
 def key_for(pressed: str, context: KeyContext) -> Key | None:
     """Return what the pressed key does in this context."""
     return next((key for key in _ROWS.get(pressed, ()) if key.when(context)), None)
-
-
-def line_keys(context: KeyContext) -> Sequence[Key]:
-    """Return the keys that make sense now and have a name for the help line."""
-    now = (key for applies, keys in _NAMED if applies(context) for key in keys)
-    told = context.enters
-    return [replace(key, name=told) if told and "enter" in key.keys else key for key in now]

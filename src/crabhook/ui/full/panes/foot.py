@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import groupby
+from operator import attrgetter
 
 from crabhook.model.card import FeedEntry
 from crabhook.ui.cards.summary import (
@@ -13,9 +15,9 @@ from crabhook.ui.cards.summary import (
     summary,
     tool_label,
 )
-from crabhook.ui.full.filters import Mode
+from crabhook.ui.full.filters import KeyContext, Mode
 from crabhook.ui.full.keyrow import Key
-from crabhook.ui.full.keys import line_keys
+from crabhook.ui.full.keys import KEYS
 from crabhook.ui.full.screen import Screen
 from crabhook.ui.text.clock import Clock
 from crabhook.ui.text.layout import Line, clip_line, line_cells
@@ -23,6 +25,12 @@ from crabhook.ui.text.width import Speller, cells, clip, fit, wrapped
 
 _NEEDED = frozenset({"a", "d"})  # what allows and denies is on every bar
 _SUBJECT = 16  # cells at least of what an event is about, where what became of it follows
+
+
+_NAMED = [
+    (applies, [*keys])
+    for applies, keys in groupby((key for key in KEYS if key.name), attrgetter("when"))
+]
 
 
 class Foot:
@@ -123,6 +131,13 @@ def _feed_row(entry: FeedEntry, clock: Clock, columns: int, spell: Speller) -> L
         look = "warning" if entry.alarm else "outcome" if about_card else "dim"
         row.append((look, spell(text)))
     return row
+
+
+def line_keys(context: KeyContext) -> Sequence[Key]:
+    """Return the keys that make sense now and have a name for the help line."""
+    now = (key for applies, keys in _NAMED if applies(context) for key in keys)
+    told = context.enters
+    return [replace(key, name=told) if told and "enter" in key.keys else key for key in now]
 
 
 def help_line(keys: Sequence[Key], columns: int) -> Line:

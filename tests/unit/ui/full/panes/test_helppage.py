@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from crabhook.ui.full.filters import Mode
-from crabhook.ui.full.keys import KEYS, TABLE, line_keys
-from crabhook.ui.full.panes.foot import help_line
+from crabhook.ui.full.keys import KEYS, TABLE
+from crabhook.ui.full.panes.foot import help_line, line_keys
 from crabhook.ui.full.panes.help import key_rows
 from crabhook.ui.text.layout import Sheet, line_cells
 from crabhook.ui.text.safe import safe
