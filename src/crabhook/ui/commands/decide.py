@@ -118,7 +118,6 @@ def suggestions(card: Card) -> tuple[Suggestion, ...]:
 
 
 def _usage(name: str, card: Card) -> str:
-    """Return how the word is written for this very card."""
     number, tool = card.number, card.event.tool
     if name == "answer" and tool is not None:
         return f"{number} answer {example(read_questions(tool.input))}"

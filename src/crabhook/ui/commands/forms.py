@@ -94,7 +94,6 @@ def example(questions: Sequence[Question]) -> str:
 
 
 def _chosen_answers(line: _Line, place: int, question: Question) -> tuple[tuple[int, ...], str]:
-    """Read option numbers and own words, separated by commas."""
     chosen: list[int] = []
     words = ""
     while True:

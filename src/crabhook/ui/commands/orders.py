@@ -114,7 +114,6 @@ def _hold(rest: str, desk: Replica, usage: str) -> Order:
 
 
 def _event(name: str, desk: Replica, usage: str) -> str:
-    """Return the event that is meant, as it is spelt."""
     events = {each.lower(): each for each in desk.holdable()}
     if name.lower() not in events:
         wrong = f'"{excerpt(name)}" is no event that is held on request'

@@ -118,7 +118,6 @@ async def run(
 
 
 def _write(output: Output, sequence: str) -> None:
-    """Send the terminal an escape sequence, if there is one to send."""
     if sequence:
         output.write_raw(sequence)
         output.flush()

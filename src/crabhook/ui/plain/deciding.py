@@ -152,7 +152,6 @@ class Deciding:
         self._desk.submit(command, settled)
 
     def _give(self, card: Card, command: Command) -> None:
-        """Decide a card as the word says."""
         given, alone = DECIDING[command.word.name](card, command.rest), self._alone
         if given.decision.updated_input is None:
             self._give_judged(card, given, ())

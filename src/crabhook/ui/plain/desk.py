@@ -246,7 +246,6 @@ class Interpreter:
         self._deciding.leave()
 
     def _about(self, card: Card, command: Command, *, alone: bool) -> None:
-        """Do what a line says of a card."""
         if command.word.name in _PRINTING:
             self._show(card, command)
         else:

@@ -114,7 +114,6 @@ def header(card: Card) -> str:
 
 
 def _facts(card: Card, now: float) -> Iterator[Row]:
-    """Say who asks, in which mode, and how long it waits."""
     event, origin = card.event, card.requests[0].origin
     names = [leg.event.name for leg in card.requests]
     said = {

@@ -83,7 +83,6 @@ def _below(name: str, indent: str, text: str, longest: int) -> Iterator[Row]:
 
 
 def _form(fields: tuple[Field, ...], longest: int) -> Iterator[Row]:
-    """Show what a form asks for: each field with its type, its choices and its default."""
     for field in fields:
         kind = f"{field.kind}, {field.format}" if field.format else field.kind
         parts = [field.name, kind, "required" if field.required else "may be left out"]
@@ -180,7 +179,6 @@ def _change(rest: _Input, longest: int) -> Iterator[Row]:
 
 
 def _changes(rest: _Input, longest: int) -> Iterator[Row]:
-    """Show a list of changes one by one; a list of anything else stays in the input."""
     edits = rest["edits"]
     if not isinstance(edits, list):
         return

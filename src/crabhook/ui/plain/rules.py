@@ -70,7 +70,6 @@ class Remembering:
         return TakenOffer(offer.id, expires)
 
     def _tell(self, card: Card, outcome: Outcome) -> None:
-        """Print what is offered."""
         self._asked.discard(card.number)
         if outcome != Done():
             self._say(f"! {outcome.why}")
@@ -98,7 +97,6 @@ def _rows(card: Card, offering: Offering) -> Iterator[Row]:
 
 
 def _denied_rows(offer: Offer) -> Iterator[Row]:
-    """Yield the denied calls that a rule would have let through."""
     if said := let_through(offer):
         yield Row(f"     ! {said}:")
     denied, more = denials(offer, _DENIALS_SHOWN)

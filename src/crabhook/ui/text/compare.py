@@ -51,7 +51,6 @@ def counted(old: str, new: str) -> tuple[int, int]:
 
 
 def _alike_at_first(one: Sequence[str], other: Sequence[str]) -> int:
-    """Return how many lines two texts begin with alike."""
     pairs = enumerate(zip(one, other, strict=False))
     return next((place for place, (a, b) in pairs if a != b), min(len(one), len(other)))
 

@@ -199,7 +199,6 @@ def _option(entry: Entry, choice: int, sheet: Sheet, *, here: bool, chosen: bool
 
 
 def _kind(entry: Entry, sheet: Sheet) -> str:
-    """Return in words what is asked for."""
     one = entry.asked
     if entry.choices and one.kind != "boolean":
         return "choose any number" if entry.several else "choose one"

@@ -134,7 +134,6 @@ def _holding(event: str, session: str = "") -> Order:
 
 
 def _ask_which(session: str, desk: Replica) -> Effects:
-    """Ask which event is to be held."""
     events = desk.holdable()
     ordered = sorted(events, key=lambda name: (name not in _HELD_FIRST, events.index(name)))
     orders = (_holding(name, session) for name in ordered)
@@ -171,7 +170,6 @@ def _named(session: str) -> str:
 
 
 def _ask_how_often(session: str) -> Effects:
-    """Ask how often and with which words a session is to be kept going."""
 
     def then(text: str) -> Effects:
         often, _, words = text.partition(" ")
@@ -205,7 +203,6 @@ def go_away(desk: Replica, waiting: Callable[[], int]) -> Effects:
 
 
 def _away(waiting: int, seconds: float) -> Content:
-    """Say what being away does, to what waits now and to what comes."""
     end = f"for {lasting(seconds)}" if seconds else "until you press b"
     now = f"{waiting} waiting {'request goes' if waiting == 1 else 'requests go'} back"
     return statement(

@@ -301,7 +301,6 @@ def _own(name: str, said: str, sheet: Sheet, *, here: bool) -> Iterator[Line]:
 
 
 def _below(text: str, sheet: Sheet, style: str) -> Iterator[Line]:
-    """Return text under its heading."""
     if text:
         width = sheet.columns - len(_INDENT)
         yield from hung(_INDENT, plain_rows(text, width, sheet.spell, style=style, words=True))

@@ -300,6 +300,5 @@ _SIDES = ("old_string", "new_string")
 
 
 def _sides(edit: Value) -> tuple[str, str]:
-    """Return what an edit takes out and puts in."""
     old, new = (text_at(edit, key) if isinstance(edit, dict) else "" for key in _SIDES)
     return old, new
