@@ -116,6 +116,12 @@ class Event:
         """Return the field `key` if the agent sent it as text, else nothing."""
         return text_at(self.fields, key)
 
+    @property
+    def given(self) -> Mapping[str, Value]:
+        """What its tool is given, by name; nothing where that is no JSON object."""
+        given = self.tool.input if self.tool else None
+        return given if isinstance(given, dict) else {}
+
     def calls(self, *tools: str) -> bool:
         """Whether the event is about a call of one of these tools."""
         return self.tool is not None and self.tool.name in tools

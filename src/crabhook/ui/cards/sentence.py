@@ -132,8 +132,7 @@ _LOOKED_AT = 400  # letters of a program's name, or of an address, that are look
 
 def target(event: Event) -> str:
     """Return what a call is about in a word: its program, its file, its host; empty if unknown."""
-    value = event.tool.input if event.tool else None
-    texts = {key: text_at(value, key) for key in _TARGET} if isinstance(value, dict) else {}
+    texts = {key: text_at(event.given, key) for key in _TARGET}
     key = next((key for key, text in texts.items() if text.strip()), "")
     if key == "command":
         return texts[key].split(maxsplit=1)[0][:_LOOKED_AT]

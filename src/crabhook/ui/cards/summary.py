@@ -72,9 +72,10 @@ def copied(event: Event) -> str:
     """Return what a call is about, exactly as it was sent: its command, or its input as JSON."""
     if event.tool is None:
         return json_start(dict(event.fields), MOST_COPIED, indent=2)
-    given = event.tool.input
-    command = given.get("command") if isinstance(given, dict) else None
-    return command if isinstance(command, str) else json_start(given, MOST_COPIED, indent=2)
+    command = event.given.get("command")
+    if isinstance(command, str):
+        return command
+    return json_start(event.tool.input, MOST_COPIED, indent=2)
 
 
 def is_command(event: Event) -> bool:
@@ -147,8 +148,7 @@ _BEFORE = {
 
 def names_plan(event: Event) -> bool:
     """Whether the event only names the file in which its plan lies."""
-    given = event.tool.input if event.tool else None
-    return is_plan(event) and isinstance(given, dict) and "plan_filename" in given
+    return is_plan(event) and "plan_filename" in event.given
 
 
 def summary(event: Event, spell: _Spell = safe) -> str:

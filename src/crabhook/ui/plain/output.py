@@ -4,6 +4,7 @@ import asyncio
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import replace
+from itertools import chain
 from typing import TypeAlias
 
 from crabhook.bounded import Bounded
@@ -84,7 +85,7 @@ def card_lines(card: Card, now: float, *, whole: bool = False, bare: bool = Fals
     """
     whole = whole or bare
     bounds = (WHOLE_LINES, WHOLE_CHARACTERS) if whole else (FIRST_LINES, FIRST_CHARACTERS)
-    given = bounded(_asked(card, bounds[1]), *bounds)
+    given = bounded(chain(given_rows(card.event, bounds[1]), suggested_rows(card)), *bounds)
     rows = [*(row.cut(_LONGEST_FACT) for row in _facts(card, now)), *given]
     if any(row.shortened for row in given):
         more = f'"{WORDS["show"].usage(card.number)}" prints more of it'
@@ -136,9 +137,8 @@ def _facts(card: Card, now: float) -> Iterator[Row]:
         yield Row(f"  time left: {countdown(card.wait_until - now)}")
 
 
-def _asked(card: Card, longest: int) -> Iterator[Row]:
-    """Tell what is asked, then what the agent suggests to allow from now on."""
-    yield from given_rows(card.event, longest)
+def suggested_rows(card: Card) -> Iterator[Row]:
+    """Yield what the agent suggests to allow from now on."""
     for number, offered in enumerate(suggestions(card), 1):
         place = f" → {offered.where}" if offered.where else ""
         yield Row(f"  always {number}: ", offered.what, place)

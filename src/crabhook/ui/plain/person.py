@@ -7,7 +7,7 @@ The law of this file: what was not printed of a request is known (`unprinted`), 
 allows by one line what they could not read.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from enum import StrEnum
 from typing import TypeAlias
@@ -19,11 +19,11 @@ from crabhook.model.decision import Verdict
 from crabhook.model.event import Event
 from crabhook.model.jsontext import Value, pretty, text_at
 from crabhook.model.order import CAP
-from crabhook.tables import tables
-from crabhook.ui.cards import summary as fields
 from crabhook.ui.cards.sentence import Sentence, decided_before, has_risk, risk_words, sentence
 from crabhook.ui.cards.summary import (
+    TELLING,
     agent_name,
+    as_allowed,
     brief,
     is_question,
     outcome,
@@ -31,7 +31,7 @@ from crabhook.ui.cards.summary import (
     summary,
     tool_label,
 )
-from crabhook.ui.commands.decide import fitting, suggestions
+from crabhook.ui.commands.decide import fitting
 from crabhook.ui.commands.words import PERSONS_WORDS, for_a_person
 from crabhook.ui.plain.output import (
     FIRST_CHARACTERS,
@@ -41,6 +41,7 @@ from crabhook.ui.plain.output import (
     Format,
     card_lines,
     outcome_line,
+    suggested_rows,
 )
 from crabhook.ui.plain.request import happening_rows, tool_rows
 from crabhook.ui.secrets import COVER, covered
@@ -52,7 +53,6 @@ Speller: TypeAlias = Callable[[str], str]
 
 _PRINTED_KEPT = 10_000  # cards of which is known what was printed
 _LONGEST_FACT = 2_000  # characters
-_TELLING: list[str] = tables(fields.__file__, "fields")["tool"]["telling"].split()
 
 
 class Detail(StrEnum):
@@ -130,15 +130,11 @@ class ForAPerson(Format):
 
     def outcome(self, card: Card) -> str:
         """Return how a card ended, and what was allowed where that was changed."""
-        decision, event = card.decision, card.event
         line = outcome_line(card).replace(card.outcome, outcome(card), 1)
-        if decision is None or decision.verdict is not Verdict.ALLOW or event.tool is None:
+        allowed = as_allowed(card)
+        if allowed is card.event or is_question(allowed):
             return line
-        changed = decision.updated_input
-        if changed is None or is_question(event):
-            return line
-        edited = replace(event, tool=replace(event.tool, input=dict(changed)))
-        return f"{line}: {summary(edited, covered)}"
+        return f"{line}: {summary(allowed, covered)}"
 
     def fate(self, card: Card) -> str:
         """Return that an answer did not reach its hook; that it did is not told."""
@@ -166,7 +162,7 @@ class ForAPerson(Format):
     def _around(self, card: Card, now: float) -> Iterator[Row]:
         """Yield why it is here, who asks, and what happened to its like."""
         event = card.event
-        if told := text_at(_given(event), "description"):
+        if told := text_at(event.given, "description"):
             yield Row("  in its own words: ", told)
         if card.because:
             yield Row("  here because: ", card.because)
@@ -197,7 +193,7 @@ _FIRST, _WHOLE = (FIRST_LINES, FIRST_CHARACTERS), (WHOLE_LINES, WHOLE_CHARACTERS
 def _said(card: Card, spell: Speller) -> str:
     """Return what a card asks; of several lines that it wants to run, how many there are."""
     asks, key = sentence(card, spell), _told_key(card.event)
-    text = text_at(_given(card.event), key).strip()
+    text = text_at(card.event.given, key).strip()
     lines = text.count("\n") + 1
     if lines > 1 and key == "command":
         return f"{asks}, {lines} lines"
@@ -206,19 +202,13 @@ def _said(card: Card, spell: Speller) -> str:
 
 def _told_key(event: Event) -> str:
     """Return the field of a tool's input that its sentence tells."""
-    given = _given(event)
-    return next((key for key in _TELLING if text_at(given, key).strip()), "")
-
-
-def _given(event: Event) -> Mapping[str, Value]:
-    given = event.tool.input if event.tool else None
-    return given if isinstance(given, dict) else {}
+    return next((key for key in TELLING if text_at(event.given, key).strip()), "")
 
 
 def _body(card: Card, longest: int) -> Iterator[Row]:
     """Yield what is asked, but for what the card's sentence tells whole, and the suggestions."""
     event, tool = card.event, card.event.tool
-    if tool is not None and (given := _given(event)):
+    if tool is not None and (given := event.given):
         key, asks = _told_key(event), sentence(card, covered)
         left_out = {"description"} if key != "description" else set()
         if _tells(asks, text_at(given, key), event):
@@ -230,9 +220,7 @@ def _body(card: Card, longest: int) -> Iterator[Row]:
         yield from tool_rows(event, longest)
     telling = {key: value for key, value in event.fields.items() if value not in _NOTHING}
     yield from happening_rows(replace(event, fields=telling), longest, others=tool is None)
-    for number, offered in enumerate(suggestions(card), 1):
-        place = f" → {offered.where}" if offered.where else ""
-        yield Row(f"  always {number}: ", offered.what, place)
+    yield from suggested_rows(card)
 
 
 def _tells(asks: Sentence, text: str, event: Event) -> bool:

@@ -219,8 +219,7 @@ def _group_rows(group: Sequence[Card], sheet: Sheet) -> Iterator[Line]:
 
 def _command_alone(card: Card) -> str | None:
     """Return the command that is all a card asks, if it is one line; None where there is more."""
-    tool = card.event.tool
-    fields = tool.input if tool and isinstance(tool.input, dict) else {}
+    fields = card.event.given
     command = fields.get("command")
     alone = len(card.requests) == 1 and fields.keys() <= {"command", "description"}
     return command if alone and isinstance(command, str) and "\n" not in command else None

@@ -7,6 +7,7 @@ from itertools import islice
 from crabhook.desk.replica import Replica
 from crabhook.model.card import Card
 from crabhook.model.decision import Decision, Verdict
+from crabhook.model.jsontext import text_at
 from crabhook.ui.cards.summary import is_plan
 from crabhook.ui.full.dialogs.prompts import Proposal, Purpose, ask_and_keep
 from crabhook.ui.full.effects import Effects, Give, Go, Reveal, Say
@@ -24,11 +25,9 @@ _OPENING = "The plan is not approved as it is. Change it as these notes say, the
 def plan_of(card: Card | None) -> str:
     """Return the plan a card asks about, from whichever of its legs carries it."""
     for leg in card.requests if card else ():
-        tool = leg.event.tool
-        if tool is not None and is_plan(leg.event) and isinstance(tool.input, dict):
-            plan = tool.input.get("plan")
-            if isinstance(plan, str) and plan.strip():
-                return plan
+        plan = text_at(leg.event.given, "plan") if is_plan(leg.event) else ""
+        if plan.strip():
+            return plan
     return ""
 
 

@@ -6,7 +6,7 @@ shown, and how each is, is in the agent's own table of events (`Event.told`).
 What else an agent sent, as ids and its folders, is on a page of its own.
 """
 
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Generator, Iterator
 from dataclasses import asdict, replace
 
 from crabhook.model.card import Card, State
@@ -167,10 +167,10 @@ def _several(label: str, items: list[Value], sheet: Sheet) -> Iterator[Line]:
 
 def _other_leg(first: Event, event: Event, sheet: Sheet) -> Iterator[Line]:
     """Return what another hook of the same call asks about beyond the first, if any."""
-    known = first.tool.input if first.tool and isinstance(first.tool.input, dict) else {}
     asked = event.tool.input if event.tool else None
     if isinstance(asked, dict):
-        asked = _beyond(known, asked)
+        known = first.given
+        asked = {key: one for key, one in asked.items() if known.get(key, _ABSENT) != one}
     if event.tool is not None and asked:
         yield from _title(f"asked again as {sheet.spell(event.name)}")
         yield from _tool_input(event, asked, sheet, cwd="")
@@ -179,10 +179,6 @@ def _other_leg(first: Event, event: Event, sheet: Sheet) -> Iterator[Line]:
 def _rest(event: Event) -> dict[str, Value]:
     above = _SHOWN_ABOVE | event.told.keys()
     return {key: value for key, value in event.fields.items() if key not in above}
-
-
-def _beyond(known: Mapping[str, Value], fields: Mapping[str, Value]) -> dict[str, Value]:
-    return {key: item for key, item in fields.items() if known.get(key, _ABSENT) != item}
 
 
 def _tool_input(event: Event, value: Value, sheet: Sheet, cwd: str) -> Iterator[Line]:
