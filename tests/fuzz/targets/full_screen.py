@@ -45,14 +45,14 @@ def law(data: bytes) -> None:
     sitting.wait()
     _whole(sitting)
     for byte in head[2:]:
-        sitting.controller.press(KEYS[byte % len(KEYS)])
+        sitting.press(KEYS[byte % len(KEYS)])  # with time between: at once they count as pasted
         _whole(sitting)
     sitting.wait()
     _whole(sitting)
 
 
 def _whole(sitting: Sitting) -> None:
-    frame = sitting.draw()
+    frame = sitting.seen
     assert len(frame.lines) == sitting.rows
     for line in frame.lines:
         assert line_cells(line) <= sitting.columns, line
