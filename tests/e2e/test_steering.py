@@ -52,14 +52,20 @@ def told(agent: Claude) -> str:
     return "\n".join(everything(main[-1]))
 
 
-def test_a_note_to_a_running_session_reaches_the_model_with_its_next_call(
-    claude: MakeClaude, desk: PlainDesk
-) -> None:
-    agent = claude((bash(WAITS),), (bash("touch made"),), (Text("It is made."),))
+def in_a_call(make: MakeClaude, desk: PlainDesk) -> tuple[Claude, Terminal, str]:
+    """An agent whose first call waits, to be followed by another; and the start of its session."""
+    agent = make((bash(WAITS),), (bash("touch made"),), (Text("It is made."),))
     install(agent, desk.address, gate=False)
     terminal = agent.terminal("make a file", extra_args=ALLOWED)
     session = session_of(desk)
     desk.wait_for("PreToolUse Bash")
+    return agent, terminal, session
+
+
+def test_a_note_to_a_running_session_reaches_the_model_with_its_next_call(
+    claude: MakeClaude, desk: PlainDesk
+) -> None:
+    agent, terminal, session = in_a_call(claude, desk)
     desk.say(f"note {session} use the blue one, please")
     desk.wait_for("note 1 to its main agent waits for its next call: use the blue one, please")
     (agent.project / "go").touch()
@@ -93,11 +99,7 @@ def test_a_note_goes_with_the_answer_to_a_call_that_waits_at_a_gate(
 def test_a_stopped_session_ends_its_turn_at_its_next_call_and_no_card_waits(
     claude: MakeClaude, desk: PlainDesk
 ) -> None:
-    agent = claude((bash(WAITS),), (bash("touch made"),), (Text("It is made."),))
-    install(agent, desk.address, gate=False)
-    terminal = agent.terminal("make a file", extra_args=ALLOWED)
-    session = session_of(desk)
-    desk.wait_for("PreToolUse Bash")
+    agent, terminal, session = in_a_call(claude, desk)
     desk.say(f"stop {session} the wrong branch")
     desk.wait_for("halt session=.* the wrong branch; every call of that session is denied")
     (agent.project / "go").touch()

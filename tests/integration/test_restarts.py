@@ -50,12 +50,13 @@ def test_a_second_server_on_the_same_socket_leaves_at_once_and_harms_nothing() -
         assert ledger.broken_laws(trial.fleet.ends) == []
 
 
-def test_of_two_servers_that_begin_at_once_one_serves_and_keeps_what_waited() -> None:
+@pytest.mark.parametrize("rounds", [1, pytest.param(4, marks=pytest.mark.thorough)])
+def test_of_two_servers_that_begin_at_once_one_serves_and_keeps_what_waited(rounds: int) -> None:
     with Trial(hooks=10) as trial:
         trial.server.start()
         trial.fleet.launch(10)
         trial.server.hears(" PreToolUse ", times=10)
-        for _ in range(4):
+        for _ in range(rounds):
             trial.server.kill()
             rivals = [trial.server.another() for _ in range(2)]
             lost = next_to_end(rivals)
