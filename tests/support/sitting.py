@@ -8,10 +8,11 @@ from crabhook.desk.replica import Replica
 from crabhook.model.actor import OrderKind
 from crabhook.model.card import Origin
 from crabhook.model.order import Order
+from crabhook.ui.full.arming import Sight
 from crabhook.ui.full.controller import Controller
 from crabhook.ui.full.layout import Frame, Painter
 from crabhook.ui.full.panes.card import content_of
-from crabhook.ui.full.screen import Screen, Sight
+from crabhook.ui.full.screen import Screen
 from crabhook.ui.options import DeskOptions
 from crabhook.ui.text.clock import Clock
 from tests.support.desk import PlayedDesk

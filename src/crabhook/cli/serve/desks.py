@@ -145,8 +145,8 @@ def decided_today() -> Counter[str]:
 
 
 async def _full(runner: Runner, settings: Settings, where: str) -> None:
+    from crabhook.ui.background import draws_letters, theme_in  # noqa: PLC0415
     from crabhook.ui.full import app  # noqa: PLC0415 - the other desks need none of these two
-    from crabhook.ui.full.background import draws_letters, theme_in  # noqa: PLC0415
     from crabhook.ui.options import Attention, CardKind, DeskOptions  # noqa: PLC0415
     from crabhook.ui.tally import Tally  # noqa: PLC0415
     from crabhook.ui.text.style import Theme  # noqa: PLC0415

@@ -20,14 +20,15 @@ from prompt_toolkit.output.defaults import create_output
 from crabhook.desk.interface import Desk
 from crabhook.desk.replica import Replica
 from crabhook.desk.updates import News
-from crabhook.ui.full.background import QUESTION, AskedInput, may_be_asked
+from crabhook.ui.background import QUESTION, AskedInput, may_be_asked
+from crabhook.ui.full.arming import Sight
 from crabhook.ui.full.controller import Controller
 from crabhook.ui.full.dialogs.external_editor import ExternalEditing
 from crabhook.ui.full.keyrow import terminal_keys
 from crabhook.ui.full.keys import KEYS
 from crabhook.ui.full.layout import Frame, Painter
 from crabhook.ui.full.notify import Notifier
-from crabhook.ui.full.screen import Screen, Sight
+from crabhook.ui.full.screen import Screen
 from crabhook.ui.full.text_input import LINE_KEYS, TEXT_KEYS
 from crabhook.ui.options import DeskOptions
 from crabhook.ui.terminal import NonBlockingOutput

@@ -1,7 +1,10 @@
-"""Since when something is in view, and which keys a hand presses.  All times are in seconds."""
+"""What is in view and since when, and which keys a hand presses.  All times are in seconds."""
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass, field
 from enum import Enum, auto
+
+from crabhook.model.card import Card
 
 DEAF_AFTER_ESCAPE = 0.1  # seconds in which letters belong to the escape before them
 BURST = 0.02  # seconds between two keys that no hand pressed one after the other
@@ -62,6 +65,22 @@ class Rhythm:
         return self._of_texts
 
 
+@dataclass(frozen=True, slots=True)
+class Sight:
+    """What of a picture keys can act on: which view it is, None for a view without a card.
+
+    `revisions` are those of the cards that are shown on it.
+    """
+
+    view: Hashable = None
+    revisions: Mapping[int, int] = field(default_factory=dict)
+
+
+def sight_of(card: Card, *, reviewing: bool) -> Hashable:
+    """Return what tells a view of a card from any other: its number, its legs, and which page."""
+    return card.number, tuple(leg.id for leg in card.requests), reviewing
+
+
 class Arming:
     """Watches for how long the same thing has been in view.  Times are on the desk's clock.
 
@@ -102,3 +121,27 @@ class Arming:
     def due(self) -> float | None:
         """When what is in view is armed; None while no card is in view."""
         return None if self._since is None else self._since + self.delay
+
+
+NOTICE_KEPT = 1.0  # seconds a notice outlasts keys, so that it can be read
+
+
+class Notice:
+    """The sentence last said to the operator; it outlasts keys for a moment."""
+
+    def __init__(self) -> None:
+        self.text = ""
+        self._since = 0.0
+
+    def __repr__(self) -> str:
+        return f"<Notice {self.text!r}>"
+
+    def say(self, text: str, now: float) -> None:
+        """Show a sentence; an empty sentence leaves the last in view."""
+        if text:
+            self.text, self._since = text, now
+
+    def key(self, now: float) -> None:
+        """Take in that a key was pressed."""
+        if now - self._since >= NOTICE_KEPT:
+            self.text = ""

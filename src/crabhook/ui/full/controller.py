@@ -17,6 +17,7 @@ from crabhook.model.card import Card, FeedEntry, State
 from crabhook.model.decision import Beside, Choices, Decision, Verdict
 from crabhook.model.errors import CrabhookError
 from crabhook.ui.full import effects as do
+from crabhook.ui.full.arming import Sight
 from crabhook.ui.full.dialogs.decide import second_yes
 from crabhook.ui.full.dialogs.edit import Edit
 from crabhook.ui.full.dialogs.prompts import Arrived, AskLine, Menu, Proposal, statement
@@ -27,7 +28,7 @@ from crabhook.ui.full.keys import key_for
 from crabhook.ui.full.notify import clipboard
 from crabhook.ui.full.panes.card import view_of
 from crabhook.ui.full.panes.help import marked
-from crabhook.ui.full.screen import Screen, Sight
+from crabhook.ui.full.screen import Screen
 from crabhook.ui.tally import NO_OPINION
 from crabhook.ui.text.layout import Content
 from crabhook.ui.text.safe import hidden

@@ -4,8 +4,8 @@ Nothing is drawn here and nothing is sent: the panes read it, handlers of keys
 change what they own of it, and the controller does the rest.
 """
 
-from collections.abc import Callable, Hashable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Hashable
+from dataclasses import replace
 from typing import Any
 
 from crabhook.bounded import Bounded
@@ -16,7 +16,7 @@ from crabhook.model.decision import PASS_ALONE, Beside, Decision
 from crabhook.ui.answers import Answers, Seen
 from crabhook.ui.cards.context import CardContexts
 from crabhook.ui.commands.decide import suggestions
-from crabhook.ui.full.arming import Arming
+from crabhook.ui.full.arming import Arming, Notice, Sight, sight_of
 from crabhook.ui.full.dialogs import mcp_form, plan, question
 from crabhook.ui.full.dialogs.bulk import Marks
 from crabhook.ui.full.dialogs.edit import Edits
@@ -37,7 +37,6 @@ _WITH_ROWS = (Mode.FORM, Mode.MENU, Mode.FILL, Mode.NOTES, Mode.SESSIONS, Mode.H
 SHOWN_KEPT = 20_000  # cards; more than can wait
 LONGEST_FILTER = 200  # letters
 DANGER_TIMES = 2.5  # times the take-back moment, for a card marked ▲▲
-NOTICE_KEPT = 1.0  # seconds a notice outlasts keys, so that it can be read
 
 
 class Work:
@@ -79,43 +78,6 @@ class Work:
         """Show the secrets of a card, or cover them again."""
         number = card.number if card else None
         self.bare = None if self.bare == number else number
-
-
-class Notice:
-    """The sentence last said to the operator; it outlasts keys for a moment."""
-
-    def __init__(self) -> None:
-        self.text = ""
-        self._since = 0.0
-
-    def __repr__(self) -> str:
-        return f"<Notice {self.text!r}>"
-
-    def say(self, text: str, now: float) -> None:
-        """Show a sentence; an empty sentence leaves the last in view."""
-        if text:
-            self.text, self._since = text, now
-
-    def key(self, now: float) -> None:
-        """Take in that a key was pressed."""
-        if now - self._since >= NOTICE_KEPT:
-            self.text = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Sight:
-    """What of a picture keys can act on: which view it is, None for a view without a card.
-
-    `revisions` are those of the cards that are shown on it.
-    """
-
-    view: Hashable = None
-    revisions: Mapping[int, int] = field(default_factory=dict)
-
-
-def sight_of(card: Card, *, reviewing: bool) -> Hashable:
-    """Return what tells a view of a card from any other: its number, its legs, and which page."""
-    return card.number, tuple(leg.id for leg in card.requests), reviewing
 
 
 class Screen:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from crabhook.ui.full.arming import DEAF_AFTER_ESCAPE, Arming, Rhythm, Stroke
-from crabhook.ui.full.screen import sight_of
+from crabhook.ui.full.arming import DEAF_AFTER_ESCAPE, Arming, Rhythm, Stroke, sight_of
 from tests.support.sitting import Sitting
 
 
