@@ -17,7 +17,7 @@ KNOWN = {
     ("policy/protected", "entry"): "name what paths free secret changed commands",
     ("policy/shell/programs", "wrapper"): "names valued positional assigns",
     ("policy/shell/programs", "deep"): "names letters long",
-    ("ui/commands/words", "word"): "name means takes reach shown",
+    ("ui/commands/words", "word"): "name means takes reach shown newer",
 }
 """The keys of each list of tables."""
 

@@ -43,6 +43,7 @@ class Word:
 
     `takes`: what follows as the help writes it; what may be left out stands in brackets.
     `shown`: how it is written for a person, empty where that is its name.
+    `newer`: programs may write it, but the help that they are told does not list it.
     """
 
     name: str
@@ -50,6 +51,7 @@ class Word:
     takes: str = ""
     reach: Reach = Reach.ANY
     shown: str = ""
+    newer: bool = False
 
     @property
     def about_a_card(self) -> bool:
@@ -100,7 +102,7 @@ _WIDEST = 20  # columns for a usage; the meaning of a longer one stands on the n
 
 def help_lines(known: Mapping[str, Word] = WORDS) -> list[str]:
     """Return the table of the `known` words as the operator reads it."""
-    words = dict.fromkeys(known.values())
+    words = dict.fromkeys(word for word in known.values() if known is not WORDS or not word.newer)
     lines = [
         "About a request. Without N, the oldest that waits is meant; several at once:",
         "1,3,5 · same=N (all that ask the same) · session=ID · all",

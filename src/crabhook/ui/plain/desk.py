@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from time import monotonic
+from time import monotonic, time
 
 from crabhook.desk import commands as do
 from crabhook.desk.interface import Desk
@@ -27,6 +27,7 @@ from crabhook.ui.commands.parse import (
 )
 from crabhook.ui.commands.words import WORDS, LineError, help_lines
 from crabhook.ui.plain.deciding import Deciding
+from crabhook.ui.plain.history import Histories
 from crabhook.ui.plain.output import PROGRAMS, OutputQueue, Write, list_lines, outcome_line
 from crabhook.ui.plain.person import Detail, ForAPerson
 from crabhook.ui.secrets import covered
@@ -155,6 +156,7 @@ class Interpreter:
         self._say = output.say
         self._deciding = Deciding(desk, output.say, take_back, person)
         self._person = person
+        self._histories = Histories(desk, output.say, time)
         self._following = False
         self.begin()
 
@@ -174,6 +176,7 @@ class Interpreter:
             "note": self._note,
             "note back": self._take_note_back,
             "stop": self._stop,
+            "history": lambda command: self._histories.follow(command.rest.strip()),
         }
 
     def begin(self) -> None:

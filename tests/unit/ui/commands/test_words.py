@@ -1,10 +1,17 @@
+from pathlib import Path
+
 from crabhook.ui.commands.parse import parse
-from crabhook.ui.commands.words import WORDS, Reach, help_lines
+from crabhook.ui.commands.words import PERSONS_WORDS, WORDS, Reach, help_lines
+
+
+def test_the_help_that_programs_are_told_is_what_it_was() -> None:
+    told = "\n".join(help_lines()) + "\n"
+    assert told == Path(__file__).with_name("help_on_pipes.txt").read_text(encoding="utf-8")
 
 
 def test_the_help_tells_every_word_the_parser_knows() -> None:
-    told = "\n".join(help_lines())
-    for word in WORDS.values():
+    told = "\n".join(help_lines(PERSONS_WORDS))
+    for word in PERSONS_WORDS.values():
         assert f"  {word.usage()}" in told
         assert word.means in told
     assert max(map(len, help_lines())) <= 80

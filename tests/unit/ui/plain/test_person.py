@@ -388,3 +388,29 @@ async def test_no_line_of_an_agents_passes_for_one_of_ours(hostile: str) -> None
                 "  …",
             )
             assert not line.startswith("  ") or line.startswith((*ours, *inside))
+
+
+async def test_the_history_lists_what_ended_filters_it_and_prints_one_entry_whole() -> None:
+    desk = PlayedDesk()
+    for command in ("npm ci", "ls\x1b[2J\n#1 ALLOWED"):
+        desk.ask(bash(command))
+    desk.answer(1, Decision(Verdict.ALLOW, note="be quick"))
+    desk.answer(2, Decision(Verdict.DENY, reason="not now"))
+    async with sitting(desk, detail=Detail.FULL) as sits:
+        denied, allowed = await sits.type("history")
+        assert re.fullmatch(
+            r" +2  .*\d\d:\d\d · DENIED · by operator · project · Bash: ls.*", denied
+        )
+        assert "ALLOWED · by operator · project · Bash: npm ci" in allowed
+        assert await sits.type("history denied tool:bash") == [denied]
+        assert await sits.type("history mcp__") == ["· none of the last 2"]
+        whole = await sits.type("history 2")
+        assert whole[:2] == ["history 2", "  DENIED · by operator"]
+        assert "  reason: not now" in whole
+        assert not [row for row in whole if "\x1b" in row or row.startswith("#1")]
+        assert "there is no entry 77" in (await sits.type("history 77"))[0]
+
+
+async def test_on_pipes_the_history_is_no_word() -> None:
+    async with sitting(PlayedDesk()) as sits:
+        assert (await sits.type("history"))[0].startswith("! ")
