@@ -104,11 +104,11 @@ class Broker:
 
     def session_changes(self, now: float) -> tuple[tuple[SessionView, ...], tuple[SessionKey, ...]]:
         """Return the sessions that have changed since this was asked last, and those that ended."""
-        return self._state.session_changes(now)
+        return self._state.sessions.take_changes(now)
 
     def live(self, now: float) -> tuple[SessionView, ...]:
         """Return the sessions that live, the last that was heard of at the end."""
-        return self._state.live(now)
+        return self._state.sessions.views(now)
 
     def holdable(self) -> tuple[str, ...]:
         """Return the names of the events an operator may ask to hold."""

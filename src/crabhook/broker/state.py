@@ -33,7 +33,7 @@ from crabhook.model.card import Card, FeedEntry, Leg
 from crabhook.model.decision import Decided, Decision, Reply, Verdict, no_opinion
 from crabhook.model.event import Event
 from crabhook.model.session import Note as AgentNote
-from crabhook.model.session import SessionKey, SessionView
+from crabhook.model.session import SessionKey
 from crabhook.platforms.interface import Platform
 from crabhook.platforms.rows import Phase
 
@@ -61,8 +61,8 @@ class BrokerState:
         self.duplicates = Deduplicator()
         self.expected_back: tuple[float, list[str]] = (0.0, [])
         self.decided_before: set[str] = set()  # the last server's answers that no hook took here
-        self.sessions = LiveSessions(platforms)
         self.notes = Notes()
+        self.sessions = LiveSessions(platforms, self._waiting_in, self.notes.of)
         self.same_file = bounds.same_file
         self.files: Bounded[str, tuple[str, ...]] = Bounded(FILES_KEPT)  # that requests change
         self.feed: deque[FeedEntry] = deque(maxlen=FEED_KEPT)
@@ -71,14 +71,6 @@ class BrokerState:
 
     def __repr__(self) -> str:
         return f"<BrokerState {self.cards!r} {self.recent!r} {self.tickets!r} {self.orders!r}>"
-
-    def session_changes(self, now: float) -> tuple[tuple[SessionView, ...], tuple[SessionKey, ...]]:
-        """Return the sessions that have changed since this was asked last, and those that ended."""
-        return self.sessions.take_changes(now, self._waiting_in, self.notes.of)
-
-    def live(self, now: float) -> tuple[SessionView, ...]:
-        """Return the sessions that live, the last that was heard of at the end."""
-        return self.sessions.views(now, self._waiting_in, self.notes.of)
 
     def _waiting_in(self, key: SessionKey) -> tuple[int, ...]:
         cards = self.cards.of_session(Event(key[0], "", session=key[1]))
@@ -120,19 +112,10 @@ class BrokerState:
     def notes_received(self, fact: Delivered) -> list[Effect]:
         """Tell what became of the notes that went with an answer."""
         found = self.notes.receipt(fact.request_id, fact.now, whole=fact.whole)
-        if found is None:
-            return []
-        call = found.call
-        said = (
-            (found.arrived, f"was delivered with {call}"),
-            (found.waiting, f"did not arrive with {call}: it waits for the next call"),
-            (found.lost, f"did not arrive with {call}, and is given up"),
-        )
         return [
             effect
-            for notes, what in said
-            for one in notes
-            for effect in self.note_told(one, what, found.event, request_id=fact.request_id)
+            for one, what, event in found
+            for effect in self.note_told(one, what, event, request_id=fact.request_id)
         ]
 
     def notes_end(self, event: Event, *, session: bool) -> list[Effect]:

@@ -67,11 +67,6 @@ class Standing(Order):
     id: int = field(kw_only=True)
     by: Actor = field(kw_only=True)
 
-    @property
-    def given(self) -> Order:
-        """The order as it was given."""
-        return Order(**{one.name: getattr(self, one.name) for one in fields(Order)})
-
     @classmethod
     def of(cls, order: Order, number: int, by: Actor) -> Self:
         """Return `order` as it stands under this number."""

@@ -7,7 +7,6 @@ what changes in the meantime is looked at once.  All of it is bounded.
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TypeAlias
 
 from crabhook.bounded import Bounded
 from crabhook.model.event import Event
@@ -28,9 +27,6 @@ AGENTS_KEPT = 32  # of a session; not every subagent tells its end
 FILES_KEPT = 50  # that a session changed
 CALLS_COMPARED = 20  # of an agent, to see that it makes the very same again and again
 CHANGING = 3600.0  # seconds for which a session is taken to be at work on a file it changed
-
-CardsOf: TypeAlias = Callable[[SessionKey], tuple[int, ...]]
-NotesOf: TypeAlias = Callable[[SessionKey], tuple[Note, ...]]
 
 
 @dataclass(slots=True)
@@ -89,10 +85,18 @@ class _Live:
 
 
 class LiveSessions:
-    """All sessions that were heard of and have not ended, the last that was heard of at the end."""
+    """All sessions that were heard of and have not ended, the last that was heard of at the end.
 
-    def __init__(self, platforms: Mapping[str, Platform]) -> None:
-        self._platforms = platforms
+    `cards_of` and `notes_of` tell what else of a session is seen with it.
+    """
+
+    def __init__(
+        self,
+        platforms: Mapping[str, Platform],
+        cards_of: Callable[[SessionKey], tuple[int, ...]],
+        notes_of: Callable[[SessionKey], tuple[Note, ...]],
+    ) -> None:
+        self._platforms, self._cards_of, self._notes_of = platforms, cards_of, notes_of
         self._live: Bounded[SessionKey, _Live] = Bounded(SESSIONS_KEPT)
         self._changed: dict[SessionKey, None] = {}
         self._changers: dict[str, dict[SessionKey, float]] = {}  # of a file, and when
@@ -208,25 +212,17 @@ class LiveSessions:
 
     # Seeing them.
 
-    def take_changes(
-        self, now: float, cards: CardsOf, notes: NotesOf
-    ) -> tuple[tuple[SessionView, ...], tuple[SessionKey, ...]]:
+    def take_changes(self, now: float) -> tuple[tuple[SessionView, ...], tuple[SessionKey, ...]]:
         """Return the sessions that have changed since this was asked last, and those that ended."""
         keys, self._changed = self._changed, {}
-        views = [self._view(key, now, cards, notes) for key in keys if key in self._live]
+        views = [self._view(key, now) for key in keys if key in self._live]
         return tuple(views), tuple(key for key in keys if key not in self._live)
 
-    def views(self, now: float, cards: CardsOf, notes: NotesOf) -> tuple[SessionView, ...]:
-        """Return those heard of last, at most SHOWN."""
-        return tuple(self._view(key, now, cards, notes) for key in tuple(self._live)[-SHOWN:])
+    def views(self, now: float) -> tuple[SessionView, ...]:
+        """Return those heard of last, at most SHOWN; the last of them at the end."""
+        return tuple(self._view(key, now) for key in tuple(self._live)[-SHOWN:])
 
-    def _view(
-        self,
-        key: SessionKey,
-        now: float,
-        cards: CardsOf,
-        notes: NotesOf,
-    ) -> SessionView:
+    def _view(self, key: SessionKey, now: float) -> SessionView:
         live = self._live[key]
         agents = [one.view(agent) for agent, one in sorted(live.agents.items(), key=_main_first)]
         shared = [SharedFile(one, by) for one in live.files if (by := self.sharers(key, one, now))]
@@ -235,10 +231,10 @@ class LiveSessions:
             since=live.since,
             heard=live.heard,
             agents=tuple(agents),
-            waiting=cards(key),
+            waiting=self._cards_of(key),
             files=tuple(live.files),
             shared=tuple(shared),
-            notes=notes(key),
+            notes=self._notes_of(key),
         )
 
 

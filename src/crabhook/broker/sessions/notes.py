@@ -6,7 +6,8 @@ are clients that tell of no receipt.
 """
 
 from collections import deque
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import replace
 from itertools import count
 
 from crabhook.bounded import Bounded
@@ -20,20 +21,6 @@ MOST_OF_AN_AGENT = 8
 LONGEST = 4000  # characters; an agent takes 10 000 with one answer, of all its hooks
 PAST_KEPT = 50  # notes that were given, for the desk to show
 _UNCONFIRMED = 256  # answers with notes whose receipt is waited for
-
-
-@dataclass(frozen=True, slots=True)
-class Received:
-    """What became of the notes that went with one answer: those that arrived, or did not.
-
-    `event` is that of the answer, without its payload, and `call` its name and its tool's.
-    """
-
-    event: Event
-    call: str
-    arrived: tuple[Note, ...] = ()
-    waiting: tuple[Note, ...] = ()
-    lost: tuple[Note, ...] = ()
 
 
 class Notes:
@@ -83,21 +70,30 @@ class Notes:
             self._given[request_id] = event.slim(), tuple(mine)
         return tuple(mine)
 
-    def receipt(self, request_id: str, now: float, *, whole: bool) -> Received | None:
-        """Take in whether an answer arrived; None where no note went with it."""
-        event, given = self._given.pop(request_id, (None, ()))
-        if event is None:
-            return None
+    def receipt(
+        self, request_id: str, now: float, *, whole: bool
+    ) -> Iterator[tuple[Note, str, Event]]:
+        """Take in whether an answer arrived: yield what became of each note that went with it.
+
+        That is said in words; the event is that of the answer, without its payload.
+        """
+        if request_id not in self._given:
+            return
+        event, given = self._given.pop(request_id)
         call = " ".join(filter(None, (event.name, event.tool.name if event.tool else "")))
         if whole:
-            arrived = tuple(replace(one, call=call, delivered_at=now) for one in given)
-            self._past.extend(arrived)
-            return Received(event, call, arrived)
-        again = tuple(replace(one, call=call) for one in given if not one.call)
-        lost = tuple(one for one in given if one.call)
-        self._waiting = {one.id: one for one in again} | self._waiting
+            for one in given:
+                self._past.append(replace(one, call=call, delivered_at=now))
+                yield self._past[-1], f"was delivered with {call}", event
+            return
+        again = {one.id: replace(one, call=call) for one in given if not one.call}
+        lost = [one for one in given if one.call]
+        self._waiting = again | self._waiting
         self._past.extend(lost)
-        return Received(event, call, (), again, lost)
+        for one in again.values():
+            yield one, f"did not arrive with {call}: it waits for the next call", event
+        for one in lost:
+            yield one, f"did not arrive with {call}, and is given up", event
 
     def end(self, event: Event, *, session: bool) -> tuple[Note, ...]:
         """Forget what nobody will hear, since the event's session or agent ends; return it."""

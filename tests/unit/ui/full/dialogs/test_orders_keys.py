@@ -8,7 +8,7 @@ import pytest
 
 from crabhook.model.actor import OrderKind
 from crabhook.model.decision import Verdict
-from crabhook.model.order import Order
+from crabhook.model.order import Order, Standing
 from tests.support.sitting import Sitting, call, happening
 
 SESSION = "3f1c0000"
@@ -48,7 +48,8 @@ def choose(sitting: Sitting, row: str) -> None:
 def test_holding_is_one_row(row: str, order: Order) -> None:
     sitting = at_the_list()
     choose(sitting, row)
-    assert [one.given for one in sitting.desk.orders()] == [order]
+    (one,) = sitting.desk.orders()
+    assert one == Standing.of(order, one.id, one.by)
     assert "1 order" in sitting.rows_of_text()[0]
 
 
@@ -63,7 +64,8 @@ def test_any_event_that_can_be_held_is_in_a_list_of_its_own() -> None:
     }
     choose(sitting, "hold PreCompact")
     held = Order(OrderKind.HOLD, "PreCompact", session=SESSION)
-    assert [one.given for one in sitting.desk.orders()] == [held]
+    (one,) = sitting.desk.orders()
+    assert one == Standing.of(held, one.id, one.by)
 
 
 def test_the_events_held_most_come_first_and_those_of_one_name_together() -> None:
