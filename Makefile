@@ -7,7 +7,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Where it is set, each of the workers compiles every module anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help run demo test test-fast test-rest slowest check proto baseline e2e conformance agreement bench fuzz running packages soak agents clean
+.PHONY: help run demo test test-fast test-rest slowest check pictures proto baseline e2e conformance agreement bench fuzz running packages soak agents clean
 .DEFAULT_GOAL := help
 
 help: ## show this
@@ -73,6 +73,9 @@ running: $(VENV)/developed ## make shell lines for MINUTES=1 from a SEED, and ru
 
 packages: $(VENV)/developed ## build wheel and sdist, install them with pip, pipx and uv on every Python here, and try them
 	@python -m tests.packages
+
+pictures: $(VENV)/developed ## play the demo and make the pictures of README.md from it
+	@python -m tests.docs.picture
 
 soak: $(VENV)/developed ## break everything for MINUTES=10, drawn from a SEED, and judge what came of it
 	@python -m tests.soak --minutes $(or $(MINUTES),10) $(if $(SEED),--seed $(SEED))

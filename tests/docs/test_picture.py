@@ -1,11 +1,50 @@
-"""The picture in README.md is what the screen shows today."""
+"""The pictures in README.md are what the screen shows today."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
-from tests.docs.picture import PICTURE, drawn_anywhere
+import pytest
+
+from tests.docs.film import SHOTS, Painted, Program, play, steady
+from tests.docs.picture import LARGEST, MOVING, STILL, shown
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.docs.film import Stage
+
+MADE = "make pictures makes them anew: look at them"
 
 
-def test_the_picture_is_the_screens_own() -> None:
-    drawn = drawn_anywhere()
-    assert "".join(ET.fromstring(drawn).itertext()).count("waiting") >= 1
-    assert PICTURE.read_text(encoding="utf-8") == drawn, "python -m tests.docs.picture draws it"
+def held(stage: Stage) -> None:
+    """Hold both pictures to what the film shows now, but for times."""
+    frames = [*zip(play(stage), shown(MOVING.read_text(encoding="utf-8")), strict=True)]
+    for shot, (frame, drawn) in zip(SHOTS, frames, strict=True):
+        assert steady(drawn) == steady(frame.rows), f"{shot.sight!r}: {MADE}"
+    (now,) = (frame for frame, _ in frames if frame.still)
+    assert [steady(one) for one in shown(STILL.read_text(encoding="utf-8"))] == [steady(now.rows)]
+
+
+def test_the_pictures_show_what_the_painter_draws_for_the_same_keys() -> None:
+    held(Painted())
+
+
+@pytest.mark.process
+@pytest.mark.thorough
+@pytest.mark.timeout(240)
+def test_the_pictures_show_what_the_real_demo_shows_for_the_same_keys() -> None:
+    with Program(slowly=False) as program:
+        held(program)
+
+
+@pytest.mark.parametrize("picture", [STILL, MOVING], ids=lambda path: path.name)
+def test_a_picture_is_small_and_holds_all_it_needs(picture: Path) -> None:
+    text = picture.read_text(encoding="utf-8")
+    assert len(text.encode()) < LARGEST
+    names = {element.tag.rpartition("}")[2] for element in ET.fromstring(text).iter()}
+    assert names <= {"svg", "style", "rect", "defs", "g", "use", "text"}
+    assert text.count("http") == 1  # the name of SVG itself
+    assert "url(" not in text
+    assert "@import" not in text

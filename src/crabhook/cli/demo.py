@@ -9,7 +9,15 @@ import asyncio
 import json
 import os
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Sequence
+from collections.abc import (
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Generator,
+    Iterable,
+    Iterator,
+    Sequence,
+)
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from importlib import resources
@@ -61,9 +69,9 @@ def run(_: argparse.Namespace) -> int:
 
 def _end(summary: Iterable[str], told: Sequence["Read"]) -> None:
     """Say what was decided and how to go on, and show what the agent read to who asks for it."""
-    for line in (*summary, *_GO_ON):
+    for line in (*summary, *GO_ON):
         say(line)
-    sys.stdout.write("What did the agent read? j and Enter shows it, Enter ends: ")
+    sys.stdout.write(ASK)
     sys.stdout.flush()
     if sys.stdin.readline().strip() == "j":
         for one in told:
@@ -72,12 +80,13 @@ def _end(summary: Iterable[str], told: Sequence["Read"]) -> None:
                 say(line)
 
 
-_GO_ON = (
+GO_ON = (
     "",
     "With your own agent:  crabhook install claude   (or codex, gemini)",
     "then, to decide:      crabhook serve",
     "",
 )
+ASK = "What did the agent read? j and Enter shows it, Enter ends: "
 
 
 async def _demo(tally: Tally, told: list["Read"], *, full_screen: bool) -> int:
@@ -90,7 +99,7 @@ async def _demo(tally: Tally, told: list["Read"], *, full_screen: bool) -> int:
             async def tell(read: Read) -> None:
                 told.append(read)
                 if full_screen:
-                    runner.observe(Event("claude", "Agent", cwd=read.cwd), read.in_words())
+                    runner.observe(*read.told())
                 else:
                     line = f"agent reads for {read.tool}: {read.answer or _NOTHING}\n"
                     await standard_writer()(line)
@@ -192,15 +201,17 @@ class Read:
     answer: str
     cwd: str = ""
 
-    def in_words(self) -> str:
-        """Return it in a few words: the whole is shown at the end, to who asks for it."""
+    def told(self) -> tuple[Event, str]:
+        """Return what the screen tells of it: the whole is shown at the end, to who asks for it."""
+        return Event("claude", "Agent", cwd=self.cwd), self._words()
+
+    def _words(self) -> str:
         told = json.loads(self.answer).get("hookSpecificOutput", {}) if self.answer else {}
         if not told:
             return f"reads {_NOTHING}"
         reason = told.get("permissionDecisionReason")
-        words = [f'reads "{told.get("permissionDecision")}" for its {self.tool}']
-        words += ["and what was changed or answered"] * ("updatedInput" in told)
-        return f"{' '.join(words)}: {reason}" if reason else " ".join(words)
+        words = f'reads "{told.get("permissionDecision")}" for its {self.tool}'
+        return f"{words}: {reason}" if reason else words
 
     def pretty(self) -> str:
         """Return it to be read by people."""
@@ -232,8 +243,26 @@ def changed_by(call: dict[str, Any], reason: str) -> dict[str, Any] | None:
 _AS_YOU_SAID, MOST_PLANS = "## Changed as you said", 3
 
 
+def turns(say: Callable[[str, str], object]) -> Generator[dict[str, Any], Read, None]:
+    """Yield the agent's calls in turn; each is sent what the agent read of the decision.
+
+    `say` is told who says what, as a transcript is.
+    """
+    say("user", _TASK)
+    heard = ""  # of the last denial, to be said with the next call
+    for call in calls():
+        asked: dict[str, Any] | None = json.loads(call.payload)
+        while asked is not None:
+            say("assistant", f"{heard}{_WORDS[call.tool]}")
+            read = yield asked
+            reason, heard = read.denied, ""
+            if reason:
+                heard = f"You denied my {call.tool}: {reason}. I do as you say. "
+            asked = changed_by(asked, reason) if reason else None
+
+
 class Agent:
-    """The script: it makes its calls in turn, and says in a transcript what it makes of answers.
+    """Makes the calls of the script with the real hook client, and keeps its transcript.
 
     A client is started as the installed hook is, with the server's address.  `tell` hears what
     it reads.
@@ -245,23 +274,18 @@ class Agent:
         self._client = [sys.executable, "-I", "-S", f"{hook.__path__[0]}/run.py"]
         self._client += ["--server", server]
         self._transcript, self._tell = transcript, tell
-        self._heard = ""  # of the last denial, to be said with the next call
 
     def __repr__(self) -> str:
         return f"<Agent {self._client[-1]}>"
 
     async def play(self) -> None:
         """Make each call, and where one is denied that which takes its place."""
-        self._say("user", _TASK)
-        for call in calls():
-            asked: dict[str, Any] | None = json.loads(call.payload)
-            while asked is not None:
-                self._say("assistant", f"{self._heard}{_WORDS[call.tool]}")
-                read = await self._ask({**asked, "transcript_path": str(self._transcript)})
-                reason, self._heard = read.denied, ""
-                if reason:
-                    self._heard = f"You denied my {call.tool}: {reason}. I do as you say. "
-                asked = changed_by(asked, reason) if reason else None
+        script = turns(self._say)
+        asked = next(script)
+        with suppress(StopIteration):
+            while True:
+                whole = {**asked, "transcript_path": str(self._transcript)}
+                asked = script.send(await self._ask(whole))
         await asyncio.sleep(SESSION_PAUSE)
 
     def _say(self, who: str, text: str) -> None:

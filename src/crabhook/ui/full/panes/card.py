@@ -144,6 +144,8 @@ def _told(url: str) -> Iterator[tuple[str, str]]:
 def card_content(screen: Screen, card: Card) -> Content:
     """Return the way to show the selected card that fits what it asks."""
     mode = screen.focus.mode
+    if mode is Mode.BOX:  # what a line is typed about stays in view as it was
+        mode = screen.focus.came_from
     if (form := screen.form) is not None:
         reviewing, focused = mode is Mode.REVIEW, mode is Mode.FORM
         return review_page(card, form) if reviewing else form_content(card, form, focused=focused)

@@ -7,7 +7,7 @@ from typing import Any
 from crabhook.model.decision import Decision, Verdict
 from crabhook.ui.full.dialogs.plan import MOST_LINES, PlanNotes, Plans, move, plan_of
 from tests.support.desk import PlayedDesk
-from tests.support.sitting import call
+from tests.support.sitting import Sitting, call
 
 FAR = 1 << 20
 PLAN = "# Plan\n\n1. Delete everything\n2. Build"
@@ -76,3 +76,12 @@ def test_a_plan_that_is_no_text_is_none() -> None:
     desk.ask(call("ExitPlanMode", {"plan": ["x"]}))
     assert plan_of(desk.waiting()[0]) == ""
     assert Plans(desk).of(desk.waiting()[0]) is None
+
+
+def test_the_line_that_a_note_is_typed_about_stays_marked_in_view() -> None:
+    sitting = Sitting()
+    sitting.ask("ExitPlanMode", {"plan": PLAN}, hook_event_name="PermissionRequest")
+    sitting.wait()
+    sitting.press("l", "down", "c")
+    sitting.type("only build")
+    assert "▸│ 1. Delete everything" in sitting.text()

@@ -1,0 +1,235 @@
+"""What README's pictures show: the demo played key by key, before the real program or the painter.
+
+The real program is played with a person's pauses for the pictures (`make pictures`), and by a test
+that holds them.  Before the painter the same keys are pressed in no time.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+import tempfile
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol, Self
+
+from crabhook.broker.messages import Noted
+from crabhook.cli.demo import ASK, GO_ON, Read, turns
+from crabhook.ui.tally import Tally
+from tests.support.drawn_terminal import DrawnTerminal, Look, Row, text_of
+from tests.support.sitting import Sitting
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+COLUMNS, ROWS = 100, 25
+TITLE = "demo: the agent is a script"
+LONGEST = 20.0  # seconds until a key has led to what it is pressed for
+
+
+@dataclass(frozen=True, slots=True)
+class Shot:
+    """Keys that are pressed, what they lead to, and for how many seconds that is looked at."""
+
+    keys: tuple[str, ...]
+    sight: str
+    seconds: float
+    still: bool = False
+
+
+def _typed(text: str, seconds: float) -> Iterator[Shot]:
+    """Type a text word by word."""
+    words = text.split(" ")
+    for count, word in enumerate(words, 1):
+        letters = (*(" " if count > 1 else ""), *word)
+        yield Shot(letters, " ".join(words[:count]), seconds if count == len(words) else 0.3)
+
+
+SHOTS: tuple[Shot, ...] = (
+    Shot((), "▸ ▲ #1 ", 4.0, still=True),
+    Shot(("d",), "deny #1", 0.7),
+    *_typed("keep the build, only install", 1.0),
+    Shot(("enter",), "DENY 2 s", 1.2),
+    Shot((), "#2 ", 1.0),
+    Shot(("down",), "▸ ▲ #2 ", 3.5),
+    Shot(("a",), "ALLOW 2 s", 1.2),
+    Shot((), "#3 ", 1.0),
+    Shot(("down",), "▸   #3 ", 4.0),
+    Shot(("a",), "ALLOW 2 s", 1.2),
+    Shot((), "#4 ", 1.0),
+    Shot(("down",), "▸   #4 ", 2.5),
+    Shot(("enter",), "▸(2)", 1.2),
+    Shot(("space",), "▸[x] 1", 0.6),
+    Shot(("down", "space"), "▸[x] 2", 0.8),
+    Shot(("enter",), "▸(3)", 1.2),
+    Shot(("down",), "▸( ) 2", 0.6),
+    Shot(("enter",), "these answers will be sent", 3.0),
+    Shot(("enter",), "ANSWER 2 s", 1.2),
+    Shot((), "#5 ", 1.0),
+    Shot(("down",), "▸   #5 ", 3.0),
+    Shot(("l",), "on the whole plan", 0.6),
+    Shot(("down", "down"), "▸│ 2. Wait", 0.6),
+    Shot(("c",), "what to change here", 0.6),
+    *_typed("wait 8 s as well", 0.8),
+    Shot(("enter",), "note: wait 8 s", 1.2),
+    Shot(("s",), "the plan is denied, and the model reads", 2.5),
+    Shot(("enter",), "SEND BACK 2 s", 1.2),
+    Shot((), "#6 ", 1.0),
+    Shot(("down",), "▸   #6 ", 1.0),
+    Shot(("a",), "read on, then press again", 2.5),
+    Shot(("a",), "APPROVE 2 s", 1.2),
+    Shot((), ASK.strip(), 4.0),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """What is on the screen for so many seconds."""
+
+    rows: tuple[tuple[tuple[Look, str], ...], ...]
+    seconds: float
+    still: bool
+
+
+class Stage(Protocol):
+    """Whoever is played before: keys, time, and what is to be seen."""
+
+    def press(self, key: str) -> None:
+        """Press a key, and pause as long as a hand does."""
+
+    def see(self, sight: str) -> bool:
+        """Let time pass until a text is to be seen; return whether it ever was."""
+
+    def rows(self) -> Sequence[Row]:
+        """What is on the screen now."""
+
+    def rest(self, seconds: float) -> None:
+        """Look at it for so long."""
+
+
+def play(stage: Stage, shots: Sequence[Shot] = SHOTS) -> Iterator[Frame]:
+    """Play the film; raises AssertionError where a key does not lead where it should."""
+    for shot in shots:
+        for key in shot.keys:
+            stage.press(key)
+        seen = stage.see(shot.sight)
+        rows = stage.rows()
+        assert seen, f"{shot.keys} did not lead to {shot.sight!r}:\n" + "\n".join(text_of(rows))
+        yield Frame(tuple(map(tuple, rows)), shot.seconds, shot.still)
+        stage.rest(shot.seconds)
+
+
+class Program:
+    """The real `crabhook demo` in an empty home, in UTC; `slowly` it is looked at as a person does."""
+
+    STROKE, SETTLED, ARMED = 0.12, 0.25, 0.9  # seconds
+
+    def __init__(self, *, slowly: bool) -> None:
+        self._slowly = slowly
+
+    def __enter__(self) -> Self:
+        self._home = tempfile.TemporaryDirectory(prefix="crabhook-", dir="/tmp")
+        homes = ("HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_RUNTIME_DIR", "TMPDIR")
+        environment = dict.fromkeys(homes, self._home.name)
+        environment |= {"PATH": os.environ["PATH"], "TERM": "xterm-256color", "TZ": "UTC"}
+        environment |= {"LANG": "C.UTF-8"}
+        command = [str(Path(sys.executable).with_name("crabhook")), "demo"]
+        self._terminal = DrawnTerminal(command, environment, columns=COLUMNS, rows=ROWS)
+        self._terminal.__enter__()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._terminal.__exit__()
+        self._home.cleanup()
+
+    def press(self, key: str) -> None:
+        self._terminal.press(key)
+        self._terminal.look_for(self.STROKE)
+
+    def see(self, sight: str) -> bool:
+        return self._terminal.look_for(LONGEST, lambda shown: sight in shown)
+
+    def rows(self) -> list[Row]:
+        self._terminal.look_for(self.SETTLED)
+        return self._terminal.rows()
+
+    def rest(self, seconds: float) -> None:
+        self._terminal.look_for(seconds if self._slowly else self.ARMED)
+
+
+class Painted:
+    """The painter before a desk where the demo's agent is played by hand; nothing takes time."""
+
+    def __init__(self) -> None:
+        self._sitting = Sitting(
+            columns=COLUMNS, rows=ROWS, take_back_ms=2000, arming_ms=400, advance=True
+        )
+        self._desk, self._tally = self._sitting.desk, Tally()
+        self._desk.core.decided = self._tally.count
+        self._asked = 0
+        self._script = turns(self._say)
+        self._call: dict[str, Any] | None = next(self._script)
+        self._leg = self._desk.ask(self._call)
+        self._sitting.sit(TITLE)
+
+    def _say(self, _who: str, text: str) -> None:
+        """Let what the agent says be read with its next card."""
+        self._desk.words[self._asked + 1] = text
+
+    def _agent(self) -> None:
+        """Let the agent read what was decided, if anything was, and do as it is told."""
+        reply = self._desk.replies.pop(self._leg, None)
+        if reply is None or self._call is None:
+            return
+        self._desk.deliver(self._leg)
+        read = Read(self._call["tool_name"], reply.stdout.decode().strip(), self._call["cwd"])
+        self._desk.core.handle(Noted(*read.told(), now=self._desk.now()))
+        self._asked += 1
+        self._call = None
+        with suppress(StopIteration):
+            self._call = self._script.send(read)
+            self._leg = self._desk.ask(self._call)
+
+    @property
+    def _over(self) -> bool:
+        return self._call is None
+
+    def press(self, key: str) -> None:
+        self._sitting.press("space" if key == " " else key)
+
+    def see(self, sight: str) -> bool:
+        for _ in range(int(LONGEST * 4)):
+            if sight in "\n".join(text_of(self.rows())):
+                return True
+            self.rest(0.25)
+        return False
+
+    def rows(self) -> list[Row]:
+        if self._over:
+            said = [*self._tally.summary(0), *GO_ON, ASK]
+            return [[(Look(), line)] for line in (*said, *[""] * (ROWS - len(said)))]
+        return [[(Look(), row)] for row in self._sitting.rows_of_text()]
+
+    def rest(self, seconds: float) -> None:
+        self._sitting.wait(min(seconds, 1.0))
+        self._agent()
+
+
+_CHANGES = (
+    (re.compile(r"(?:\d+:)+\d\d|\d+ m?s\b"), "0"),
+    (re.compile("[▓░]+"), "▓"),
+    (re.compile(r"[ ─]{2,}"), " "),  # a gap gives way where a time is longer
+)
+
+
+def steady(rows: Sequence[Row]) -> list[str]:
+    """Return the text of a screen without what is different each time: its times."""
+    texts = []
+    for row in text_of(rows):
+        text = row
+        for changes, to in _CHANGES:
+            text = changes.sub(to, text)
+        texts.append(text)
+    return texts
