@@ -51,7 +51,18 @@ def json_line(text: str) -> Line:
 def titled(title: str, text: str, sheet: Sheet) -> Iterator[Line]:
     """Return an agent's text in full under a title, as words."""
     yield [("label", title)]
-    yield from framed(plain_rows(text, sheet.inner, sheet.spell, words=True))
+    yield from quoted(text, sheet, words=True)
+
+
+def quoted(text: str, sheet: Sheet, *, style: str = "", words: bool = False) -> Iterator[Line]:
+    """Return an agent's text in full behind a bar, in one style."""
+    return framed(plain_rows(text, sheet.inner, sheet.spell, style=style, words=words))
+
+
+def paragraph(text: str, sheet: Sheet, style: str = "") -> Iterator[Line]:
+    """Return words in full as wide as the sheet, in one style."""
+    rows = plain_rows(text, sheet.columns, sheet.spell, style=style, words=True)
+    return (row for _, row in rows)
 
 
 def plain_rows(

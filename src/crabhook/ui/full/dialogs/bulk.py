@@ -26,8 +26,8 @@ from crabhook.ui.full.dialogs.prompts import AskLine, Proposal, Purpose, sentenc
 from crabhook.ui.full.effects import Effects, GiveAll, Say
 from crabhook.ui.full.filters import Mode
 from crabhook.ui.full.panes.request import asked_rows
-from crabhook.ui.text.code import plain_rows
-from crabhook.ui.text.layout import Content, Line, Sheet, framed, page
+from crabhook.ui.text.code import quoted
+from crabhook.ui.text.layout import Content, Line, Sheet, page
 from crabhook.ui.text.width import cells
 
 
@@ -186,7 +186,7 @@ def bundle_page(bundle: Bundle, decision: Decision) -> Content:
         yield from sentence(said, "heading", sheet)
         if decision.reason:
             yield [("label", "the model reads")]
-            yield from framed(plain_rows(decision.reason, sheet.inner, sheet.spell))
+            yield from quoted(decision.reason, sheet)
         for group in bundle.groups:
             yield from _group_rows(group, sheet)
         for number, why in left:
@@ -210,7 +210,7 @@ def _group_rows(group: Sequence[Card], sheet: Sheet) -> Iterator[Line]:
         if command is None:
             yield from asked_rows(group[0], sheet)
         else:
-            yield from framed(plain_rows(command, sheet.inner, spell))
+            yield from quoted(command, sheet)
     else:
         yield [("label", head + "  "), ("", spell(command))]
     if group[0].risk.level is Level.DANGER:

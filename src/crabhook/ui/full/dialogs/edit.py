@@ -20,7 +20,7 @@ from crabhook.ui.full.dialogs.prompts import Arrived, Menu, Proposal
 from crabhook.ui.full.effects import Effect, Effects, Give, Go, Say, Submit
 from crabhook.ui.full.filters import Mode
 from crabhook.ui.full.text_input import LONGEST_TEXT, TextInput
-from crabhook.ui.text.code import plain_rows, wrap_line
+from crabhook.ui.text.code import quoted, wrap_line
 from crabhook.ui.text.diff import edit_rows
 from crabhook.ui.text.layout import Content, Item, Line, Sheet, framed, page
 from crabhook.ui.text.safe import TAB
@@ -242,8 +242,7 @@ def difference_page(
         if against:
             yield [("warning", _ANYWAY if again else _AGAINST)]
             for said in against:
-                told = plain_rows(said, sheet.inner, sheet.spell, style="warning", words=True)
-                yield from framed(told)
+                yield from quoted(said, sheet, style="warning", words=True)
         yield [("heading", f"the {edit.subject} as it will be sent")]
         yield from framed(edit_rows(edit.old, new, sheet.inner, sheet.spell))
 

@@ -16,7 +16,7 @@ from crabhook.ui.full.dialogs.prompts import (
 )
 from crabhook.ui.full.effects import Effect, Effects, Give, Go, Reveal, Say
 from crabhook.ui.full.filters import Mode
-from crabhook.ui.text.code import field_rows, plain_rows, value_rows
+from crabhook.ui.text.code import field_rows, plain_rows, quoted, value_rows
 from crabhook.ui.text.layout import Content, Item, Line, Sheet, framed, hung, page
 
 
@@ -153,7 +153,7 @@ def _asked(card: Card, form: FillIn, sheet: Sheet) -> Iterator[Line]:
     else:
         yield [("label", f"{server} asks:")]
     if message := event.text("message"):
-        yield from framed(plain_rows(message, sheet.inner, sheet.spell, words=True))
+        yield from quoted(message, sheet, words=True)
     if not form.stops:
         yield [("dim", "this form has no fields to fill in")]
 
@@ -182,7 +182,7 @@ def _heading(entry: Entry, sheet: Sheet) -> Iterator[Line]:
     facts = ["required" if asked.required else "may be left out", _kind(entry, sheet)]
     yield [("heading", title), ("dim", f"{name} · {' · '.join(filter(None, facts))}")]
     if asked.description:
-        yield from framed(plain_rows(asked.description, sheet.inner, sheet.spell, words=True))
+        yield from quoted(asked.description, sheet, words=True)
     rest = {key: value for key, value in entry.schema.items() if key not in _TOLD_IN_WORDS}
     yield from framed(field_rows(rest, sheet.inner, sheet.spell))
 

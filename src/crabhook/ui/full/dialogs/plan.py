@@ -12,7 +12,7 @@ from crabhook.ui.cards.summary import is_plan
 from crabhook.ui.full.dialogs.prompts import Proposal, Purpose, ask_and_keep
 from crabhook.ui.full.effects import Effects, Give, Go, Reveal, Say
 from crabhook.ui.full.filters import Mode
-from crabhook.ui.text.code import plain_rows
+from crabhook.ui.text.code import plain_rows, quoted
 from crabhook.ui.text.diff import unified_rows
 from crabhook.ui.text.layout import Content, Item, Line, Sheet, framed, hung, page
 from crabhook.ui.text.markdown import Mark, mark_rows, marks_of
@@ -207,7 +207,7 @@ def denial_page(card: Card, notes: PlanNotes) -> Content:
 
     def rows(sheet: Sheet) -> Iterator[Line]:
         yield [("heading", "the plan is denied, and the model reads:")]
-        yield from framed(plain_rows(reason, sheet.inner, sheet.spell, words=True))
+        yield from quoted(reason, sheet, words=True)
 
     return page((card.number, "denial"), rows, reason)
 

@@ -7,8 +7,8 @@ from enum import StrEnum
 from crabhook.ui.full.effects import Effect, Effects
 from crabhook.ui.full.filters import Mode
 from crabhook.ui.full.text_input import LineInput
-from crabhook.ui.text.code import plain_rows
-from crabhook.ui.text.layout import Content, Item, Line, Sheet, framed, page
+from crabhook.ui.text.code import quoted
+from crabhook.ui.text.layout import Content, Item, Line, Sheet, page
 from crabhook.ui.text.width import clip, wrapped
 
 _DIGITS = 9  # rows that a digit chooses
@@ -112,7 +112,7 @@ def _beneath(menu: Menu, sheet: Sheet) -> Iterator[Line]:
     for one in (*menu.beneath, *here):
         if one.text:
             yield [(one.style or "label", one.what)]
-            yield from framed(plain_rows(one.text, sheet.inner, sheet.spell, style=one.style))
+            yield from quoted(one.text, sheet, style=one.style)
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +140,7 @@ def statement(*said: tuple[str, str]) -> Content:
         for place, (ours, theirs) in enumerate(said):
             yield from sentence(ours, "" if place else "heading", sheet)
             if theirs:
-                yield from framed(plain_rows(theirs, sheet.inner, sheet.spell))
+                yield from quoted(theirs, sheet)
 
     return page(("statement", said), rows)
 

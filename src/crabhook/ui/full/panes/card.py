@@ -23,14 +23,13 @@ from crabhook.ui.full.panes.rows import CardRow
 from crabhook.ui.full.panes.viewed import view_content
 from crabhook.ui.full.screen import Screen
 from crabhook.ui.text.clock import Clock
-from crabhook.ui.text.code import plain_rows
+from crabhook.ui.text.code import paragraph, quoted
 from crabhook.ui.text.layout import (
     Content,
     Detail,
     Line,
     Sheet,
     ends,
-    framed,
     line_cells,
     page,
 )
@@ -100,16 +99,15 @@ def link_page(card: Card) -> Content:
     """Return the address, and what is to be known of it."""
 
     def rows(sheet: Sheet) -> Iterator[Line]:
-        event, inner, spell = card.event, sheet.inner, sheet.spell
-        server = brief(event.text("mcp_server_name"), spell) or "an MCP server"
+        event = card.event
+        server = brief(event.text("mcp_server_name"), sheet.spell) or "an MCP server"
         yield [("label", f"{server} asks to open this address:")]
-        yield from framed(plain_rows(event.text("url"), inner, spell, style="name"))
+        yield from quoted(event.text("url"), sheet, style="name")
         for style, said in _told(event.text("url")):
-            for _, row in plain_rows(said, sheet.columns, spell, style=style, words=True):
-                yield row
+            yield from paragraph(said, sheet, style)
         if message := event.text("message"):
             yield [("label", "it says")]
-            yield from framed(plain_rows(message, inner, spell, words=True))
+            yield from quoted(message, sheet, words=True)
         yield [("dim", "accept lets the agent go on; nothing is opened on this machine by it")]
 
     return page((card.number, "address", tuple(leg.id for leg in card.requests)), rows)

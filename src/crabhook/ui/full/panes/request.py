@@ -21,7 +21,7 @@ from crabhook.ui.cards.context import (
     suggestion_rows,
 )
 from crabhook.ui.cards.summary import TELLING, as_allowed, brief, is_plan, is_question, names_plan
-from crabhook.ui.text.code import field_rows, plain_rows, shell_rows, titled, value_rows
+from crabhook.ui.text.code import field_rows, quoted, shell_rows, titled, value_rows
 from crabhook.ui.text.compare import counted, line_count
 from crabhook.ui.text.diff import added_rows, edit_rows, patch_rows
 from crabhook.ui.text.layout import Content, Line, Sheet, framed, line_cells, page
@@ -240,8 +240,7 @@ def _shaped(value: dict[str, Value], sheet: Sheet, cwd: str) -> Generator[Line, 
             shown = {"command"}
             if isinstance(said := value.get("description"), str) and said:
                 yield []
-                quoted = f'"{said}"'
-                yield from framed(plain_rows(quoted, sheet.inner, sheet.spell, words=True))
+                yield from quoted(f'"{said}"', sheet, words=True)
                 shown.add("description")
         case {"plan": str(plan)}:
             yield from _markdown(plan, sheet)
@@ -255,8 +254,7 @@ def _telling(value: dict[str, Value], sheet: Sheet) -> Generator[Line, None, set
     """Show the text that tells what any other tool is to do; return its field's name."""
     for key in TELLING:
         if isinstance(text := value.get(key), str) and text.strip():
-            rows = plain_rows(text, sheet.inner, sheet.spell, style="name", words=key == "prompt")
-            yield from framed(rows)
+            yield from quoted(text, sheet, style="name", words=key == "prompt")
             return {key}
     return set()
 
@@ -270,7 +268,7 @@ def _path(path: str, counts: tuple[int, int | None], sheet: Sheet) -> Iterator[L
     added, removed = counts
     told: Line = [("", "  "), ("add", f"+{added}")]
     told += [("", " "), ("remove", f"-{removed}")] if removed is not None else []
-    *rows, last = framed(plain_rows(path, sheet.inner, sheet.spell, style="name"))
+    *rows, last = quoted(path, sheet, style="name")
     yield from rows
     fits = line_cells([*last, *told]) <= sheet.inner
     yield from [[*last, *told]] if fits else [last, [("bar", "│ "), *told[1:]]]

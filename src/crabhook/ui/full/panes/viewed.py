@@ -25,7 +25,7 @@ from crabhook.ui.full.panes.rows import RISKS
 from crabhook.ui.full.panes.views import History
 from crabhook.ui.full.screen import Screen
 from crabhook.ui.text.clock import Clock, ago
-from crabhook.ui.text.code import field_rows, plain_rows, value_rows
+from crabhook.ui.text.code import field_rows, paragraph, quoted, value_rows
 from crabhook.ui.text.layout import Content, Line, Sheet, ends, framed, page
 from crabhook.ui.text.width import Speller, cells, clip, fit
 
@@ -155,29 +155,27 @@ def _session(view: SessionView, now: float) -> Content:
     def rows(sheet: Sheet) -> Iterator[Line]:
         for place, text in enumerate(told):
             style = "" if place else "heading"
-            for _, row in plain_rows(text, sheet.columns, sheet.spell, style=style, words=True):
-                yield row
+            yield from paragraph(text, sheet, style)
 
     return page(("session", view.key), rows, told)
 
 
 def _answers(event: Event, sheet: Sheet) -> Iterator[Line]:
     """Return what was asked question by question, and what was answered."""
-    given = event.tool.input if event.tool else None
-    answered = given.get("answers") if isinstance(given, dict) else None
+    answered = event.given.get("answers")
     try:
-        questions = read_questions(given)
+        questions = read_questions(dict(event.given))
     except QuestionError:
         questions = ()
+        given = event.tool.input if event.tool else None
         yield from framed(value_rows(given, sheet.inner, sheet.spell))
     for one in questions:
-        yield from (row for _, row in plain_rows(one.text, sheet.columns, sheet.spell, words=True))
+        yield from paragraph(one.text, sheet)
         options = " · ".join(option.label for option in one.options)
         said = answered.get(one.text) if isinstance(answered, dict) else None
         told = options if said is None else f"answered: {said}"
         style = "dim" if said is None else "answered"
-        rows = plain_rows(told, sheet.inner, sheet.spell, style=style, words=True)
-        yield from framed(rows) if told else ()
+        yield from quoted(told, sheet, style=style, words=True) if told else ()
 
 
 def _entry(entry: Past, *, whole: bool) -> Content:
@@ -188,8 +186,7 @@ def _entry(entry: Past, *, whole: bool) -> Content:
         for label, text in facts(entry):
             if text:
                 said = f"{label}: {text}" if label else text
-                told = plain_rows(said, sheet.columns, sheet.spell, style=style, words=True)
-                yield from (row for _, row in told)
+                yield from paragraph(said, sheet, style)
             style = ""
         asked, allowed = replace(card, decided=None), as_allowed(card)
         if is_question(allowed):
