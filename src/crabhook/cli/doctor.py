@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from functools import partial
 from pathlib import Path
 
+from crabhook import config
 from crabhook.cli.commands import declare, options_of
 from crabhook.cli.terminal import say, say_json
 from crabhook.doctor.examination import cases, examine
@@ -16,11 +17,16 @@ from crabhook.doctor.finding import Finding, Status, as_value, exit_code, headin
 from crabhook.doctor.proof import prove
 from crabhook.platforms import PLATFORMS
 
+DESK = "desk"
+"""What is named to look at this device's keys for a desk elsewhere, and the way to its server."""
+
 _WIDEST = 110  # columns; longer lines are hard to read
 
 
 add_arguments = partial(
-    declare, options_of("doctor"), {"agents": tuple(PLATFORMS), "named": ", ".join(PLATFORMS)}
+    declare,
+    options_of("doctor"),
+    {"agents": (*PLATFORMS, DESK), "named": ", ".join((*PLATFORMS, DESK))},
 )
 
 
@@ -43,6 +49,11 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _examined(arguments: argparse.Namespace) -> Iterator[Finding]:
+    if arguments.agent == DESK:
+        from crabhook.doctor.checks.desk import examine_desks  # noqa: PLC0415 - needs the extra
+
+        yield from examine_desks(config.config_folder())
+        return
     wish = Wish(
         project=arguments.project or Path.cwd(),
         agent=arguments.agent,

@@ -139,6 +139,8 @@ class Authority:
             x509.BasicConstraints(ca=True, path_length=0), critical=True
         )
         builder = builder.add_extension(_usage(signs_certificates=True), critical=True)
+        own = x509.SubjectKeyIdentifier.from_public_key(key.public_key())
+        builder = builder.add_extension(own, critical=False)
         return cls(_pem(builder.sign(key, SHA256())), key)
 
     def for_device(
@@ -184,6 +186,8 @@ class Authority:
         builder = builder.add_extension(_usage(signs_certificates=False), critical=True)
         builder = builder.add_extension(x509.ExtendedKeyUsage([purpose]), critical=False)
         builder = builder.add_extension(x509.SubjectAlternativeName(names), critical=False)
+        ours = x509.AuthorityKeyIdentifier.from_issuer_public_key(self.key.public_key())
+        builder = builder.add_extension(ours, critical=False)  # Python 3.13 wants it
         return _pem(builder.sign(self.key, SHA256()))
 
 
@@ -211,6 +215,11 @@ def signed_by(certificate: bytes, signature: bytes, data: bytes) -> bool:
 def until(certificate: bytes) -> int:
     """Return when a certificate in PEM ends, in seconds since 1970."""
     return int(x509.load_pem_x509_certificate(certificate).not_valid_after_utc.timestamp())
+
+
+def begins(certificate: bytes) -> int:
+    """Return when a certificate in PEM begins, in seconds since 1970."""
+    return int(x509.load_pem_x509_certificate(certificate).not_valid_before_utc.timestamp())
 
 
 def _asked(request: bytes) -> ec.EllipticCurvePublicKey:

@@ -1,0 +1,113 @@
+"""Whether this device can sit at a desk elsewhere: its keys, its clock, the way, both certificates.
+
+gRPC says "unavailable" to all of these, so each is looked at by itself, down to TLS.
+"""
+
+import socket
+import ssl
+import time
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from crabhook.doctor.finding import Finding, told
+from crabhook.model.errors import CrabhookError
+from crabhook.server.address import TcpAddress, parse_address
+from crabhook.team.certificates import DAY, begins, until
+from crabhook.team.desk_keys import DeskFacts, DeskFolder, desk_folders
+from crabhook.team.team_file import private
+
+WITHIN = 5.0  # seconds
+_SOON = 30 * DAY
+_CLOSING = ("closing.pem", "closing.key")
+
+# What OpenSSL finds wrong with the server's certificate, by its number (X509_V_ERR_…).
+_UNVERIFIED: Mapping[int, str] = {
+    7: "stranger",
+    9: "early",
+    10: "late",
+    18: "stranger",
+    19: "stranger",
+    20: "stranger",
+    21: "stranger",
+    62: "name",
+    64: "name",
+}
+
+
+def examine_desks(config_folder: Path) -> Iterator[Finding]:
+    """Look at each team that this device is in; yield each finding as it is made."""
+    found = list(desk_folders(config_folder))
+    if not found:
+        yield told("desk.keys", "none")
+    for folder in found:
+        try:
+            facts, ends, starts = _kept(folder)
+        except CrabhookError as error:
+            yield told("desk.keys", "unusable", error=error)
+            continue
+        yield told("desk.keys", "fine", folder=folder.path, facts=facts)
+        yield _dated(ends, starts)
+        yield _server(folder, facts)
+
+
+def _kept(folder: DeskFolder) -> tuple[DeskFacts, int, int]:
+    """Return what is kept, and when the certificate ends and begins; raises CrabhookError."""
+    facts = folder.facts()
+    for name in ("authority.pem", "device.key"):
+        private(folder.path / name)
+    folder.closing()
+    certificate = private(folder.path / "device.pem")
+    return facts, until(certificate), begins(certificate)
+
+
+def _dated(ends: int, starts: int) -> Finding:
+    now, day = time.time(), time.strftime("%Y-%m-%d", time.gmtime(ends))
+    if now < starts:
+        here = time.strftime("%Y-%m-%d %H:%M", time.gmtime(now))
+        return told("desk.certificate", "early", here=here)
+    if now >= ends:
+        return told("desk.certificate", "ended", day=day)
+    return told("desk.certificate", "soon" if now > ends - _SOON else "fine", day=day)
+
+
+def _server(folder: DeskFolder, facts: DeskFacts) -> Finding:
+    """Go to the server as a desk does, until something is in the way."""
+    server = facts.server
+    address = parse_address(server)
+    if not isinstance(address, TcpAddress):
+        return told("desk.server", "nowhere", server=server)
+    try:
+        line = socket.create_connection((address.host, address.port), WITHIN)
+    except socket.gaierror:
+        return told("desk.server", "unnamed", server=server, host=address.host)
+    except TimeoutError:
+        return told("desk.server", "silent", server=server, port=address.port)
+    except OSError as error:
+        return told("desk.server", "closed", server=server, why=error.strerror)
+    with line:
+        return _secured(line, address, folder, server)
+
+
+def _secured(line: socket.socket, address: TcpAddress, folder: DeskFolder, server: str) -> Finding:
+    context = ssl.create_default_context(cafile=str(folder.path / "authority.pem"))
+    context.set_alpn_protocols(["h2"])
+    shown = (folder.path / _CLOSING[0]).exists()
+    if shown:  # the other key lies encrypted
+        certificate, key = (folder.path / name for name in _CLOSING)
+        context.load_cert_chain(certificate, key)
+    try:
+        with context.wrap_socket(line, server_hostname=address.host) as secured:
+            heard = secured.recv(1)  # a server that takes our certificate begins to speak
+    except ssl.SSLCertVerificationError as error:
+        case = _UNVERIFIED.get(error.verify_code, "unverified")
+        return told("desk.server", case, server=server, host=address.host, why=error.verify_message)
+    except TimeoutError:
+        return told("desk.server", "other", server=server, why="it says nothing")
+    except (ssl.SSLError, OSError) as error:
+        why = getattr(error, "reason", None) or error.strerror or "it hung up"
+        if "CERTIFICATE" not in why and "UNKNOWN_CA" not in why:
+            return told("desk.server", "other", server=server, why=why)
+        return told("desk.server", "refused" if shown else "unshown", server=server, why=why)
+    if not heard:
+        return told("desk.server", "refused" if shown else "unshown", server=server, why="no word")
+    return told("desk.server", "fine", server=server)
