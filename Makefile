@@ -34,7 +34,7 @@ test-rest: $(VENV)/developed agents ## run what make test leaves out: every sess
 	@pytest $(SIDE_BY_SIDE) -m "thorough or hypothesis" --hypothesis-profile=ci
 
 slowest: $(VENV)/developed agents ## run make test and write docs/maintaining/slowest-tests.md
-	@pytest $(SIDE_BY_SIDE) -m "not thorough" --slowest docs/maintaining/slowest-tests.md
+	@pytest $(SIDE_BY_SIDE) -m "not thorough" --slowest=docs/maintaining/slowest-tests.md
 
 e2e: $(VENV)/developed agents ## run only the tests with the real agents
 	@pytest $(SIDE_BY_SIDE) tests/e2e
