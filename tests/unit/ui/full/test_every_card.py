@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import unicodedata
-from itertools import cycle, islice
+from itertools import cycle, islice, product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +23,9 @@ from crabhook.ui.text.layout import line_cells
 from tests.support.sitting import Sitting
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
+
+    from _pytest.mark import ParameterSet
 
 FOLDER = Path(__file__).parents[3] / "samples"
 SAMPLES = sorted(sample for name in PLATFORMS for sample in (FOLDER / name).glob("*.json"))
@@ -90,9 +92,21 @@ def look(sitting: Sitting) -> None:
     assert not [letter for letter in letters if unicodedata.category(letter) in NEVER]
 
 
+EVERYDAY = {"as it came", "hostile"}
+"""What is read on the large screen, too, in `make test`."""
+
+
+def sittings() -> Iterator[ParameterSet]:
+    """Return every variant on every screen, those for `make test-rest` marked."""
+    for variant, (columns, rows) in product(VARIANTS, SIZES):
+        left = (columns, rows) != SIZES[0] and variant not in EVERYDAY
+        marks = [pytest.mark.thorough] if left else []
+        name = f"{variant}-{columns}x{rows}"
+        yield pytest.param(variant, columns, rows, marks=marks, id=name)
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize(("columns", "rows"), SIZES, ids=["80x24", "200x60"])
-@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize(("variant", "columns", "rows"), list(sittings()))
 def test_each_kind_of_card_is_read_to_its_end_and_passed(
     variant: str, columns: int, rows: int
 ) -> None:
